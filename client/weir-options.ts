@@ -123,16 +123,23 @@ export function checkOptions(options: WeirOptions): void {
 const texts = ['dataFolder', 'topicPrefix', 'encryptionKeys', 'encryptionCommand'] as const
 
 const optionNames = Object.keys({
-  ...{ agents: 1, bus: 1, stages: 1, dataFolder: 1, synchronous: 1, partitions: 1 },
-  ...{ topicPrefix: 1, retention: 1, dataFolderBytesMax: 1, toleratedDowntime: 1, guards: 1 },
-  ...{
-    tenantWeights: 1,
-    encryptionKeys: 1,
-    encryptionCommand: 1,
-    approvals: 1,
-    runImported: 1,
-    log: 1,
-  },
+  agents: 1,
+  bus: 1,
+  stages: 1,
+  dataFolder: 1,
+  synchronous: 1,
+  partitions: 1,
+  topicPrefix: 1,
+  retention: 1,
+  dataFolderBytesMax: 1,
+  toleratedDowntime: 1,
+  guards: 1,
+  tenantWeights: 1,
+  encryptionKeys: 1,
+  encryptionCommand: 1,
+  approvals: 1,
+  runImported: 1,
+  log: 1,
 } satisfies Record<keyof WeirOptions, 1>)
 
 /** The options whose settings have the same name and the same value. */

@@ -225,9 +225,18 @@ async function open(options: WeirOptions): Promise<Weir> {
     })
   const edge = openEdge({ bus, topicPrefix, partitions })
   return weirOf({
-    ...{ ...place, mcp, agentCalls, approvals, edge },
+    ...place,
+    mcp,
+    agentCalls,
+    approvals,
+    edge,
     log: {
-      ...{ bus, topicPrefix, partitions, hasIndex: kind.isLocal, source: settings.bus, edge },
+      bus,
+      topicPrefix,
+      partitions,
+      hasIndex: kind.isLocal,
+      source: settings.bus,
+      edge,
       followKey: createFollowKey(bus),
     },
   })
@@ -291,7 +300,9 @@ function weirOf(parts: Parts): Weir {
     const drop = context === undefined ? () => {} : contexts.keep(options.question, context)
     mcp.refresh(options.question.agent.name)
     const turn = askTurn({
-      ...{ edge: sending, clock: bus.clock, ...options },
+      edge: sending,
+      clock: bus.clock,
+      ...options,
       onOver() {
         drop()
         if (context !== undefined) folder?.over(options.question)

@@ -164,7 +164,8 @@ describe('docker-compose.signed.yml', () => {
   it('gives each stage the key file of its principal, and no other', () => {
     const principals = {
       ...Object.fromEntries(stageNames.map((name) => [name, name])),
-      ...{ topics: 'operator', demo: 'edge' },
+      topics: 'operator',
+      demo: 'edge',
     }
     expect(Object.keys(signed.services).toSorted()).toEqual(Object.keys(principals).toSorted())
     for (const [service, principal] of Object.entries(principals)) {
@@ -186,7 +187,8 @@ describe('docker-compose.users.yml', () => {
   }
   const principals = {
     ...Object.fromEntries(stageNames.map((name) => [name, name])),
-    ...{ topics: 'operator', demo: 'edge' },
+    topics: 'operator',
+    demo: 'edge',
   }
 
   it('gives each service of Weir the user of its principal, and no other', () => {

@@ -136,10 +136,18 @@ test('docs/reference/commands.md has a row for each command of weir', () => {
 test('the guard of docs/guides/guard-in-typescript.md rejects on Fridays only', () => {
   const on = (day: string) =>
     noFridayDeploys.judge(undefined, {
-      ...{ conversation: 'c', turn: 0, round: 1, agent: 'a', time: Date.parse(day) },
+      conversation: 'c',
+      turn: 0,
+      round: 1,
+      agent: 'a',
+      time: Date.parse(day),
       calls: [
         {
-          ...{ ordinal: 0, tool: 'deploy', arguments: {}, source: 'deltas', enforced: true },
+          ordinal: 0,
+          tool: 'deploy',
+          arguments: {},
+          source: 'deltas',
+          enforced: true,
           declaration: {} as never,
         },
       ],

@@ -134,7 +134,12 @@ async function follow(
   out.once('error', endChat)
   await cancellable({ turn, screen, readers: [out, errors], onSignal }, () =>
     showTurn({
-      ...{ turn, screen, clock: systemClock, out, isOneTerminal: areOneTerminal(out, errors), raw },
+      turn,
+      screen,
+      clock: systemClock,
+      out,
+      isOneTerminal: areOneTerminal(out, errors),
+      raw,
       asker: createAsker(weir, screen, { input, errors }),
     }),
   )

@@ -50,7 +50,10 @@ export function demoAgentFile(baseUrl: string, bad: BadModel): string {
     model: { provider: model.provider, name: bad, baseUrl, maxOutputTokens: model.maxOutputTokens },
     fallback: settings.fallback,
     tools: tools.map(({ declaration: { name, description, schema, timeoutMs }, run }) => ({
-      ...{ name, description, timeoutMs, schema: JSON.parse(schema) },
+      name,
+      description,
+      timeoutMs,
+      schema: JSON.parse(schema),
       command: run.kind === 'command' ? run.argv : [],
     })),
   }

@@ -10,7 +10,12 @@ export const startDemoProxy: StartProxy = async (upstream, settings) => {
   const fronts = await openFronts({ kind: 'memory', settings }, { log })
   try {
     const server = await startFrontServer({
-      ...{ fronts, host: '127.0.0.1', port: 0, upstream, agent: 'demo', log },
+      fronts,
+      host: '127.0.0.1',
+      port: 0,
+      upstream,
+      agent: 'demo',
+      log,
     })
     return {
       url: server.url,

@@ -41,7 +41,10 @@ export async function startFrontServer({
 }: FrontServerOptions): Promise<HttpServer> {
   const { routes, settled } = frontRoutes(options)
   const server = await startHttpServer({
-    ...{ host, port, log: options.log, routes },
+    host,
+    port,
+    log: options.log,
+    routes,
     ...(advice !== undefined && { advice }),
   })
   return {
@@ -89,8 +92,12 @@ function proxyTo(
     fronts.front({ agent: name, mode: 'blocking', counting: 'own' }),
   )
   return createProxy({
-    ...{ upstream: upstreamAt(upstream), agent, log, fallback: defaultGuestSettings.fallback },
-    ...{ sessions, veto },
+    upstream: upstreamAt(upstream),
+    agent,
+    log,
+    fallback: defaultGuestSettings.fallback,
+    sessions,
+    veto,
     async conversationOf(name, id, { holds, ...options }) {
       const guard = await (holds ? held : watching).guardOf(name)
       return guard.conversation(id, options)

@@ -34,9 +34,12 @@ export async function openFrontsInUp(
         fronts.front({ agent: name, mode: 'blocking', counting: 'look' }),
       ),
       {
-        ...{ upstreams, log },
+        upstreams,
+        log,
         approvals: openApprovals({
-          ...{ bus, topicPrefix, partitions },
+          bus,
+          topicPrefix,
+          partitions,
           append: (records) => bus.append(records),
         }),
       },

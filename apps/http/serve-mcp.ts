@@ -89,7 +89,9 @@ async function onPipe({ fronts, upstreams, options, log, stop }: Serving) {
     counting: 'look',
   })
   const { calls, close } = gatewayConversation(guard, randomUUID(), {
-    ...{ upstreams, approvals: fronts.approvals, log },
+    upstreams,
+    approvals: fronts.approvals,
+    log,
   })
   const factory = await gatewayServers({ upstreams, callsOf: () => calls })
   const lines = linesWithTexts()
@@ -125,7 +127,10 @@ async function overHttp({ fronts, upstreams, options, out, log }: Serving) {
   )
   const gateway = await gatewayRoutes(guards, { upstreams, approvals: fronts.approvals, log })
   const server = await startHttpServer({
-    ...{ host, port: portOf(httpPort, '--http-port'), log, routes: [gateway.routes] },
+    host,
+    port: portOf(httpPort, '--http-port'),
+    log,
+    routes: [gateway.routes],
     advice: 'give another address with --host and --http-port (0: any free port)',
   })
   const { port, url } = server
@@ -168,8 +173,11 @@ function serversOf(
   const name = basename(program ?? '')
   return [
     {
-      ...{ name, run: { kind: 'command', argv: command as [string], environment: env } },
-      ...{ isTrusted: false, timeoutMs: 60_000, wallMs: 300_000 },
+      name,
+      run: { kind: 'command', argv: command as [string], environment: env },
+      isTrusted: false,
+      timeoutMs: 60_000,
+      wallMs: 300_000,
       ...(startMs !== undefined && { startMs: startMsOf(startMs) }),
     },
   ]

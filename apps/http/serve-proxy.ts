@@ -37,8 +37,13 @@ export async function serveProxy(options: ProxyCommandOptions, out: Writable): P
   const fronts = await openFronts({ kind, settings }, { log })
   try {
     const server = await startFrontServer({
-      ...{ fronts, host: options.host, port: portOf(options.port), agent: options.agent },
-      ...{ upstream: options.upstream, veto, log },
+      fronts,
+      host: options.host,
+      port: portOf(options.port),
+      agent: options.agent,
+      upstream: options.upstream,
+      veto,
+      log,
     })
     const until = untilStopped(fronts.failed, log)
     const address: ProxyAddress = {

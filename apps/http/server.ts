@@ -122,7 +122,9 @@ function createSocketServer(tls: TlsFiles | undefined, answer: RequestListener):
   const { cert, key, clientCa } = tls
   // A request with a bad certificate gets an answer with the reason: see edge/access.ts.
   const client = clientCa !== undefined && {
-    ...{ ca: clientCa, requestCert: true, rejectUnauthorized: false },
+    ca: clientCa,
+    requestCert: true,
+    rejectUnauthorized: false,
   }
   try {
     const handshakeTimeout = limits.httpHeadersMs

@@ -68,7 +68,10 @@ function frontsBeside(options: UpWithFrontsOptions, portFlag = '--front-port'): 
       const { log } = place
       const { routes, close } = await openFrontsInUp(place, { ...found, agent: frontAgent })
       const server = await startHttpServer({
-        ...{ host: frontHost, port, log, routes },
+        host: frontHost,
+        port,
+        log,
+        routes,
         advice: `give another address with --front-host and ${portFlag} (0: any free port)`,
       }).catch(async (error: unknown) => {
         await close()

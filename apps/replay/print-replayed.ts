@@ -189,12 +189,10 @@ export function replayedJson({ tally, differences, first }: Replayed): string {
   const { unjudgedKeys, same, ...counts } = tally
   const recordJson = (record: RecordToAppend | StoredRecord | undefined) =>
     record && {
-      ...{
-        topic: record.topic,
-        partition: record.partition,
-        key: record.key,
-        id: record.id ?? null,
-      },
+      topic: record.topic,
+      partition: record.partition,
+      key: record.key,
+      id: record.id ?? null,
       ...('offset' in record
         ? { offset: record.offset, time: new Date(record.time).toISOString() }
         : {}),

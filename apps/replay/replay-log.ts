@@ -49,8 +49,13 @@ export async function replayLog({
     progress?.expect(topics.reduce((sum, { from, seenTo }) => sum + seenTo - from, 0))
   for (const range of ranges)
     await comparePartition({
-      ...{ log, range, stages, conversation, tally },
-      ...{ grows: options.grows, now: options.now },
+      log,
+      range,
+      stages,
+      conversation,
+      tally,
+      grows: options.grows,
+      now: options.now,
       differs(difference) {
         differences += 1
         if (first === undefined || timeOf(difference) < timeOf(first)) first = difference

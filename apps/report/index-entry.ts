@@ -16,7 +16,11 @@ export function indexEntry({ conversation, from, place }: Entered, data: ReportD
   const text = turns[0]?.text ?? timeline.messages[0]?.text ?? null
   const isLive = imported === null
   return {
-    ...{ conversation, from: isLive ? from : null, place, sentence, tone },
+    conversation,
+    from: isLive ? from : null,
+    place,
+    sentence,
+    tone,
     agents: [...new Set(turns.map(({ agent }) => agent))].filter((agent) => agent !== ''),
     question: text === null ? null : firstWords(text),
     facts: isLive ? sumOfFacts(turns.map(({ facts }) => facts)) : null,
@@ -49,13 +53,21 @@ const groupsByTone = { bad: 'unanswered', warning: 'limited', good: 'answered' }
 /** The entry of a conversation that no longer fits into the page. */
 export function listedEntry(conversation: ConversationId): IndexEntry {
   return {
-    ...{ conversation, agents: [], question: null, facts: null, ms: null },
-    ...{ from: null, place: null },
-    ...{
-      sentence: ['Not in this page: it would be too large.'],
-      tone: 'warning',
-      group: 'answered',
-    },
-    ...{ turns: 0, rounds: 0, loopRounds: 0, tokens: 0, openTurns: 0, cutTurns: 0 },
+    conversation,
+    agents: [],
+    question: null,
+    facts: null,
+    ms: null,
+    from: null,
+    place: null,
+    sentence: ['Not in this page: it would be too large.'],
+    tone: 'warning',
+    group: 'answered',
+    turns: 0,
+    rounds: 0,
+    loopRounds: 0,
+    tokens: 0,
+    openTurns: 0,
+    cutTurns: 0,
   }
 }

@@ -154,18 +154,16 @@ function untilOf(
 // ── Figures ──
 
 const nothing: Figures = {
-  ...{
-    rounds: 0,
-    loopRounds: 0,
-    ms: 0,
-    loopMs: 0,
-    inputTokens: 0,
-    outputTokens: 0,
-    loopTokens: 0,
-    calls: 0,
-    ran: 0,
-    stopped: 0,
-  },
+  rounds: 0,
+  loopRounds: 0,
+  ms: 0,
+  loopMs: 0,
+  inputTokens: 0,
+  outputTokens: 0,
+  loopTokens: 0,
+  calls: 0,
+  ran: 0,
+  stopped: 0,
 }
 
 function figuresOf(
@@ -193,8 +191,14 @@ function figuresOfImported({ rounds }: TurnTimeline): Figures {
 
 /** Nobody saw a result of `outcome_unknown` or `unseen`. */
 const ranBy: Record<ResultStatus, boolean> = {
-  ...{ ok: true, error: true, timed_out: true },
-  ...{ outcome_unknown: false, unseen: false, rejected: false, vetoed: false, skipped: false },
+  ok: true,
+  error: true,
+  timed_out: true,
+  outcome_unknown: false,
+  unseen: false,
+  rejected: false,
+  vetoed: false,
+  skipped: false,
 }
 
 function figuresOfRound(round: RoundTimeline): Figures {

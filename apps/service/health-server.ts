@@ -80,7 +80,9 @@ export async function startHealthServer({
     await listening
   } catch (cause) {
     throw listenFailure(cause, {
-      ...{ server: 'the health server', host, port },
+      server: 'the health server',
+      host,
+      port,
       advice:
         'give another address: --health-port PORT (WEIR_HEALTH_PORT; 0: any free port), --health-host HOST (WEIR_HEALTH_HOST)',
     })

@@ -414,8 +414,10 @@ function countTokens(
   { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens }: Usage,
 ): void {
   const kinds = {
-    ...{ input: inputTokens, output: outputTokens },
-    ...{ cache_read: cacheReadTokens, cache_write: cacheWriteTokens },
+    input: inputTokens,
+    output: outputTokens,
+    cache_read: cacheReadTokens,
+    cache_write: cacheWriteTokens,
   }
   for (const [type, count] of Object.entries(kinds)) tokens.inc({ type }, Math.max(0, count))
 }

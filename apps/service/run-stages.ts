@@ -112,7 +112,10 @@ async function run(options: RunOptions & { stopping: AbortSignal }, open: Open):
     ),
   )
   const host = createStageHost({
-    ...{ agents, topicPrefix, partitions: settings.partitions, keep: contexts.keep },
+    agents,
+    topicPrefix,
+    partitions: settings.partitions,
+    keep: contexts.keep,
     guards: guards.map(({ name }) => name),
   })
   const found = await openBusOnceFree(settings, log, {

@@ -38,7 +38,8 @@ export async function stageProgress(
       const waiting = (await bus.ends(topic)).flatMap((ends) => unreadOf(ends, commits))
       const times = await Promise.all(waiting.map((unread) => oldestOf(bus, { topic, ...unread })))
       return {
-        ...{ stage, isRunning },
+        stage,
+        isRunning,
         behind: waiting.reduce((sum, { from, end }) => sum + end - from, 0),
         oldestAt: times.reduce(earlier, null),
       }

@@ -88,19 +88,18 @@ export async function up(options: UpOptions, beside: readonly Beside[] = []): Pr
     mcp = await openMcpAgents(written, log)
     const { agents } = mcp
     const end = await runStages({
-      ...{
-        stages,
-        agents,
-        settings,
-        setPartitions: partitionsSetBy(options),
-        log,
-        guards,
-        guardMode: options.guardMode,
-        beside,
-        runImported: options.runImported,
-        stop: stop.promise,
-      },
-      ...{ instruments: metrics.instruments, guardInstruments: metrics.guardInstruments },
+      stages,
+      agents,
+      settings,
+      setPartitions: partitionsSetBy(options),
+      log,
+      guards,
+      guardMode: options.guardMode,
+      beside,
+      runImported: options.runImported,
+      stop: stop.promise,
+      instruments: metrics.instruments,
+      guardInstruments: metrics.guardInstruments,
       opened(bus) {
         readSpace = bus.space
         logClock.opened(bus)

@@ -51,7 +51,9 @@ export const names = {
 
 /** The reasons to finish in the conventions' own words, from OpenAI. Others keep Weir's. */
 export const finishReasons: Readonly<Record<string, string>> = {
-  ...{ end: 'stop', calls: 'tool_calls', refusal: 'content_filter' },
+  end: 'stop',
+  calls: 'tool_calls',
+  refusal: 'content_filter',
 }
 
 /** Events on the span of a turn. A refused call has no span, or it would count as a failed tool. */

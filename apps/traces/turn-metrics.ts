@@ -113,8 +113,10 @@ export function turnMetrics(metricNames: MetricNames, since: Milliseconds): Turn
           ...(bounds === undefined
             ? { asInt: String(sum) }
             : {
-                ...{ count: String(count), sum },
-                ...{ bucketCounts: buckets.map(String), explicitBounds: bounds },
+                count: String(count),
+                sum,
+                bucketCounts: buckets.map(String),
+                explicitBounds: bounds,
               }),
         }))
         const common = { dataPoints, aggregationTemporality: cumulative }

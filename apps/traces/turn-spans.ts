@@ -176,7 +176,8 @@ function attemptSpan(
     id: placeSpanId(id, `attempt ${round} ${number}`),
     name: named(operations.attempt, model?.name),
     kind: 'client',
-    ...{ start, end },
+    start,
+    end,
     attributes: {
       ...common(id, operations.attempt),
       [names.round]: round,
@@ -257,7 +258,8 @@ function finishedTurn(
     parent: caller === undefined ? undefined : callSpanId(caller),
     name: named(operations.turn, turn.agent),
     kind: 'internal',
-    ...{ start, end: time },
+    start,
+    end: time,
     attributes: {
       ...common(message, operations.turn),
       [names.agent]: turn.agent,
@@ -299,7 +301,8 @@ function guardSpan(
     id: placeSpanId(message, `guard ${round} ${guard}`),
     name: named(operations.guard, guard),
     kind: 'internal',
-    ...{ start: time - waitedMs, end: time },
+    start: time - waitedMs,
+    end: time,
     attributes: {
       ...common(message, operations.guard),
       [names.agent]: turn.agent,
@@ -325,7 +328,8 @@ function approvalSpan(
     id: placeSpanId(message, `approval ${round} ${ordinal} ${id}`),
     name: named(operations.approval, name),
     kind: 'internal',
-    ...{ start: time - waitedMs, end: time },
+    start: time - waitedMs,
+    end: time,
     attributes: {
       ...common(message, operations.approval),
       [names.agent]: turn.agent,
@@ -357,7 +361,9 @@ function outputMessages(text: string, calls: MessageOf<'model-answered'>['calls'
   const parts = [
     ...(text === '' ? [] : [{ type: 'text', content: text }]),
     ...calls.map(({ id, name, arguments: input }) => ({
-      ...{ type: 'tool_call', id, name },
+      type: 'tool_call',
+      id,
+      name,
       arguments: input,
     })),
   ]

@@ -108,15 +108,13 @@ function playOf(
     declarations: Declaration[],
   ): Promise<number> {
     player.append('conversation-events', {
-      ...{
-        type: 'user-message',
-        conversation,
-        messageId,
-        text: turn.user,
-        agent,
-        settings,
-        declarations,
-      },
+      type: 'user-message',
+      conversation,
+      messageId,
+      text: turn.user,
+      agent,
+      settings,
+      declarations,
     })
     await player.settle()
     const left = [...turn.responses]
@@ -199,7 +197,9 @@ function answer(player: Player, { request, response, declared, policy }: Answer)
     declarations,
     policy,
     // A transcript does not state the use of text calls by its agent.
-    ...{ callsAsText: false, textCalls: null, echoOf: null },
+    callsAsText: false,
+    textCalls: null,
+    echoOf: null,
   }
   player.append('model-requests', { type: 'attempt-finished', ...place, ...finished })
 }

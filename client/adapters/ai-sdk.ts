@@ -47,7 +47,8 @@ export function guardAiSdk(conversation: GuestConversation): GuardedAiSdk {
   async function advised(params: Params, { provider, modelId }: LanguageModel) {
     const { messages, shown } = historyOf(params.prompt)
     const request = {
-      ...{ format: 'ai-sdk' as const, body: { messages, tools: params.tools ?? [] } },
+      format: 'ai-sdk' as const,
+      body: { messages, tools: params.tools ?? [] },
       model: { provider: priceList(provider), name: modelId },
     }
     const advice = await conversation.beforeModel(request, params.abortSignal)

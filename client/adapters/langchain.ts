@@ -65,7 +65,10 @@ export function guardLangChain(
         const unreadable = invalid_tool_calls ?? []
         if (unreadable.length === 0) return
         const refusals = unreadable.map(async ({ id = '', name }) => ({
-          ...{ role: 'tool', tool_call_id: id, name, status: 'error' },
+          role: 'tool',
+          tool_call_id: id,
+          name,
+          status: 'error',
           content:
             (await refusalOf(guest, { answer, callId: id, signal: runtime.signal })) ??
             'The arguments of this call are no valid JSON. Send it again.',
@@ -82,7 +85,9 @@ export function guardLangChain(
         answer === undefined
           ? 'Weir finds no answer with this call. It did not run.'
           : await refusalOf(conversationOf(runtime), {
-              ...{ answer, callId: toolCall.id ?? '', signal: runtime.signal },
+              answer,
+              callId: toolCall.id ?? '',
+              signal: runtime.signal,
             })
       if (refusal === undefined) return handler(request)
       const tool = { name: toolCall.name, invoke: async () => refusal }

@@ -13,7 +13,10 @@ export function offered({ tools, handoffs }: Request): object[] {
   return [
     ...tools,
     ...handoffs.map(({ toolName: name, toolDescription: description, inputJsonSchema }) => ({
-      ...{ type: 'function', name, description, parameters: inputJsonSchema },
+      type: 'function',
+      name,
+      description,
+      parameters: inputJsonSchema,
     })),
   ]
 }
@@ -33,7 +36,10 @@ export function endOf(text: string): Response {
     usage: { requests: 0, inputTokens: 0, outputTokens: 0, totalTokens: 0 } as Response['usage'],
     output: [
       {
-        ...{ type: 'message', id: 'weir', role: 'assistant', status: 'completed' },
+        type: 'message',
+        id: 'weir',
+        role: 'assistant',
+        status: 'completed',
         content: [{ type: 'output_text', text }],
       } as Response['output'][number],
     ],

@@ -38,7 +38,8 @@ export function createAgentCalls(): AgentCalls {
         conversation: conversationOfCall(callOfKey(idempotencyKey)),
         messageId: 'call',
         text: text(args),
-        ...{ context, signal },
+        context,
+        signal,
       })
       const { outcome, reply, reason, totals } = await finished
       call.countTokens?.({ inputTokens: totals.inputTokens, outputTokens: totals.outputTokens })

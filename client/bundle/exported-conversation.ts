@@ -29,8 +29,11 @@ export async function exportConversation(
   const rules = redact === undefined ? [] : readRedactionRules(redact)
   const bundle = createBundle(file, { force })
   const filter = {
-    ...{ conversations: new Set([id]), isWhole: true },
-    ...{ since: 0, until: Number.POSITIVE_INFINITY, where: new Map() },
+    conversations: new Set([id]),
+    isWhole: true,
+    since: 0,
+    until: Number.POSITIVE_INFINITY,
+    where: new Map(),
   }
   const order = { filter, rules, unredacted, bundle, source: log.source, signal }
   const asked = JSON.stringify({ conversation: [id] })

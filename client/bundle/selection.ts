@@ -88,13 +88,12 @@ function whole(conversation: ConversationId): Stretch {
 function joined(a: Stretch | undefined, b: Stretch): Stretch {
   if (a === undefined) return b
   return {
-    ...{
-      conversation: a.conversation,
-      from: Math.min(a.from, b.from),
-      first: Math.min(a.first, b.first),
-      last: Math.max(a.last, b.last),
-    },
-    ...{ beganAt: Math.min(a.beganAt, b.beganAt), lastAt: Math.max(a.lastAt, b.lastAt) },
+    conversation: a.conversation,
+    from: Math.min(a.from, b.from),
+    first: Math.min(a.first, b.first),
+    last: Math.max(a.last, b.last),
+    beganAt: Math.min(a.beganAt, b.beganAt),
+    lastAt: Math.max(a.lastAt, b.lastAt),
   }
 }
 

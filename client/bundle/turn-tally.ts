@@ -82,16 +82,21 @@ export function createTurnTally(partitions: number): TurnTally {
 
 function empty({ conversation, turn }: TurnId, partition: number): BundleTurn {
   return {
-    ...{
-      conversation,
-      turn,
-      partition,
-      agent: null,
-      messageId: null,
-      beganAt: null,
-      endedAt: null,
-    },
-    ...{ outcome: 'open', failureClass: null, cap: null, reason: null },
-    ...{ rounds: 0, calls: 0, inputTokens: 0, outputTokens: 0, whole: false },
+    conversation,
+    turn,
+    partition,
+    agent: null,
+    messageId: null,
+    beganAt: null,
+    endedAt: null,
+    outcome: 'open',
+    failureClass: null,
+    cap: null,
+    reason: null,
+    rounds: 0,
+    calls: 0,
+    inputTokens: 0,
+    outputTokens: 0,
+    whole: false,
   }
 }

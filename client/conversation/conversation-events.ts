@@ -196,8 +196,10 @@ async function firstTurn(
   conversation: ConversationId,
 ): Promise<number | undefined> {
   const entries = await bus.list({
-    ...{ topic: `${topicPrefix}history`, partition },
-    ...{ prefix: historyPrefix(conversation), upToNow: true },
+    topic: `${topicPrefix}history`,
+    partition,
+    prefix: historyPrefix(conversation),
+    upToNow: true,
   })
   const turns = entries.flatMap(({ key }) => historyTurn(key)?.turn ?? [])
   return turns.length === 0 ? undefined : turns.reduce((least, turn) => Math.min(least, turn))

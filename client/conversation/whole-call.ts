@@ -16,8 +16,10 @@ export async function wholeCall(
   { turn, round, ordinal }: CallPlace,
 ): Promise<WholeCall | undefined> {
   const record = await bus.get({
-    ...{ topic: `${topicPrefix}history`, partition },
-    ...{ key: historyKey({ conversation, turn, round }), waitMs: limits.wholeCallWaitMs },
+    topic: `${topicPrefix}history`,
+    partition,
+    key: historyKey({ conversation, turn, round }),
+    waitMs: limits.wholeCallWaitMs,
   })
   const entry = record?.value ? decode(record.value) : undefined
   if (entry?.type !== 'history-entry') return undefined
@@ -26,7 +28,12 @@ export async function wholeCall(
   const { results } = redactedActivity(entry, entry.redact)
   const result = results.find((one) => one.ordinal === ordinal)
   return {
-    ...{ turn, round, ordinal, id: call.id, name: call.name, arguments: call.raw },
+    turn,
+    round,
+    ordinal,
+    id: call.id,
+    name: call.name,
+    arguments: call.raw,
     result: result?.text ?? null,
   }
 }

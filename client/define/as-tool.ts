@@ -33,7 +33,11 @@ export type AgentTurn = {
 const invalid = { code: 'agent.invalid' } as const
 
 const optionNames = Object.keys({
-  ...{ name: 1, description: 1, caps: 1, parameters: 1, text: 1 },
+  name: 1,
+  description: 1,
+  caps: 1,
+  parameters: 1,
+  text: 1,
 } satisfies Record<keyof AgentToolOptions<never>, 1>)
 
 const agentSymbol: unique symbol = Symbol('agent')

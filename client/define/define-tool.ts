@@ -124,7 +124,8 @@ export function defineTool(tool: object): DefinedTool {
   needOptions(tool, { code: 'agent.invalid', subject: 'defineTool', example })
   const { name, isolated } = tool as { name: string; isolated?: unknown }
   const defined = {
-    ...{ name, run: isolatedRun(tool) },
+    name,
+    run: isolatedRun(tool),
     file: isolated === true ? callerFile() : undefined,
   }
   return { ...tool, name, [toolSymbol]: defined } as DefinedTool

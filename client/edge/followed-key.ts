@@ -79,7 +79,12 @@ export function createFollowKey(bus: Pick<Bus, 'ends' | 'read' | 'follow'>): Fol
     const { topic, partition, key, from, signal } = range
     const reading = readingOf(range)
     const follower: Follower = {
-      ...{ from, kept: [], keptBytes: 0, inLogFrom: from, failure: undefined, wake: () => {} },
+      from,
+      kept: [],
+      keptBytes: 0,
+      inLogFrom: from,
+      failure: undefined,
+      wake: () => {},
     }
     reading.followers.set(key, (reading.followers.get(key) ?? new Set()).add(follower))
     const onAbort = (): void => follower.wake()

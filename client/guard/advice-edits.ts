@@ -76,7 +76,8 @@ function inOwnMessage({ messages }: Body, text: string): AdviceEdit[] {
 
 function inOwnItem({ input }: Body, text: string): AdviceEdit[] {
   const item = {
-    ...{ type: 'message', role: 'developer' },
+    type: 'message',
+    role: 'developer',
     content: [{ type: 'input_text', text }],
   }
   return typeof input === 'string'

@@ -137,8 +137,15 @@ export function createFront(options: FrontOptions): Front {
     return {
       type: 'guest-round',
       ...recorded(turn),
-      ...{ key, after, agent: agent.name, blocking, settings: agent.settings, ...stamped },
-      ...{ response, offered, declarations },
+      key,
+      after,
+      agent: agent.name,
+      blocking,
+      settings: agent.settings,
+      ...stamped,
+      response,
+      offered,
+      declarations,
     }
   }
 
@@ -152,9 +159,17 @@ export function createFront(options: FrontOptions): Front {
     return {
       type: 'guest-results',
       ...recorded(turn),
-      ...{ keys: [], hiddenKeys: [], requestId: '', agent: agent.name, blocking },
-      ...{ reached: [], refusal: '', refusalClass: null, unjudged: [] },
-      ...{ ...fields, results },
+      keys: [],
+      hiddenKeys: [],
+      requestId: '',
+      agent: agent.name,
+      blocking,
+      reached: [],
+      refusal: '',
+      refusalClass: null,
+      unjudged: [],
+      ...fields,
+      results,
     }
   }
 

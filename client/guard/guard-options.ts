@@ -59,8 +59,17 @@ export type GuardOptions = {
 const code = 'settings.invalid'
 
 const optionNames = Object.keys({
-  ...{ agent: 1, mode: 1, guards: 1, approvals: 1, dataFolder: 1, kafka: 1, stages: 1 },
-  ...{ onUnavailable: 1, answerWithinMs: 1, log: 1, record: 1 },
+  agent: 1,
+  mode: 1,
+  guards: 1,
+  approvals: 1,
+  dataFolder: 1,
+  kafka: 1,
+  stages: 1,
+  onUnavailable: 1,
+  answerWithinMs: 1,
+  log: 1,
+  record: 1,
 } satisfies Record<keyof GuardOptions, 1>)
 
 /** Throws `settings.invalid` with the option and its values. */

@@ -157,7 +157,8 @@ export function createThreads({
     const hiddenKeys: string[] = []
     /** The turn of a record without a history (GUEST-THREAD-3). */
     let lastTurn: GuestTurn = {
-      ...{ conversation: id, user: null },
+      conversation: id,
+      user: null,
       turnKey: turn === undefined ? newestTurn : nameOf(turn),
     }
 
@@ -188,7 +189,10 @@ export function createThreads({
 
     const reserve: GuestThread['reserve'] = async (request, { isNamed = true, baseUrl } = {}) => {
       const made = await budgets?.reserve({
-        ...{ conversation: id, place: current, isNamed, baseUrl },
+        conversation: id,
+        place: current,
+        isNamed,
+        baseUrl,
         request: counting === 'look' ? undefined : request,
         onReached: (reached) => front.report(lastTurn, { results: [], phase: 'running', reached }),
       })
@@ -317,7 +321,8 @@ export function createThreads({
         try {
           const verdicts = await front.proposeRound(place, round, {
             waitMs: calls.length === 0 || !(blocking || refuses) ? 0 : (waitMs ?? waitMsDefault),
-            ...{ signal, hides },
+            signal,
+            hides,
           })
           const isPoll = waitMs !== undefined
           if (!blocking && (verdicts !== undefined || !refuses)) return spoken.calls.map(allowed)
@@ -415,15 +420,26 @@ function withChange(result: ResultRecord, sentHash: string | undefined): ResultR
 
 function resultRecord({ callId, nth = 0, status, text }: GuestResult, key: string): ResultRecord {
   return {
-    ...{ key, callId, nth, status: statuses[status], shown: null, durationMs: 0 },
+    key,
+    callId,
+    nth,
+    status: statuses[status],
+    shown: null,
+    durationMs: 0,
     text: cutToBytes(text, limits.resultBytesMax),
   }
 }
 
 function unjudged({ body }: GuestRequest, reason: string): Advice {
   return {
-    ...{ rung: 'none', text: '', reason, rule: null, cap: null, fallback: '' },
-    ...{ judged: false, applied: body },
+    rung: 'none',
+    text: '',
+    reason,
+    rule: null,
+    cap: null,
+    fallback: '',
+    judged: false,
+    applied: body,
   }
 }
 
@@ -436,15 +452,27 @@ function adviceFrom(
   const applied = withEdits(request.body, adviceEdits(request, advice))
   const fallback = rung === 'end' ? ofAgent : ''
   return {
-    ...{ rung, text, rule, cap, fallback, judged: isJudged, applied },
+    rung,
+    text,
+    rule,
+    cap,
+    fallback,
+    judged: isJudged,
+    applied,
     reason: isJudged ? reason : reason || notWhole,
   }
 }
 
 function budgetAdvice({ body }: GuestRequest, { reason }: Failed, fallback: string): Advice {
   return {
-    ...{ rung: 'end', text: '', reason, rule: null, cap: null, fallback },
-    ...{ judged: true, applied: body },
+    rung: 'end',
+    text: '',
+    reason,
+    rule: null,
+    cap: null,
+    fallback,
+    judged: true,
+    applied: body,
   }
 }
 
@@ -483,7 +511,8 @@ function ofEach(
   if (calls.length === verdicts.length) return verdicts
   if (recorded.length === 0)
     return calls.map(({ id: callId, name }) => ({
-      ...{ callId, name },
+      callId,
+      name,
       ...(refuses
         ? { verdict: 'refuse' as const, ...beyondLimits }
         : { verdict: 'run' as const, text: '', code: '' as const }),
@@ -537,14 +566,22 @@ function verdictsFrom(
     if (call?.verdict === 'run' || call?.verdict === 'done') return allowed({ id: callId, name })
     if (call?.verdict === 'refuse')
       return {
-        ...{ callId, name, verdict: 'refuse', text: call.text },
-        ...{ code: codeOfRefusal(call.code), reason: call.code },
+        callId,
+        name,
+        verdict: 'refuse',
+        text: call.text,
+        code: codeOfRefusal(call.code),
+        reason: call.code,
       }
     if (isPoll && verdicts?.notCounted === undefined) {
       const approval = pending.get(ordinal)
       return {
-        ...{ callId, name, verdict: 'wait', text: '' },
-        ...{ code: codeOfWait(call?.code ?? ''), reason: call?.code ?? '' },
+        callId,
+        name,
+        verdict: 'wait',
+        text: '',
+        code: codeOfWait(call?.code ?? ''),
+        reason: call?.code ?? '',
         ...(approval !== undefined && {
           approval: { id: approval.id, hash: approval.hash, until: approval.until },
         }),

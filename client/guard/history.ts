@@ -194,7 +194,8 @@ function historyIn(
     rounds: turn.responses.slice(from).map((spoken, at) => {
       const key = keys[from + at] as string
       return {
-        ...{ key, spoken },
+        key,
+        spoken,
         get results() {
           return resultsOf(key, spoken)
         },
@@ -300,7 +301,8 @@ export function toolsFor(
         const isPoller = poll || pollers.includes(declaration.name)
         return {
           ...declaration,
-          ...{ poll: isPoller, timeoutMs: limits.toolTimeoutMsMax },
+          poll: isPoller,
+          timeoutMs: limits.toolTimeoutMsMax,
           hints: own === undefined ? null : (rest as ToolHints),
         }
       }),

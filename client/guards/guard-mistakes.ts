@@ -22,7 +22,11 @@ export function guardMistakes(given: object): string[] {
   if (ofShape.length > 0) return ofShape
   const { name, version, tools, deadlineMs, onTimeout } = given as AnyGuard
   return registrationFaults({
-    ...{ name, version, deadlineMs, onTimeout, rules: null },
+    name,
+    version,
+    deadlineMs,
+    onTimeout,
+    rules: null,
     tools: tools.map((pattern) => ({ pattern, mode: 'shadow' as const })),
   })
 }

@@ -123,7 +123,9 @@ function usageOf(entry: HistoryEntry, redaction: Redaction | undefined): RoundUs
   const shown = entry.user === null ? entry : (redaction?.redact(entry) ?? entry)
   const { user } = shown as HistoryEntry
   return {
-    ...{ turn, round, usage: response?.usage },
+    turn,
+    round,
+    usage: response?.usage,
     question: user === null ? undefined : questionIn(conversation, user),
   }
 }

@@ -58,8 +58,10 @@ export async function messagesOf(
   conversation: ConversationId,
 ): Promise<ConversationMessage[]> {
   const records = await bus.list({
-    ...{ topic: `${topicPrefix}history`, partition },
-    ...{ prefix: historyPrefix(conversation), upToNow: true },
+    topic: `${topicPrefix}history`,
+    partition,
+    prefix: historyPrefix(conversation),
+    upToNow: true,
   })
   const entries = records.flatMap(({ value }): HistoryEntry[] => {
     const entry = messageOf(value)
@@ -98,8 +100,16 @@ function cardOf({ ordinal, id, name, raw, problem }: Call, results: CallResult[]
   const whole = { arguments: raw, argumentsBytes: Buffer.byteLength(raw), problem }
   return [
     {
-      ...{ ordinal, id, name, arguments: raw, input: inputValue(whole), problem },
-      ...{ status, reason, durationMs, result: text },
+      ordinal,
+      id,
+      name,
+      arguments: raw,
+      input: inputValue(whole),
+      problem,
+      status,
+      reason,
+      durationMs,
+      result: text,
     },
   ]
 }

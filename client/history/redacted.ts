@@ -77,8 +77,12 @@ export function recordView(log: Omit<ReadableLog, 'progress' | 'hasIndex'>): Rec
   /** A turn's number is the offset of the record that opened it. */
   async function rulesOfTurn(conversation: string, turn: number): Promise<readonly RedactRule[]> {
     const [record] = await log.bus.read({
-      ...{ topic: log.topicPrefix + inboxOf(conversation), from: turn, to: turn + 1 },
-      ...{ partition: partitionOf(conversation, log.partitions), limit: 1, bytesMax: 1 },
+      topic: log.topicPrefix + inboxOf(conversation),
+      from: turn,
+      to: turn + 1,
+      partition: partitionOf(conversation, log.partitions),
+      limit: 1,
+      bytesMax: 1,
     })
     const opened = record?.offset === turn ? messageOf(record.value) : undefined
     return opened === undefined ? [allText] : rulesIn(opened)

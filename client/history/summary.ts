@@ -81,9 +81,18 @@ export async function begin(
 ): Promise<Unfinished> {
   const { key: conversation, value, time: at } = newest
   const found: Unfinished = {
-    ...{ conversation, agent: null, question: null, turns: 0, inputTokens: 0, outputTokens: 0 },
-    ...{ last: undefined, firstTurn: undefined, lastTurn: undefined, at },
-    ...{ facts: new Map(), isWhole: false },
+    conversation,
+    agent: null,
+    question: null,
+    turns: 0,
+    inputTokens: 0,
+    outputTokens: 0,
+    last: undefined,
+    firstTurn: undefined,
+    lastTurn: undefined,
+    at,
+    facts: new Map(),
+    isWhole: false,
   }
   for (const round of rounds) add(found, round)
   const isCount = value !== null && messageOf(value)?.type === 'requests-unjudged'
@@ -173,7 +182,12 @@ function withoutEnd(
 export function summaryOf(found: Unfinished): ConversationSummary {
   const { conversation, agent, question, turns, inputTokens, outputTokens, at } = found
   return {
-    ...{ conversation, agent, question, turns, inputTokens, outputTokens },
+    conversation,
+    agent,
+    question,
+    turns,
+    inputTokens,
+    outputTokens,
     facts: { ...sumOfFacts([...found.facts.values()].map(factsOf)), isWhole: found.isWhole },
     last: found.last ?? withoutEnd('unknown', at),
   }

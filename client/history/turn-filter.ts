@@ -32,12 +32,24 @@ function everyOf<Symbol extends string>(symbols: Record<Symbol, true>): string[]
 }
 
 const failureClasses = everyOf<FailureClass>({
-  ...{ deterministic: true, transient: true, no_progress: true, budget: true, refused: true },
-  ...{ provider: true, internal: true, cancelled: true, context_full: true, degenerate: true },
-  ...{ stopped: true },
+  deterministic: true,
+  transient: true,
+  no_progress: true,
+  budget: true,
+  refused: true,
+  provider: true,
+  internal: true,
+  cancelled: true,
+  context_full: true,
+  degenerate: true,
+  stopped: true,
 })
 const outcomes = everyOf<TurnOutcome | 'open'>({
-  ...{ answered: true, capped: true, failed: true, cancelled: true, open: true },
+  answered: true,
+  capped: true,
+  failed: true,
+  cancelled: true,
+  open: true,
 })
 const caps = everyOf<Cap>({ rounds: true, calls: true, wall: true, tokens: true })
 const rungs = everyOf<Rung>({ nudge: true, text_only: true, end: true })
@@ -116,7 +128,8 @@ export function whereIn(
 ): Where {
   const given = Object.entries(conditions).flatMap(([name, values]) =>
     [values].flat().map((value) => ({
-      ...{ name, value: String(value) },
+      name,
+      value: String(value),
       subject: `where has the key '${onOneLine(name)}'`,
     })),
   )

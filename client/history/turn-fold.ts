@@ -19,7 +19,11 @@ export type TurnFold = Omit<FoldedTurn, 'facts'> & { facts: FactFold }
 
 export function beginTurn(): TurnFold {
   return {
-    ...{ tenant: null, agent: null, outcome: 'open', failureClass: null, cap: null },
+    tenant: null,
+    agent: null,
+    outcome: 'open',
+    failureClass: null,
+    cap: null,
     facts: beginFacts(),
   }
 }

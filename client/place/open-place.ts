@@ -44,7 +44,12 @@ export async function openFolder({
   const weightOf = tenantWeightsOf(settings)
   const parts = { agents, topicPrefix, partitions, retentionMs, log, dataFolder, weightOf }
   const folder = createSharedFolder({
-    ...{ kind, settings, stages, agents, log, runImported: options.runImported },
+    kind,
+    settings,
+    stages,
+    agents,
+    log,
+    runImported: options.runImported,
     clock: clockOfChoice(options.bus),
     guards: options.guards?.guards.map(({ name }) => name) ?? [],
     runStages: (bus) => runHere({ ...parts, bus, contextOf: contexts.of }, options),
@@ -63,7 +68,10 @@ export async function openFolder({
     throw error
   }
   return {
-    ...{ bus, partitions, contexts, folder },
+    bus,
+    partitions,
+    contexts,
+    folder,
     running: { failed: folder.failed, close: folder.stop },
   }
 }

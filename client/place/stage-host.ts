@@ -110,7 +110,9 @@ export function createStageHost(options: StageHostOptions): StageHost {
         case 'state': {
           const beside = [...visitors.values()].filter(({ pid }) => pid !== 0)
           return {
-            ...{ pid: process.pid, agents: [...agents.keys()], guards: [...guards] },
+            pid: process.pid,
+            agents: [...agents.keys()],
+            guards: [...guards],
             beside: beside.map(({ pid, guards: own }) => ({ pid, guards: own })),
           }
         }
@@ -156,7 +158,8 @@ function requestIn(received: unknown): HostRequest {
       return { type: fields.type }
     case 'keep-context':
       return {
-        ...{ type: 'keep-context', message: messageIn(fields.message) },
+        type: 'keep-context',
+        message: messageIn(fields.message),
         value: textIn(fields.value),
       }
     case 'drop-context':

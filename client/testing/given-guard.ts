@@ -129,15 +129,24 @@ function roundOf(
       `no call is for this guard: it judges ${guard.tools.join(', ')}, and the round calls ${calls.map(({ tool }) => tool).join(', ') || 'nothing'}`,
     )
   return {
-    ...{ conversation, turn, round: before.length + 1, agent, time },
+    conversation,
+    turn,
+    round: before.length + 1,
+    agent,
+    time,
     calls: judged.map(({ ordinal, tool, source = 'done', enforced = true, ...call }) => ({
-      ...{ ordinal, tool, source, enforced },
+      ordinal,
+      tool,
+      source,
+      enforced,
       arguments: structuredClone(call.arguments ?? {}),
       declaration: {
         name: tool,
         description: call.description ?? '',
         schema: JSON.stringify(call.schema ?? { type: 'object' }),
-        ...{ idempotent: false, timeoutMs: 60_000, poll: false },
+        idempotent: false,
+        timeoutMs: 60_000,
+        poll: false,
         hints: call.hints ?? null,
       },
     })),

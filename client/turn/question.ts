@@ -77,20 +77,18 @@ type QuestionFields = {
 }
 
 const questionNames = Object.keys({
-  ...{
-    agent: 1,
-    text: 1,
-    images: 1,
-    files: 1,
-    system: 1,
-    output: 1,
-    context: 1,
-    record: 1,
-    conversation: 1,
-    tenant: 1,
-    messageId: 1,
-    signal: 1,
-  },
+  agent: 1,
+  text: 1,
+  images: 1,
+  files: 1,
+  system: 1,
+  output: 1,
+  context: 1,
+  record: 1,
+  conversation: 1,
+  tenant: 1,
+  messageId: 1,
+  signal: 1,
 } satisfies Record<keyof Question, 1>)
 
 /** A question of any context and output. */
@@ -123,7 +121,9 @@ export function checkedQuestion(given: GivenQuestion, agents: Agents): CheckedQu
   if (isConversationOfCall(conversation)) throw ofCall(conversation)
   const question = {
     agent: forQuestion(agent, {
-      ...{ system, output, contents },
+      system,
+      output,
+      contents,
       context: record ? contextText(context) : null,
     }),
     contents,

@@ -146,7 +146,10 @@ export function askTurn({
 
   function read(): AsyncIterator<TurnEvent, undefined> {
     const reader = openTurnReader({
-      ...{ edge, clock, question, beginning },
+      edge,
+      clock,
+      question,
+      beginning,
       onOver() {
         readers.delete(reader)
         endIfUnread()

@@ -166,23 +166,21 @@ function beginCall(
 ): PiecedCall {
   const after = name === '' ? known : undefined
   const call: PiecedCall = {
-    ...{
-      index,
-      id: '',
-      names: after?.names.slice(0, 1) ?? [],
-      name: after?.name ?? '',
-      pieces: [],
-      isEmpty: true,
-    },
-    ...{
-      brackets: new BracketCount(),
-      piecesOfFirst: 0,
-      first: undefined,
-      extra: undefined,
-      begun: chunk,
-      chunk,
-    },
-    ...{ isNamedAgain: false, after, isFreeText: false },
+    index,
+    id: '',
+    names: after?.names.slice(0, 1) ?? [],
+    name: after?.name ?? '',
+    pieces: [],
+    isEmpty: true,
+    brackets: new BracketCount(),
+    piecesOfFirst: 0,
+    first: undefined,
+    extra: undefined,
+    begun: chunk,
+    chunk,
+    isNamedAgain: false,
+    after,
+    isFreeText: false,
   }
   calls.push(call)
   return call

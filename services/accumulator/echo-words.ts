@@ -35,7 +35,9 @@ export function callWords(name: string, args: Record<string, unknown>): CallWord
   const count = members.reduce((sum, { name: own, value }) => sum + own.length + value.length, 0)
   const isEmpty = Object.keys(args).length === 0
   return {
-    ...{ name: wordsIn(name), members, reach: 64 + 8 * count },
+    name: wordsIn(name),
+    members,
+    reach: 64 + 8 * count,
     empty: isEmpty ? emptyCall(name) : undefined,
   }
 }

@@ -128,9 +128,16 @@ function proposed(open: OpenRound, finished: ModelFinished): Output {
   const { conversation, turn, round, declarations, agent, policy, callsLeft, expiresAt } = finished
   const record: RoundProposed = {
     type: 'round-proposed',
-    ...{ conversation, turn, round },
+    conversation,
+    turn,
+    round,
     ...answer(open, finished),
-    ...{ offered: open.offered, declarations, agent, policy, callsLeft, expiresAt },
+    offered: open.offered,
+    declarations,
+    agent,
+    policy,
+    callsLeft,
+    expiresAt,
   }
   return { to: 'next', message: record }
 }

@@ -156,15 +156,15 @@ function beginCall({ calls }: Stream, { kind, index, id, name, text }: PartEvent
       `the gateway began two calls with the index ${index} in one attempt`,
     )
   calls.set(index, {
-    ...{ id: id ?? '', name: name ?? '', extra: undefined },
-    ...{
-      deltas: [],
-      dones: [],
-      start: text,
-      isInMessage: kind === 'call_whole',
-      end: 'open',
-      isFreeText: false,
-    },
+    id: id ?? '',
+    name: name ?? '',
+    extra: undefined,
+    deltas: [],
+    dones: [],
+    start: text,
+    isInMessage: kind === 'call_whole',
+    end: 'open',
+    isFreeText: false,
   })
 }
 

@@ -82,7 +82,15 @@ function onAsked(round: ApprovalRound): Reaction<ApprovalRound> {
     ({
       request: { ordinal, name, arguments: text, id, hash, rule, source, program, question },
     }) => ({
-      ...{ ordinal, name, arguments: text, id, hash, rule, source, program, question },
+      ordinal,
+      name,
+      arguments: text,
+      id,
+      hash,
+      rule,
+      source,
+      program,
+      question,
     }),
   )
   const pending = {
@@ -152,17 +160,18 @@ function verdict({
   )
   const verdicts = [...judged, ...decided].sort((a, b) => a.ordinal - b.ordinal)
   const message: GuardVerdict = {
-    ...{
-      type: 'guard-verdict',
-      conversation,
-      turn,
-      round,
-      guard: approvalGuard,
-      version,
-      verdicts,
-      intervention: null,
-    },
-    ...{ clearedAt, judgedMs: 0, enforces: verdicts.map(({ ordinal }) => ordinal), deadlineMs },
+    type: 'guard-verdict',
+    conversation,
+    turn,
+    round,
+    guard: approvalGuard,
+    version,
+    verdicts,
+    intervention: null,
+    clearedAt,
+    judgedMs: 0,
+    enforces: verdicts.map(({ ordinal }) => ordinal),
+    deadlineMs,
   }
   return { to: 'verdict', message }
 }

@@ -120,8 +120,13 @@ function verdictsRecord(
 
 function verdictOn(round: Round, { call, phase, isOffered }: OpenCall): GuestCallVerdict {
   const verdict = (kind: GuestVerdictKind, text = '', code = '', until = 0): GuestCallVerdict => ({
-    ...{ ordinal: call.ordinal, callId: call.id, name: call.name },
-    ...{ verdict: kind, text, code, until },
+    ordinal: call.ordinal,
+    callId: call.id,
+    name: call.name,
+    verdict: kind,
+    text,
+    code,
+    until,
   })
   switch (phase.kind) {
     case 'waiting': {

@@ -38,11 +38,18 @@ export function requestInput(
     {
       to: 'person',
       message: {
-        ...{ type: 'approval-asked', conversation, turn, round: round.round, input },
+        type: 'approval-asked',
+        conversation,
+        turn,
+        round: round.round,
+        input,
         agent: round.agent,
         calls: [{ ...asked, source, program: null, requested: null }],
-        ...{ rules: '', version: '' },
-        ...{ clearedAt: time, deadlineMs: until - time, until },
+        rules: '',
+        version: '',
+        clearedAt: time,
+        deadlineMs: until - time,
+        until,
       },
     },
   ]
@@ -82,7 +89,11 @@ function withdrawn(
   return inputs.map(({ ordinal, input }) => ({
     to: 'person',
     message: {
-      ...{ type: 'approval-withdrawn', conversation, turn, round, input },
+      type: 'approval-withdrawn',
+      conversation,
+      turn,
+      round,
+      input,
       calls: [{ ordinal, reason }],
     },
   }))

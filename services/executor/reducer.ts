@@ -203,7 +203,8 @@ function onCleared(turn: Turn, message: RoundCleared, time: Milliseconds): React
     isApprovalRequested: false,
     holders: [],
     programsKnown: false,
-    ...{ inputs: 0, openInputs: [] },
+    inputs: 0,
+    openInputs: [],
     interventions: [],
     ...counts,
   }

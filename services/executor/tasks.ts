@@ -162,8 +162,15 @@ function inputTask(
     phase.kind === 'claimed' && phase.question?.input === input
       ? [
           {
-            ...{ kind: 'await-verdict', conversation, turn, round, guard: approvalGuard, agent },
-            ...{ since: phase.question.since, calls: [], input },
+            kind: 'await-verdict',
+            conversation,
+            turn,
+            round,
+            guard: approvalGuard,
+            agent,
+            since: phase.question.since,
+            calls: [],
+            input,
           },
         ]
       : [],

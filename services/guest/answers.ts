@@ -18,17 +18,21 @@ type Fields = Omit<GuestAdvice, 'type' | 'conversation'>
 type Conversation = Pick<Place, 'conversation'>
 
 const nothing = {
-  ...{ turn: -1, turnKey: '', round: 0, key: '', rung: 'none', text: '', reason: '' },
-  ...{
-    rule: null,
-    cap: null,
-    unknown: [],
-    refused: [],
-    hidden: [],
-    over: [],
-    isOpen: true,
-    requestId: '',
-  },
+  turn: -1,
+  turnKey: '',
+  round: 0,
+  key: '',
+  rung: 'none',
+  text: '',
+  reason: '',
+  rule: null,
+  cap: null,
+  unknown: [],
+  refused: [],
+  hidden: [],
+  over: [],
+  isOpen: true,
+  requestId: '',
 } satisfies Fields
 
 /** The advice of an open turn: that of its newest round that is over, or a stop's. */

@@ -34,8 +34,11 @@ export function endingOf({ last, isCancelled, stop }: OpenTurn, reason: string):
   if (last.cap !== null)
     return { ...common, outcome: 'capped', ...stoppedBy(last.reason), class: 'budget' }
   return {
-    ...{ ...common, outcome: 'failed', reason: last.reason },
-    ...{ class: last.class ?? 'no_progress', stopped: '' },
+    ...common,
+    outcome: 'failed',
+    reason: last.reason,
+    class: last.class ?? 'no_progress',
+    stopped: '',
   }
 }
 
@@ -81,7 +84,11 @@ export function turnFinished(
     to: 'activity',
     message: {
       type: 'turn-finished',
-      ...{ conversation, turn: turn.turn, messageId, ...ending, totals: totalsOf(turn, time) },
+      conversation,
+      turn: turn.turn,
+      messageId,
+      ...ending,
+      totals: totalsOf(turn, time),
     },
   }
 }

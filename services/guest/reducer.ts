@@ -547,7 +547,9 @@ function onOutcome(step: Step, outcome: RoundOutcome): void {
   const spent = { ...totals, tokens }
   const { intervention } = outcome
   turn.last = {
-    ...{ round, key, refused },
+    round,
+    key,
+    refused,
     ...(turn.isCancelled
       ? stopAdvice
       : adviceFor({ intervention, last: turn.last, caps: capsNow(turn), spent })),
@@ -576,7 +578,9 @@ function onCancel(step: Step, { messageId }: CancelRequested): void {
   if (turn.blocking)
     step.records.push(
       ...cancelAt(['verdict', 'tools'], {
-        ...{ conversation, turn: turn.turn, round },
+        conversation,
+        turn: turn.turn,
+        round,
         expiresAt: turn.outstanding?.expiresAt ?? expiresAtOf(turn),
       }),
     )

@@ -235,7 +235,10 @@ function triesIn({ failed, answered, shortened }: OpenRound): number {
 function nextAttempt(round: OpenRound): AttemptTask {
   const { request, failed, rebuilt, plain, reasoningRefused, degenerate, shortened } = round
   const form = {
-    ...{ rebuilt, plain, reasoningRefused, degenerate },
+    rebuilt,
+    plain,
+    reasoningRefused,
+    degenerate,
     ...(shortened > 0 && { shortened }),
   }
   return { key: `attempt ${failed.length}`, request, failures: failed.length, ...form }
@@ -275,8 +278,16 @@ function answered(request: ModelRequest, finished: AttemptFinished): Output {
   const { attempt, parts, finish, stop, usage, declarations, policy } = finished
   const { callsAsText, textCalls, echoOf } = finished
   return modelFinished(request, {
-    ...{ attempt, parts, finish, stop, usage, declarations, policy },
-    ...{ callsAsText, textCalls, echoOf },
+    attempt,
+    parts,
+    finish,
+    stop,
+    usage,
+    declarations,
+    policy,
+    callsAsText,
+    textCalls,
+    echoOf,
     failure: null,
   })
 }
@@ -294,7 +305,9 @@ function failedRound(request: ModelRequest, { class: failureClass, reason }: Rea
     usage: { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 },
     declarations: [],
     policy: request.settings.policy,
-    ...{ callsAsText: false, textCalls: null, echoOf: null },
+    callsAsText: false,
+    textCalls: null,
+    echoOf: null,
     failure: { class: failureClass, reason },
   })
 }

@@ -19,18 +19,14 @@ export function withGuardInterventions(
   const guards = wishes.map(({ guard }) => guard).join(', ')
   const reasons = wishes.map(({ guard, reason }) => `${guard}: ${reason}`).join('; ')
   return {
-    ...{
-      rung: 'nudge',
-      ordinary: false,
-      rule: 'guard',
-      ruleVersion: 1,
-      key: shortened(guards, limits.reasonBytesMax),
-    },
-    ...{
-      reason: shortened(reasons, limits.reasonBytesMax),
-      text,
-      class: null,
-      evidence: [{ round, ordinal: -1 }],
-    },
+    rung: 'nudge',
+    ordinary: false,
+    rule: 'guard',
+    ruleVersion: 1,
+    key: shortened(guards, limits.reasonBytesMax),
+    reason: shortened(reasons, limits.reasonBytesMax),
+    text,
+    class: null,
+    evidence: [{ round, ordinal: -1 }],
   }
 }

@@ -54,11 +54,17 @@ function checked(round: RoundProposed): RoundChecked {
   const judged = failure === null ? response.calls.map((call) => judge(call, round)) : []
   return {
     type: 'round-checked',
-    ...{ conversation, turn, round: round.round },
+    conversation,
+    turn,
+    round: round.round,
     response: failure === null ? { ...response, calls: judged.map(({ call }) => call) } : response,
     failure,
     rejections: judged.flatMap(({ rejection }) => rejection ?? []),
-    ...{ declarations, agent, policy, callsLeft, expiresAt },
+    declarations,
+    agent,
+    policy,
+    callsLeft,
+    expiresAt,
   }
 }
 

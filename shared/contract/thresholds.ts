@@ -20,22 +20,26 @@ export const thresholds: { loop: Section<LoopThresholds>; empty: Section<EmptyAl
     identicalFailures: {
       description: 'Rounds with the same failing call, by arguments or by error.',
       default: 3,
-      ...{ min: 1, max },
+      min: 1,
+      max,
     },
     identicalSuccesses: {
       description: 'Rounds with the same call and the same result.',
       default: 5,
-      ...{ min: 1, max },
+      min: 1,
+      max,
     },
     cycleLaps: {
       description: 'Laps of a cycle of several rounds without anything new.',
       default: 3,
-      ...{ min: 1, max },
+      min: 1,
+      max,
     },
     schemaFailures: {
       description: 'Consecutive calls of one tool that break its schema, before the error says so.',
       default: 3,
-      ...{ min: 1, max },
+      min: 1,
+      max,
     },
     schemaFailureEndsTurn: {
       description: 'Whether reaching schemaFailures ends the turn as a deterministic failure.',
@@ -44,24 +48,28 @@ export const thresholds: { loop: Section<LoopThresholds>; empty: Section<EmptyAl
     waitMinutes: {
       description: 'Minutes that one wait may last without news before the model is reminded.',
       default: 60,
-      ...{ min: 1, max: 1440 },
+      min: 1,
+      max: 1440,
     },
   },
   empty: {
     beforeTools: {
       description: 'In a row, before the first tool call of a turn.',
       default: 2,
-      ...{ min: 0, max },
+      min: 0,
+      max,
     },
     afterTools: {
       description: 'In a row, after a tool call.',
       default: 3,
-      ...{ min: 0, max },
+      min: 0,
+      max,
     },
     perTurn: {
       description: 'In a whole turn.',
       default: 10,
-      ...{ min: 0, max },
+      min: 0,
+      max,
     },
   },
 }

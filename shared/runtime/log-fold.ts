@@ -28,7 +28,12 @@ export async function foldOfLog<State, In extends Message, Task>(
   const { bus, topicPrefix, partitions } = log
   const topic = topicPrefix + stages[stage.name].inbox
   return createFold({
-    ...{ stage, partition, partitions, topicPrefix, marks: {}, ...codec },
+    stage,
+    partition,
+    partitions,
+    topicPrefix,
+    marks: {},
+    ...codec,
     judge: (await refusedInLog(log, partition))(stage.name),
     readBack: (from, to) => batchesOf(bus, { topic, partition, from, to }),
     ...special,

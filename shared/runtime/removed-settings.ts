@@ -40,7 +40,9 @@ export async function removedSettings({
   topicPrefix: string
 }): Promise<SettingRemoved[]> {
   const records = await bus.list({
-    ...{ topic: `${topicPrefix}policies`, partition: 0, prefix: removedKeyPrefix },
+    topic: `${topicPrefix}policies`,
+    partition: 0,
+    prefix: removedKeyPrefix,
     upToNow: true,
   })
   return records.flatMap(({ value }) => removalIn(value)).sort((a, b) => b.setAt - a.setAt)

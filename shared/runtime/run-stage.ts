@@ -184,7 +184,9 @@ function performerContext({
       yield* followSince(bus, { topic, partition, since, signal })
     },
     budgets: budgetLog({
-      ...{ bus, topicPrefix, log },
+      bus,
+      topicPrefix,
+      log,
       onWritten: (message, record) =>
         instruments?.observed(stage, { messages: [message], written: [record] }),
     }),

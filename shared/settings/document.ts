@@ -58,8 +58,14 @@ export function readDocument(
     return { mistakes: [{ file, ...placeIn(text, deep), path: [], text: jsonFaults['too-deep'] }] }
   const yaml = parseDocument(text, {
     lineCounter: lines,
-    ...{ version: '1.2', schema: 'core', merge: false, resolveKnownTags: false, stringKeys: true },
-    ...{ uniqueKeys: false, prettyErrors: false, logLevel: 'error' },
+    version: '1.2',
+    schema: 'core',
+    merge: false,
+    resolveKnownTags: false,
+    stringKeys: true,
+    uniqueKeys: false,
+    prettyErrors: false,
+    logLevel: 'error',
   })
   if (yaml.errors.length > 0)
     return { mistakes: yaml.errors.map((error) => at(error.pos[0], [], wordsOf(error, text))) }

@@ -12,7 +12,11 @@ export function eventsOf({ text, reasoning, calls }: TranscriptResponse): PartEv
     content: string,
     of: Partial<PartEvent> = {},
   ): PartEvent => ({
-    ...{ kind, index, id: null, name: null, text: content },
+    kind,
+    index,
+    id: null,
+    name: null,
+    text: content,
     ...of,
   })
   return [

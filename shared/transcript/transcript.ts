@@ -112,7 +112,10 @@ export type ReadTurns = {
 
 export function emptyTranscript(): ReadTurns {
   return {
-    ...{ turns: [], waiting: new Map(), isModelSpeaking: false, isLastSilent: true },
+    turns: [],
+    waiting: new Map(),
+    isModelSpeaking: false,
+    isLastSilent: true,
     newest: { turn: 0, response: 0 },
   }
 }
@@ -266,12 +269,13 @@ export function responseWith(all: Piece[], id?: string): Piece[] {
 export function declarationOf(name: string, description: unknown, schema: unknown): Declaration {
   const any = { type: 'object' }
   return {
-    ...{
-      name,
-      description: typeof description === 'string' ? description : '',
-      schema: JSON.stringify(schema ?? any),
-    },
-    ...{ idempotent: false, timeoutMs: 60_000, poll: false, hints: null },
+    name,
+    description: typeof description === 'string' ? description : '',
+    schema: JSON.stringify(schema ?? any),
+    idempotent: false,
+    timeoutMs: 60_000,
+    poll: false,
+    hints: null,
   }
 }
 

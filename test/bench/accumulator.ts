@@ -87,7 +87,9 @@ function recordsOf(pieces: string[], inOne: number): Recorded[] {
     policy: defaultPolicy,
     callsLeft: 1,
     expiresAt: 1,
-    ...{ callsAsText: false, textCalls: null, echoOf: null },
+    callsAsText: false,
+    textCalls: null,
+    echoOf: null,
   }
   return [opened, ...parts, { type: 'model-finished', ...place, ...answer, ...stamped }]
 }

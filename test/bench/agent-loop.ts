@@ -49,7 +49,10 @@ export async function benchAgentLoop(): Promise<Row[]> {
 
 async function throughput(provider: BenchProvider): Promise<Row[]> {
   const { floor, lean, normal, full } = await alternating({
-    ...{ provider, conversations: 600, atOnce, warmUp },
+    provider,
+    conversations: 600,
+    atOnce,
+    warmUp,
   })
   const of = (pick: (measured: Measured) => number) => (all: Measured[]) => median(all.map(pick))
   const [perCpuSecond, perSecond, memory] = [
@@ -156,8 +159,13 @@ async function manyInOneFile(): Promise<Row[]> {
 async function killed(): Promise<Row[]> {
   return withServer({ toolMs: 20, keepsStarts: true }, async ({ url, folder, starts }) => {
     const options: RunnerOptions = {
-      ...{ kind: 'weir', url, file: join(folder, 'weir.db'), synchronous: 'normal' },
-      ...{ conversations: atOnce, atOnce, warmUp: 0 },
+      kind: 'weir',
+      url,
+      file: join(folder, 'weir.db'),
+      synchronous: 'normal',
+      conversations: atOnce,
+      atOnce,
+      warmUp: 0,
     }
     const child = spawnRunner(options)
     while ((await starts()).starts < atOnce * 2) await sleep(2)

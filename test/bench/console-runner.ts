@@ -51,8 +51,14 @@ const log = pino({ level: 'silent' })
 function messagesOf(conversation: string, isOpen: boolean): Message[] {
   const at = { conversation, turn: 1 }
   const answered: Message = {
-    ...{ type: 'model-answered', ...at, round: 1, attempt: 'a', text: 'I look.', textBytes: 7 },
-    ...{ stop: 'calls', calls: [] },
+    type: 'model-answered',
+    ...at,
+    round: 1,
+    attempt: 'a',
+    text: 'I look.',
+    textBytes: 7,
+    stop: 'calls',
+    calls: [],
     usage: { inputTokens: 1_000, outputTokens: 20, cacheReadTokens: 0, cacheWriteTokens: 0 },
   }
   const round = (number: number): Message[] => [
@@ -85,8 +91,17 @@ async function seed(): Promise<number> {
       const messages = messagesOf(conversation, k % 100 < openShare * 100)
       records += messages.length
       const question: Message = {
-        ...{ type: 'history-entry', conversation, turn: 1, round: 0, user: `Question ${k}` },
-        ...{ contents: [], response: null, results: [], nudge: null, note: null, redact: [] },
+        type: 'history-entry',
+        conversation,
+        turn: 1,
+        round: 0,
+        user: `Question ${k}`,
+        contents: [],
+        response: null,
+        results: [],
+        nudge: null,
+        note: null,
+        redact: [],
       }
       some.push(toRecord({ partition, topic: 'weir.history', message: question }))
       for (const message of messages) some.push(toRecord({ ...place, message }))
@@ -126,7 +141,12 @@ const folded = await fold(records)
 const agent = defineAgent({ name: 'helper', model: scriptedModel(says('Hello.')), system: 'Help.' })
 const weir = await Weir.open({ agents: [agent], dataFolder: folder, partitions, log })
 const server = await startEdgeWithConsole(readSettings({ dataFolder: folder }, {}), {
-  ...{ weir, log, host: '127.0.0.1', port: 0, access: {}, origins: [] },
+  weir,
+  log,
+  host: '127.0.0.1',
+  port: 0,
+  access: {},
+  origins: [],
 })
 process.send?.({ url: server.url, records, ...folded } satisfies ConsoleFacts)
 process.once('disconnect', async () => {

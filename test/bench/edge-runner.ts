@@ -24,18 +24,26 @@ const reply = ({ results }: ScriptedRequest) =>
   results.length === 0 ? says('I look.', call('clock', { zone: 'UTC' })) : says(...words)
 const log = pino({ level: 'silent' })
 const agent = defineAgent({
-  ...{ name: 'helper', system: 'Help.' },
+  name: 'helper',
+  system: 'Help.',
   model: scriptedModel(...Array.from({ length: 100_000 }, () => reply)),
   tools: [
     defineTool({
-      ...{ name: 'clock', description: 'Tells the time.', run: () => 'noon' },
+      name: 'clock',
+      description: 'Tells the time.',
+      run: () => 'noon',
       parameters: { type: 'object', properties: { zone: { type: 'string' } } },
     }),
   ],
 })
 const weir = await Weir.open({ agents: [agent], dataFolder: folder, log })
 const edge = await startEdge({
-  ...{ weir, log, host: '127.0.0.1', port: 0, access: {}, origins: [] },
+  weir,
+  log,
+  host: '127.0.0.1',
+  port: 0,
+  access: {},
+  origins: [],
   requestsPerMinute: 1_000_000,
 })
 

@@ -82,10 +82,15 @@ export async function benchEdge(): Promise<Row[]> {
 }
 
 const responseOf = (name: string, stream: boolean) => (n: number) => ({
-  ...{ model: 'weir/helper', input: 'What time?', conversation: `${name}-${n}`, stream },
+  model: 'weir/helper',
+  input: 'What time?',
+  conversation: `${name}-${n}`,
+  stream,
 })
 const chatOf = (name: string) => (n: number) => ({
-  ...{ model: 'weir/helper', stream: true, messages: [{ role: 'user', content: 'What time?' }] },
+  model: 'weir/helper',
+  stream: true,
+  messages: [{ role: 'user', content: 'What time?' }],
   metadata: { conversation_id: `${name}-${n}` },
 })
 
@@ -152,8 +157,11 @@ async function memoryOfFeeds(
   return [
     { name: 'edge: memory of the server without feeds', value: mib(before), unit: 'MiB' },
     {
-      ...{ name: `edge: memory with ${feeds} open feeds (goal <= 300)`, value: mib(after) },
-      ...{ unit: 'MiB', baseline: 'without feeds', ratio: after / before },
+      name: `edge: memory with ${feeds} open feeds (goal <= 300)`,
+      value: mib(after),
+      unit: 'MiB',
+      baseline: 'without feeds',
+      ratio: after / before,
     },
     { name: `edge: CPU of a turn beside ${feeds} open feeds`, value: beside, unit: 'ms' },
   ]

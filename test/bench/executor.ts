@@ -191,13 +191,11 @@ function guardRows(): Row[] {
     }
   const [none = 0, shadow = 0, enforcing = 0] = times.map(median)
   const row = (guards: string, value: number): Row => ({
-    ...{
-      name: `a turn with one call, ${guards}`,
-      value,
-      unit: 'µs',
-      baseline: 'no guard',
-      ratio: value / none,
-    },
+    name: `a turn with one call, ${guards}`,
+    value,
+    unit: 'µs',
+    baseline: 'no guard',
+    ratio: value / none,
   })
   return [
     { name: 'a turn with one call, no guard', value: none, unit: 'µs' },

@@ -69,7 +69,9 @@ function around(
 
 function row(name: string, value: number, baseline?: { name: string; value: number }): Row {
   return {
-    ...{ name: `guest: ${name}`, value, unit: 'ms' },
+    name: `guest: ${name}`,
+    value,
+    unit: 'ms',
     ...(baseline !== undefined && { baseline: baseline.name, ratio: value / baseline.value }),
   }
 }

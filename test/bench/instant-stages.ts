@@ -25,8 +25,13 @@ export function instantAgent(rounds: number, parts: Partial<Agent> = {}): Agent 
     tools: [
       {
         declaration: {
-          ...{ name: 'look', description: 'looks', schema: JSON.stringify(schema) },
-          ...{ idempotent: false, timeoutMs: 600_000, poll: false, hints: null },
+          name: 'look',
+          description: 'looks',
+          schema: JSON.stringify(schema),
+          idempotent: false,
+          timeoutMs: 600_000,
+          poll: false,
+          hints: null,
         },
         run: { kind: 'command', argv: ['none'] },
       },
@@ -67,7 +72,10 @@ export async function withInstantStages<T>(
   const bus = await openEmbeddedBus({ file: join(folder, 'weir.db'), clock: systemClock })
   const [topicPrefix, partitions] = ['', 4]
   const running = await startStages({
-    ...{ bus, topicPrefix, partitions, world },
+    bus,
+    topicPrefix,
+    partitions,
+    world,
     agents: new Map([[agent.name, agent]]),
     log: pino({ level: 'error' }),
   })

@@ -58,8 +58,15 @@ async function throughput(broker: BenchBroker & { pid: number }): Promise<Row[]>
         async ({ topicPrefix, agentFile, pids: stagePids, serverPid }) => {
           const conversations = Math.max(counted, atOnce)
           const options: LoopOptions = {
-            ...{ bootstrapServers, topicPrefix, agentFile, conversations, atOnce, warmUp: 128 },
-            ...{ stagePids, brokerPid, serverPid },
+            bootstrapServers,
+            topicPrefix,
+            agentFile,
+            conversations,
+            atOnce,
+            warmUp: 128,
+            stagePids,
+            brokerPid,
+            serverPid,
           }
           const child = startChild(
             new URL('./kafka-agent-loop-runner.ts', import.meta.url),

@@ -58,8 +58,11 @@ export async function withFleet<T>(
     return await withTopics(bootstrapServers, async (_, topicPrefix) => {
       const start = (i: number) =>
         startUp({
-          ...{ bootstrapServers, topicPrefix, agentFile },
-          ...{ stages: layout[i] ?? [], folder: join(folder, `${i}`) },
+          bootstrapServers,
+          topicPrefix,
+          agentFile,
+          stages: layout[i] ?? [],
+          folder: join(folder, `${i}`),
         })
       const processes = layout.map((_, i) => start(i))
       try {

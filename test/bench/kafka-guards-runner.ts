@@ -12,7 +12,12 @@ export type GuardsOptions = { bootstrapServers: string; topicPrefix: string; gua
 const { bootstrapServers, topicPrefix, guards } = optionsOfParent<GuardsOptions>()
 const bus = await openBus(bootstrapServers)
 const running = await startGuards({
-  ...{ bus, topicPrefix, partitions, retentionMs: 3_600_000, mode: 'enforce', log },
+  bus,
+  topicPrefix,
+  partitions,
+  retentionMs: 3_600_000,
+  mode: 'enforce',
+  log,
   guards: guards.map((name): Guard => ({ ...(passing as Guard), name })),
 })
 send('ready')

@@ -37,8 +37,11 @@ export async function benchKafkaGuests({ bootstrapServers }: BenchBroker): Promi
         }
         const one = median(hops)
         const row = (name: string, times: readonly number[]): Row => ({
-          ...{ name: `guest on Kafka: ${name}, p50 (goal <= 6 x)`, value: median([...times]) },
-          ...{ unit: 'ms', baseline: 'a hop of the raw relay', ratio: median([...times]) / one },
+          name: `guest on Kafka: ${name}, p50 (goal <= 6 x)`,
+          value: median([...times]),
+          unit: 'ms',
+          baseline: 'a hop of the raw relay',
+          ratio: median([...times]) / one,
         })
         return [
           { name: 'guest on Kafka: a hop of the raw relay, p50', value: one, unit: 'ms' },

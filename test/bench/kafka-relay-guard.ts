@@ -12,7 +12,11 @@ import type { OpenRelay } from './relay-options.ts'
 
 /** Passes every call, and counts. */
 export const passing: Guard<{ seen: number }> = {
-  ...{ name: guardName, version: '1', tools: ['*'], deadlineMs: 60_000, onTimeout: 'reject' },
+  name: guardName,
+  version: '1',
+  tools: ['*'],
+  deadlineMs: 60_000,
+  onTimeout: 'reject',
   judge: ({ seen } = { seen: 0 }, { calls }) => ({
     state: { seen: seen + calls.length },
     verdicts: calls.map(({ ordinal }) => ({ ordinal, verdict: 'pass' })),

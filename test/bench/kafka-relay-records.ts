@@ -61,7 +61,9 @@ export const proposed: MakeRecord = ({ topicPrefix, partition, n }) => {
   const attempt = n.toString(16).padStart(32, '0')
   const message: RoundProposed = {
     type: 'round-proposed',
-    ...{ conversation: `conversation-${partition}-${n}`, turn: n, round: 1 },
+    conversation: `conversation-${partition}-${n}`,
+    turn: n,
+    round: 1,
     response: {
       attempt,
       text: '',
@@ -75,7 +77,10 @@ export const proposed: MakeRecord = ({ topicPrefix, partition, n }) => {
     failure: null,
     offered: [tool.name],
     declarations: [declaration],
-    ...{ agent: 'bench', policy: defaultPolicy, callsLeft: 100, expiresAt: Date.now() + 3_600_000 },
+    agent: 'bench',
+    policy: defaultPolicy,
+    callsLeft: 100,
+    expiresAt: Date.now() + 3_600_000,
   }
   const id = formatId({ stage: 'accumulator', partition, offset: 0, n })
   return { ...toRecord({ topic: `${topicPrefix}rounds-proposed`, partition, message }), id }
@@ -85,15 +90,16 @@ export const proposed: MakeRecord = ({ topicPrefix, partition, n }) => {
 export const cleared: MakeRecord = ({ topicPrefix, partition, n }) => {
   const message: RoundCleared = {
     type: 'round-cleared',
-    ...{ conversation: `conversation-${partition}-${n}`, turn: n, round: 1 },
-    ...{
-      calls: [callOf(n)],
-      decided: [],
-      declarations: [declaration],
-      agent: 'bench',
-      policy: guarded,
-    },
-    ...{ expiresAt: Date.now() + 3_600_000, extendedTo: null },
+    conversation: `conversation-${partition}-${n}`,
+    turn: n,
+    round: 1,
+    calls: [callOf(n)],
+    decided: [],
+    declarations: [declaration],
+    agent: 'bench',
+    policy: guarded,
+    expiresAt: Date.now() + 3_600_000,
+    extendedTo: null,
   }
   const id = formatId({ stage: 'loop-detector', partition, offset: 0, n })
   return { ...toRecord({ topic: `${topicPrefix}rounds-cleared`, partition, message }), id }

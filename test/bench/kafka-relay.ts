@@ -182,7 +182,10 @@ export async function withHoppers<T>(
   return withTopics(bootstrapServers, async (bus, topicPrefix) => {
     const isSigned = kind === 'signed'
     const child = startRelay({
-      ...{ kind, bootstrapServers, topicPrefix, keys: isSigned ? keys : undefined },
+      kind,
+      bootstrapServers,
+      topicPrefix,
+      keys: isSigned ? keys : undefined,
     })
     await child.message<'ready'>()
     const { hop, close } = await openDriver(

@@ -39,7 +39,10 @@ let prefixes = 0
 function firstInputs(topicPrefix: string): RecordToAppend[] {
   return ['model-deltas', 'rounds-checked', 'model-requests'].flatMap((name) =>
     Array.from({ length: partitions }, (_, partition) => ({
-      ...{ topic: topicPrefix + name, partition, key: '', value: new Uint8Array() },
+      topic: topicPrefix + name,
+      partition,
+      key: '',
+      value: new Uint8Array(),
     })),
   )
 }

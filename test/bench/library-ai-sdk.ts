@@ -18,7 +18,12 @@ export function openAiSdk(url: string): Loop {
   return {
     async converse(_, onText) {
       const result = streamText({
-        ...{ model, system, tools, maxOutputTokens, prompt: question, maxRetries: 0 },
+        model,
+        system,
+        tools,
+        maxOutputTokens,
+        prompt: question,
+        maxRetries: 0,
         stopWhen: stepCountIs(callRounds * 2),
       })
       for await (const part of result.fullStream) {

@@ -22,7 +22,9 @@ const runs = 3
 const provider = 'openai-chat'
 const contenders = ['floor', 'ai-sdk', 'agents-sdk', 'weir-library'] as const
 const names = {
-  ...{ floor: 'plain loop', 'ai-sdk': 'AI SDK', 'agents-sdk': 'OpenAI Agents SDK' },
+  floor: 'plain loop',
+  'ai-sdk': 'AI SDK',
+  'agents-sdk': 'OpenAI Agents SDK',
   'weir-library': 'Weir',
 }
 
@@ -36,16 +38,22 @@ export async function benchLibrary(): Promise<Row[]> {
   return [
     ...rows(many, {
       name: '64 at once, conversations per CPU second',
-      ...{ unit: '/CPU s', goal: '>= 1.3 x of each SDK', pick: (all) => all.perCpuSecond },
+      unit: '/CPU s',
+      goal: '>= 1.3 x of each SDK',
+      pick: (all) => all.perCpuSecond,
     }),
     ...rows(many, { name: '64 at once, peak memory', unit: 'MiB', pick: (all) => all.peakRssMiB }),
     ...rows(one, {
-      ...{ name: 'one at a time, p50 of a conversation', unit: 'ms' },
-      ...{ goal: '<= plain loop + 5', pick: (all) => all.p50Ms },
+      name: 'one at a time, p50 of a conversation',
+      unit: 'ms',
+      goal: '<= plain loop + 5',
+      pick: (all) => all.p50Ms,
     }),
     ...rows(paced, {
-      ...{ name: 'from the write of the first text to its event, p50', unit: 'ms' },
-      ...{ goal: '<= 2', pick: (all) => all.firstTextMs },
+      name: 'from the write of the first text to its event, p50',
+      unit: 'ms',
+      goal: '<= 2',
+      pick: (all) => all.firstTextMs,
     }),
   ]
 }
@@ -56,20 +64,28 @@ type Column = { name: string; unit: string; goal?: string; pick: (measured: Meas
 function rows(measured: Record<Contender, Measured[]>, { name, unit, goal, pick }: Column): Row[] {
   const value = (contender: Contender) => median(measured[contender].map(pick))
   const others = contenders.slice(0, -1).map((contender) => ({
-    ...{ name: `${names[contender]}, ${name}`, value: value(contender), unit },
-    ...{ baseline: 'plain loop', ratio: value(contender) / value('floor') },
+    name: `${names[contender]}, ${name}`,
+    value: value(contender),
+    unit,
+    baseline: 'plain loop',
+    ratio: value(contender) / value('floor'),
   }))
   const own = (['floor', 'ai-sdk', 'agents-sdk'] as const).map((other) => ({
-    ...{ name: `Weir, ${name}${goal === undefined ? '' : ` (goal ${goal})`}` },
-    ...{ value: value('weir-library'), unit },
-    ...{ baseline: names[other], ratio: value('weir-library') / value(other) },
+    name: `Weir, ${name}${goal === undefined ? '' : ` (goal ${goal})`}`,
+    value: value('weir-library'),
+    unit,
+    baseline: names[other],
+    ratio: value('weir-library') / value(other),
   }))
   return [...others, ...own]
 }
 
 async function alternating({ pauseMs = 0, ...load }: Load): Promise<Record<Contender, Measured[]>> {
   const measured: Record<Contender, Measured[]> = {
-    ...{ floor: [], 'ai-sdk': [], 'agents-sdk': [], 'weir-library': [] },
+    floor: [],
+    'ai-sdk': [],
+    'agents-sdk': [],
+    'weir-library': [],
   }
   for (let run = 0; run < runs; run += 1)
     for (const kind of contenders)

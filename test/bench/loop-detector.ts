@@ -156,7 +156,10 @@ function roundOf(n: number, result: (n: number) => string): [RoundChecked, Round
       failure: null,
       rejections: [],
       declarations,
-      ...{ agent: 'a', policy: defaultPolicy, callsLeft: 1, expiresAt: Number.MAX_SAFE_INTEGER },
+      agent: 'a',
+      policy: defaultPolicy,
+      callsLeft: 1,
+      expiresAt: Number.MAX_SAFE_INTEGER,
     },
     {
       type: 'round-executed',

@@ -44,8 +44,11 @@ export async function benchMcp(): Promise<Row[]> {
   const weir = join(root, 'bin', 'weir')
   const gateway = await host(weir, ['mcp', '--agent', 'bench', '--', ...argv], folder)
   const own: McpServer = {
-    ...{ name: 'bench', run: { kind: 'command', argv }, isTrusted: false },
-    ...{ timeoutMs: 60_000, wallMs: 60_000 },
+    name: 'bench',
+    run: { kind: 'command', argv },
+    isTrusted: false,
+    timeoutMs: 60_000,
+    wallMs: 60_000,
   }
   try {
     const run: McpTool = { kind: 'mcp', server: own, tool: 'tool.1' }
@@ -60,12 +63,16 @@ export async function benchMcp(): Promise<Row[]> {
       )
     const byWeir = () =>
       startMcpCall(run, {
-        ...{ arguments: JSON.stringify(values()), idempotencyKey: 'bench', clock: systemClock },
-        ...{ timeoutMs: 60_000, graceMs: 0 },
+        arguments: JSON.stringify(values()),
+        idempotencyKey: 'bench',
+        clock: systemClock,
+        timeoutMs: 60_000,
+        graceMs: 0,
       }).ended
     const through = async () => {
       const { isError, content } = await gateway.callTool({
-        ...{ name: `tool.${asked % 200}`, arguments: values() },
+        name: `tool.${asked % 200}`,
+        arguments: values(),
       })
       if (isError === true) throw new Error(`the gateway refused a call: ${text(content)}`)
     }
@@ -80,7 +87,8 @@ export async function benchMcp(): Promise<Row[]> {
       row('the same, p50', fullClient, 'the SDK with progress and cancel'),
       row('a call through the gateway, p50', passed, 'direct'),
       {
-        ...{ name: 'MCP: added to a call by the gateway, p50 (goal <= 2.5)', unit: 'ms' },
+        name: 'MCP: added to a call by the gateway, p50 (goal <= 2.5)',
+        unit: 'ms',
         value: median(passed.own) - median(passed.baseline),
       },
       row('a list of 208 tools through the gateway, p50 (goal <= 20)', listed, 'direct'),
@@ -131,8 +139,11 @@ async function measured(
 
 function row(name: string, { own, baseline }: Times, baselineName: string): Row {
   return {
-    ...{ name: `MCP: ${name}`, value: median(own), unit: 'ms' },
-    ...{ baseline: baselineName, ratio: medianRatio(own, baseline) },
+    name: `MCP: ${name}`,
+    value: median(own),
+    unit: 'ms',
+    baseline: baselineName,
+    ratio: medianRatio(own, baseline),
   }
 }
 

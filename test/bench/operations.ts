@@ -49,12 +49,15 @@ export async function benchOperations(): Promise<Row[]> {
     ...operations.map(({ operation, name, goal }) => {
       const value = median(under.get(operation) ?? [])
       return {
-        ...{ ...compared, name: `the same with ${name}${goal ? ` (goal ${goal})` : ''}` },
-        ...{ value: value / rounds, ratio: value / conversation },
+        ...compared,
+        name: `the same with ${name}${goal ? ` (goal ${goal})` : ''}`,
+        value: value / rounds,
+        ratio: value / conversation,
       }
     }),
     {
-      ...{ ...compared, name: 'the same with the process of weir traces (goal <= 1.1 x)' },
+      ...compared,
+      name: 'the same with the process of weir traces (goal <= 1.1 x)',
       value: (conversation + median(traced)) / rounds,
       ratio: 1 + median(traced) / conversation,
     },

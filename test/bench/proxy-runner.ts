@@ -36,8 +36,12 @@ async function weir(): Promise<string> {
   const guard = scriptedGuard()
   guard.asked.push = () => 0 // keeps nothing
   const proxy = createProxy({
-    ...{ upstream: upstreamAt(upstream), conversationOf: async (_, id) => guard.conversation(id) },
-    ...{ sessions: hostSessions(systemClock), agent: 'main', fallback: '', log },
+    upstream: upstreamAt(upstream),
+    conversationOf: async (_, id) => guard.conversation(id),
+    sessions: hostSessions(systemClock),
+    agent: 'main',
+    fallback: '',
+    log,
   })
   return (await startHttpServer({ host: '127.0.0.1', port: 0, log, routes: [proxy.routes] })).url
 }

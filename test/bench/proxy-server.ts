@@ -17,7 +17,8 @@ const stream = [
   },
   { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
   ...Array.from({ length: events }, (_, n) => ({
-    ...{ type: 'content_block_delta', index: 0 },
+    type: 'content_block_delta',
+    index: 0,
     delta: { type: 'text_delta', text: ` word${n}` },
   })),
   { type: 'content_block_stop', index: 0 },

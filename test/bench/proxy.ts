@@ -37,8 +37,11 @@ async function cpu(): Promise<Row[]> {
     return [
       { name: 'CPU time per streamed byte, plain pipe', value: used.pipe, unit: 'ns' },
       {
-        ...{ name: "CPU time per streamed byte, Weir's proxy", value: used.weir, unit: 'ns' },
-        ...{ baseline: 'plain pipe', ratio: used.weir / used.pipe },
+        name: "CPU time per streamed byte, Weir's proxy",
+        value: used.weir,
+        unit: 'ns',
+        baseline: 'plain pipe',
+        ratio: used.weir / used.pipe,
       },
     ]
   } finally {
@@ -63,8 +66,11 @@ async function firstByte(): Promise<Row[]> {
     return [
       { name: `first byte, ${rounds} rounds of history, direct`, value: direct, unit: 'ms' },
       {
-        ...{ name: `first byte, ${rounds} rounds of history, Weir's proxy`, value: through },
-        ...{ unit: 'ms', baseline: 'direct', ratio: through / direct },
+        name: `first byte, ${rounds} rounds of history, Weir's proxy`,
+        value: through,
+        unit: 'ms',
+        baseline: 'direct',
+        ratio: through / direct,
       },
     ]
   } finally {
@@ -146,7 +152,9 @@ function stream(url: string, request: string): Promise<{ bytes: number; firstMs:
 /** A history of calls as a coding agent has it: each result has 2 KiB. */
 const requestOf = (rounds: number) =>
   JSON.stringify({
-    ...{ model: 'm', max_tokens: 1_000, stream: true },
+    model: 'm',
+    max_tokens: 1_000,
+    stream: true,
     tools: [{ name: 'exec', input_schema: { type: 'object' } }],
     messages: [
       { role: 'user', content: 'List the files.' },

@@ -79,7 +79,9 @@ function proposedWith(raw: string): RoundProposed {
   ]
   return {
     type: 'round-proposed',
-    ...{ conversation: 'c', turn: 1, round: 1 },
+    conversation: 'c',
+    turn: 1,
+    round: 1,
     response: {
       attempt: 'a',
       text: '',
@@ -103,7 +105,10 @@ function proposedWith(raw: string): RoundProposed {
         hints: null,
       },
     ],
-    ...{ agent: 'a', policy: defaultPolicy, callsLeft: 1, expiresAt: 1 },
+    agent: 'a',
+    policy: defaultPolicy,
+    callsLeft: 1,
+    expiresAt: 1,
   }
 }
 

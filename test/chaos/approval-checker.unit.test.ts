@@ -11,41 +11,38 @@ const texts = ['{"n":"0"}', '{"risk":"person"}', '{"risk":"ledger person"}', '{"
 const calls = texts.map((text, ordinal) => ({ ordinal, name: 'pay', arguments: text }))
 const id = (ordinal: number) => `id-${ordinal}`
 const answered = (ordinal: number, answer: string, by: string) => ({
-  ...{
-    type: 'approval-answered' as const,
-    ...round,
-    ordinal,
-    id: id(ordinal),
-    hash: '',
-    answer,
-    by,
-    reason: '',
-  },
+  type: 'approval-answered' as const,
+  ...round,
+  ordinal,
+  id: id(ordinal),
+  hash: '',
+  answer,
+  by,
+  reason: '',
 })
 const decided = (ordinal: number, outcome: string, by: string) => ({
-  ...{
-    type: 'approval-decided' as const,
-    ...round,
-    ordinal,
-    name: 'pay',
-    id: id(ordinal),
-    outcome,
-    by,
-    reason: '',
-    waitedMs: 1,
-  },
+  type: 'approval-decided' as const,
+  ...round,
+  ordinal,
+  name: 'pay',
+  id: id(ordinal),
+  outcome,
+  by,
+  reason: '',
+  waitedMs: 1,
 })
 const tick = { type: 'tick' as const, conversation: 'c', unit: '["c",0,1]' }
 const verdict = {
-  ...{ type: 'guard-verdict' as const, ...round, guard: 'approval', version: 'v' },
+  type: 'guard-verdict' as const,
+  ...round,
+  guard: 'approval',
+  version: 'v',
   verdicts: ['pass', 'pass', 'reject', 'reject'].map((word, ordinal) => ({
-    ...{
-      ordinal,
-      verdict: word,
-      code: ['', '', 'approval.expired', 'approval.withdrawn'][ordinal],
-      text: '',
-      evidence: null,
-    },
+    ordinal,
+    verdict: word,
+    code: ['', '', 'approval.expired', 'approval.withdrawn'][ordinal],
+    text: '',
+    evidence: null,
   })),
 }
 const lines: Line[] = [
@@ -80,7 +77,11 @@ function soundRun(): Evidence {
     by: string,
     counted: boolean | undefined,
   ) => ({
-    ...{ call: `["c",0,1,${ordinal}]`, id: id(ordinal), answer, by, counted },
+    call: `["c",0,1,${ordinal}]`,
+    id: id(ordinal),
+    answer,
+    by,
+    counted,
   })
   evidence.decisions = [
     decision(1, 'approve', 'ann', true),

@@ -8,14 +8,23 @@ import { logged, type Sketch, soundRun } from './sound-run.ts'
 
 const expiresAt = 100_000
 const reserved = (attempt: string, tokens = 60): Sketch => ({
-  ...{ type: 'budget-reserved', tenant: 'default', attempt, tokens, expiresAt },
+  type: 'budget-reserved',
+  tenant: 'default',
+  attempt,
+  tokens,
+  expiresAt,
   budgets: [{ id: 'default/tenant/day/tokens', hard: 100 }],
 })
 const settled = (attempt: string, tokens: number): Sketch => ({
-  ...{ type: 'budget-settled', tenant: 'default', attempt, tokens },
+  type: 'budget-settled',
+  tenant: 'default',
+  attempt,
+  tokens,
 })
 const released = (attempt: string): Sketch => ({
-  ...{ type: 'budget-released', tenant: 'default', attempt },
+  type: 'budget-released',
+  tenant: 'default',
+  attempt,
 })
 
 /** The sound run with these records of budgets, and with attempts that answered. */
@@ -28,7 +37,9 @@ function runWith(messages: Sketch[], answered: string[] = [], startedAt = 5_000)
     ...answered.flatMap((attempt, at) =>
       (['attempt-started', 'attempt-finished'] as const).map((type, step) =>
         logged({
-          ...{ topic: 'model-requests', offset: 10 + 2 * at + step, id: undefined },
+          topic: 'model-requests',
+          offset: 10 + 2 * at + step,
+          id: undefined,
           time: startedAt + step,
           message: { type, conversation: 'c', turn: 0, round: 1, attempt },
         }),

@@ -11,16 +11,22 @@ import { evidenceOf, type Line } from './sound-run.ts'
 const conversation = 'guest:guest:g0-0'
 const round = { conversation, turn: 0, round: 1 }
 const calls = ['a', 'b'].map((mark, ordinal) => ({
-  ...{ ordinal, id: `call_${ordinal}`, name: 'note', problem: null },
+  ordinal,
+  id: `call_${ordinal}`,
+  name: 'note',
+  problem: null,
   raw: JSON.stringify({ mark, risk: 'none' }),
 }))
 const response = { attempt: 'key.1', text: '', calls }
 const ledger = {
-  ...{ name: 'ledger', onTimeout: 'reject', deadlineMs: 1_000 },
+  name: 'ledger',
+  onTimeout: 'reject',
+  deadlineMs: 1_000,
   tools: [{ pattern: '*', mode: 'enforce' }],
 }
 const verdict = (...verdicts: string[]) => ({
-  ...{ type: 'guest-verdicts' as const, ...round },
+  type: 'guest-verdicts' as const,
+  ...round,
   calls: verdicts.map((one, ordinal) => ({ ordinal, verdict: one, callId: '', text: '' })),
 })
 const results = [
@@ -41,7 +47,8 @@ const lines: Line[] = [
     'guard-verdicts.ledger',
     104,
     {
-      ...{ type: 'guard-verdict', ...round },
+      type: 'guard-verdict',
+      ...round,
       verdicts: [
         { ordinal: 0, verdict: 'pass' },
         { ordinal: 1, verdict: 'reject' },
@@ -62,7 +69,12 @@ function soundGuests(): Evidence {
     guests: {
       runs: [{ conversation, mark: 'a', at: 107, text: 'did a' }],
       asked: rungs.map((rung, at) => ({
-        ...{ conversation: 'g0-1', turn: 1, round: at + 1, rung, judged: true, isStubborn: true },
+        conversation: 'g0-1',
+        turn: 1,
+        round: at + 1,
+        rung,
+        judged: true,
+        isStubborn: true,
       })),
     },
   }
@@ -127,7 +139,10 @@ const violations: [name: string, plant: (evidence: Evidence) => void, expected: 
     'a start by an executor',
     (e) =>
       e.starts.push({
-        ...{ call: JSON.stringify([conversation, 0, 1, 0]), tool: 'note', start: 's', at: 1 },
+        call: JSON.stringify([conversation, 0, 1, 0]),
+        tool: 'note',
+        start: 's',
+        at: 1,
         process: 'executor-1#1',
       }),
     "is a guest's call, and executor-1#1 started it",

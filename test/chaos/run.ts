@@ -140,13 +140,21 @@ export async function runChaos({
     const { bootstrapServers } = broker
     const keys = signed ? createSigningKeys(folder, guardNames) : undefined
     const operator = createOperator({
-      ...{ folder, bootstrapServers, prefix, logins },
+      folder,
+      bootstrapServers,
+      prefix,
+      logins,
       keys: keys?.folderOf('operator', ['operator']),
     })
     // Only an operator may create the topics, and store their number of partitions.
     await operator.command(['topics', 'create', '--partitions', `${partitions}`], neverAborted)
     const client = await openClient({
-      ...{ bootstrapServers, prefix, partitions, agentFile, folder, logins },
+      bootstrapServers,
+      prefix,
+      partitions,
+      agentFile,
+      folder,
+      logins,
       keys: keys?.folderOf('client', clientPrincipals),
     })
     cleanUp.push(() => client.close())
@@ -164,7 +172,8 @@ export async function runChaos({
     const [ofStages = 0, ...ports] = await freePorts(frontNames.length + 1)
     for (const [name, stages] of Object.entries(layout))
       fleet.add(name, {
-        ...{ kind: 'stages', stages },
+        kind: 'stages',
+        stages,
         ...(name === withFronts && { frontPort: ofStages }),
       })
     for (const [at, name] of frontNames.entries())

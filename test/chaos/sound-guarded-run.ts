@@ -7,15 +7,13 @@ import { after, committed, evidenceOf, type Line, start } from './sound-run.ts'
 const place = { conversation: 'c', turn: 0 }
 const round = { ...place, round: 1 }
 const declarations = ['pay', 'look'].map((name) => ({
-  ...{
-    name,
-    description: '',
-    schema: '{}',
-    timeoutMs: 1_000,
-    poll: false,
-    hints: null,
-    idempotent: false,
-  },
+  name,
+  description: '',
+  schema: '{}',
+  timeoutMs: 1_000,
+  poll: false,
+  hints: null,
+  idempotent: false,
 }))
 const ledger = {
   name: 'ledger',
@@ -33,7 +31,10 @@ const lookout = {
 }
 const watching = { ...lookout, tools: [{ pattern: 'loo*', mode: 'enforce' }] }
 const calls = ['{"n":"0"}', '{"n":"1"}', '{"n":"2","risk":"ledger"}'].map((raw, ordinal) => ({
-  ...{ ordinal, name: ordinal === 1 ? 'look' : 'pay', raw, problem: null },
+  ordinal,
+  name: ordinal === 1 ? 'look' : 'pay',
+  raw,
+  problem: null,
 }))
 const pass = { verdict: 'pass', code: '', text: '', evidence: null }
 const text = 'ledger v1 has seen 1 calls before; it does not want this one.'
@@ -53,7 +54,10 @@ const results = [
   { ordinal: 0, status: 'ok', text: '{"start":"s0"}', reason: '', durationMs: 5 },
   { ordinal: 1, status: 'ok', text: '{"start":"s1"}', reason: '', durationMs: 5 },
   {
-    ...{ ordinal: 2, status: 'vetoed', reason: 'vetoed by guard ledger: risk', durationMs: 0 },
+    ordinal: 2,
+    status: 'vetoed',
+    reason: 'vetoed by guard ledger: risk',
+    durationMs: 0,
     text: `Tool call vetoed before execution: the guard "ledger" says: ${text}`,
   },
 ]

@@ -195,7 +195,11 @@ export function evidenceOf(lines: Line[], starts: Start[], answered = calls): Ev
     starts,
     sent: [
       {
-        ...{ conversation: 'c', messageId: 'm', taken: true, refusable: false, cancelled: false },
+        conversation: 'c',
+        messageId: 'm',
+        taken: true,
+        refusable: false,
+        cancelled: false,
         answer: { outcome: 'answered', reply: 'yes' },
       },
     ],

@@ -48,7 +48,10 @@ describe('the checker of stops', () => {
     for (const [offset, type] of (['attempt-started', 'attempt-finished'] as const).entries())
       run.records.push(
         logged({
-          ...{ topic: 'model-requests', offset: 10 + offset, time: 1_500, id: undefined },
+          topic: 'model-requests',
+          offset: 10 + offset,
+          time: 1_500,
+          id: undefined,
           message: { type, ...place },
         }),
       )

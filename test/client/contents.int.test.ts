@@ -112,11 +112,16 @@ describe('a question with images and files', () => {
     const sha256 = (data: Uint8Array) => createHash('sha256').update(data).digest('hex')
     const [question] = await weir.conversation(conversation).messages()
     expect(question).toEqual({
-      ...{ role: 'user', turn: expect.any(Number), text: 'Look.' },
+      role: 'user',
+      turn: expect.any(Number),
+      text: 'Look.',
       contents: [
         { type: 'image', name: '', mediaType: 'image/png', bytes: 64, sha256: sha256(png()) },
         {
-          ...{ type: 'file', name: 'a.pdf', mediaType: 'application/pdf', bytes: pdf.length },
+          type: 'file',
+          name: 'a.pdf',
+          mediaType: 'application/pdf',
+          bytes: pdf.length,
           sha256: sha256(pdf),
         },
       ],

@@ -36,7 +36,10 @@ async function played(
   const model = scriptedModel(says(...calls), says('Done.'))
   const command = [process.execPath, '--disable-warning=ExperimentalWarning', server]
   const agent = defineAgent({
-    ...{ name: 'helper', model, system: 'Help.', sandbox: 'off' },
+    name: 'helper',
+    model,
+    system: 'Help.',
+    sandbox: 'off',
     mcp: { test: { command, env: process.env.MCP_LEGACY ? ['MCP_LEGACY'] : [], ...settings } },
   })
   await using weir = await Weir.open({ agents: [agent], dataFolder: join(folder, 'data'), log })
@@ -154,7 +157,8 @@ describe('a question that names no call, of a server of 2025-11-25', () => {
     process.env.MCP_LEGACY = '1'
     const hang = call('test__hang', {})
     const { texts } = await played([hang, call('test__ask', {})], async () => {}, {
-      ...{ timeoutMs: 1_500, wallMs: 10_000 },
+      timeoutMs: 1_500,
+      wallMs: 10_000,
     })
     expect(texts).toContain('answered {"action":"cancel"}')
   })

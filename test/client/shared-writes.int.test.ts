@@ -75,7 +75,11 @@ describe('a process beside the owner', () => {
         },
       },
       settings: readSettings({ dataFolder: dataFolder(), partitions: '4' }, {}),
-      ...{ stages: 'elsewhere', runImported: false, agents, guards: [], log },
+      stages: 'elsewhere',
+      runImported: false,
+      agents,
+      guards: [],
+      log,
       runStages: async () => ({ failed: new Promise<never>(() => {}), close: async () => {} }),
       runBeside: async () => ({ close: async () => {} }),
     })
@@ -106,11 +110,18 @@ describe('a process beside the owner', () => {
 
   it('has its guards in force for the turns that the owner runs', async () => {
     const guard: Guard = {
-      ...{ name: 'no-acts', version: '1', tools: ['act'], deadlineMs: 30_000, onTimeout: 'reject' },
+      name: 'no-acts',
+      version: '1',
+      tools: ['act'],
+      deadlineMs: 30_000,
+      onTimeout: 'reject',
       judge: (state, { calls }) => ({
         state,
         verdicts: calls.map(({ ordinal }) => ({
-          ...{ ordinal, verdict: 'reject', code: 'no-acts', text: 'No acts here.' },
+          ordinal,
+          verdict: 'reject',
+          code: 'no-acts',
+          text: 'No acts here.',
         })),
       }),
     }

@@ -55,7 +55,9 @@ describe('a log at its limit', () => {
   it('refuses the message of a program that set the limit', async () => {
     const agent = testAgent('http://127.0.0.1:9', {}, '')
     const weir = await Weir.open({
-      ...{ agents: new Map([[agent.name, agent]]), dataFolder: folder, dataFolderBytesMax: 1 },
+      agents: new Map([[agent.name, agent]]),
+      dataFolder: folder,
+      dataFolderBytesMax: 1,
     })
     const turn = weir.ask({ agent: agent.name, text: 'hello' })
     await expect(turn.finished).rejects.toMatchObject({ code: 'bus.full' })
@@ -64,7 +66,9 @@ describe('a log at its limit', () => {
 
   it('refuses the message of another process, and takes its cancel request', async () => {
     const bus = await openEmbeddedBus({
-      ...{ file: join(folder, 'weir.db'), clock: systemClock, bytesMax: 1 },
+      file: join(folder, 'weir.db'),
+      clock: systemClock,
+      bytesMax: 1,
     })
     await bus.ensureTopics([
       { name: 'weir.client-messages', kind: 'log', partitions: 1, retentionMs: undefined },

@@ -55,7 +55,11 @@ it('Weir.open refuses a data folder that is a file', async () => {
 })
 
 const guard = {
-  ...{ name: 'no', version: '1', tools: ['pay'], deadlineMs: 500, onTimeout: 'reject' },
+  name: 'no',
+  version: '1',
+  tools: ['pay'],
+  deadlineMs: 500,
+  onTimeout: 'reject',
   judge: () => ({ state: undefined, verdicts: [] }),
 }
 

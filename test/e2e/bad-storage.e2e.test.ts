@@ -263,12 +263,10 @@ describe('the file of a running Weir', () => {
     options: Pick<WeirProcessOptions, 'messages'>,
   ): Promise<{ code: number | null; stderr: string }> {
     const given: WeirProcessOptions = {
-      ...{
-        file: join(folder, 'weir.db'),
-        url: 'http://127.0.0.1:1',
-        startsFile: join(folder, 'starts'),
-        dieAt: 0,
-      },
+      file: join(folder, 'weir.db'),
+      url: 'http://127.0.0.1:1',
+      startsFile: join(folder, 'starts'),
+      dieAt: 0,
       ...options,
     }
     const program = fileURLToPath(new URL('../support/weir-process.ts', import.meta.url))

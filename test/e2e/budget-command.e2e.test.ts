@@ -83,7 +83,8 @@ describe('weir budget', () => {
     expect(turn.end).toMatchObject({ outcome: 'failed', class: 'budget' })
     const [listed] = (await run(['budget', 'list', '--json'])).out.trim().split('\n')
     expect(JSON.parse(listed ?? '')).toMatchObject({
-      ...{ id: 'acme/tenant/day/tokens', hard: 1 },
+      id: 'acme/tenant/day/tokens',
+      hard: 1,
       use: [{ tenant: 'acme', held: 0, used: expect.any(Number) }],
     })
     expect((await run(['conversations', '--where', 'tenant=acme'])).out).not.toMatch(/other:c/)

@@ -222,7 +222,8 @@ withBrowser('the console', () => {
     await using server = await consoleServer(
       [says('Hello.'), says(call('deploy', { env: 'prod' }))],
       {
-        ...{ tools: [deploy], approvals },
+        tools: [deploy],
+        approvals,
       },
     )
     await using context = await browser.newContext()
@@ -248,7 +249,8 @@ withBrowser('the console', () => {
 
   it('calls no open turn of a live report finished, and closes the dialog with its page', async () => {
     await using server = await consoleServer([says(call('deploy', { env: 'prod' }))], {
-      ...{ tools: [deploy], approvals },
+      tools: [deploy],
+      approvals,
     })
     server.weir.ask({ agent: 'helper', text: 'go', conversation: 'c' }).finished.catch(() => {})
     await using context = await browser.newContext()
@@ -284,7 +286,11 @@ withBrowser('the console', () => {
       const response = await route.fetch()
       const data = (await response.json()) as { now: number; guards: object[] }
       const minutes = Array.from({ length: 60 }, (_, n) => ({
-        ...{ at: data.now - (60 - n) * 60_000, passes: 1, rejects: 0, wouldReject: 0, silent: 0 },
+        at: data.now - (60 - n) * 60_000,
+        passes: 1,
+        rejects: 0,
+        wouldReject: 0,
+        silent: 0,
         p50Ms: n * 60_000,
       }))
       const guards = data.guards.map((guard) => ({ ...guard, rounds: 60, minutes }))
@@ -301,13 +307,18 @@ withBrowser('the console', () => {
 
   it('shows a call that waits for its client, the use without progress, and the stages', async () => {
     const fail = defineTool({
-      ...{ name: 'fail', description: 'Fails.', parameters: { type: 'object' } },
+      name: 'fail',
+      description: 'Fails.',
+      parameters: { type: 'object' },
       run() {
         throw new Error('no such file')
       },
     })
     const pick = defineTool({
-      ...{ name: 'pick', description: 'Picks.', parameters: { type: 'object' }, client: true },
+      name: 'pick',
+      description: 'Picks.',
+      parameters: { type: 'object' },
+      client: true,
     })
     const looping = Array.from({ length: 3 }, () => says(call('fail', { path: '/a' })))
     const replies = [...looping, says('Done.'), says(call('pick')), says('Done.')]
@@ -372,7 +383,9 @@ withBrowser('the console', () => {
 
   it('tries a threshold on recent turns with a slider, and sets it after a confirmation by keys', async () => {
     const fail = defineTool({
-      ...{ name: 'fail', description: 'Fails.', parameters: { type: 'object' } },
+      name: 'fail',
+      description: 'Fails.',
+      parameters: { type: 'object' },
       run() {
         throw new Error('no such file')
       },
@@ -560,7 +573,8 @@ withBrowser('the console', () => {
     'has names for all controls, and text with a contrast of 4.5 to 1, in the %s theme',
     async (colorScheme) => {
       await using server = await consoleServer([says(call('deploy', { env: 'prod' }))], {
-        ...{ tools: [deploy], approvals },
+        tools: [deploy],
+        approvals,
       })
       const settings = readSettings({ dataFolder: server.folder }, {})
       await setBudget({ window: 'day', tokens: '1' }, settings, output().stream)
@@ -609,19 +623,21 @@ withBrowser('the console', () => {
     await using context = await browser.newContext()
     const page = await context.newPage()
     const summaries = Array.from({ length: 30_000 }, (_, n) => ({
-      ...{ conversation: `c${n}`, agent: 'helper', question: `Question ${n}`, turns: 1 },
-      ...{ inputTokens: 1_000, outputTokens: 10 },
+      conversation: `c${n}`,
+      agent: 'helper',
+      question: `Question ${n}`,
+      turns: 1,
+      inputTokens: 1_000,
+      outputTokens: 10,
       money: { usd: 12_300_000, requests: 1, unpriced: 0, prices: ['1'] },
       facts: {
-        ...{
-          rules: {},
-          rungs: {},
-          vetoes: {},
-          rejections: 0,
-          approvals: {},
-          approvalMs: 0,
-          unjudged: {},
-        },
+        rules: {},
+        rungs: {},
+        vetoes: {},
+        rejections: 0,
+        approvals: {},
+        approvalMs: 0,
+        unjudged: {},
         isWhole: true,
       },
       last: { outcome: 'answered', class: null, cap: null, reason: null, at: 1_700_000_000_000 },

@@ -16,7 +16,12 @@ import { call, says, script } from '../support/script.ts'
 const conversation = 'made-up'
 const failed: Message = { type: 'turn-failed', conversation, turn: null, stage: 'x', reason: 'y' }
 const opened: Message = {
-  ...{ type: 'model-opened', conversation, turn: 0, round: 1, offered: [], expiresAt: 1 },
+  type: 'model-opened',
+  conversation,
+  turn: 0,
+  round: 1,
+  offered: [],
+  expiresAt: 1,
 }
 const anyStage = ['conversation', 'loop-detector', 'llm-gateway', 'executor', 'validator']
 
@@ -38,7 +43,10 @@ async function forge({ bus, wiring: { topicPrefix, partitions } }: Pipeline): Pr
     for (const writer of writers)
       await bus.append([
         {
-          ...{ topic: topicPrefix + topic, partition, key: conversation, value: encode(message) },
+          topic: topicPrefix + topic,
+          partition,
+          key: conversation,
+          value: encode(message),
           id: `${writer}/${partition}/900000000000000/0`,
         },
       ])

@@ -153,7 +153,8 @@ describe('weir guard', () => {
     const ask = (messageId: string) =>
       bus.append([
         toRecord({
-          ...{ topic: 'weir.client-messages', partition: partitionOf('c', 4) },
+          topic: 'weir.client-messages',
+          partition: partitionOf('c', 4),
           message: userMessage(agent as Agent, { conversation: 'c', messageId, text: 'go' }),
         }),
       ])

@@ -18,7 +18,11 @@ const retentionMs = 7 * 24 * 3_600_000
 
 /** Stops commands that remove something, and counts the calls of a conversation. */
 const noRemoval: Guard<{ seen: number }> = {
-  ...{ name: 'no-removal', version: '1', tools: ['exec'], deadlineMs: 20_000, onTimeout: 'reject' },
+  name: 'no-removal',
+  version: '1',
+  tools: ['exec'],
+  deadlineMs: 20_000,
+  onTimeout: 'reject',
   judge: (state = { seen: 0 }, { calls }) => ({
     state: { seen: state.seen + calls.length },
     verdicts: calls.map(({ ordinal, arguments: { command } }) =>

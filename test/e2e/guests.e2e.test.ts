@@ -65,7 +65,8 @@ it('stops a guest by a cancel of a client, and keeps its own agents apart', asyn
     expect(finished.outcome).toBe('answered')
     const refused = await pipeline.ask('hello', { conversation: 'guest:x:1', messageId: 'm2' })
     expect(refused.finished).toMatchObject({
-      ...{ outcome: 'failed', reason: expect.stringContaining('guest:') },
+      outcome: 'failed',
+      reason: expect.stringContaining('guest:'),
     })
   })
 })

@@ -235,7 +235,9 @@ describe('weir conversations', () => {
     const { out: inspected } = await commands.run(['inspect', 'mixed', '--json'])
     const totals = (JSON.parse(inspected) as Timeline).turns.map(({ end }) => end?.totals)
     expect(mixed).toMatchObject({
-      ...{ agent: 'agent', turns: 2, last: { outcome: 'answered', class: null } },
+      agent: 'agent',
+      turns: 2,
+      last: { outcome: 'answered', class: null },
       inputTokens: totals.reduce((sum, one) => sum + (one?.inputTokens ?? 0), 0),
       outputTokens: totals.reduce((sum, one) => sum + (one?.outputTokens ?? 0), 0),
     })

@@ -344,13 +344,12 @@ describe('weir doctor over Kafka', () => {
 describe('a program over Kafka', () => {
   const openWeir = (options: Partial<WeirOptions>) =>
     Weir.open({
-      ...{
-        agents: join(commands.folder, 'agent.yaml'),
-        dataFolder: join(commands.folder, 'program'),
-        topicPrefix,
-        log,
-      },
-      ...{ bus: { kind: 'kafka', bootstrapServer: brokers }, ...options },
+      agents: join(commands.folder, 'agent.yaml'),
+      dataFolder: join(commands.folder, 'program'),
+      topicPrefix,
+      log,
+      bus: { kind: 'kafka', bootstrapServer: brokers },
+      ...options,
     })
 
   it('asks stages in other processes and gets the answer, also if it asks again', async () => {

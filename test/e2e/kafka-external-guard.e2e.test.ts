@@ -34,7 +34,8 @@ beforeAll(async () => {
   const acts = ['test', 'prod', 'old'].map((env) => call('act', { env, answer: `did ${env}` }))
   commands = await openCommandFolder(script(says(...acts), says(text('Done.'))))
   environment = {
-    ...{ WEIR_BUS: 'kafka', WEIR_BOOTSTRAP_SERVER: bootstrapServer },
+    WEIR_BUS: 'kafka',
+    WEIR_BOOTSTRAP_SERVER: bootstrapServer,
     WEIR_TOPIC_PREFIX: topicPrefix,
   }
   const settings = { bus: 'kafka', bootstrapServer, dataFolder: commands.folder }

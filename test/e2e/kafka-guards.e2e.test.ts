@@ -38,7 +38,11 @@ const openClient = (tablesFolder?: string): Promise<Bus> =>
   })
 
 const noRemoval: Guard = {
-  ...{ name: 'no-removal', version: '1', tools: ['exec'], deadlineMs: 20_000, onTimeout: 'reject' },
+  name: 'no-removal',
+  version: '1',
+  tools: ['exec'],
+  deadlineMs: 20_000,
+  onTimeout: 'reject',
   judge: (state, { calls }) => ({
     state,
     verdicts: calls.map(({ ordinal, arguments: { command } }) =>
@@ -174,7 +178,10 @@ describe('a guard over Kafka', () => {
         const bus = await openClient()
         const place = { ...wiring, bus }
         const guards = await startGuards({
-          ...{ ...place, retentionMs: 7 * 24 * 3_600_000, guards: [noRemoval], mode: 'enforce' },
+          ...place,
+          retentionMs: 7 * 24 * 3_600_000,
+          guards: [noRemoval],
+          mode: 'enforce',
           log: createLog({ level: 'silent' }),
         })
         try {

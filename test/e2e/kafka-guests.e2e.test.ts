@@ -122,7 +122,11 @@ async function records(topic: TopicName): Promise<Message[]> {
   const found: Message[] = []
   for (const { partition, end } of await bus.ends(topicPrefix + topic))
     for (const { value } of await bus.read({
-      ...{ topic: topicPrefix + topic, partition, from: 0, to: end, limit: 1_000 },
+      topic: topicPrefix + topic,
+      partition,
+      from: 0,
+      to: end,
+      limit: 1_000,
     }))
       found.push(decode(value as Uint8Array))
   return found
@@ -176,7 +180,9 @@ describe('guests on Kafka', () => {
       const killed = up([stage])
       await Promise.all([others, killed].map((one) => one.untilReady()))
       const guard = await openGuard({
-        ...{ agent: 'coder', kafka: { bootstrapServer, topicPrefix }, answerWithinMs: waitMaxMs },
+        agent: 'coder',
+        kafka: { bootstrapServer, topicPrefix },
+        answerWithinMs: waitMaxMs,
       })
       try {
         // A stopped process keeps its partitions, so nothing can answer before its end.

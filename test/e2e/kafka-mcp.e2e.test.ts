@@ -107,7 +107,8 @@ describe('weir up with --mcp on Kafka', () => {
     const { fronts: url } = await fronts.line('the fronts are started')
     const host = await hostOverHttp(`${url}/mcp/coder/one`, { era: 'modern' })
     expect(await textOf(host, 'test__weather', { city: 'Rome' })).toEqual({
-      ...{ text: '18 °C in Rome', isError: false },
+      text: '18 °C in Rome',
+      isError: false,
     })
     const answers: string[] = []
     for (let n = 0; n < 3; n += 1) answers.push((await textOf(host, 'test__weather')).text)

@@ -70,7 +70,11 @@ const lacks: Lack[] = [
 ]
 
 const noRemoval: Guard = {
-  ...{ name: 'no-removal', version: '1', tools: ['exec'], deadlineMs: 30_000, onTimeout: 'reject' },
+  name: 'no-removal',
+  version: '1',
+  tools: ['exec'],
+  deadlineMs: 30_000,
+  onTimeout: 'reject',
   judge: (state, { calls }) => ({
     state,
     verdicts: calls.map(({ ordinal, arguments: { command } }) =>
@@ -115,7 +119,9 @@ async function busAs(user: string): Promise<Bus> {
   if (known !== undefined) return known
   const settings = readSettings(
     {
-      ...{ bus: 'kafka', topicPrefix, dataFolder: join(folder, user) },
+      bus: 'kafka',
+      topicPrefix,
+      dataFolder: join(folder, user),
       bootstrapServer: loginAddress(broker),
       commandProperty: loginProperties(user),
     },
@@ -181,7 +187,9 @@ describe('one user per principal with the printed rights', () => {
       const turn = edge.ask(question, AbortSignal.timeout(60_000))
       const approver = await busAs('approver')
       const approvals = openApprovals({
-        ...{ bus: approver, topicPrefix, partitions },
+        bus: approver,
+        topicPrefix,
+        partitions,
         append: (records) => approver.append(records),
       })
       const seen: string[] = []
@@ -219,14 +227,21 @@ describe('one user per principal with the printed rights', () => {
       for (const stage of stagesOfGuests)
         running.push(
           await startStages({
-            ...{ bus: await busAs(stage), topicPrefix, partitions, log, names: [stage] },
+            bus: await busAs(stage),
+            topicPrefix,
+            partitions,
+            log,
+            names: [stage],
             agents: new Map(),
           }),
         )
       const guard = await openGuard({
-        ...{ agent: 'coder', answerWithinMs: waitMaxMs, log },
+        agent: 'coder',
+        answerWithinMs: waitMaxMs,
+        log,
         kafka: {
-          ...{ topicPrefix, bootstrapServer: loginAddress(broker) },
+          topicPrefix,
+          bootstrapServer: loginAddress(broker),
           properties: Object.fromEntries(
             loginProperties('front').map((line) => line.split(/=(.*)/).slice(0, 2)),
           ),
@@ -260,7 +275,9 @@ describe('one user per principal with the printed rights', () => {
           bus
             .append([
               {
-                ...{ topic: topicPrefix + topic, partition: 0, key: 'c' },
+                topic: topicPrefix + topic,
+                partition: 0,
+                key: 'c',
                 value: encode(userMessage({ conversation: 'c' })),
               },
             ])
@@ -284,7 +301,12 @@ describe('one user per principal with the printed rights', () => {
       const start = async () => {
         await topicsThere({ bus, topicPrefix, setPartitions: undefined, log })
         const running = await startStages({
-          ...{ bus, topicPrefix, partitions, log, names: [stage], agents: new Map() },
+          bus,
+          topicPrefix,
+          partitions,
+          log,
+          names: [stage],
+          agents: new Map(),
         })
         if (right.startsWith('Write')) {
           const accumulator = await busAs('accumulator')

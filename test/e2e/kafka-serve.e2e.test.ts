@@ -69,7 +69,8 @@ describe('weir serve over Kafka', () => {
     const middle = live.findIndex(({ type }) => type === 'response.mcp_call.completed')
     const rest: typeof live = []
     const again = await second?.responses.retrieve(id, {
-      ...{ stream: true, starting_after: live[middle]?.sequence_number ?? 0 },
+      stream: true,
+      starting_after: live[middle]?.sequence_number ?? 0,
     })
     for await (const event of again ?? []) rest.push(event)
     const numbered = (events: typeof live) =>

@@ -58,7 +58,11 @@ function recordTo(
 }
 
 const failed: Message = {
-  ...{ type: 'turn-failed', conversation: 'c', turn: null, stage: 'x', reason: 'y' },
+  type: 'turn-failed',
+  conversation: 'c',
+  turn: null,
+  stage: 'x',
+  reason: 'y',
 }
 
 describe('signed records on Kafka', () => {
@@ -80,12 +84,21 @@ describe('signed records on Kafka', () => {
       ])
       // A stolen key of the validator may report a failed turn, and sign nothing else here.
       const forged = recordTo(pipeline, 'rounds-cleared', {
-        ...{ type: 'claim', conversation: 'c', turn: 0, round: 1, ordinal: 0, try: 1, owner: 'o' },
+        type: 'claim',
+        conversation: 'c',
+        turn: 0,
+        round: 1,
+        ordinal: 0,
+        try: 1,
+        owner: 'o',
       })
       await expect(appendAs('validator', [forged])).rejects.toThrow('no key to sign')
       // A genuine record of the log, in another partition.
       const [genuine] = await pipeline.bus.read({
-        ...{ topic: `${topicPrefix}client-messages`, partition, from: 0, limit: 1 },
+        topic: `${topicPrefix}client-messages`,
+        partition,
+        from: 0,
+        limit: 1,
       })
       await appendAs('', [{ ...(genuine as RecordToAppend), partition: 1 - partition }])
 
@@ -134,13 +147,11 @@ describe('signed records on Kafka', () => {
 
   it('let no table keep an unsigned record, and an earlier one stays', async () => {
     const guard = {
-      ...{
-        name: 'shell',
-        version: '1',
-        deadlineMs: 1_000,
-        onTimeout: 'reject' as const,
-        rules: null,
-      },
+      name: 'shell',
+      version: '1',
+      deadlineMs: 1_000,
+      onTimeout: 'reject' as const,
+      rules: null,
       tools: [{ pattern: '*', mode: 'shadow' as const }],
     }
     const bus = await busWith(keys)
@@ -160,7 +171,8 @@ describe('signed records on Kafka', () => {
   it('refuse to start a stage that cannot check its inbox', async () => {
     const bus = await busWith(join(keys, 'edge.json'))
     const subscribing = bus.subscribe({
-      ...{ group: `${topicPrefix}validator`, topic: `${topicPrefix}rounds-proposed` },
+      group: `${topicPrefix}validator`,
+      topic: `${topicPrefix}rounds-proposed`,
       assign: () => Promise.reject(new Error('never')),
     })
     await expect(subscribing).rejects.toMatchObject({ code: 'settings.invalid' })

@@ -43,8 +43,10 @@ beforeAll(async () => {
       : says(text('All is well.')),
   )
   environment = {
-    ...{ WEIR_BUS: 'kafka', WEIR_BOOTSTRAP_SERVER: bootstrapServers },
-    ...{ WEIR_TOPIC_PREFIX: topicPrefix, WEIR_TRACE_HEADERS: 'on' },
+    WEIR_BUS: 'kafka',
+    WEIR_BOOTSTRAP_SERVER: bootstrapServers,
+    WEIR_TOPIC_PREFIX: topicPrefix,
+    WEIR_TRACE_HEADERS: 'on',
   }
   const settings = { bus: 'kafka', bootstrapServer: bootstrapServers, dataFolder: commands.folder }
   const bus = await openBus(readSettings(settings, {}), pino({ level: 'silent' }))

@@ -69,7 +69,8 @@ describe('a turn over Kafka', () => {
       expect((await ask('first')).finished.outcome).toBe('answered')
       const second = await ask('second', { conversation: 'other' })
       expect(second.finished).toMatchObject({
-        ...{ outcome: 'failed', class: 'budget' },
+        outcome: 'failed',
+        class: 'budget',
         reason: expect.stringContaining('the budget default/tenant/day/tokens is reached'),
       })
       expect(server.requests).toHaveLength(1)

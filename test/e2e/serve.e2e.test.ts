@@ -111,7 +111,8 @@ describe('weir serve', () => {
     const baseURL = `${url.replace('0.0.0.0', '127.0.0.1')}/v1`
     const client = new OpenAI({ apiKey: out.trim(), baseURL })
     const answer = await client.chat.completions.create({
-      ...{ model: 'weir/agent', messages: [{ role: 'user', content: 'hi' }] },
+      model: 'weir/agent',
+      messages: [{ role: 'user', content: 'hi' }],
     })
     expect(answer.choices[0]?.message.content).toBe('The script is over.')
     await expect(new OpenAI({ apiKey: 'weir_x', baseURL }).models.list()).rejects.toMatchObject({
@@ -143,7 +144,9 @@ describe.each(closing)('weir %s with open requests', (command) => {
     const streams = await Promise.all([
       post(`${url}/v1/responses`, { model: 'weir/agent', input: 'a', stream: true }),
       post(`${url}/v1/chat/completions`, {
-        ...{ model: 'weir/agent', messages: [user('b')], stream: true },
+        model: 'weir/agent',
+        messages: [user('b')],
+        stream: true,
       }),
       post(`${url}/v1/ui-stream`, {
         id: 'u',
@@ -185,7 +188,8 @@ describe('weir up --http-port', () => {
     const { edge } = await up.line('the HTTP edge is started')
     const client = new OpenAI({ apiKey: 'none', baseURL: `${edge}/v1` })
     const { output_text: reply } = await client.responses.create({
-      ...{ model: 'weir/agent', input: 'hi' },
+      model: 'weir/agent',
+      input: 'hi',
     })
     expect(reply).toBe('Hello.')
     up.signal('SIGTERM')

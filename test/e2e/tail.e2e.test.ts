@@ -65,17 +65,13 @@ describe('weir tail', () => {
       ...plainTypes.map(() => 'plain'),
     ])
     expect(lines[0]).toMatchObject({
-      ...{
-        topic: 'weir.activity',
-        partition: partitionOf('act', 4),
-        offset: 0,
-        key: 'act',
-        id: expect.stringMatching(/^conversation\//),
-      },
-      ...{
-        time: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
-        message: { type: 'turn-started', conversation: 'act' },
-      },
+      topic: 'weir.activity',
+      partition: partitionOf('act', 4),
+      offset: 0,
+      key: 'act',
+      id: expect.stringMatching(/^conversation\//),
+      time: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+      message: { type: 'turn-started', conversation: 'act' },
     })
     expect(lines.find(({ type }) => type === 'tool-started')?.id).toBeNull()
   })
@@ -192,7 +188,9 @@ describe('weir tail', () => {
     expect(out).not.toContain('\u001b')
     expect(parsed(out)).toEqual([
       expect.objectContaining({
-        ...{ key: 'str\u001bange', type: null, message: null },
+        key: 'str\u001bange',
+        type: null,
+        message: null,
         undecodable: {
           code: 'codec.bad-frame',
           reason: expect.stringContaining('first byte'),

@@ -63,7 +63,9 @@ describe('weir up with the port of the fronts', () => {
       calls: ['a', 'b'].flatMap((id) => saidCall('exec', { command: id }, { id }).calls),
     })
     const verdicts = await post('/v1/guest/coder/after-model', {
-      ...{ conversation: 't', ...request, answer },
+      conversation: 't',
+      ...request,
+      answer,
     })
     // The agent file allows one call.
     expect(await verdicts.json()).toMatchObject({
@@ -111,7 +113,8 @@ describe('weir up with the port of the fronts', () => {
       const url = (await up.line(line))[field] as string
       const host = await hostOverHttp(`${url}/mcp/coder/one`, { era })
       expect(await textOf(host, 'test__weather', { city: 'Rome' })).toEqual({
-        ...{ text: '18 °C in Rome', isError: false },
+        text: '18 °C in Rome',
+        isError: false,
       })
       const answers: string[] = []
       for (let n = 0; n < 3; n += 1) answers.push((await textOf(host, 'test__weather')).text)

@@ -156,8 +156,11 @@ describe('weir up on Kafka', () => {
     const first = up(stageNames.join())
     await first.untilReady()
     client = await Weir.open({
-      ...{ agents: join(commands.folder, 'agent.yaml'), log: pino({ level: 'silent' }) },
-      ...{ dataFolder: join(commands.folder, 'client'), topicPrefix, stages: 'elsewhere' },
+      agents: join(commands.folder, 'agent.yaml'),
+      log: pino({ level: 'silent' }),
+      dataFolder: join(commands.folder, 'client'),
+      topicPrefix,
+      stages: 'elsewhere',
       bus: { kind: 'kafka', bootstrapServer },
     })
     const { ask: askOne } = client

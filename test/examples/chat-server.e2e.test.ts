@@ -69,12 +69,16 @@ describe.each([
     const { events } = await ask('ada', 'coat', { question })
     expect(events).toContainEqual(
       expect.objectContaining({
-        ...{ type: 'tool-started', name: 'get_weather', input: { city: 'Paris' } },
+        type: 'tool-started',
+        name: 'get_weather',
+        input: { city: 'Paris' },
       }),
     )
     expect(events).toContainEqual(
       expect.objectContaining({
-        ...{ type: 'call-finished', name: 'get_weather', status: 'ok' },
+        type: 'call-finished',
+        name: 'get_weather',
+        status: 'ok',
         result: '18 °C and rain in Paris',
       }),
     )
@@ -84,7 +88,8 @@ describe.each([
       messages: [
         { role: 'user', text: question },
         {
-          ...{ role: 'assistant', text: 'I look.' },
+          role: 'assistant',
+          text: 'I look.',
           calls: [{ name: 'get_weather', input: { city: 'Paris' }, status: 'ok' }],
         },
         { role: 'assistant', text: reply },

@@ -79,7 +79,8 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   } else if (chat === undefined) {
     const { conversations } = await weir.conversations({ where: { tenant: user } })
     const list = conversations.map(({ conversation: id, question }) => ({
-      ...{ chat: id.slice(`${user}:`.length), question },
+      chat: id.slice(`${user}:`.length),
+      question,
     }))
     response.end(JSON.stringify(list))
   } else if (request.method === 'POST') {

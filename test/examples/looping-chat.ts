@@ -23,7 +23,10 @@ export async function startLoopingChat(): Promise<LoopingChat> {
     response.setHeader('content-type', 'application/json')
     response.end(
       JSON.stringify({
-        ...{ id: `chat_${id}`, object: 'chat.completion', created: 1, model: 'scripted' },
+        id: `chat_${id}`,
+        object: 'chat.completion',
+        created: 1,
+        model: 'scripted',
         choices: [
           {
             index: 0,
@@ -38,7 +41,8 @@ export async function startLoopingChat(): Promise<LoopingChat> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
   return {
-    ...{ url: `http://127.0.0.1:${port}/v1`, requests },
+    url: `http://127.0.0.1:${port}/v1`,
+    requests,
     close: () => new Promise((resolve) => server.close(() => resolve())),
   }
 }

@@ -90,7 +90,9 @@ async function installNpm({ npm, version, setup }: NpmPackage, folder: string): 
   const env = { ...process.env, PATH: hostPath }
   await writeFile(join(folder, 'package.json'), '{"private": true}\n')
   await run('npm', ['install', '--no-audit', '--no-fund', `${npm}@${version}`], {
-    ...{ cwd: folder, env, timeout: installMs },
+    cwd: folder,
+    env,
+    timeout: installMs,
   })
   if (setup === undefined) return
   const place = join(folder, 'node_modules', npm)

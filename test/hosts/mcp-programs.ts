@@ -152,7 +152,10 @@ export function pythonQuestionRun(): Promise<Result> {
       join(import.meta.dirname, 'python', 'mcp_server.py'),
     ]
     const agent = defineAgent({
-      ...{ name: 'helper', model, system: 'Help.', sandbox: 'off' as const },
+      name: 'helper',
+      model,
+      system: 'Help.',
+      sandbox: 'off' as const,
       mcp: { python: { command } },
     })
     const weir = await Weir.open({ agents: [agent], dataFolder: join(folder, 'data') })

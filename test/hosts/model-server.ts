@@ -299,7 +299,8 @@ async function writeChat(response: ServerResponse, answer: Numbered, body: Body)
     return
   }
   const chunk = (delta: unknown, finish_reason: string | null): Body => ({
-    ...{ ...head, object: 'chat.completion.chunk' },
+    ...head,
+    object: 'chat.completion.chunk',
     choices: [{ index: 0, delta, finish_reason }],
   })
   const again = tool_calls.map(({ index, function: { arguments: text } }) => ({

@@ -79,7 +79,9 @@ async function recordHost(program: Program): Promise<void> {
     host: program.hooks?.name ?? '',
     version: versionOf(program.package),
     requests: observed.requests.map(({ path, headers, body }) => ({
-      ...{ path, headers: identityOf(headers), body },
+      path,
+      headers: identityOf(headers),
+      body,
     })),
     hooks: hooks.map(({ kind, body }) => ({ kind, body })),
   }

@@ -33,7 +33,9 @@ function numbersIn(file: string, text: string, isWanted: (line: string) => boole
     if (!isWanted(was)) return []
     return [...was.matchAll(/\b\d+\b/g)].flatMap(({ 0: digits, index: at }) =>
       [Number(digits) + 1, Number(digits) - 1].map((number) => ({
-        ...{ file, line: index + 1, was },
+        file,
+        line: index + 1,
+        was,
         change: was.slice(0, at) + number + was.slice(at + digits.length),
       })),
     )

@@ -49,7 +49,9 @@ const runAiSdk: Run = async (conversation, { user, tools, answers, result, steps
     tools: Object.fromEntries(
       tools.map(({ name, schema }) => [name, tool({ inputSchema: jsonSchema(schema), execute })]),
     ),
-    ...{ toolApproval: weir.toolApproval, stopWhen: isStepCount(steps + 1), maxRetries: 0 },
+    toolApproval: weir.toolApproval,
+    stopWhen: isStepCount(steps + 1),
+    maxRetries: 0,
     prompt: user,
   })
 }
@@ -75,7 +77,10 @@ const runOpenAIAgents: Run = async (conversation, { user, tools, answers, result
   const weir = guardOpenAIAgents(conversation)
   const own = tools.map(({ name, schema }) =>
     agentsTool({
-      ...{ name, description: name, strict: false, parameters: schema as never },
+      name,
+      description: name,
+      strict: false,
+      parameters: schema as never,
       execute: (_: unknown, __: unknown, details?: { toolCall?: { callId: string } }) =>
         result(details?.toolCall?.callId ?? '').text,
     }),
@@ -101,7 +106,8 @@ function adapterDriver(name: string, format: GuestFormat, run: Run): Driver {
       )
       const conversation = guard.conversation(thread)
       await run(conversation, {
-        ...{ user, steps: responses.length },
+        user,
+        steps: responses.length,
         tools: tools.map(({ name, schema }) => ({ name, schema: JSON.parse(schema) })),
         answers(n) {
           const said = responses[n - 1]

@@ -66,10 +66,18 @@ const settings = { ...defaultGuestSettings, policy: policyOf({ ...content, caps 
 export async function openParityWorld(clock: Clock = systemClock): Promise<ParityWorld> {
   const log = pino({ level: 'silent' })
   const bus = await openEmbeddedBus({
-    ...{ file: ':memory:', clock, keepFrom: foldFrom, log },
+    file: ':memory:',
+    clock,
+    keepFrom: foldFrom,
+    log,
   })
   const stages = await startStages({
-    ...{ bus, agents: new Map(), topicPrefix, partitions, log, names: stagesOfGuests },
+    bus,
+    agents: new Map(),
+    topicPrefix,
+    partitions,
+    log,
+    names: stagesOfGuests,
   })
   const fronts = frontsOn({ bus, topicPrefix, partitions, log })
   const outcomes = outcomesOfGuests()
@@ -93,7 +101,8 @@ export async function openParityWorld(clock: Clock = systemClock): Promise<Parit
     { mode = 'observing', record = 'all' }: FrontOptions,
   ): Guard {
     const { conversation } = fronts.front({
-      ...{ mode, answerWithinMs: waitMaxMs },
+      mode,
+      answerWithinMs: waitMaxMs,
       agent: { name: agent, settings, hints, record },
     })
     const close = async () => {}
@@ -153,10 +162,15 @@ export async function openMemoryWorld(clock: Clock = systemClock): Promise<Parit
     { mode = 'observing', record = 'all' }: FrontOptions,
   ): Guard => ({
     conversation: frontInMemory(stages, {
-      ...{ mode, answerWithinMs: waitMaxMs, inForce: [], log },
+      mode,
+      answerWithinMs: waitMaxMs,
+      inForce: [],
+      log,
       agent: { name: agent, settings, hints, record },
     }),
-    ...{ failed: stages.failed, close: stages.close, [Symbol.asyncDispose]: stages.close },
+    failed: stages.failed,
+    close: stages.close,
+    [Symbol.asyncDispose]: stages.close,
   })
   return {
     guards: (hints, options = {}) => [guardWith(hints, options), guardWith(hints, options)],

@@ -25,7 +25,9 @@ export const hooksDriver: Driver = {
         front.answer(
           guard,
           hookPayloadOf(kind, {
-            ...{ session_id: thread, prompt_id: `${turn}`, hook_event_name: event },
+            session_id: thread,
+            prompt_id: `${turn}`,
+            hook_event_name: event,
             ...body,
           }),
           host.signal,
@@ -35,7 +37,8 @@ export const hooksDriver: Driver = {
         const shown = calls.map(({ name, arguments: text, result }, at) => ({
           // The host's ids are unique.
           call: {
-            ...{ tool_use_id: `${turn}.${round}.${at}`, tool_name: name },
+            tool_use_id: `${turn}.${round}.${at}`,
+            tool_name: name,
             tool_input: JSON.parse(text),
           },
           result,

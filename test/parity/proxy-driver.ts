@@ -46,7 +46,9 @@ export async function proxyForParity(): Promise<ProxyForParity> {
           const headers = { 'content-type': 'application/json', 'x-weir-conversation': thread }
           const body = JSON.stringify({ model: 'm', ...(request.body as object) })
           const response = await fetch(server.url + paths[format], {
-            ...{ method: 'POST', headers, body },
+            method: 'POST',
+            headers,
+            body,
           })
           await response.arrayBuffer()
           if (response.headers.get('x-weir') === 'unjudged')

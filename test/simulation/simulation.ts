@@ -327,8 +327,12 @@ function startGuestsOf(
   options.ledger.guests.isCalm = Object.values(options.faults.rates).every((rate) => rate === 0)
   const fronts = startFronts({ ...options, random: random.fork('fronts'), agent, topicPrefix })
   const guests = startGuests({
-    ...{ ...options, random, fronts, topicPrefix },
-    ...{ agent: agent.name, tools: guestTools },
+    ...options,
+    random,
+    fronts,
+    topicPrefix,
+    agent: agent.name,
+    tools: guestTools,
   })
   return {
     calm: fronts.calm,

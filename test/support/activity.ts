@@ -6,7 +6,10 @@ import type { CallFinished, Part, PartEvent, TurnFinished } from '../../shared/c
 const place = { conversation: 'c', turn: 7 }
 
 export const turnStarted = (fields: { turn?: number; messageId?: string } = {}): Activity => ({
-  ...{ type: 'turn-started', ...place, messageId: 'm', agent: 'agent' },
+  type: 'turn-started',
+  ...place,
+  messageId: 'm',
+  agent: 'agent',
   ...fields,
 })
 
@@ -14,15 +17,13 @@ export const roundStarted = (
   round = 1,
   fields: { turn?: number; callsLeft?: number; nudged?: boolean } = {},
 ): Activity => ({
-  ...{
-    type: 'round-started',
-    ...place,
-    round,
-    callsLeft: 100,
-    nudged: false,
-    key: '',
-    turnKey: '',
-  },
+  type: 'round-started',
+  ...place,
+  round,
+  callsLeft: 100,
+  nudged: false,
+  key: '',
+  turnKey: '',
   ...fields,
 })
 
@@ -40,24 +41,27 @@ export const toolStarted = (
   ordinal = 0,
   fields: { name?: string; turn?: number; round?: number } = {},
 ): Activity => ({
-  ...{ type: 'tool-started', ...place, round: 1, ordinal, try: 1, name: 'exec' },
+  type: 'tool-started',
+  ...place,
+  round: 1,
+  ordinal,
+  try: 1,
+  name: 'exec',
   ...fields,
 })
 
 export const callFinished = (ordinal = 0, fields: Partial<CallFinished> = {}): CallFinished => ({
-  ...{
-    type: 'call-finished',
-    ...place,
-    round: 1,
-    ordinal,
-    name: 'exec',
-    status: 'ok',
-    reason: '',
-    durationMs: 300,
-    result: 'done',
-    resultId: '',
-    resultBytes: 4,
-  },
+  type: 'call-finished',
+  ...place,
+  round: 1,
+  ordinal,
+  name: 'exec',
+  status: 'ok',
+  reason: '',
+  durationMs: 300,
+  result: 'done',
+  resultId: '',
+  resultBytes: 4,
   ...fields,
 })
 
@@ -66,26 +70,29 @@ export const interventionRaised = (rule: string, reason: string, shadow = false)
   ...place,
   round: 3,
   intervention: {
-    ...{ rung: 'nudge', ordinary: false, rule, ruleVersion: 1, key: 'exec({})', reason },
-    ...{ text: 'SYSTEM INTERVENTION', class: null, evidence: [] },
+    rung: 'nudge',
+    ordinary: false,
+    rule,
+    ruleVersion: 1,
+    key: 'exec({})',
+    reason,
+    text: 'SYSTEM INTERVENTION',
+    class: null,
+    evidence: [],
   },
   shadow,
 })
 
 export const turnFinished = (fields: Partial<TurnFinished> = {}): TurnFinished => ({
-  ...{
-    type: 'turn-finished',
-    ...place,
-    messageId: 'm',
-    outcome: 'answered',
-    reply: 'Done.',
-    reason: 'the model answered',
-    class: null,
-  },
-  ...{
-    cap: null,
-    totals: { rounds: 2, calls: 1, inputTokens: 120, outputTokens: 30, wallMs: 3_210 },
-  },
+  type: 'turn-finished',
+  ...place,
+  messageId: 'm',
+  outcome: 'answered',
+  reply: 'Done.',
+  reason: 'the model answered',
+  class: null,
+  cap: null,
+  totals: { rounds: 2, calls: 1, inputTokens: 120, outputTokens: 30, wallMs: 3_210 },
   ...fields,
 })
 
@@ -98,14 +105,12 @@ export function part(
   const whole = events.map((event) => (typeof event === 'string' ? { text: event } : event))
   const blank: PartEvent = { kind: 'text', index: 0, id: null, name: null, text: '' }
   return {
-    ...{
-      type: 'part',
-      ...place,
-      round: 1,
-      attempt: 'a',
-      i,
-      events: whole.map((event) => ({ ...blank, ...event })),
-    },
+    type: 'part',
+    ...place,
+    round: 1,
+    attempt: 'a',
+    i,
+    events: whole.map((event) => ({ ...blank, ...event })),
     ...fields,
   }
 }

@@ -85,7 +85,9 @@ function after<State, In extends Message, Task>(
     const timed =
       'message' in given ? given : { message: given, time: (steps.at(-1)?.time ?? 0) + 1 }
     return after({
-      ...{ stage, all, steps: [...steps, { ...timed, failing }] },
+      stage,
+      all,
+      steps: [...steps, { ...timed, failing }],
       run: run.applied === steps.length ? run : begin(stage),
     })
   }

@@ -309,7 +309,9 @@ export function saidCall(
     text: '',
     calls: [
       {
-        ...{ id, name, arguments: text },
+        id,
+        name,
+        arguments: text,
         result: result === undefined ? undefined : { text: result, isError },
       },
     ],

@@ -72,14 +72,12 @@ export function installPackage(also: string[]): Project {
 
   const path = [commands, dirname(process.execPath), process.env.PATH].join(delimiter)
   return {
-    ...{
-      folder,
-      installed,
-      manifest,
-      tarball,
-      files: filesIn(installed),
-      tarballBytes: statSync(tarball).size,
-    },
+    folder,
+    installed,
+    manifest,
+    tarball,
+    files: filesIn(installed),
+    tarballBytes: statSync(tarball).size,
     async run([program = '', ...args], { cwd = folder, environment = {} } = {}) {
       const child = spawn(program, args, {
         cwd,

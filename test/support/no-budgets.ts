@@ -5,7 +5,8 @@ import type { BudgetLog } from '../../shared/contract/performer.ts'
 const unexpected = () => Promise.reject(new Error('no budget is in force'))
 
 export const noBudgets: BudgetLog = {
-  ...{ partitionOf: unexpected, append: unexpected },
+  partitionOf: unexpected,
+  append: unexpected,
   async *follow() {
     yield await unexpected()
   },

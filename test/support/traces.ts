@@ -90,8 +90,12 @@ function declarationsOf({ steps, tools, tool_hints: hints = {} }: Scenario): Dec
     const { poll = false, mutates = null, ignoreFields, ignore_args, loopKey } = hints[name] ?? {}
     const ignored = [...(ignoreFields ?? []), ...(ignore_args ?? [])]
     return {
-      ...{ name, description: '', schema: JSON.stringify(schema), idempotent: false },
-      ...{ timeoutMs: 60_000, poll },
+      name,
+      description: '',
+      schema: JSON.stringify(schema),
+      idempotent: false,
+      timeoutMs: 60_000,
+      poll,
       hints: {
         mutates,
         ignoreFields: ignored,

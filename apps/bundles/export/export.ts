@@ -35,7 +35,12 @@ export async function exportBundle(
   const rules = redact === undefined ? [] : readRedactionRules(redact)
   return makeBundle(options, out, async (bundle, signal) => {
     const order = {
-      ...{ filter, rules, unredacted, bundle, source: settings.bus, signal },
+      filter,
+      rules,
+      unredacted,
+      bundle,
+      source: settings.bus,
+      signal,
       asked: JSON.stringify({ conversation, since, until, where }),
       nothingFound: (selection: Selection) => nothingFound(options, selection),
     }

@@ -103,7 +103,9 @@ async function write(
   const from = await Promise.all(
     inboxes.map(async (inbox) =>
       (await endsOf(log, inbox)).map(({ partition, end }) => ({
-        ...{ topic: topicPrefix + inbox, partition, offset: end },
+        topic: topicPrefix + inbox,
+        partition,
+        offset: end,
       })),
     ),
   )
@@ -113,7 +115,9 @@ async function write(
         whole && (isGuest(conversation) || unfinished.get(partition)?.turns.has(turn) !== true),
     )
     .map(({ conversation, partition, turn }) => ({
-      ...{ topic: topicPrefix + inboxOf(conversation), partition, turn },
+      topic: topicPrefix + inboxOf(conversation),
+      partition,
+      turn,
     }))
   await kind.importLog({
     file,

@@ -123,14 +123,14 @@ function listed({
   letter: { topic, partition, offset, time, key, stage, code, reason, value },
 }: Letter): ListedLetter {
   return {
-    ...{ place, at: new Date(at).toISOString(), conversation: key },
-    ...{
-      origin: { topic, partition, offset, at: new Date(time).toISOString() },
-      stage,
-      code,
-      reason,
-      bytes: value.length,
-    },
+    place,
+    at: new Date(at).toISOString(),
+    conversation: key,
+    origin: { topic, partition, offset, at: new Date(time).toISOString() },
+    stage,
+    code,
+    reason,
+    bytes: value.length,
   }
 }
 

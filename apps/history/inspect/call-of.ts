@@ -10,7 +10,15 @@ export function callOf(call: Call, ofRound: Logged[]): CallTimeline {
   const verdict = verdictOf(ordinal, ofRound)
   const result = resultOf(ordinal, ofRound)
   return {
-    ...{ ordinal, id, name, raw, source, problem, repair, disputed, verdict },
+    ordinal,
+    id,
+    name,
+    raw,
+    source,
+    problem,
+    repair,
+    disputed,
+    verdict,
     tries: triesOf(ordinal, ofRound),
     result:
       result === undefined
@@ -90,7 +98,9 @@ function tryOf({ time, message: claim }: Readable<'claim'>, ofRound: Logged[]): 
   const silent = lapsed === undefined ? 'open' : 'lapsed'
   const end = outcome === undefined ? silent : endOf(outcome.message, isLate)
   return {
-    ...{ try: claim.try, claimedAt: time, owner: claim.owner },
+    try: claim.try,
+    claimedAt: time,
+    owner: claim.owner,
     startedAt: started?.time ?? null,
     endedAt: (end === 'lapsed' ? lapsed : outcome)?.time ?? null,
     end,

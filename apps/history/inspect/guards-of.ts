@@ -49,7 +49,10 @@ function guardOf(
     version: answer?.message.version ?? given?.message.version ?? guard.version,
     answer: isLate ? 'late' : (fromExecutor ?? (answer === undefined ? 'none' : 'verdicts')),
     answeredAt: answer?.time ?? null,
-    ...{ tookMs, judgedMs: answer?.message.judgedMs ?? null, deadlineMs, onTimeout },
+    tookMs,
+    judgedMs: answer?.message.judgedMs ?? null,
+    deadlineMs,
+    onTimeout,
     calls: judged.map((call) => callOf(call, name, answer?.message.verdicts, ofRound)),
   }
 }
@@ -102,8 +105,14 @@ function decisionOn({ ordinal, id, rule }: PendingCall, ofRound: Logged[]): Appr
   )
   if (decided === undefined)
     return {
-      ...{ id, rule, outcome: 'pending', by: '', identity: 'claimed', reason: '' },
-      ...{ at: null, waitedMs: null },
+      id,
+      rule,
+      outcome: 'pending',
+      by: '',
+      identity: 'claimed',
+      reason: '',
+      at: null,
+      waitedMs: null,
     }
   const { outcome, by, identity, reason, waitedMs } = decided.message
   return { id, rule, outcome, by, identity, reason, at: decided.time, waitedMs }

@@ -67,8 +67,13 @@ function summaryOf(
   if (record === undefined) return null
   const { turn, round, entries, by, text, note } = record.message
   return {
-    ...{ at: record.time, turn: numbers.get(turn) ?? 0, round, entries, text },
-    ...{ by: by === '' ? null : by, note: note === '' ? null : note },
+    at: record.time,
+    turn: numbers.get(turn) ?? 0,
+    round,
+    entries,
+    text,
+    by: by === '' ? null : by,
+    note: note === '' ? null : note,
   }
 }
 

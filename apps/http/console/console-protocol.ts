@@ -42,7 +42,9 @@ async function consoleOn(
   const feed = webhook && webhookFeed(webhook, clock)
   const closing = new AbortController()
   const reader = await openConsoleReader({
-    ...{ bus, topicPrefix, log },
+    bus,
+    topicPrefix,
+    log,
     ...(feed && { onMessage: feed.add }),
   })
   if (feed !== undefined)

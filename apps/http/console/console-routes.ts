@@ -40,8 +40,10 @@ export function consoleFiles(): HttpApp {
   for (const [path, { type, body }] of assets)
     app.get(path, (context) =>
       context.body(body, 200, {
-        ...{ 'content-type': type, 'content-security-policy': pagePolicy },
-        ...{ 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' },
+        'content-type': type,
+        'content-security-policy': pagePolicy,
+        'x-content-type-options': 'nosniff',
+        'referrer-policy': 'no-referrer',
         'cache-control': 'no-cache',
       }),
     )

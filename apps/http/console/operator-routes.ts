@@ -105,7 +105,8 @@ export function operatorApi(
 
   app.get(`${api}/stops`, async (context) =>
     context.json({
-      ...{ stops: (await storedStops(log)).map(shownStop), released: await releasedStops(log) },
+      stops: (await storedStops(log)).map(shownStop),
+      released: await releasedStops(log),
     }),
   )
 

@@ -38,7 +38,8 @@ export async function decideFor(
   const { weir } = context
   const { name: by, identity, tenant } = principal
   const decision = {
-    ...{ by, identity },
+    by,
+    identity,
     ...(of !== undefined && { of }),
     ...(tenant !== null && { tenant }),
     ...(hash !== undefined && { hash }),

@@ -50,8 +50,11 @@ export function edgeOptionsOf(
         `--cors-origin ${printable(origin)} is no origin: give one such as https://chat.example, without a path`,
       )
   return {
-    ...{ host, port: portOf(httpPort, '--http-port'), access: { apiKeys, oidc } },
-    ...{ tls: tlsOf(flags), origins: corsOrigin },
+    host,
+    port: portOf(httpPort, '--http-port'),
+    access: { apiKeys, oidc },
+    tls: tlsOf(flags),
+    origins: corsOrigin,
     ...(flags.requestsPerMinute !== undefined && {
       requestsPerMinute: perMinuteOf(flags.requestsPerMinute),
     }),

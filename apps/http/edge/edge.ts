@@ -65,7 +65,11 @@ export async function startEdge({
   const authors = new WeakMap<Request, Principal>()
   const closing = new AbortController()
   const context: EdgeContext = {
-    ...{ weir, agents: weir.agents, clock, log, closing: closing.signal },
+    weir,
+    agents: weir.agents,
+    clock,
+    log,
+    closing: closing.signal,
     messageIds: createMessageIds(weir, clock),
     principalOf(request) {
       const principal = authors.get(request)
@@ -75,11 +79,17 @@ export async function startEdge({
   }
   const app = edgeApp(context, {
     all: [...protocols, ...more],
-    ...{ allowed, authors, access: accessOf(access) },
+    allowed,
+    authors,
+    access: accessOf(access),
     rate: requestRate(requestsPerMinute, clock),
   })
   const server = await startHttpServer({
-    ...{ host, port, log, tls, origins: allowed },
+    host,
+    port,
+    log,
+    tls,
+    origins: allowed,
     ...(advice !== undefined && { advice }),
     routes: [...before, (root) => void root.route('/', app)],
     pathAdvice,

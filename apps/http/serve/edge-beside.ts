@@ -36,7 +36,8 @@ export function edgeBeside(options: UpOptions & EdgeFlags, more?: MoreRoutes): B
     async start(parts) {
       const { log, agents } = parts
       const weir = await openEdgeWeir(settings, {
-        ...{ stages: 'elsewhere', log },
+        stages: 'elsewhere',
+        log,
         ...(agents.size > 0 && { agents }),
       })
       try {

@@ -28,7 +28,12 @@ export function webhookEvents(
       // The rule of a question has the message of its server.
       return message.calls.map(({ ordinal, id, name: tool, rule, question }) =>
         eventOf('approval.pending', [conversation, turn, round, ordinal, id], time, {
-          ...{ id, conversation, agent, round, tool, rule: question === null ? rule : 'question' },
+          id,
+          conversation,
+          agent,
+          round,
+          tool,
+          rule: question === null ? rule : 'question',
           until: new Date(until).toISOString(),
         }),
       )
@@ -38,8 +43,13 @@ export function webhookEvents(
       const isPerson = outcome === 'approved' || outcome === 'rejected'
       return [
         eventOf(`approval.${outcome}`, [conversation, turn, round, ordinal, id], time, {
-          ...{ id, conversation, agent, round, tool },
-          ...{ by: isPerson ? by : null, identity: isPerson ? identity : null },
+          id,
+          conversation,
+          agent,
+          round,
+          tool,
+          by: isPerson ? by : null,
+          identity: isPerson ? identity : null,
         }),
       ]
     }
@@ -47,8 +57,15 @@ export function webhookEvents(
       const { conversation, turn, round, tenant, budget, used } = message
       return [
         eventOf('budget.reached', [conversation, turn, round, budget.id], time, {
-          ...{ budget: budget.id, tenant, subject: budget.subject, window: budget.window },
-          ...{ unit: budget.unit, soft: budget.soft, hard: budget.hard, used, conversation },
+          budget: budget.id,
+          tenant,
+          subject: budget.subject,
+          window: budget.window,
+          unit: budget.unit,
+          soft: budget.soft,
+          hard: budget.hard,
+          used,
+          conversation,
         }),
       ]
     }

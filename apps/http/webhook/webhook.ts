@@ -53,7 +53,9 @@ export function openWebhook(
     const at = new Date(clock.now())
     try {
       const response = await fetch(url, {
-        ...{ method: 'POST', redirect: 'error', body },
+        method: 'POST',
+        redirect: 'error',
+        body,
         headers: {
           'content-type': 'application/json',
           'webhook-id': id,

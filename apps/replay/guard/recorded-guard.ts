@@ -40,7 +40,10 @@ export async function recordedGuard(guard: LoadedGuard, log: ReadLog): Promise<G
     const range = ends.find((one) => one.partition === partition)
     if (range !== undefined)
       for await (const records of batchesOf(log.bus, {
-        ...{ topic: log.topicPrefix + topic, partition, from: range.begin, to: range.end },
+        topic: log.topicPrefix + topic,
+        partition,
+        from: range.begin,
+        to: range.end,
       }))
         for (const { id, value } of records) {
           const place = id === undefined ? undefined : parseAnswerId(id)

@@ -176,7 +176,11 @@ function judged(
   if (cleared?.type === 'round-cleared') {
     const decided = new Set(cleared.decided.map(({ ordinal }) => ordinal))
     const executed: RoundExecuted = {
-      ...{ type: 'round-executed', conversation, turn, round, wishes: [] },
+      type: 'round-executed',
+      conversation,
+      turn,
+      round,
+      wishes: [],
       results: results.filter(({ ordinal }) => !decided.has(ordinal)),
     }
     player.append('rounds-checked', executed, { time })
@@ -206,7 +210,9 @@ function proposedOf(
   const whole = siblings.length > 0 ? 'calls' : 'end'
   return {
     type: 'round-proposed',
-    ...{ conversation: session.conversation, turn: session.turn, round },
+    conversation: session.conversation,
+    turn: session.turn,
+    round,
     response: {
       attempt: createHash('sha256').update(`${session.turn}/${round}`).digest('hex').slice(0, 32),
       text: step.kind === 'text' ? (step.text ?? '') : '',
@@ -225,7 +231,10 @@ function proposedOf(
       ]),
     ],
     declarations: declarationsOf(scenario, siblings),
-    ...{ agent: 'agent', policy, callsLeft, expiresAt: Number.MAX_SAFE_INTEGER },
+    agent: 'agent',
+    policy,
+    callsLeft,
+    expiresAt: Number.MAX_SAFE_INTEGER,
   }
 }
 
@@ -278,8 +287,15 @@ function hintsOf({
 function callOf({ tool, args, raw_args, call_id }: ToolStep, ordinal: number): Call {
   const raw = raw_args ?? (typeof args._raw === 'string' ? args._raw : JSON.stringify(args))
   const streamed: StreamedCall = {
-    ...{ id: call_id ?? `call ${ordinal}`, name: tool, extra: undefined, isFreeText: false },
-    ...{ deltas: raw === '' ? [] : [raw], dones: [], start: '', isInMessage: false, end: 'closed' },
+    id: call_id ?? `call ${ordinal}`,
+    name: tool,
+    extra: undefined,
+    isFreeText: false,
+    deltas: raw === '' ? [] : [raw],
+    dones: [],
+    start: '',
+    isInMessage: false,
+    end: 'closed',
   }
   const end = { ordinal, stop: 'calls' as const, last: true, broken: false, strayArguments: false }
   return finalCall(streamed, end)

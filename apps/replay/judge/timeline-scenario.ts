@@ -137,8 +137,13 @@ function toolStep({ name, raw, result }: CallTimeline, turn: number): RecordedSt
   const outcome = result.status === 'ok' ? 'ok' : 'error'
   const { text, reason } = result
   const step: ToolStep = {
-    ...{ kind: 'tool', tool: name, args: {}, raw_args: raw, turn },
-    ...{ outcome, result: text },
+    kind: 'tool',
+    tool: name,
+    args: {},
+    raw_args: raw,
+    turn,
+    outcome,
+    result: text,
   }
   return [{ step, reason }]
 }

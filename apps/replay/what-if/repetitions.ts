@@ -3,8 +3,8 @@
 
 import { readArguments } from '../../../services/loop-detector/evidence/arguments.ts'
 import { fingerprint } from '../../../services/loop-detector/evidence/fingerprint.ts'
-import { touch } from '../../../shared/lib/recency.ts'
 import type { RoundOutcome } from '../../../shared/contract/messages.ts'
+import { touch } from '../../../shared/lib/recency.ts'
 
 /** Open turns. Beyond this number, the first calls of the oldest are forgotten. */
 const turnsMax = 10_000

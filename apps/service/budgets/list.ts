@@ -58,7 +58,17 @@ export function shownBudget(
   const { unit = null, soft = null, hard = null, unpriced = null } = budget ?? {}
   const { setBy = null, setAt = null } = budget ?? {}
   return {
-    ...{ id, tenant, scope, name, window, unit, soft, hard, unpriced, setBy, setAt },
+    id,
+    tenant,
+    scope,
+    name,
+    window,
+    unit,
+    soft,
+    hard,
+    unpriced,
+    setBy,
+    setAt,
     use: use.map((account) => {
       const { tenant, subject, used, held } = account
       return { tenant, subject, window: windowText(account, numberOf), used, held }

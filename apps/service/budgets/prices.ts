@@ -99,7 +99,10 @@ export function pricesIn(file: string, text: string): ModelPrice[] {
     }
     const inputTokens = amountOf('input')
     return {
-      ...{ provider, model, inputTokens, outputTokens: amountOf('output') },
+      provider,
+      model,
+      inputTokens,
+      outputTokens: amountOf('output'),
       cacheReadTokens: amountOf('cacheRead', inputTokens),
       cacheWriteTokens: amountOf('cacheWrite', inputTokens),
     }

@@ -22,7 +22,9 @@ export type StoredBudget = { id: string; budget: OperatorBudget | undefined }
 /** In the order of their ids, as the table is at the call. */
 export async function storedBudgets({ bus, topicPrefix }: Table): Promise<StoredBudget[]> {
   const records = await bus.list({
-    ...{ topic: `${topicPrefix}policies`, partition: 0, prefix: budgetKeyPrefix },
+    topic: `${topicPrefix}policies`,
+    partition: 0,
+    prefix: budgetKeyPrefix,
     upToNow: true,
   })
   return records

@@ -70,7 +70,12 @@ export async function listedGuards(
       onSilence?.(message, time)
     })
   return guards.map(({ name, version, tools, deadlineMs, onTimeout }) => ({
-    ...{ name, version, tools, deadlineMs, onTimeout, mode: modeOf({ tools }) ?? 'mixed' },
+    name,
+    version,
+    tools,
+    deadlineMs,
+    onTimeout,
+    mode: modeOf({ tools }) ?? 'mixed',
     ...tally.of(name),
   }))
 }

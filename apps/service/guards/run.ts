@@ -58,9 +58,14 @@ export async function runGuardProcess(
   const health = createHealth([reader], partitions, skewMs)
   let readLags: ReturnType<typeof createLagReader> = async () => []
   const metrics = createMetrics({
-    ...{ stages: [], guards: [guard.name], partitions, clock, skewMs },
+    stages: [],
+    guards: [guard.name],
+    partitions,
+    clock,
+    skewMs,
     damaged: () => health.damaged,
-    ...{ lags: () => readLags(), ofProcess: true },
+    lags: () => readLags(),
+    ofProcess: true,
   })
   const open: Open = []
 

@@ -35,7 +35,10 @@ export async function mcpLogin(name: string, options: LoginOptions, out: Writabl
   const callback = await openCallback(portOf(options.callbackPort ?? '0', '--callback-port'), state)
   try {
     const login = await loginAt(run, {
-      ...{ redirectUrl: callback.url, state, client, scope: options.scope },
+      redirectUrl: callback.url,
+      state,
+      client,
+      scope: options.scope,
       callback: callback.params,
       onUrl(url) {
         if (!/^https?:$/.test(url.protocol)) throw new Error('its login page is no web page')

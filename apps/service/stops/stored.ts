@@ -15,7 +15,9 @@ export type StoredStop = { id: string; stop: OperatorStop | undefined }
 /** In the order of their ids, as the table is at the call. */
 export async function storedStops({ bus, topicPrefix }: Table): Promise<StoredStop[]> {
   const records = await bus.list({
-    ...{ topic: `${topicPrefix}policies`, partition: 0, prefix: stopKeyPrefix },
+    topic: `${topicPrefix}policies`,
+    partition: 0,
+    prefix: stopKeyPrefix,
     upToNow: true,
   })
   return records

@@ -77,7 +77,9 @@ function proposedRound({
     callsLeft: limits.turnCallsMax,
     expiresAt,
     // Shows all calls that the response holds, natively or as text.
-    ...{ callsAsText: false, textCalls: 'run' as const, echoOf: null },
+    callsAsText: false,
+    textCalls: 'run' as const,
+    echoOf: null,
     failure: null,
   }
   const finished = {

@@ -70,7 +70,9 @@ export function frontOn({
   const { blocking, refuses } = waiting
   const read = policyReader({ bus, topicPrefix })
   const front = createFront({
-    ...{ link: linkOn({ bus, topicPrefix, partitions }, { activity, log }), agent, blocking },
+    link: linkOn({ bus, topicPrefix, partitions }, { activity, log }),
+    agent,
+    blocking,
     policy: async (conversation): Promise<Policy> => {
       const own = agent.settings.policy
       const policy = await policyInForce(read, { agent: agent.name, conversation, own, log })
@@ -79,7 +81,13 @@ export function frontOn({
     },
   })
   const budgets = guestBudgets({
-    ...{ bus, topicPrefix, agent: agent.name, read, reader: ledgers, refuses, log },
+    bus,
+    topicPrefix,
+    agent: agent.name,
+    read,
+    reader: ledgers,
+    refuses,
+    log,
   })
   const threads = createThreads({ ...waiting, front, budgets, counting, agent, log })
   return {

@@ -46,7 +46,9 @@ export async function openFronts(
   return {
     front: fronts.front,
     approvals: openApprovals({
-      ...{ bus, topicPrefix, partitions },
+      bus,
+      topicPrefix,
+      partitions,
       append: (records) => bus.append(records),
     }),
     failed: running.failed,

@@ -88,7 +88,9 @@ export function guestBudgets({
     const { conversation, request, baseUrl, onReached } = use
     const { turn, round } = use.place ?? { turn: -1, round: 0 }
     const made = await reserveBound({
-      ...{ context, reader, reportReached: onReached },
+      context,
+      reader,
+      reportReached: onReached,
       id: { conversation, turn, round, attempt: randomId() },
       model: modelOf(request, baseUrl),
       bound: boundOf(request),
@@ -115,8 +117,12 @@ export function guestBudgets({
 
 function unreadable(reason: string): Failed {
   return {
-    ...{ kind: 'failed', code: 'budget.unreadable', class: 'transient', reason },
-    ...{ retryable: true, retryAfterMs: null },
+    kind: 'failed',
+    code: 'budget.unreadable',
+    class: 'transient',
+    reason,
+    retryable: true,
+    retryAfterMs: null,
   }
 }
 

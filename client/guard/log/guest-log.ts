@@ -61,7 +61,12 @@ async function openInFolder(settings: Settings, options: Options): Promise<Guest
   const retentionMs = retentionMsOf(settings.retention)
   const parts = { agents: new Map(), topicPrefix, partitions, retentionMs, log }
   const folder = createSharedFolder({
-    ...{ kind, settings, stages, agents: parts.agents, log, runImported: undefined },
+    kind,
+    settings,
+    stages,
+    agents: parts.agents,
+    log,
+    runImported: undefined,
     guards: options.guards?.guards.map(({ name }) => name) ?? [],
     async runStages(bus) {
       const atRest = stagesAtRest()

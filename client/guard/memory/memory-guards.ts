@@ -98,7 +98,10 @@ function tableOfGuards(clock: Clock): Registry {
 function runInMemory(guard: AnyGuard, { clock, log, answered, failed }: Options) {
   const stopping = new AbortController()
   const reader = readGuardPartition({
-    ...{ guard, clock, log: log.child({ guard: guard.name }), stopping: stopping.signal },
+    guard,
+    clock,
+    log: log.child({ guard: guard.name }),
+    stopping: stopping.signal,
     assignment: { topic, ends: { partition, begin: 0, end: 0 }, committed: undefined },
     topic: guardTopicName(guard.name),
   })

@@ -82,7 +82,11 @@ export function openMemoryStages({
       // A guest's tools have no program that this process knows.
       if (policy.bindsPrograms)
         player.append('rounds-cleared', {
-          ...{ type: 'programs-hashed', conversation, turn, round, programs: [] },
+          type: 'programs-hashed',
+          conversation,
+          turn,
+          round,
+          programs: [],
         })
       guards.judge(message, time)
     }

@@ -18,7 +18,8 @@ export async function openInMemory(options: GuardOptions & { agent: Required<Gue
   const log = given ?? logWhenNeeded()
   const ofValidator = given?.child({ stage: 'validator' })
   const stages = openMemoryStages({
-    ...{ clock: systemClock, log },
+    clock: systemClock,
+    log,
     observed: ofValidator && ((message) => logJudgements(message, ofValidator)),
   })
   const inForce =
@@ -55,7 +56,9 @@ async function startGuards({ guards, approvals, log, stages }: Extras) {
   const { openMemoryGuards } = await import('./memory-guards.ts')
   const { createLog } = await import('../../../shared/lib/log.ts')
   const opened = await openMemoryGuards({
-    ...{ guards, approvals, clock: systemClock },
+    guards,
+    approvals,
+    clock: systemClock,
     log: log ?? createLog({ level: 'warn', secrets: [] }),
     answered: stages.verdict,
     failed: stages.fail,

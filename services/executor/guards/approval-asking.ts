@@ -103,7 +103,11 @@ export function withdrawApproval({ conversation, turn }: Turn, round: Round): Ou
     {
       to: 'person',
       message: {
-        ...{ type: 'approval-withdrawn', conversation, turn, round: round.round, calls },
+        type: 'approval-withdrawn',
+        conversation,
+        turn,
+        round: round.round,
+        calls,
         input: 0,
       },
     },

@@ -109,7 +109,8 @@ function rejection(
 function bounded({ ordinal, verdict, code, text, evidence }: CallVerdict): CallVerdict {
   if (verdict === 'pass') return { ordinal, verdict, code: '', text: '', evidence: null }
   return {
-    ...{ ordinal, verdict },
+    ordinal,
+    verdict,
     code: shortened(onOneLine(code), limits.guardCodeCharsMax) || 'rejected',
     text: cutToBytes(text, limits.guardTextBytesMax) || 'it gives no reason.',
     evidence: evidence === null ? null : cutToBytes(evidence, limits.guardEvidenceBytesMax),

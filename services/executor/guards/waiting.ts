@@ -159,7 +159,8 @@ function verdictThatCounts(
   if (verdict.verdict === 'pass' && guard === approvalGuard && requested !== undefined)
     return {
       ...verdict,
-      ...{ verdict: 'reject', code: 'approval.not-requested' },
+      verdict: 'reject',
+      code: 'approval.not-requested',
       text: `the call needs a person's approval: ${requested} ${nobody}`,
     }
   return verdict

@@ -64,7 +64,10 @@ export function createOffers({
     let isFit = false
     const call = { arguments: task.arguments, idempotencyKey, timeoutMs, graceMs, clock }
     const { ended } = startChecked({
-      ...{ tool, call, turn: task, contextOf },
+      tool,
+      call,
+      turn: task,
+      contextOf,
       start() {
         isFit = true
         return neverStarted(noSuchTool)

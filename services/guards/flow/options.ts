@@ -36,7 +36,12 @@ export type FlowRules = {
 }
 
 const optionNames = Object.keys({
-  ...{ name: 1, tools: 1, onMeeting: 1, labels: 1, rememberedHours: 1, deadlineMs: 1 },
+  name: 1,
+  tools: 1,
+  onMeeting: 1,
+  labels: 1,
+  rememberedHours: 1,
+  deadlineMs: 1,
 } satisfies Record<keyof FlowGuardOptions, 1>)
 
 const known: readonly FlowLabel[] = ['reads:private', 'reads:untrusted', 'sends:out']

@@ -116,8 +116,14 @@ function rejection({ ordinal }: GuardedCall, code: string, text: string, evidenc
 // ── Options ──
 
 const optionNames = Object.keys({
-  ...{ name: 1, tools: 1, policyFile: 1, dataFile: 1, entrypoint: 1 },
-  ...{ runtimeContext: 1, messages: 1, deadlineMs: 1 },
+  name: 1,
+  tools: 1,
+  policyFile: 1,
+  dataFile: 1,
+  entrypoint: 1,
+  runtimeContext: 1,
+  messages: 1,
+  deadlineMs: 1,
 } satisfies Record<keyof OpaGuardOptions, 1>)
 
 function checkOptions(options: OpaGuardOptions): void {

@@ -66,7 +66,9 @@ export function noteOutcome(
     const refused = named === 'tools' ? 'named' : 'refused'
     if (isAccepted || named !== undefined)
       plain.note({
-        ...{ agent, topic: obstacle, isApplied: isPlain },
+        agent,
+        topic: obstacle,
+        isApplied: isPlain,
         outcome: isAccepted ? 'accepted' : refused,
       })
   }

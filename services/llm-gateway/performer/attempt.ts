@@ -309,7 +309,13 @@ function shorteningOf(attempt: Attempt): Shortening {
   const { agents, connect, summaries } = gateway
   const { agent, conversation } = task.request
   return {
-    ...{ agents, connect, summaries, context, task, stop, log },
+    agents,
+    connect,
+    summaries,
+    context,
+    task,
+    stop,
+    log,
     async reserve(asked) {
       const free = await checkBeforeRequest(context, { agent, conversation })
       if (free.kind === 'failed') return free

@@ -57,7 +57,11 @@ export async function checkBeforeRequest(
 
 function unreadable(reason: string): Failed {
   return {
-    ...{ kind: 'failed', code: 'policies.unreadable', class: 'transient', reason },
-    ...{ retryable: true, retryAfterMs: null },
+    kind: 'failed',
+    code: 'policies.unreadable',
+    class: 'transient',
+    reason,
+    retryable: true,
+    retryAfterMs: null,
   }
 }

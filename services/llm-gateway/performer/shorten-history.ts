@@ -108,8 +108,13 @@ export async function afterShortening(
   if ('kind' in made) return made
   const count = leaving.length + (summary?.entries ?? 0)
   const next: HistorySummary = {
-    ...{ type: 'history-summary', conversation, turn, round, entries: count },
-    ...{ throughTurn: last.turn, throughRound: last.round },
+    type: 'history-summary',
+    conversation,
+    turn,
+    round,
+    entries: count,
+    throughTurn: last.turn,
+    throughRound: last.round,
     ...('text' in made
       ? { by: made.by, text: summarisedText(made.text), note: '' }
       : { by: '', text: droppedText(count), note: made.note }),
@@ -166,8 +171,17 @@ async function answerOf(
   const { conversation, turn } = task.request
   const { stallMs, firstByteMs } = agent.settings
   const question: HistoryEntry = {
-    ...{ type: 'history-entry', conversation, turn, round: 0, user: text },
-    ...{ contents: [], response: null, results: [], nudge: null, note: null, redact: [] },
+    type: 'history-entry',
+    conversation,
+    turn,
+    round: 0,
+    user: text,
+    contents: [],
+    response: null,
+    results: [],
+    nudge: null,
+    note: null,
+    redact: [],
   }
   const history = [question]
   const request = { nudge: null, tools: [], textOnly: false, history, rebuilt: false }
@@ -176,7 +190,14 @@ async function answerOf(
   if (stop.aborted) return { note: 'the summary was stopped' }
   const parts = new PartWriter(context.clock, async () => {})
   const answer = await streamAnswer({
-    ...{ connect, agent, stallMs, firstByteMs, clock: context.clock, parts, stop, log },
+    connect,
+    agent,
+    stallMs,
+    firstByteMs,
+    clock: context.clock,
+    parts,
+    stop,
+    log,
     request,
   })
   await parts.stop()

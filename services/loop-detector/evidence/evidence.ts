@@ -218,7 +218,8 @@ function callEvidence(
   const key = fingerprint('arguments', call.name, read.canonical)
   const progress = failure === undefined ? progressIn(read.value, result.text) : 'over'
   const wait = waitOf(tool, read.value, {
-    ...{ progress, text: result.text },
+    progress,
+    text: result.text,
     isPoller: declaration?.poll === true,
     looks: () => mayLook(tool, read.value, { ...guess, mutates }),
   })
@@ -245,7 +246,9 @@ function callEvidence(
     mutates: mutates === true,
     value: read.value,
     mayBeStamped: failure === undefined && mayBeStamped(call.raw),
-    ...{ poll: false, wait, runs: progress === 'running' },
+    poll: false,
+    wait,
+    runs: progress === 'running',
     ran: result.status !== 'rejected' && result.status !== 'vetoed',
     vetoed: result.status === 'vetoed',
     failure,

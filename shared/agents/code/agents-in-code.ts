@@ -71,7 +71,9 @@ function read<Provider extends string>(
   const { requireIsolation, ...agent } = checked.content as CodeContent
   const source: Source<Provider> = {
     ...options,
-    ...{ file: '', folder: resolve('.'), isCode: true },
+    file: '',
+    folder: resolve('.'),
+    isCode: true,
     refuse: (path, text) => refuse(codePath(path), text),
     report: () => {}, // no other file can have mistakes
   }

@@ -22,7 +22,8 @@ function codeSchema(): AnySchemaObject {
   const { schema: _, schemaFile, ...toolProperties } = items.properties
   const { model } = properties
   return {
-    ...{ ...schema, 'x-accepted': 'an agent of defineAgent' },
+    ...schema,
+    'x-accepted': 'an agent of defineAgent',
     required: ['name', 'system', 'model'],
     properties: {
       ...properties,
@@ -38,7 +39,8 @@ function codeSchema(): AnySchemaObject {
       tools: {
         ...properties.tools,
         items: {
-          ...{ ...items, required: ['name', 'description', 'parameters'] },
+          ...items,
+          required: ['name', 'description', 'parameters'],
           'x-accepted': 'a tool of defineTool',
           allOf: [
             {

@@ -53,7 +53,11 @@ function serverOf(
       ? undefined
       : referred(source, ['mcp', name, 'toolsFile'], content.toolsFile)?.path
   return {
-    ...{ name, run: runOf(source, name, content, sandbox), isTrusted, timeoutMs, wallMs },
+    name,
+    run: runOf(source, name, content, sandbox),
+    isTrusted,
+    timeoutMs,
+    wallMs,
     ...(startMs !== undefined && { startMs }),
     ...(toolsFile !== undefined && { toolsFile }),
     ...(traceparent === true && { traceparent }),
@@ -91,7 +95,9 @@ function programOf(
     cwd: folder,
     environment,
   } = commandOf(source, path, command, {
-    ...{ cwd, environment: env, environmentKey: 'env' },
+    cwd,
+    environment: env,
+    environmentKey: 'env',
   })
   const own = sandboxOf(source, [...path, 'sandbox'], sandbox) ?? ofAgent
   return {

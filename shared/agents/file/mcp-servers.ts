@@ -34,7 +34,9 @@ export function loadMcpServers(file: string, environment: NodeJS.ProcessEnv): Mc
     if (path[0] === 'mcp' || path[0] === 'trust') add(path, text, part)
   const source: Source = {
     ...noProviders,
-    ...{ file, folder: resolve(dirname(file)), environment },
+    file,
+    folder: resolve(dirname(file)),
+    environment,
     refuse: (path, text) => add(path, text),
     report: (others) => mistakes.push(...others),
   }

@@ -33,11 +33,17 @@ export const agentSchema: AnySchemaObject & Schema = JSON.parse(
 
 export function compileAgentSchema(schema: AnySchemaObject): ValidateFunction {
   return new Ajv({
-    ...{ allErrors: true, verbose: true, ownProperties: true, logger: false },
-    ...{ strictTypes: false, keywords: ['x-accepted', 'x-secret'] },
+    allErrors: true,
+    verbose: true,
+    ownProperties: true,
+    logger: false,
+    strictTypes: false,
+    keywords: ['x-accepted', 'x-secret'],
     // A test checks the schema against its dialect. At each start, checking it and generating fast
     // code for one file would take longer than the rest.
-    ...{ validateSchema: false, meta: false, code: { optimize: false } },
+    validateSchema: false,
+    meta: false,
+    code: { optimize: false },
   }).compile(schema)
 }
 

@@ -69,7 +69,9 @@ async function openOwned(
     )
   async function listen(): Promise<{ close(): Promise<void> }> {
     const requests = await listenForRequests({
-      ...{ file, clock, log },
+      file,
+      clock,
+      log,
       answer: (request) => answerOf(bus, request, values),
     })
     if (linkHost === undefined) return requests

@@ -57,7 +57,14 @@ export function createWriter(options: WriterOptions): Writer {
   const commits = createCommitQueue(clock, flushCommits)
   const appends = createAppendQueue(log, (records) => write(records, []))
   const steps = createStepQueue({
-    ...{ log, clock, triesMax, wake, write, staged, failedForGood, retrying },
+    log,
+    clock,
+    triesMax,
+    wake,
+    write,
+    staged,
+    failedForGood,
+    retrying,
     commitLater: commits.push,
   })
   let whenDrained: (() => void)[] = []

@@ -18,7 +18,9 @@ function outputOf(command: string): string {
   const [program = '', ...args] = command.split(' ').filter((part) => part !== '')
   try {
     return execFileSync(program, args, {
-      ...{ encoding: 'utf8', timeout: waitMsMax, maxBuffer: outputBytesMax },
+      encoding: 'utf8',
+      timeout: waitMsMax,
+      maxBuffer: outputBytesMax,
       stdio: ['ignore', 'pipe', 'inherit'],
     })
   } catch (cause) {

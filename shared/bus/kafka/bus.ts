@@ -110,7 +110,11 @@ export async function openKafkaBus(options: KafkaBusOptions): Promise<Bus> {
   })
   const skew = createClockSkew(clock, log)
   const writer = createWriter({
-    ...{ cluster, clock, log, recordBytesMax, skew },
+    cluster,
+    clock,
+    log,
+    recordBytesMax,
+    skew,
     onWritten: fetching.onWritten,
     queueBytesMax: options.queueBytesMax ?? queueBytesMaxDefault,
     deliverMs: options.deliverMs ?? 5 * minute,
@@ -195,7 +199,10 @@ export async function openKafkaBus(options: KafkaBusOptions): Promise<Bus> {
       return subscriptions.add(
         startSubscription({
           ...subscribeOptions,
-          ...{ cluster, fetching, log, times: { ...timesDefault, ...options.times } },
+          cluster,
+          fetching,
+          log,
+          times: { ...timesDefault, ...options.times },
           write: writer.writeStep,
           instanceId: instanceId ?? place?.name,
           leaves: instanceId === undefined,

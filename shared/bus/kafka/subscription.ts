@@ -60,17 +60,26 @@ export function startSubscription(options: KafkaSubscriptionOptions): Subscripti
   const damaged = new Map<number, string>()
 
   const commits = createCommitSchedule({
-    ...{ clock, commitMs },
+    clock,
+    commitMs,
     commit: (pairs) => membership.commit(pairs),
     isOwned: (partition) => consumers.has(partition),
     onFailed: onCommitFailed,
   })
   const consumers = createConsumers({
-    ...{ topic, log, fetching, commits, closings, write: options.write },
+    topic,
+    log,
+    fetching,
+    commits,
+    closings,
+    write: options.write,
     onFailed: onPartitionFailed,
   })
   const restores = createPartitionRestore({
-    ...{ cluster, log, topic, assign: options.assign },
+    cluster,
+    log,
+    topic,
+    assign: options.assign,
     committed: (partitions) => membership.committed(partitions),
     onRestored: consumers.start,
     onCancelled: (partition, reader) =>
@@ -78,8 +87,13 @@ export function startSubscription(options: KafkaSubscriptionOptions): Subscripti
     onFailed: onPartitionFailed,
   })
   const membership: Membership = joinGroup({
-    ...{ cluster, log, group, topic, ...memberTimes },
-    ...{ instanceId: options.instanceId, leaves: options.leaves ?? true },
+    cluster,
+    log,
+    group,
+    topic,
+    ...memberTimes,
+    instanceId: options.instanceId,
+    leaves: options.leaves ?? true,
     onAssigned,
     onLost: () => onAssigned([]),
     beforeJoin: commits.flush,

@@ -75,8 +75,10 @@ function keyFileOf(root: RootFile, principal: string, guards: readonly string[])
     Object.fromEntries(writers.map((writer) => [writer, pair(writer, topic)])),
   ])
   return {
-    ...{ version: 1, principal },
-    ...{ writes: Object.fromEntries(writes), reads: Object.fromEntries(reads) },
+    version: 1,
+    principal,
+    writes: Object.fromEntries(writes),
+    reads: Object.fromEntries(reads),
   }
 }
 

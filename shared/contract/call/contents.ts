@@ -53,7 +53,11 @@ export function isImage({ mediaType }: Pick<Content, 'mediaType'>): boolean {
 /** `name`: of a file; empty for an image. */
 export function contentOf(data: Uint8Array, mediaType: MediaType, name = ''): WholeContent {
   return {
-    ...{ hash: hash('sha256', data), mediaType, bytes: data.length, name, data },
+    hash: hash('sha256', data),
+    mediaType,
+    bytes: data.length,
+    name,
+    data,
     pieces: Math.ceil(data.length / limits.contentPieceBytesMax),
   }
 }
@@ -70,7 +74,8 @@ export function piecesOf({ data, hash, pieces }: WholeContent): {
 }[] {
   const size = limits.contentPieceBytesMax
   return Array.from({ length: pieces }, (_, piece) => ({
-    ...{ hash, piece },
+    hash,
+    piece,
     data: Buffer.from(data.subarray(piece * size, (piece + 1) * size)),
   }))
 }

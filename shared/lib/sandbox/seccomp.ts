@@ -20,7 +20,9 @@ type Numbers = {
 const numbers: Partial<Record<string, Numbers>> = {
   // add_key, request_key, keyctl
   x64: {
-    ...{ arch: 0xc000003e, keys: [248, 249, 250], socket: 41 },
+    arch: 0xc000003e,
+    keys: [248, 249, 250],
+    socket: 41,
     modes: [
       { call: 90, mode: 1 }, // chmod
       { call: 91, mode: 1 }, // fchmod
@@ -33,7 +35,9 @@ const numbers: Partial<Record<string, Numbers>> = {
     ],
   },
   arm64: {
-    ...{ arch: 0xc00000b7, keys: [217, 218, 219], socket: 198 },
+    arch: 0xc00000b7,
+    keys: [217, 218, 219],
+    socket: 198,
     modes: [
       { call: 52, mode: 1 }, // fchmod
       { call: 53, mode: 2 }, // fchmodat

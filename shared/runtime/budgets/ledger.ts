@@ -137,9 +137,16 @@ function accountOf(
   const known = accounts.get(key)
   if (known !== undefined) return known
   const account: Account = {
-    ...{ tenant, id, subject, window: name, unit },
+    tenant,
+    id,
+    subject,
+    window: name,
+    unit,
     turn: window === 'turn' ? { conversation, turn } : null,
-    ...{ used: 0, held: 0, warned: false, until: endOf(window, time) },
+    used: 0,
+    held: 0,
+    warned: false,
+    until: endOf(window, time),
   }
   accounts.set(key, account)
   return account

@@ -235,8 +235,10 @@ export async function writeRegistration(
   by: string,
 ): Promise<void> {
   const message: GuardRegistration = {
-    ...{ type: 'guard-registration', ...guard },
-    ...{ registeredAt: bus.clock.now(), setBy: by },
+    type: 'guard-registration',
+    ...guard,
+    registeredAt: bus.clock.now(),
+    setBy: by,
   }
   await bus.append([toRecord({ topic: `${topicPrefix}policies`, partition: 0, message })])
 }

@@ -43,8 +43,12 @@ function guardedCalls(
         ? []
         : [
             {
-              ...{ ordinal: call.ordinal, tool: call.name, arguments: args },
-              ...{ source: call.source, enforced: mode === 'enforce', declaration },
+              ordinal: call.ordinal,
+              tool: call.name,
+              arguments: args,
+              source: call.source,
+              enforced: mode === 'enforce',
+              declaration,
             },
           ]
     })

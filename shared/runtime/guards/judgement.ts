@@ -89,7 +89,10 @@ function verdictIn(value: unknown): CallVerdict | string {
   if (typeof text !== 'string' || text.trim() === '')
     return `the ${verdict === 'ask' ? 'request for approval' : 'rejection'} of call ${ordinal} has no text`
   return {
-    ...{ ordinal, verdict, code, text: cutToBytes(text, limits.guardTextBytesMax) },
+    ordinal,
+    verdict,
+    code,
+    text: cutToBytes(text, limits.guardTextBytesMax),
     evidence:
       typeof evidence === 'string' ? cutToBytes(evidence, limits.guardEvidenceBytesMax) : null,
   }

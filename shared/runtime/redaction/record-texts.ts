@@ -75,21 +75,22 @@ const pieces = new Set<PartEvent['kind']>([
 
 /** The place of an event's text; null: no particular one. */
 const placeOfKind: Record<PartEvent['kind'], RedactionPlace | null> = {
-  ...{ text: 'text', refusal: 'text', reasoning: 'reasoning', reasoning_block: 'reasoning' },
-  ...{
-    call_start: 'arguments',
-    call_whole: 'arguments',
-    call_arguments: 'arguments',
-    call_done: 'arguments',
-  },
-  ...{
-    call_piece: 'arguments',
-    call_piece_beside: 'arguments',
-    call_end: null,
-    call_extra: null,
-    call_free_text: null,
-  },
-  ...{ error: null, kept_apart: null, provider_said: null },
+  text: 'text',
+  refusal: 'text',
+  reasoning: 'reasoning',
+  reasoning_block: 'reasoning',
+  call_start: 'arguments',
+  call_whole: 'arguments',
+  call_arguments: 'arguments',
+  call_done: 'arguments',
+  call_piece: 'arguments',
+  call_piece_beside: 'arguments',
+  call_end: null,
+  call_extra: null,
+  call_free_text: null,
+  error: null,
+  kept_apart: null,
+  provider_said: null,
 }
 
 /** One text of one attempt. `isPieces`: it was streamed in pieces and can be truncated. */

@@ -5,7 +5,10 @@
 import type { Usage } from '../../contract/messages.ts'
 
 export const noTokens: Usage = {
-  ...{ inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 },
+  inputTokens: 0,
+  outputTokens: 0,
+  cacheReadTokens: 0,
+  cacheWriteTokens: 0,
 }
 
 /** Absent and null count as 0, and so does an unreadable count. */

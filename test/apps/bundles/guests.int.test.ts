@@ -135,7 +135,10 @@ async function withGuests(
   const place = { bus, topicPrefix, partitions, log }
   const stages = await runHere(
     {
-      ...{ ...place, agents: new Map(), instruments: undefined, names: stagesOfGuests },
+      ...place,
+      agents: new Map(),
+      instruments: undefined,
+      names: stagesOfGuests,
       retentionMs: 60 * 60 * 1000,
     },
     {},

@@ -9,8 +9,17 @@ import { tenantOf } from '../../../shared/contract/tenant.ts'
 function settled(conversation: string, attempt: string, usd: number | null): BudgetSettled {
   const usage = { inputTokens: 1, outputTokens: 1, cacheReadTokens: 0, cacheWriteTokens: 0 }
   return {
-    ...{ type: 'budget-settled', tenant: tenantOf(conversation), conversation, turn: 1, round: 1 },
-    ...{ attempt, counted: 'usage', usage, tokens: 2, usd, prices: usd === null ? '' : 'v1' },
+    type: 'budget-settled',
+    tenant: tenantOf(conversation),
+    conversation,
+    turn: 1,
+    round: 1,
+    attempt,
+    counted: 'usage',
+    usage,
+    tokens: 2,
+    usd,
+    prices: usd === null ? '' : 'v1',
     priced: true,
   }
 }

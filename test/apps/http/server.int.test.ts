@@ -215,8 +215,10 @@ describe('the HTTP server', () => {
     const url = await serve()
     await expect(
       startHttpServer({
-        ...{ host: '127.0.0.1', port: Number(new URL(url).port) },
-        ...{ log: pino({ level: 'silent' }), routes: [] },
+        host: '127.0.0.1',
+        port: Number(new URL(url).port),
+        log: pino({ level: 'silent' }),
+        routes: [],
       }),
     ).rejects.toThrow(/the port is in use; give another address with --host and --port/)
   })
@@ -229,7 +231,10 @@ describe('the interface of a front over HTTP', () => {
     const guard = scriptedGuard({ before: () => ({ rung: 'nudge', text: 'change it' }) })
     const url = await serveGuard(guard)
     const answer = await post(`${url}/v1/guest/a/before-model`, {
-      ...{ conversation: 'c', turn: 't', format: 'anthropic', body },
+      conversation: 'c',
+      turn: 't',
+      format: 'anthropic',
+      body,
     })
     expect(await answer.json()).toMatchObject({ rung: 'nudge', text: 'change it', applied: body })
     expect(guard.asked).toEqual([

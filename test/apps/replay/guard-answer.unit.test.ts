@@ -8,8 +8,12 @@ import type { GuardVerdict, RoundCleared } from '../../../shared/contract/messag
 import { changedLog } from './bundled-log.ts'
 
 const guard = {
-  ...{ name: 'mine', version: '1', tools: ['*'], deadlineMs: 1000 },
-  ...{ onTimeout: 'reject', external: false },
+  name: 'mine',
+  version: '1',
+  tools: ['*'],
+  deadlineMs: 1000,
+  onTimeout: 'reject',
+  external: false,
 }
 
 describe('an answer', () => {
@@ -107,22 +111,18 @@ function answered(
 ): { offset: number; verdict: Uint8Array } {
   const { conversation, turn, round, calls } = decode(record.value as Uint8Array) as RoundCleared
   const verdict: GuardVerdict = {
-    ...{
-      type: 'guard-verdict',
-      conversation,
-      turn,
-      round,
-      guard: 'mine',
-      version: '1',
-      intervention: null,
-    },
-    ...{
-      verdicts: calls.map(({ ordinal }) => passed(ordinal)),
-      clearedAt: record.time,
-      judgedMs: 0,
-      enforces: [],
-      deadlineMs: 1000,
-    },
+    type: 'guard-verdict',
+    conversation,
+    turn,
+    round,
+    guard: 'mine',
+    version: '1',
+    intervention: null,
+    verdicts: calls.map(({ ordinal }) => passed(ordinal)),
+    clearedAt: record.time,
+    judgedMs: 0,
+    enforces: [],
+    deadlineMs: 1000,
   }
   return { offset: record.offset, verdict: encode({ ...verdict, ...other }) }
 }

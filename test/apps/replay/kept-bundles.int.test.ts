@@ -43,18 +43,14 @@ describe('a changed decision', () => {
   it('is reported at its first round, with its rule and the input record', async () => {
     const [change] = await changesIn('i1-reflex-loop', 'loop.identicalFailures=2')
     expect(change).toMatchObject({
-      ...{
-        conversation: 'i1-reflex-loop',
-        turn: 0,
-        round: 2,
-        at: { topic: 'weir.rounds-checked' },
-      },
-      ...{
-        was: null,
-        is: { rung: 'nudge', rule: 'identical-failure@3' },
-        roundsSaved: 3,
-        refused: [],
-      },
+      conversation: 'i1-reflex-loop',
+      turn: 0,
+      round: 2,
+      at: { topic: 'weir.rounds-checked' },
+      was: null,
+      is: { rung: 'nudge', rule: 'identical-failure@3' },
+      roundsSaved: 3,
+      refused: [],
     })
   })
 

@@ -78,7 +78,8 @@ describe('replaying a log', () => {
   ])('judges no turn of %s whose beginning was deleted, and names it', async (_, turns) => {
     const whole = await changedLog('i1-reflex-loop', asItIs)
     const log = {
-      ...{ ...whole, turns },
+      ...whole,
+      turns,
       bus: {
         ...whole.bus,
         ends: async (topic: string) =>
@@ -116,12 +117,10 @@ describe('replaying a log', () => {
     const whole = await changedLog('i3-no-termination', asItIs)
     const [ends] = (await whole.bus.ends('weir.rounds-checked')).filter(({ end }) => end > 0)
     const [middle] = await whole.bus.read({
-      ...{
-        topic: 'weir.rounds-checked',
-        partition: ends?.partition ?? 0,
-        from: Math.floor((ends?.end ?? 0) / 2),
-        limit: 1,
-      },
+      topic: 'weir.rounds-checked',
+      partition: ends?.partition ?? 0,
+      from: Math.floor((ends?.end ?? 0) / 2),
+      limit: 1,
     })
     const { tally, differences } = await replayLog({ log: whole, ...atRest, until: middle?.time })
     expect(differences).toBe(0)

@@ -10,7 +10,8 @@ function swept(...points: [roundsSaved: number, falseAlarms: number][]): SweepPa
       touched: 1,
       roundsSaved,
       tokensSaved: roundsSaved * 100,
-      ...{ milder: 0, roundsLater: 0 },
+      milder: 0,
+      roundsLater: 0,
       falseAlarms,
     }
   })

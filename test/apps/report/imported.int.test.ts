@@ -71,7 +71,10 @@ describe('the report of an imported transcript', () => {
     expect(data.figures).toMatchObject({ ms: 0, rounds: 6, calls: 4, ran: 4, stopped: 0 })
     expect(data.imported).toEqual({
       wouldHave: {
-        ...{ turn: 1, round: 3, rung: 'nudge', rule: expect.stringMatching(/^identical-failure@/) },
+        turn: 1,
+        round: 3,
+        rung: 'nudge',
+        rule: expect.stringMatching(/^identical-failure@/),
         reason: 'bash({"command":"npm test"}) failed in 3 rounds, last with: Exit code 1',
       },
     })

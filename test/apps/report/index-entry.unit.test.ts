@@ -84,8 +84,14 @@ describe('a conversation in the index of a page', () => {
     const reply = response({ text: 'done' })
     log.begin()
     log.write('activity', {
-      ...{ type: 'guard-verdict-given', conversation: 'c', turn: 0, round: 1, version: '1' },
-      ...{ guard: 'no-rome', answer: 'verdicts', waitedMs: 3 },
+      type: 'guard-verdict-given',
+      conversation: 'c',
+      turn: 0,
+      round: 1,
+      version: '1',
+      guard: 'no-rome',
+      answer: 'verdicts',
+      waitedMs: 3,
       verdicts: [{ ordinal: 0, verdict: 'reject', code: '', text: '', evidence: null }],
     })
     log.ask(1)
@@ -94,7 +100,9 @@ describe('a conversation in the index of a page', () => {
     log.conclude(1, reply)
     log.end('done')
     expect(entryOf(log.records)).toMatchObject({
-      ...{ question: 'hello', agents: ['agent'], ms: 20 },
+      question: 'hello',
+      agents: ['agent'],
+      ms: 20,
       facts: { vetoes: { 'no-rome': 1 }, rejections: 0 },
     })
   })

@@ -19,11 +19,17 @@ function world() {
   })
   let caughtUp = false
   const instrument = metrics.guardInstruments.assigned({
-    ...{ guard: 'shell', topic: 'weir.rounds-cleared', partition: 0, from: 2, done: 2, end: 5 },
+    guard: 'shell',
+    topic: 'weir.rounds-cleared',
+    partition: 0,
+    from: 2,
+    done: 2,
+    end: 5,
     hasCaughtUp: () => caughtUp,
   })
   return {
-    ...{ instrument, partitions },
+    instrument,
+    partitions,
     health: createHealth([readerOfGuard('shell')], partitions),
     catchUp: () => {
       caughtUp = true
@@ -60,17 +66,18 @@ const said = (ordinal: number, verdict: CallVerdict['verdict'], code = ''): Call
   evidence: null,
 })
 const answer = (verdicts: CallVerdict[], enforces: number[], clearedAt: number): GuardVerdict => ({
-  ...{
-    type: 'guard-verdict',
-    conversation: 'an-id',
-    turn: 0,
-    round: 1,
-    guard: 'shell',
-    version: '1',
-    verdicts,
-    intervention: null,
-  },
-  ...{ clearedAt, judgedMs: 2, enforces, deadlineMs: 1_000 },
+  type: 'guard-verdict',
+  conversation: 'an-id',
+  turn: 0,
+  round: 1,
+  guard: 'shell',
+  version: '1',
+  verdicts,
+  intervention: null,
+  clearedAt,
+  judgedMs: 2,
+  enforces,
+  deadlineMs: 1_000,
 })
 
 describe('the metrics of a guard', () => {

@@ -105,42 +105,34 @@ const call = (ordinal: number) => ({
   disputed: false,
 })
 const responseOf = (calls: number): Response => ({
-  ...{
-    attempt: 'attempt-id',
-    text: '',
-    reasoning: '',
-    stop: 'calls',
-    finish: '',
-    usage,
-    textCalls: null,
-  },
+  attempt: 'attempt-id',
+  text: '',
+  reasoning: '',
+  stop: 'calls',
+  finish: '',
+  usage,
+  textCalls: null,
   calls: Array.from({ length: calls }, (_, ordinal) => call(ordinal)),
 })
 const result = (ordinal: number, status: CallResult['status'], durationMs = 0): CallResult => ({
-  ...{
-    ordinal,
-    status,
-    durationMs,
-    contents: [],
-    tokens: null,
-    text: 'a secret',
-    reason: 'a reason',
-  },
+  ordinal,
+  status,
+  durationMs,
+  contents: [],
+  tokens: null,
+  text: 'a secret',
+  reason: 'a reason',
 })
 const turnFinished: TurnFinished = {
-  ...{
-    type: 'turn-finished',
-    conversation: 'a-conversation-id',
-    turn: 3,
-    messageId: 'a-message-id',
-  },
-  ...{
-    outcome: 'answered',
-    reply: 'the reply',
-    reason: 'the model answered',
-    class: null,
-    cap: null,
-  },
+  type: 'turn-finished',
+  conversation: 'a-conversation-id',
+  turn: 3,
+  messageId: 'a-message-id',
+  outcome: 'answered',
+  reply: 'the reply',
+  reason: 'the model answered',
+  class: null,
+  cap: null,
   totals: { rounds: 1, calls: 0, inputTokens: 1, outputTokens: 1, wallMs: 10 },
 }
 
@@ -210,16 +202,16 @@ describe('the metrics of reads and writes', () => {
   it('count dead letters by error code, and an unknown code as other', async () => {
     const { assign, seen } = world()
     const letter = (code: string): Message => ({
-      ...{
-        type: 'dead-letter',
-        topic: 't',
-        partition: 0,
-        offset: 1,
-        time: 1,
-        stage: 'validator',
-        code,
-      },
-      ...{ reason: 'a reason', key: 'a-conversation-id', value: Buffer.from('') },
+      type: 'dead-letter',
+      topic: 't',
+      partition: 0,
+      offset: 1,
+      time: 1,
+      stage: 'validator',
+      code,
+      reason: 'a reason',
+      key: 'a-conversation-id',
+      value: Buffer.from(''),
     })
     assign('validator').acknowledged({
       read: [],
@@ -289,16 +281,15 @@ describe('the metrics of decisions', () => {
   it('count results by status at the end of a round, and interventions by rung', async () => {
     const { assign, seen } = world()
     const intervention = {
-      ...{
-        rung: 'nudge' as const,
-        ordinary: false,
-        rule: 'identical-failure',
-        ruleVersion: 1,
-        key: 'k',
-        reason: 'r',
-        text: 't',
-      },
-      ...{ class: null, evidence: [] },
+      rung: 'nudge' as const,
+      ordinary: false,
+      rule: 'identical-failure',
+      ruleVersion: 1,
+      key: 'k',
+      reason: 'r',
+      text: 't',
+      class: null,
+      evidence: [],
     }
     const results = [result(0, 'ok'), result(1, 'rejected'), result(2, 'ok')]
     const outcome = {
@@ -336,18 +327,16 @@ describe('the metrics of decisions', () => {
   it('count calls that waited for a person by outcome', async () => {
     const { assign, seen } = world()
     const decided = (outcome: ApprovalDecided['outcome']): Message => ({
-      ...{
-        type: 'approval-decided',
-        ...place,
-        ordinal: 0,
-        name: 'a_tool',
-        id: 'an-approval-id',
-        outcome,
-        by: 'a-person',
-        reason: '',
-        waitedMs: 1,
-        identity: 'claimed' as const,
-      },
+      type: 'approval-decided',
+      ...place,
+      ordinal: 0,
+      name: 'a_tool',
+      id: 'an-approval-id',
+      outcome,
+      by: 'a-person',
+      reason: '',
+      waitedMs: 1,
+      identity: 'claimed' as const,
     })
     assign('approval').acknowledged({
       read: [],
@@ -380,8 +369,16 @@ describe('the metrics of decisions', () => {
   it('count money in whole billionths, so the sum has no fraction of one', async () => {
     const { metrics, seen } = world()
     const settled: Message = {
-      ...{ type: 'budget-settled', priced: true, ...place, tenant: 'acme', attempt: 'a' },
-      ...{ counted: 'usage', usage, tokens: 1, usd: 700_000_000, prices: '' },
+      type: 'budget-settled',
+      priced: true,
+      ...place,
+      tenant: 'acme',
+      attempt: 'a',
+      counted: 'usage',
+      usage,
+      tokens: 1,
+      usd: 700_000_000,
+      prices: '',
     }
     metrics.instruments.observed('llm-gateway', {
       messages: Array.from({ length: 8 }, () => settled),
@@ -394,38 +391,43 @@ describe('the metrics of decisions', () => {
   it('count attempts by outcome, and run times of tools by status', async () => {
     const { metrics, seen } = world()
     const finished: Message = {
-      ...{
-        type: 'attempt-finished',
-        ...place,
-        attempt: 'attempt-id',
-        parts: 1,
-        finish: '',
-        stop: 'end',
-      },
-      ...{ usage, declarations: [], policy: defaultPolicy },
-      ...{ callsAsText: false, textCalls: 'tell', echoOf: null },
+      type: 'attempt-finished',
+      ...place,
+      attempt: 'attempt-id',
+      parts: 1,
+      finish: '',
+      stop: 'end',
+      usage,
+      declarations: [],
+      policy: defaultPolicy,
+      callsAsText: false,
+      textCalls: 'tell',
+      echoOf: null,
     }
     const failed: Message = {
-      ...{
-        type: 'attempt-failed',
-        ...place,
-        attempt: 'attempt-id',
-        reason: 'r',
-        class: 'transient',
-        retryable: true,
-        retryAfterMs: 0,
-        historyRefused: false,
-        historyShortened: false,
-        toolsRefused: false,
-        reasoningRefused: 'none',
-      },
+      type: 'attempt-failed',
+      ...place,
+      attempt: 'attempt-id',
+      reason: 'r',
+      class: 'transient',
+      retryable: true,
+      retryAfterMs: 0,
+      historyRefused: false,
+      historyShortened: false,
+      toolsRefused: false,
+      reasoningRefused: 'none',
     }
     metrics.instruments.observed('llm-gateway', {
       messages: [finished, failed, failed],
       written: [],
     })
     const outcome = (given: CallResult | null): Message => ({
-      ...{ type: 'outcome', ...place, ordinal: 0, try: 1, owner: 'an-owner-id', result: given },
+      type: 'outcome',
+      ...place,
+      ordinal: 0,
+      try: 1,
+      owner: 'an-owner-id',
+      result: given,
     })
     const messages = [
       outcome(result(0, 'ok', 1_500)),

@@ -42,7 +42,10 @@ describe('the progress of the stages', () => {
     const [first] = await bus.append([record, record])
     await bus.close()
     expect(await progressOf('loop-detector')).toEqual({
-      ...{ stage: 'loop-detector', isRunning: false, behind: 2, oldestAt: first?.time },
+      stage: 'loop-detector',
+      isRunning: false,
+      behind: 2,
+      oldestAt: first?.time,
     })
     expect(await progressOf('validator')).toMatchObject({ behind: 0, oldestAt: null })
 

@@ -5,12 +5,10 @@ import { createScreen, type Screen } from '../../../apps/terminal/live-screen.ts
 function stream(fields: { isTTY?: boolean; columns?: number; getColorDepth?: () => number }) {
   const written: string[] = []
   const out = {
-    ...{
-      write: (text: string) => written.push(text),
-      on: () => out,
-      getColorDepth: () => 8,
-      ...fields,
-    },
+    write: (text: string) => written.push(text),
+    on: () => out,
+    getColorDepth: () => 8,
+    ...fields,
   } as unknown as NodeJS.WriteStream
   return { out, text: () => written.join('') }
 }

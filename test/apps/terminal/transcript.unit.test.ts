@@ -295,7 +295,11 @@ describe('text in a pipe', () => {
 })
 
 const retry = (waitMs = 1_000): ShownEvent => ({
-  ...{ type: 'model-retry', conversation: 'c', turn: 7, round: 1, waitMs },
+  type: 'model-retry',
+  conversation: 'c',
+  turn: 7,
+  round: 1,
+  waitMs,
   attempt: 'a',
   next: 2,
   reason: 'the provider answered 429',

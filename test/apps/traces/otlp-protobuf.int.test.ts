@@ -22,8 +22,11 @@ const request = {
           scope: { name: 'weir', version: '0.2.0' },
           spans: [
             {
-              ...{ traceId: trace, spanId: 'b7ad6b7169203331', parentSpanId: '00f067aa0ba902b7' },
-              ...{ name: 'chat m', kind: 3 },
+              traceId: trace,
+              spanId: 'b7ad6b7169203331',
+              parentSpanId: '00f067aa0ba902b7',
+              name: 'chat m',
+              kind: 3,
               startTimeUnixNano: '1700000000123000000',
               endTimeUnixNano: '1700000001000000000',
               attributes: [
@@ -35,15 +38,22 @@ const request = {
               ],
               events: [
                 {
-                  ...{ timeUnixNano: '1700000000500000000', name: 'weir.call_rejected' },
+                  timeUnixNano: '1700000000500000000',
+                  name: 'weir.call_rejected',
                   attributes: [{ key: 'gen_ai.tool.name', value: text('exec') }],
                 },
               ],
               status: { code: 2, message: 'no' },
             },
             {
-              ...{ traceId: trace, spanId: 'b7ad6b7169203332', name: 'r', kind: 1 },
-              ...{ startTimeUnixNano: '1', endTimeUnixNano: '2', attributes: [], status: {} },
+              traceId: trace,
+              spanId: 'b7ad6b7169203332',
+              name: 'r',
+              kind: 1,
+              startTimeUnixNano: '1',
+              endTimeUnixNano: '2',
+              attributes: [],
+              status: {},
             },
           ],
           schemaUrl: 'https://opentelemetry.io/schemas/gen-ai/0.1.0',
@@ -96,8 +106,14 @@ describe('a backend that takes no JSON', () => {
 
   const never = new AbortController().signal
   const span: Span = {
-    ...{ trace, id: 'b7ad6b7169203331', parent: undefined },
-    ...{ name: 'chat', kind: 'client', start: 1, end: 2, attributes: {} },
+    trace,
+    id: 'b7ad6b7169203331',
+    parent: undefined,
+    name: 'chat',
+    kind: 'client',
+    start: 1,
+    end: 2,
+    attributes: {},
   }
   function sent(environment: NodeJS.ProcessEnv): ReturnType<typeof sender> {
     const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`

@@ -48,8 +48,14 @@ afterEach(() => {
 
 const settings = readSettings({ logLevel: 'silent' }, {})
 const one: Span = {
-  ...{ trace: '0af7651916cd43dd8448eb211c80319c', id: 'b7ad6b7169203331', parent: undefined },
-  ...{ name: 'chat', kind: 'client', start: 1, end: 2, attributes: {} },
+  trace: '0af7651916cd43dd8448eb211c80319c',
+  id: 'b7ad6b7169203331',
+  parent: undefined,
+  name: 'chat',
+  kind: 'client',
+  start: 1,
+  end: 2,
+  attributes: {},
 }
 
 function send(bundle: BundleName): Promise<void> {

@@ -13,7 +13,13 @@ const since = 1_000
 
 function span(operation: string, attributes: Attributes, [start, end] = [since, since]): Span {
   return {
-    ...{ trace: 't', id: 's', parent: undefined, name: operation, kind: 'internal', start, end },
+    trace: 't',
+    id: 's',
+    parent: undefined,
+    name: operation,
+    kind: 'internal',
+    start,
+    end,
     attributes: { [names.operation]: operation, ...attributes },
   }
 }
@@ -56,7 +62,9 @@ describe('the metrics of turns', () => {
     const metrics = metricsOf([attempt, attempt])
     const [tokens] = metrics.get(metricNames.inputTokens)?.sum?.dataPoints ?? []
     expect(tokens).toMatchObject({
-      ...{ asInt: '14', startTimeUnixNano: '1000000000', timeUnixNano: '9000000000' },
+      asInt: '14',
+      startTimeUnixNano: '1000000000',
+      timeUnixNano: '9000000000',
     })
     expect(tokens?.attributes.map(({ key }) => key)).toEqual([
       ...[names.operation, names.provider, names.model],

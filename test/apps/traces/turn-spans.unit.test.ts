@@ -21,12 +21,21 @@ const options: SpanOptions = {
 }
 
 const answered = (fields: Partial<MessageOf<'model-answered'>> = {}): Activity => ({
-  ...{ type: 'model-answered', ...place, round: 1, attempt: 'a', text: 'SECRET TEXT' },
-  ...{ textBytes: 11, stop: 'calls' },
+  type: 'model-answered',
+  ...place,
+  round: 1,
+  attempt: 'a',
+  text: 'SECRET TEXT',
+  textBytes: 11,
+  stop: 'calls',
   calls: [
     {
-      ...{ ordinal: 0, id: 'toolu_1', name: 'exec', arguments: '{"x":"SECRET"}' },
-      ...{ argumentsBytes: 14, problem: null },
+      ordinal: 0,
+      id: 'toolu_1',
+      name: 'exec',
+      arguments: '{"x":"SECRET"}',
+      argumentsBytes: 14,
+      problem: null,
     },
   ],
   usage: { inputTokens: 10, outputTokens: 5, cacheReadTokens: 100, cacheWriteTokens: 1 },
@@ -34,13 +43,23 @@ const answered = (fields: Partial<MessageOf<'model-answered'>> = {}): Activity =
 })
 
 const retry: Activity = {
-  ...{ type: 'model-retry', ...place, round: 1, attempt: 'x', next: 2 },
-  ...{ reason: 'status 529', waitMs: 50 },
+  type: 'model-retry',
+  ...place,
+  round: 1,
+  attempt: 'x',
+  next: 2,
+  reason: 'status 529',
+  waitMs: 50,
 }
 
 const verdict: Activity = {
-  ...{ type: 'guard-verdict-given', ...place, round: 1, guard: 'folders', version: '3' },
-  ...{ answer: 'verdicts', waitedMs: 40 },
+  type: 'guard-verdict-given',
+  ...place,
+  round: 1,
+  guard: 'folders',
+  version: '3',
+  answer: 'verdicts',
+  waitedMs: 40,
   verdicts: [{ ordinal: 0, verdict: 'reject', code: 'outside', text: 'no', evidence: null }],
 }
 

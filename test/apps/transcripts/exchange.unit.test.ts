@@ -88,7 +88,8 @@ describe('a request and its answer', () => {
 
   it('leaves out and counts a different answer of OpenAI beside a request that contains its answer', () => {
     expect(saidIn({ messages: [asked, hi], result: 'pass' })).toEqual({
-      ...{ said: ['hi'], tokens: 0 },
+      said: ['hi'],
+      tokens: 0,
       leftOut: ['left out: an answer to a request that ends with another one (log answer)'],
     })
   })

@@ -39,10 +39,8 @@ describe('openValues', () => {
 
   it('refuses a single value that exceeds the limit', async () => {
     await expect(openValues(largeFile('{\n"messages":\n[]'))).rejects.toMatchObject({
-      ...{
-        code: 'transcript.invalid',
-        message: expect.stringContaining('is one value of 314572800 bytes'),
-      },
+      code: 'transcript.invalid',
+      message: expect.stringContaining('is one value of 314572800 bytes'),
     })
   })
 })

@@ -15,7 +15,11 @@ const user: Piece = { kind: 'user', text: 'go' }
 const text = (n: number): Piece => ({ kind: 'text', text: `sentence number ${n}. ` })
 const call = (n: number): Piece => ({ kind: 'call', id: `c${n}`, name: 'ls', arguments: '{}' })
 const result = (n: number): Piece => ({
-  ...{ kind: 'result', id: `c${n}`, text: 'done', isError: false, where: 'log' },
+  kind: 'result',
+  id: `c${n}`,
+  text: 'done',
+  isError: false,
+  where: 'log',
 })
 const numbers = (length: number) => Array.from({ length }, (_, n) => n)
 

@@ -42,7 +42,8 @@ async function readOf(content: string, format: TranscriptFormat) {
     conversation,
     turns.flatMap(({ responses }) =>
       responses.map(({ text, reasoning, calls }) => ({
-        ...{ text, thoughts: reasoning.length },
+        text,
+        thoughts: reasoning.length,
         calls: calls.map(({ name, result }) => [
           name,
           typeof result === 'object' ? result.text : result,
@@ -66,7 +67,8 @@ const items = [
 
 const responses = [
   {
-    ...{ text: '', thoughts: 1 },
+    text: '',
+    thoughts: 1,
     calls: [
       ['ping', 'one'],
       ['ping', 'two'],

@@ -47,7 +47,8 @@ export const guestRounds: Checker = {
       const ends = finished.get(turn)?.length ?? 0
       if (ends !== 1)
         violations.push({
-          ...{ checker, at: addressOf(record) },
+          checker,
+          at: addressOf(record),
           problem: `the turn ${turn} of a guest has ${ends} ends`,
         })
     }

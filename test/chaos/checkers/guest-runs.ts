@@ -110,7 +110,11 @@ function startsOfWeir({ starts }: Evidence): Violation[] {
 function rejected(evidence: Evidence, calls: ReadonlyMap<string, GuestCall[]>): Violation[] {
   const starts = evidence.guests.runs.flatMap(({ mark, at }) =>
     (calls.get(mark) ?? []).map(({ key }) => ({
-      ...{ call: key, tool: 'note', process: 'a guest', start: mark, at },
+      call: key,
+      tool: 'note',
+      process: 'a guest',
+      start: mark,
+      at,
     })),
   )
   return rejectedNeverStart.check({ ...evidence, starts })

@@ -45,7 +45,11 @@ export function startsInStops(evidence: Evidence): StoppedStart[] {
   )
   const starts = [
     ...evidence.starts.map(({ call, tool, process, at }) => ({
-      ...{ what: `${call} (${tool})`, process, at, tool, agent: agents.get(call) },
+      what: `${call} (${tool})`,
+      process,
+      at,
+      tool,
+      agent: agents.get(call),
     })),
     ...modelRequests(evidence),
   ]
@@ -73,7 +77,9 @@ function modelRequests(evidence: Evidence) {
     .filter(({ message }) => answered.has(message.attempt))
     .map(({ message, time }) => ({
       what: `attempt ${message.attempt}`,
-      ...{ process: 'llm-gateway', at: time, tool: undefined },
+      process: 'llm-gateway',
+      at: time,
+      tool: undefined,
       agent: agents.get(message.conversation),
     }))
 }

@@ -74,7 +74,10 @@ export function answerOf(answer: Call[] | string): Answer {
       : answer.length === 0
         ? [{ type: 'reasoning', text: 'Hm.' }]
         : answer.map(([toolCallId, input, toolName = 'exec']) => ({
-            ...{ type: 'tool-call', toolCallId, toolName, input },
+            type: 'tool-call',
+            toolCallId,
+            toolName,
+            input,
           })),
     finishReason: {
       unified: isText || answer.length === 0 ? 'stop' : 'tool-calls',

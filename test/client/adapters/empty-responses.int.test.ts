@@ -43,7 +43,9 @@ const onAiSdk: Play = async (conversation, answers) => {
     const result = await generateText({
       model: wrapLanguageModel({ model, middleware: weir.middleware }),
       tools: { exec: execTool([], { result: (command) => `ran ${command}` }) },
-      ...{ toolApproval: weir.toolApproval, stopWhen: isStepCount(stepsMax), messages },
+      toolApproval: weir.toolApproval,
+      stopWhen: isStepCount(stepsMax),
+      messages,
     })
     text = result.text
     messages.push(...result.responseMessages)

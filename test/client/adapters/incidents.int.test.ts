@@ -142,7 +142,11 @@ it('refuses calls if Weir does not answer, and runs them if it only observes', a
 })
 
 const noRemoval: Guard = {
-  ...{ name: 'no-removal', version: '1', tools: ['exec'], deadlineMs: 5_000, onTimeout: 'reject' },
+  name: 'no-removal',
+  version: '1',
+  tools: ['exec'],
+  deadlineMs: 5_000,
+  onTimeout: 'reject',
   judge: (_state, { calls }) => ({
     state: undefined,
     verdicts: calls.map(({ ordinal, arguments: args }) =>

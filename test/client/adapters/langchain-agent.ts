@@ -73,7 +73,10 @@ export class ScriptedModel extends BaseChatModel {
     const { content, tool_calls, invalid_tool_calls, response_metadata } = next
     const calls = [...(tool_calls ?? []), ...(invalid_tool_calls ?? [])]
     const tool_call_chunks = calls.map(({ id, name, args }, index) => ({
-      ...{ type: 'tool_call_chunk' as const, id, name, index },
+      type: 'tool_call_chunk' as const,
+      id,
+      name,
+      index,
       args: typeof args === 'string' ? args : JSON.stringify(args),
     }))
     const message = new AIMessageChunk({ content, tool_call_chunks, response_metadata })

@@ -29,7 +29,8 @@ describe.each(['invoke', 'stream'] as const)('guardLangChain in %s', (way) => {
     expect(conversation.answered).toMatchObject([
       {
         answer: {
-          ...{ type: 'ai', content: 'hello' },
+          type: 'ai',
+          content: 'hello',
           response_metadata: { finish_reason: 'length' },
         },
       },
@@ -69,7 +70,10 @@ describe.each(['invoke', 'stream'] as const)('guardLangChain in %s', (way) => {
       )
       expect([text, ran]).toEqual(['ok', []])
       expect(prompts[1]?.at(-1)).toMatchObject({
-        ...{ type: 'tool', tool_call_id: 'c1', status: 'error', content: 'Not on a Friday.' },
+        type: 'tool',
+        tool_call_id: 'c1',
+        status: 'error',
+        content: 'Not on a Friday.',
       })
     },
   )

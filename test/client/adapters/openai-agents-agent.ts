@@ -65,14 +65,20 @@ export class ScriptedModel implements Model {
         typeof answer === 'string'
           ? [
               {
-                ...{ type: 'message', role: 'assistant', status: 'completed', id: 'm1' },
+                type: 'message',
+                role: 'assistant',
+                status: 'completed',
+                id: 'm1',
                 content: [{ type: 'output_text', text: answer }],
               },
             ]
           : answer.length === 0
             ? [{ type: 'reasoning', content: [{ type: 'input_text', text: 'Hm.' }] }]
             : answer.map(([callId, text, name = 'exec']) => ({
-                ...{ type: 'function_call', callId, name, arguments: text },
+                type: 'function_call',
+                callId,
+                name,
+                arguments: text,
                 status: 'completed',
               })),
     } as ModelResponse

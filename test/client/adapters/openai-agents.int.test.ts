@@ -48,7 +48,8 @@ describe.each(['run', 'stream'] as const)('guardOpenAIAgents in %s', (way) => {
       const { ran, requests } = await run(conversation, (n) => (n === 1 ? [['c1', args]] : 'ok'))
       expect(ran).toEqual([])
       expect(requests[1]?.input.at(-1)).toMatchObject({
-        ...{ type: 'function_call_result', callId: 'c1' },
+        type: 'function_call_result',
+        callId: 'c1',
         output: { type: 'text', text: 'Not on a Friday.' },
       })
       expect(JSON.stringify(conversation.asked[1]?.body)).toContain(JSON.stringify(args))

@@ -53,11 +53,18 @@ export function advisesLoop(n: number): Partial<Advice> {
 export const verdict = {
   run: (callId: string): CallVerdict => ({ callId, name: '', verdict: 'run', text: '', code: '' }),
   refuse: (callId: string, text: string): CallVerdict => ({
-    ...{ callId, name: '', verdict: 'refuse', text },
+    callId,
+    name: '',
+    verdict: 'refuse',
+    text,
     code: 'guard.rejected',
   }),
   wait: (callId: string): CallVerdict => ({
-    ...{ callId, name: '', verdict: 'wait', text: '', code: 'guard.pending' },
+    callId,
+    name: '',
+    verdict: 'wait',
+    text: '',
+    code: 'guard.pending',
     approval: { id: 'a1', hash: 'h', until: 0 },
   }),
 }

@@ -60,7 +60,10 @@ function agentWith(
         }
       : { url, ...(headers && { headers }) }
   const agent = defineAgent({
-    ...{ name: 'helper', model, system: 'Help.', sandbox: 'off' },
+    name: 'helper',
+    model,
+    system: 'Help.',
+    sandbox: 'off',
     mcp: { test: { ...run, ...settings } },
     trust: isTrusted ? ['test'] : [],
   })
@@ -318,7 +321,10 @@ describe('an MCP server', () => {
       env: ['MCP_JOURNAL'],
     }
     const helper = defineAgent({
-      ...{ name: 'helper', model, system: 'Help.', sandbox: 'off' },
+      name: 'helper',
+      model,
+      system: 'Help.',
+      sandbox: 'off',
       mcp: { dead: { command: [process.execPath, '-e', 'process.exit(3)'] }, test: run },
     })
     const plain = defineAgent({ name: 'plain', model: other, system: 'Help.' })

@@ -13,8 +13,11 @@ import { defineAgent, defineTool, type OfferedCall, Weir } from '../../../client
 
 const schema = { type: 'object', properties: { from: { type: 'string' } }, required: ['from'] }
 const pick = defineTool({
-  ...{ name: 'pick', description: 'Lets the user pick a colour.' },
-  ...{ parameters: schema, client: true, timeoutMs: 60_000 },
+  name: 'pick',
+  description: 'Lets the user pick a colour.',
+  parameters: schema,
+  client: true,
+  timeoutMs: 60_000,
 })
 
 let folder: string
@@ -113,7 +116,11 @@ describe('a call of a client', () => {
 
   it('has an unknown outcome without a result in time, and a late one is refused', async () => {
     const quick = defineTool({
-      ...{ name: 'pick', description: 'Picks.', parameters: schema, client: true, timeoutMs: 50 },
+      name: 'pick',
+      description: 'Picks.',
+      parameters: schema,
+      client: true,
+      timeoutMs: 50,
     })
     const model = scriptedModel(says(call('pick', { from: 'red' })), says('Nobody picked.'))
     await using weir = await openWith(model, [quick])

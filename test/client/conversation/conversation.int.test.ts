@@ -179,7 +179,9 @@ describe('the messages of a conversation', () => {
     expect(messages).toMatchObject([
       { role: 'user', text: 'go', contents: [] },
       {
-        ...{ role: 'assistant', round: 1, text: 'I look.' },
+        role: 'assistant',
+        round: 1,
+        text: 'I look.',
         calls: [{ name: 'act', arguments: '{"x":1}', input: { x: 1 }, status: 'ok' }],
       },
       { role: 'assistant', round: 2, text: 'All is well.', calls: [] },
@@ -221,8 +223,13 @@ describe('the bundle of a conversation', () => {
     await weir.close()
     const library = bundled(file)
     expect(content).toEqual({
-      ...{ conversations: 1, turns: 1, records: library.records.length },
-      ...{ openTurns: 0, cutTurns: 0, leftOut: 0, isRedacted: false },
+      conversations: 1,
+      turns: 1,
+      records: library.records.length,
+      openTurns: 0,
+      cutTurns: 0,
+      leftOut: 0,
+      isRedacted: false,
     })
     const command = join(folder, 'command.weir')
     const settings = readSettings({ dataFolder: join(folder, 'data') }, {})

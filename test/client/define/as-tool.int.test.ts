@@ -70,7 +70,9 @@ describe('an agent as a tool', () => {
     answer = script
     const seen: unknown[] = []
     const dig = defineTool({
-      ...{ name: 'dig', description: 'digs', parameters: z.object({}) },
+      name: 'dig',
+      description: 'digs',
+      parameters: z.object({}),
       run: (_, { context }: ToolCall<{ user: string } | undefined>) => void seen.push(context),
     })
     const digger = agentNamed('digger', [dig])
@@ -87,14 +89,20 @@ describe('an agent as a tool', () => {
   it('adds its tokens to the sum of its caller, and the cap of the caller holds over them', async () => {
     answer = script
     const dig = defineTool({
-      ...{ name: 'dig', description: 'digs', parameters: { type: 'object' } },
+      name: 'dig',
+      description: 'digs',
+      parameters: { type: 'object' },
       run: () => '',
     })
     const tool = asTool(agentNamed('digger', [dig]), { name: 'ask_digger', description: 'digs' })
     const boss = agentNamed('boss', [tool])
     const model = anthropic('scripted', { baseUrl: server.url })
     const capped = defineAgent({
-      ...{ name: 'capped', system: 'boss', model, tools: [tool], caps: { tokens: 10 } },
+      name: 'capped',
+      system: 'boss',
+      model,
+      tools: [tool],
+      caps: { tokens: 10 },
     })
     await using weir = await open([boss, capped])
     const alone = (await weir.ask({ agent: 'digger', text: 'Dig here.' }).finished).totals
@@ -114,7 +122,9 @@ describe('an agent as a tool', () => {
     answer = (request) =>
       isOf('digger', request) ? says(call('dig', { n: server.requests.length })) : script(request)
     const dig = defineTool({
-      ...{ name: 'dig', description: 'digs', parameters: { type: 'object' } },
+      name: 'dig',
+      description: 'digs',
+      parameters: { type: 'object' },
       run: () => 'deeper',
     })
     const options = { name: 'ask_digger', description: 'digs', caps: { rounds: 2 } }
@@ -132,7 +142,9 @@ describe('an agent as a tool', () => {
     const started = Promise.withResolvers<void>()
     const stopped = Promise.withResolvers<void>()
     const dig = defineTool({
-      ...{ name: 'dig', description: 'digs', parameters: { type: 'object' } },
+      name: 'dig',
+      description: 'digs',
+      parameters: { type: 'object' },
       run: (_, { signal }) => {
         started.resolve()
         return new Promise((_, reject) =>
@@ -171,11 +183,14 @@ describe('an agent as a tool', () => {
       child.kill(signal)
       await exited
       const dig = defineTool({
-        ...{ name: 'dig', description: 'digs', parameters: { type: 'object' } },
+        name: 'dig',
+        description: 'digs',
+        parameters: { type: 'object' },
         run: () => 'dug twice',
       })
       const tool = asTool(agentNamed('digger', [dig]), {
-        ...{ name: 'ask_digger', description: 'asks a digger' },
+        name: 'ask_digger',
+        description: 'asks a digger',
       })
       const boss = agentNamed('boss', [tool])
       await using weir = await open([boss])
@@ -190,7 +205,9 @@ describe('an agent as a tool', () => {
   it('is a branch of the tree that inspect prints', async () => {
     answer = script
     const dig = defineTool({
-      ...{ name: 'dig', description: 'digs', parameters: { type: 'object' } },
+      name: 'dig',
+      description: 'digs',
+      parameters: { type: 'object' },
       run: () => '',
     })
     const tool = asTool(agentNamed('digger', [dig]), { name: 'ask_digger', description: 'digs' })

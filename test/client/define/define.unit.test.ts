@@ -94,7 +94,9 @@ describe('parameters', () => {
     const city = v.pipe(v.string(), v.minLength(2, 'Name a city.'))
     const parameters = toStandardJsonSchema(v.object({ city, days: v.optional(v.number(), 3) }))
     const tool = defineTool({
-      ...{ name: 't', description: 'd', parameters },
+      name: 't',
+      description: 'd',
+      parameters,
       run: (args) => args.city.toUpperCase() + args.days.toFixed(0),
     })
     const [made] = agentOf({ ...base, tools: [tool] }).tools
@@ -164,15 +166,24 @@ describe('parameters', () => {
 describe('models', () => {
   it('have the key of the environment, and none for another server', () => {
     expect(agentOf(base).model).toEqual({
-      ...{ provider: 'anthropic', name: 'm', apiKey: 'sk-a', maxOutputTokens: 8192 },
+      provider: 'anthropic',
+      name: 'm',
+      apiKey: 'sk-a',
+      maxOutputTokens: 8192,
     })
     expect(agentOf({ ...base, model: openai('m', { temperature: 1 }) }).model).toEqual({
-      ...{ provider: 'openai-responses', name: 'm', apiKey: 'sk-o', maxOutputTokens: 8192 },
+      provider: 'openai-responses',
+      name: 'm',
+      apiKey: 'sk-o',
+      maxOutputTokens: 8192,
       temperature: 1,
     })
     const other = openaiChat('m', { baseUrl: 'http://localhost:11434/v1', maxOutputTokens: 10 })
     expect(agentOf({ ...base, model: other }).model).toEqual({
-      ...{ provider: 'openai-chat', name: 'm', apiKey: '', maxOutputTokens: 10 },
+      provider: 'openai-chat',
+      name: 'm',
+      apiKey: '',
+      maxOutputTokens: 10,
       baseUrl: 'http://localhost:11434/v1',
     })
   })
@@ -221,7 +232,9 @@ describe('an agent of a program', () => {
 
   it('replaces no variable in its texts', () => {
     const tool = defineTool({
-      ...{ name: 't', description: 'd', parameters: { type: 'object' } },
+      name: 't',
+      description: 'd',
+      parameters: { type: 'object' },
       command: [process.execPath, `\${HOME}`],
     })
     expect(agentOf({ ...base, tools: [tool] }).tools[0]?.run).toMatchObject({
@@ -270,7 +283,9 @@ const same = <A, B>(_: Same<A, B>): void => {}
 function program(weir: Weir): Turn[] {
   const parameters = z.object({ city: z.string(), days: z.number().default(1) })
   const plainly = defineTool({
-    ...{ name: 'a', description: 'd', parameters },
+    name: 'a',
+    description: 'd',
+    parameters,
     run(args, call) {
       same<typeof args, { city: string; days: number }>(true)
       same<typeof call, ToolCall<unknown>>(true)
@@ -278,12 +293,16 @@ function program(weir: Weir): Turn[] {
     },
   })
   const annotated = defineTool({
-    ...{ name: 'b', description: 'd', parameters: type({ city: 'string' }) },
+    name: 'b',
+    description: 'd',
+    parameters: type({ city: 'string' }),
     run: ({ city }, { context }: ToolCall<{ userId: string } | undefined>) =>
       city + (context?.userId ?? ''),
   })
   const needing = defineTool({
-    ...{ name: 'c', description: 'd', parameters: v.object({ city: v.string() }) },
+    name: 'c',
+    description: 'd',
+    parameters: v.object({ city: v.string() }),
     needsContext: z.object({ tenant: z.number() }),
     run: ({ city }, { context, signal }) => {
       same<typeof context, { tenant: number }>(true)
@@ -292,16 +311,22 @@ function program(weir: Weir): Turn[] {
     },
   })
   defineTool({
-    ...{ name: 'd', description: 'd', parameters: { type: 'object' } },
+    name: 'd',
+    description: 'd',
+    parameters: { type: 'object' },
     run: ({ city }: { city: string }) => city,
   })
   defineTool({
-    ...{ name: 'd', description: 'd', parameters: z.object({ city: z.string() }) },
+    name: 'd',
+    description: 'd',
+    parameters: z.object({ city: z.string() }),
     // @ts-expect-error the schema has a text
     run: ({ city }: { city: number }) => city,
   })
   defineTool({
-    ...{ name: 'd', description: 'd', parameters: { type: 'object' } },
+    name: 'd',
+    description: 'd',
+    parameters: { type: 'object' },
     // @ts-expect-error without needsContext there may be no context
     run: (_, { context }: ToolCall<{ userId: string }>) => context.userId,
   })

@@ -47,7 +47,10 @@ const open = (agents: Parameters<typeof Weir.open>[0]['agents']) =>
 
 function agentWith<const Tools extends readonly DefinedTool<never>[]>(tools: Tools) {
   return defineAgent({
-    ...{ name: 'helper', system: 'Help.', tools, graceMs: 50 },
+    name: 'helper',
+    system: 'Help.',
+    tools,
+    graceMs: 50,
     model: anthropic('scripted', { baseUrl: server.url }),
   })
 }
@@ -62,7 +65,8 @@ describe('a tool of this process', () => {
   it('gets typed arguments and the context, and the record of its result has neither', async () => {
     const seen: unknown[] = []
     const tool = defineTool({
-      ...{ name: 'weather', description: 'Current weather of a city' },
+      name: 'weather',
+      description: 'Current weather of a city',
       parameters: z.object({ city: z.string(), days: z.number().default(3) }),
       run({ city, days }, { context }: ToolCall<{ userId: string } | undefined>) {
         seen.push({ city, days, userId: context?.userId })
@@ -87,7 +91,8 @@ describe('a tool of this process', () => {
   it('never starts with arguments that only a refinement refuses', async () => {
     const starts: unknown[] = []
     const tool = defineTool({
-      ...{ name: 'pick', description: 'picks' },
+      name: 'pick',
+      description: 'picks',
       parameters: z.object({ n: z.number().refine((n) => n % 2 === 0, 'must be even') }),
       run: (args) => void starts.push(args),
     })
@@ -107,7 +112,9 @@ describe('a tool of this process', () => {
   it('never starts without the context that it needs', async () => {
     const starts: unknown[] = []
     const tool = defineTool({
-      ...{ name: 'pay', description: 'pays', parameters: { type: 'object' } },
+      name: 'pay',
+      description: 'pays',
+      parameters: { type: 'object' },
       needsContext: true as const,
       run: (_, { context }) => void starts.push(context),
     })
@@ -123,7 +130,9 @@ describe('a tool of this process', () => {
     const starts: unknown[] = []
     const tool = (run: (context: unknown, signal: AbortSignal) => unknown) =>
       defineTool({
-        ...{ name: 'who', description: 'who', parameters: { type: 'object' } },
+        name: 'who',
+        description: 'who',
+        parameters: { type: 'object' },
         run: (_, { context, signal }) => run(context, signal),
       })
     answers = [says(call('who', {})), says(call('who', {}))]
@@ -154,7 +163,9 @@ describe('a tool of this process', () => {
   it('keeps the contexts of two turns of one conversation apart', async () => {
     const starts: unknown[] = []
     const tool = defineTool({
-      ...{ name: 'who', description: 'who', parameters: { type: 'object' } },
+      name: 'who',
+      description: 'who',
+      parameters: { type: 'object' },
       run: (_, { context }) => void starts.push(context),
     })
     answers = [says(call('who', {})), says(text('1')), says(call('who', {}))]
@@ -182,13 +193,17 @@ describe('a tool of this process', () => {
     child.kill('SIGKILL')
     await exited
     const tool = defineTool({
-      ...{ name: 'pay', description: 'pays', parameters: { type: 'object' } },
+      name: 'pay',
+      description: 'pays',
+      parameters: { type: 'object' },
       run: () => 'paid twice',
     })
     await using weir = await open([agentWith([tool])])
     const turn = weir.ask({
-      ...{ agent: 'helper', text: 'Pay' },
-      ...{ conversation: 'c', messageId: 'm' },
+      agent: 'helper',
+      text: 'Pay',
+      conversation: 'c',
+      messageId: 'm',
     })
     expect(await turn.finished).toMatchObject({ outcome: 'answered' })
     expect(JSON.stringify(results())).toContain('may have run')

@@ -47,7 +47,9 @@ it('makes the same value of an agent file and of a program', () => {
   const environment = { ANTHROPIC_API_KEY: 'sk-a', PATH: process.env.PATH }
   const type = 'object'
   const agent = defineAgent({
-    ...{ name: 'helper', system: 'Be brief.', fallback: 'Sorry.' },
+    name: 'helper',
+    system: 'Be brief.',
+    fallback: 'Sorry.',
     model: anthropic('m', { maxOutputTokens: 100, temperature: 0.5 }),
     caps: { rounds: 5, tokens: 1000 },
     loop: { identicalFailures: 2, rules: { sweep: 'shadow' } },
@@ -57,17 +59,31 @@ it('makes the same value of an agent file and of a program', () => {
     sandbox: { network: 'none' },
     tools: [
       defineTool({
-        ...{ name: 'list', description: 'Lists files.', idempotent: true, mutates: false },
-        ...{ reads: 'private', sends: 'out' },
+        name: 'list',
+        description: 'Lists files.',
+        idempotent: true,
+        mutates: false,
+        reads: 'private',
+        sends: 'out',
         parameters: { type, properties: { folder: { type: 'string' } }, required: ['folder'] },
-        ...{ ignoreFields: ['folder'], concurrency: 2, command: ['ls', '-l'], cwd: folder.path },
+        ignoreFields: ['folder'],
+        concurrency: 2,
+        command: ['ls', '-l'],
+        cwd: folder.path,
       }),
       defineTool({
-        ...{ name: 'read', description: 'Reads a file.', parameters: { type }, timeoutMs: 1000 },
-        ...{ outputBytesMax: 99, module: `${folder.path}/read.mjs`, sandbox: 'off' },
+        name: 'read',
+        description: 'Reads a file.',
+        parameters: { type },
+        timeoutMs: 1000,
+        outputBytesMax: 99,
+        module: `${folder.path}/read.mjs`,
+        sandbox: 'off',
       }),
       defineTool({
-        ...{ name: 'look', description: 'Looks.', parameters: { type } },
+        name: 'look',
+        description: 'Looks.',
+        parameters: { type },
         http: { url: new URL('http://localhost/look'), headers: { 'X-Mine': 'yes' } },
       }),
     ],

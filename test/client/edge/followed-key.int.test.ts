@@ -29,7 +29,11 @@ const append = (...records: [key: string, text: string][]) =>
   )
 
 const range = (key: string, from = 0) => ({
-  ...{ topic: 'log', partition: 0, key, from, signal: new AbortController().signal },
+  topic: 'log',
+  partition: 0,
+  key,
+  from,
+  signal: new AbortController().signal,
 })
 
 /** The texts of the next records, this many. */

@@ -71,7 +71,10 @@ describe('a guest under a hard budget', () => {
     await conversation.afterModel(counted(10))
     expect(await use()).toMatchObject([{ used: 10, held: 0 }])
     expect(await conversation.beforeModel(asked([said]))).toMatchObject({
-      ...{ rung: 'end', reason, judged: true, text: '' },
+      rung: 'end',
+      reason,
+      judged: true,
+      text: '',
       fallback: expect.stringMatching(/./),
     })
     const other = conversationOf('u', { mode: 'blocking' })

@@ -51,7 +51,8 @@ async function scripted(script: (message: Written, at: number) => Message[]) {
       await bus.append(
         answers.map((answer) =>
           toRecord({
-            ...{ topic: `${topicPrefix}activity`, partition: 0 },
+            topic: `${topicPrefix}activity`,
+            partition: 0,
             message: 'turnKey' in answer && answer.turnKey === '' ? { ...answer, turnKey } : answer,
           }),
         ),
@@ -86,7 +87,9 @@ async function scripted(script: (message: Written, at: number) => Message[]) {
     const policy = async () => defaultGuestSettings.policy
     const front = createFront({
       link: linkOn({ bus, topicPrefix, partitions: 1 }, { activity, log }),
-      ...{ agent, blocking, policy },
+      agent,
+      blocking,
+      policy,
     })
     const made = createThreads({ front, agent, blocking, refuses, waitMs, log })
     return (options: ThreadOptions = {}) => made(conversation, options)
@@ -103,33 +106,52 @@ async function follow(bus: Bus, signal: AbortSignal, take: (message: Written) =>
 }
 
 const advice = (fields: Partial<GuestAdvice>): GuestAdvice => ({
-  ...{ type: 'guest-advice', conversation, turn: 0, turnKey: '', round: 1, key: '', rung: 'none' },
-  ...{
-    text: '',
-    reason: '',
-    rule: null,
-    cap: null,
-    unknown: [],
-    refused: [],
-    hidden: [],
-    over: [],
-  },
-  ...{ isOpen: true, requestId: '' },
+  type: 'guest-advice',
+  conversation,
+  turn: 0,
+  turnKey: '',
+  round: 1,
+  key: '',
+  rung: 'none',
+  text: '',
+  reason: '',
+  rule: null,
+  cap: null,
+  unknown: [],
+  refused: [],
+  hidden: [],
+  over: [],
+  isOpen: true,
+  requestId: '',
   ...fields,
 })
 
 const started = (key: string, round = 1, turnKey = ''): Message => ({
-  ...{ type: 'round-started', conversation, turn: 0, round, callsLeft: 1, nudged: false },
-  ...{ turnKey, key },
+  type: 'round-started',
+  conversation,
+  turn: 0,
+  round,
+  callsLeft: 1,
+  nudged: false,
+  turnKey,
+  key,
 })
 
 const verdicts = (
   round: number,
   ...kinds: (GuestCallVerdict['verdict'] | Partial<GuestCallVerdict>)[]
 ): Message => ({
-  ...{ type: 'guest-verdicts', conversation, turn: 0, round },
+  type: 'guest-verdicts',
+  conversation,
+  turn: 0,
+  round,
   calls: kinds.map((kind, ordinal) => ({
-    ...{ ordinal, callId: `call_${ordinal}`, name: 'read', text: '', code: '', until: 0 },
+    ordinal,
+    callId: `call_${ordinal}`,
+    name: 'read',
+    text: '',
+    code: '',
+    until: 0,
     ...(typeof kind === 'string' ? { verdict: kind } : { verdict: 'refuse' as const, ...kind }),
   })),
 })
@@ -154,7 +176,10 @@ describe('before the model', () => {
     expect(result).toMatchObject({ rung: 'nudge', text: 'Stop.', rule: 'cycle', judged: true })
     expect(written).toMatchObject([
       {
-        ...{ type: 'guest-results', phase: 'before_model', user: 'Go.', blocking: true },
+        type: 'guest-results',
+        phase: 'before_model',
+        user: 'Go.',
+        blocking: true,
         results: [{ callId: 'call_1', text: 'content 1' }],
       },
     ])
@@ -202,7 +227,10 @@ describe('before the model', () => {
     const said = Array.from({ length: 3 }, (_, n) => ({
       text: '',
       calls: ['a', 'b'].map((name) => ({
-        ...{ id: `${name}${n}`, name: 'read', arguments: '{}', result: { text, isError: false } },
+        id: `${name}${n}`,
+        name: 'read',
+        arguments: '{}',
+        result: { text, isError: false },
       })),
     }))
     const result = await thread({ waitMs: 50 }).beforeModel(asked(said))
@@ -257,8 +285,12 @@ describe('after the model', () => {
     expect(await thread().afterModel(answerOf(request, both))).toEqual([
       { callId: 'call_0', name: 'read', verdict: 'run', text: '', code: '' },
       {
-        ...{ callId: 'call_1', name: 'read', verdict: 'refuse', text: 'No.' },
-        ...{ code: 'guard.rejected', reason: 'vetoed by guard shell: policy' },
+        callId: 'call_1',
+        name: 'read',
+        verdict: 'refuse',
+        text: 'No.',
+        code: 'guard.rejected',
+        reason: 'vetoed by guard shell: policy',
       },
     ])
   })
@@ -306,7 +338,11 @@ describe('after the model', () => {
         ? [
             started(message.key),
             {
-              ...{ type: 'approval-pending', conversation, turn: 0, round: 1, until: 99 },
+              type: 'approval-pending',
+              conversation,
+              turn: 0,
+              round: 1,
+              until: 99,
               calls: [pendingCall],
             },
             verdicts(1, 'run', { verdict: 'wait', code: 'approval' }),
@@ -508,7 +544,9 @@ describe('reports of hooks', () => {
     const [round, results, end] = written
     expect(round).toMatchObject({ turnKey: 'prompt-1', user: 'Go.' })
     expect(results).toMatchObject({
-      ...{ turnKey: 'prompt-1', user: 'Go.', phase: 'running' },
+      turnKey: 'prompt-1',
+      user: 'Go.',
+      phase: 'running',
       results: [
         { key: (round as GuestRound).key, callId: 'call_0', nth: 0, status: 'ok', text: 'fine' },
         { key: '', callId: 'elsewhere', nth: 1, status: 'outcome_unknown' },
@@ -558,8 +596,15 @@ const ended = {
 } as const
 
 const pendingCall = {
-  ...{ ordinal: 1, name: 'read', arguments: '{}', id: 'a1', hash: 'h', rule: 'r' },
-  ...{ source: null, program: null, question: null },
+  ordinal: 1,
+  name: 'read',
+  arguments: '{}',
+  id: 'a1',
+  hash: 'h',
+  rule: 'r',
+  source: null,
+  program: null,
+  question: null,
 } as const
 
 /** Once the stage has read this many records. */

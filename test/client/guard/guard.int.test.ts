@@ -39,7 +39,9 @@ function newFolder(): string {
 }
 
 const helper = defineAgent({
-  ...{ name: 'a', system: 's', tools: [] },
+  name: 'a',
+  system: 's',
+  tools: [],
   model: anthropic('m', { baseUrl: 'http://127.0.0.1:1' }),
 })
 
@@ -210,17 +212,18 @@ describe.each(places)('a guard %s', (place) => {
 
   it('refuses a call by a guard of the program', async () => {
     const noExec: WeirGuard = {
-      ...{
-        name: 'no-exec',
-        version: '1',
-        tools: ['exec'],
-        deadlineMs: 60_000,
-        onTimeout: 'reject',
-      },
+      name: 'no-exec',
+      version: '1',
+      tools: ['exec'],
+      deadlineMs: 60_000,
+      onTimeout: 'reject',
       judge: (_state, round) => ({
         state: undefined,
         verdicts: round.calls.map(({ ordinal }) => ({
-          ...{ ordinal, verdict: 'reject' as const, code: 'no', text: 'Not today.' },
+          ordinal,
+          verdict: 'reject' as const,
+          code: 'no',
+          text: 'Not today.',
         })),
       }),
     }
@@ -242,7 +245,8 @@ describe.each(places)('a guard %s', (place) => {
 
   const chatCall = {
     message: {
-      ...{ role: 'assistant', content: null },
+      role: 'assistant',
+      content: null,
       tool_calls: [{ id: 'a', type: 'function', function: { name: 'exec', arguments: '{}' } }],
     },
   }
@@ -325,7 +329,11 @@ describe.each(places)('a guard %s', (place) => {
   })
 
   const judgedBy = (judge: WeirGuard['judge']): WeirGuard => ({
-    ...{ name: 'own', version: '1', tools: ['exec'], deadlineMs: 60_000, onTimeout: 'reject' },
+    name: 'own',
+    version: '1',
+    tools: ['exec'],
+    deadlineMs: 60_000,
+    onTimeout: 'reject',
     judge,
   })
   const pass: WeirGuard['judge'] = (_, { calls }) => ({
@@ -339,7 +347,10 @@ describe.each(places)('a guard %s', (place) => {
       const { verdicts } = pass(undefined, round)
       if (count === 1) return { state: { count }, verdicts }
       const no = verdicts.map(({ ordinal }) => ({
-        ...{ ordinal, verdict: 'reject' as const, code: 'no', text: 'Once is enough.' },
+        ordinal,
+        verdict: 'reject' as const,
+        code: 'no',
+        text: 'Once is enough.',
       }))
       return { state: { count }, verdicts: no }
     }
@@ -394,7 +405,9 @@ describe('a repeated call before another call of the same id', () => {
 
 describe('a response above the limits', () => {
   const calls = Array.from({ length: limits.responseCallsMax + 1 }, (_, n) => ({
-    ...{ id: `c${n}`, name: 'exec', arguments: '{"command":"ls"}' },
+    id: `c${n}`,
+    name: 'exec',
+    arguments: '{"command":"ls"}',
     result: undefined,
   }))
   const answer = answerOf(asked([]), { text: '', calls })
@@ -535,7 +548,10 @@ describe('a guard in a data folder', () => {
     const ends: [string, string][] = []
     for (const { partition } of await weir.ends('weir.activity'))
       for (const { value } of await weir.read({
-        ...{ topic: 'weir.activity', partition, from: 0, limit: 10_000 },
+        topic: 'weir.activity',
+        partition,
+        from: 0,
+        limit: 10_000,
       })) {
         const message = decode(value ?? new Uint8Array())
         if (message.type === 'turn-finished') ends.push([message.conversation, message.outcome])

@@ -90,7 +90,8 @@ describe('a reader of histories', () => {
 
   it('adds to a response whose message goes on behind a result', () => {
     const said = (id: string, call: string) => ({
-      ...{ role: 'assistant', id },
+      role: 'assistant',
+      id,
       content: [{ type: 'tool_use', id: call, name: 'read', input: {} }],
     })
     const result = (id: string) => ({

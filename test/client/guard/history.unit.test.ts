@@ -47,7 +47,11 @@ describe.each(guestFormats.map((format) => [format] as const))('a history as %s'
     expect(rounds.map(({ results }) => results)).toEqual(
       rounds.map(({ key }, at) => [
         {
-          ...{ key, callId: at < 2 ? 'call_2' : 'call_3', nth: 0, status: 'ok', durationMs: 0 },
+          key,
+          callId: at < 2 ? 'call_2' : 'call_3',
+          nth: 0,
+          status: 'ok',
+          durationMs: 0,
           text: at < 2 ? 'content 2' : 'content 3',
           shown: JSON.stringify({ path: at < 2 ? '2.ts' : '3.ts', depth: 1 }),
         },

@@ -110,7 +110,10 @@ it('go on when the process that runs the stages is killed', async () => {
 it('run their own guards beside a Weir, which judges their calls', async () => {
   const weir = await weirWith('here')
   const noRemoval: WeirGuard = {
-    ...{ name: 'no-removal', version: '1', tools: ['exec'], deadlineMs: waitMaxMs },
+    name: 'no-removal',
+    version: '1',
+    tools: ['exec'],
+    deadlineMs: waitMaxMs,
     onTimeout: 'reject',
     judge: (state, { calls }) => ({
       state,

@@ -39,7 +39,9 @@ describe('a guest whose agent an operator stopped', () => {
     const conversation = guard.conversation('t')
     await set({ agent: 'coder' })
     expect(await conversation.beforeModel(asked([]))).toMatchObject({
-      ...{ rung: 'end', reason: 'an operator stopped agent "coder": wrong files', judged: true },
+      rung: 'end',
+      reason: 'an operator stopped agent "coder": wrong files',
+      judged: true,
     })
     const [refused] = await conversation.afterModel(answerOf(asked([]), said))
     expect(refused).toMatchObject({

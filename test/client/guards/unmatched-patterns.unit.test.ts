@@ -13,7 +13,11 @@ const agent = defineAgent({ name: 'a', system: 's', model, tools: [refund] })
 const agents = agentsOf([agent], 'auto', createAgentCalls())
 
 const guardOf = (...tools: string[]): Guard => ({
-  ...{ name: 'spend', version: '1', tools, deadlineMs: 5, onTimeout: 'reject' },
+  name: 'spend',
+  version: '1',
+  tools,
+  deadlineMs: 5,
+  onTimeout: 'reject',
   judge: () => ({ state: undefined, verdicts: [] }),
 })
 

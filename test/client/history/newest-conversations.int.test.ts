@@ -127,8 +127,14 @@ async function finish(
 }
 
 const noFacts = {
-  ...{ rules: {}, rungs: {}, vetoes: {}, rejections: 0, approvals: {}, approvalMs: 0 },
-  ...{ unjudged: {}, isWhole: true },
+  rules: {},
+  rungs: {},
+  vetoes: {},
+  rejections: 0,
+  approvals: {},
+  approvalMs: 0,
+  unjudged: {},
+  isWhole: true,
 }
 const answered = { outcome: 'answered', class: null, cap: null, reason: 'the model answered' }
 
@@ -139,19 +145,38 @@ async function raise(
   shadow = false,
 ): Promise<void> {
   const intervention: Intervention = {
-    ...{ rung, rule, ruleVersion: 1, key: '', reason: 'x', text: '', class: null },
-    ...{ ordinary: false, evidence: [] },
+    rung,
+    rule,
+    ruleVersion: 1,
+    key: '',
+    reason: 'x',
+    text: '',
+    class: null,
+    ordinary: false,
+    evidence: [],
   }
   await write('activity', {
-    ...{ type: 'intervention-raised', conversation, turn, round: 1, intervention, shadow },
+    type: 'intervention-raised',
+    conversation,
+    turn,
+    round: 1,
+    intervention,
+    shadow,
   })
 }
 
 async function veto(conversation: string, turn: number, guard: string): Promise<void> {
   const verdict = { ordinal: 0, verdict: 'reject', code: '', text: '', evidence: null } as const
   await write('activity', {
-    ...{ type: 'guard-verdict-given', conversation, turn, round: 1, guard, version: '1' },
-    ...{ answer: 'verdicts', verdicts: [verdict], waitedMs: 1 },
+    type: 'guard-verdict-given',
+    conversation,
+    turn,
+    round: 1,
+    guard,
+    version: '1',
+    answer: 'verdicts',
+    verdicts: [verdict],
+    waitedMs: 1,
   })
 }
 
@@ -199,14 +224,23 @@ describe.each([
   it('hide a value of a later call in the question, unless the reader may see it', async () => {
     const rule: RedactRule = { name: 'password', pattern: null, path: 'arguments.password' }
     const call = {
-      ...{ ordinal: 0, id: '', name: 'login', problem: null, source: 'start' },
+      ordinal: 0,
+      id: '',
+      name: 'login',
+      problem: null,
+      source: 'start',
       raw: '{"password":"hunter2"}',
     }
     await entry('c', 1, 0, 'log in with hunter2', { redact: [rule] })
     await entry('c', 1, 1, '', {
       redact: [rule],
       response: {
-        ...{ attempt: 'a', text: '', reasoning: '', stop: 'calls', finish: '', textCalls: null },
+        attempt: 'a',
+        text: '',
+        reasoning: '',
+        stop: 'calls',
+        finish: '',
+        textCalls: null,
         usage: { inputTokens: 1, outputTokens: 1, cacheReadTokens: 0, cacheWriteTokens: 0 },
         calls: [call] as never,
       },
@@ -234,8 +268,13 @@ describe.each([
       ['b', 1],
     ])
     expect(found[0]).toEqual({
-      ...{ conversation: 'a', agent: 'agent of a', turns: 2, inputTokens: 222, outputTokens: 10 },
-      ...{ question: 'hello of a', facts: noFacts },
+      conversation: 'a',
+      agent: 'agent of a',
+      turns: 2,
+      inputTokens: 222,
+      outputTokens: 10,
+      question: 'hello of a',
+      facts: noFacts,
       last: { ...answered, at: now },
     })
     expect(await newestIds(log(), 2)).toEqual(['a', 'd'])
@@ -303,8 +342,13 @@ describe.each([
     await finish('refused', 0, { outcome: 'failed', class: 'deterministic', reason: 'too large' })
     expect(await newestConversations(log(), 10)).toEqual([
       {
-        ...{ conversation: 'refused', agent: null, turns: 0, inputTokens: 0, outputTokens: 0 },
-        ...{ question: null, facts: noFacts },
+        conversation: 'refused',
+        agent: null,
+        turns: 0,
+        inputTokens: 0,
+        outputTokens: 0,
+        question: null,
+        facts: noFacts,
         last: {
           outcome: 'failed',
           class: 'deterministic',
@@ -330,23 +374,35 @@ describe.each([
     }
     const adviseEnd = () =>
       write('activity', {
-        ...{ type: 'guest-advice', ...place, ...advice, isOpen: true },
-        ...{ rung: 'end', rule: 'cycle', cap: null, reason: 'no progress' },
+        type: 'guest-advice',
+        ...place,
+        ...advice,
+        isOpen: true,
+        rung: 'end',
+        rule: 'cycle',
+        cap: null,
+        reason: 'no progress',
       })
     await entry(conversation, 0, 0)
-    await write('activity', { ...{ type: 'turn-started', conversation, turn: 0 }, ...asked })
+    await write('activity', { type: 'turn-started', conversation, turn: 0, ...asked })
     await adviseEnd()
     expect((await newestConversations(log(), 1))[0]?.last).toMatchObject({
-      ...{ outcome: 'ended', reason: 'no progress' },
+      outcome: 'ended',
+      reason: 'no progress',
     })
     await write('activity', {
-      ...{ type: 'round-started', ...place, callsLeft: 1, nudged: false, key: 'a.2' },
+      type: 'round-started',
+      ...place,
+      callsLeft: 1,
+      nudged: false,
+      key: 'a.2',
     })
     expect((await newestConversations(log(), 1))[0]?.last.outcome).toBe('open')
     await adviseEnd()
     await finish(conversation, 0, { outcome: 'failed', class: 'no_progress' })
     expect((await newestConversations(log(), 1))[0]?.last).toMatchObject({
-      ...{ outcome: 'failed', class: 'no_progress' },
+      outcome: 'failed',
+      class: 'no_progress',
     })
   })
 
@@ -361,7 +417,9 @@ describe.each([
     await finish('other', other)
     const [, counted] = await newestConversations(log(), 2)
     expect(counted).toMatchObject({
-      ...{ conversation, turns: 0, last: { outcome: 'unjudged' } },
+      conversation,
+      turns: 0,
+      last: { outcome: 'unjudged' },
       facts: { unjudged: { Gemini: 12, 'POST /x': 1 } },
     })
     expect(counted && factTexts(counted.facts)).toEqual([
@@ -397,7 +455,9 @@ describe.each([
     const [found] = await newestConversations(log(), 10)
     expect(found?.facts).toEqual({
       ...noFacts,
-      ...{ rules: { cycle: 1 }, rungs: { nudge: 1 }, vetoes: { 'no-rome': 1 } },
+      rules: { cycle: 1 },
+      rungs: { nudge: 1 },
+      vetoes: { 'no-rome': 1 },
     })
   })
 

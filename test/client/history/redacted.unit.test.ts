@@ -21,7 +21,10 @@ function part(i: number, text: string): Part {
 
 const answered = (text: string, raw?: string) =>
   ({
-    ...{ type: 'model-answered', ...place, ...answer, text },
+    type: 'model-answered',
+    ...place,
+    ...answer,
+    text,
     calls: raw === undefined ? [] : [{ ordinal: 0, id: '', name: 'login', arguments: raw }],
   }) as unknown as Message
 

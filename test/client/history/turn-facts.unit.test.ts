@@ -12,18 +12,40 @@ const raised = (
 ): Message => {
   const { round = 3, shadow = false, ...own } = fields
   const intervention: Intervention = {
-    ...{ rung: 'nudge', ordinary: false, rule: 'cycle', ruleVersion: 1, key: '' },
-    ...{ reason: 'x', text: '', class: null, evidence: [] },
+    rung: 'nudge',
+    ordinary: false,
+    rule: 'cycle',
+    ruleVersion: 1,
+    key: '',
+    reason: 'x',
+    text: '',
+    class: null,
+    evidence: [],
     ...own,
   }
   return { type: 'intervention-raised', ...at, round, intervention, shadow }
 }
 const rejected = (ordinal: number): Message => ({
-  ...{ type: 'call-rejected', ...at, round: 1, ordinal, name: 'exec', reason: 'x', text: '' },
+  type: 'call-rejected',
+  ...at,
+  round: 1,
+  ordinal,
+  name: 'exec',
+  reason: 'x',
+  text: '',
 })
 const finished = (ordinal: number, status: ResultStatus): Message => ({
-  ...{ type: 'call-finished', ...at, round: 1, ordinal, name: 'exec', status, reason: 'x' },
-  ...{ durationMs: 0, result: '', resultId: '', resultBytes: 0 },
+  type: 'call-finished',
+  ...at,
+  round: 1,
+  ordinal,
+  name: 'exec',
+  status,
+  reason: 'x',
+  durationMs: 0,
+  result: '',
+  resultId: '',
+  resultBytes: 0,
 })
 const judged = (
   guard: string,
@@ -31,15 +53,33 @@ const judged = (
   verdict: 'pass' | 'reject',
   code = '',
 ): Message => ({
-  ...{ type: 'guard-verdict-given', ...at, round: 1, guard, version: '1', answer: 'verdicts' },
-  ...{ verdicts: [{ ordinal, verdict, code, text: '', evidence: null }], waitedMs: 4 },
+  type: 'guard-verdict-given',
+  ...at,
+  round: 1,
+  guard,
+  version: '1',
+  answer: 'verdicts',
+  verdicts: [{ ordinal, verdict, code, text: '', evidence: null }],
+  waitedMs: 4,
 })
 const decided = (ordinal: number, outcome: 'approved' | 'rejected', waitedMs: number): Message => ({
-  ...{ type: 'approval-decided', ...at, round: 1, ordinal, name: 'pay', id: 'x', outcome },
-  ...{ by: 'anna', identity: 'claimed', reason: '', waitedMs },
+  type: 'approval-decided',
+  ...at,
+  round: 1,
+  ordinal,
+  name: 'pay',
+  id: 'x',
+  outcome,
+  by: 'anna',
+  identity: 'claimed',
+  reason: '',
+  waitedMs,
 })
 const pending = (ordinal: number): Message => ({
-  ...{ type: 'approval-pending', ...at, round: 1, until: 9 },
+  type: 'approval-pending',
+  ...at,
+  round: 1,
+  until: 9,
   calls: [
     {
       ordinal,
@@ -62,7 +102,12 @@ function facts(messages: Message[]) {
 }
 
 const nothing = {
-  ...{ rules: {}, rungs: {}, vetoes: {}, rejections: 0, approvals: {}, approvalMs: 0 },
+  rules: {},
+  rungs: {},
+  vetoes: {},
+  rejections: 0,
+  approvals: {},
+  approvalMs: 0,
   unjudged: {},
 }
 
@@ -111,8 +156,11 @@ describe('the facts about a turn', () => {
     const one = facts([raised(), judged('a', 0, 'reject'), decided(1, 'approved', 2_000)])
     expect(sumOfFacts([one, one, facts([])])).toEqual({
       ...nothing,
-      ...{ rules: { cycle: 2 }, rungs: { nudge: 2 }, vetoes: { a: 2 } },
-      ...{ approvals: { approved: 2 }, approvalMs: 4_000 },
+      rules: { cycle: 2 },
+      rungs: { nudge: 2 },
+      vetoes: { a: 2 },
+      approvals: { approved: 2 },
+      approvalMs: 4_000,
     })
   })
 

@@ -9,9 +9,14 @@ it.each([{ encryptionKeys: 'keys.json' }, { encryptionCommand: 'print keys' }])(
   'weir ask opens the bus with each setting that selects it, such as %j',
   (encryption) => {
     const flags = {
-      ...{ bus: 'kafka', bootstrapServer: 'kafka:9092', commandConfig: 'client.properties' },
-      ...{ commandProperty: ['client.id=a', 'sasl.mechanism=PLAIN'], plaintextPassword: 'allow' },
-      ...{ recordSigning: 'keys/edge.json', dataFolder: 'data', ...encryption },
+      bus: 'kafka',
+      bootstrapServer: 'kafka:9092',
+      commandConfig: 'client.properties',
+      commandProperty: ['client.id=a', 'sasl.mechanism=PLAIN'],
+      plaintextPassword: 'allow',
+      recordSigning: 'keys/edge.json',
+      dataFolder: 'data',
+      ...encryption,
       traceHeaders: 'on' as const,
     }
     const settings = readSettings(flags, {})

@@ -15,7 +15,9 @@ function host() {
   const created = createStageHost({
     agents: new Map([[agent.name, agent]]),
     guards: ['no-rome'],
-    ...{ topicPrefix: 'weir.', partitions: 4, keep: contexts.keep },
+    topicPrefix: 'weir.',
+    partitions: 4,
+    keep: contexts.keep,
   })
   return { ...created, contexts }
 }
@@ -31,7 +33,9 @@ describe('the owner of a data folder', () => {
     expect(isAnswered).toBe(false)
     serve()
     expect(await welcome).toMatchObject({
-      ...{ pid: process.pid, topicPrefix: 'weir.', partitions: 4 },
+      pid: process.pid,
+      topicPrefix: 'weir.',
+      partitions: 4,
       agents: { 'test-agent': { tools: {} } },
     })
   })
@@ -42,7 +46,9 @@ describe('the owner of a data folder', () => {
     await answer(link, { type: 'hello', pid: 7, guards: ['shell'] })
     const other = {}
     expect(await answer(other, { type: 'state' })).toEqual({
-      ...{ pid: process.pid, agents: ['test-agent'], guards: ['no-rome'] },
+      pid: process.pid,
+      agents: ['test-agent'],
+      guards: ['no-rome'],
       beside: [{ pid: 7, guards: ['shell'] }],
     })
     left(link)
@@ -53,7 +59,8 @@ describe('the owner of a data folder', () => {
     const { answer, left, contexts } = host()
     const keep = (messageId: string) =>
       answer(link, {
-        ...{ type: 'keep-context', message: { ...message, messageId } },
+        type: 'keep-context',
+        message: { ...message, messageId },
         value: '{"user":"ada"}',
       })
     await keep('m')

@@ -10,7 +10,11 @@ const monday = '2026-11-23T09:00:00Z'
 
 /** Rejects the second call for the same amount, and counts in its memory. */
 const counting: Guard<{ seen: number }> = {
-  ...{ name: 'counting', version: '1', tools: ['pay_*'], deadlineMs: 500, onTimeout: 'reject' },
+  name: 'counting',
+  version: '1',
+  tools: ['pay_*'],
+  deadlineMs: 500,
+  onTimeout: 'reject',
   judge: (state, { calls }) => ({
     state: { seen: (state?.seen ?? 0) + calls.length },
     verdicts: calls.map(({ ordinal }) =>

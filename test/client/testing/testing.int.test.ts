@@ -88,7 +88,9 @@ describe('scriptedModel', () => {
         mayCall: true,
       },
       expect.objectContaining({
-        ...{ results: ['18 °C in Paris'], newResults: ['18 °C in Paris'], mayCall: true },
+        results: ['18 °C in Paris'],
+        newResults: ['18 °C in Paris'],
+        mayCall: true,
       }),
     ])
   })

@@ -26,16 +26,25 @@ function answered(
   const sent = '{"city":"Paris"}'
   const call = { ordinal: 0, id: 'call_1', name: 'exec', problem: null }
   return {
-    ...{ type: 'model-answered', ...place, attempt: 'a', text, textBytes: text.length },
+    type: 'model-answered',
+    ...place,
+    attempt: 'a',
+    text,
+    textBytes: text.length,
     calls: [{ ...call, arguments: sent, argumentsBytes: sent.length }],
-    ...{ stop: 'calls', usage },
+    stop: 'calls',
+    usage,
     ...fields,
   }
 }
 
 const retry: Activity = {
-  ...{ type: 'model-retry', ...place, attempt: 'a', next: 2 },
-  ...{ reason: 'the provider answered 429', waitMs: 1_000 },
+  type: 'model-retry',
+  ...place,
+  attempt: 'a',
+  next: 2,
+  reason: 'the provider answered 429',
+  waitMs: 1_000,
 }
 
 /** Offsets count from 1. */
@@ -157,11 +166,21 @@ it('gives no event for a repeated record', () => {
 describe('the JSON of each kind of event', () => {
   const intervention = {
     ...({ rung: 'nudge', ordinary: false, rule: 'cycle', ruleVersion: 1, key: 'exec' } as const),
-    ...{ reason: 'x', text: 'Stop.', class: null, evidence: [] },
+    reason: 'x',
+    text: 'Stop.',
+    class: null,
+    evidence: [],
   }
   const pending = {
-    ...{ ordinal: 0, name: 'exec', arguments: '{"city":"Paris"}', id: '1a', hash: '9f' },
-    ...{ rule: 'all', source: null, program: null, question: null },
+    ordinal: 0,
+    name: 'exec',
+    arguments: '{"city":"Paris"}',
+    id: '1a',
+    hash: '9f',
+    rule: 'all',
+    source: null,
+    program: null,
+    question: null,
   }
   const verdict = { ordinal: 0, verdict: 'pass', code: '', text: '', evidence: null } as const
   const records: (Activity | Part)[] = [
@@ -173,17 +192,32 @@ describe('the JSON of each kind of event', () => {
     callRejected('no such field'),
     { type: 'intervention-raised', ...place, intervention, shadow: false },
     {
-      ...{ type: 'calls-waiting', ...place, until: 9_000 },
+      type: 'calls-waiting',
+      ...place,
+      until: 9_000,
       calls: [{ ordinal: 0, name: 'exec', guards: ['approval'] }],
     },
     { type: 'approval-pending', ...place, calls: [pending], until: 9_000 },
     {
-      ...{ type: 'approval-decided', ...place, ordinal: 0, name: 'exec', id: '1a' },
-      ...{ outcome: 'approved', by: 'ada', reason: '', waitedMs: 5, identity: 'claimed' },
+      type: 'approval-decided',
+      ...place,
+      ordinal: 0,
+      name: 'exec',
+      id: '1a',
+      outcome: 'approved',
+      by: 'ada',
+      reason: '',
+      waitedMs: 5,
+      identity: 'claimed',
     },
     {
-      ...{ type: 'guard-verdict-given', ...place, guard: 'approval', version: '1' },
-      ...{ answer: 'verdicts', verdicts: [verdict], waitedMs: 5 },
+      type: 'guard-verdict-given',
+      ...place,
+      guard: 'approval',
+      version: '1',
+      answer: 'verdicts',
+      verdicts: [verdict],
+      waitedMs: 5,
     },
     toolStarted(),
     { type: 'call-offered', ...place, ordinal: 0, name: 'exec', until: 9_000 },

@@ -62,15 +62,24 @@ describe('the events of a turn', () => {
       },
     } as unknown as Edge
     const reader = openTurnReader({
-      ...{ edge, clock: systemClock, beginning: Promise.resolve(0), onOver: () => {} },
+      edge,
+      clock: systemClock,
+      beginning: Promise.resolve(0),
+      onOver: () => {},
       question: { conversation: 'c', messageId: 'm' } as Question,
     })
     await reader.listening
     const [toActivity, toParts] = await Promise.all([activity.promise, parts.promise])
     const place = { conversation: 'c', turn: 7, round: 1 }
     const answered = {
-      ...{ type: 'model-answered', ...place, attempt: 'a', text: '', textBytes: 0, calls: [] },
-      ...{ stop: 'calls', usage: {} },
+      type: 'model-answered',
+      ...place,
+      attempt: 'a',
+      text: '',
+      textBytes: 0,
+      calls: [],
+      stop: 'calls',
+      usage: {},
     } as unknown as Activity
     const records = [turnStarted(), roundStarted(), answered, turnFinished()]
     for (const [offset, message] of records.entries())

@@ -51,7 +51,9 @@ describe('the compared programs', () => {
     const [code] = await exited
     if (code === 0) await driven
     expect({ out, code, errors: code === 0 ? '' : errors }).toEqual({
-      ...{ out: job.out, code: 0, errors: '' },
+      out: job.out,
+      code: 0,
+      errors: '',
     })
   })
 

@@ -50,7 +50,9 @@ function send(response: ServerResponse, answer: Answer, isStream: boolean): void
   if (!isStream) {
     const message = { role: 'assistant', ...messageOf(answer) }
     const body = {
-      ...{ ...common, object: 'chat.completion', usage },
+      ...common,
+      object: 'chat.completion',
+      usage,
       choices: [{ index: 0, message, finish_reason }],
     }
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body))

@@ -70,7 +70,9 @@ function taskOutputIn(request: SeenRequest): string {
 
 const subagent = (text: string) =>
   call('Agent', {
-    ...{ description: 'looks', prompt: text, subagent_type: 'general-purpose' },
+    description: 'looks',
+    prompt: text,
+    subagent_type: 'general-purpose',
     run_in_background: false, // each that ends later is one more request
   })
 

@@ -312,17 +312,23 @@ describe('argument texts', () => {
   it('are decoded once if the object was encoded twice, and the sent text is kept', () => {
     const sent = '"{\\"a\\":1}"'
     expect(call([start(''), ...deltas(sent), end])).toMatchObject({
-      ...{ raw: '{"a":1}', source: 'deltas', problem: null },
+      raw: '{"a":1}',
+      source: 'deltas',
+      problem: null,
       repair: { sent, how: ['encoded-twice'] },
     })
     expect(call([start(''), ...deltas(JSON.stringify(sent)), end])).toMatchObject({
-      ...{ raw: JSON.stringify(sent), problem: 'not_an_object', repair: null },
+      raw: JSON.stringify(sent),
+      problem: 'not_an_object',
+      repair: null,
     })
   })
 
   it.each(['null', '""', '"null"', ' null\n'])('are none if they are %j', (sent) => {
     expect(call([start(''), ...deltas(sent), end])).toMatchObject({
-      ...{ raw: '', source: 'deltas', problem: 'no_arguments' },
+      raw: '',
+      source: 'deltas',
+      problem: 'no_arguments',
       repair: { sent, how: ['no-arguments'] },
     })
     expect(call([start(''), ...deltas(sent), end], 'length').problem).toBe('truncated')

@@ -18,7 +18,12 @@ function asOlder(message: ModelFinished): ModelFinished {
 }
 
 const write = {
-  ...{ name: 'write', description: '', idempotent: false, timeoutMs: 1, poll: false, hints: null },
+  name: 'write',
+  description: '',
+  idempotent: false,
+  timeoutMs: 1,
+  poll: false,
+  hints: null,
   schema: '{"type":"object","properties":{"path":{"type":"string"}},"required":["path"]}',
 }
 const call = '{"name": "write", "arguments": {"path": "a"}}'

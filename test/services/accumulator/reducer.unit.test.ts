@@ -29,17 +29,17 @@ describe('a round', () => {
     expect(round.to('next')).toEqual([
       {
         type: 'round-proposed',
-        ...{ conversation: 'c', turn: 7, round: 2 },
+        conversation: 'c',
+        turn: 7,
+        round: 2,
         response: {
-          ...{
-            attempt: 'a1',
-            text: 'hello',
-            reasoning: '',
-            calls: [],
-            stop: 'end',
-            finish: 'end_turn',
-            textCalls: null,
-          },
+          attempt: 'a1',
+          text: 'hello',
+          reasoning: '',
+          calls: [],
+          stop: 'end',
+          finish: 'end_turn',
+          textCalls: null,
           usage: { inputTokens: 10, outputTokens: 5, cacheReadTokens: 0, cacheWriteTokens: 0 },
         },
         failure: null,

@@ -41,7 +41,9 @@ export function finished(fields: Partial<ModelFinished> = {}): ModelFinished {
     policy: defaultPolicy,
     callsLeft: 3,
     expiresAt: 60_000,
-    ...{ callsAsText: false, textCalls: 'run', echoOf: null },
+    callsAsText: false,
+    textCalls: 'run',
+    echoOf: null,
     failure: null,
     ...fields,
   }

@@ -10,14 +10,12 @@ import { given } from '../../support/given.ts'
 import { callStart, event, finished, opened, part } from './stream.ts'
 
 const write: Declaration = {
-  ...{
-    name: 'write',
-    description: '',
-    idempotent: false,
-    timeoutMs: 60_000,
-    poll: false,
-    hints: null,
-  },
+  name: 'write',
+  description: '',
+  idempotent: false,
+  timeoutMs: 60_000,
+  poll: false,
+  hints: null,
   schema: '{"type":"object","properties":{"path":{"type":"string"}},"required":["path"]}',
 }
 const written = '{"name": "write", "arguments": {"path": "hello.py"}}'

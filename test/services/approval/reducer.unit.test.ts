@@ -25,7 +25,9 @@ describe('calls for the approval guard', () => {
       {
         to: 'activity',
         message: {
-          ...{ type: 'approval-pending', ...place, until: expiresAt },
+          type: 'approval-pending',
+          ...place,
+          until: expiresAt,
           calls: [{ ...pendingProd, id: answer().id, hash: answer().hash, rule: 'production' }],
         },
       },
@@ -86,15 +88,15 @@ describe('a decision', () => {
     const approved = waiting.when(at(5_000, answer()))
     expect(approved.to('verdict')).toEqual([
       {
-        ...{
-          type: 'guard-verdict',
-          ...place,
-          guard: 'approval',
-          version: 'v',
-          intervention: null,
-          judgedMs: 0,
-        },
-        ...{ clearedAt, deadlineMs: 60_000, enforces: [0, 1] },
+        type: 'guard-verdict',
+        ...place,
+        guard: 'approval',
+        version: 'v',
+        intervention: null,
+        judgedMs: 0,
+        clearedAt,
+        deadlineMs: 60_000,
+        enforces: [0, 1],
         verdicts: [0, 1].map((ordinal) => ({
           ordinal,
           verdict: 'pass',
@@ -125,7 +127,10 @@ describe('a decision', () => {
       {
         verdicts: [
           {
-            ...{ ordinal: 0, verdict: 'reject', code: 'approval.rejected', evidence: 'by bob' },
+            ordinal: 0,
+            verdict: 'reject',
+            code: 'approval.rejected',
+            evidence: 'by bob',
             text:
               'a person rejected this call of deploy. The reason given: "not on a Friday". ' +
               'Do not send the same call again; go on without it, or ask the user.',

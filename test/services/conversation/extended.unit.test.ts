@@ -8,7 +8,12 @@ import { cancels, only, outcome, says, settingsWith, tick } from './samples.ts'
 const wallMs = 60_000
 const message = at(0, says('m1', { settings: settingsWith({ wallMs }) }))
 const extended = (until: number, fields: Partial<TurnExtended> = {}): TurnExtended => ({
-  ...{ type: 'turn-extended', conversation: 'c', turn: 0, round: 1, until, ...fields },
+  type: 'turn-extended',
+  conversation: 'c',
+  turn: 0,
+  round: 1,
+  until,
+  ...fields,
 })
 
 describe('a turn whose round waits for slow guards', () => {

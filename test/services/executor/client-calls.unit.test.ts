@@ -34,7 +34,11 @@ import {
 } from './samples.ts'
 
 const hints = {
-  ...{ mutates: null, ignoreFields: [], loopKey: [], refusal: null, labels: [] },
+  mutates: null,
+  ignoreFields: [],
+  loopKey: [],
+  refusal: null,
+  labels: [],
   client: true,
 }
 const pick: Declaration = { ...mail, name: 'pick', idempotent: true, hints }
@@ -93,7 +97,7 @@ describe('a call of a client', () => {
 
   it('keeps its first result', () => {
     const two = roundCleared({
-      ...{ calls: [callOf(0, { name: 'pick' }), callOf(1, { name: 'pick' })] },
+      calls: [callOf(0, { name: 'pick' }), callOf(1, { name: 'pick' })],
       declarations: [pick],
     })
     const folded = given(executor, two, offer, claim(clientOwner, { ordinal: 1 }), sent('blue'))
@@ -136,7 +140,10 @@ describe('a call of a client', () => {
 
   it('has an unknown outcome if an operator stops it now, and goes on at drain', () => {
     const stop = (mode: StopInForce['mode']) => ({
-      ...{ type: 'calls-stopped' as const, ...place, round: 1, ordinals: [0] },
+      type: 'calls-stopped' as const,
+      ...place,
+      round: 1,
+      ordinals: [0],
       stop: { scope: 'all' as const, name: '', mode, reason: 'fire' },
     })
     expect(resultsIn(offered.when(stop('now')).to('verdict'))).toMatchObject([
@@ -151,17 +158,28 @@ describe('a call of a client', () => {
 
   it('waits for its guards, and a veto keeps it from its client', () => {
     const guard = {
-      ...{ name: 'shell', version: '1', tools: [{ pattern: '*', mode: 'enforce' as const }] },
-      ...{ onTimeout: 'reject' as const, deadlineMs: 1_000, rules: null },
+      name: 'shell',
+      version: '1',
+      tools: [{ pattern: '*', mode: 'enforce' as const }],
+      onTimeout: 'reject' as const,
+      deadlineMs: 1_000,
+      rules: null,
     }
     const waiting = given(executor, { ...round, policy: { ...policy, guards: [guard] } })
     expect(waiting.wants).toMatchObject([{ kind: 'await-verdict' }])
     expect(waiting.when(offer).records).toEqual([])
     const said = (verdict: 'pass' | 'reject'): GuardVerdict => ({
-      ...{ type: 'guard-verdict', ...place, round: 1, guard: 'shell', version: '1' },
+      type: 'guard-verdict',
+      ...place,
+      round: 1,
+      guard: 'shell',
+      version: '1',
       verdicts: [{ ordinal: 0, verdict, text: 'no', code: 'no', evidence: '' }],
       intervention: null,
-      ...{ clearedAt: 0, judgedMs: 1, enforces: [0], deadlineMs: 1_000 },
+      clearedAt: 0,
+      judgedMs: 1,
+      enforces: [0],
+      deadlineMs: 1_000,
     })
     expect(waiting.when(said('pass')).wants).toMatchObject([{ kind: 'offer' }])
     expect(resultsIn(waiting.when(said('reject')).to('verdict'))).toMatchObject([
@@ -231,8 +249,13 @@ describe('the performer', () => {
 
   function stopped(): PolicyRecord {
     const message = {
-      ...{ type: 'operator-stop' as const, scope: 'tool' as const, name: 'p*' },
-      ...{ mode: 'drain' as const, reason: 'fire', setBy: 'ops', setAt: 1 },
+      type: 'operator-stop' as const,
+      scope: 'tool' as const,
+      name: 'p*',
+      mode: 'drain' as const,
+      reason: 'fire',
+      setBy: 'ops',
+      setAt: 1,
     }
     return { key: keyOf(message), message, time: 1 }
   }

@@ -49,20 +49,28 @@ const pass = (ordinal = 0): CallVerdict => ({
   evidence: null,
 })
 const reject = (ordinal = 0, fields: Partial<CallVerdict> = {}): CallVerdict => ({
-  ...{
-    ordinal,
-    verdict: 'reject',
-    code: 'outside-folder',
-    text: 'Only files in /work may be written.',
-    evidence: null,
-  },
+  ordinal,
+  verdict: 'reject',
+  code: 'outside-folder',
+  text: 'Only files in /work may be written.',
+  evidence: null,
   ...fields,
 })
 
 function verdict(verdicts: CallVerdict[], fields: Partial<GuardVerdict> = {}): GuardVerdict {
   return {
-    ...{ type: 'guard-verdict', ...place, round: 1, guard: 'shell', version: '1', verdicts },
-    ...{ intervention: null, clearedAt, judgedMs: 1, enforces: [0], deadlineMs, ...fields },
+    type: 'guard-verdict',
+    ...place,
+    round: 1,
+    guard: 'shell',
+    version: '1',
+    verdicts,
+    intervention: null,
+    clearedAt,
+    judgedMs: 1,
+    enforces: [0],
+    deadlineMs,
+    ...fields,
   }
 }
 
@@ -83,7 +91,8 @@ describe('a call of a tool that an enforcing guard judges', () => {
         round: 1,
         guard: 'shell',
         since: clearedAt,
-        ...{ agent: 'agent', calls: [{ ordinal: 0, tool: 'mail' }] },
+        agent: 'agent',
+        calls: [{ ordinal: 0, tool: 'mail' }],
       },
     ])
     expect(waiting.due).toBe(clearedAt + deadlineMs)
@@ -91,11 +100,11 @@ describe('a call of a tool that an enforcing guard judges', () => {
       {
         to: 'activity',
         message: {
-          ...{ type: 'calls-waiting', ...place, round: 1 },
-          ...{
-            calls: [{ ordinal: 0, name: 'mail', guards: ['shell'] }],
-            until: clearedAt + deadlineMs,
-          },
+          type: 'calls-waiting',
+          ...place,
+          round: 1,
+          calls: [{ ordinal: 0, name: 'mail', guards: ['shell'] }],
+          until: clearedAt + deadlineMs,
         },
       },
     ])
@@ -118,14 +127,12 @@ describe('a call of a tool that an enforcing guard judges', () => {
     const rejected = waiting.when(verdict([reject()]))
     expect(resultsOf(rejected)).toEqual([
       {
-        ...{
-          ordinal: 0,
-          status: 'vetoed',
-          durationMs: 0,
-          contents: [],
-          tokens: null,
-          reason: 'vetoed by guard shell: outside-folder',
-        },
+        ordinal: 0,
+        status: 'vetoed',
+        durationMs: 0,
+        contents: [],
+        tokens: null,
+        reason: 'vetoed by guard shell: outside-folder',
         text: 'Tool call vetoed before execution: the guard "shell" says: Only files in /work may be written.',
       },
     ])

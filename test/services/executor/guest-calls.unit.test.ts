@@ -29,13 +29,25 @@ const reported = (result: CallResult | null, fields: Partial<Outcome> = {}) =>
   outcome('guest', result, { ...place, ...fields })
 const requested = { type: 'verdicts-requested', ...place, round: 1 } as const
 const guard = {
-  ...{ name: 'shell', version: '1', tools: [{ pattern: '*', mode: 'enforce' as const }] },
-  ...{ deadlineMs: 20_000, onTimeout: 'reject' as const, rules: null },
+  name: 'shell',
+  version: '1',
+  tools: [{ pattern: '*', mode: 'enforce' as const }],
+  deadlineMs: 20_000,
+  onTimeout: 'reject' as const,
+  rules: null,
 }
 const guarded = cleared({ policy: { ...policy, guards: [guard] } })
 const passes: GuardVerdict = {
-  ...{ type: 'guard-verdict', ...place, round: 1, guard: 'shell', version: '1', judgedMs: 1 },
-  ...{ intervention: null, clearedAt: 1, enforces: [0], deadlineMs: 20_000 },
+  type: 'guard-verdict',
+  ...place,
+  round: 1,
+  guard: 'shell',
+  version: '1',
+  judgedMs: 1,
+  intervention: null,
+  clearedAt: 1,
+  enforces: [0],
+  deadlineMs: 20_000,
   verdicts: [{ ordinal: 0, verdict: 'pass', code: '', text: '', evidence: null }],
 }
 
@@ -57,7 +69,9 @@ describe('the offer of a call to its guest (GUEST-CALLS-1)', () => {
   it('is the claim: no executor has a task, and no claim counts', () => {
     expect(offered.wants).toEqual([])
     expect(offered.state?.rounds[0]?.calls[0]?.phase).toMatchObject({
-      ...{ kind: 'claimed', owner: 'guest', try: 1 },
+      kind: 'claimed',
+      owner: 'guest',
+      try: 1,
     })
     const claimed = offered.when(claim('o', place)).when(outcome('o', ok(), place))
     expect(resultsOf(claimed.all)).toEqual([])
@@ -66,11 +80,18 @@ describe('the offer of a call to its guest (GUEST-CALLS-1)', () => {
   it('is in the verdicts, with the deadline of the call', () => {
     expect(offered.to('activity')).toEqual([
       {
-        ...{ type: 'guest-verdicts', ...place, round: 1 },
+        type: 'guest-verdicts',
+        ...place,
+        round: 1,
         calls: [
           {
-            ...{ ordinal: 0, callId: 'id0', name: 'mail', verdict: 'run' },
-            ...{ text: '', code: '', until: 1 + claimMs },
+            ordinal: 0,
+            callId: 'id0',
+            name: 'mail',
+            verdict: 'run',
+            text: '',
+            code: '',
+            until: 1 + claimMs,
           },
         ],
       },

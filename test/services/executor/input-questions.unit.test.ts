@@ -31,8 +31,16 @@ const seat = { answer: 'accept' as const, values: '{"seat":"aisle"}' }
 
 function requested(fields: Partial<InputRequested> = {}): InputRequested {
   return {
-    ...{ type: 'input-requested', ...place, round: 1, ordinal: 0, try: 1, owner: 'o' },
-    ...{ number: 1, question, waitMs: 20_000, ...fields },
+    type: 'input-requested',
+    ...place,
+    round: 1,
+    ordinal: 0,
+    try: 1,
+    owner: 'o',
+    number: 1,
+    question,
+    waitMs: 20_000,
+    ...fields,
   }
 }
 
@@ -44,7 +52,10 @@ const running = given(executor, at(900, roundCleared()), at(1_000, claim('o')))
 const asked = running.when(at(2_000, requested()))
 const withdrawn = [
   {
-    ...{ type: 'approval-withdrawn', ...place, round: 1, input: 1 },
+    type: 'approval-withdrawn',
+    ...place,
+    round: 1,
+    input: 1,
     calls: [{ ordinal: 0, reason: 'its call needs no answer any more' }],
   },
 ]
@@ -53,12 +64,25 @@ describe('a question of a running tool', () => {
   it('goes to the approval stage with the call and the end of its wait', () => {
     expect(asked.to('person')).toEqual([
       {
-        ...{ type: 'approval-asked', ...place, round: 1, input: 1, agent: 'agent' },
-        ...{ rules: '', version: '', clearedAt: 2_000, deadlineMs: 20_000, until: 22_000 },
+        type: 'approval-asked',
+        ...place,
+        round: 1,
+        input: 1,
+        agent: 'agent',
+        rules: '',
+        version: '',
+        clearedAt: 2_000,
+        deadlineMs: 20_000,
+        until: 22_000,
         calls: [
           {
-            ...{ ordinal: 0, name: 'mail', arguments: '{"n":0}', question },
-            ...{ source: null, program: null, requested: null },
+            ordinal: 0,
+            name: 'mail',
+            arguments: '{"n":0}',
+            question,
+            source: null,
+            program: null,
+            requested: null,
           },
         ],
       },

@@ -39,7 +39,9 @@ export const agents: Agents = new Map([
   [
     'agent',
     {
-      ...{ name: 'agent', system: '', settings: defaultSettings },
+      name: 'agent',
+      system: '',
+      settings: defaultSettings,
       model: { provider: 'anthropic', name: 'model', apiKey: 'secret-key', maxOutputTokens: 100 },
       tools: [mail, look].map((declaration) => ({
         declaration,
@@ -194,7 +196,12 @@ export function inbox(clock: TestClock) {
     const context: PerformerContext = {
       kept: async () => undefined,
       historyTable: { logTime: () => undefined, keys: async () => [], forget: async () => {} },
-      ...{ owner: name, partition: 0, clock, formerOwnersDead, hasEnded, randomId: () => 'random' },
+      owner: name,
+      partition: 0,
+      clock,
+      formerOwnersDead,
+      hasEnded,
+      randomId: () => 'random',
       log: createLog({
         level: 'trace',
         destination: { write: (line: string) => lines.push(line) },
@@ -221,7 +228,8 @@ export function inbox(clock: TestClock) {
     reconcilers.add(reconcile)
     for (const unit of units.keys()) reconcile(unit, tasksOf(unit))
     return {
-      ...{ written, lines },
+      written,
+      lines,
       reconcile: (unit, tasks) => performer.reconcile(unit, tasks),
       close(how) {
         reconcilers.delete(reconcile)

@@ -177,20 +177,21 @@ describe('a claim', () => {
     expect(folded.wants).toEqual([
       {
         kind: 'run',
-        ...{ guards: [], clearedAt: 1 },
-        ...{ ...place, round: 1, ordinal: 0, try: 1, expiresAt },
-        ...{
-          owner: 'a',
-          cancelled: false,
-          agent: 'agent',
-          declaration: mail,
-          arguments: '{"n":0}',
-        },
-        ...{
-          startWithinMs: policy.startWithinMs,
-          timeoutMs: mail.timeoutMs,
-          graceMs: policy.graceMs,
-        },
+        guards: [],
+        clearedAt: 1,
+        ...place,
+        round: 1,
+        ordinal: 0,
+        try: 1,
+        expiresAt,
+        owner: 'a',
+        cancelled: false,
+        agent: 'agent',
+        declaration: mail,
+        arguments: '{"n":0}',
+        startWithinMs: policy.startWithinMs,
+        timeoutMs: mail.timeoutMs,
+        graceMs: policy.graceMs,
         idempotencyKey: '["c",7,1,0]',
       },
     ])
@@ -294,7 +295,10 @@ describe('the deadline of a claim', () => {
     const folded = given(executor, roundCleared(), at(500, claim('a')), at(500 + claimMs, tick))
     expect(resultsOf(folded)).toEqual([
       {
-        ...{ ordinal: 0, status: 'outcome_unknown', reason: 'no result in time', durationMs: 0 },
+        ordinal: 0,
+        status: 'outcome_unknown',
+        reason: 'no result in time',
+        durationMs: 0,
         contents: [],
         tokens: null,
         text: 'No result of this call came back in time. It may have run, or may still take effect; check before doing it again.',

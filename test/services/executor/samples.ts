@@ -62,8 +62,16 @@ export function callOf(ordinal: number, fields: Partial<Call> = {}): Call {
 
 export function roundCleared(fields: Partial<RoundCleared> = {}): RoundCleared {
   return {
-    ...{ type: 'round-cleared', ...place, round: 1, agent: 'agent', policy, expiresAt },
-    ...{ calls: [callOf(0)], decided: [], declarations: [mail, look], extendedTo: null },
+    type: 'round-cleared',
+    ...place,
+    round: 1,
+    agent: 'agent',
+    policy,
+    expiresAt,
+    calls: [callOf(0)],
+    decided: [],
+    declarations: [mail, look],
+    extendedTo: null,
     ...fields,
   }
 }

@@ -57,8 +57,12 @@ describe('a call that an operator stopped', () => {
 
   it('is skipped while it waits for a guard, and no verdict lets it run', () => {
     const guard: GuardInForce = {
-      ...{ name: 'shell', version: '1', tools: [{ pattern: '*', mode: 'enforce' }] },
-      ...{ deadlineMs: 5_000, onTimeout: 'allow', rules: null },
+      name: 'shell',
+      version: '1',
+      tools: [{ pattern: '*', mode: 'enforce' }],
+      deadlineMs: 5_000,
+      onTimeout: 'allow',
+      rules: null,
     }
     const waiting = given(executor, roundCleared({ policy: { ...policy, guards: [guard] } }))
     expect(waiting.wants).toMatchObject([{ kind: 'await-verdict' }])
@@ -138,7 +142,7 @@ describe('an executor with stops in its table', () => {
     }
     const cleared = (fields: Partial<ReturnType<typeof roundCleared>> = {}) =>
       append(roundCleared({ expiresAt: 1e9, ...fields }))
-    return { ...{ owner, outputs, tools, table, clock }, stop, look, cleared }
+    return { owner, outputs, tools, table, clock, stop, look, cleared }
   }
 
   it.each<[string, Partial<StopInForce>, string]>([

@@ -9,8 +9,12 @@ import { conversation, request, results, round } from './samples.ts'
 const refusal = 'the budget default/tenant/day/tokens is reached: 48 tokens of 1 tokens'
 const reached: BudgetUse = {
   budget: {
-    ...{ id: 'default/tenant/day/tokens', subject: '', window: 'day', unit: 'tokens' },
-    ...{ soft: 10, hard: null },
+    id: 'default/tenant/day/tokens',
+    subject: '',
+    window: 'day',
+    unit: 'tokens',
+    soft: 10,
+    hard: null,
   },
   used: 48,
 }
@@ -20,7 +24,10 @@ describe('a guest under a budget', () => {
     const folded = given(guest, request('r1')).when(results('turn_end', { refusal }))
     expect(folded.to('activity')).toContainEqual(
       expect.objectContaining({
-        ...{ type: 'turn-finished', outcome: 'failed', class: 'budget', reason: refusal },
+        type: 'turn-finished',
+        outcome: 'failed',
+        class: 'budget',
+        reason: refusal,
       }),
     )
   })
@@ -29,7 +36,10 @@ describe('a guest under a budget', () => {
     const end = results('turn_end', { refusal: 'its calls', refusalClass: 'no_progress' })
     expect(given(guest, request('r1')).when(end).to('activity')).toContainEqual(
       expect.objectContaining({
-        ...{ type: 'turn-finished', outcome: 'failed', class: 'no_progress', reason: 'its calls' },
+        type: 'turn-finished',
+        outcome: 'failed',
+        class: 'no_progress',
+        reason: 'its calls',
       }),
     )
   })
@@ -45,7 +55,11 @@ describe('a guest under a budget', () => {
     const folded = given(guest, request('r1')).when(results('running', { reached: [reached] }))
     expect(folded.to('activity')).toEqual([
       {
-        ...{ type: 'budget-reached', conversation, turn: 0, round: 0, tenant: 'default' },
+        type: 'budget-reached',
+        conversation,
+        turn: 0,
+        round: 0,
+        tenant: 'default',
         ...reached,
       },
     ])

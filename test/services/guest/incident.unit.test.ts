@@ -55,7 +55,9 @@ describe('incident I1 in a guest: the same failing call again and again', () => 
       [
         expect.objectContaining({ callId: 'x', name: 'exec', verdict: 'run' }),
         expect.objectContaining({
-          ...{ callId: 'y', verdict: 'refuse', text: expect.stringContaining('command') },
+          callId: 'y',
+          verdict: 'refuse',
+          text: expect.stringContaining('command'),
         }),
       ],
     ])
@@ -146,7 +148,9 @@ describe('a call that waits for a person', () => {
   it('is skipped by a cancel', async () => {
     const { world } = await waiting()
     const over = await world.append('guest-events', {
-      ...{ type: 'cancel-requested', conversation, messageId: '' },
+      type: 'cancel-requested',
+      conversation,
+      messageId: '',
     })
     expect(of(over, 'guest-verdicts').at(-1)?.calls[0]?.verdict).toBe('refuse')
     expect(of(over, 'round-outcome')[0]?.results[0]?.status).toBe('skipped')
@@ -159,7 +163,9 @@ it('a turn ends by its reply, and the next one begins with an empty memory', asy
   const over = await world.write(round('t.1', { text: 'There is one file.' }))
   expect(of(over, 'turn-finished')).toEqual([
     expect.objectContaining({
-      ...{ outcome: 'answered', reply: 'There is one file.', messageId: 'u1' },
+      outcome: 'answered',
+      reply: 'There is one file.',
+      messageId: 'u1',
     }),
   ])
   expect(of(over, 'guest-carried')).toHaveLength(1)

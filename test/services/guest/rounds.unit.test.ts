@@ -19,8 +19,12 @@ import {
 } from './samples.ts'
 
 const guard: GuardInForce = {
-  ...{ name: 'lookout', version: '1', tools: [{ pattern: 'exec', mode: 'enforce' }] },
-  ...{ deadlineMs: 1_000, onTimeout: 'reject', rules: null },
+  name: 'lookout',
+  version: '1',
+  tools: [{ pattern: 'exec', mode: 'enforce' }],
+  deadlineMs: 1_000,
+  onTimeout: 'reject',
+  rules: null,
 }
 const opened = given(guest, request('r0'))
 const proposed = opened.when(round('a.1'))
@@ -33,10 +37,17 @@ describe('the first request of a guest', () => {
       'activity: guest-advice',
     ])
     expect(only(opened.records, 'history-entry')).toMatchObject({
-      ...{ turn: 0, round: 0, user: 'list the files' },
+      turn: 0,
+      round: 0,
+      user: 'list the files',
     })
     expect(only(opened.records, 'guest-advice')).toMatchObject({
-      ...{ turn: 0, turnKey: 'u1', round: 0, rung: 'none', unknown: [], requestId: 'r0' },
+      turn: 0,
+      turnKey: 'u1',
+      round: 0,
+      rung: 'none',
+      unknown: [],
+      requestId: 'r0',
     })
   })
 
@@ -63,11 +74,18 @@ describe('a round (GUEST-1)', () => {
   it('goes to the validator under a number, with the calls that the turn may still make', () => {
     expect(names(proposed.records)).toEqual(['next: round-proposed', 'activity: round-started'])
     expect(only(proposed.records, 'round-proposed')).toMatchObject({
-      ...{ conversation, turn: 0, round: 1, callsLeft: 10_000, expiresAt: 86_400_001 },
+      conversation,
+      turn: 0,
+      round: 1,
+      callsLeft: 10_000,
+      expiresAt: 86_400_001,
       response: { attempt: 'a.1' },
     })
     expect(only(proposed.records, 'round-started')).toMatchObject({
-      ...{ turn: 0, round: 1, key: 'a.1', turnKey: 'u1' },
+      turn: 0,
+      round: 1,
+      key: 'a.1',
+      turnKey: 'u1',
     })
   })
 
@@ -94,11 +112,14 @@ describe('a round (GUEST-1)', () => {
     const refused = [{ ordinal: 0, callId: 'id-0', text: 'no', code: 'missing' }]
     expect(only(over.records, 'guest-advice')).toMatchObject({ key: 'a.1', refused })
     expect(only(over.when(round('a.1')).records, 'guest-advice')).toMatchObject({
-      ...{ key: 'a.1', refused, requestId: '' },
+      key: 'a.1',
+      refused,
+      requestId: '',
     })
     const later = over.when(round('b.1')).when(outcome(0, 2))
     expect(only(later.when(round('a.1')).records, 'guest-advice')).toMatchObject({
-      ...{ key: 'a.1', refused: [{ ordinal: 0, callId: 'id-0' }] },
+      key: 'a.1',
+      refused: [{ ordinal: 0, callId: 'id-0' }],
     })
   })
 
@@ -122,7 +143,8 @@ describe('a round (GUEST-1)', () => {
   it('is refused with a reason if a call does not have its place as its ordinal', () => {
     const { records } = opened.when(round('a.1', { calls: [{ ordinal: 3 }] }))
     expect(only(records, 'guest-advice')).toMatchObject({
-      ...{ isOpen: false, reason: expect.stringContaining('ordinal 3') },
+      isOpen: false,
+      reason: expect.stringContaining('ordinal 3'),
     })
   })
 })
@@ -131,7 +153,13 @@ describe('a result (GUEST-TURN-2)', () => {
   it('goes to the executor as the outcome of the guest', () => {
     const { records } = proposed.when(results('running', { results: [result('a.1')] }))
     expect(only(records, 'outcome')).toEqual({
-      ...{ type: 'outcome', conversation, turn: 0, round: 1, ordinal: 0, try: 1, owner: 'guest' },
+      type: 'outcome',
+      conversation,
+      turn: 0,
+      round: 1,
+      ordinal: 0,
+      try: 1,
+      owner: 'guest',
       result: {
         ordinal: 0,
         status: 'ok',
@@ -190,8 +218,13 @@ describe('a request (G5, G6)', () => {
       'activity: guest-advice',
     ])
     expect(all(over.records, 'guest-advice')[1]).toMatchObject({
-      ...{ requestId: 'r1', round: 1, key: 'a.1', rung: 'nudge', text: 'text of the nudge' },
-      ...{ rule: 'identical-failure', unknown: [] },
+      requestId: 'r1',
+      round: 1,
+      key: 'a.1',
+      rung: 'nudge',
+      text: 'text of the nudge',
+      rule: 'identical-failure',
+      unknown: [],
     })
   })
 
@@ -268,12 +301,16 @@ describe('the advice (GUEST-ADVICE-1, GUEST-ADVICE-2)', () => {
     const policy = policyWith({}, { rounds: 1 })
     const first = capped({ rounds: 1 }).when(outcome(0, 1, { policy }))
     expect(only(first.records, 'guest-advice')).toMatchObject({
-      ...{ rung: 'text_only', cap: 'rounds', text: expect.stringContaining('1 model round') },
+      rung: 'text_only',
+      cap: 'rounds',
+      text: expect.stringContaining('1 model round'),
     })
     const second = first.when(round('b.1', { policy }))
     expect(only(second.records, 'round-proposed').callsLeft).toBe(0)
     expect(only(second.when(outcome(0, 2, { policy })).records, 'guest-advice')).toMatchObject({
-      ...{ rung: 'end', cap: 'rounds', text: '' },
+      rung: 'end',
+      cap: 'rounds',
+      text: '',
     })
   })
 
@@ -297,7 +334,9 @@ describe('the advice (GUEST-ADVICE-1, GUEST-ADVICE-2)', () => {
       outcome(0, 1, { policy, intervention: intervention('end') }),
     )
     expect(only(over.records, 'guest-advice')).toMatchObject({
-      ...{ rung: 'end', rule: 'identical-failure', cap: 'rounds' },
+      rung: 'end',
+      rule: 'identical-failure',
+      cap: 'rounds',
     })
   })
 
@@ -336,7 +375,9 @@ describe('a front that hides refused rounds (G12)', () => {
     expect(only(hidden.records, 'guest-advice').hidden).toEqual([{ hash: 'a', count: 1 }])
     const next = hidden.when(request('r1', [], { hiddenKeys: ['a.1'] }))
     expect(only(next.records, 'guest-advice')).toMatchObject({
-      ...{ requestId: 'r1', unknown: [], hidden: [{ hash: 'a', count: 1 }] },
+      requestId: 'r1',
+      unknown: [],
+      hidden: [{ hash: 'a', count: 1 }],
     })
   })
 

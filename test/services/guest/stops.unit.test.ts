@@ -43,7 +43,10 @@ describe('a guest that an operator stopped', () => {
     )
     expect(folded.to('activity')).toContainEqual(
       expect.objectContaining({
-        ...{ type: 'turn-finished', outcome: 'failed', class: 'stopped', reason },
+        type: 'turn-finished',
+        outcome: 'failed',
+        class: 'stopped',
+        reason,
       }),
     )
   })

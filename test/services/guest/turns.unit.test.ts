@@ -49,7 +49,11 @@ describe('a turn ends (G7)', () => {
       'self: guest-carried',
     ])
     expect(only(replied.records, 'turn-finished')).toMatchObject({
-      ...{ turn: 0, messageId: 'u1', outcome: 'answered', reply: 'Done.', cap: null },
+      turn: 0,
+      messageId: 'u1',
+      outcome: 'answered',
+      reply: 'Done.',
+      cap: null,
       totals: { rounds: 1, calls: 0 },
     })
     expect(carriedOn(replied)).toMatchObject({ from: 2, turns: [], newest: { names: ['u1'] } })
@@ -119,10 +123,14 @@ describe('a turn ends (G7)', () => {
         'turn-finished',
       )
     expect(ended({ intervention: intervention('end') })).toMatchObject({
-      ...{ outcome: 'failed', class: 'no_progress', reason: 'the same call failed three times' },
+      outcome: 'failed',
+      class: 'no_progress',
+      reason: 'the same call failed three times',
     })
     expect(ended({ tokens: 9, policy: policyWith({}, { tokens: 5 }) })).toMatchObject({
-      ...{ outcome: 'capped', class: 'budget', cap: 'tokens' },
+      outcome: 'capped',
+      class: 'budget',
+      cap: 'tokens',
     })
   })
 
@@ -133,7 +141,10 @@ describe('a turn ends (G7)', () => {
     const ended = open.when(at(1_001, tick))
     expect(only(ended.records, 'turn-finished')).toMatchObject({ outcome: 'capped', cap: 'wall' })
     expect(only(ended.when(request('r1')).records, 'guest-advice')).toMatchObject({
-      ...{ rung: 'end', cap: 'wall', isOpen: false, requestId: 'r1' },
+      rung: 'end',
+      cap: 'wall',
+      isOpen: false,
+      requestId: 'r1',
     })
     const late = open.when(at(2_000, round('a.1', short)))
     expect(only(late.records, 'turn-finished').cap).toBe('wall')
@@ -145,7 +156,9 @@ describe('a turn ends (G7)', () => {
     const ended = over.when(at(3 + limits.guestIdleMs, tick))
     expect(only(ended.records, 'turn-finished').outcome).toBe('cancelled')
     expect(only(ended.when(request('r1', ['a.1'])).records, 'guest-advice')).toMatchObject({
-      ...{ rung: 'none', isOpen: true, unknown: [] },
+      rung: 'none',
+      isOpen: true,
+      unknown: [],
     })
   })
 
@@ -157,7 +170,9 @@ describe('a turn ends (G7)', () => {
     expect(only(again.records, 'guest-advice')).toMatchObject({ rung: 'end', isOpen: true })
     expect(again.due).toBeGreaterThan(due)
     expect(only(advised.when(at(due, tick)).records, 'turn-finished')).toMatchObject({
-      ...{ outcome: 'failed', class: 'no_progress', reason: intervention('end').reason },
+      outcome: 'failed',
+      class: 'no_progress',
+      reason: intervention('end').reason,
     })
   })
 
@@ -256,10 +271,12 @@ describe('the newest turn, when it is over', () => {
   it('stays stopped after a cancel', () => {
     const stopped = over.when(cancels('u1')).when(results('turn_end'))
     expect(only(stopped.records, 'turn-finished')).toMatchObject({
-      ...{ outcome: 'cancelled', class: 'cancelled' },
+      outcome: 'cancelled',
+      class: 'cancelled',
     })
     expect(only(stopped.when(request('r1', ['a.1'])).records, 'guest-advice')).toMatchObject({
-      ...{ rung: 'end', isOpen: false },
+      rung: 'end',
+      isOpen: false,
     })
   })
 })
@@ -279,7 +296,8 @@ describe('a stage that failed (R8)', () => {
     ])
     expect(only(failed.records, 'history-entry').note).toBe(notes.brokenInTheTools)
     expect(only(failed.records, 'turn-finished')).toMatchObject({
-      ...{ outcome: 'failed', class: 'internal' },
+      outcome: 'failed',
+      class: 'internal',
     })
     expect(all(failed.records, 'guest-advice')).toMatchObject([
       { key: 'a.1', rung: 'none', isOpen: false, reason: expect.stringContaining('it threw') },

@@ -40,7 +40,10 @@ describe('the result of a call that a client ran', () => {
 describe('a piece of an image or a file', () => {
   const hash = 'a'.repeat(64)
   const sent = {
-    ...{ type: 'content-sent' as const, conversation: 'c', hash, piece: 1 },
+    type: 'content-sent' as const,
+    conversation: 'c',
+    hash,
+    piece: 1,
     data: Buffer.from('x'),
   }
 

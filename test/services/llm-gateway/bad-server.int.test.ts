@@ -82,13 +82,11 @@ async function ask(
   let held = Promise.withResolvers<void>()
   held.resolve()
   const context: PerformerContext = {
-    ...{
-      owner: 'owner',
-      partition: 0,
-      clock: systemClock,
-      formerOwnersDead: false,
-      randomId: () => 'id',
-    },
+    owner: 'owner',
+    partition: 0,
+    clock: systemClock,
+    formerOwnersDead: false,
+    randomId: () => 'id',
     log: createLog({ level: 'silent' }),
     async write(_, messages) {
       if (messages.some(({ type }) => type === 'part')) await held.promise
@@ -105,7 +103,9 @@ async function ask(
   }
   const agent = agentOf({}, { provider: api, baseUrl })
   const running = startGateway({
-    ...{ agents: new Map([[agent.name, agent]]), connect: connectOnce(), echoOf: () => null },
+    agents: new Map([[agent.name, agent]]),
+    connect: connectOnce(),
+    echoOf: () => null,
   })(context)
   performer = running
   const request = modelRequest({

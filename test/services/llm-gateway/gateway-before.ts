@@ -168,7 +168,11 @@ function contextOf(
   randomId: () => string,
 ): Omit<PerformerContext, 'write'> {
   return {
-    ...{ owner: 'owner', partition: 0, clock: systemClock, formerOwnersDead: false, randomId },
+    owner: 'owner',
+    partition: 0,
+    clock: systemClock,
+    formerOwnersDead: false,
+    randomId,
     log: createLog({ level: 'silent' }),
     history: async () => history,
     policy: async () => undefined,

@@ -55,21 +55,21 @@ function finished(attempt: string, fields: Partial<AttemptFinished> = {}): Attem
 const tick: Tick = { type: 'tick', conversation: 'c', unit: llmGateway.unit(modelRequest()) }
 
 const noAnswer = {
-  ...{
-    type: 'model-finished',
-    ...round,
-    attempt: '',
-    parts: 0,
-    finish: '',
-    stop: 'other',
-    declarations: [],
-    agent: 'agent',
-  },
-  ...{
-    usage: { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 },
-    policy: defaultPolicy,
-  },
-  ...{ callsLeft: 100, expiresAt: 1_000_000, callsAsText: false, textCalls: null, echoOf: null },
+  type: 'model-finished',
+  ...round,
+  attempt: '',
+  parts: 0,
+  finish: '',
+  stop: 'other',
+  declarations: [],
+  agent: 'agent',
+  usage: { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 },
+  policy: defaultPolicy,
+  callsLeft: 100,
+  expiresAt: 1_000_000,
+  callsAsText: false,
+  textCalls: null,
+  echoOf: null,
 }
 
 function failureOf([message]: Message[]): ModelFinished['failure'] {
@@ -156,24 +156,22 @@ describe('an answer', () => {
     )
     expect(answered.to('response')).toEqual([
       {
-        ...{
-          type: 'model-finished',
-          ...round,
-          attempt: 'a',
-          parts: 2,
-          finish: 'tool_use',
-          stop: 'calls',
-          usage,
-        },
-        ...{
-          declarations: [tool('read').declaration],
-          policy: overlaid,
-          agent: 'agent',
-          callsLeft: 7,
-          expiresAt: 1_000_000,
-          ...{ callsAsText: true, textCalls: 'run', echoOf: 'a message of the user' },
-          failure: null,
-        },
+        type: 'model-finished',
+        ...round,
+        attempt: 'a',
+        parts: 2,
+        finish: 'tool_use',
+        stop: 'calls',
+        usage,
+        declarations: [tool('read').declaration],
+        policy: overlaid,
+        agent: 'agent',
+        callsLeft: 7,
+        expiresAt: 1_000_000,
+        callsAsText: true,
+        textCalls: 'run',
+        echoOf: 'a message of the user',
+        failure: null,
       },
     ])
     expect(answered.state).toBeUndefined()
@@ -237,8 +235,12 @@ describe('an attempt that failed', () => {
     )
     expect(waiting.to('activity')).toEqual([
       {
-        ...{ type: 'model-retry', ...round, attempt: 'a', next: 2 },
-        ...{ reason: 'overloaded', waitMs: 1500 },
+        type: 'model-retry',
+        ...round,
+        attempt: 'a',
+        next: 2,
+        reason: 'overloaded',
+        waitMs: 1500,
       },
     ])
     const { to } = waiting.when(at(1700, tick)).when(at(1800, failed('b', { reason: 'busy' })))

@@ -160,16 +160,12 @@ describe('noise', () => {
     input: word,
   })
   const anthropicDelta = optional({
-    ...{
-      type: fc.constantFrom('input_json_delta', 'text_delta', 'thinking_delta', 'signature_delta'),
-      partial_json: scrap,
-    },
-    ...{
-      text: word,
-      thinking: word,
-      signature: word,
-      stop_reason: fc.constantFrom('tool_use', 'end_turn', 'max_tokens', null),
-    },
+    type: fc.constantFrom('input_json_delta', 'text_delta', 'thinking_delta', 'signature_delta'),
+    partial_json: scrap,
+    text: word,
+    thinking: word,
+    signature: word,
+    stop_reason: fc.constantFrom('tool_use', 'end_turn', 'max_tokens', null),
   })
   const anthropicEvent = optional({
     type: fc.constantFrom(
@@ -183,7 +179,10 @@ describe('noise', () => {
         'ping',
       ],
     ),
-    ...{ index: word, content_block: anthropicBlock, delta: anthropicDelta, usage: word },
+    index: word,
+    content_block: anthropicBlock,
+    delta: anthropicDelta,
+    usage: word,
     message: optional({
       id: word,
       content: fc.array(anthropicBlock, { maxLength: 2 }),
@@ -213,15 +212,13 @@ describe('noise', () => {
 
   const item = optional({
     type: fc.constantFrom('function_call', 'custom_tool_call', 'message', 'reasoning', 'mcp_call'),
-    ...{
-      id: word,
-      call_id: word,
-      name: word,
-      arguments: word,
-      input: word,
-      status: word,
-      content: word,
-    },
+    id: word,
+    call_id: word,
+    name: word,
+    arguments: word,
+    input: word,
+    status: word,
+    content: word,
   })
   const responsesEvent = optional({
     type: fc.constantFrom(
@@ -244,15 +241,13 @@ describe('noise', () => {
         'response.reasoning_summary_text.delta',
       ],
     ),
-    ...{
-      item,
-      item_id: word,
-      output_index: word,
-      delta: word,
-      arguments: word,
-      text: word,
-      name: word,
-    },
+    item,
+    item_id: word,
+    output_index: word,
+    delta: word,
+    arguments: word,
+    text: word,
+    name: word,
     response: optional({
       id: word,
       output: fc.array(item, { maxLength: 3 }),

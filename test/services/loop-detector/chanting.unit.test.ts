@@ -65,7 +65,9 @@ describe('rows that a tool returned in this turn', () => {
   const ruleOf = (results: string[], answer: string) => {
     const steps = results.map((result, n): Step => {
       return {
-        ...{ kind: 'tool', tool: 'read_file', args: { path: `${n}` } },
+        kind: 'tool',
+        tool: 'read_file',
+        args: { path: `${n}` },
         outcome: 'ok',
         result,
       }

@@ -156,7 +156,11 @@ describe('a text of a guard for the model', () => {
   it('is a nudge in the very next request, and reported to clients', () => {
     const story = executedWith(fromGuard, { ...fromGuard, guard: 'spend', text: 'Spend less.' })
     const intervention = {
-      ...{ rung: 'nudge', ordinary: false, rule: 'guard', key: 'secrets, spend', class: null },
+      rung: 'nudge',
+      ordinary: false,
+      rule: 'guard',
+      key: 'secrets, spend',
+      class: null,
       text: 'Stop looking for keys.\n\nSpend less.',
     }
     expect(story.to('conversation')).toMatchObject([{ type: 'round-outcome', intervention }])

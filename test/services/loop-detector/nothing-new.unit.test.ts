@@ -32,7 +32,10 @@ describe('rounds that bring nothing new', () => {
   it('lead to a nudge at the eighth one in a row', () => {
     expect(rungs(...known, ...again)).toEqual([...silence(11), 'nudge'])
     expect(played(...known, ...again).at(-1)).toMatchObject({
-      ...{ rule: 'nothing-new', ruleVersion: 1, key: 'read_page', class: null },
+      rule: 'nothing-new',
+      ruleVersion: 1,
+      key: 'read_page',
+      class: null,
       reason: '8 rounds in a row brought only calls with results that the turn already had',
     })
   })

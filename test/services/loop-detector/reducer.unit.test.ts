@@ -169,12 +169,22 @@ describe('the report of a response', () => {
       checked(1, { calls: [list], response: { text: 'I look.', attempt: 'x', usage } }),
     )
     expect(answeredIn(running.to('activity'))).toEqual({
-      ...{ type: 'model-answered', ...place, round: 1, attempt: 'x', stop: 'calls', usage },
-      ...{ text: 'I look.', textBytes: 7 },
+      type: 'model-answered',
+      ...place,
+      round: 1,
+      attempt: 'x',
+      stop: 'calls',
+      usage,
+      text: 'I look.',
+      textBytes: 7,
       calls: [
         {
-          ...{ ordinal: 0, id: 'id', name: 'list', problem: null },
-          ...{ arguments: '{"path":"."}', argumentsBytes: 12 },
+          ordinal: 0,
+          id: 'id',
+          name: 'list',
+          problem: null,
+          arguments: '{"path":"."}',
+          argumentsBytes: 12,
         },
       ],
     })

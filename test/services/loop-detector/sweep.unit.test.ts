@@ -10,7 +10,11 @@ const row = (number: number) => `row ${number} of the table`
 const rows = (from: number, to: number) =>
   Array.from({ length: to - from }, (_, index) => row(from + index)).join('\n')
 const window = (from: number, to: number, tool = 'read_lines'): Step => ({
-  ...{ kind: 'tool', tool, args: { from, to }, outcome: 'ok', result: rows(from, to) },
+  kind: 'tool',
+  tool,
+  args: { from, to },
+  outcome: 'ok',
+  result: rows(from, to),
 })
 const write: Step = {
   kind: 'tool',

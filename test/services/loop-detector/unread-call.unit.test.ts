@@ -5,7 +5,9 @@ import { empty, failing, ok, one, played, rungs, type Step, says } from './round
 /** Each with other words, because three equal texts are a monologue too. */
 function unread(words: string): Step {
   const textCalls = {
-    ...{ dialect: 'json', repairs: [], fault: "missing required field 'path'" },
+    dialect: 'json',
+    repairs: [],
+    fault: "missing required field 'path'",
     held: null,
   }
   return {

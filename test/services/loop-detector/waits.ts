@@ -16,13 +16,21 @@ export type WaitCall = {
 }
 
 const call = (tool: string, args: Record<string, unknown>, answer: string): WaitCall => ({
-  ...{ tool, args, answer },
+  tool,
+  args,
+  answer,
 })
 const poller = (tool: string, args: Record<string, unknown>, answer: string): WaitCall => ({
-  ...{ tool, args, answer, poller: true },
+  tool,
+  args,
+  answer,
+  poller: true,
 })
 const failed = (tool: string, args: Record<string, unknown>, answer: string): WaitCall => ({
-  ...{ tool, args, answer, failed: true },
+  tool,
+  args,
+  answer,
+  failed: true,
 })
 const one = (id: string, ...lap: WaitCall[]): WaitCase => ({ id, lap })
 
@@ -45,7 +53,9 @@ const background = call(
 const startJob = call('start_job', { name: 'b' }, '{"job_id":"j-12"}')
 /** One look at a job that an earlier call started, with its answer. */
 const job = (id: string, answer: string): WaitCase => ({
-  ...{ id, first: startJob, lap: [call('get_job', { job_id: 'j-12' }, answer)] },
+  id,
+  first: startJob,
+  lap: [call('get_job', { job_id: 'j-12' }, answer)],
 })
 const bash = (id: string, command: string, answer: string): WaitCase =>
   one(id, call('bash', { command }, answer))

@@ -35,7 +35,9 @@ function interventions(
     const time = round * stepMs
     const declarations = [declared(tool, { poll: poller === true })]
     const proposed = checked(round, {
-      ...{ calls: [toolCall(tool, args)], declarations, policy },
+      calls: [toolCall(tool, args)],
+      declarations,
+      policy,
       expiresAt: Number.MAX_SAFE_INTEGER,
     })
     const result = failed ? failing(answer) : ok(answer)
@@ -56,7 +58,11 @@ function scenarioOf(waitCase: WaitCase, laps: number, stepMs: number): Scenario 
     id: waitCase.id,
     steps: calls.map(
       ({ tool, args, answer, failed }, n): ToolStep => ({
-        ...{ kind: 'tool', tool, args, outcome: failed ? 'error' : 'ok', result: answer },
+        kind: 'tool',
+        tool,
+        args,
+        outcome: failed ? 'error' : 'ok',
+        result: answer,
         at: (n + 1) * stepMs,
       }),
     ),
@@ -117,7 +123,9 @@ describe('a model that loops', () => {
   })
 
   const written = (n: number): WaitCall => ({
-    ...{ tool: 'get_thing', args: { id: 5, wait: true, n }, answer: 'blue' },
+    tool: 'get_thing',
+    args: { id: 5, wait: true, n },
+    answer: 'blue',
   })
 
   it('gains the time of a wait by writing wait into its calls, and no more', () => {

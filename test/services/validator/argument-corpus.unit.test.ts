@@ -62,7 +62,9 @@ function roundOf({ tool: name, sent, text, stop, guards = [] }: Case): RoundChec
     ...defaultPolicy,
     guards: guards.map((guard) => ({
       ...guard,
-      ...{ version: '1', deadlineMs: 1_000, onTimeout: 'reject' as const },
+      version: '1',
+      deadlineMs: 1_000,
+      onTimeout: 'reject' as const,
     })),
   }
   const [record] = given(

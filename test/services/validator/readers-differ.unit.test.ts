@@ -80,7 +80,8 @@ describe('the text for the model', () => {
 
   it('says in which spelling no arguments came', () => {
     const call = callOf('', {
-      ...{ problem: 'no_arguments', source: 'deltas' },
+      problem: 'no_arguments',
+      source: 'deltas',
       repair: { sent: 'null', how: ['no-arguments'] },
     })
     expect(rejectionOf(call)?.text.split('\n').at(-1)).toBe(

@@ -53,16 +53,16 @@ export function proposed(
 ): RoundProposed {
   return {
     type: 'round-proposed',
-    ...{ conversation: 'c', turn: 7, round: 2 },
+    conversation: 'c',
+    turn: 7,
+    round: 2,
     response: {
-      ...{
-        attempt: 'a1',
-        text: 'let me see',
-        reasoning: '[]',
-        calls,
-        stop: 'calls',
-        finish: 'tool_use',
-      },
+      attempt: 'a1',
+      text: 'let me see',
+      reasoning: '[]',
+      calls,
+      stop: 'calls',
+      finish: 'tool_use',
       usage: { inputTokens: 1, outputTokens: 2, cacheReadTokens: 3, cacheWriteTokens: 4 },
       textCalls: null,
     },

@@ -125,7 +125,8 @@ describe('arguments that break the schema', () => {
 
   it("report a choice's errors only for the branch that a constant selects", () => {
     const branch = (kind: string, name: string) => ({
-      ...{ type: 'object', required: ['kind', name] },
+      type: 'object',
+      required: ['kind', name],
       properties: { kind: { const: kind }, [name]: { type: 'number' } },
     })
     const schema = {
@@ -200,7 +201,9 @@ describe('arguments that break the schema', () => {
     let worded = 0
     let lookups = 0
     const errors = Array.from({ length: 1_000 }, (_, n) => ({
-      ...{ keyword: 'additionalProperties', instancePath: '', schemaPath: '' },
+      keyword: 'additionalProperties',
+      instancePath: '',
+      schemaPath: '',
       get params() {
         worded += 1
         return { additionalProperty: `pathh${n}` }
@@ -211,7 +214,8 @@ describe('arguments that break the schema', () => {
       },
     }))
     const schema: UsableSchema = {
-      ...{ kind: 'usable', schema: { properties: { path: {} } } },
+      kind: 'usable',
+      schema: { properties: { path: {} } },
       judge: () => ({ kind: 'invalid', errors: errors.slice(0, 1) }),
       explain: () => ({ kind: 'invalid', errors }),
     }

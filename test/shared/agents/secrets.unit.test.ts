@@ -10,11 +10,19 @@ import { secretMask } from '../../../shared/lib/secret-mask.ts'
 
 function agents(run: ToolRun, model: Partial<Model> = {}): Agents {
   const declaration = {
-    ...{ name: 't', description: 'd', schema: '{}', idempotent: false },
-    ...{ timeoutMs: 1000, poll: false, hints: null },
+    name: 't',
+    description: 'd',
+    schema: '{}',
+    idempotent: false,
+    timeoutMs: 1000,
+    poll: false,
+    hints: null,
   }
   const agent = {
-    ...{ name: 'a', system: '', tools: [{ declaration, run }], settings: defaultSettings },
+    name: 'a',
+    system: '',
+    tools: [{ declaration, run }],
+    settings: defaultSettings,
     model: { provider: 'anthropic', name: 'm', apiKey: '', maxOutputTokens: 1, ...model },
   }
   return new Map([['a', agent]])
@@ -86,11 +94,9 @@ describe('credentials in a result', () => {
 describe('the secrets of agents', () => {
   it('are the values that an agent file put into a URL and headers, and nothing that looks like one', () => {
     const run: ToolRun = {
-      ...{
-        kind: 'http',
-        url: 'http://h/x?api_key=aaaabbbb',
-        headers: { 'x-y': 'abcdefghijklmnop' },
-      },
+      kind: 'http',
+      url: 'http://h/x?api_key=aaaabbbb',
+      headers: { 'x-y': 'abcdefghijklmnop' },
       secrets: ['482913'],
     }
     expect(secretsOf(agents(run))).toEqual(['482913'])

@@ -29,30 +29,30 @@ beforeEach(async () => {
 afterEach(() => rmSync(folder, { recursive: true }))
 
 const turn = {
-  ...{
-    conversation: 'c',
-    turn: 7,
-    partition: 1,
-    agent: 'agent',
-    messageId: 'm1',
-    beganAt: 1_000,
-    endedAt: null,
-  },
-  ...{
-    outcome: 'open',
-    failureClass: null,
-    cap: null,
-    reason: null,
-    rounds: 1,
-    calls: 0,
-    inputTokens: 0,
-    outputTokens: 0,
-  },
+  conversation: 'c',
+  turn: 7,
+  partition: 1,
+  agent: 'agent',
+  messageId: 'm1',
+  beganAt: 1_000,
+  endedAt: null,
+  outcome: 'open',
+  failureClass: null,
+  cap: null,
+  reason: null,
+  rounds: 1,
+  calls: 0,
+  inputTokens: 0,
+  outputTokens: 0,
 }
 
 const facts = {
-  ...{ madeAt: '2026-01-01T00:00:00.000Z', source: 'embedded', topicPrefix: 'p.' },
-  ...{ partitions: 3, asked: '{}', redaction: null },
+  madeAt: '2026-01-01T00:00:00.000Z',
+  source: 'embedded',
+  topicPrefix: 'p.',
+  partitions: 3,
+  asked: '{}',
+  redaction: null,
 }
 
 function entry(

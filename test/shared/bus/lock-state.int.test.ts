@@ -82,7 +82,8 @@ describe('a lock that no Weir made', () => {
     writeFileSync(target, 'page', { mode: 0o644 })
     symlinkSync(target, `${file}-lock`)
     await expect(openEmbeddedBus({ file, clock: systemClock })).rejects.toMatchObject({
-      ...{ code: 'bus.foreign-schema', message: expect.stringContaining('a link to another file') },
+      code: 'bus.foreign-schema',
+      message: expect.stringContaining('a link to another file'),
     })
     expect((statSync(target).mode & 0o777).toString(8)).toBe('644')
   })

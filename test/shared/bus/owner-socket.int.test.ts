@@ -74,13 +74,15 @@ const beside = async (folder = root): Promise<Bus> =>
   keep(await openBusBeside(settingsIn(folder), log))
 
 const registration: GuardRegistration = {
-  ...{
-    type: 'guard-registration',
-    name: 'shell',
-    version: '1',
-    tools: [{ pattern: '*', mode: 'shadow' }],
-  },
-  ...{ deadlineMs: 5_000, onTimeout: 'reject', rules: null, registeredAt: 1, setBy: '' },
+  type: 'guard-registration',
+  name: 'shell',
+  version: '1',
+  tools: [{ pattern: '*', mode: 'shadow' }],
+  deadlineMs: 5_000,
+  onTimeout: 'reject',
+  rules: null,
+  registeredAt: 1,
+  setBy: '',
 }
 const registrationRecord = toRecord({ topic: 'weir.policies', partition: 0, message: registration })
 const registrations = (bus: Bus) =>
@@ -219,17 +221,18 @@ describe('a reader beside the one that writes the data folder', () => {
   }
   const word = (round: number): RecordToAppend => {
     const verdict: GuardVerdict = {
-      ...{
-        type: 'guard-verdict',
-        conversation: 'c',
-        turn: 0,
-        round,
-        guard: 'g',
-        version: '1',
-        verdicts: [],
-        intervention: null,
-      },
-      ...{ clearedAt: 0, judgedMs: 0, enforces: [], deadlineMs: 0 },
+      type: 'guard-verdict',
+      conversation: 'c',
+      turn: 0,
+      round,
+      guard: 'g',
+      version: '1',
+      verdicts: [],
+      intervention: null,
+      clearedAt: 0,
+      judgedMs: 0,
+      enforces: [],
+      deadlineMs: 0,
     }
     return {
       ...toRecord({ topic: 'weir.guard-verdicts.g', partition: 0, message: verdict }),
@@ -328,7 +331,8 @@ describe('a process beside an owner that hangs', () => {
   }
   const answering = (bus: Bus) =>
     bus.subscribe({
-      ...{ group: 'g', topic: 'weir.client-messages' },
+      group: 'g',
+      topic: 'weir.client-messages',
       assign: async ({ ends }) => ({
         position: ends.begin,
         read: async () => ({ outputs: [registrationRecord], commit: undefined }),
@@ -370,7 +374,8 @@ describe('a process beside an owner that hangs', () => {
   it('closes its readers when another assignment fails', async () => {
     const closed: number[] = []
     const subscribing = (await outside(systemClock)).subscribe({
-      ...{ group: 'g', topic: 'weir.client-messages' },
+      group: 'g',
+      topic: 'weir.client-messages',
       assign: async ({ ends }) => {
         if (ends.partition === 1) throw new Error('no reader for it')
         return {
@@ -390,7 +395,8 @@ describe('the process that writes the data folder', () => {
   const file = () => join(root, 'weir.db')
   const asking = (record: { topic: string; key: string; message: Message; id?: string }) =>
     requestFromOwner(file(), {
-      ...{ type: 'append', topicPrefix: 'weir.' },
+      type: 'append',
+      topicPrefix: 'weir.',
       records: [
         outsideRecord({
           ...toRecord({ topic: record.topic, partition: 0, message: record.message }),

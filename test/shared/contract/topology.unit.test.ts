@@ -175,8 +175,10 @@ guard-verdicts.<guard> (log)
     )
     expect(kept(2)).toEqual({
       ...Object.fromEntries(names.map(([name]) => [name, 2 * dayMs])),
-      ...{ 'dead-letters': 30 * dayMs, budgets: 36 * dayMs },
-      ...{ history: undefined, policies: undefined },
+      'dead-letters': 30 * dayMs,
+      budgets: 36 * dayMs,
+      history: undefined,
+      policies: undefined,
     })
     expect(kept(90)['dead-letters']).toBe(90 * dayMs)
   })

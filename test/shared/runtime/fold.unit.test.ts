@@ -581,7 +581,11 @@ describe('a record that the runtime refuses', () => {
         : undefined
   const options = (judge: Judge | undefined, marks: Marks = {}) => ({
     ...codec,
-    ...{ stage: counter, partition: 0, topicPrefix: 'weir.', marks, judge },
+    stage: counter,
+    partition: 0,
+    topicPrefix: 'weir.',
+    marks,
+    judge,
     async *readBack() {},
   })
 

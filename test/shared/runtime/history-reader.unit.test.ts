@@ -50,7 +50,10 @@ function reader(bytesMax = 1_000_000, newestBytesMax?: number) {
     },
   }
   const read = historyReader({
-    ...{ bus: bus as Bus, topic: 'history', partition: 0, bytesMax },
+    bus: bus as Bus,
+    topic: 'history',
+    partition: 0,
+    bytesMax,
     ...(newestBytesMax !== undefined && { newestBytesMax }),
   })
   return async (turn: number, round: number, conversation = 'c', after?: HistoryPlace) =>

@@ -27,7 +27,10 @@ function sender(fails = false): Stage<never, Message> {
 
 function receiver(times: number[]): Stage<{ count: number }, Message> {
   return {
-    ...{ name: 'loop-detector', unit: () => 'c', due: () => undefined, wants: () => [] },
+    name: 'loop-detector',
+    unit: () => 'c',
+    due: () => undefined,
+    wants: () => [],
     failed: () => closed,
     react(state = { count: 0 }, { time }) {
       times.push(time)
@@ -72,7 +75,8 @@ describe('a live player', () => {
   /** Counts in place. Throws on a bad message after it has changed its state. */
   function counter(seen: number[] = [], due?: number): Stage<{ count: number[] }, Message> {
     return {
-      ...{ name: 'conversation', wants: () => [] },
+      name: 'conversation',
+      wants: () => [],
       unit: (message) => ('conversation' in message ? message.conversation : ''),
       due: ({ count }) => (count.length > 0 ? due : undefined),
       failed: (state) => ({ state }),

@@ -171,7 +171,11 @@ describe('a partition', () => {
     const { bus, clock } = await start()
     const reconciled: string[] = []
     const reader = readPartition({
-      ...{ bus, stage: toy, topicPrefix: '', observed: undefined, log: pino({ level: 'silent' }) },
+      bus,
+      stage: toy,
+      topicPrefix: '',
+      observed: undefined,
+      log: pino({ level: 'silent' }),
       assignment: {
         topic: 'model-requests',
         ends: { partition: 0, begin: 0, end: 2 },
@@ -200,7 +204,11 @@ describe('a step', () => {
       react: (state, received) => ({ ...toy.react(state, received), records }),
     }
     const reader = readPartition({
-      ...{ bus, stage, topicPrefix: '', observed: undefined, log: pino({ level: 'silent' }) },
+      bus,
+      stage,
+      topicPrefix: '',
+      observed: undefined,
+      log: pino({ level: 'silent' }),
       assignment: {
         topic: 'model-requests',
         ends: { partition: 0, begin: 0, end: 0 },
@@ -217,14 +225,25 @@ describe('a step', () => {
   const line: Output = {
     to: 'activity',
     message: {
-      ...{ type: 'model-retry', conversation: 'c', turn: 0, round: 1 },
-      ...{ attempt: 'a', next: 2, reason: 'x', waitMs: 0 },
+      type: 'model-retry',
+      conversation: 'c',
+      turn: 0,
+      round: 1,
+      attempt: 'a',
+      next: 2,
+      reason: 'x',
+      waitMs: 0,
     },
   }
   const opened: Output = {
     to: 'response',
     message: {
-      ...{ type: 'model-opened', conversation: 'c', turn: 0, round: 1, offered: [], expiresAt: 1 },
+      type: 'model-opened',
+      conversation: 'c',
+      turn: 0,
+      round: 1,
+      offered: [],
+      expiresAt: 1,
     },
   }
 

@@ -18,7 +18,13 @@ const assignment = (committed: Commit | undefined, begin = 10, end = 20) => ({
 })
 
 const stored = (id: string | undefined, offset = 10): StoredRecord => ({
-  ...{ topic, partition: 0, key: 'c', value: encode(cancel()), id, offset, time: 0 },
+  topic,
+  partition: 0,
+  key: 'c',
+  value: encode(cancel()),
+  id,
+  offset,
+  time: 0,
 })
 
 async function marksAfter(records: StoredRecord[], committed = commitOf(5, 5)) {

@@ -15,8 +15,13 @@ const target = { agent: 'bank', conversation: 'c' }
 
 function stop(fields: Partial<OperatorStop> = {}): OperatorStop {
   return {
-    ...{ type: 'operator-stop', scope: 'all', name: '', mode: 'drain', reason: 'why' },
-    ...{ setBy: 'anna', setAt: 1 },
+    type: 'operator-stop',
+    scope: 'all',
+    name: '',
+    mode: 'drain',
+    reason: 'why',
+    setBy: 'anna',
+    setAt: 1,
     ...fields,
   }
 }

@@ -11,7 +11,9 @@ const unreadable = [1e308, -100_000, 1.5, 2 ** 60, '7', {}, true]
 describe('the usage of a provider', () => {
   it('has its counts, and absent ones are 0', () => {
     expect(usageOf({ prompt_tokens: 7, completion_tokens: 2, total_tokens: null })).toEqual({
-      ...{ ...none, inputTokens: 7, outputTokens: 2 },
+      ...none,
+      inputTokens: 7,
+      outputTokens: 2,
     })
     expect(responsesUsage({ input_tokens: 7 })).toEqual({ ...none, inputTokens: 7 })
     expect(messagesUsage({ output_tokens: 2, cache_read_input_tokens: null })).toEqual({

@@ -60,7 +60,10 @@ export const verdictByCallId = withFront('a verdict is known by its call id', (r
       if (known.length > 0 && known.length === round.response.calls.length) {
         made.catch(() => {})
         const verdicts: RoundVerdicts = {
-          ...{ calls: known, pending: [], isSettled: true, notCounted: undefined },
+          calls: known,
+          pending: [],
+          isSettled: true,
+          notCounted: undefined,
         }
         return verdicts
       }

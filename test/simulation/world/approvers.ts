@@ -57,12 +57,12 @@ export function startApprovers({
     const when = random.pick(['always', 'always', 'requested'] as const)
     const rules = [{ name: 'any call', tools, when }]
     const guard: GuardInForce = {
-      ...{
-        name: approvalGuard,
-        version: `${random.below(9)}`,
-        tools: tools.map((pattern) => ({ pattern, mode: 'enforce' as const })),
-      },
-      ...{ deadlineMs, onTimeout: 'reject', rules: JSON.stringify(rules) },
+      name: approvalGuard,
+      version: `${random.below(9)}`,
+      tools: tools.map((pattern) => ({ pattern, mode: 'enforce' as const })),
+      deadlineMs,
+      onTimeout: 'reject',
+      rules: JSON.stringify(rules),
     }
     land(`${topicPrefix}policies`, 0, {
       type: 'guard-registration',
@@ -102,21 +102,19 @@ export function startApprovers({
         ? createHash('sha256').update('something else').digest('hex')
         : call.hash
       const answered: ApprovalAnswered = {
-        ...{
-          type: 'approval-answered',
-          conversation,
-          turn,
-          round,
-          ordinal: call.ordinal,
-          id: call.id,
-          hash,
-        },
-        ...{
-          answer: own.chance(0.6) ? 'approve' : 'reject',
-          by: own.pick(['ann', 'bob']),
-          reason: 'simulated',
-          ...{ input: 0, values: null, identity: 'claimed' },
-        },
+        type: 'approval-answered',
+        conversation,
+        turn,
+        round,
+        ordinal: call.ordinal,
+        id: call.id,
+        hash,
+        answer: own.chance(0.6) ? 'approve' : 'reject',
+        by: own.pick(['ann', 'bob']),
+        reason: 'simulated',
+        input: 0,
+        values: null,
+        identity: 'claimed',
       }
       scheduler.at(scheduler.now() + afterMs, () =>
         land(`${topicPrefix}approvals`, partition, answered),

@@ -87,7 +87,12 @@ export function startFronts(options: FrontsOptions): Fronts {
     })
     machines[place] = machine
     const bus = createSimulatedBus({
-      ...{ broker, coordinator, scheduler, machine, faults, chaos },
+      broker,
+      coordinator,
+      scheduler,
+      machine,
+      faults,
+      chaos,
       random: own.fork('bus'),
     })
     const activity = openActivity({ bus, topicPrefix, partitions })
@@ -96,7 +101,9 @@ export function startFronts(options: FrontsOptions): Fronts {
     const threadsOf = (blocking: boolean): Threads => {
       const front = noting(
         createFront({
-          ...{ link: linkOn({ bus, topicPrefix, partitions }, { activity, log }), agent, blocking },
+          link: linkOn({ bus, topicPrefix, partitions }, { activity, log }),
+          agent,
+          blocking,
           randomId: () => ids.hex(32),
           async policy(conversation) {
             const own = agent.settings.policy
@@ -106,7 +113,10 @@ export function startFronts(options: FrontsOptions): Fronts {
         }),
       )
       return createThreads({
-        ...{ front: system.front?.(front) ?? front, agent, blocking, log },
+        front: system.front?.(front) ?? front,
+        agent,
+        blocking,
+        log,
         refuses: blocking,
         waitMs: blocking ? holdMs : adviceMs,
       })

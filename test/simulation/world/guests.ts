@@ -180,9 +180,16 @@ export function startGuests(options: GuestsOptions): { readonly running: number 
         return gaveUp
       }
       ledger.guests.asked.push({
-        ...{ conversation: guest.conversation, turnKey, mode, isForked: guest.isForked, hidden },
-        ...{ keys: rounds.map(({ key }) => key), beganAt, time: scheduler.now() },
-        ...{ rung: advice.rung, judged: advice.judged },
+        conversation: guest.conversation,
+        turnKey,
+        mode,
+        isForked: guest.isForked,
+        hidden,
+        keys: rounds.map(({ key }) => key),
+        beganAt,
+        time: scheduler.now(),
+        rung: advice.rung,
+        judged: advice.judged,
       })
       if (advice.rung === 'end') return saidText('Weir has ended it.')
       const said = isLast || hidden >= 3 ? saidText('done') : script(guest, advice.rung)
@@ -238,7 +245,12 @@ export function startGuests(options: GuestsOptions): { readonly running: number 
         if (runs !== undefined && !runs[ordinal]) return
         const text = random.chance(0.3) ? 'the same' : `result ${++results} of ${conversation}`
         ledger.guests.runs.push({
-          ...{ conversation, turnKey, key, callId: call.id, text, judged },
+          conversation,
+          turnKey,
+          key,
+          callId: call.id,
+          text,
+          judged,
           ordinal: places?.[ordinal] ?? ordinal,
           sent: call.arguments,
           isForked: guest.isForked,
@@ -308,7 +320,10 @@ export function startGuests(options: GuestsOptions): { readonly running: number 
     // count as one call.
     if (first !== undefined && first === second) {
       const sent = (path: string): Call => ({
-        ...{ id: first, name: 'read', arguments: JSON.stringify({ path }), result: undefined },
+        id: first,
+        name: 'read',
+        arguments: JSON.stringify({ path }),
+        result: undefined,
       })
       return { text: '', calls: [sent('a'), sent('b')] }
     }

@@ -95,7 +95,10 @@ export type Ledger = {
 
 export function createLedger(): Ledger {
   return {
-    ...{ streams: [], starts: [], sent: [], garbage: [] },
+    streams: [],
+    starts: [],
+    sent: [],
+    garbage: [],
     guests: { isCalm: false, asked: [], runs: [], proposed: [], failures: [] },
   }
 }

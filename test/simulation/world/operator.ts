@@ -40,19 +40,17 @@ export function startOperator({
 
   function setBudget(): void {
     const message = {
-      ...{
-        type: 'operator-budget' as const,
-        tenant: 'default',
-        scope: 'tenant' as const,
-        name: '',
-      },
-      ...{
-        window: 'month' as const,
-        unit: 'tokens' as const,
-        soft: null,
-        unpriced: 'allow' as const,
-      },
-      ...{ hard: budgets.between(1, 20_000), setBy: 'operator', setAt: start },
+      type: 'operator-budget' as const,
+      tenant: 'default',
+      scope: 'tenant' as const,
+      name: '',
+      window: 'month' as const,
+      unit: 'tokens' as const,
+      soft: null,
+      unpriced: 'allow' as const,
+      hard: budgets.between(1, 20_000),
+      setBy: 'operator',
+      setAt: start,
     }
     broker.land([toRecord({ topic, partition: 0, message })])
     scheduler.at(scheduler.now() + budgets.between(20_000, durationMs), () =>

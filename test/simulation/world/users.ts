@@ -123,7 +123,11 @@ type Litter = { value: Uint8Array; id?: string }
 
 /** A whole record under the id of a stage, with an input that does not exist. */
 const forged = encode({
-  ...{ type: 'turn-failed', conversation: 'c0', turn: null, stage: 'x', reason: 'forged' },
+  type: 'turn-failed',
+  conversation: 'c0',
+  turn: null,
+  stage: 'x',
+  reason: 'forged',
 })
 /** A whole record that belongs in no inbox at all. */
 const foreign = encode({

@@ -39,7 +39,10 @@ async function run(one: Scenario, tokenFile: string): Promise<string> {
   const plain: McpUrl = { kind: 'url', url, headers: {} }
   const auth = await authOf(one, plain, tokenFile)
   const server: McpServer = {
-    ...{ name: 'suite', isTrusted: false, timeoutMs: 20_000, wallMs: 20_000 },
+    name: 'suite',
+    isTrusted: false,
+    timeoutMs: 20_000,
+    wallMs: 20_000,
     run: { ...plain, ...(auth && { auth }) },
   }
   const lines: string[] = []
@@ -51,8 +54,12 @@ async function run(one: Scenario, tokenFile: string): Promise<string> {
     const { status, text } = await startMcpCall(
       { kind: 'mcp', server, tool: call.name },
       {
-        ...{ arguments: JSON.stringify(call.arguments), idempotencyKey: call.name },
-        ...{ clock: systemClock, timeoutMs: 20_000, graceMs: 0, ask: acceptWithDefaults },
+        arguments: JSON.stringify(call.arguments),
+        idempotencyKey: call.name,
+        clock: systemClock,
+        timeoutMs: 20_000,
+        graceMs: 0,
+        ask: acceptWithDefaults,
       },
     ).ended
     lines.push(`${call.name}: ${status} ${text}`)
@@ -95,7 +102,10 @@ function loggedIn(context: Context, run: McpUrl) {
   const client: KnownClient =
     id === undefined ? undefined : { id, ...(secret !== undefined && { secret }) }
   return loginAt(run, {
-    ...{ redirectUrl, state: 'state-of-the-suite', client, scope: undefined },
+    redirectUrl,
+    state: 'state-of-the-suite',
+    client,
+    scope: undefined,
     onUrl(page) {
       void fetch(page, { redirect: 'manual' }).then(({ headers }) => {
         callback.resolve(new URL(headers.get('location') ?? '').searchParams)

@@ -5,7 +5,8 @@ const { WEIR_CONFORMANCE_CLIENT, MCP_CONFORMANCE_SCENARIO, MCP_CONFORMANCE_CONTE
 const answer = await fetch(WEIR_CONFORMANCE_CLIENT, {
   method: 'POST',
   body: JSON.stringify({
-    ...{ url: process.argv.at(-1), scenario: MCP_CONFORMANCE_SCENARIO },
+    url: process.argv.at(-1),
+    scenario: MCP_CONFORMANCE_SCENARIO,
     context: JSON.parse(MCP_CONFORMANCE_CONTEXT ?? '{}'),
   }),
 })

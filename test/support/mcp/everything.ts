@@ -10,7 +10,8 @@ const png =
 const text = (words: string) => ({ type: 'text' as const, text: words })
 const image = { type: 'image' as const, data: png, mimeType: 'image/png' }
 const resource = (uri: string, mimeType: string, words: string) => ({
-  ...{ type: 'resource' as const, resource: { uri, mimeType, text: words } },
+  type: 'resource' as const,
+  resource: { uri, mimeType, text: words },
 })
 
 /** The tools of the suite. The names of the 200 others have a dot, which MCP allows. */
@@ -31,7 +32,8 @@ const answers: Record<string, CallToolResult> = {
     ],
   },
   test_error_handling: {
-    ...{ content: [text('This tool intentionally returns an error for testing')], isError: true },
+    content: [text('This tool intentionally returns an error for testing')],
+    isError: true,
   },
   test_tool_with_progress: { content: [text('done')] },
 }
@@ -41,7 +43,8 @@ const schema2020 = {
   type: 'object' as const,
   $defs: {
     address: {
-      ...{ $anchor: 'addressDef', type: 'object' },
+      $anchor: 'addressDef',
+      type: 'object',
       properties: { street: { type: 'string' }, city: { type: 'string' } },
     },
   },
@@ -62,7 +65,9 @@ const schema2020 = {
 
 const tools: Tool[] = [
   ...Object.keys(answers).map((name) => ({
-    ...{ name, description: `Answers as ${name}.`, inputSchema: { type: 'object' as const } },
+    name,
+    description: `Answers as ${name}.`,
+    inputSchema: { type: 'object' as const },
   })),
   { name: 'json_schema_2020_12_tool', description: 'Has keywords.', inputSchema: schema2020 },
   ...Array.from({ length: 200 }, (_, n) => ({
@@ -129,7 +134,8 @@ function everything(): Server {
   }))
   server.setRequestHandler('prompts/list', async () => ({
     prompts: Object.keys(prompts).map((name) => ({
-      ...{ name, description: `The prompt ${name}.` },
+      name,
+      description: `The prompt ${name}.`,
       arguments: (argumentsOf[name] ?? []).map((one) => ({ name: one, required: true })),
     })),
   }))

@@ -51,7 +51,10 @@ export async function hostOnPipe(
   const client = hostClient(host)
   prepare(client)
   const transport = new StdioClientTransport({
-    ...{ command: weir, args: ['mcp', ...args, ...behind], cwd: folder, stderr: 'pipe' },
+    command: weir,
+    args: ['mcp', ...args, ...behind],
+    cwd: folder,
+    stderr: 'pipe',
     env: { PATH: process.env.PATH ?? '', ...environment },
   })
   let errors = ''
@@ -70,7 +73,8 @@ export async function gatewayOverHttp({
   environment = {},
 }: Omit<GatewayOptions, keyof HostOptions>): Promise<{ url: string; close(): Promise<void> }> {
   const child = spawn(weir, ['mcp', '--http-port', '0', '--json', ...args, ...behind], {
-    ...{ cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] },
+    cwd: folder,
+    stdio: ['ignore', 'pipe', 'inherit'],
     env: { ...process.env, ...environment },
   })
   const ended = once(child, 'close')

@@ -37,7 +37,9 @@ export async function protectedServer(): Promise<ProtectedServer> {
     access.add(accessToken)
     refresh.add(refreshToken)
     return json({
-      ...{ access_token: accessToken, refresh_token: refreshToken, token_type: 'Bearer' },
+      access_token: accessToken,
+      refresh_token: refreshToken,
+      token_type: 'Bearer',
       expires_in: 3600,
     })
   }
@@ -76,9 +78,12 @@ export async function protectedServer(): Promise<ProtectedServer> {
       return json({ resource: `${origin}/mcp`, authorization_servers: [origin] })
     if (pathname === '/.well-known/oauth-authorization-server')
       return json({
-        ...{ issuer: origin, authorization_endpoint: `${origin}/authorize` },
-        ...{ token_endpoint: `${origin}/token`, registration_endpoint: `${origin}/register` },
-        ...{ response_types_supported: ['code'], code_challenge_methods_supported: ['S256'] },
+        issuer: origin,
+        authorization_endpoint: `${origin}/authorize`,
+        token_endpoint: `${origin}/token`,
+        registration_endpoint: `${origin}/register`,
+        response_types_supported: ['code'],
+        code_challenge_methods_supported: ['S256'],
         token_endpoint_auth_methods_supported: ['none'],
       })
     if (pathname === '/register')
@@ -105,7 +110,9 @@ export async function protectedServer(): Promise<ProtectedServer> {
   })
   origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   return {
-    ...{ url: `${origin}/mcp`, grants, seen },
+    url: `${origin}/mcp`,
+    grants,
+    seen,
     expire() {
       access = new Set()
     },

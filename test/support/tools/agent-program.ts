@@ -6,7 +6,9 @@ import { anthropic, asTool, defineAgent, defineTool, Weir } from '../../../clien
 
 const [, , folder = '', baseUrl = ''] = process.argv
 const dig = defineTool({
-  ...{ name: 'dig', description: 'digs', parameters: { type: 'object' } },
+  name: 'dig',
+  description: 'digs',
+  parameters: { type: 'object' },
   run() {
     appendFileSync(join(folder, 'dug'), 'dug\n')
     return new Promise(() => {})

@@ -6,14 +6,19 @@ import { anthropic, defineAgent, defineTool, Weir } from '../../../client/weir.t
 
 const [, , folder = '', baseUrl = ''] = process.argv
 const pay = defineTool({
-  ...{ name: 'pay', description: 'pays', parameters: { type: 'object' } },
+  name: 'pay',
+  description: 'pays',
+  parameters: { type: 'object' },
   run() {
     appendFileSync(join(folder, 'paid'), 'paid\n')
     return new Promise(() => {})
   },
 })
 const agent = defineAgent({
-  ...{ name: 'helper', system: 'Help.', tools: [pay], graceMs: 50 },
+  name: 'helper',
+  system: 'Help.',
+  tools: [pay],
+  graceMs: 50,
   model: anthropic('scripted', { baseUrl }),
 })
 const weir = await Weir.open({ agents: [agent], dataFolder: join(folder, 'data') })

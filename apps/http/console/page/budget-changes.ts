@@ -12,15 +12,24 @@ const text = { kind: 'text', values: null } as const
 
 const subjectFields: Field[] = [
   {
-    ...{ ...text, name: 'tenant', label: 'Tenant, such as acme; * counts each one', value: '' },
+    ...text,
+    name: 'tenant',
+    label: 'Tenant, such as acme; * counts each one',
+    value: '',
     isOptional: true,
   },
   {
-    ...{ name: 'subject', label: 'It limits the use of', value: 'tenant', kind: 'text' },
+    name: 'subject',
+    label: 'It limits the use of',
+    value: 'tenant',
+    kind: 'text',
     values: ['tenant', 'agent', 'conversation'],
   },
   {
-    ...{ ...text, name: 'name', label: 'Agent or conversation; * counts each one', value: '' },
+    ...text,
+    name: 'name',
+    label: 'Agent or conversation; * counts each one',
+    value: '',
     isOptional: true,
   },
   {
@@ -38,12 +47,18 @@ function amountFields({ hard, soft, unpriced }: { hard: string; soft: string; un
   const optional = { ...text, isOptional: true }
   return [
     {
-      ...{ ...optional, name: 'hard', label: 'No model request from, such as 20USD', value: hard },
+      ...optional,
+      name: 'hard',
+      label: 'No model request from, such as 20USD',
+      value: hard,
     },
     { ...optional, name: 'soft', label: 'An event from, such as 15USD', value: soft },
     {
-      ...{ name: 'unpriced', label: 'Models of unknown price, under money', kind: 'text' },
-      ...{ value: unpriced, values: ['refuse', 'allow'] },
+      name: 'unpriced',
+      label: 'Models of unknown price, under money',
+      kind: 'text',
+      value: unpriced,
+      values: ['refuse', 'allow'],
     },
   ] satisfies Field[]
 }

@@ -40,7 +40,9 @@ export function chart(
     known?.plot.destroy()
     drawn.set(node, {
       plot: new uPlot(optionsOf(node, { ...options, width, series }), columns, node),
-      ...{ data, width, isDark: dark.matches },
+      data,
+      width,
+      isDark: dark.matches,
     })
   }
 }
@@ -55,16 +57,17 @@ function optionsOf(node: HTMLElement, { least, unit, width, series }: Size): uPl
   }
   const bars = uPlot.paths.bars?.({ size: [0.7, 12] })
   return {
-    ...{ width, height: 130, cursor: { show: false }, legend: { show: false } },
+    width,
+    height: 130,
+    cursor: { show: false },
+    legend: { show: false },
     scales: { y: { range: (_, __, most) => [0, Math.max(least, most)] } },
     axes: [
       { ...axis, values: (_, at) => at.map(timeOfDay) },
       {
-        ...{
-          ...axis,
-          size: (_, labels) => axisWidth(labels ?? []),
-          values: (_, all) => all.map((y) => `${number(y)}${unit}`),
-        },
+        ...axis,
+        size: (_, labels) => axisWidth(labels ?? []),
+        values: (_, all) => all.map((y) => `${number(y)}${unit}`),
         incrs,
       },
     ],
@@ -74,11 +77,15 @@ function optionsOf(node: HTMLElement, { least, unit, width, series }: Size): uPl
         label: name,
         ...(shape === 'line'
           ? {
-              ...{ stroke: colour(node, name), width: 2, spanGaps: true },
+              stroke: colour(node, name),
+              width: 2,
+              spanGaps: true,
               points: { show: true, size: 6, fill: colour(node, name) },
             }
           : {
-              ...{ fill: colour(node, name), width: 0, points: { show: false } },
+              fill: colour(node, name),
+              width: 0,
+              points: { show: false },
               ...(bars && { paths: bars }),
             }),
       })),

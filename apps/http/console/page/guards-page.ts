@@ -84,7 +84,9 @@ export function guardsPage(onChange: () => void, confirmations: Confirmations): 
         <section aria-labelledby="what-if-title">
           <h2 id="what-if-title">What if a threshold were another?</h2>
           ${whatIfView(whatIf, {
-            ...{ key, keys: keys.length === 0 ? [key] : keys, place },
+            key,
+            keys: keys.length === 0 ? [key] : keys,
+            place,
             onKey(given) {
               key = given
               judge()

@@ -139,12 +139,10 @@ function modeChange(
       ? `From the next model response on, calls wait for ${name}, and its rejections count. In shadow it would have rejected ${counted(wouldHaveRejected, 'call')} in the last hour.`
       : `From the next model response on, no call waits for ${name}. Its verdicts are recorded and change nothing.`
   return {
-    ...{
-      title: `Switch ${name} to ${mode}?`,
-      text: effect,
-      fields: [],
-      label: `Switch to ${mode}`,
-    },
+    title: `Switch ${name} to ${mode}?`,
+    text: effect,
+    fields: [],
+    label: `Switch to ${mode}`,
     command: () => `weir guard mode ${shellWord(name)} ${mode}`,
     async send() {
       await send('guard-mode', { guard: name, mode })

@@ -166,7 +166,10 @@ function decide(call: WaitingCall, answer: 'approve' | 'reject', text: string): 
   notes.delete(id)
   draw()
   send<{ counted: boolean; text: string }>('decide', {
-    ...{ id, hash, answer, reason: answer === 'reject' ? text : '' },
+    id,
+    hash,
+    answer,
+    reason: answer === 'reject' ? text : '',
     ...(answer === 'approve' && text !== '' && { values: text }),
   })
     .then(
@@ -262,7 +265,10 @@ function content(name: PageName) {
   if (name === 'conversation') return html`${fault}${!isUnknown && conversationBar()}`
   if (name === 'conversations')
     return conversationsView(pages, {
-      ...{ now, filters, accepted, showsFilters },
+      now,
+      filters,
+      accepted,
+      showsFilters,
       onToggle() {
         showsFilters = !showsFilters
         draw()

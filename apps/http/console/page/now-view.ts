@@ -21,14 +21,12 @@ const words: Record<TurnState, string> = {
 }
 
 const word: Record<TurnState, string> = {
-  ...{
-    person: 'person',
-    client: 'client',
-    stalled: 'stalled',
-    guard: 'guard',
-    tool: 'tool',
-    model: 'model',
-  },
+  person: 'person',
+  client: 'client',
+  stalled: 'stalled',
+  guard: 'guard',
+  tool: 'tool',
+  model: 'model',
 }
 
 export type NowContext = {

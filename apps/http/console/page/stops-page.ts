@@ -107,8 +107,11 @@ export function newStop(scope: Scope, name: string, onChanged: () => void): Chan
       ...(field === '' ? [] : [{ ...text, name: 'name', label: field, value: name }]),
       { ...text, name: 'reason', label: 'Reason', value: '' },
       {
-        ...{ name: 'mode', label: 'Running tools and model requests', kind: 'text' },
-        ...{ values: ['drain', 'now'], value: 'drain' },
+        name: 'mode',
+        label: 'Running tools and model requests',
+        kind: 'text',
+        values: ['drain', 'now'],
+        value: 'drain',
       },
     ],
     label: 'Stop',

@@ -19,7 +19,10 @@ export async function conversationData(
   const showing = { log, turn: undefined, reasoning: false, context, isLive: true }
   const { report, from } = await reportOf(conversation, records, showing)
   const index = {
-    ...{ madeAt: null, source, exportedAt: null, redaction: null },
+    madeAt: null,
+    source,
+    exportedAt: null,
+    redaction: null,
     conversations: [indexEntry({ conversation, from, place: 0 }, report.data)],
   }
   return { index, ...report }

@@ -41,7 +41,12 @@ export function addToInbox(
       const { conversation, turn, round, until } = message
       for (const call of message.calls)
         addCall(inbox, JSON.stringify([conversation, turn, round, call.ordinal]), {
-          ...{ conversation, turn, round, agent, since: time, until },
+          conversation,
+          turn,
+          round,
+          agent,
+          since: time,
+          until,
           ...shownCall(call),
         })
       return
@@ -54,7 +59,14 @@ export function addToInbox(
       remove(inbox, key)
       if (outcome === 'approved' && call?.question === null) keepApproved(inbox, call)
       inbox.decided.unshift({
-        ...{ id, conversation, agent: call?.agent ?? agent, tool, outcome, by, identity, reason },
+        id,
+        conversation,
+        agent: call?.agent ?? agent,
+        tool,
+        outcome,
+        by,
+        identity,
+        reason,
         at: time,
       })
       inbox.decided.length = Math.min(inbox.decided.length, limits.consoleDecisionsMax)
@@ -71,8 +83,14 @@ function shownCall(call: PendingCall) {
   const { name, arguments: text, id, hash, rule, source, program } = call
   const question = call.question === null ? null : (questionIn(call.question) ?? null)
   return {
-    ...{ id, hash, tool: name, arguments: text, bytes: Buffer.byteLength(text), rule },
-    ...{ isText: source === 'text', program },
+    id,
+    hash,
+    tool: name,
+    arguments: text,
+    bytes: Buffer.byteLength(text),
+    rule,
+    isText: source === 'text',
+    program,
     question: question && {
       url: question.mode === 'url' ? question.url : null,
       fields: inputFields(question),

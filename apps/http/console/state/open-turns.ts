@@ -92,10 +92,27 @@ function begin(
     return
   }
   open.turns.set(keyOf(started), {
-    ...{ conversation, turn, messageId, agent, startedAt: time, lastAt: time, since: time },
-    ...{ round: 0, callsLeft: 0, calls: 0, tokens: 0, base: 'model', state: 'model' },
-    ...{ tools: new Map(), guards: new Set(), persons: new Set(), clients: new Map() },
-    ...{ roundTokens: new Map(), idle: new Set(), idleCount: 0, isStopped: false },
+    conversation,
+    turn,
+    messageId,
+    agent,
+    startedAt: time,
+    lastAt: time,
+    since: time,
+    round: 0,
+    callsLeft: 0,
+    calls: 0,
+    tokens: 0,
+    base: 'model',
+    state: 'model',
+    tools: new Map(),
+    guards: new Set(),
+    persons: new Set(),
+    clients: new Map(),
+    roundTokens: new Map(),
+    idle: new Set(),
+    idleCount: 0,
+    isStopped: false,
   })
 }
 
@@ -189,7 +206,11 @@ function shownTurn(turn: OpenTurn, now: Milliseconds): ShownTurn {
   const names = namesOf(turn)
   const where = isStalled ? [turn.state, ...names] : names
   return {
-    ...{ conversation, agent, round, startedAt, idle: idleCount },
+    conversation,
+    agent,
+    round,
+    startedAt,
+    idle: idleCount,
     state: isStalled ? 'stalled' : turn.state,
     detail: [...new Set(where)].join(', '),
     since: isStalled ? lastAt : turn.since,

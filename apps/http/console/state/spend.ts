@@ -39,7 +39,8 @@ export function addToSpend(
     const tokens = turn.roundTokens.get(round)
     if (tokens === undefined || turn.idle.has(round)) continue
     const entry = entryOf(fold.hour, { time, names, others: ['others'] as const }, ([agent]) => ({
-      ...{ agent, ...nothing },
+      agent,
+      ...nothing,
     }))
     if (turn.idleCount === 0) entry.turns += 1
     turn.idle.add(round)

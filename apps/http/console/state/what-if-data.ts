@@ -41,7 +41,8 @@ export async function whatIfData(
   })
   const { rows, conversations } = sweepPage({ key, values }, found)
   return {
-    ...{ ...common, conversations },
+    ...common,
+    conversations,
     rows: rows.map((row, place) => ({ ...row, changes: shownChanges(found.changes[place] ?? []) })),
   }
 }
@@ -101,8 +102,14 @@ function isAccepted(key: string, value: number): boolean {
 function shownChanges(changes: readonly Change[]): TurnChange[] {
   return changes
     .map(({ conversation, round, was, is, roundsSaved, tokensSaved, roundsLater, refused }) => ({
-      ...{ conversation, round, was: shownDecision(was), is: shownDecision(is) },
-      ...{ roundsSaved, tokensSaved, roundsLater, lost: refused.length },
+      conversation,
+      round,
+      was: shownDecision(was),
+      is: shownDecision(is),
+      roundsSaved,
+      tokensSaved,
+      roundsLater,
+      lost: refused.length,
     }))
     .sort((a, b) => b.roundsSaved - a.roundsSaved || b.lost - a.lost)
     .slice(0, limits.consoleTurnChangesMax)

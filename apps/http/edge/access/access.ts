@@ -21,8 +21,11 @@ export type Access = (request: Pick<IncomingMessage, 'headers' | 'socket'>) => P
 export function accessOf({ apiKeys, oidc }: AccessOptions): Access {
   if (apiKeys === undefined && oidc === undefined) {
     const here: Principal = {
-      ...{ name: personHere(), identity: 'claimed', tenant: null },
-      ...{ roles: new Set(roles), cancelsOnDisconnect: false },
+      name: personHere(),
+      identity: 'claimed',
+      tenant: null,
+      roles: new Set(roles),
+      cancelsOnDisconnect: false,
     }
     return async () => here
   }

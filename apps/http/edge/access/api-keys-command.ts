@@ -38,7 +38,9 @@ export function createKey(
   if (tenant !== undefined && !isTenant(tenant))
     throw new WeirError('usage', `the tenant is '${printable(tenant)}': ${tenantRule}`)
   const owner = {
-    ...{ name, tenant: tenant ?? null, roles: role.map(roleOf) },
+    name,
+    tenant: tenant ?? null,
+    roles: role.map(roleOf),
     ...(cancelOnDisconnect && { cancelsOnDisconnect: true }),
   }
   if (subject === undefined) {

@@ -153,12 +153,10 @@ export function isKeyName(name: string): boolean {
 function principalOf(entry: ApiKeyEntry): Principal {
   const { name, tenant, roles: own, cancelsOnDisconnect } = entry
   return {
-    ...{
-      name: `${'sha256' in entry ? 'key' : 'certificate'}:${name}`,
-      identity: 'authenticated',
-      tenant,
-      roles: new Set(own),
-    },
+    name: `${'sha256' in entry ? 'key' : 'certificate'}:${name}`,
+    identity: 'authenticated',
+    tenant,
+    roles: new Set(own),
     cancelsOnDisconnect: cancelsOnDisconnect ?? false,
   }
 }

@@ -30,7 +30,10 @@ export function oidcTokens({
   const keys = createRemoteJWKSet(jwks)
   return async (token) => {
     const { payload } = await jwtVerify(token, keys, {
-      ...{ issuer, audience, algorithms, clockTolerance: skewSeconds },
+      issuer,
+      audience,
+      algorithms,
+      clockTolerance: skewSeconds,
       requiredClaims: ['exp', 'sub'],
     }).catch((cause: unknown) => {
       throw refusal(cause)
@@ -44,7 +47,10 @@ export function oidcTokens({
     const claimed = payload[rolesClaim]
     const names: unknown[] = typeof claimed === 'string' ? claimed.split(' ') : asList(claimed)
     return {
-      ...{ name, identity: 'authenticated', tenant, cancelsOnDisconnect: false },
+      name,
+      identity: 'authenticated',
+      tenant,
+      cancelsOnDisconnect: false,
       until: (Number(payload.exp) + skewSeconds) * 1000,
       roles: new Set(roles.filter((role) => names.includes(role))),
     }

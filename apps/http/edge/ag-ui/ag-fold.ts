@@ -181,7 +181,9 @@ function interruptOf({ id, callId, name, rule, until, question }: WaitingCall): 
   const values = question?.mode === 'form' ? { values: question.schema } : {}
   const properties = { ...responseSchema.properties, ...values }
   return {
-    ...{ id, reason: 'approval', toolCallId: callId },
+    id,
+    reason: 'approval',
+    toolCallId: callId,
     responseSchema: { ...responseSchema, properties },
     message: `${name} waits for a person: ${rule}${question?.mode === 'url' ? ` Open ${question.url}` : ''}`,
     expiresAt: new Date(until).toISOString(),

@@ -78,7 +78,8 @@ function resumeIn(given: unknown, at: number): Answer | string {
   if (typeof approved !== 'boolean')
     throw new HttpError(400, 'http.body', `${where}.payload.approved must be true or false`)
   return {
-    ...{ id, approve: approved },
+    id,
+    approve: approved,
     ...(typeof reason === 'string' && { reason }),
     ...(values !== undefined && { values: JSON.stringify(values) }),
   }

@@ -28,7 +28,8 @@ export function chatStream(
   const object = 'chat.completion.chunk'
   const chunk = (delta: object, finish: string | null = null, more: object = {}): ServerSentEvent =>
     sent({
-      ...{ ...head, object },
+      ...head,
+      object,
       choices: [{ index: 0, delta, logprobs: null, finish_reason: finish }],
       ...more,
     })
@@ -77,7 +78,9 @@ export function chatCompletion(
   { id, model, created }: ChatHead,
 ): object {
   const message = {
-    ...{ role: 'assistant', content: finished.reply, refusal: null },
+    role: 'assistant',
+    content: finished.reply,
+    refusal: null,
     ...(reasoning !== '' && { reasoning_content: reasoning }),
   }
   const choice = { index: 0, message, logprobs: null, finish_reason: finishReason(finished) }
@@ -93,7 +96,9 @@ export function callsCompletion(
   { id, model, created, conversation }: ChatHead,
 ): object {
   const message = {
-    ...{ role: 'assistant', content: text === '' ? null : text, refusal: null },
+    role: 'assistant',
+    content: text === '' ? null : text,
+    refusal: null,
     tool_calls: toolCalls(piece, conversation),
     ...(reasoning !== '' && { reasoning_content: reasoning }),
   }
@@ -105,7 +110,8 @@ export type CallsPiece = Extract<AnswerPiece, { kind: 'calls' }>
 
 function toolCalls({ calls }: CallsPiece, conversation: string): object[] {
   return calls.map(({ callId, name, arguments: given }) => ({
-    ...{ id: toolCallId({ conversation, callId }), type: 'function' },
+    id: toolCallId({ conversation, callId }),
+    type: 'function',
     function: { name, arguments: given },
   }))
 }
@@ -116,7 +122,8 @@ function finishReason({ outcome }: TurnFinished): 'stop' | 'length' {
 
 function usageOf({ totals: { inputTokens, outputTokens } }: TurnFinished): object {
   return {
-    ...{ prompt_tokens: inputTokens, completion_tokens: outputTokens },
+    prompt_tokens: inputTokens,
+    completion_tokens: outputTokens,
     total_tokens: inputTokens + outputTokens,
   }
 }

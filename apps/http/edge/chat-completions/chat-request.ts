@@ -79,11 +79,15 @@ export function chatRequestOf(body: Record<string, unknown>): ChatRequest {
   )
   const named = isObject(metadata) ? metadata.conversation_id : undefined
   return {
-    ...{ model, message, results, system: system.join('\n\n') },
+    model,
+    message,
+    results,
+    system: system.join('\n\n'),
     history: message === undefined ? spoken : spoken.slice(0, -1),
     called: messages.flatMap(callIdsIn).at(-1),
     tools: toolNames(body.tools, (tool) => isObject(tool.function) && tool.function.name),
-    ...{ streams: stream === true, conversation: typeof named === 'string' ? named : undefined },
+    streams: stream === true,
+    conversation: typeof named === 'string' ? named : undefined,
     includesUsage: isObject(options) && options.include_usage === true,
   }
 }

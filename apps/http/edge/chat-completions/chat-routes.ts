@@ -110,14 +110,19 @@ async function begun(
   const shown = conversationFor(principal, message.conversation) ?? ''
   if (earlier === undefined)
     await sendResults(context, principal, {
-      ...{ conversation: shown, form: toolResultForm(shown), isHistory: true },
-      ...{ results: ownResults(request, shown), with: 'new message' },
+      conversation: shown,
+      form: toolResultForm(shown),
+      isHistory: true,
+      results: ownResults(request, shown),
+      with: 'new message',
     })
   const instructions = [system, start === 'new' ? transcriptOf(history) : ''].filter(
     (one) => one !== '',
   )
   const events = await sentTurn(weir, {
-    ...{ agent, ...questionFields(content), ...message },
+    agent,
+    ...questionFields(content),
+    ...message,
     ...(instructions.length > 0 && { system: instructions.join('\n\n') }),
   })
   return {
@@ -166,7 +171,9 @@ async function resumed(
   const chunks = { weir, events, turn, fold: createAnswerFold(), decides: false }
   const leave = leaveHandler(context, principal, { conversation: id, messageId })
   return {
-    ...{ messageId, shown, said: history },
+    messageId,
+    shown,
+    said: history,
     pieces: turnChunks({ ...chunks, answered: new Set(answered) }),
     leave() {
       leaving.abort()
@@ -182,8 +189,11 @@ async function answer(
   { principal, agent, request, messageId, shown, said, pieces, leave }: Asked & Answering,
 ): Promise<Response> {
   const head = {
-    ...{ id: `chatcmpl-${messageId}`, model: modelPrefix + agent, conversation: shown },
-    ...{ created: Math.floor(context.clock.now() / 1_000), includesUsage: request.includesUsage },
+    id: `chatcmpl-${messageId}`,
+    model: modelPrefix + agent,
+    conversation: shown,
+    created: Math.floor(context.clock.now() / 1_000),
+    includesUsage: request.includesUsage,
   }
   const leftOut = leftOutOf(request.tools, clientToolsOf(context.agents, agent))
   const headers = {
@@ -194,7 +204,9 @@ async function answer(
     histories.keep(principal, [...said, { role: 'assistant', text }], shown)
   if (request.streams)
     return sseResponse(context, http.env.outgoing, {
-      ...{ items: pieces, headers, onLeave: leave },
+      items: pieces,
+      headers,
+      onLeave: leave,
       ...chatStream(head, keep),
     })
   whenLeft(http, leave)

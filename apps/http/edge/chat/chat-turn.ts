@@ -55,7 +55,10 @@ export async function chatTurn<Chunk>(
   const isOnlyAnswer = message === undefined && answers.length + abandoned.length === 0
   const rest = message !== undefined && repeated === undefined ? 'new message' : 'other'
   const sent = await sendResults(context, principal, {
-    ...{ conversation, results: request.results, isHistory: true, form: { name: stream.result } },
+    conversation,
+    results: request.results,
+    isHistory: true,
+    form: { name: stream.result },
     with: isOnlyAnswer ? 'nothing' : rest,
   })
   if (message === undefined) {
@@ -67,7 +70,7 @@ export async function chatTurn<Chunk>(
     throw forkError('a message has one answer, so it cannot be regenerated')
   }
   const { text, id: key } = message
-  const { message: own } = await messageIds.of({ ...{ principal, conversation, key, body, text } })
+  const { message: own } = await messageIds.of({ principal, conversation, key, body, text })
   const events = await sentTurn(weir, { agent, ...questionFields(message), ...own })
   const leave = leaveHandler(context, principal, own)
   const items = turnChunks({ weir, events, fold: stream.fold })
@@ -88,7 +91,10 @@ export function joinedTurn<Chunk>(
   const leaving = new AbortController()
   const events = weir.conversation(id).events({ turn, reasoning: true, signal: leaving.signal })
   const items = turnChunks({
-    ...{ weir, events, turn, fold: stream.fold },
+    weir,
+    events,
+    turn,
+    fold: stream.fold,
     ...(answered !== undefined && { answered }),
   })
   return streamed(context, http, stream, { items, onLeave: () => leaving.abort() })
@@ -102,7 +108,10 @@ function streamed<Chunk>(
 ): Response {
   const eventsOf = (chunks: Chunk[]) => chunks.map((chunk) => ({ data: JSON.stringify(chunk) }))
   return sseResponse(context, http.env.outgoing, {
-    ...{ items, eventsOf, headers, onLeave },
+    items,
+    eventsOf,
+    headers,
+    onLeave,
     failed: (error) => eventsOf([failed(httpErrorOf(error))]),
     ...(end !== undefined && { end: [{ data: end }] }),
   })

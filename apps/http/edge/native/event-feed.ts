@@ -26,7 +26,8 @@ export function feedOf(
     items: events,
     eventsOf: (event) => [
       {
-        ...{ id: event.position, event: event.type },
+        id: event.position,
+        event: event.type,
         data: JSON.stringify({ ...event, conversation }),
       },
     ],

@@ -38,11 +38,16 @@ function routes(context: EdgeContext): HttpApp {
     const agent = namedAgent(agents, optionalText(value, 'agent'), 'agent')
     const system = optionalText(value, 'system')
     const { message } = await context.messageIds.of({
-      ...{ principal, conversation: given, body: bytes, text },
+      principal,
+      conversation: given,
+      body: bytes,
+      text,
       key: http.req.header('idempotency-key') ?? optionalText(value, 'messageId'),
     })
     const turn = weir.ask({
-      ...{ agent, ...questionFields(content), ...message },
+      agent,
+      ...questionFields(content),
+      ...message,
       ...(system !== undefined && { system }),
     })
     await turn.sent
@@ -100,7 +105,8 @@ function routes(context: EdgeContext): HttpApp {
       const { values } = value
       const [reason, hash] = [optionalText(value, 'reason'), textIfGiven(value, 'hash')]
       const outcome = await decideFor(context, principal, {
-        ...{ id: http.req.param('id'), approve: answer === 'approve' },
+        id: http.req.param('id'),
+        approve: answer === 'approve',
         ...(reason !== undefined && { reason }),
         ...(hash !== undefined && { hash }),
         ...(values !== undefined && { values: JSON.stringify(values) }),

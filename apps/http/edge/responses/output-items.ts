@@ -85,8 +85,14 @@ export function callItem(
 ): CallItem {
   const { name, arguments: given, approval = null } = place
   return {
-    ...{ id: callId(place), type: 'mcp_call', server_label: 'weir' },
-    ...{ name, arguments: given, approval_request_id: approval, output: null, error: null },
+    id: callId(place),
+    type: 'mcp_call',
+    server_label: 'weir',
+    name,
+    arguments: given,
+    approval_request_id: approval,
+    output: null,
+    error: null,
     ...state,
   }
 }
@@ -98,7 +104,11 @@ export function callId({ turn, round, ordinal }: CallPlace): string {
 export function functionItem(place: CallPlace & { name: string; arguments: string }): FunctionItem {
   const { turn, round, ordinal, name, arguments: given } = place
   return {
-    ...{ id: `fc_${turn}_${round}_${ordinal}`, type: 'function_call', call_id: callIdOf(place) },
-    ...{ name, arguments: given, status: 'completed' },
+    id: `fc_${turn}_${round}_${ordinal}`,
+    type: 'function_call',
+    call_id: callIdOf(place),
+    name,
+    arguments: given,
+    status: 'completed',
   }
 }

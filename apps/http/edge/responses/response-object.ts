@@ -26,12 +26,29 @@ export function responseObject(
   state: { status: Status; output: readonly OutputItem[]; [field: string]: unknown },
 ): ResponseObject {
   return {
-    ...{ id, object: 'response', created_at: createdAt, model, conversation: { id: conversation } },
-    ...{ background: false, error: null, incomplete_details: null, instructions: null },
-    ...{ max_output_tokens: null, metadata: {}, parallel_tool_calls: true, store: true },
-    ...{ previous_response_id: previous, reasoning: { effort: null, summary: null } },
-    ...{ temperature: null, text: { format: { type: 'text' } }, tool_choice: 'auto', tools: [] },
-    ...{ top_p: null, truncation: 'disabled', usage: null, user: null },
+    id,
+    object: 'response',
+    created_at: createdAt,
+    model,
+    conversation: { id: conversation },
+    background: false,
+    error: null,
+    incomplete_details: null,
+    instructions: null,
+    max_output_tokens: null,
+    metadata: {},
+    parallel_tool_calls: true,
+    store: true,
+    previous_response_id: previous,
+    reasoning: { effort: null, summary: null },
+    temperature: null,
+    text: { format: { type: 'text' } },
+    tool_choice: 'auto',
+    tools: [],
+    top_p: null,
+    truncation: 'disabled',
+    usage: null,
+    user: null,
     ...state,
   }
 }
@@ -44,8 +61,10 @@ export function endOfResponse(
   output: readonly OutputItem[],
 ): { type: string; response: ResponseObject } {
   const usage = {
-    ...{ input_tokens: inputTokens, input_tokens_details: { cached_tokens: 0 } },
-    ...{ output_tokens: outputTokens, output_tokens_details: { reasoning_tokens: 0 } },
+    input_tokens: inputTokens,
+    input_tokens_details: { cached_tokens: 0 },
+    output_tokens: outputTokens,
+    output_tokens_details: { reasoning_tokens: 0 },
     total_tokens: inputTokens + outputTokens,
   }
   const metadata = metadataOf(data)

@@ -69,11 +69,16 @@ export function responseRequestOf(body: Record<string, unknown>): ResponseReques
     throw bad('an answer to a call needs conversation or previous_response_id')
   const own = [typeof instructions === 'string' ? instructions : '', system]
   return {
-    ...{ model, message, answers, results, conversation: named },
+    model,
+    message,
+    answers,
+    results,
+    conversation: named,
     tools: toolNames(body.tools, (tool) => tool.name),
     system: own.filter((one) => one !== '').join('\n\n'),
-    ...{ previous: typeof previous === 'string' ? previous : undefined },
-    ...{ streams: body.stream === true, isBackground: body.background === true },
+    previous: typeof previous === 'string' ? previous : undefined,
+    streams: body.stream === true,
+    isBackground: body.background === true,
   }
 }
 

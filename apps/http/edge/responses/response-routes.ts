@@ -73,8 +73,11 @@ async function create(context: EdgeContext, http: HttpContext): Promise<Response
   const agent = namedAgent(context.agents, request.model, 'model')
   assertClientTools(context.agents, agent, request.tools)
   const { message, earlier } = await context.messageIds.of({
-    ...{ principal, conversation: request.conversation ?? previous?.conversation },
-    ...{ key: http.req.header('idempotency-key'), body: bytes, text: content.text },
+    principal,
+    conversation: request.conversation ?? previous?.conversation,
+    key: http.req.header('idempotency-key'),
+    body: bytes,
+    text: content.text,
     isPlaced: previous !== undefined,
   })
   if (earlier === undefined) {
@@ -92,8 +95,10 @@ async function create(context: EdgeContext, http: HttpContext): Promise<Response
   const shown = conversationFor(principal, conversation) ?? ''
   const head: ResponseHead = {
     id: responseIdOf({ conversation: shown, messageId, answered: [] }),
-    ...{ model: modelPrefix + agent, conversation: shown },
-    ...{ createdAt: Math.floor(clock.now() / 1_000), previous: request.previous ?? null },
+    model: modelPrefix + agent,
+    conversation: shown,
+    createdAt: Math.floor(clock.now() / 1_000),
+    previous: request.previous ?? null,
   }
   const leave = leaveHandler(context, principal, message)
   const found = { conversation, head, answered: [] }
@@ -202,7 +207,10 @@ function responseEvents(
     },
   }
   return turnChunks({
-    ...{ weir, events, answered: new Set(answered), fold },
+    weir,
+    events,
+    answered: new Set(answered),
+    fold,
     decides: principal.roles.has('approve'),
     ...(turn !== undefined && { turn }),
   })
@@ -290,8 +298,10 @@ function headOf(
 ): ResponseHead {
   return {
     id: responseIdOf({ conversation, messageId, answered }),
-    ...{ model: modelPrefix + agent, conversation },
-    ...{ createdAt: Math.floor(since / 1_000), previous: null },
+    model: modelPrefix + agent,
+    conversation,
+    createdAt: Math.floor(since / 1_000),
+    previous: null,
   }
 }
 

@@ -174,7 +174,10 @@ function rejected({ shown }: CallParts, event: Event<'call-rejected'>): UiChunk[
   const known = { dynamic: true, providerExecuted: true } as const
   return [
     {
-      ...{ type: 'tool-input-error', toolCallId, toolName: event.name, ...known },
+      type: 'tool-input-error',
+      toolCallId,
+      toolName: event.name,
+      ...known,
       input: event.input ?? event.arguments,
       errorText: event.text || event.reason,
     },

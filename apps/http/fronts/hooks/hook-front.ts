@@ -207,7 +207,10 @@ function openRound(
     return answerOf(round)
   })
   const round: JudgedRound = {
-    ...{ prompt, host, calls, results: new Map() },
+    prompt,
+    host,
+    calls,
+    results: new Map(),
     verdicts: heldVerdicts(conversation, answer),
   }
   return round

@@ -40,8 +40,11 @@ export async function forwardCall(
   const running = startMcpCall(
     run,
     {
-      ...{ arguments: input, idempotencyKey: randomUUID(), clock },
-      ...{ timeoutMs: wallMs, graceMs: 0 },
+      arguments: input,
+      idempotencyKey: randomUUID(),
+      clock,
+      timeoutMs: wallMs,
+      graceMs: 0,
       ...(run.server.traceparent === true && { traceparent }),
     },
     {

@@ -109,9 +109,15 @@ export function gatewayRounds(
     const { rung = 'none', text = '' } = advice ?? {}
     const conversation = guard.conversation(id, { turn })
     const round: OpenRound = {
-      ...{ prompt: '', tools: rung === 'text_only' ? [] : tools, calls: [], results: new Map() },
-      ...{ conversation, refusal: rung === 'text_only' ? text : '', beganAt: clock.monotonic() },
-      ...{ isClosed: false, over: Promise.withResolvers<void>() },
+      prompt: '',
+      tools: rung === 'text_only' ? [] : tools,
+      calls: [],
+      results: new Map(),
+      conversation,
+      refusal: rung === 'text_only' ? text : '',
+      beganAt: clock.monotonic(),
+      isClosed: false,
+      over: Promise.withResolvers<void>(),
       verdicts: joined().then(() => {
         closeToCalls(round)
         return roundVerdicts(conversation, answerOf(round))
@@ -181,7 +187,8 @@ export function gatewayRounds(
       const index = round.calls.length - 1
       return {
         ...call,
-        ...{ index, refusal: own.refusal },
+        index,
+        refusal: own.refusal,
         verdicts: {
           first: async (at) => (await own.verdicts).first(at),
           last: async (at) => (await own.verdicts).last(at),

@@ -48,7 +48,8 @@ export async function gatewayServers({
       { name: 'weir', version: version() },
       {
         capabilities: {
-          ...{ tools: { listChanged: true }, extensions: { [tasksKey]: {} } },
+          tools: { listChanged: true },
+          extensions: { [tasksKey]: {} },
           ...passed.capabilities,
         },
         ...(instructions !== '' && { instructions }),
@@ -129,7 +130,8 @@ const noTask = 'this conversation has no such task'
 /** The parameters of the requests about a task. */
 const taskParams: StandardSchemaV1<unknown, { taskId: string }> = {
   '~standard': {
-    ...{ version: 1, vendor: 'weir' },
+    version: 1,
+    vendor: 'weir',
     validate: (value) =>
       isObject(value) && typeof value.taskId === 'string'
         ? { value: { taskId: value.taskId } }

@@ -189,7 +189,11 @@ export function heldCalls({
       status,
       text: kept,
     } = await forwardCall(run, placed.input, {
-      ...{ clock, signal, traceparent, onProgress, log },
+      clock,
+      signal,
+      traceparent,
+      onProgress,
+      log,
     })
     const advice = await finished(placed, { status, text: kept })
     return { kind: 'result', result: withText(answer, advice) }

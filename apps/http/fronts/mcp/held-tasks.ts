@@ -47,9 +47,13 @@ export function heldTasks(clock: Clock): HeldTasks {
     begin(statusMessage, run) {
       const canceller = new AbortController()
       const task: Task = {
-        ...{ taskId: randomUUID(), status: 'working', statusMessage },
-        ...{ createdAt: nowText(), lastUpdatedAt: nowText() },
-        ...{ ttlMs: limits.turnWallMsMax, pollIntervalMs: limits.gatewayPollMs },
+        taskId: randomUUID(),
+        status: 'working',
+        statusMessage,
+        createdAt: nowText(),
+        lastUpdatedAt: nowText(),
+        ttlMs: limits.turnWallMsMax,
+        pollIntervalMs: limits.gatewayPollMs,
       }
       tasks.set(task.taskId, { task, canceller })
       void run(canceller.signal).then((result) => end(task.taskId, { status: 'completed', result }))

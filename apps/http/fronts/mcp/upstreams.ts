@@ -142,7 +142,9 @@ export function upstreamsOf(
       }
     }
     const declared = listed.map(({ name, description, inputSchema }) => ({
-      ...{ name, description, input_schema: inputSchema },
+      name,
+      description,
+      input_schema: inputSchema,
     }))
     return { listed, declared, runs }
   }

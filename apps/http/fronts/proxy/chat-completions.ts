@@ -20,14 +20,16 @@ export const chatCompletions: ProxyApi = {
     const usage = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 }
     if (!isStreamed)
       return JSON.stringify({
-        ...{ ...about, object: 'chat.completion' },
+        ...about,
+        object: 'chat.completion',
         choices: [
           { index: 0, message: { role: 'assistant', content: text }, finish_reason: 'stop' },
         ],
         usage,
       })
     const chunk = (delta: Json, finish_reason: string | null) => ({
-      ...{ ...about, object: 'chat.completion.chunk' },
+      ...about,
+      object: 'chat.completion.chunk',
       choices: [{ index: 0, delta, finish_reason }],
     })
     const chunks = [chunk({ role: 'assistant', content: text }, null), chunk({}, 'stop')]
@@ -45,7 +47,9 @@ export const chatCompletions: ProxyApi = {
           role: 'assistant',
           content: text,
           tool_calls: calls.map(({ id, name, raw }) => ({
-            ...{ id, type: 'function', function: { name, arguments: raw } },
+            id,
+            type: 'function',
+            function: { name, arguments: raw },
           })),
         },
         finish_reason: finish,

@@ -23,8 +23,13 @@ export const messages: ProxyApi = {
 
   ownAnswer({ id, model, text, isStreamed }) {
     const message = {
-      ...{ id, type: 'message', role: 'assistant', model },
-      ...{ content: [{ type: 'text', text }], stop_reason: 'end_turn', stop_sequence: null },
+      id,
+      type: 'message',
+      role: 'assistant',
+      model,
+      content: [{ type: 'text', text }],
+      stop_reason: 'end_turn',
+      stop_sequence: null,
       usage: { input_tokens: 0, output_tokens: 0 },
     }
     return isStreamed ? eventStream(eventsOf(message, text), true) : JSON.stringify(message)
@@ -33,7 +38,8 @@ export const messages: ProxyApi = {
   read: (answer) => receivedAnswer(messageReading({ secret: [] }), answer),
 
   assembled: ({ text, finish, calls, usage }) => ({
-    ...{ type: 'message', role: 'assistant' },
+    type: 'message',
+    role: 'assistant',
     content: [
       ...(text === '' ? [] : [{ type: 'text', text }]),
       ...calls.map(({ id, name, raw }) => ({ type: 'tool_use', id, name, input: inputOf(raw) })),

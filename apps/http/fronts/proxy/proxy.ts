@@ -83,7 +83,13 @@ export function createProxy({
   const veto =
     vetoOptions &&
     createVeto(vetoOptions, {
-      ...{ upstream, identities, clients, sessions, fallback, log, track },
+      upstream,
+      identities,
+      clients,
+      sessions,
+      fallback,
+      log,
+      track,
       conversationOf: (name, { conversation, ...turn }) =>
         conversationOf(name, conversation, { ...turn, holds: true, hides: true }),
     })

@@ -64,8 +64,12 @@ export function createRequestJudge({
       note: string | undefined,
       judgeable: SentRequest | undefined,
     ): JudgedRequest => ({
-      ...{ kind: 'send', body: bytes, note, retry: undefined },
-      ...{ sent: judgeable, isChanged: false },
+      kind: 'send',
+      body: bytes,
+      note,
+      retry: undefined,
+      sent: judgeable,
+      isChanged: false,
     })
     const unread = sent === undefined ? 'unreadable body' : api.elsewhere(sent.body)
     if (sent === undefined || unread !== undefined) {
@@ -92,7 +96,11 @@ export function createRequestJudge({
     if (rung === 'none') return { ...unchanged(undefined, sent), guest }
     if (rung === 'end') return advice
     return {
-      ...{ kind: 'send', note: noteOf(advice), sent, isChanged: true, guest },
+      kind: 'send',
+      note: noteOf(advice),
+      sent,
+      isChanged: true,
+      guest,
       ...advisedBytes(api, sent, advice),
     }
   }

@@ -22,17 +22,34 @@ export const responses: ProxyApi = {
   ownAnswer({ id, model, text, isStreamed }) {
     const part = { type: 'output_text', text, annotations: [], logprobs: [] }
     const item = {
-      ...{ id: `msg_${id}`, type: 'message', role: 'assistant', status: 'completed' },
+      id: `msg_${id}`,
+      type: 'message',
+      role: 'assistant',
+      status: 'completed',
       content: [part],
     }
     const response = {
-      ...{ id, object: 'response', created_at: 0, status: 'completed', model },
-      ...{ error: null, incomplete_details: null, instructions: null, metadata: {} },
-      ...{ output: [item], parallel_tool_calls: true, tool_choice: 'none', tools: [] },
-      ...{ temperature: null, top_p: null },
+      id,
+      object: 'response',
+      created_at: 0,
+      status: 'completed',
+      model,
+      error: null,
+      incomplete_details: null,
+      instructions: null,
+      metadata: {},
+      output: [item],
+      parallel_tool_calls: true,
+      tool_choice: 'none',
+      tools: [],
+      temperature: null,
+      top_p: null,
       usage: {
-        ...{ input_tokens: 0, input_tokens_details: { cached_tokens: 0 }, output_tokens: 0 },
-        ...{ output_tokens_details: { reasoning_tokens: 0 }, total_tokens: 0 },
+        input_tokens: 0,
+        input_tokens_details: { cached_tokens: 0 },
+        output_tokens: 0,
+        output_tokens_details: { reasoning_tokens: 0 },
+        total_tokens: 0,
       },
     }
     return isStreamed ? eventStream(eventsOf(response, item, part), true) : JSON.stringify(response)
@@ -50,7 +67,10 @@ export const responses: ProxyApi = {
         ? []
         : [{ type: 'message', role: 'assistant', content: [{ type: 'output_text', text }] }]),
       ...calls.map(({ id, name, raw }) => ({
-        ...{ type: 'function_call', call_id: id, name, arguments: raw },
+        type: 'function_call',
+        call_id: id,
+        name,
+        arguments: raw,
       })),
     ],
     usage: {
@@ -79,7 +99,8 @@ function eventsOf(
     { type: 'response.created', response: begun },
     { type: 'response.in_progress', response: begun },
     {
-      ...{ type: 'response.output_item.added', output_index: 0 },
+      type: 'response.output_item.added',
+      output_index: 0,
       item: { ...item, status: 'in_progress', content: [] },
     },
     { type: 'response.content_part.added', ...place, part: { ...part, text: '' } },

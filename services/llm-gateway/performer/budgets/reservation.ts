@@ -61,7 +61,8 @@ export function reserve(options: ReservationOptions): Promise<Reservation | Fail
   const own = { tenant: inForce.tenant, ...id }
   return reserveBound({
     ...options,
-    ...{ model: agent.model, bound: boundOf(agent, request) },
+    model: agent.model,
+    bound: boundOf(agent, request),
     reportReached: (soft) => reportReached(context, own, soft),
   })
 }
@@ -81,17 +82,24 @@ export async function reserveBound(
     )
   const own = { tenant, ...id }
   const reservation: BudgetReserved = {
-    ...{ type: 'budget-reserved', ...own, budgets, expiresAt },
-    ...{ tokens: tokensOf(bound), usd: price?.usd ?? null },
+    type: 'budget-reserved',
+    ...own,
+    budgets,
+    expiresAt,
+    tokens: tokensOf(bound),
+    usd: price?.usd ?? null,
   }
   const release = () => write(context, tenant, { type: 'budget-released', ...own })
   const decision = await reader.reserve(context, reservation)
   if (decision === undefined) {
     void release() // it may be granted later
     return {
-      ...{ kind: 'failed', code: 'budget.unreadable', class: 'transient' },
+      kind: 'failed',
+      code: 'budget.unreadable',
+      class: 'transient',
       reason: `the reservation was not read within ${limits.budgetReadMs} ms`,
-      ...{ retryable: true, retryAfterMs: null },
+      retryable: true,
+      retryAfterMs: null,
     }
   }
   for (const { budget, used } of decision.soft)
@@ -106,8 +114,13 @@ export async function reserveBound(
       const used = isCounted ? usage : bound
       const cost = isCounted ? priceOf(model, used) : price
       const settled: BudgetSettled = {
-        ...{ type: 'budget-settled', ...own, counted: isCounted ? 'usage' : 'bound', usage },
-        ...{ tokens: tokensOf(used), usd: cost?.usd ?? null, prices: cost?.version ?? '' },
+        type: 'budget-settled',
+        ...own,
+        counted: isCounted ? 'usage' : 'bound',
+        usage,
+        tokens: tokensOf(used),
+        usd: cost?.usd ?? null,
+        prices: cost?.version ?? '',
         priced: isPriced,
       }
       await write(context, tenant, settled)
@@ -132,9 +145,12 @@ function shown(amount: number, { unit }: BudgetInForce): string {
 
 function overBudget(reason: string): Failed {
   return {
-    ...{ kind: 'failed', code: 'budget.reached', class: 'budget' },
+    kind: 'failed',
+    code: 'budget.reached',
+    class: 'budget',
     reason: shortened(reason, limits.reasonBytesMax),
-    ...{ retryable: false, retryAfterMs: null },
+    retryable: false,
+    retryAfterMs: null,
   }
 }
 

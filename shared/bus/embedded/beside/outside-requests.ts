@@ -104,11 +104,11 @@ function requestIn(received: unknown): OutsideRequest {
       return { type: 'append', topicPrefix, records: fields.records.map(outsideRecordIn) }
     case 'guard-topic':
       return {
-        ...{ type: 'guard-topic', topicPrefix, guard: textIn(fields, 'guard') },
-        ...{
-          partitions: numberIn(fields, 'partitions'),
-          retentionMs: numberIn(fields, 'retentionMs'),
-        },
+        type: 'guard-topic',
+        topicPrefix,
+        guard: textIn(fields, 'guard'),
+        partitions: numberIn(fields, 'partitions'),
+        retentionMs: numberIn(fields, 'retentionMs'),
       }
     default:
       throw unusable(

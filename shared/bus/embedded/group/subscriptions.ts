@@ -107,7 +107,10 @@ export function createSubscriptions({
       }
       const assigned = Promise.withResolvers<void>()
       const group = createGroup({
-        ...{ group: name, topic, rank: subscribed, failed },
+        group: name,
+        topic,
+        rank: subscribed,
+        failed,
         close: (closing) => assigned.promise.then(() => closeGroup(closing)),
       })
       groups.set(groupName(group), group)

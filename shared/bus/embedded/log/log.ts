@@ -83,7 +83,10 @@ export function openLog({ clock, onDatabase, ...options }: LogOptions): Log {
     placeOf: topics.partition,
     ...createReads(database, topics),
     ...createWrites({
-      ...{ database, topics, commits, clock },
+      database,
+      topics,
+      commits,
+      clock,
       checkOwnFile: createOwnFileCheck(database.file, clock),
     }),
     committed: commits.committed,

@@ -83,14 +83,22 @@ function ofOutsider(outsider: (typeof outsiders)[number]): AccessRight[] {
   const groups = stageNames.map((stage) => group(stage, ['Describe']))
   if (outsider !== 'operator') return [...rights, ...groups]
   const all: AccessRight = {
-    ...{ resource: 'topic', name: '', pattern: 'prefixed' },
+    resource: 'topic',
+    name: '',
+    pattern: 'prefixed',
     operations: ['Create', 'Describe', 'DescribeConfigs'],
   }
   const verdicts: AccessRight = {
-    ...{ resource: 'topic', name: guardTopicName(''), pattern: 'prefixed', operations: ['Read'] },
+    resource: 'topic',
+    name: guardTopicName(''),
+    pattern: 'prefixed',
+    operations: ['Read'],
   }
   const everyGroup: AccessRight = {
-    ...{ resource: 'group', name: '', pattern: 'prefixed', operations: ['Describe'] },
+    resource: 'group',
+    name: '',
+    pattern: 'prefixed',
+    operations: ['Describe'],
   }
   return [all, verdicts, ...rights, everyGroup]
 }

@@ -141,7 +141,10 @@ export function createFetchCursors(cluster: Cluster, log: Logger): FetchCursors 
     add(cursor) {
       const topicId = cluster.known(cursor.topic)?.id
       const state: CursorState = {
-        ...{ cursor, phase: ready, topicId, failing: undefined },
+        cursor,
+        phase: ready,
+        topicId,
+        failing: undefined,
         stall: { since: undefined, count: 0 },
         written: { ownUntil: 0, othersUntil: 0, othersBefore: 0 },
         gatherUntil: 0,

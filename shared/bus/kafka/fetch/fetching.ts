@@ -78,7 +78,10 @@ export function createFetching(options: FetchingOptions): Fetching {
   let isClosed = false
   let cancelLater: (() => void) | undefined
   const onResponse = createResponseHandler({
-    ...{ cluster, cursors, log, onFailure },
+    cluster,
+    cursors,
+    log,
+    onFailure,
     onOthers: own.sawOthers,
     wake: wakeSoon,
   })

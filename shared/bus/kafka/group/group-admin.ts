@@ -43,7 +43,9 @@ export function progressOfGroups(
           partitions.map(({ partition, offset }) => [partition, Number(offset)] as const),
         )
         return {
-          ...{ group, topic, isRunning: running.has(group) },
+          group,
+          topic,
+          isRunning: running.has(group),
           commits: new Map(commits.filter(([, offset]) => offset >= 0)),
         }
       }),

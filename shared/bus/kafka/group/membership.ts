@@ -214,7 +214,10 @@ async function joinAndSync(
   const joined = await coordinator.request(
     (broker) =>
       memberBroker(broker, instanceId).joinGroup({
-        ...{ groupId, memberId, sessionTimeout: sessionMs, rebalanceTimeout: rebalanceMs },
+        groupId,
+        memberId,
+        sessionTimeout: sessionMs,
+        rebalanceTimeout: rebalanceMs,
         groupProtocols: [{ name: protocolName, metadata }],
       }),
     rebalanceMs + sessionMs,
@@ -225,7 +228,10 @@ async function joinAndSync(
   const synced = await coordinator.request(
     (broker) =>
       memberBroker(broker, instanceId).syncGroup({
-        ...{ groupId, generationId, memberId: member, groupAssignment },
+        groupId,
+        generationId,
+        memberId: member,
+        groupAssignment,
       }),
     rebalanceMs + sessionMs,
   )

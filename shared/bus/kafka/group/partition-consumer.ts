@@ -63,7 +63,11 @@ export function createPartitionConsumer(options: PartitionConsumerOptions): Part
   let closing: { how: 'shutdown' | 'lost'; done: Promise<void> } | undefined
 
   const cursor: Cursor = {
-    ...{ topic, partition, next: reader.position, skipsDeleted: false, hasRoom },
+    topic,
+    partition,
+    next: reader.position,
+    skipsDeleted: false,
+    hasRoom,
     onRecords(records) {
       held.add(records)
       startStep()

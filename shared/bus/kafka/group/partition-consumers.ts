@@ -50,7 +50,10 @@ export function createConsumers({
     start(partition: number, reader: PartitionReader): void {
       const share = Math.min(partitionHeldBytesMax, heldBytesMax / (consumers.size + 1))
       const consumer = createPartitionConsumer({
-        ...{ topic, partition, reader, write },
+        topic,
+        partition,
+        reader,
+        write,
         onFailed: (error) => onFailed(error, partition),
         heldBytesMax: Math.max(partitionHeldBytesMin, share),
         onCommit: (commit) => commits.add(partition, commit),

@@ -72,7 +72,10 @@ function createTableView(
   let atEndAt: Milliseconds | undefined
 
   const cursor: Cursor = {
-    ...{ topic, partition, next: table.next, skipsDeleted: true },
+    topic,
+    partition,
+    next: table.next,
+    skipsDeleted: true,
     hasRoom: () => true,
     onRecords(records) {
       try {

@@ -51,7 +51,9 @@ export function createPendingWrites(clock: Clock): PendingWrites {
     run(records, start) {
       return new Promise((resolve, reject) => {
         const job: Job = {
-          ...{ appended: new Array(records), left: records, settled: false },
+          appended: new Array(records),
+          left: records,
+          settled: false,
           resolve(appended) {
             remove(job)
             resolve(appended)

@@ -261,8 +261,14 @@ function encodedBatch({ queue: { topic, partition }, batch }: Queued, time: Mill
 /** As a reader gets them from the broker. */
 function storedRecords(batch: Batch, baseOffset: Offset, time: Milliseconds): StoredRecord[] {
   return batch.entries.map(({ record: { topic, partition, key, value, id, signature } }, n) => ({
-    ...{ topic, partition, key, value, id, signature },
-    ...{ offset: baseOffset + n, time },
+    topic,
+    partition,
+    key,
+    value,
+    id,
+    signature,
+    offset: baseOffset + n,
+    time,
   }))
 }
 

@@ -60,7 +60,12 @@ export function createWriter(options: WriterOptions): Writer {
   const admission = createWriteAdmission(cluster)
   const pending = createPendingWrites(clock)
   const sending = createSending({
-    ...{ cluster, clock, log, deliverMs, skew, onWritten },
+    cluster,
+    clock,
+    log,
+    deliverMs,
+    skew,
+    onWritten,
     countBytes(bytes) {
       waitingBytes += bytes
     },

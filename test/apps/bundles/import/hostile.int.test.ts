@@ -49,25 +49,49 @@ async function make(written: Written[], turns: Partial<BundleTurn>[] = []): Prom
     { topic = 'conversation-events', message, offset = at, partition = home, ago = 60_000 },
   ] of written.entries())
     bundle.add({
-      ...{ topic, partition, offset, key: 'c', value: encode(message) },
+      topic,
+      partition,
+      offset,
+      key: 'c',
+      value: encode(message),
       time: systemClock.now() - ago,
     })
   for (const turn of turns) bundle.turn({ ...answered, ...turn })
   await bundle.finish({
-    ...{ madeAt: '2026-01-01T00:00:00.000Z', source: 'embedded', topicPrefix: 'weir.' },
-    ...{ partitions, asked: '{}', redaction: null },
+    madeAt: '2026-01-01T00:00:00.000Z',
+    source: 'embedded',
+    topicPrefix: 'weir.',
+    partitions,
+    asked: '{}',
+    redaction: null,
   })
 }
 
 const answered: BundleTurn = {
-  ...{ conversation: 'c', turn: 0, partition: home, agent: 'test-agent', messageId: 'm1' },
-  ...{ beganAt: 1, endedAt: 2, outcome: 'answered', failureClass: null, cap: null, reason: null },
-  ...{ rounds: 1, calls: 0, inputTokens: 0, outputTokens: 0, whole: true },
+  conversation: 'c',
+  turn: 0,
+  partition: home,
+  agent: 'test-agent',
+  messageId: 'm1',
+  beganAt: 1,
+  endedAt: 2,
+  outcome: 'answered',
+  failureClass: null,
+  cap: null,
+  reason: null,
+  rounds: 1,
+  calls: 0,
+  inputTokens: 0,
+  outputTokens: 0,
+  whole: true,
 }
 
 const attack = (messageId: string, conversation = 'c') =>
   userMessage({
-    ...{ conversation, messageId, text: 'attack', agent: 'test-agent' },
+    conversation,
+    messageId,
+    text: 'attack',
+    agent: 'test-agent',
     declarations: execTool('').map(({ declaration }) => declaration),
   })
 
@@ -122,8 +146,15 @@ const bundles: [name: string, written: () => Written[], turns: Partial<BundleTur
       {
         topic: 'activity',
         message: {
-          ...{ type: 'turn-finished', conversation: 'c', turn: 0, messageId: 'm1' },
-          ...{ outcome: 'answered', reply: 'done', class: null, cap: null, reason: '' },
+          type: 'turn-finished',
+          conversation: 'c',
+          turn: 0,
+          messageId: 'm1',
+          outcome: 'answered',
+          reply: 'done',
+          class: null,
+          cap: null,
+          reason: '',
           totals: { rounds: 1, calls: 0, inputTokens: 0, outputTokens: 0, wallMs: 1 },
         } as unknown as Message,
       },

@@ -27,43 +27,37 @@ export const declaration: Declaration = {
 }
 
 export const exec = (fields: Partial<Call> = {}): Call => ({
-  ...{
-    ordinal: 0,
-    id: 'toolu_1',
-    name: 'exec',
-    raw: '{"command":"ls"}',
-    source: 'deltas',
-    problem: null,
-    repair: null,
-    disputed: false,
-  },
+  ordinal: 0,
+  id: 'toolu_1',
+  name: 'exec',
+  raw: '{"command":"ls"}',
+  source: 'deltas',
+  problem: null,
+  repair: null,
+  disputed: false,
   ...fields,
 })
 
 export const result = (fields: Partial<CallResult> = {}): CallResult => ({
-  ...{
-    ordinal: 0,
-    status: 'ok',
-    text: 'ran: ls',
-    reason: '',
-    durationMs: 40,
-    contents: [],
-    tokens: null,
-  },
+  ordinal: 0,
+  status: 'ok',
+  text: 'ran: ls',
+  reason: '',
+  durationMs: 40,
+  contents: [],
+  tokens: null,
   ...fields,
 })
 
 export const response = (fields: Partial<Response> = {}): Response => ({
-  ...{
-    attempt: 'a1',
-    text: '',
-    reasoning: '',
-    calls: [],
-    stop: 'end',
-    finish: 'end_turn',
-    usage,
-    textCalls: null,
-  },
+  attempt: 'a1',
+  text: '',
+  reasoning: '',
+  calls: [],
+  stop: 'end',
+  finish: 'end_turn',
+  usage,
+  textCalls: null,
   ...fields,
 })
 
@@ -179,7 +173,9 @@ export function conversationLog({
         usage,
         declarations: [declaration],
         policy,
-        ...{ callsAsText: false, textCalls: 'tell' as const, echoOf: null },
+        callsAsText: false,
+        textCalls: 'tell' as const,
+        echoOf: null,
       }
       write('model-requests', { type: 'attempt-finished', ...place(round), ...answered })
       write('model-deltas', {

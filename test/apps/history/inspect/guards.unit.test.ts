@@ -121,14 +121,12 @@ describe('the guards of a round', () => {
     ])
     expect(roundIn(log)?.guards).toMatchObject([
       {
-        ...{
-          name: 'shell',
-          version: '2',
-          answer: 'verdicts',
-          answeredAt: 2_040,
-          tookMs: 40,
-          judgedMs: 3,
-        },
+        name: 'shell',
+        version: '2',
+        answer: 'verdicts',
+        answeredAt: 2_040,
+        tookMs: 40,
+        judgedMs: 3,
         calls: [
           { ordinal: 0, mode: 'enforce', verdict: 'pass', stopped: false },
           { ordinal: 1, mode: 'enforce', verdict: 'reject', code: 'removes', stopped: true },
@@ -189,17 +187,15 @@ describe('the guards of a round', () => {
   it('are shown with the person who decided and the delay, or as undecided', () => {
     const log = guardedRound({ ...guard('approval'), rules: '[]' })
     const calls = [0, 1].map((ordinal) => ({
-      ...{
-        ordinal,
-        name: 'exec',
-        arguments: '{}',
-        id: `id-${ordinal}`,
-        hash: 'h',
-        rule: 'production',
-        source: null,
-        program: null,
-        question: null,
-      },
+      ordinal,
+      name: 'exec',
+      arguments: '{}',
+      id: `id-${ordinal}`,
+      hash: 'h',
+      rule: 'production',
+      source: null,
+      program: null,
+      question: null,
     }))
     log.write(
       'activity',

@@ -55,16 +55,14 @@ describe('the timeline of a turn', () => {
     expect(turn?.end).toMatchObject({ outcome: 'answered', reply: 'Three files.', at: 1028 })
     const [first, second] = turn?.rounds ?? []
     expect(first).toMatchObject({
-      ...{
-        round: 1,
-        askedAt: 1004,
-        callsLeft: 100,
-        nudge: null,
-        offered: ['exec'],
-        failure: null,
-        intervention: null,
-        endedAt: 1017,
-      },
+      round: 1,
+      askedAt: 1004,
+      callsLeft: 100,
+      nudge: null,
+      offered: ['exec'],
+      failure: null,
+      intervention: null,
+      endedAt: 1017,
       attempts: [
         {
           attempt: 'a1',
@@ -84,16 +82,14 @@ describe('the timeline of a turn', () => {
       },
       calls: [
         {
-          ...{
-            ordinal: 0,
-            id: 'toolu_1',
-            name: 'exec',
-            raw: '{"command":"ls"}',
-            source: 'deltas',
-            problem: null,
-            repair: null,
-            disputed: false,
-          },
+          ordinal: 0,
+          id: 'toolu_1',
+          name: 'exec',
+          raw: '{"command":"ls"}',
+          source: 'deltas',
+          problem: null,
+          repair: null,
+          disputed: false,
           verdict: { kind: 'cleared', at: 1011 },
           tries: [
             {
@@ -190,7 +186,8 @@ describe('attempts', () => {
     expect(timelineIn(log.records).turns[0]?.rounds[0]?.attempts).toMatchObject([
       { attempt: 'lost', end: 'abandoned', endedAt: null },
       {
-        ...{ attempt: 'a1', end: 'failed' },
+        attempt: 'a1',
+        end: 'failed',
         failure: {
           reason: 'the provider answered 529: overloaded',
           class: 'transient',
@@ -238,7 +235,10 @@ describe('calls', () => {
     ])
     expect(timelineIn(log.records).turns[0]?.rounds[0]?.calls).toMatchObject([
       {
-        ...{ raw: '', source: 'none', problem: 'no_arguments', tries: [] },
+        raw: '',
+        source: 'none',
+        problem: 'no_arguments',
+        tries: [],
         verdict: {
           kind: 'rejected',
           code: 'no_arguments',

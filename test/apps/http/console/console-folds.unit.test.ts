@@ -58,51 +58,76 @@ function folded(messages: Message[], until = 0) {
 
 const place = { conversation: 'c', turn: 7, round: 1 }
 const answered = (calls: number, tokens = 100, round = 1): Message => ({
-  ...{
-    type: 'model-answered',
-    ...place,
-    round,
-    attempt: 'a',
-    text: '',
-    textBytes: 0,
-    stop: 'calls',
-  },
+  type: 'model-answered',
+  ...place,
+  round,
+  attempt: 'a',
+  text: '',
+  textBytes: 0,
+  stop: 'calls',
   calls: Array.from({ length: calls }, (_, ordinal) => ({
-    ...{ ordinal, id: '', name: 'exec', arguments: '{}', argumentsBytes: 2, problem: null },
+    ordinal,
+    id: '',
+    name: 'exec',
+    arguments: '{}',
+    argumentsBytes: 2,
+    problem: null,
   })),
   usage: { inputTokens: tokens, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 },
 })
 const waitsFor = (guards: string[]): Message => ({
-  ...{ type: 'calls-waiting', ...place, until: start + 60_000 },
+  type: 'calls-waiting',
+  ...place,
+  until: start + 60_000,
   calls: [{ ordinal: 0, name: 'exec', guards }],
 })
 const offered = (ordinal: number): Message => ({
-  ...{ type: 'call-offered', ...place, ordinal, name: 'pick', until: start + 60_000 },
+  type: 'call-offered',
+  ...place,
+  ordinal,
+  name: 'pick',
+  until: start + 60_000,
 })
 const clientCalls = 'pick (call-7-1-0), pick (call-7-1-1)'
 const verdict = (guard: string, code: string): Message => ({
-  ...{
-    type: 'guard-verdict-given',
-    ...place,
-    guard,
-    version: '1',
-    answer: 'verdicts',
-    waitedMs: 1,
-  },
+  type: 'guard-verdict-given',
+  ...place,
+  guard,
+  version: '1',
+  answer: 'verdicts',
+  waitedMs: 1,
   verdicts: [{ ordinal: 0, verdict: 'reject', code, text: 'no', evidence: null }],
 })
 const pending = (call: Partial<PendingCall> = {}, until = start + 3_600_000): Message => ({
-  ...{ type: 'approval-pending', ...place, until },
+  type: 'approval-pending',
+  ...place,
+  until,
   calls: [
     {
-      ...{ ordinal: 0, name: 'exec', arguments: '{"a":1}', id: 'k7f3', hash: 'h', rule: 'r' },
-      ...{ source: null, program: null, question: null, ...call },
+      ordinal: 0,
+      name: 'exec',
+      arguments: '{"a":1}',
+      id: 'k7f3',
+      hash: 'h',
+      rule: 'r',
+      source: null,
+      program: null,
+      question: null,
+      ...call,
     },
   ],
 })
 const decided = (outcome: 'approved' | 'rejected' | 'expired', ordinal = 0): Message => ({
-  ...{ type: 'approval-decided', ...place, ordinal, name: 'exec', id: 'k7f3', outcome },
-  ...{ by: outcome === 'expired' ? '' : 'ann', reason: '', waitedMs: 1, identity: 'authenticated' },
+  type: 'approval-decided',
+  ...place,
+  ordinal,
+  name: 'exec',
+  id: 'k7f3',
+  outcome,
+  by: outcome === 'expired' ? '' : 'ann',
+  reason: '',
+  waitedMs: 1,
+  identity: 'authenticated',
 })
 const stop = (rung: 'text_only' | 'end'): Message => {
   const raised = interventionRaised('cycle', 'the same again')
@@ -118,9 +143,17 @@ const loops = (rounds: number[], shadow = false): Message => {
   return { ...raised, intervention: { ...raised.intervention, evidence } }
 }
 const settled = (round: number, usd: number | null, attempt = `a${round}`): BudgetSettled => ({
-  ...{ type: 'budget-settled', tenant: 'default', ...place, round, attempt, counted: 'usage' },
+  type: 'budget-settled',
+  tenant: 'default',
+  ...place,
+  round,
+  attempt,
+  counted: 'usage',
   usage: { inputTokens: 1, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 },
-  ...{ tokens: 1, usd, priced: true, prices: usd === null ? '' : '1' },
+  tokens: 1,
+  usd,
+  priced: true,
+  prices: usd === null ? '' : '1',
 })
 
 describe('the open turns', () => {

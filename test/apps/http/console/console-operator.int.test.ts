@@ -28,7 +28,9 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 const fail = defineTool({
-  ...{ name: 'fail', description: 'Fails.', parameters: { type: 'object' } },
+  name: 'fail',
+  description: 'Fails.',
+  parameters: { type: 'object' },
   run() {
     throw new Error('no such file')
   },
@@ -36,11 +38,18 @@ const fail = defineTool({
 
 /** Rejects each call of its tools. */
 const strict: Guard = {
-  ...{ name: 'strict', version: '1', tools: ['fail'], deadlineMs: 30_000, onTimeout: 'reject' },
+  name: 'strict',
+  version: '1',
+  tools: ['fail'],
+  deadlineMs: 30_000,
+  onTimeout: 'reject',
   judge: (state, { calls }) => ({
     state,
     verdicts: calls.map(({ ordinal }) => ({
-      ...{ ordinal, verdict: 'reject', code: 'strict', text: 'No.' },
+      ordinal,
+      verdict: 'reject',
+      code: 'strict',
+      text: 'No.',
     })),
   }),
 }
@@ -89,7 +98,8 @@ describe('the console for operators', () => {
       guard?.minutes.reduce((total, minute) => total + minute[key], 0)
     expect([sum('rejects'), sum('wouldReject')]).toEqual([1, 1])
     expect(await change(server, 'guard-mode', { guard: 'x', mode: 'shadow' })).toEqual({
-      ...{ status: 404, message: expect.stringContaining('x') },
+      status: 404,
+      message: expect.stringContaining('x'),
     })
     expect(await change(server, 'guard-mode', { guard: 'strict', mode: 'off' })).toMatchObject({
       status: 400,
@@ -107,7 +117,8 @@ describe('the console for operators', () => {
     expect(set.effective?.[place.key]).toEqual({ value: '5', origin: 'operator' })
     expect(set.setBy).toMatch(/./)
     expect(await change(server, 'policy', { ...place, value: 'many' })).toEqual({
-      ...{ status: 400, message: expect.stringContaining('loop.identicalFailures') },
+      status: 400,
+      message: expect.stringContaining('loop.identicalFailures'),
     })
     expect(await change(server, 'policy-unset', place)).toMatchObject({ status: 200 })
     expect((await policyOf()).set).toEqual({})
@@ -183,8 +194,14 @@ describe('the console for operators', () => {
   it('sets, changes and removes a budget as the command does', async () => {
     await using server = await consoleServer([])
     const budget = {
-      ...{ tenant: 'acme', subject: 'agent', name: 'bank', window: 'day', unit: 'usd' },
-      ...{ hard: '20USD', soft: '', unpriced: 'refuse' },
+      tenant: 'acme',
+      subject: 'agent',
+      name: 'bank',
+      window: 'day',
+      unit: 'usd',
+      hard: '20USD',
+      soft: '',
+      unpriced: 'refuse',
     }
     const all = async () => (await read<BudgetsData>(server, 'budgets')).budgets
     expect(await change(server, 'budget', budget)).toMatchObject({ status: 200 })
@@ -219,7 +236,8 @@ describe('the console for operators', () => {
     ])
     for (const wrong of [{ rules: '{' }, rules([]), rules({ rules: [{}] }), rules({ rule: [] })])
       expect(await change(server, 'approval-rules', wrong)).toEqual({
-        ...{ status: 400, message: expect.stringMatching(/JSON|object|rules/) },
+        status: 400,
+        message: expect.stringMatching(/JSON|object|rules/),
       })
   })
 
@@ -230,7 +248,8 @@ describe('the console for operators', () => {
     const reader = keyOf('reader', ['read', 'ask', 'approve'])
     const operator = keyOf('ann', ['read', 'operate'])
     await using server = await consoleServer([], {
-      ...{ access: { apiKeys: file }, guards: { guards: [strict], mode: 'shadow' } },
+      access: { apiKeys: file },
+      guards: { guards: [strict], mode: 'shadow' },
     })
     const stop = { scope: 'all', mode: 'now', reason: 'a test' }
     const value = { agent: 'helper', key: 'loop.cycleLaps', value: '2' }

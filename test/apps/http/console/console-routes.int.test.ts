@@ -27,7 +27,9 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 const act = defineTool({
-  ...{ name: 'act', description: 'Acts.', parameters: { type: 'object' } },
+  name: 'act',
+  description: 'Acts.',
+  parameters: { type: 'object' },
   run: () => 'done',
 })
 const approvals = { rules: [{ name: 'all', tools: ['act'] }], waitMs: 3_600_000 }
@@ -56,7 +58,8 @@ describe('the console', () => {
 
   it('takes a decision only for the arguments that were shown, and only once', async () => {
     await using server = await consoleServer([says(call('act', { a: 1 })), says('Done.')], {
-      ...{ tools: [act], approvals },
+      tools: [act],
+      approvals,
     })
     const turn = server.weir.ask({ agent: 'helper', text: 'go', conversation: 'c' })
     for await (const event of turn) if (event.type === 'approval-pending') break
@@ -66,7 +69,8 @@ describe('the console', () => {
     expect(await other.json()).toMatchObject({ counted: false, outcome: 'pending' })
     const decision = { id, hash: waiting?.hash ?? '', answer: 'approve' }
     expect(await (await sent(server.url, 'decide', decision)).json()).toMatchObject({
-      ...{ counted: true, outcome: 'approved' },
+      counted: true,
+      outcome: 'approved',
     })
     expect(await (await sent(server.url, 'decide', decision)).json()).toMatchObject({
       counted: false,
@@ -166,7 +170,10 @@ describe('the console', () => {
     const all = createApiKey(file, { name: 'all', tenant: null, roles: ['read', 'unredacted'] })
     const input = { to: 'ann@mail.example' }
     await using server = await consoleServer([says(call('act', input)), says('Done.')], {
-      ...{ tools: [act], approvals, redact: ['email'], access: { apiKeys: file } },
+      tools: [act],
+      approvals,
+      redact: ['email'],
+      access: { apiKeys: file },
     })
     const turn = server.weir.ask({
       agent: 'helper',
@@ -212,7 +219,8 @@ describe('the console', () => {
 
   it('has the same state after a restart of its reader', async () => {
     await using server = await consoleServer([says(call('act', { a: 1 }))], {
-      ...{ tools: [act], approvals },
+      tools: [act],
+      approvals,
     })
     const turn = server.weir.ask({ agent: 'helper', text: 'go', conversation: 'c' })
     for await (const event of turn) if (event.type === 'approval-pending') break

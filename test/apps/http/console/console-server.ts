@@ -42,19 +42,29 @@ export async function consoleServer(
   const model = scriptedModel(...replies)
   const agent = defineAgent({ name: 'helper', model, system: 'Help.', tools, redact })
   const weir = await Weir.open({
-    ...{ agents: [agent], dataFolder: folder, partitions: consolePartitions, log },
+    agents: [agent],
+    dataFolder: folder,
+    partitions: consolePartitions,
+    log,
     ...(approvals !== undefined && { approvals }),
     ...(guards !== undefined && { guards }),
   })
   const settings = readSettings({ dataFolder: folder }, {})
   const start = () =>
     startEdgeWithConsole(settings, {
-      ...{ weir, log, host: '127.0.0.1', port: 0, access: {}, origins: [] },
+      weir,
+      log,
+      host: '127.0.0.1',
+      port: 0,
+      access: {},
+      origins: [],
       ...options,
     })
   let server = await start()
   return {
-    ...{ url: server.url, weir, folder },
+    url: server.url,
+    weir,
+    folder,
     async restart() {
       await server.close()
       server = await start()

@@ -14,8 +14,15 @@ import { userMessage } from '../../../support/messages.ts'
 import { consolePartitions } from './console-server.ts'
 
 const ofBytes: DeadLetter = {
-  ...{ type: 'dead-letter', topic: 'weir.client-messages', partition: 0, offset: 9, time: 0 },
-  ...{ key: 'x', stage: 'intake', code: 'codec.bad-frame', reason: 'no record' },
+  type: 'dead-letter',
+  topic: 'weir.client-messages',
+  partition: 0,
+  offset: 9,
+  time: 0,
+  key: 'x',
+  stage: 'intake',
+  code: 'codec.bad-frame',
+  reason: 'no record',
   value: Buffer.from('no record'),
 }
 

@@ -13,7 +13,9 @@ import { contentsOf, dot, edgeServer, post } from './edge-server.ts'
 const clientOf = (url: string) => new OpenAI({ apiKey: 'none', baseURL: `${url}/v1` })
 const model = 'weir/helper'
 const clock = defineTool({
-  ...{ name: 'clock', description: 'Tells the time.', parameters: { type: 'object' } },
+  name: 'clock',
+  description: 'Tells the time.',
+  parameters: { type: 'object' },
   run: () => 'noon',
 })
 const user = (content: string) => ({ role: 'user' as const, content })
@@ -33,7 +35,9 @@ describe('chat completions', () => {
       { tools: [clock] },
     )
     const stream = clientOf(edge.url).chat.completions.stream({
-      ...{ model, messages: [user('time?')], stream_options: { include_usage: true } },
+      model,
+      messages: [user('time?')],
+      stream_options: { include_usage: true },
     })
     const deltas: object[] = []
     stream.on('chunk', ({ choices: [choice] }) => choice && deltas.push(choice.delta))

@@ -15,11 +15,16 @@ import { PageChat } from './ui-stream/page-chat.ts'
 
 const schema = { type: 'object', properties: { from: { type: 'string' } }, required: ['from'] }
 const pick = defineTool({
-  ...{ name: 'pick', description: 'Lets the user pick.', parameters: schema },
-  ...{ client: true, timeoutMs: 60_000 },
+  name: 'pick',
+  description: 'Lets the user pick.',
+  parameters: schema,
+  client: true,
+  timeoutMs: 60_000,
 })
 const clock = defineTool({
-  ...{ name: 'clock', description: 'Tells the time.', parameters: { type: 'object' } },
+  name: 'clock',
+  description: 'Tells the time.',
+  parameters: { type: 'object' },
   run: () => 'noon',
 })
 const tools = [pick, clock]
@@ -96,10 +101,13 @@ describe('the Responses API', () => {
     const other = await responses.create({ model, input: 'again?' })
     await expect(
       responses.create({
-        ...{ model, input: outputOf('call-9-9-9'), previous_response_id: other.id },
+        model,
+        input: outputOf('call-9-9-9'),
+        previous_response_id: other.id,
       }),
     ).rejects.toMatchObject({
-      ...{ status: 404, code: 'call.unknown' },
+      status: 404,
+      code: 'call.unknown',
       message: expect.not.stringContaining('call-offered'),
     })
   })
@@ -176,7 +184,9 @@ describe('Chat Completions', () => {
     const called = choice?.message.tool_calls ?? []
     expect(called).toMatchObject([{ function: { name: 'pick' } }])
     const results = called.map(({ id }) => ({
-      ...{ role: 'tool' as const, tool_call_id: id, content: 'blue' },
+      role: 'tool' as const,
+      tool_call_id: id,
+      content: 'blue',
     }))
     const messages = [question, choice!.message, ...results]
     const second = await completions.create({ model, messages })
@@ -265,8 +275,10 @@ describe('a page with useChat', () => {
     const part = chat.shown.find((one) => 'toolCallId' in one)
     const toolCallId = part !== undefined && 'toolCallId' in part ? part.toolCallId : ''
     await chat.addToolOutput({
-      ...{ tool: 'pick' as never, toolCallId },
-      ...{ state: 'output-error', errorText: 'no palette' },
+      tool: 'pick' as never,
+      toolCallId,
+      state: 'output-error',
+      errorText: 'no palette',
     })
     await chat.until(() => edge.model.requests.length === 2 && chat.status === 'ready')
     expect(edge.model.requests[1]?.results).toEqual(['no palette'])
@@ -277,7 +289,8 @@ describe('HttpAgent of AG-UI', () => {
   it('ends a run with the call, and the next run has its result', async () => {
     await using edge = await edgeServer(script, { tools })
     const agent = new HttpAgent({
-      ...{ url: `${edge.url}/v1/ag-ui/helper`, threadId: 't1' },
+      url: `${edge.url}/v1/ag-ui/helper`,
+      threadId: 't1',
       initialMessages: [{ id: 'u1', role: 'user', content: 'A colour?' }],
     })
     const declared = { name: 'pick', description: 'Picks.', parameters: schema }

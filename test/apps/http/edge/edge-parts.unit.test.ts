@@ -16,7 +16,9 @@ import { isTenant } from '../../../../shared/contract/tenant.ts'
 import { WeirError } from '../../../../shared/lib/errors.ts'
 
 const context = () => ({
-  ...{ clock: fakeClock(0), closing: new AbortController().signal, log: pino({ level: 'silent' }) },
+  clock: fakeClock(0),
+  closing: new AbortController().signal,
+  log: pino({ level: 'silent' }),
 })
 
 /** A client that takes one write at a time. */
@@ -83,8 +85,11 @@ describe('a stream of events', () => {
     }
     const client = new FakeClient()
     sseResponse(context(), client as unknown as Outgoing, {
-      ...{ items: items(), eventsOf, begin: [{ id: '0', event: 'begin', data: '0' }] },
-      ...{ failed: () => [{ data: 'failed' }], end: [{ data: '[DONE]' }] },
+      items: items(),
+      eventsOf,
+      begin: [{ id: '0', event: 'begin', data: '0' }],
+      failed: () => [{ data: 'failed' }],
+      end: [{ data: '[DONE]' }],
     })
     await client.takes()
     expect(client.written.join('')).toBe(
@@ -100,7 +105,9 @@ describe('a stream of events', () => {
     }
     const client = new FakeClient()
     sseResponse(context(), client as unknown as Outgoing, {
-      ...{ items: items(), eventsOf, onLeave: () => (left += 1) },
+      items: items(),
+      eventsOf,
+      onLeave: () => (left += 1),
     })
     await client.takes()
     client.emit('close')
@@ -117,7 +124,9 @@ describe('a stream of events', () => {
     const client = new FakeClient()
     client.destroyed = true
     sseResponse(context(), client as unknown as Outgoing, {
-      ...{ items: items(), eventsOf, onLeave: () => (left += 1) },
+      items: items(),
+      eventsOf,
+      onLeave: () => (left += 1),
     })
     await client.takes()
     expect([left, client.written]).toEqual([1, [': open\n\n']])
@@ -135,7 +144,9 @@ describe('a stream of events of a server that closes already', () => {
     const client = new FakeClient()
     const closing = AbortSignal.abort()
     sseResponse({ ...context(), closing }, client as unknown as Outgoing, {
-      ...{ items: items(), eventsOf, onLeave: () => (left += 1) },
+      items: items(),
+      eventsOf,
+      onLeave: () => (left += 1),
     })
     await client.takes()
     expect([left, read, client.written.at(-1)]).toEqual([1, 0, 'end'])
@@ -145,13 +156,11 @@ describe('a stream of events of a server that closes already', () => {
 
 describe('a tenant of the edge', () => {
   const of = (tenant: string | null) => ({
-    ...{
-      name: 'n',
-      identity: 'claimed' as const,
-      tenant,
-      roles: new Set<never>(),
-      cancelsOnDisconnect: false,
-    },
+    name: 'n',
+    identity: 'claimed' as const,
+    tenant,
+    roles: new Set<never>(),
+    cancelsOnDisconnect: false,
   })
 
   it('cannot name the conversation of another tenant', () => {

@@ -32,22 +32,37 @@ export async function edgeServer(
   const model = scriptedModel(...replies)
   const log = pino({ level: 'silent' })
   const agent = defineAgent({
-    ...{ name: 'helper', model, system: 'Help.', tools, caps },
+    name: 'helper',
+    model,
+    system: 'Help.',
+    tools,
+    caps,
     ...(mcp && { mcp, sandbox: 'off' as const }),
   })
   const weir = await Weir.open({
-    ...{ agents: [agent], dataFolder: folder, partitions: 2, log },
+    agents: [agent],
+    dataFolder: folder,
+    partitions: 2,
+    log,
     ...(approvals !== undefined && { approvals }),
   })
   const server = await startEdge({
-    ...{ weir, log, host: '127.0.0.1', port: 0, access: {}, origins: [] },
+    weir,
+    log,
+    host: '127.0.0.1',
+    port: 0,
+    access: {},
+    origins: [],
     ...options,
   }).catch(async (error: unknown) => {
     await weir.close()
     throw error
   })
   return {
-    ...{ url: server.url, weir, model, folder },
+    url: server.url,
+    weir,
+    model,
+    folder,
     async [Symbol.asyncDispose]() {
       await server.close()
       await weir.close()

@@ -18,7 +18,10 @@ describe('the native feed', () => {
     const events = await untilFinished(await openedFeed(edge.url, 'c1'))
     const last = events.at(-1)
     expect(JSON.parse(last?.data ?? '')).toMatchObject({
-      ...{ type: 'turn-finished', conversation: 'c1', messageId, reply: 'Hello.' },
+      type: 'turn-finished',
+      conversation: 'c1',
+      messageId,
+      reply: 'Hello.',
     })
     expect(events.every(({ id, data }) => id === JSON.parse(data).position)).toBe(true)
   })
@@ -122,7 +125,9 @@ describe('the native feed', () => {
     const closing = new AbortController()
     const context = { clock: fakeClock(0), closing: closing.signal, log }
     const server = await startHttpServer({
-      ...{ host: '127.0.0.1', port: 0, log },
+      host: '127.0.0.1',
+      port: 0,
+      log,
       routes: [
         (app) =>
           app.get('/feed', ({ env }) =>

@@ -7,8 +7,11 @@ import { defineTool } from '../../../../client/weir.ts'
 import { type EdgeServer, edgeServer, post } from './edge-server.ts'
 
 const pick = defineTool({
-  ...{ name: 'pick', description: 'Lets the user pick.', parameters: { type: 'object' } },
-  ...{ client: true, timeoutMs: 60_000 },
+  name: 'pick',
+  description: 'Lets the user pick.',
+  parameters: { type: 'object' },
+  client: true,
+  timeoutMs: 60_000,
 })
 const tools = [pick]
 const asks = says('I ask.', call('pick', { from: 'red' }))
@@ -30,7 +33,9 @@ describe('a message behind an open call of its client', () => {
     const id = callIn(first)
     const next = { model, input: 'hurry', previous_response_id: first.id }
     const refusal = {
-      ...{ status: 400, code: 'call.unanswered', error: { calls: [{ id, name: 'pick' }] } },
+      status: 400,
+      code: 'call.unanswered',
+      error: { calls: [{ id, name: 'pick' }] },
       message: expect.stringContaining(`${id} (pick): send a function_call_output`),
     }
     await expect(responses.create(next)).rejects.toMatchObject(refusal)
@@ -60,11 +65,15 @@ describe('a message behind an open call of its client', () => {
     const hurry = [user('a colour?'), message, user('hurry')]
     await expect(completions.create({ model, messages: hurry }, { headers })).rejects.toMatchObject(
       {
-        ...{ status: 400, code: 'call.unanswered', error: { calls: [{ id, name: 'pick' }] } },
+        status: 400,
+        code: 'call.unanswered',
+        error: { calls: [{ id, name: 'pick' }] },
       },
     )
     await expect(completions.create({ model, messages: hurry })).rejects.toMatchObject({
-      ...{ status: 400, code: 'call.unanswered', error: { calls: [{ id, name: 'pick' }] } },
+      status: 400,
+      code: 'call.unanswered',
+      error: { calls: [{ id, name: 'pick' }] },
     })
     const foreign = { role: 'tool' as const, tool_call_id: 'toolu_1', content: 'x' }
     const result = { role: 'tool' as const, tool_call_id: id, content: 'blue' }
@@ -88,7 +97,8 @@ describe('a message behind an open call of its client', () => {
     expect([response.status, error]).toEqual([
       400,
       expect.objectContaining({
-        ...{ code: 'call.unanswered', message: expect.stringMatching(text) },
+        code: 'call.unanswered',
+        message: expect.stringMatching(text),
         calls: [{ id: expect.stringMatching(/^call-/), name: 'pick' }],
       }),
     ])
@@ -124,11 +134,13 @@ describe('a repeated request with previous_response_id', () => {
     const third = await responses.create(message)
     const later = outputOf(callIn(third), 'red')
     await expect(responses.create({ ...answer, input: later })).rejects.toMatchObject({
-      ...{ status: 400, message: expect.stringContaining('last response') },
+      status: 400,
+      message: expect.stringContaining('last response'),
     })
     const changed = outputOf(callIn(first), 'red')
     await expect(responses.create({ ...answer, input: changed })).rejects.toMatchObject({
-      ...{ status: 409, code: 'call.over' },
+      status: 409,
+      code: 'call.over',
     })
     expect((await responses.create(answer)).output).toEqual(second.output)
   })

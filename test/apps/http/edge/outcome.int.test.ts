@@ -9,7 +9,9 @@ import { type EdgeServerOptions, edgeServer } from './edge-server.ts'
 import { PageChat } from './ui-stream/page-chat.ts'
 
 const look = defineTool({
-  ...{ name: 'look', description: 'Looks.', parameters: { type: 'object' } },
+  name: 'look',
+  description: 'Looks.',
+  parameters: { type: 'object' },
   run: () => {
     throw new Error('the file /tmp/a does not exist')
   },

@@ -10,7 +10,8 @@ import { contentsOf, dot, edgeServer, post } from './edge-server.ts'
 const clientOf = (url: string) => new OpenAI({ apiKey: 'none', baseURL: `${url}/v1` })
 const model = 'weir/helper'
 const clock = defineTool({
-  ...{ name: 'clock', description: 'Tells the time.' },
+  name: 'clock',
+  description: 'Tells the time.',
   parameters: { type: 'object', properties: { zone: { type: 'string' } }, required: ['zone'] },
   run: () => 'noon',
 })
@@ -101,7 +102,8 @@ describe('the Responses API', () => {
     expect(request).toMatchObject({ name: 'clock', arguments: '{"zone":"UTC"}' })
     expect((await responses.retrieve(first.id)).output).toEqual(first.output)
     const answer = {
-      ...{ type: 'mcp_approval_response' as const, approve: true },
+      type: 'mcp_approval_response' as const,
+      approve: true,
       approval_request_id: request?.id ?? '',
     }
     const input = [answer]
@@ -129,11 +131,14 @@ describe('the Responses API', () => {
     const request = first.output.at(-1)
     const answer = { type: 'mcp_approval_response' as const, approve: false, reason: 'not today' }
     const second = await responses.create({
-      ...{ model, conversation: 'c' },
+      model,
+      conversation: 'c',
       input: [{ ...answer, approval_request_id: request?.id ?? '' }],
     })
     expect(second.output[0]).toMatchObject({
-      ...{ type: 'mcp_call', status: 'failed', arguments: '{"zone":"UTC"}' },
+      type: 'mcp_call',
+      status: 'failed',
+      arguments: '{"zone":"UTC"}',
     })
     expect(JSON.stringify(second.output[0])).toContain('not today')
     expect(edge.model.requests[1]?.results.join()).toContain('not today')
@@ -141,14 +146,16 @@ describe('the Responses API', () => {
 
   it('refuses an answer to an approval that the turn does not have', async () => {
     await using edge = await edgeServer([says(call('clock', { zone: 'UTC' })), says('Noon.')], {
-      ...{ tools: [clock], approvals },
+      tools: [clock],
+      approvals,
     })
     const { responses } = clientOf(edge.url)
     const first = await responses.create({ model, input: 'time?' })
     const answer = { type: 'mcp_approval_response' as const, approve: true }
     await expect(
       responses.create({
-        ...{ model, previous_response_id: first.id },
+        model,
+        previous_response_id: first.id,
         input: [{ ...answer, approval_request_id: 'k7f3-9qxm-2b4d' }],
       }),
     ).rejects.toMatchObject({ status: 404, code: 'approval.unknown' })
@@ -156,7 +163,8 @@ describe('the Responses API', () => {
 
   it('ends a stream with an error event if the turn has no approval of its id', async () => {
     await using edge = await edgeServer([says(call('clock', { zone: 'UTC' })), says('Noon.')], {
-      ...{ tools: [clock], approvals },
+      tools: [clock],
+      approvals,
     })
     const { responses } = clientOf(edge.url)
     const { id } = await responses.create({ model, input: 'time?' })
@@ -169,7 +177,8 @@ describe('the Responses API', () => {
   it('refuses a contrary, an unknown and a foreign answer after the turn went on', async () => {
     const asks = says(call('clock', { zone: 'UTC' }))
     await using edge = await edgeServer([asks, asks, says('As you like.')], {
-      ...{ tools: [clock], approvals },
+      tools: [clock],
+      approvals,
     })
     const { responses } = clientOf(edge.url)
     const first = await responses.create({ model, input: 'time?' })
@@ -177,13 +186,15 @@ describe('the Responses API', () => {
     const other = await responses.create({ model, input: 'and now?' })
     const answer = (approve: boolean, approval_request_id = id) =>
       responses.create({
-        ...{ model, previous_response_id: first.id },
+        model,
+        previous_response_id: first.id,
         input: [{ type: 'mcp_approval_response', approval_request_id, approve }],
       })
     const rejected = await answer(false)
     expect(rejected.output_text).toBe('As you like.')
     await expect(answer(true)).rejects.toMatchObject({
-      ...{ status: 409, code: 'approval.decided' },
+      status: 409,
+      code: 'approval.decided',
       message: expect.stringContaining('was rejected by'),
     })
     const unknown = { status: 404, code: 'approval.unknown' }
@@ -197,14 +208,17 @@ describe('the Responses API', () => {
 
   it('refuses a message behind a call that waits for a decision of its author, unless it is repeated', async () => {
     await using edge = await edgeServer([says(call('clock', { zone: 'UTC' })), says('Bye.')], {
-      ...{ tools: [clock], approvals },
+      tools: [clock],
+      approvals,
     })
     const { responses } = clientOf(edge.url)
     const first = await responses.create({ model, input: 'time?', conversation: 'c' })
     const { id } = first.output.at(-1)!
     const next = { model, input: 'hurry', conversation: 'c' }
     await expect(responses.create(next)).rejects.toMatchObject({
-      ...{ status: 400, code: 'approval.unanswered', error: { calls: [{ id, name: 'clock' }] } },
+      status: 400,
+      code: 'approval.unanswered',
+      error: { calls: [{ id, name: 'clock' }] },
       message: expect.stringContaining(`${id} (clock): send an mcp_approval_response`),
     })
     const again = await responses.create({ model, input: 'time?', conversation: 'c' })
@@ -223,13 +237,16 @@ describe('the Responses API', () => {
         image_url: `data:image/png;base64,${dot}`,
       },
       {
-        ...{ type: 'input_file' as const, filename: 'notes.txt' },
+        type: 'input_file' as const,
+        filename: 'notes.txt',
         file_data: `data:text/plain;base64,${Buffer.from('a note').toString('base64')}`,
       },
     ]
     const { responses } = clientOf(edge.url)
     const { output_text: text } = await responses.create({
-      ...{ model, conversation: 'c', input: [{ role: 'user', content }] },
+      model,
+      conversation: 'c',
+      input: [{ role: 'user', content }],
     })
     expect(text).toBe('A dot.')
     expect(await contentsOf(edge, 'c')).toEqual(['image/png ', 'text/plain notes.txt'])

@@ -26,7 +26,12 @@ const defaults: Partial<Record<TurnEvent['type'], object>> = {
   },
   'approval-decided': { ordinal: 0, name: 'look', id: 'k7f3', by: '', reason: '', waitedMs: 1 },
   'turn-finished': {
-    ...{ messageId: 'm', outcome: 'answered', reply: '', reason: '', class: null, cap: null },
+    messageId: 'm',
+    outcome: 'answered',
+    reply: '',
+    reason: '',
+    class: null,
+    cap: null,
     totals: { rounds: 1, calls: 0, inputTokens: 3, outputTokens: 2, wallMs: 1 },
   },
 }
@@ -39,18 +44,22 @@ export function event(fields: Fields): TurnEvent {
 /** A response with calls of the tool look. `inputs`: null for arguments that are no JSON object. */
 export function answered(text: string, ...inputs: (Record<string, unknown> | null)[]): TurnEvent {
   const calls = inputs.map((input, ordinal) => ({
-    ...{
-      ordinal,
-      id: 'same',
-      name: 'look',
-      problem: input === null ? 'invalid_json' : null,
-      input,
-    },
-    ...{ arguments: input === null ? '{bad' : JSON.stringify(input), argumentsBytes: 4 },
+    ordinal,
+    id: 'same',
+    name: 'look',
+    problem: input === null ? 'invalid_json' : null,
+    input,
+    arguments: input === null ? '{bad' : JSON.stringify(input),
+    argumentsBytes: 4,
   }))
   const usage = { inputTokens: 3, outputTokens: 2, cacheReadTokens: 1, cacheWriteTokens: 0 }
   return event({
-    ...{ type: 'model-answered', attempt: 'a', text, textBytes: text.length, usage, calls },
+    type: 'model-answered',
+    attempt: 'a',
+    text,
+    textBytes: text.length,
+    usage,
+    calls,
     stop: calls.length === 0 ? 'end' : 'calls',
   })
 }

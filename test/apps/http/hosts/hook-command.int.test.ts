@@ -123,7 +123,8 @@ withCurl('the command of Claude Code at the end of a session', () => {
     const [url] = await serve(200)
     await new Promise((resolve) => server?.close(resolve))
     expect(await runCommand(noticeCommand(url))).toEqual({
-      ...{ code: 1, out: '' },
+      code: 1,
+      out: '',
       errors: expect.stringContaining('Weir does not answer'),
     })
   })

@@ -12,15 +12,28 @@ const hourMs = 3_600_000
 function pending(turn: number): ApprovalPending {
   const call = { ordinal: 0, id: `id-${turn}`, name: 'pay', rule: 'money', question: null }
   return {
-    ...{ type: 'approval-pending', conversation: 'c', turn, round: 1, until: now + hourMs },
+    type: 'approval-pending',
+    conversation: 'c',
+    turn,
+    round: 1,
+    until: now + hourMs,
     calls: [call as ApprovalPending['calls'][number]],
   } as ApprovalPending
 }
 
 function decided(turn: number): ApprovalDecided {
   return {
-    ...{ type: 'approval-decided', conversation: 'c', turn, round: 1, ordinal: 0, name: 'pay' },
-    ...{ id: `id-${turn}`, outcome: 'approved', by: 'ada', reason: '', waitedMs: 1 },
+    type: 'approval-decided',
+    conversation: 'c',
+    turn,
+    round: 1,
+    ordinal: 0,
+    name: 'pay',
+    id: `id-${turn}`,
+    outcome: 'approved',
+    by: 'ada',
+    reason: '',
+    waitedMs: 1,
     identity: 'claimed',
   } as ApprovalDecided
 }

@@ -62,7 +62,9 @@ async function receiver(statuses: number[] = []) {
 }
 
 const deploy = defineTool({
-  ...{ name: 'deploy', description: 'Deploys.', parameters: { type: 'object' } },
+  name: 'deploy',
+  description: 'Deploys.',
+  parameters: { type: 'object' },
   run: () => 'done',
 })
 const approvals = { rules: [{ name: 'production', tools: ['deploy'] }], waitMs: 3_600_000 }
@@ -87,7 +89,8 @@ describe('the webhook', () => {
       ...(verifier.verify(body, headers) as { type: string; data: object }),
     }))
     expect(pending).toMatchObject({
-      ...{ id: expect.stringMatching(/^evt_[0-9a-f]{32}$/), type: 'approval.pending' },
+      id: expect.stringMatching(/^evt_[0-9a-f]{32}$/),
+      type: 'approval.pending',
       data: { id: waiting?.id, conversation: 'c', agent: 'helper', tool: 'deploy' },
     })
     expect(decided).toMatchObject({ type: 'approval.rejected', data: { by: 'ann' } })
@@ -100,7 +103,8 @@ describe('the webhook', () => {
   it('names a call that nobody answered otherwise than a rejected one', async () => {
     await using to = await receiver()
     await using server = await consoleServer([says(call('deploy')), says('Done.')], {
-      ...{ tools: [deploy], approvals: { ...approvals, waitMs: 1_000 } },
+      tools: [deploy],
+      approvals: { ...approvals, waitMs: 1_000 },
       webhook: { url: to.url, secret },
     })
     await server.weir.ask({ agent: 'helper', text: 'go', conversation: 'c' }).finished
@@ -113,7 +117,9 @@ describe('the webhook', () => {
     await using to = await receiver()
     const webhook = { url: to.url, secret }
     await using server = await consoleServer([says(call('deploy')), says('Done.')], {
-      ...{ tools: [deploy], approvals, webhook },
+      tools: [deploy],
+      approvals,
+      webhook,
     })
     server.weir.ask({ agent: 'helper', text: 'go', conversation: 'c' }).finished.catch(() => {})
     await to.count(1)
@@ -124,7 +130,9 @@ describe('the webhook', () => {
   })
 
   const event = {
-    ...{ id: 'evt_1', type: 'approval.pending' as const, timestamp: '2026-01-01T00:00:00.000Z' },
+    id: 'evt_1',
+    type: 'approval.pending' as const,
+    timestamp: '2026-01-01T00:00:00.000Z',
     data: { id: 'a' },
   }
 
@@ -167,12 +175,18 @@ describe('the webhook', () => {
   it('has an event for a soft budget, with the amounts and no text', () => {
     const budget = { id: 'acme/tenant/day/usd', subject: '', window: 'day', unit: 'usd' } as const
     const message: Message = {
-      ...{ type: 'budget-reached', conversation: 'acme:c', turn: 7, round: 1, tenant: 'acme' },
-      ...{ budget: { ...budget, soft: 5e9, hard: null }, used: 6e9 },
+      type: 'budget-reached',
+      conversation: 'acme:c',
+      turn: 7,
+      round: 1,
+      tenant: 'acme',
+      budget: { ...budget, soft: 5e9, hard: null },
+      used: 6e9,
     }
     const [event] = webhookEvents(message, { agent: 'helper', time: 1_800_000_000_000 })
     expect(event).toMatchObject({
-      ...{ type: 'budget.reached', timestamp: '2027-01-15T08:00:00.000Z' },
+      type: 'budget.reached',
+      timestamp: '2027-01-15T08:00:00.000Z',
       data: { budget: 'acme/tenant/day/usd', tenant: 'acme', soft: 5e9, used: 6e9 },
     })
   })

@@ -17,7 +17,10 @@ const texts = (first: string, error: string) =>
 /** The result of a program that fails and writes this to its error output. */
 function live(text: string): CallResult {
   const output = (text: string) => ({
-    ...{ text, bytes: Buffer.byteLength(text), cut: false, replaced: false },
+    text,
+    bytes: Buffer.byteLength(text),
+    cut: false,
+    replaced: false,
   })
   const exit = { code: 1, signal: null }
   const outputs = { stdout: output(''), stderr: output(text) }
@@ -37,8 +40,11 @@ const args = { to: 'a' }
 
 function scenario(results: string[]): Scenario {
   const steps = results.map((result) => ({
-    ...{ kind: 'tool' as const, tool: 'copy', args },
-    ...{ outcome: 'error' as const, result },
+    kind: 'tool' as const,
+    tool: 'copy',
+    args,
+    outcome: 'error' as const,
+    result,
   }))
   return { id: 'corpus', steps: [{ kind: 'user' }, ...steps] }
 }

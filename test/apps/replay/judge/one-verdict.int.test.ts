@@ -60,7 +60,10 @@ async function live(scenario: Scenario): Promise<Verdict> {
 /** The result of a program that writes this. */
 const ending: Ending = (text, isError) => {
   const written = (text: string) => ({
-    ...{ text, bytes: Buffer.byteLength(text), cut: false, replaced: false },
+    text,
+    bytes: Buffer.byteLength(text),
+    cut: false,
+    replaced: false,
   })
   return commandEnding({
     cause: { kind: 'itself' },

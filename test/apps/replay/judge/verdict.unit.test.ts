@@ -27,15 +27,13 @@ const times = (count: number, step: Step): Step[] => Array.from({ length: count 
 describe('the first intervention', () => {
   it('has its step, rule, kind, rung and reason', () => {
     expect(judged({ steps: times(4, failing) })).toMatchObject({
-      ...{
-        fired: true,
-        step: 3,
-        rule: 'identical-failure@3',
-        kind: 'tool_loop',
-        rung: 'nudge',
-        ok: null,
-        expected: null,
-      },
+      fired: true,
+      step: 3,
+      rule: 'identical-failure@3',
+      kind: 'tool_loop',
+      rung: 'nudge',
+      ok: null,
+      expected: null,
       reason: expect.stringContaining('failed in 3 rounds'),
     })
   })
@@ -151,7 +149,10 @@ describe('--set', () => {
   it('reports the effect of a rule in shadow without an intervention', () => {
     const scenario = { steps: times(4, failing), expect: { fires: false } }
     expect(judged(scenario, 'rule.identical-failure=shadow')).toMatchObject({
-      ...{ fired: false, step: null, rule: null, ok: true },
+      fired: false,
+      step: null,
+      rule: null,
+      ok: true,
       shadowed: [{ step: 3, rule: 'identical-failure@3', kind: 'tool_loop', rung: 'nudge' }],
     })
     expect(judged(scenario).shadowed).toEqual([])

@@ -14,21 +14,24 @@ function requestOf(attempt: string): [BudgetReserved, BudgetSettled] {
   const usage = { inputTokens: 3, outputTokens: 2, cacheReadTokens: 0, cacheWriteTokens: 0 }
   return [
     {
-      ...{ type: 'budget-reserved', ...place, attempt, tokens: 9, usd: null },
+      type: 'budget-reserved',
+      ...place,
+      attempt,
+      tokens: 9,
+      usd: null,
       budgets: [{ ...budget, soft: null, hard: 100 }],
       expiresAt: now + 600_000,
     } as BudgetReserved,
     {
-      ...{
-        type: 'budget-settled',
-        priced: true,
-        ...place,
-        attempt,
-        counted: 'usage',
-        usage,
-        tokens: 5,
-      },
-      ...{ usd: null, prices: '' },
+      type: 'budget-settled',
+      priced: true,
+      ...place,
+      attempt,
+      counted: 'usage',
+      usage,
+      tokens: 5,
+      usd: null,
+      prices: '',
     },
   ]
 }
@@ -55,7 +58,11 @@ it('a reservation without a settle counts as used from its deadline on', async (
 
 it('a request counts once, also if a read fails behind it', async () => {
   const records = ['a1', 'a2', 'a3'].flatMap(requestOf).map((message, offset) => ({
-    ...{ topic: 'weir.budgets', partition: 0, offset, key: 'acme', time: now },
+    topic: 'weir.budgets',
+    partition: 0,
+    offset,
+    key: 'acme',
+    time: now,
     value: encode(message),
   }))
   let end = 2

@@ -60,8 +60,12 @@ describe('weir budget prices', () => {
     const text = '{ "anthropic/m/x": { "input": 3, "output": 15, "cacheRead": 0.3 } }'
     expect(pricesIn('p.json', text)).toEqual([
       {
-        ...{ provider: 'anthropic', model: 'm/x', inputTokens: 3e9, outputTokens: 15e9 },
-        ...{ cacheReadTokens: 3e8, cacheWriteTokens: 3e9 },
+        provider: 'anthropic',
+        model: 'm/x',
+        inputTokens: 3e9,
+        outputTokens: 15e9,
+        cacheReadTokens: 3e8,
+        cacheWriteTokens: 3e9,
       },
     ])
   })

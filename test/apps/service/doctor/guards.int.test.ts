@@ -17,15 +17,21 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
 const guard: Guard = {
-  ...{ name: 'no-rome', version: '1', tools: ['*'], deadlineMs: 1_000, onTimeout: 'reject' },
+  name: 'no-rome',
+  version: '1',
+  tools: ['*'],
+  deadlineMs: 1_000,
+  onTimeout: 'reject',
   judge: () => ({ state: null, verdicts: [] }),
 }
 
 function open(guards: Guard[]): Promise<Weir> {
   const agent = testAgent('http://127.0.0.1:1', { tools: () => [] }, '/dev/null')
   return Weir.open({
-    ...{ agents: new Map([[agent.name, agent]]), dataFolder: join(folder, 'data') },
-    ...{ guards: { guards, mode: 'enforce' }, log: pino({ level: 'silent' }) },
+    agents: new Map([[agent.name, agent]]),
+    dataFolder: join(folder, 'data'),
+    guards: { guards, mode: 'enforce' },
+    log: pino({ level: 'silent' }),
   })
 }
 
@@ -35,7 +41,8 @@ describe('the check of guards beside a running process', () => {
   it('names the process that runs each guard, in the owner or beside it', async () => {
     await using _owner = await open([guard])
     expect(await check()).toMatchObject({
-      ...{ state: 'ok', finding: `no-rome enforce; no-rome runs in process ${process.pid}` },
+      state: 'ok',
+      finding: `no-rome enforce; no-rome runs in process ${process.pid}`,
     })
     await using _beside = await open([{ ...guard, name: 'no-oslo' }])
     expect((await check()).finding).toContain(`no-oslo runs in process ${process.pid}`)
@@ -46,7 +53,8 @@ describe('the check of guards beside a running process', () => {
     expect(await check()).toMatchObject({ state: 'odd' })
     await using _owner = await open([])
     expect(await check()).toMatchObject({
-      ...{ state: 'odd', finding: 'calls wait for no-rome (enforce), and no process runs it now' },
+      state: 'odd',
+      finding: 'calls wait for no-rome (enforce), and no process runs it now',
     })
   })
 })

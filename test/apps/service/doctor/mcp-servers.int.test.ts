@@ -11,7 +11,11 @@ const quiet = '--disable-warning=ExperimentalWarning'
 
 function server(name: string, file: string, more: Partial<McpServer> = {}): McpServer {
   return {
-    ...{ name, isTrusted: false, timeoutMs: 1_000, wallMs: 1_000, ...more },
+    name,
+    isTrusted: false,
+    timeoutMs: 1_000,
+    wallMs: 1_000,
+    ...more,
     run: { kind: 'command', argv: [process.execPath, quiet, file] },
   }
 }
@@ -44,7 +48,8 @@ describe('the MCP servers of an agent', () => {
     const well = server('test', program, { allow: ['weather', 'Twin', 'twin'] })
     const [first, second] = await mcpChecks(agentsOf(missing, well))
     expect(first).toEqual({
-      ...{ name: 'mcp', state: 'wrong' },
+      name: 'mcp',
+      state: 'wrong',
       finding: expect.stringMatching(
         /^a\/gone: the MCP server gone cannot be reached: its program ended with code 1: .*missing\.mjs.*; run its command/,
       ),

@@ -10,10 +10,13 @@ const object = (properties: Record<string, unknown>, more = {}) => ({
   ...more,
 })
 const guard = (pattern: string, mode: GuardMode = 'enforce') => ({
-  ...{ name: 'spend', tools: [{ pattern, mode }], rules: null },
+  name: 'spend',
+  tools: [{ pattern, mode }],
+  rules: null,
 })
 const approval = (...rules: object[]) => ({
-  ...{ name: 'approval', tools: [{ pattern: 'deploy', mode: 'enforce' as const }] },
+  name: 'approval',
+  tools: [{ pattern: 'deploy', mode: 'enforce' as const }],
   rules: JSON.stringify(rules.map((rule) => ({ name: 'r', tools: ['deploy'], ...rule }))),
 })
 

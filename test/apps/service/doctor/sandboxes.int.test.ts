@@ -22,8 +22,13 @@ const bubblewrap: Backend = {
 function agentsOf(...runs: ToolRun[]): Agents {
   const tools = runs.map((run, index) => ({
     declaration: {
-      ...{ name: `tool${index}`, description: '', schema: '{}', idempotent: false },
-      ...{ timeoutMs: 1, poll: false, hints: null },
+      name: `tool${index}`,
+      description: '',
+      schema: '{}',
+      idempotent: false,
+      timeoutMs: 1,
+      poll: false,
+      hints: null,
     },
     run,
   }))
@@ -43,13 +48,15 @@ const http: ToolRun = { kind: 'http', url: 'http://h', headers: {} }
 describe('a machine that can make sandboxes', () => {
   it('is well, and names the bounds that hold', () => {
     expect(backendCheck(bubblewrap, { isRoot: false })).toEqual({
-      ...{ name: 'sandbox', state: 'ok' },
+      name: 'sandbox',
+      state: 'ok',
       finding:
         'bubblewrap 0.8.0; bounds: memory of a call (watched), processes, CPU time of each process',
     })
     expect(backendCheck(bubblewrap, { isRoot: true, hasCap: true }).state).toBe('ok')
     expect(backendCheck(bubblewrap, { isRoot: true, hasCap: false })).toMatchObject({
-      ...{ state: 'odd', remedy: 'run Weir as another user' },
+      state: 'odd',
+      remedy: 'run Weir as another user',
     })
   })
 
@@ -83,7 +90,8 @@ describe('a tool without the setting', () => {
     })
     expect(lines).toEqual([
       {
-        ...{ name: 'sandbox', state: 'odd' },
+        name: 'sandbox',
+        state: 'odd',
         finding: 'a: tool0 can do all that this user can',
         remedy: 'write sandbox: default, or sandbox: off, in the agent file',
       },
@@ -98,7 +106,8 @@ inSandboxes('a tool with a sandbox', () => {
     )
     expect(well).toMatchObject({ state: 'ok', finding: 'a/tool0: its sandbox can be made' })
     expect(wrong).toMatchObject({
-      ...{ state: 'wrong', finding: expect.stringContaining('/no/such/place (ENOENT)') },
+      state: 'wrong',
+      finding: expect.stringContaining('/no/such/place (ENOENT)'),
     })
   })
 

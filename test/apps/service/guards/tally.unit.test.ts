@@ -22,32 +22,32 @@ function answer(
   fields: Partial<GuardVerdict> = {},
 ): GuardVerdict {
   return {
-    ...{
-      type: 'guard-verdict',
-      conversation: 'c',
-      turn: 0,
-      round,
-      guard: 'g',
-      version: '1',
-      verdicts,
-      intervention: null,
-    },
-    ...{ clearedAt: 1_000, judgedMs: 1, enforces, deadlineMs: 1_000, ...fields },
-  }
-}
-
-const silent = (round: number, verdicts: CallVerdict[]): GuardVerdictGiven => ({
-  ...{
-    type: 'guard-verdict-given',
+    type: 'guard-verdict',
     conversation: 'c',
     turn: 0,
     round,
     guard: 'g',
     version: '1',
-    answer: 'silent',
     verdicts,
-    waitedMs: 1_000,
-  },
+    intervention: null,
+    clearedAt: 1_000,
+    judgedMs: 1,
+    enforces,
+    deadlineMs: 1_000,
+    ...fields,
+  }
+}
+
+const silent = (round: number, verdicts: CallVerdict[]): GuardVerdictGiven => ({
+  type: 'guard-verdict-given',
+  conversation: 'c',
+  turn: 0,
+  round,
+  guard: 'g',
+  version: '1',
+  answer: 'silent',
+  verdicts,
+  waitedMs: 1_000,
 })
 
 describe('the tally of a guard', () => {

@@ -70,7 +70,10 @@ async function loggedIn(): Promise<Login> {
 async function resultOf(city: string, server: { url: string }) {
   const model = scriptedModel(says(call('docs__weather', { city })), says('Done.'))
   const agent = defineAgent({
-    ...{ name: 'helper', model, system: 'Help.', sandbox: 'off' },
+    name: 'helper',
+    model,
+    system: 'Help.',
+    sandbox: 'off',
     mcp: { docs: { url: server.url, auth: { tokenFile } } },
   })
   const write = (line: string) => {

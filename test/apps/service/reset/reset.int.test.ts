@@ -115,7 +115,10 @@ describe('weir reset', () => {
     await bus.append([derived(1, 0)])
     await commitAt(0, 3, 1)
     expect(await progress()).toEqual({
-      ...{ stage: 'loop-detector', isRunning: false, behind: 5, oldestAt: expect.any(Number) },
+      stage: 'loop-detector',
+      isRunning: false,
+      behind: 5,
+      oldestAt: expect.any(Number),
     })
     await world.admin.fetchTopicMetadata({ topics: [inbox()] }) // kafkajs's next call needs a leader
     await world.admin.deleteTopicRecords({

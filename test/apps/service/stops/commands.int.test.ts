@@ -60,8 +60,13 @@ describe('weir stop', () => {
     )
     const [first] = (await list({ json: true })).split('\n')
     expect(JSON.parse(first ?? '')).toEqual({
-      ...{ id: 'agent:bank', scope: 'agent', name: 'bank', mode: 'drain' },
-      ...{ reason: 'wrong transfers', setBy: 'anna', setAt: expect.any(Number) },
+      id: 'agent:bank',
+      scope: 'agent',
+      name: 'bank',
+      mode: 'drain',
+      reason: 'wrong transfers',
+      setBy: 'anna',
+      setAt: expect.any(Number),
     })
   })
 
@@ -170,7 +175,11 @@ describe('weir stop', () => {
     await withRegistry(settings, async (registry) => {
       for (let n = 0; n < limits.stopsMax; n++)
         await storeStop(registry, {
-          ...{ scope: 'agent', name: `a${n}`, mode: 'drain', reason: 'why', setBy: 'anna' },
+          scope: 'agent',
+          name: `a${n}`,
+          mode: 'drain',
+          reason: 'why',
+          setBy: 'anna',
         })
     })
     await expect(set({ all: true })).rejects.toMatchObject({
@@ -214,7 +223,9 @@ describe('weir release', () => {
     await withRegistry(settings, ({ bus, topicPrefix }) =>
       bus.append([
         {
-          ...{ topic: `${topicPrefix}policies`, partition: 0, key: 'stop:odd' },
+          topic: `${topicPrefix}policies`,
+          partition: 0,
+          key: 'stop:odd',
           value: Buffer.from('garbage'),
         },
       ]),

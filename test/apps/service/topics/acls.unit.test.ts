@@ -117,7 +117,8 @@ operator: guard-verdicts.… client-messages conversation-events guest-events mo
       accessOfAll('weir.', ['shell']).map(({ principal }) => `weir-${principal}`),
     )
     expect(users.at(-4)).toMatchObject({
-      ...{ apiVersion: 'kafka.strimzi.io/v1', kind: 'KafkaUser' },
+      apiVersion: 'kafka.strimzi.io/v1',
+      kind: 'KafkaUser',
       metadata: { labels: { 'strimzi.io/cluster': 'main' } },
       spec: {
         authorization: {

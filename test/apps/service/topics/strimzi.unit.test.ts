@@ -34,10 +34,13 @@ describe('weir topics plan --as strimzi', () => {
     const plan = topicPlan(topicSpecs('weir.', 12), { replicationFactor: 3 })
     expect(printed({ replicationFactor: '3' })).toEqual(
       plan.map(({ topic, configEntries }) => ({
-        ...{ apiVersion: 'kafka.strimzi.io/v1', kind: 'KafkaTopic' },
+        apiVersion: 'kafka.strimzi.io/v1',
+        kind: 'KafkaTopic',
         metadata: { name: topic, labels: { 'strimzi.io/cluster': 'main' } },
         spec: {
-          ...{ topicName: topic, partitions: 12, replicas: 3 },
+          topicName: topic,
+          partitions: 12,
+          replicas: 3,
           config: Object.fromEntries(configEntries.map(({ name, value }) => [name, value])),
         },
       })),

@@ -88,15 +88,15 @@ describe('a recorded stream', () => {
     reasoning: 'hm',
     calls: [
       {
-        ...{
-          ordinal: 0,
-          id: 'c1',
-          name: 'read',
-          arguments: { path: 'x' },
-          runnable: true,
-          reason: null,
-        },
-        ...{ source: 'deltas', raw: '{"path":"x"}', repaired: false },
+        ordinal: 0,
+        id: 'c1',
+        name: 'read',
+        arguments: { path: 'x' },
+        runnable: true,
+        reason: null,
+        source: 'deltas',
+        raw: '{"path":"x"}',
+        repaired: false,
       },
     ],
     stop: { provider: 'tool_calls', unified: 'calls' },
@@ -460,14 +460,12 @@ it('has the same fields for a refusal, and shows its text to people', async () =
   )
   const { text } = await run([file], { provider: 'openai-chat', json: true })
   expect(JSON.parse(text)).toEqual({
-    ...{
-      file,
-      text: '',
-      reasoning: '',
-      calls: [],
-      stop: { provider: 'stop', unified: 'refusal' },
-      error: null,
-    },
+    file,
+    text: '',
+    reasoning: '',
+    calls: [],
+    stop: { provider: 'stop', unified: 'refusal' },
+    error: null,
   })
   expect((await run([file], { provider: 'openai-chat' })).text).toContain('  refuses   I will not.')
 })

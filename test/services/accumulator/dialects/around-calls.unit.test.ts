@@ -8,7 +8,12 @@ import { event, finished, opened, part } from '../stream.ts'
 import { offered } from './offered.ts'
 
 const declarations: Declaration[] = offered.map(({ name, schema }) => ({
-  ...{ name, schema, description: '', idempotent: false, timeoutMs: 60_000, poll: false },
+  name,
+  schema,
+  description: '',
+  idempotent: false,
+  timeoutMs: 60_000,
+  poll: false,
   hints: null,
 }))
 

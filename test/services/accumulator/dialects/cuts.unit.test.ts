@@ -13,7 +13,12 @@ import { texts } from './written.ts'
 const marks = /\]<\]minimax\[>\[(?:<[^<>]*>)?|<[^<>]{1,80}>|\[[A-Z_]+\]|```\w*\n?/g
 
 const declarations: Declaration[] = offered.map(({ name, schema }) => ({
-  ...{ name, schema, description: '', idempotent: false, timeoutMs: 60_000, poll: false },
+  name,
+  schema,
+  description: '',
+  idempotent: false,
+  timeoutMs: 60_000,
+  poll: false,
   hints: null,
 }))
 

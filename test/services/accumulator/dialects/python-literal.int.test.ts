@@ -60,7 +60,8 @@ function verdicts(texts: readonly string[]): [string, string][] {
     return ours === undefined ? [] : [[text, ours]]
   })
   const { stdout } = spawnSync('python3', ['-c', oracle], {
-    ...{ input: JSON.stringify(pairs), maxBuffer: 2 ** 28 },
+    input: JSON.stringify(pairs),
+    maxBuffer: 2 ** 28,
   })
   const found: string[] = JSON.parse(stdout.toString())
   return pairs.map(([text], n) => [text, found[n] ?? ''])

@@ -41,8 +41,17 @@ function verdict(by: string, ...verdicts: [VerdictKind, number][]): GuardVerdict
     }),
   )
   return {
-    ...{ type: 'guard-verdict', ...place, round: 1, guard: by, version: '1', verdicts: said },
-    ...{ intervention: null, clearedAt, judgedMs: 1, enforces: [0], deadlineMs },
+    type: 'guard-verdict',
+    ...place,
+    round: 1,
+    guard: by,
+    version: '1',
+    verdicts: said,
+    intervention: null,
+    clearedAt,
+    judgedMs: 1,
+    enforces: [0],
+    deadlineMs,
   }
 }
 
@@ -53,15 +62,13 @@ describe('calls that wait for the approval guard', () => {
   it('are sent for approval with the exact bytes that the tool would get and the rules of their round', () => {
     expect(waiting.to('person')).toEqual([
       {
-        ...{
-          type: 'approval-asked',
-          input: 0,
-          ...place,
-          round: 1,
-          agent: 'agent',
-          rules: '[…]',
-          version: '1',
-        },
+        type: 'approval-asked',
+        input: 0,
+        ...place,
+        round: 1,
+        agent: 'agent',
+        rules: '[…]',
+        version: '1',
         calls: [
           {
             ordinal: 0,
@@ -82,7 +89,9 @@ describe('calls that wait for the approval guard', () => {
             question: null,
           },
         ],
-        ...{ clearedAt, deadlineMs, until: clearedAt + deadlineMs },
+        clearedAt,
+        deadlineMs,
+        until: clearedAt + deadlineMs,
       },
     ])
   })

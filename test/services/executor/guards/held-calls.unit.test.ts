@@ -40,12 +40,24 @@ function programs(hash = 'aa'): ProgramsHashed {
 /** Codes by ordinal: of a person's approval, of no rule, or of a rejection. */
 function verdict(codes: Record<number, string>): GuardVerdict {
   const verdicts = Object.entries(codes).map(([ordinal, code]) => ({
-    ...{ ordinal: Number(ordinal), code, text: '', evidence: null },
+    ordinal: Number(ordinal),
+    code,
+    text: '',
+    evidence: null,
     verdict: code === 'no' ? ('reject' as const) : ('pass' as const),
   }))
   return {
-    ...{ type: 'guard-verdict', ...place, round: 1, guard: 'approval', version: '1', verdicts },
-    ...{ intervention: null, clearedAt: 1_000, judgedMs: 0, enforces: [0, 2], deadlineMs },
+    type: 'guard-verdict',
+    ...place,
+    round: 1,
+    guard: 'approval',
+    version: '1',
+    verdicts,
+    intervention: null,
+    clearedAt: 1_000,
+    judgedMs: 0,
+    enforces: [0, 2],
+    deadlineMs,
   }
 }
 

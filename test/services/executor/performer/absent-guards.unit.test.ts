@@ -15,13 +15,20 @@ import { agents, fakeTools, inbox, settled, testClock } from '../performer-world
 import { callOf, cancel, policy, roundCleared } from '../samples.ts'
 
 const shell: GuardInForce = {
-  ...{ name: 'shell', version: '1', deadlineMs: 1_000, onTimeout: 'reject', rules: null },
+  name: 'shell',
+  version: '1',
+  deadlineMs: 1_000,
+  onTimeout: 'reject',
+  rules: null,
   tools: [{ pattern: 'mail', mode: 'enforce' }],
 }
 const clearedAt = 100 * limits.guardStampedMs
 const longAgo = clearedAt - limits.guardStampedMs
 const registration = (fields: Partial<GuardInForce> = {}): GuardRegistration => ({
-  ...{ type: 'guard-registration', ...shell, registeredAt: 0, setBy: '' },
+  type: 'guard-registration',
+  ...shell,
+  registeredAt: 0,
+  setBy: '',
   ...fields,
 })
 
@@ -79,7 +86,9 @@ describe('a guard that enforces for the tool', () => {
 
   it('gives the model the reason', () => {
     const veto = absentGuardVeto([{ message: registration(), time: longAgo }], {
-      ...{ tool: 'mail', clearedAt, guards: [] },
+      tool: 'mail',
+      clearedAt,
+      guards: [],
     })
     expect(veto).toEqual({
       status: 'vetoed',

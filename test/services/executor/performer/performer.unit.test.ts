@@ -418,14 +418,12 @@ describe('a tool that cannot be started', () => {
     const executed = outputs.find(({ type }) => type === 'round-executed') as RoundExecuted
     expect(executed.results).toEqual([
       {
-        ...{
-          ordinal: 0,
-          status: 'rejected',
-          durationMs: 0,
-          contents: [],
-          tokens: null,
-          reason: 'no tool with this declaration',
-        },
+        ordinal: 0,
+        status: 'rejected',
+        durationMs: 0,
+        contents: [],
+        tokens: null,
+        reason: 'no tool with this declaration',
         text:
           'Tool call rejected before execution: the executor has no tool with this declaration. ' +
           'Do not retry it; continue without this tool, or tell the user.',

@@ -12,30 +12,31 @@ import { createLog } from '../../../../shared/lib/log.ts'
 import { settled, testClock } from '../performer-world.ts'
 
 const hear = (round = 1, fields: Partial<VerdictTask> = {}): VerdictTask => ({
-  ...{
-    kind: 'await-verdict',
-    conversation: 'c',
-    turn: 7,
-    round,
-    agent: 'agent',
-    calls: [],
-    guard: 'shell',
-    since: 100_000,
-    ...fields,
-  },
+  kind: 'await-verdict',
+  conversation: 'c',
+  turn: 7,
+  round,
+  agent: 'agent',
+  calls: [],
+  guard: 'shell',
+  since: 100_000,
+  ...fields,
 })
 
 function verdict(round = 1, fields: Partial<GuardVerdict> = {}): GuardVerdict {
   return {
-    ...{ type: 'guard-verdict', conversation: 'c', turn: 7, round, guard: 'shell', version: '1' },
-    ...{
-      verdicts: [{ ordinal: 0, verdict: 'pass', code: '', text: '', evidence: null }],
-      intervention: null,
-      clearedAt: 0,
-      judgedMs: 0,
-      enforces: [],
-      deadlineMs: 0,
-    },
+    type: 'guard-verdict',
+    conversation: 'c',
+    turn: 7,
+    round,
+    guard: 'shell',
+    version: '1',
+    verdicts: [{ ordinal: 0, verdict: 'pass', code: '', text: '', evidence: null }],
+    intervention: null,
+    clearedAt: 0,
+    judgedMs: 0,
+    enforces: [],
+    deadlineMs: 0,
     ...fields,
   }
 }
@@ -97,7 +98,11 @@ function world() {
   }
 
   return {
-    ...{ clock, relay, written, lines, reads },
+    clock,
+    relay,
+    written,
+    lines,
+    reads,
     append,
     say: (guard: string, message: Message, key?: string, time?: number) =>
       append(guard, encode(message), key, time),
@@ -129,8 +134,14 @@ describe('the verdict relay', () => {
   it('copies the answer to a question from the approval guard only, and to that question', async () => {
     const { relay, say, written, lines } = world()
     const given = (input: number): InputGiven => ({
-      ...{ type: 'input-given', conversation: 'c', turn: 7, round: 1, ordinal: 0, input },
-      ...{ answer: 'accept', values: '{}' },
+      type: 'input-given',
+      conversation: 'c',
+      turn: 7,
+      round: 1,
+      ordinal: 0,
+      input,
+      answer: 'accept',
+      values: '{}',
     })
     const waits = { ...hear(), calls: [] }
     relay.reconcile('u', [

@@ -43,7 +43,9 @@ describe('the opa guard', () => {
 
   it('rejects a call by the decision deny, with the reason of the policy', () => {
     expect(verdictOn('git', { args: ['push'] })).toEqual({
-      ...{ ordinal: 0, verdict: 'reject', code: 'opa.denied' },
+      ordinal: 0,
+      verdict: 'reject',
+      code: 'opa.denied',
       text: 'the policy denies this call: pushes require human review',
       evidence: 'pushes require human review',
     })
@@ -51,7 +53,8 @@ describe('the opa guard', () => {
 
   it('requests approval by the decision requires-approval, with the data and the context', () => {
     expect(verdictOn('kubectl')).toMatchObject({
-      ...{ verdict: 'ask', code: 'opa.approval' },
+      verdict: 'ask',
+      code: 'opa.approval',
       text: 'the policy requires approval of this call: kubectl by sre-oncall',
     })
   })
@@ -62,7 +65,9 @@ describe('the opa guard', () => {
 
   it('rejects a call by a decision that it does not know', () => {
     expect(verdictOn('unrecognized')).toMatchObject({
-      ...{ verdict: 'reject', code: 'opa.unrecognized', evidence: '{"decision":"maybe"}' },
+      verdict: 'reject',
+      code: 'opa.unrecognized',
+      evidence: '{"decision":"maybe"}',
     })
   })
 

@@ -41,7 +41,10 @@ function roundWith(round: number, all: JsonObject[], { time = noon, turn = 1 } =
     hints: null,
   }
   const calls = all.map((args, ordinal) => ({
-    ...{ ordinal, tool: 'pay', arguments: args, declaration },
+    ordinal,
+    tool: 'pay',
+    arguments: args,
+    declaration,
     source: 'deltas' as const,
     enforced: true,
   }))

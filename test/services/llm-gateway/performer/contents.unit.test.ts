@@ -32,7 +32,11 @@ const history = [
 ]
 
 const request: ProviderRequest = {
-  ...{ nudge: null, tools: [], textOnly: false, rebuilt: false, history },
+  nudge: null,
+  tools: [],
+  textOnly: false,
+  rebuilt: false,
+  history,
   contents: new Map(all.map(({ hash, data }) => [hash, data])),
 }
 

@@ -8,15 +8,13 @@ import { limits } from '../../../../shared/contract/limits.ts'
 import type { GuardInForce, GuardRegistration } from '../../../../shared/contract/messages.ts'
 
 const guard = (fields: Partial<GuardInForce> = {}): GuardInForce => ({
-  ...{
-    name: 'shell',
-    version: '1',
-    tools: [{ pattern: 'exec*', mode: 'enforce' }],
-    deadlineMs: 5_000,
-    onTimeout: 'reject',
-    rules: null,
-    ...fields,
-  },
+  name: 'shell',
+  version: '1',
+  tools: [{ pattern: 'exec*', mode: 'enforce' }],
+  deadlineMs: 5_000,
+  onTimeout: 'reject',
+  rules: null,
+  ...fields,
 })
 const registered = (fields: Partial<GuardInForce> = {}): GuardRegistration => ({
   type: 'guard-registration',

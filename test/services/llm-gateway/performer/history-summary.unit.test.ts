@@ -27,8 +27,16 @@ const left = (entries: HistoryEntry[], keep: { rounds?: number; tokens?: number 
 
 function summaryThrough(throughTurn: number, throughRound: number): HistorySummary {
   return {
-    ...{ type: 'history-summary', conversation: 'c', turn: 20, round: 1, entries: 3, by: '' },
-    ...{ throughTurn, throughRound, text: 'the summary', note: '' },
+    type: 'history-summary',
+    conversation: 'c',
+    turn: 20,
+    round: 1,
+    entries: 3,
+    by: '',
+    throughTurn,
+    throughRound,
+    text: 'the summary',
+    note: '',
   }
 }
 

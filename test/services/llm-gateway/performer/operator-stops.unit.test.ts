@@ -23,7 +23,8 @@ describe('a model request of a stopped agent', () => {
     const failed = await failureBefore({ type: 'operator-stop', ...stop, setBy: 'anna', setAt: 1 })
     expect(failed).toEqual(stoppedAttempt(stop))
     expect(failed).toMatchObject({
-      ...{ class: 'stopped', retryable: false },
+      class: 'stopped',
+      retryable: false,
       reason: 'an operator stopped agent "bank": wrong transfers',
     })
   })

@@ -46,14 +46,12 @@ import { agentOf, apiKey, call, modelSays, result, tool, userSays } from '../sam
 const usage = { inputTokens: 1, outputTokens: 2, cacheReadTokens: 0, cacheWriteTokens: 0 }
 const finished: Streamed = { kind: 'finished', stop: 'end', finish: 'end_turn', usage }
 const unavailable: Streamed = {
-  ...{
-    kind: 'failed',
-    code: 'provider.unavailable',
-    class: 'transient',
-    reason: 'overloaded',
-    retryable: true,
-    retryAfterMs: null,
-  },
+  kind: 'failed',
+  code: 'provider.unavailable',
+  class: 'transient',
+  reason: 'overloaded',
+  retryable: true,
+  retryAfterMs: null,
 }
 
 function part(kind: PartEvent['kind'], text: string, name: string | null = null): PartEvent {
@@ -109,7 +107,10 @@ function world(
     },
   }
   const context: PerformerContext = {
-    ...{ owner: 'owner', partition: 0, clock, formerOwnersDead: false },
+    owner: 'owner',
+    partition: 0,
+    clock,
+    formerOwnersDead: false,
     log: createLog({
       level: 'trace',
       destination: { write: (line: string) => void logged.push(line) },
@@ -132,11 +133,18 @@ function world(
   const agents = new Map((options.agents ?? [agentOf()]).map((agent) => [agent.name, agent]))
   const streams = createSlots(options.streams ?? limits.modelStreamsMax)
   const performer = startGateway({
-    ...{ agents, connect: options.connect ?? (() => provider), streams },
+    agents,
+    connect: options.connect ?? (() => provider),
+    streams,
     echoOf: options.echoOf ?? (() => null),
   })(context)
   return {
-    ...{ clock, written, requests, aborted, logged, performer },
+    clock,
+    written,
+    requests,
+    aborted,
+    logged,
+    performer,
     types: () => written.map(({ message }) => message.type),
     go: () => go(),
     holdWrites: (holds: boolean) => (holdsWrites = holds),
@@ -187,9 +195,17 @@ describe('an attempt', () => {
       {
         to: 'self',
         message: {
-          ...{ type: 'attempt-finished', ...id, parts: 1, finish: 'end_turn', stop: 'end', usage },
-          ...{ declarations: [], policy: defaultPolicy },
-          ...{ callsAsText: false, textCalls: 'tell', echoOf: null },
+          type: 'attempt-finished',
+          ...id,
+          parts: 1,
+          finish: 'end_turn',
+          stop: 'end',
+          usage,
+          declarations: [],
+          policy: defaultPolicy,
+          callsAsText: false,
+          textCalls: 'tell',
+          echoOf: null,
         },
       },
     ])
@@ -219,7 +235,11 @@ describe('an attempt', () => {
     const result = (ordinal: number, status: CallResult['status']) => ({
       contents: [],
       tokens: null,
-      ...{ ordinal, status, text: `${status} text`, reason: '', durationMs: 1 },
+      ordinal,
+      status,
+      text: `${status} text`,
+      reason: '',
+      durationMs: 1,
     })
     const calls = [0, 1, 2, 3, 4].map((ordinal) => call({ ordinal }))
     const results = [
@@ -278,7 +298,8 @@ describe('an attempt', () => {
     const text = JSON.stringify({ name: declaration.name, arguments: { path: '/x' } })
     const pieces = callPieces(message, { exact: exactValues('{}'), path: [], model: 'm' })
     const asking = world([says(text), { kind: 'events', events: pieces }, finished], {
-      ...{ agents: [agentOf({ textCalls: 'run' })], echoOf: echoSource },
+      agents: [agentOf({ textCalls: 'run' })],
+      echoOf: echoSource,
       context: { history: async () => [userSays(`Never run ${text}`)] },
     })
     const { messages } = await run(asking, task(0, { tools: [toolRef(declaration)] }))
@@ -470,16 +491,14 @@ describe('an attempt', () => {
 
 describe('the guards in force', () => {
   const registration: Message = {
-    ...{
-      type: 'guard-registration',
-      name: 'shell',
-      version: '1',
-      deadlineMs: 5_000,
-      onTimeout: 'reject',
-      rules: null,
-      registeredAt: 1,
-      setBy: '',
-    },
+    type: 'guard-registration',
+    name: 'shell',
+    version: '1',
+    deadlineMs: 5_000,
+    onTimeout: 'reject',
+    rules: null,
+    registeredAt: 1,
+    setBy: '',
     tools: [{ pattern: '*', mode: 'enforce' }],
   }
 
@@ -630,17 +649,19 @@ describe('an attempt fails', () => {
     const failed = await run(world([says('a'), { ...unavailable, retryAfterMs: 7000 }]))
     expect(failed.types()).toEqual(['attempt-started', 'part', 'attempt-failed'])
     expect(failureIn(failed)).toEqual({
-      ...{ type: 'attempt-failed', conversation: 'c', turn: 0, round: 1, attempt: 'id1' },
-      ...{
-        reason: 'overloaded',
-        class: 'transient',
-        retryable: true,
-        retryAfterMs: 7000,
-        historyRefused: false,
-        historyShortened: false,
-        toolsRefused: false,
-        reasoningRefused: 'none',
-      },
+      type: 'attempt-failed',
+      conversation: 'c',
+      turn: 0,
+      round: 1,
+      attempt: 'id1',
+      reason: 'overloaded',
+      class: 'transient',
+      retryable: true,
+      retryAfterMs: 7000,
+      historyRefused: false,
+      historyShortened: false,
+      toolsRefused: false,
+      reasoningRefused: 'none',
     })
   })
 
@@ -710,7 +731,8 @@ describe('an attempt fails', () => {
     const called: Streamed = { kind: 'events', events: [part('call_start', '', 'read')] }
     for (const script of [[ended], [says(' '), ended], [says('I will'), called, ended]])
       expect(failureIn(await run(world(script)))).toMatchObject({
-        ...{ class: 'context_full', retryable: false },
+        class: 'context_full',
+        retryable: false,
         reason: expect.stringContaining('begin a new conversation'),
       })
     const text = await run(world([says('The answer is'), ended]))

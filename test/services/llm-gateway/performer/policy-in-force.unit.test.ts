@@ -11,7 +11,10 @@ import type {
 import { keyOf } from '../../../../shared/contract/topology.ts'
 
 const set = (agent: string, entries: Record<string, string>): AgentPolicy => ({
-  ...{ type: 'agent-policy', agent, setBy: 'anna', setAt: 1 },
+  type: 'agent-policy',
+  agent,
+  setBy: 'anna',
+  setAt: 1,
   entries: Object.entries(entries).map(([key, value]) => ({ key, value })),
 })
 
@@ -147,14 +150,15 @@ describe('the policy in force', () => {
 
   it('keeps the guards beside rules in shadow mode', async () => {
     const guard: GuardRegistration = {
-      ...{
-        type: 'guard-registration',
-        name: 'shell',
-        version: '1',
-        tools: [{ pattern: '*', mode: 'enforce' }],
-        deadlineMs: 5,
-      },
-      ...{ onTimeout: 'reject', registeredAt: 1, setBy: '', rules: null },
+      type: 'guard-registration',
+      name: 'shell',
+      version: '1',
+      tools: [{ pattern: '*', mode: 'enforce' }],
+      deadlineMs: 5,
+      onTimeout: 'reject',
+      registeredAt: 1,
+      setBy: '',
+      rules: null,
     }
     const { policy } = await inForce([guard, set('coder', { 'rule.cycle': 'shadow' })])
     expect(policy).toMatchObject({ shadowed: ['cycle'], guards: [{ name: 'shell' }] })
@@ -164,7 +168,9 @@ describe('the policy in force', () => {
     const limits = { type: 'operator-limits' as const, caps: defaultPolicy.caps }
     const strange = { policy: async () => limits, policies: async () => [] }
     const options = {
-      ...{ agent: 'coder', conversation: 'c', own: defaultPolicy },
+      agent: 'coder',
+      conversation: 'c',
+      own: defaultPolicy,
       log: { warn: () => {} },
     }
     expect(await policyInForce(strange, options)).toMatch(

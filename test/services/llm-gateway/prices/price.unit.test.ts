@@ -9,11 +9,18 @@ import type { OperatorPrices } from '../../../../shared/contract/messages.ts'
 
 const usage = { inputTokens: 1000, outputTokens: 100, cacheReadTokens: 2000, cacheWriteTokens: 0 }
 const own: OperatorPrices = {
-  ...{ type: 'operator-prices', version: 'operator 1', setBy: 'anna', setAt: 1 },
+  type: 'operator-prices',
+  version: 'operator 1',
+  setBy: 'anna',
+  setAt: 1,
   prices: [
     {
-      ...{ provider: 'anthropic', model: 'claude-sonnet-4-5' },
-      ...{ inputTokens: 1e9, outputTokens: 2e9, cacheReadTokens: 0, cacheWriteTokens: 0 },
+      provider: 'anthropic',
+      model: 'claude-sonnet-4-5',
+      inputTokens: 1e9,
+      outputTokens: 2e9,
+      cacheReadTokens: 0,
+      cacheWriteTokens: 0,
     },
   ],
 }
@@ -23,7 +30,8 @@ describe('the price of a model request', () => {
   it('is the known one: cached tokens cost less, and are counted apart from input', () => {
     // 1000 * 3 + 100 * 15 + 2000 * 0.3 US dollars per million
     expect(pricesWith(undefined)(sonnet, usage)).toEqual({
-      ...{ usd: 5_100_000, version: knownPricesVersion },
+      usd: 5_100_000,
+      version: knownPricesVersion,
     })
   })
 

@@ -23,7 +23,11 @@ function file(name: string, text: string): string {
 }
 
 const noHints = {
-  ...{ poll: false, mutates: null, ignoreFields: [], loopKey: [], refusal: null },
+  poll: false,
+  mutates: null,
+  ignoreFields: [],
+  loopKey: [],
+  refusal: null,
   labels: [],
   client: false,
 }

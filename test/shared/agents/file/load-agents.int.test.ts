@@ -126,14 +126,12 @@ tools:
     expect(agent.tools).toEqual([
       {
         declaration: {
-          ...{
-            name: 'search',
-            description: 'Searches.',
-            schema: query,
-            idempotent: true,
-            timeoutMs: 5000,
-            poll: true,
-          },
+          name: 'search',
+          description: 'Searches.',
+          schema: query,
+          idempotent: true,
+          timeoutMs: 5000,
+          poll: true,
           hints: {
             mutates: false,
             ignoreFields: ['/query'],
@@ -173,8 +171,13 @@ tools:
       },
       {
         declaration: {
-          ...{ name: 'count', description: 'Counts.', schema: '{"type":"object","properties":{}}' },
-          ...{ idempotent: false, timeoutMs: 30_000, poll: false, hints: null },
+          name: 'count',
+          description: 'Counts.',
+          schema: '{"type":"object","properties":{}}',
+          idempotent: false,
+          timeoutMs: 30_000,
+          poll: false,
+          hints: null,
         },
         run: {
           kind: 'module',

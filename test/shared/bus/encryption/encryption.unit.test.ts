@@ -235,7 +235,8 @@ describe('unusable keys', () => {
     }
   }
   const stored = (name: string, fill: number) => ({
-    ...{ name, key: Buffer.alloc(32, fill).toString('base64') },
+    name,
+    key: Buffer.alloc(32, fill).toString('base64'),
   })
 
   it('are named: two keys under one name, no tenants, no file, a folder', () => {
@@ -261,7 +262,8 @@ describe('a reader without the key of a record', () => {
     const written = encryptionOf(of({ acme: [key('k1')], beta: [key('k2')] }))
     const records = ['acme:1', 'acme:2', 'beta:1', 'none:1'].map((conversation, offset) => ({
       ...written.encrypted(recordIn('activity', conversation)),
-      ...{ offset, time: 0 },
+      offset,
+      time: 0,
     }))
     const read = async (keys: TenantKeys) => {
       const bus = { recordBytesMax: 1, read: async () => records } as unknown as Bus

@@ -11,7 +11,10 @@ function record(offset: number): StoredRecord {
 describe('the tally of records that stay encrypted', () => {
   it('counts a record that is read twice once', () => {
     const tally = createHiddenTally(() => ({
-      ...{ tenant: 'acme', name: 'k', reason: 'missing', hasOthers: false },
+      tenant: 'acme',
+      name: 'k',
+      reason: 'missing',
+      hasOthers: false,
     }))
     for (const offset of [1, 2, 2, 1]) tally.see(record(offset))
     tally.see({ ...record(3), value: Uint8Array.of(0) })
@@ -20,7 +23,10 @@ describe('the tally of records that stay encrypted', () => {
 
   it('is bounded, however many keys the records name', () => {
     const tally = createHiddenTally(({ key }) => ({
-      ...{ tenant: 'acme', name: key, reason: 'missing', hasOthers: false },
+      tenant: 'acme',
+      name: key,
+      reason: 'missing',
+      hasOthers: false,
     }))
     for (let offset = 0; offset < 3_000; offset += 1) tally.see(record(offset))
     expect(tally.all()).toHaveLength(1_000)

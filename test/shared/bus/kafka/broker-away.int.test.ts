@@ -62,7 +62,9 @@ async function load(
   })()
   await until('it runs', () => written.length > 20)
   return {
-    ...{ inbox, copy, written },
+    inbox,
+    copy,
+    written,
     async stop() {
       isStopped = true
       await writing
@@ -148,7 +150,8 @@ describe('a broker that says nothing more', () => {
     const { promise: assigned, resolve: assign } = Promise.withResolvers<void>()
     let outcome: unknown
     const subscription = await bus.subscribe({
-      ...{ group: newName('group'), topic },
+      group: newName('group'),
+      topic,
       async assign() {
         assign()
         return {

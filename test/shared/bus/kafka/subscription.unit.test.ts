@@ -27,10 +27,19 @@ it('a failed restore of a partition that moved away does not fail the subscripti
   const failures: unknown[] = []
   const log = pino({ level: 'silent' })
   const fetching = createFetching({
-    ...{ cluster, log, requestsMax: 1, partitionBytesMax: 1_000, bytesMax: 1_000 },
+    cluster,
+    log,
+    requestsMax: 1,
+    partitionBytesMax: 1_000,
+    bytesMax: 1_000,
   })
   const subscription = startSubscription({
-    ...{ cluster, fetching, log, group: 'g', topic: 't', write: async () => {} },
+    cluster,
+    fetching,
+    log,
+    group: 'g',
+    topic: 't',
+    write: async () => {},
     times: { sessionMs: 10_000, heartbeatMs: 1_000, rebalanceMs: 10_000, commitMs: 100 },
     assign: ({ ends }) => assigning[ends.partition]?.promise as Promise<PartitionReader>,
   })

@@ -29,22 +29,43 @@ const as = (principal: string): Signing =>
   createSigning(readKeys(join(folder, `${principal}.json`)), 'weir.')
 
 const record = (topic: string, message: Message, id?: string): RecordToAppend => ({
-  ...{ topic: `weir.${topic}`, partition: 1, key: keyOf(message), value: encode(message), id },
+  topic: `weir.${topic}`,
+  partition: 1,
+  key: keyOf(message),
+  value: encode(message),
+  id,
 })
 const ids = { conversation: 'c', turn: 7, round: 1 }
 const tick: Message = { type: 'tick', conversation: 'c', unit: '["c",7]' }
 const claim: Message = { type: 'claim', ...ids, ordinal: 0, try: 1, owner: 'o' }
 const verdict: Message = {
-  ...{ type: 'guard-verdict', ...ids, guard: 'shell', version: '1', verdicts: [] },
-  ...{ intervention: null, clearedAt: 0, judgedMs: 0, enforces: [], deadlineMs: 1 },
+  type: 'guard-verdict',
+  ...ids,
+  guard: 'shell',
+  version: '1',
+  verdicts: [],
+  intervention: null,
+  clearedAt: 0,
+  judgedMs: 0,
+  enforces: [],
+  deadlineMs: 1,
 }
 const limitsOfOperator: Message = {
   type: 'operator-limits',
   caps: { rounds: 1, calls: 1, wallMs: 1, tokens: null },
 }
 const answered: Message = {
-  ...{ type: 'approval-answered', ...ids, ordinal: 0, id: 'i', hash: 'h' },
-  ...{ answer: 'approve', by: 'alice', reason: '', input: 0, values: null, identity: 'claimed' },
+  type: 'approval-answered',
+  ...ids,
+  ordinal: 0,
+  id: 'i',
+  hash: 'h',
+  answer: 'approve',
+  by: 'alice',
+  reason: '',
+  input: 0,
+  values: null,
+  identity: 'claimed',
 }
 
 /** Each kind of writer: the signer, the reader and the record. */
@@ -151,7 +172,9 @@ describe('a stolen key', () => {
       ...['budget-reserved', 'budget-settled', 'budget-released'],
     ])
     const forged: Message = {
-      ...{ type: 'cancel-requested', conversation: 'guest:a:1', messageId: '' },
+      type: 'cancel-requested',
+      conversation: 'guest:a:1',
+      messageId: '',
     }
     const one = record('guest-events', forged, 'intake/1/3/0')
     expect(() => as('front').signed(one)).toThrow('no key to sign')

@@ -12,7 +12,10 @@ import { limits } from '../../../../shared/contract/limits.ts'
 
 type Schema = Extract<InputQuestion, { mode: 'form' }>['schema']
 const form = (schema: Schema, message = 'm'): InputQuestion => ({
-  ...{ server: 's', message, mode: 'form', schema },
+  server: 's',
+  message,
+  mode: 'form',
+  schema,
 })
 const page = (url: string): InputQuestion => ({ server: 's', message: 'm', mode: 'url', url })
 const properties = { name: { type: 'string', maxLength: 5 } }
@@ -52,12 +55,18 @@ describe('a question', () => {
     }
     expect(inputFields(form(schema))).toEqual([
       {
-        ...{ name: 'size', type: 'one of "S", "L"', description: 'Size: Of the shirt' },
-        ...{ isRequired: true, default: undefined },
+        name: 'size',
+        type: 'one of "S", "L"',
+        description: 'Size: Of the shirt',
+        isRequired: true,
+        default: undefined,
       },
       { name: 'colour', type: 'one of "r"', description: '', isRequired: false, default: 'r' },
       {
-        ...{ name: 'days', type: 'list of "mo", "tu"', description: '', isRequired: false },
+        name: 'days',
+        type: 'list of "mo", "tu"',
+        description: '',
+        isRequired: false,
         default: undefined,
       },
       { name: 'odd', type: 'value', description: '', isRequired: false, default: undefined },

@@ -45,7 +45,11 @@ inSandboxes('a descriptor that the launcher left open', () => {
     )
     const closed = 'closed'
     expect(texts).toEqual({
-      ...{ command: closed, kept: closed, module: closed, server: closed, guard: closed },
+      command: closed,
+      kept: closed,
+      module: closed,
+      server: closed,
+      guard: closed,
     })
   })
 

@@ -115,7 +115,9 @@ describe.each(users)('bubblewrap as $who', ({ id, who }) => {
   function run(script: string, change?: Partial<Confinement>) {
     const [program, ...programArguments] = launch(script, change)
     const { status, stdout, stderr } = spawnSync(program, programArguments, {
-      ...{ encoding: 'utf8', env: { PATH: process.env.PATH }, input: 'input' },
+      encoding: 'utf8',
+      env: { PATH: process.env.PATH },
+      input: 'input',
       ...id,
     })
     return { status, output: stdout + stderr }
@@ -193,7 +195,8 @@ describe.each(users)('bubblewrap as $who', ({ id, who }) => {
       `setsid bash -c 'exec -a ${mark} sleep 300' & bash -c 'exec -a ${mark} sleep 300' & touch on; wait`,
     )
     const child = spawn(program, programArguments, {
-      ...{ stdio: 'ignore', detached: true },
+      stdio: 'ignore',
+      detached: true,
       ...id,
     })
     const isLeft = () => spawnSync('pgrep', ['-f', mark]).status === 0

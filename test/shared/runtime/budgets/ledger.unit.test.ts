@@ -15,29 +15,48 @@ const noon = Date.UTC(2026, 10, 23, 12)
 const hourMs = 3_600_000
 
 const perDay: BudgetInForce = {
-  ...{ id: 'acme/tenant/day/tokens', subject: '', window: 'day', unit: 'tokens' },
-  ...{ soft: null, hard: 100 },
+  id: 'acme/tenant/day/tokens',
+  subject: '',
+  window: 'day',
+  unit: 'tokens',
+  soft: null,
+  hard: 100,
 }
 
 const place = { tenant: 'acme', conversation: 'acme:c', turn: 3, round: 1 }
 
 function reserve(attempt: string, fields: Partial<BudgetReserved> = {}): BudgetReserved {
   return {
-    ...{ type: 'budget-reserved', ...place, attempt, budgets: [perDay] },
-    ...{ tokens: 60, usd: null, expiresAt: noon + 10 * hourMs, ...fields },
+    type: 'budget-reserved',
+    ...place,
+    attempt,
+    budgets: [perDay],
+    tokens: 60,
+    usd: null,
+    expiresAt: noon + 10 * hourMs,
+    ...fields,
   }
 }
 
 function settle(attempt: string, tokens: number, usd: number | null = null): LedgerRecord {
   const usage = { inputTokens: tokens, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 }
   return {
-    ...{ type: 'budget-settled', priced: true, ...place, attempt, counted: 'usage', usage },
-    ...{ tokens, usd, prices: '' },
+    type: 'budget-settled',
+    priced: true,
+    ...place,
+    attempt,
+    counted: 'usage',
+    usage,
+    tokens,
+    usd,
+    prices: '',
   }
 }
 
 const release = (attempt: string): LedgerRecord => ({
-  ...{ type: 'budget-released', ...place, attempt },
+  type: 'budget-released',
+  ...place,
+  attempt,
 })
 
 /** The decision on the last record. */

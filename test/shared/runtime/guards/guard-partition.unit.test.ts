@@ -15,7 +15,11 @@ import { createLog } from '../../../../shared/lib/log.ts'
 import { readGuardPartition } from '../../../../shared/runtime/guards/guard-partition.ts'
 
 const inForce: GuardInForce = {
-  ...{ name: 'counter', version: '1', deadlineMs: 5_000, onTimeout: 'reject', rules: null },
+  name: 'counter',
+  version: '1',
+  deadlineMs: 5_000,
+  onTimeout: 'reject',
+  rules: null,
   tools: [
     { pattern: 'pay', mode: 'enforce' },
     { pattern: 'look', mode: 'shadow' },
@@ -24,14 +28,12 @@ const inForce: GuardInForce = {
 
 /** Its verdict contains the number of earlier calls of the conversation. */
 const counter: Guard<number> = {
-  ...{
-    name: 'counter',
-    version: '1',
-    tools: ['pay', 'look'],
-    deadlineMs: 5_000,
-    onTimeout: 'reject',
-    stateKeptMs: 10_000,
-  },
+  name: 'counter',
+  version: '1',
+  tools: ['pay', 'look'],
+  deadlineMs: 5_000,
+  onTimeout: 'reject',
+  stateKeptMs: 10_000,
   judge: (seen = 0, { calls }) => ({
     state: seen + calls.length,
     verdicts: calls.map(({ ordinal }) => ({
@@ -64,35 +66,31 @@ function cleared(names: string[], fields: Partial<RoundCleared> = {}): RoundClea
     hints: null,
   })
   return {
-    ...{
-      type: 'round-cleared',
-      conversation: 'c',
-      turn: 0,
-      round: 1,
-      agent: 'agent',
-      policy: { ...defaultPolicy, guards: [inForce] },
-    },
-    ...{
-      calls: names.map(call),
-      decided: [],
-      declarations: [...new Set(names)].map(declaration),
-      expiresAt: 1e9,
-      extendedTo: null,
-      ...fields,
-    },
+    type: 'round-cleared',
+    conversation: 'c',
+    turn: 0,
+    round: 1,
+    agent: 'agent',
+    policy: { ...defaultPolicy, guards: [inForce] },
+    calls: names.map(call),
+    decided: [],
+    declarations: [...new Set(names)].map(declaration),
+    expiresAt: 1e9,
+    extendedTo: null,
+    ...fields,
   }
 }
 
 /** The records as in the log, from offset 0 on, one second apart. */
 function logOf(...messages: Message[]): StoredRecord[] {
   return messages.map((message, offset) => ({
-    ...{
-      topic: 'weir.rounds-cleared',
-      partition: 0,
-      key: 'conversation' in message ? message.conversation : '',
-      value: encode(message),
-    },
-    ...{ offset, time: 1_000 * (offset + 1), id: `loop-detector/0/${offset}/0` },
+    topic: 'weir.rounds-cleared',
+    partition: 0,
+    key: 'conversation' in message ? message.conversation : '',
+    value: encode(message),
+    offset,
+    time: 1_000 * (offset + 1),
+    id: `loop-detector/0/${offset}/0`,
   }))
 }
 
@@ -399,8 +397,13 @@ describe('a guard on its partition', () => {
 describe('an external guard', () => {
   const asked: number[] = []
   const external = (judge: ExternalGuard['judge']): ExternalGuard => ({
-    ...{ name: 'counter', version: '1', tools: ['pay', 'look'], deadlineMs: 5_000 },
-    ...{ onTimeout: 'reject', external: true, judge },
+    name: 'counter',
+    version: '1',
+    tools: ['pay', 'look'],
+    deadlineMs: 5_000,
+    onTimeout: 'reject',
+    external: true,
+    judge,
   })
   const passing = external(async (_state, { round, calls }) => {
     asked.push(round)

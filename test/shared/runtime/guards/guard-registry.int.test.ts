@@ -120,14 +120,12 @@ describe('registering a guard', () => {
 describe('running a guard', () => {
   const inForce = { ...guard, rules: null, tools: [{ pattern: 'bash', mode: 'enforce' as const }] }
   const round = (number: number): RoundCleared => ({
-    ...{
-      type: 'round-cleared',
-      conversation: 'c',
-      turn: 0,
-      round: number,
-      agent: 'a',
-      policy: { ...defaultPolicy, guards: [inForce] },
-    },
+    type: 'round-cleared',
+    conversation: 'c',
+    turn: 0,
+    round: number,
+    agent: 'a',
+    policy: { ...defaultPolicy, guards: [inForce] },
     calls: [
       {
         ordinal: 0,
@@ -151,7 +149,9 @@ describe('running a guard', () => {
         hints: null,
       },
     ],
-    ...{ decided: [], expiresAt: 1e15, extendedTo: null },
+    decided: [],
+    expiresAt: 1e15,
+    extendedTo: null,
   })
   const clear = (number: number) =>
     bus.append([

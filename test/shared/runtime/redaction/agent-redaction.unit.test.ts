@@ -10,8 +10,18 @@ const password: RedactRule = { name: 'password', pattern: null, path: 'arguments
 
 function finished(result: string, reason = ''): CallFinished {
   return {
-    ...{ type: 'call-finished', conversation: 'c', turn: 1, round: 1, ordinal: 0, name: 'login' },
-    ...{ status: 'ok', reason, durationMs: 1, result, resultBytes: 1, resultId: '' },
+    type: 'call-finished',
+    conversation: 'c',
+    turn: 1,
+    round: 1,
+    ordinal: 0,
+    name: 'login',
+    status: 'ok',
+    reason,
+    durationMs: 1,
+    result,
+    resultBytes: 1,
+    resultId: '',
   }
 }
 

@@ -70,7 +70,12 @@ function called(raw: string, name = 'crm_get', ordinal = 0): Message {
 
 function part(i: number, ...events: Partial<PartEvent>[]): Part {
   return {
-    ...{ type: 'part', conversation: 'c', turn: 1, round: 1, attempt: 'one', i },
+    type: 'part',
+    conversation: 'c',
+    turn: 1,
+    round: 1,
+    attempt: 'one',
+    i,
     events: events.map((event) => ({
       kind: 'text',
       index: 0,
@@ -229,15 +234,13 @@ describe('a redaction', () => {
   it('finds the tool of a result in the calls of its round', () => {
     const ofResult = (text: string): Message =>
       ({
-        ...{
-          type: 'outcome',
-          conversation: 'c',
-          turn: 1,
-          round: 1,
-          ordinal: 0,
-          try: 1,
-          owner: 'o',
-        },
+        type: 'outcome',
+        conversation: 'c',
+        turn: 1,
+        round: 1,
+        ordinal: 0,
+        try: 1,
+        owner: 'o',
         result: { ordinal: 0, status: 'ok', text, reason: '', durationMs: 1 },
       }) as Message
     const result = ofResult('{"customer":{"name":"Ada"}}')
@@ -319,11 +322,18 @@ it('redacts the text of a guard that requests an approval, in the question and f
   const times = { version: '1', clearedAt: 0, deadlineMs: 1, until: 1 }
   const place = { conversation: 'c', turn: 1, round: 1 }
   const asked: Message = {
-    ...{ type: 'approval-asked', ...place, agent: 'a', rules: '[]', ...times, input: 0 },
+    type: 'approval-asked',
+    ...place,
+    agent: 'a',
+    rules: '[]',
+    ...times,
+    input: 0,
     calls: [{ ...call, requested }],
   }
   const pending: Message = {
-    ...{ type: 'approval-pending', ...place, until: 1 },
+    type: 'approval-pending',
+    ...place,
+    until: 1,
     calls: [{ ...call, id: 'k7f3-9qxm-2b4d', hash: 'h', rule: requested }],
   }
   const redaction = createRedaction([mail])

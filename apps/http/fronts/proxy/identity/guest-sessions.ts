@@ -103,7 +103,9 @@ export function guestSessions(log: Logger): GuestSessions {
     const { api, body } = request
     const text = textsIn(request)
     const session = find(request, conversation) ?? {
-      ...{ unshown: 0, refused: 0, turn: `run-${randomUUID()}` },
+      unshown: 0,
+      refused: 0,
+      turn: `run-${randomUUID()}`,
       texts: textsOf(text),
     }
     session.texts = textsOf(text)

@@ -51,7 +51,10 @@ export function upstreamAttempts(
     const silence = watchSilence(silenceMs)
     const send = (body: Buffer) =>
       upstream.send({
-        ...{ method: 'POST', path, body, signal: AbortSignal.any([signal, silence.signal]) },
+        method: 'POST',
+        path,
+        body,
+        signal: AbortSignal.any([signal, silence.signal]),
         headers: isChanged ? withoutEncoding(incoming.rawHeaders) : incoming.rawHeaders,
       })
     const isAdvised = advice !== undefined && advice.rung !== 'none'
@@ -70,7 +73,8 @@ export function upstreamAttempts(
       const passedHeaders = [...answerHeaders(received), ...note]
       if (received.statusCode === 200) {
         const attempt = await readAttempt(api, received, client, {
-          ...{ headers: withoutEncoding(passedHeaders), silence },
+          headers: withoutEncoding(passedHeaders),
+          silence,
         })
         track(reservation.settle(attempt.round.usage))
         return attempt

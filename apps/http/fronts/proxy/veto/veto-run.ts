@@ -125,7 +125,9 @@ export function vetoRun(
     const allowed = notRunIn(verdicts)
     if (allowed.length > 0) await judge.reportResults(allowed)
     return verdicts.map(({ callId, name, verdict, text }) => ({
-      ...{ callId, name, text: verdict === 'refuse' ? text || notRunText : notRunText },
+      callId,
+      name,
+      text: verdict === 'refuse' ? text || notRunText : notRunText,
     }))
   }
 

@@ -72,7 +72,9 @@ type Started = {
 function spawned({ argv, cwd, env, bounds }: CommandLaunch): Started {
   const [program, ...programArguments] = argv
   const child = spawn(program, programArguments, {
-    ...{ cwd, env, detached: true },
+    cwd,
+    env,
+    detached: true,
     stdio: withoutInherited(['pipe', 'pipe', 'pipe', ...(bounds ? ['pipe' as const] : [])]),
   })
   const [stdin, stdout, stderr] = child.stdio as unknown as [Writable, Readable, Readable]

@@ -302,7 +302,9 @@ export async function callTool(
   const _meta = { [keyField]: idempotencyKey, ...(traceparent && { traceparent }) }
   const params = { name, arguments: request.arguments, _meta }
   const options = {
-    ...{ signal, onprogress: onProgress, timeout: timerMsMax },
+    signal,
+    onprogress: onProgress,
+    timeout: timerMsMax,
     ...(server.run.kind === 'command' && { toolDefinition: { name, ...noDefinition } }),
   }
   const isOverHttp = server.run.kind === 'url'
@@ -332,13 +334,13 @@ async function callWithInput(
     const result: unknown = await connected.callTool(sent, { ...options, allowInputRequired: true })
     if (!isInputRequired(result)) return result as CallToolResult
     const { requestState, inputRequests = {} } = result
-    const inputResponses: Record<string, ElicitResult> = {}
+    const answers: { inputResponses: Record<string, ElicitResult> } = { inputResponses: {} }
     for (const [key, input] of Object.entries(inputRequests)) {
       if (input.method !== 'elicitation/create') throw new UnknownInput(String(input.method))
-      inputResponses[key] = await answer(input.params)
+      answers.inputResponses[key] = await answer(input.params)
     }
     const state = requestState === undefined ? {} : { requestState }
-    sent = { ...params, ...state, ...{ inputResponses } }
+    sent = { ...params, ...state, ...answers }
   }
   throw new UnknownInput('more questions than one call may ask')
 }

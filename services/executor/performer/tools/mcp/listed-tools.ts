@@ -98,12 +98,17 @@ function toolOf(
       name: nameOf(server, name),
       description: cutToBytes(description, limits.mcpDescriptionBytesMax),
       schema: JSON.stringify(inputSchema),
-      ...{ idempotent: false, timeoutMs: server.wallMs, poll: false }, // keeps MCP-TOOLS-1
+      idempotent: false,
+      timeoutMs: server.wallMs,
+      poll: false, // keeps MCP-TOOLS-1
       hints:
         isReadOnly || labels.length > 0
           ? {
               ...(isReadOnly ? readOnly : unknown),
-              ...{ ignoreFields: [], loopKey: [], labels: [...new Set(labels)], client: false },
+              ignoreFields: [],
+              loopKey: [],
+              labels: [...new Set(labels)],
+              client: false,
             }
           : null,
     },

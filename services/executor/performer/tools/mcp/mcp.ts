@@ -43,7 +43,9 @@ export function startMcpCall(
   const answer =
     ask &&
     answerInput({
-      ...{ server: server.name, ask, hide: tokenMask(server) ?? ((text) => text) },
+      server: server.name,
+      ask,
+      hide: tokenMask(server) ?? ((text) => text),
       leftMs: () => (isOver ? 0 : wallEndsAt - clock.monotonic()),
       onWait: pauseIdle,
       onRefused: (fault) => {
@@ -132,7 +134,9 @@ function withoutTokens(server: McpServer, ending: ToolEnding): ToolEnding {
   if (hide === undefined) return ending
   const { text, reason, fault } = ending
   return {
-    ...{ ...ending, text: hide(text), reason: hide(reason) },
+    ...ending,
+    text: hide(text),
+    reason: hide(reason),
     ...(fault !== undefined && { fault: hide(fault) }),
   }
 }

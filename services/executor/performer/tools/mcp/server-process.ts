@@ -75,7 +75,9 @@ export function serverProcess(
         ...(boxed?.usesProxy === true && proxyEnvironment()),
       }
       const started = spawn(program, programArguments, {
-        ...{ cwd: run.cwd, env, detached: true },
+        cwd: run.cwd,
+        env,
+        detached: true,
         stdio: withoutInherited(['pipe', 'pipe', 'pipe', boxed === undefined ? 'ignore' : 'pipe']),
       })
       child = started

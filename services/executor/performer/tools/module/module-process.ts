@@ -134,7 +134,8 @@ function launch(run: ModuleTool): { child: ChildProcess; bounds: Bounds | undefi
   const network = throughProxy ? 'through-proxy' : 'direct'
   const forChild = [network, ...(definedTool === undefined ? [] : [definedTool])]
   const child = spawn(program, [...programArguments, ...forChild], {
-    ...{ cwd, detached: true },
+    cwd,
+    detached: true,
     env: { ...visibleEnvironment(environment), ...(throughProxy && proxyEnvironment()) },
     // 4 is its lifeline (module-child.ts, MODULE-CHILD-2), 5 gets the status lines of a sandbox.
     stdio: withoutInherited([

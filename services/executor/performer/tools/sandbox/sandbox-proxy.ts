@@ -113,7 +113,9 @@ async function relay(
     {
       createConnection: () => upstream,
       path: `${url.pathname}${url.search}`,
-      ...{ method: request.method, headers, timeout: idleMs },
+      method: request.method,
+      headers,
+      timeout: idleMs,
     },
     (answer) => {
       response.writeHead(answer.statusCode ?? 502, answer.headers)

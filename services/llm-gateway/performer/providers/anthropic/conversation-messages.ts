@@ -94,7 +94,8 @@ function contentBlock(content: SentContent): TextBlockParam | ImageBlockParam | 
     : {
         type: 'image',
         source: {
-          ...{ type: 'base64', data },
+          type: 'base64',
+          data,
           media_type: mediaType as Base64ImageSource['media_type'],
         },
       }

@@ -53,15 +53,20 @@ export type NewItem = Pick<Item, 'at' | 'index' | 'model' | 'callsBefore'> & { s
 export function itemOf({ sent, ...place }: NewItem): Item {
   return {
     ...place,
-    ...{
-      kind: kindOf(sent.type),
-      type: sent.type,
-      ids: idsOf(sent),
-      callId: textOr(sent.call_id, ''),
-      name: textOr(sent.name, ''),
-    },
-    ...{ streamed: newText(), given: '', pieced: '', whole: undefined },
-    ...{ begun: false, isDone: false, ended: false, isUnfinished: false, isRenamed: false },
+    kind: kindOf(sent.type),
+    type: sent.type,
+    ids: idsOf(sent),
+    callId: textOr(sent.call_id, ''),
+    name: textOr(sent.name, ''),
+    streamed: newText(),
+    given: '',
+    pieced: '',
+    whole: undefined,
+    begun: false,
+    isDone: false,
+    ended: false,
+    isUnfinished: false,
+    isRenamed: false,
   }
 }
 

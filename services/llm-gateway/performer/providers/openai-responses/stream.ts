@@ -53,10 +53,21 @@ export function newResponseStream({
   model: string
 }): ResponseStream {
   return {
-    ...{ secret, model, items: [], count: 0, id: '' },
+    secret,
+    model,
+    items: [],
+    count: 0,
+    id: '',
     usage: { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 },
-    ...{ rawUsage: undefined, outputTokensMax: undefined, finish: '', incomplete: undefined },
-    ...{ hasRefusal: false, over: false, hasUnread: false, ended: false, fault: undefined },
+    rawUsage: undefined,
+    outputTokensMax: undefined,
+    finish: '',
+    incomplete: undefined,
+    hasRefusal: false,
+    over: false,
+    hasUnread: false,
+    ended: false,
+    fault: undefined,
   }
 }
 

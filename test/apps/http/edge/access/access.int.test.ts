@@ -75,7 +75,8 @@ describe('an API key', () => {
   it('is refused with headers when it sends too many requests', async () => {
     const key = keyFor('busy', 'acme', 'read')
     await using edge = await edgeServer([], {
-      ...{ access: { apiKeys: fileOf() }, requestsPerMinute: 2 },
+      access: { apiKeys: fileOf() },
+      requestsPerMinute: 2,
     })
     const statuses: number[] = []
     for (let n = 0; n < 3; n += 1) {
@@ -121,10 +122,14 @@ describe('a tenant', () => {
       keyFor('bob', 'beta', 'read', 'approve'),
     ]
     const tool = defineTool({
-      ...{ name: 'pay', description: 'Pays.', parameters: { type: 'object' }, run: () => 'paid' },
+      name: 'pay',
+      description: 'Pays.',
+      parameters: { type: 'object' },
+      run: () => 'paid',
     })
     await using edge = await edgeServer([says(call('pay')), says('Done.')], {
-      ...{ access: { apiKeys: fileOf() }, tools: [tool] },
+      access: { apiKeys: fileOf() },
+      tools: [tool],
       approvals: { rules: [{ name: 'money', tools: ['pay'] }], waitMs: 60_000 },
     })
     await ask(edge, 'c', acme)
@@ -161,10 +166,14 @@ describe('a key that cannot approve', () => {
   it('keeps its response open until somebody decides, and cannot answer for them', async () => {
     const asks = keyFor('asks', 'acme', 'ask', 'read')
     const tool = defineTool({
-      ...{ name: 'pay', description: 'Pays.', parameters: { type: 'object' }, run: () => 'paid' },
+      name: 'pay',
+      description: 'Pays.',
+      parameters: { type: 'object' },
+      run: () => 'paid',
     })
     await using edge = await edgeServer([says(call('pay')), says('Done.')], {
-      ...{ access: { apiKeys: fileOf() }, tools: [tool] },
+      access: { apiKeys: fileOf() },
+      tools: [tool],
       approvals: { rules: [{ name: 'money', tools: ['pay'] }], waitMs: 60_000 },
     })
     const url = `${edge.url}/v1/responses`
@@ -191,8 +200,11 @@ async function issuerOf(publicKey: Parameters<typeof exportJWK>[0]) {
   await new Promise<void>((resolve) => issuer.listen(0, '127.0.0.1', resolve))
   const url = `http://127.0.0.1:${(issuer.address() as AddressInfo).port}/`
   const oidc = {
-    ...{ issuer: url, audience: 'weir', jwks: new URL(url) },
-    ...{ tenantClaim: 'tenant', rolesClaim: 'roles' },
+    issuer: url,
+    audience: 'weir',
+    jwks: new URL(url),
+    tenantClaim: 'tenant',
+    rolesClaim: 'roles',
   }
   return { issuer, url, oidc }
 }
@@ -323,7 +335,8 @@ describe('a client certificate', () => {
     const owner = { name: 'ci', tenant: 'acme', roles: ['read' as const] }
     addSubject(fileOf(), { ...owner, subject: 'CN=client' })
     await using edge = await edgeServer([], {
-      ...{ tls: { cert, key }, access: { apiKeys: fileOf() } },
+      tls: { cert, key },
+      access: { apiKeys: fileOf() },
     })
     const answer = await get(`${edge.url}/v1/models`, certificates.client)
     expect(answer).toEqual([401, 'edge.unauthorized'])

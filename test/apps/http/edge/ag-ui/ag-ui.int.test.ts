@@ -8,7 +8,9 @@ import { serverCommand } from '../../../../support/mcp/gateway.ts'
 import { contentsOf, dot, edgeServer, post } from '../edge-server.ts'
 
 const deploy = defineTool({
-  ...{ name: 'deploy', description: 'deploys', parameters: { type: 'object' } },
+  name: 'deploy',
+  description: 'deploys',
+  parameters: { type: 'object' },
   run: () => 'deployed',
 })
 const approvals = { rules: [{ name: 'ask-first', tools: ['deploy'] }] }
@@ -42,7 +44,8 @@ describe('HttpAgent', () => {
       { role: 'user' },
       { role: 'reasoning', content: 'Hm.' },
       {
-        ...{ role: 'assistant', content: 'I look.' },
+        role: 'assistant',
+        content: 'I look.',
         toolCalls: [{ function: { name: 'deploy', arguments: '{"to":"test"}' } }],
       },
       { role: 'tool', content: 'deployed' },
@@ -61,7 +64,8 @@ describe('HttpAgent', () => {
     const note = Buffer.from('a note').toString('base64')
     agent.setMessages([
       {
-        ...{ id: 'u1', role: 'user' },
+        id: 'u1',
+        role: 'user',
         content: [
           { type: 'text', text: 'What is it?' },
           { type: 'image', source: { type: 'data', value: dot, mimeType: 'image/png' } },

@@ -52,7 +52,8 @@ export class PageChat extends AbstractChat<UIMessage> {
       snapshot: structuredClone,
     }
     super({
-      ...{ id, state },
+      id,
+      state,
       transport: new DefaultChatTransport({ api: `${url}/v1/ui-stream` }),
       sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses,
       ...more,

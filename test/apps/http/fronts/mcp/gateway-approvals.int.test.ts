@@ -46,7 +46,9 @@ async function host(era: Era, answer?: () => ElicitResult, waitMs = 600_000): Pr
   await command('approvals', 'rules', 'rules.json')
   const found = await hostOnPipe(
     {
-      ...{ era, folder, environment: { MCP_JOURNAL: journal } },
+      era,
+      folder,
+      environment: { MCP_JOURNAL: journal },
       capabilities: answer === undefined ? {} : { elicitation: { form: {} } },
       args: ['--agent', 'coder', '--env', 'MCP_JOURNAL', '--data-folder', 'data'],
     },
@@ -155,7 +157,8 @@ describe('a host with tasks that cannot ask', () => {
     await writeFile(join(folder, 'rules.json'), JSON.stringify(rules))
     await command('approvals', 'rules', 'rules.json')
     gateway = await gatewayOverHttp({
-      ...{ folder, environment: { MCP_JOURNAL: journal } },
+      folder,
+      environment: { MCP_JOURNAL: journal },
       args: ['--env', 'MCP_JOURNAL', '--data-folder', 'data'],
     })
   })
@@ -177,8 +180,10 @@ describe('a host with tasks that cannot ask', () => {
     const answer = await fetch(`${gateway.url}/mcp/coder/${conversation}`, {
       method: 'POST',
       headers: {
-        ...{ 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
-        ...{ 'mcp-protocol-version': '2026-07-28', 'mcp-method': method },
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+        'mcp-protocol-version': '2026-07-28',
+        'mcp-method': method,
         'mcp-name': params.name ?? params.taskId ?? '',
       },
       body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: { ...params, _meta } }),
@@ -200,7 +205,10 @@ describe('a host with tasks that cannot ask', () => {
     const first = await request('tools/call', weather)
     const { id } = await waitingApproval()
     expect(first.result).toMatchObject({
-      ...{ resultType: 'task', status: 'working', ttlMs: 86_400_000, pollIntervalMs: 2_000 },
+      resultType: 'task',
+      status: 'working',
+      ttlMs: 86_400_000,
+      pollIntervalMs: 2_000,
       statusMessage: `waits for a person: weir approve ${id}`,
     })
     const taskId = first.result?.taskId ?? ''
@@ -219,7 +227,8 @@ describe('a host with tasks that cannot ask', () => {
     await command('reject', id, '--reason', 'not today')
     await until(async () => (await task(taskId)).result?.status === 'completed')
     expect((await task(taskId)).result?.result).toMatchObject({
-      ...{ isError: true, content: [{ text: expect.stringContaining('not today') }] },
+      isError: true,
+      content: [{ text: expect.stringContaining('not today') }],
     })
     expect(await calls()).toBe('')
   })

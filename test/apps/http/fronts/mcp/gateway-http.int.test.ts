@@ -36,7 +36,9 @@ afterEach(async () => {
 
 async function start(behind?: string[]): Promise<string> {
   gateway = await gatewayOverHttp({
-    ...{ folder, environment: { MCP_JOURNAL: journal }, ...(behind && { behind }) },
+    folder,
+    environment: { MCP_JOURNAL: journal },
+    ...(behind && { behind }),
     args: ['--env', 'MCP_JOURNAL'],
   })
   return gateway.url
@@ -130,8 +132,10 @@ describe('a host that speaks neither era', () => {
     const answer = await fetch(`${url}/mcp/coder/a`, {
       method: 'POST',
       headers: {
-        ...{ 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
-        ...{ 'mcp-protocol-version': '2031-01-01', 'mcp-method': 'tools/list' },
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+        'mcp-protocol-version': '2031-01-01',
+        'mcp-method': 'tools/list',
       },
       body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list', params: { _meta } }),
     })
@@ -183,7 +187,8 @@ describe.each(['2025-11-25', '2026-07-28'] as const)('the conformance suite of %
     const run = async (...which: string[]) => {
       const args = ['server', '--url', `${url}/mcp/suite/all`, ...which]
       const { stdout } = await promisify(execFile)(process.execPath, [suite, ...args], {
-        ...{ cwd: folder, maxBuffer: 64 * 1024 * 1024 },
+        cwd: folder,
+        maxBuffer: 64 * 1024 * 1024,
       }).catch((error: { stdout: string }) => error)
       return stdout
     }

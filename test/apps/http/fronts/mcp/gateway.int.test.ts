@@ -40,7 +40,8 @@ async function host(
   const { environment, args = [], ...rest } = options
   const found = await hostOnPipe(
     {
-      ...{ folder, era: 'modern' },
+      folder,
+      era: 'modern',
       ...rest,
       args: [...(isAlone ? ['--env', 'MCP_JOURNAL'] : []), ...args],
       environment: { MCP_JOURNAL: journal, ...environment },
@@ -358,7 +359,9 @@ describe('weir mcp', () => {
     }
     await writeFile(file, JSON.stringify({ mcpServers }))
     const found = await hostOnPipe({
-      ...{ folder, era: 'modern', behind: ['--servers', file] },
+      folder,
+      era: 'modern',
+      behind: ['--servers', file],
       environment: { MCP_JOURNAL: journal },
     })
     clients.push(found.client)

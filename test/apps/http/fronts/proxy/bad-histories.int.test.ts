@@ -18,7 +18,11 @@ const conversations = new Map<Mode, (id: string) => GuestConversation>()
 let fronts: Fronts
 
 const reply = {
-  ...{ id: 'm1', type: 'message', role: 'assistant', model: 'm', stop_reason: 'end_turn' },
+  id: 'm1',
+  type: 'message',
+  role: 'assistant',
+  model: 'm',
+  stop_reason: 'end_turn',
   content: [{ type: 'text', text: 'Done.' }],
   usage: { input_tokens: 1, output_tokens: 1 },
 }
@@ -47,7 +51,9 @@ const tools = [
   {
     name: 'exec',
     input_schema: {
-      ...{ type: 'object', properties: { command: { type: 'string' } }, required: ['command'] },
+      type: 'object',
+      properties: { command: { type: 'string' } },
+      required: ['command'],
     },
   },
 ]

@@ -58,7 +58,13 @@ async function start(
 ): Promise<void> {
   upstream = await scriptedUpstream(respond)
   server = await startFrontServer({
-    ...{ host: '127.0.0.1', port: 0, fronts, upstream: upstream.url, agent: 'main', veto, log },
+    host: '127.0.0.1',
+    port: 0,
+    fronts,
+    upstream: upstream.url,
+    agent: 'main',
+    veto,
+    log,
   })
 }
 
@@ -105,7 +111,8 @@ describe.each(modes)('a proxy %s, under a hard budget', (_, veto) => {
     expect(await refused.json()).toEqual({
       type: 'error',
       error: {
-        ...{ type: 'invalid_request_error', code: 'budget.reached' },
+        type: 'invalid_request_error',
+        code: 'budget.reached',
         message: reachedText('default/tenant/day/tokens'),
         param: null,
       },
@@ -224,7 +231,9 @@ describe('a budget on requests of guests', () => {
     await set({ tokens: '1' })
     await start(answers)
     const title = JSON.stringify({
-      ...{ model: 'm', max_tokens: 10, messages: [{ role: 'user', content: 'Name this.' }] },
+      model: 'm',
+      max_tokens: 10,
+      messages: [{ role: 'user', content: 'Name this.' }],
     })
     const statuses = [await post(messagesCase.path, title), await post(messagesCase.path, title)]
     expect(statuses.map(({ status }) => status)).toEqual([200, 400])

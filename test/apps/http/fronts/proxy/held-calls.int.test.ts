@@ -54,7 +54,8 @@ it.each(['nothing', 'a guard that needs longer'])(
     }
     const verdict = (callId: string, verdict: CallVerdict['verdict']): CallVerdict => ({
       ...refused,
-      ...{ callId, verdict },
+      callId,
+      verdict,
     })
     const scripted = scriptedGuard({
       after: (_, n) => {

@@ -36,7 +36,9 @@ const anthropicStream = (texts: readonly string[], padding = ''): string =>
     { type: 'message_start', message: { id: 'm', type: 'message', content: [] } },
     { type: 'content_block_start', index: 0, content_block: { type: 'text', text: 'A' } },
     ...texts.map((text) => ({
-      ...{ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } },
+      type: 'content_block_delta',
+      index: 0,
+      delta: { type: 'text_delta', text },
     })),
     { type: 'content_block_stop', index: 0 },
     { type: 'content_block_start', index: 1, content_block: { type: 'text', text: '' } },
@@ -52,12 +54,16 @@ const anthropicStream = (texts: readonly string[], padding = ''): string =>
 const chatStream = (texts: readonly string[]): string =>
   [
     ...texts.map((content, n) => ({
-      ...{ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm' },
+      id: 'c',
+      object: 'chat.completion.chunk',
+      created: 1,
+      model: 'm',
       choices: [
         {
           index: 0,
           delta: n === 0 ? { role: 'assistant', content } : { content },
-          ...{ logprobs: null, finish_reason: null },
+          logprobs: null,
+          finish_reason: null,
         },
       ],
     })),
@@ -79,7 +85,9 @@ const made: [Api, string, string][] = [
 const streams = apis.flatMap(([name, api]) => [
   ...made.filter(([of]) => of === name).map(([, title, text]) => ({ title, api, text })),
   ...(streamFixtures(name) ?? []).map((fixture) => ({
-    ...{ title: `${name} ${fixture.name}`, api, text: fixture.bytes.toString('utf8') },
+    title: `${name} ${fixture.name}`,
+    api,
+    text: fixture.bytes.toString('utf8'),
   })),
 ])
 

@@ -42,7 +42,11 @@ function messages(call: string | undefined, isStreamed: boolean): string[] {
       : { type: 'tool_use', id: call, name: 'exec', input: {} }
   const stop_reason = call === undefined ? 'end_turn' : 'tool_use'
   const message = {
-    ...{ id: 'msg_1', type: 'message', role: 'assistant', model: 'm', stop_sequence: null },
+    id: 'msg_1',
+    type: 'message',
+    role: 'assistant',
+    model: 'm',
+    stop_sequence: null,
     usage: { input_tokens: 5, output_tokens: 2 },
   }
   if (!isStreamed) return [JSON.stringify({ ...message, content: [block], stop_reason })]
@@ -72,7 +76,8 @@ function chat(call: string | undefined, isStreamed: boolean): string[] {
   if (!isStreamed)
     return [
       JSON.stringify({
-        ...{ ...about, object: 'chat.completion' },
+        ...about,
+        object: 'chat.completion',
         choices: [{ index: 0, message, finish_reason }],
         usage: { prompt_tokens: 5, completion_tokens: 2, total_tokens: 7 },
       }),
@@ -80,7 +85,8 @@ function chat(call: string | undefined, isStreamed: boolean): string[] {
   const delta =
     call === undefined ? message : { ...message, tool_calls: [{ index: 0, ...calls[0] }] }
   const chunk = (delta: Json, finish_reason: string | null) => ({
-    ...{ ...about, object: 'chat.completion.chunk' },
+    ...about,
+    object: 'chat.completion.chunk',
     choices: [{ index: 0, delta, finish_reason }],
   })
   return [
@@ -95,16 +101,30 @@ function responses(call: string | undefined, isStreamed: boolean): string[] {
   const item =
     call === undefined
       ? {
-          ...{ type: 'message', id: 'msg_1', role: 'assistant', status: 'completed' },
+          type: 'message',
+          id: 'msg_1',
+          role: 'assistant',
+          status: 'completed',
           content: [{ type: 'output_text', text: finalText, annotations: [] }],
         }
       : {
-          ...{ type: 'function_call', id: `fc_${call}`, call_id: call, name: 'exec' },
-          ...{ arguments: '{}', status: 'completed' },
+          type: 'function_call',
+          id: `fc_${call}`,
+          call_id: call,
+          name: 'exec',
+          arguments: '{}',
+          status: 'completed',
         }
   const response = {
-    ...{ id: 'resp_1', object: 'response', created_at: 1, model: 'm', status: 'completed' },
-    ...{ output: [item], parallel_tool_calls: true, tools: [], tool_choice: 'auto' },
+    id: 'resp_1',
+    object: 'response',
+    created_at: 1,
+    model: 'm',
+    status: 'completed',
+    output: [item],
+    parallel_tool_calls: true,
+    tools: [],
+    tool_choice: 'auto',
     usage: { input_tokens: 5, output_tokens: 2, total_tokens: 7 },
   }
   if (!isStreamed) return [JSON.stringify(response)]
@@ -115,15 +135,21 @@ function responses(call: string | undefined, isStreamed: boolean): string[] {
     call === undefined
       ? [
           {
-            ...{ type: 'response.content_part.added', ...place, content_index: 0 },
+            type: 'response.content_part.added',
+            ...place,
+            content_index: 0,
             part: { type: 'output_text', text: '', annotations: [] },
           },
           {
-            ...{ type: 'response.output_text.delta', ...place, content_index: 0 },
+            type: 'response.output_text.delta',
+            ...place,
+            content_index: 0,
             delta: finalText,
           },
           {
-            ...{ type: 'response.output_text.done', ...place, content_index: 0 },
+            type: 'response.output_text.done',
+            ...place,
+            content_index: 0,
             text: finalText,
           },
         ]

@@ -54,14 +54,23 @@ export async function proxied(
     conversationOf: async (agent, id, { holds: _, ...options }) =>
       (await guards.guardOf(agent)).conversation(id, options),
     veto,
-    ...{ sessions, agent: 'main', fallback: 'I could not do this.', log },
+    sessions,
+    agent: 'main',
+    fallback: 'I could not do this.',
+    log,
   })
   const server = await startHttpServer({
-    ...{ host: '127.0.0.1', port: 0, log, routes: [proxy.routes] },
+    host: '127.0.0.1',
+    port: 0,
+    log,
+    routes: [proxy.routes],
   })
   return {
     ...proxy,
-    ...{ url: server.url, sessions, received: upstream.received, agents },
+    url: server.url,
+    sessions,
+    received: upstream.received,
+    agents,
     logged: () => lines.join(''),
     closeUpstream: upstream.close,
     async close() {

@@ -26,7 +26,11 @@ export const messagesCase: ApiCase = {
      {"role":"user","content":[{"type":"tool_result","tool_use_id":"call_1","content":"no","is_error":true,"cache_control":{"type":"ephemeral"}} ]}], "max_tokens":10}`,
   first: `{"model":"m","max_tokens":10,"tools":[{"name":"exec","input_schema":${schema}}],"messages":[{"role":"user","content":"list it"}]}`,
   answer: {
-    ...{ id: 'msg_1', type: 'message', role: 'assistant', model: 'm', stop_reason: 'tool_use' },
+    id: 'msg_1',
+    type: 'message',
+    role: 'assistant',
+    model: 'm',
+    stop_reason: 'tool_use',
     content: [
       { type: 'text', text: 'again' },
       { type: 'tool_use', id: 'call_2', name: 'exec', input: {} },
@@ -45,12 +49,17 @@ export const chatCase: ApiCase = {
       {"role":"tool","tool_call_id":"call_1","content":"Error: no"} ] }`,
   first: `{"model":"m","tools":[{"type":"function","function":{"name":"exec","parameters":${schema}}}],"messages":[{"role":"user","content":"list it"}]}`,
   answer: {
-    ...{ id: 'c', object: 'chat.completion', created: 1, model: 'm' },
+    id: 'c',
+    object: 'chat.completion',
+    created: 1,
+    model: 'm',
     choices: [
       {
-        ...{ index: 0, finish_reason: 'tool_calls' },
+        index: 0,
+        finish_reason: 'tool_calls',
         message: {
-          ...{ role: 'assistant', content: 'again' },
+          role: 'assistant',
+          content: 'again',
           tool_calls: [
             { id: 'call_2', type: 'function', function: { name: 'exec', arguments: '{}' } },
           ],
@@ -72,15 +81,26 @@ export const responsesCase: ApiCase = {
       {"type":"function_call_output","call_id":"call_1","output":"Error: no"} ]}`,
   first: `{"model":"m","input":"list it","tools":[{"type":"function","name":"exec","parameters":${schema},"strict":false}]}`,
   answer: {
-    ...{ id: 'resp_1', object: 'response', created_at: 1, status: 'completed', model: 'm' },
+    id: 'resp_1',
+    object: 'response',
+    created_at: 1,
+    status: 'completed',
+    model: 'm',
     output: [
       {
-        ...{ type: 'message', id: 'msg_1', role: 'assistant', status: 'completed' },
+        type: 'message',
+        id: 'msg_1',
+        role: 'assistant',
+        status: 'completed',
         content: [{ type: 'output_text', text: 'again', annotations: [] }],
       },
       {
-        ...{ type: 'function_call', id: 'fc_1', call_id: 'call_2', name: 'exec' },
-        ...{ arguments: '{}', status: 'completed' },
+        type: 'function_call',
+        id: 'fc_1',
+        call_id: 'call_2',
+        name: 'exec',
+        arguments: '{}',
+        status: 'completed',
       },
     ],
     usage: { input_tokens: 3, output_tokens: 4, total_tokens: 7 },

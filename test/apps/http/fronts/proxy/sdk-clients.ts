@@ -12,7 +12,9 @@ const roundsMax = 25
 const question = 'List the files.'
 const rejected = 'Error: exec needs the parameter cmd'
 const parameters = {
-  ...{ type: 'object' as const, properties: { cmd: { type: 'string' } }, required: ['cmd'] },
+  type: 'object' as const,
+  properties: { cmd: { type: 'string' } },
+  required: ['cmd'],
 }
 
 async function messagesAgent(url: string, isStreamed: boolean): Promise<AgentRun> {
@@ -20,7 +22,9 @@ async function messagesAgent(url: string, isStreamed: boolean): Promise<AgentRun
   const messages: Anthropic.MessageParam[] = [{ role: 'user', content: question }]
   for (let requests = 1; requests <= roundsMax; requests += 1) {
     const request = {
-      ...{ model: 'm', max_tokens: 100, messages },
+      model: 'm',
+      max_tokens: 100,
+      messages,
       tools: [{ name: 'exec', input_schema: parameters }],
     }
     const { content } = isStreamed
@@ -33,7 +37,10 @@ async function messagesAgent(url: string, isStreamed: boolean): Promise<AgentRun
     messages.push({
       role: 'user',
       content: calls.map(({ id }) => ({
-        ...{ type: 'tool_result', tool_use_id: id, content: rejected, is_error: true },
+        type: 'tool_result',
+        tool_use_id: id,
+        content: rejected,
+        is_error: true,
       })),
     })
   }
@@ -45,7 +52,8 @@ async function chatAgent(url: string, isStreamed: boolean): Promise<AgentRun> {
   const messages: OpenAI.ChatCompletionMessageParam[] = [{ role: 'user', content: question }]
   for (let requests = 1; requests <= roundsMax; requests += 1) {
     const request = {
-      ...{ model: 'm', messages },
+      model: 'm',
+      messages,
       tools: [{ type: 'function' as const, function: { name: 'exec', parameters } }],
     }
     const { choices } = isStreamed
@@ -66,7 +74,9 @@ async function responsesAgent(url: string, isStreamed: boolean): Promise<AgentRu
   const input: OpenAI.Responses.ResponseInputItem[] = [{ role: 'user', content: question }]
   for (let requests = 1; requests <= roundsMax; requests += 1) {
     const request = {
-      ...{ model: 'm', input, store: false },
+      model: 'm',
+      input,
+      store: false,
       tools: [{ type: 'function' as const, name: 'exec', parameters, strict: false }],
     }
     const { output, output_text: reply } = isStreamed

@@ -76,7 +76,9 @@ describe('a model server behind the proxy', () => {
     const models = await fetch(`${proxy.url}/v1/models`, { redirect: 'manual' })
     expect(await models.json()).toEqual({ found: true })
     const posted = await fetch(`${proxy.url}${path}`, {
-      ...{ method: 'POST', body: first, redirect: 'manual' },
+      method: 'POST',
+      body: first,
+      redirect: 'manual',
     })
     expect(posted.status).toBe(502) // a client would repeat it as a GET
   })

@@ -45,7 +45,11 @@ const supportFile = (name: string) =>
   fileURLToPath(new URL(`../../../../support/${name}`, import.meta.url))
 const gatedTool = supportFile('tools/gated.mjs')
 const claim: ClaimId = {
-  ...{ conversation: 'c' as ClaimId['conversation'], turn: 7, round: 1, ordinal: 0, try: 1 },
+  conversation: 'c' as ClaimId['conversation'],
+  turn: 7,
+  round: 1,
+  ordinal: 0,
+  try: 1,
   owner: 'first owner',
 }
 
@@ -83,7 +87,11 @@ type Executor = { line(start: string): Promise<string>; kill(): Promise<void> }
 /** Starts an executor with one running tool. */
 function executor(options: Partial<KeptExecutorOptions> = {}): Executor {
   const all: KeptExecutorOptions = {
-    ...{ dataFolder: folder, claim, run: gated(), secrets: [], timeoutMs: 60_000 },
+    dataFolder: folder,
+    claim,
+    run: gated(),
+    secrets: [],
+    timeoutMs: 60_000,
     ...options,
   }
   const script = supportFile('kept-executor.ts')
@@ -378,7 +386,10 @@ describe('a result that another program made', () => {
 
 describe('a living executor', () => {
   const call = {
-    ...{ arguments: '{}', idempotencyKey: 'key', timeoutMs: 60_000, graceMs: 5_000 },
+    arguments: '{}',
+    idempotencyKey: 'key',
+    timeoutMs: 60_000,
+    graceMs: 5_000,
     clock: systemClock,
   }
 

@@ -32,7 +32,10 @@ function checked(fields: Partial<Tool>, contextOf?: ContextOf, text = '{"n":1}')
   }
   const tool: Tool = { declaration: look, run: { kind: 'function', run: () => '' }, ...fields }
   const running = startChecked({
-    ...{ tool, call, turn, contextOf },
+    tool,
+    call,
+    turn,
+    contextOf,
     start(given) {
       starts.push(given)
       return endsAtOnce
@@ -42,10 +45,16 @@ function checked(fields: Partial<Tool>, contextOf?: ContextOf, text = '{"n":1}')
 }
 
 const commandRun: Tool['run'] = {
-  ...{ kind: 'command', argv: ['true'], environment: [], outputBytesMax: 1_000 },
+  kind: 'command',
+  argv: ['true'],
+  environment: [],
+  outputBytesMax: 1_000,
 }
 const moduleRun: Tool['run'] = {
-  ...{ kind: 'module', file: '/tool.ts', environment: [], outputBytesMax: 1_000 },
+  kind: 'module',
+  file: '/tool.ts',
+  environment: [],
+  outputBytesMax: 1_000,
 }
 
 describe('a tool with checks', () => {

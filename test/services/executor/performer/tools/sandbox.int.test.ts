@@ -536,14 +536,16 @@ inSandboxes('a module in a sandbox', () => {
     await until(() => processesNamed(mark).length === 0)
     const hog = `export default () => new Promise(() => { const all = []; setInterval(() => all.push(Buffer.alloc(16 << 20, 1)), 5) })`
     expect(await module(hog, { sandbox: { memory: '256MiB' } })).toMatchObject({
-      ...{ status: 'error', reason: 'used more than 256 MiB of memory' },
+      status: 'error',
+      reason: 'used more than 256 MiB of memory',
     })
   })
 
   it('does not start if its sandbox cannot be made', async () => {
     const sandbox = { read: [join(folder, 'missing')] }
     expect(await module('export default () => "ran"', { sandbox })).toMatchObject({
-      ...{ status: 'error', reason: 'could not be started: SANDBOX' },
+      status: 'error',
+      reason: 'could not be started: SANDBOX',
     })
   })
 })

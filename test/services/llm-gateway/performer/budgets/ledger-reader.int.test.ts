@@ -40,13 +40,23 @@ function gatewayOn(bus: Bus, topicPrefix: string): Gateway {
 
 function reservation(attempt: string): BudgetReserved {
   return {
-    ...{ type: 'budget-reserved', tenant: 'acme', conversation: `acme:${attempt}` },
-    ...{ turn: 1, round: 1, attempt, tokens: bound, usd: null },
+    type: 'budget-reserved',
+    tenant: 'acme',
+    conversation: `acme:${attempt}`,
+    turn: 1,
+    round: 1,
+    attempt,
+    tokens: bound,
+    usd: null,
     expiresAt: Date.now() + 3_600_000,
     budgets: [
       {
-        ...{ id: 'acme/tenant/month/tokens', subject: '', window: 'month', unit: 'tokens' },
-        ...{ soft: null, hard },
+        id: 'acme/tenant/month/tokens',
+        subject: '',
+        window: 'month',
+        unit: 'tokens',
+        soft: null,
+        hard,
       },
     ],
   }
@@ -61,8 +71,14 @@ async function turn({ reader, context }: Gateway, n: number): Promise<number> {
   const usage = { inputTokens: used, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 }
   if (n % 5 === 0) return used // its settle is lost
   await context.budgets.append('acme', {
-    ...{ type: 'budget-settled', priced: true, ...own, counted: 'usage', usage },
-    ...{ tokens: used, usd: null, prices: '' },
+    type: 'budget-settled',
+    priced: true,
+    ...own,
+    counted: 'usage',
+    usage,
+    tokens: used,
+    usd: null,
+    prices: '',
   })
   return used
 }

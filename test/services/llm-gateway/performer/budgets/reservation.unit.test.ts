@@ -5,7 +5,10 @@ import { reserve } from '../../../../../services/llm-gateway/performer/budgets/r
 import type { Message, Usage } from '../../../../../shared/contract/messages.ts'
 
 const none: Usage = {
-  ...{ inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 },
+  inputTokens: 0,
+  outputTokens: 0,
+  cacheReadTokens: 0,
+  cacheWriteTokens: 0,
 }
 
 type Reserved = Awaited<ReturnType<typeof reserve>>
@@ -24,7 +27,9 @@ async function reservedBy(
     agent: { system: '', model: { name: 'm', maxOutputTokens: 1_000 } },
     request: { history: [] },
     inForce: {
-      ...{ tenant: 'acme', refusesUnpriced: false, prices: undefined },
+      tenant: 'acme',
+      refusesUnpriced: false,
+      prices: undefined,
       budgets: [{ ...budget, soft: null, hard: 10_000 }],
     },
     expiresAt: 1,

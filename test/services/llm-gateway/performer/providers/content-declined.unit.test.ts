@@ -35,7 +35,10 @@ describe('content that a provider declines', () => {
   )
 
   const declined = {
-    ...{ code: 'provider.refused', class: 'refused', retryable: false, retryAfterMs: null },
+    code: 'provider.refused',
+    class: 'refused',
+    retryable: false,
+    retryAfterMs: null,
     reason: expect.stringMatching(
       /^the provider declines the content of this conversation \(the provider .*Content Exists Risk\)$/,
     ),
@@ -58,6 +61,8 @@ it('a 429 that is about money and not about a rate is not tried again', () => {
   expect(
     httpFailure({ status: 429, headers, words, statement: 'You exceeded your current quota' }, ''),
   ).toMatchObject({
-    ...{ class: 'refused', retryable: false, retryAfterMs: null },
+    class: 'refused',
+    retryable: false,
+    retryAfterMs: null,
   })
 })

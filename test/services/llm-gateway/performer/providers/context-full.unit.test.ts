@@ -120,7 +120,9 @@ describe('a full context', () => {
     expect(
       httpFailure({ status, headers: undefined, words: [], statement: said }, ''),
     ).toMatchObject({
-      ...{ kind: 'failed', class: 'context_full', retryable: false },
+      kind: 'failed',
+      class: 'context_full',
+      retryable: false,
       reason: expect.stringContaining('begin a new conversation'),
     })
   })

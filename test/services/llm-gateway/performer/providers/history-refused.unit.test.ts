@@ -43,18 +43,20 @@ describe('a refusal of a history whose calls and results do not go together', ()
 })
 
 const refused = (attempt: string, fields: Partial<AttemptFailed> = {}): AttemptFailed => ({
-  ...{ type: 'attempt-failed', conversation: 'c', turn: 0, round: 1, attempt },
-  ...{
-    reason: 'the history is refused',
-    class: 'refused',
-    retryable: false,
-    retryAfterMs: 60_000,
-    historyRefused: true,
-    historyShortened: false,
-    toolsRefused: false,
-    reasoningRefused: 'none',
-    ...fields,
-  },
+  type: 'attempt-failed',
+  conversation: 'c',
+  turn: 0,
+  round: 1,
+  attempt,
+  reason: 'the history is refused',
+  class: 'refused',
+  retryable: false,
+  retryAfterMs: 60_000,
+  historyRefused: true,
+  historyShortened: false,
+  toolsRefused: false,
+  reasoningRefused: 'none',
+  ...fields,
 })
 
 describe('a history that the provider refuses', () => {

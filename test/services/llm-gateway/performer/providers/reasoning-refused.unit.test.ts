@@ -105,15 +105,20 @@ describe('a refusal of reasoning', () => {
 })
 
 const failed = (attempt: string, fields: Partial<AttemptFailed> = {}): AttemptFailed => ({
-  ...{ type: 'attempt-failed', conversation: 'c', turn: 0, round: 1, attempt },
-  ...{ reason: 'refused', class: 'refused', retryable: false, retryAfterMs: 60_000 },
-  ...{
-    historyRefused: false,
-    historyShortened: false,
-    toolsRefused: false,
-    reasoningRefused: 'none',
-    ...fields,
-  },
+  type: 'attempt-failed',
+  conversation: 'c',
+  turn: 0,
+  round: 1,
+  attempt,
+  reason: 'refused',
+  class: 'refused',
+  retryable: false,
+  retryAfterMs: 60_000,
+  historyRefused: false,
+  historyShortened: false,
+  toolsRefused: false,
+  reasoningRefused: 'none',
+  ...fields,
 })
 const overloaded = { class: 'transient', retryable: true, retryAfterMs: 0 } as const
 

@@ -290,11 +290,19 @@ describe('a host of the Responses API', () => {
   })
 
   const message = (id: string, phase: string | undefined, text: string) => ({
-    ...{ type: 'message', id, role: 'assistant', status: 'completed', phase },
+    type: 'message',
+    id,
+    role: 'assistant',
+    status: 'completed',
+    phase,
     content: [{ type: 'output_text', text }],
   })
   const called = {
-    ...{ type: 'function_call', id: 'fc', call_id: 'c1', name: 'read', arguments: '{"path":"x"}' },
+    type: 'function_call',
+    id: 'fc',
+    call_id: 'c1',
+    name: 'read',
+    arguments: '{"path":"x"}',
     status: 'completed',
   }
   const output = [
@@ -334,7 +342,8 @@ describe('a host of the Responses API', () => {
 
   it('that does not know the phase gets the text without it', async () => {
     const { bodies, ask } = gatewayBefore({
-      ...{ api: 'openai-responses', answer },
+      api: 'openai-responses',
+      answer,
       refuse: ({ input }) =>
         JSON.stringify(input).includes('"phase"')
           ? { status: 400, message: "Unknown parameter: 'input[1].phase'." }

@@ -35,7 +35,10 @@ const providers = [
     connect: connectAnthropic,
     byItself: (fetch: typeof globalThis.fetch) =>
       new Anthropic({ ...sdk, fetch }).messages.create({
-        ...{ model: 'some-model', max_tokens: 9, messages, stream: true },
+        model: 'some-model',
+        max_tokens: 9,
+        messages,
+        stream: true,
       }),
   },
   {
@@ -43,7 +46,9 @@ const providers = [
     connect: connectOpenaiChat,
     byItself: (fetch: typeof globalThis.fetch) =>
       new OpenAI({ ...sdk, fetch }).chat.completions.create({
-        ...{ model: 'some-model', messages, stream: true },
+        model: 'some-model',
+        messages,
+        stream: true,
       }),
   },
   {
@@ -51,7 +56,9 @@ const providers = [
     connect: connectOpenaiResponses,
     byItself: (fetch: typeof globalThis.fetch) =>
       new OpenAI({ ...sdk, fetch }).responses.create({
-        ...{ model: 'some-model', input: 'hi', stream: true },
+        model: 'some-model',
+        input: 'hi',
+        stream: true,
       }),
   },
 ]

@@ -63,7 +63,9 @@ describe('a request', () => {
       `${url}/a?b=1`,
     ])
     expect(JSON.parse(await response.text())).toMatchObject({
-      ...{ method: 'POST', url: '/a?b=1', body: 'grün' },
+      method: 'POST',
+      url: '/a?b=1',
+      body: 'grün',
       headers: {
         host: new URL(url).host,
         'accept-encoding': 'identity',

@@ -59,8 +59,10 @@ describe('the retry hint of a provider', () => {
     [
       'of two limits that are used up, the longer wait',
       {
-        ...{ 'x-ratelimit-remaining-requests': '0', 'x-ratelimit-reset-requests': '2s' },
-        ...{ 'x-ratelimit-remaining-tokens': '0', 'x-ratelimit-reset-tokens': '5s' },
+        'x-ratelimit-remaining-requests': '0',
+        'x-ratelimit-reset-requests': '2s',
+        'x-ratelimit-remaining-tokens': '0',
+        'x-ratelimit-reset-tokens': '5s',
       },
       5000,
     ],

@@ -11,7 +11,9 @@ function topics() {
     known,
     apply(topic: string, partitions: number, id: string | undefined = 'id', errorCode = 0) {
       const found = Array.from({ length: partitions }, (_, partition) => ({
-        ...{ errorCode: 0, partition, leader: 1 },
+        errorCode: 0,
+        partition,
+        leader: 1,
       }))
       known.apply({ nodes: [node], topics: [{ topic, id, errorCode, partitions: found }] }, [topic])
     },

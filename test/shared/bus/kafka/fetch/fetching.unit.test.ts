@@ -60,7 +60,8 @@ function scriptedCluster(topics: Topic[]): {
         request: () =>
           new Promise((resolve, reject) => {
             requests.push({
-              ...{ link, node: node.id },
+              link,
+              node: node.id,
               answer: (...partitions) => settled(() => resolve(partitions as never)),
               fail: (error) => settled(() => reject(error)),
             })
@@ -97,8 +98,13 @@ function cursor(
   next = 0,
 ): Cursor & { seen: string[]; failures: string[]; isFull: boolean } {
   const made = {
-    ...{ topic: 't', partition, next, skipsDeleted: false, isFull: false },
-    ...{ seen: [] as string[], failures: [] as string[] },
+    topic: 't',
+    partition,
+    next,
+    skipsDeleted: false,
+    isFull: false,
+    seen: [] as string[],
+    failures: [] as string[],
     hasRoom: () => !made.isFull,
     onRecords: (records: { value: Uint8Array | null }[]) =>
       void made.seen.push(...records.map(textOf)),
@@ -129,8 +135,12 @@ function fetched(partition: number, base: number, ...texts: string[]): FetchedPa
 
 function stored(partition: number, offset: number, ...texts: string[]): Written {
   const records = texts.map((text, n) => ({
-    ...{ topic: 't', partition, key: 'k', value: new TextEncoder().encode(text) },
-    ...{ offset: offset + n, time: 1 },
+    topic: 't',
+    partition,
+    key: 'k',
+    value: new TextEncoder().encode(text),
+    offset: offset + n,
+    time: 1,
   }))
   const end = offset + texts.length
   return { topic: 't', partition, from: offset, end, records: () => records }

@@ -12,8 +12,14 @@ const illegalGeneration = 22
 function join(over: Parameters<typeof scriptedCluster>[1]) {
   const world = scriptedCluster([], over)
   const membership = joinGroup({
-    ...{ cluster: world.cluster, log: pino({ level: 'silent' }), group: 'g', topic: 't' },
-    ...{ sessionMs: 10_000, heartbeatMs: 1_000, rebalanceMs: 10_000, leaves: true },
+    cluster: world.cluster,
+    log: pino({ level: 'silent' }),
+    group: 'g',
+    topic: 't',
+    sessionMs: 10_000,
+    heartbeatMs: 1_000,
+    rebalanceMs: 10_000,
+    leaves: true,
     onAssigned: () => {},
     onLost: () => {},
     beforeJoin: async () => {},

@@ -18,7 +18,9 @@ function start(step: Partial<Step> = {}): {
   const calls: string[] = []
   const steps: (() => void)[] = []
   const consumer = createPartitionConsumer({
-    ...{ topic: 't', partition: 0, heldBytesMax: 10_000 },
+    topic: 't',
+    partition: 0,
+    heldBytesMax: 10_000,
     reader: {
       position: 0,
       async read(records) {

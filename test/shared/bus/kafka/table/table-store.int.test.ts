@@ -35,7 +35,12 @@ function reopen(store: TableStore): TableStore {
 }
 
 const record = (offset: number, key: string, text: string | null): StoredRecord => ({
-  ...{ topic: 'history', partition: 1, key, offset, time: 1000 + offset, id: `c/1/${offset}/0` },
+  topic: 'history',
+  partition: 1,
+  key,
+  offset,
+  time: 1000 + offset,
+  id: `c/1/${offset}/0`,
   value: text === null ? null : bytesOf(text),
 })
 const name = { topic: 'history', partition: 1, topicId: 'id', end: 1000 }

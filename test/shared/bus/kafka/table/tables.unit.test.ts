@@ -37,7 +37,11 @@ function start() {
     cluster,
     fetching: {
       add: (cursor) => void cursors.push(cursor),
-      ...{ remove() {}, wake() {}, close() {}, onWritten() {}, endSeen: () => 0 },
+      remove() {},
+      wake() {},
+      close() {},
+      onWritten() {},
+      endSeen: () => 0,
     },
     store: {
       ...store,

@@ -21,7 +21,9 @@ function queueOf(): { queue: SendQueue; send(...texts: string[]): Made; waiting:
     send(...texts) {
       let outcome: Appended[] | WeirError | undefined
       const job: Job = {
-        ...{ appended: [], left: texts.length, settled: false },
+        appended: [],
+        left: texts.length,
+        settled: false,
         resolve: (appended) => (outcome = appended),
         reject: (error) => (outcome = error),
       }

@@ -209,7 +209,10 @@ type Message = Json & { id: string; content: [Json & { text: string }] }
 
 function messageOf(text: string): Message {
   return {
-    ...{ id: `msg_weir_${randomUUID()}`, type: 'message', role: 'assistant', status: 'completed' },
+    id: `msg_weir_${randomUUID()}`,
+    type: 'message',
+    role: 'assistant',
+    status: 'completed',
     content: [{ type: 'output_text', text, annotations: [], logprobs: [] }],
   }
 }
@@ -220,7 +223,8 @@ function eventsOf(item: Message, output_index: number): (Json & { type: string }
   const place = { item_id: item.id, output_index, content_index: 0 }
   return [
     {
-      ...{ type: 'response.output_item.added', output_index },
+      type: 'response.output_item.added',
+      output_index,
       item: { ...item, status: 'in_progress', content: [] },
     },
     { type: 'response.content_part.added', ...place, part: { ...part, text: '' } },

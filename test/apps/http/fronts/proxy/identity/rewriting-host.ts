@@ -58,8 +58,14 @@ export function scriptedModel(
 
 function answerEvents(calls: readonly ScriptedCall[], idOf: (at: number) => string) {
   const message = {
-    ...{ id: 'msg', type: 'message', role: 'assistant', model: 'm', content: [] },
-    ...{ stop_reason: null, stop_sequence: null, usage: { input_tokens: 5, output_tokens: 2 } },
+    id: 'msg',
+    type: 'message',
+    role: 'assistant',
+    model: 'm',
+    content: [],
+    stop_reason: null,
+    stop_sequence: null,
+    usage: { input_tokens: 5, output_tokens: 2 },
   }
   const blocks =
     calls.length === 0
@@ -123,7 +129,10 @@ export async function runHost(
       method: 'POST',
       headers: { 'content-type': 'application/json', ...headers },
       body: JSON.stringify({
-        ...{ model: 'm', max_tokens: 100, stream: true, tools },
+        model: 'm',
+        max_tokens: 100,
+        stream: true,
+        tools,
         system: [{ type: 'text', text: 'You are an agent.\n - Primary working directory: /w\n' }],
         messages: shown(messages),
       }),

@@ -53,13 +53,19 @@ function messages({ text, thinking, calls = [] }: Spoken, isStreamed: boolean): 
     ...(thinking === undefined ? [] : [{ type: 'thinking', thinking, signature }]),
     ...(text === undefined ? [] : [{ type: 'text', text }]),
     ...calls.map(({ id, args }) => ({
-      ...{ type: 'tool_use', id, name: 'exec', input: JSON.parse(args) as unknown },
+      type: 'tool_use',
+      id,
+      name: 'exec',
+      input: JSON.parse(args) as unknown,
     })),
   ]
   const usage = { input_tokens: 10, cache_read_input_tokens: 4, output_tokens: 5 }
   const stop_reason = calls.length === 0 ? 'end_turn' : 'tool_use'
   const message = {
-    ...{ id: `msg_${nameOf(calls)}`, type: 'message', role: 'assistant', model: 'm' },
+    id: `msg_${nameOf(calls)}`,
+    type: 'message',
+    role: 'assistant',
+    model: 'm',
     stop_sequence: null,
   }
   if (!isStreamed) return [JSON.stringify({ ...message, content: blocks, stop_reason, usage })]
@@ -101,7 +107,8 @@ function messages({ text, thinking, calls = [] }: Spoken, isStreamed: boolean): 
   return named([
     ...events,
     {
-      ...{ type: 'message_delta', delta: { stop_reason, stop_sequence: null } },
+      type: 'message_delta',
+      delta: { stop_reason, stop_sequence: null },
       usage: { output_tokens: 5 },
     },
     { type: 'message_stop' },
@@ -111,23 +118,29 @@ function messages({ text, thinking, calls = [] }: Spoken, isStreamed: boolean): 
 function chat({ text, calls = [] }: Spoken, isStreamed: boolean): string[] {
   const about = { id: `c_${nameOf(calls)}`, created: 1, model: 'm' }
   const toolCalls = calls.map(({ id, args }) => ({
-    ...{ id, type: 'function', function: { name: 'exec', arguments: args } },
+    id,
+    type: 'function',
+    function: { name: 'exec', arguments: args },
   }))
   const finish_reason = calls.length === 0 ? 'stop' : 'tool_calls'
   const usage = {
-    ...{ prompt_tokens: 14, completion_tokens: 5, total_tokens: 19 },
+    prompt_tokens: 14,
+    completion_tokens: 5,
+    total_tokens: 19,
     prompt_tokens_details: { cached_tokens: 4 },
   }
   if (!isStreamed) {
     const message = {
-      ...{ role: 'assistant', content: text ?? null },
+      role: 'assistant',
+      content: text ?? null,
       ...(calls.length === 0 ? {} : { tool_calls: toolCalls }),
     }
     const choices = [{ index: 0, message, finish_reason }]
     return [JSON.stringify({ ...about, object: 'chat.completion', choices, usage })]
   }
   const chunk = (delta: Json, finish_reason: string | null) => ({
-    ...{ ...about, object: 'chat.completion.chunk' },
+    ...about,
+    object: 'chat.completion.chunk',
     choices: [{ index: 0, delta, finish_reason }],
   })
   const chunks: Json[] = [
@@ -150,7 +163,9 @@ function responses({ text, thinking, calls = [] }: Spoken, isStreamed: boolean):
       ? []
       : [
           {
-            ...{ type: 'reasoning', id: `rs_${thinking}`, summary: [] },
+            type: 'reasoning',
+            id: `rs_${thinking}`,
+            summary: [],
             encrypted_content: `enc/${thinking}+==`,
           },
         ]),
@@ -158,21 +173,38 @@ function responses({ text, thinking, calls = [] }: Spoken, isStreamed: boolean):
       ? []
       : [
           {
-            ...{ type: 'message', id: `msg_${id}`, role: 'assistant', status: 'completed' },
+            type: 'message',
+            id: `msg_${id}`,
+            role: 'assistant',
+            status: 'completed',
             content: [{ type: 'output_text', text, annotations: [] }],
           },
         ]),
     ...calls.map((call) => ({
-      ...{ type: 'function_call', id: `fc_${call.id}`, call_id: call.id, name: 'exec' },
-      ...{ arguments: call.args, status: 'completed' },
+      type: 'function_call',
+      id: `fc_${call.id}`,
+      call_id: call.id,
+      name: 'exec',
+      arguments: call.args,
+      status: 'completed',
     })),
   ]
   const response = {
-    ...{ id, object: 'response', created_at: 1, model: 'm', status: 'completed' },
-    ...{ output: items, parallel_tool_calls: true, tools: [], tool_choice: 'auto' },
+    id,
+    object: 'response',
+    created_at: 1,
+    model: 'm',
+    status: 'completed',
+    output: items,
+    parallel_tool_calls: true,
+    tools: [],
+    tool_choice: 'auto',
     usage: {
-      ...{ input_tokens: 14, input_tokens_details: { cached_tokens: 4 }, output_tokens: 5 },
-      ...{ output_tokens_details: { reasoning_tokens: 0 }, total_tokens: 19 },
+      input_tokens: 14,
+      input_tokens_details: { cached_tokens: 4 },
+      output_tokens: 5,
+      output_tokens_details: { reasoning_tokens: 0 },
+      total_tokens: 19,
     },
   }
   if (!isStreamed) return [JSON.stringify(response)]
@@ -194,7 +226,8 @@ function responses({ text, thinking, calls = [] }: Spoken, isStreamed: boolean):
     if (item.type === 'message')
       events.push(
         {
-          ...{ type: 'response.content_part.added', ...part },
+          type: 'response.content_part.added',
+          ...part,
           part: { type: 'output_text', text: '', annotations: [] },
         },
         { type: 'response.output_text.delta', ...part, delta: text },

@@ -16,7 +16,8 @@ class SlowClient extends EventEmitter {
 it('the wait for a slow client leaves no listener on its response', async () => {
   const client = new SlowClient()
   const answer = clientAnswer(client as unknown as ServerResponse, messagesForm, {
-    ...{ model: 'm', pingMs: 60_000 },
+    model: 'm',
+    pingMs: 60_000,
   })
   for (let n = 0; n < 20; n += 1) await answer.write(['{"type":"ping"}'])
   answer.close()

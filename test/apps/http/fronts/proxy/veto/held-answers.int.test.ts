@@ -330,7 +330,11 @@ describe.each(sdkForms)('an SDK before the veto ($name)', ({ open, isStreamed })
 })
 
 const verdict: CallVerdict = {
-  ...{ callId: 'good_1', name: 'exec', verdict: 'refuse', text: 'No.', code: 'guard.rejected' },
+  callId: 'good_1',
+  name: 'exec',
+  verdict: 'refuse',
+  text: 'No.',
+  code: 'guard.rejected',
 }
 
 describe('the veto', () => {

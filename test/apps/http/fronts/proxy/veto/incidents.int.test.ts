@@ -179,7 +179,10 @@ async function endsIn(file: string): Promise<[string, string][]> {
   const ends: [string, string][] = []
   for (const { partition } of await bus.ends('weir.activity'))
     for (const { value } of await bus.read({
-      ...{ topic: 'weir.activity', partition, from: 0, limit: 10_000 },
+      topic: 'weir.activity',
+      partition,
+      from: 0,
+      limit: 10_000,
     })) {
       const message = decode(value ?? new Uint8Array())
       if (message.type === 'turn-finished') ends.push([message.outcome, message.reason])

@@ -31,7 +31,11 @@ describe.each(cases)('a recorded stream of %s under the veto', (api, { path, req
     if (known === undefined) throw new Error(format)
     const verdict = code === '' ? 'run' : 'refuse'
     return callIdsIn(known, answer as Record<string, unknown>).map((callId) => ({
-      ...{ callId, name: '', verdict, text: '', code },
+      callId,
+      name: '',
+      verdict,
+      text: '',
+      code,
     }))
   }
 

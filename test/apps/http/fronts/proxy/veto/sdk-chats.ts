@@ -20,7 +20,9 @@ export type SdkChat = {
 export type SdkOptions = { isStreamed: boolean; headers?: Record<string, string> }
 
 const parameters = {
-  ...{ type: 'object' as const, properties: { cmd: { type: 'string' } }, required: ['cmd'] },
+  type: 'object' as const,
+  properties: { cmd: { type: 'string' } },
+  required: ['cmd'],
 }
 
 function messagesChat(url: string, { isStreamed, headers = {} }: SdkOptions): SdkChat {
@@ -32,7 +34,9 @@ function messagesChat(url: string, { isStreamed, headers = {} }: SdkOptions): Sd
     say: (content) => void messages.push({ role: 'user', content }),
     results(text) {
       const content = last.map(({ id }) => ({
-        ...{ type: 'tool_result' as const, tool_use_id: id, content: text },
+        type: 'tool_result' as const,
+        tool_use_id: id,
+        content: text,
         is_error: text.startsWith('Error'),
       }))
       messages.push({ role: 'user', content })
@@ -112,7 +116,8 @@ function responsesChat(url: string, { isStreamed, headers = {} }: SdkOptions): S
       return {
         text: output_text,
         calls: last.map(({ call_id: id, arguments: args }) => ({
-          ...{ id, args: JSON.parse(args) as unknown },
+          id,
+          args: JSON.parse(args) as unknown,
         })),
         usage: { input: usage?.input_tokens ?? 0, output: usage?.output_tokens ?? 0 },
       }
@@ -129,6 +134,8 @@ export const sdkChats: [string, (url: string, options: SdkOptions) => SdkChat][]
 /** Each SDK with whole and with streamed answers. */
 export const sdkForms = sdkChats.flatMap(([name, open]) =>
   [false, true].map((isStreamed) => ({
-    ...{ name: `${name}, ${isStreamed ? 'streamed' : 'whole'}`, open, isStreamed },
+    name: `${name}, ${isStreamed ? 'streamed' : 'whole'}`,
+    open,
+    isStreamed,
   })),
 )

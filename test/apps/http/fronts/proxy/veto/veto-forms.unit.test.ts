@@ -56,7 +56,9 @@ describe('Messages', () => {
   it('begin a text behind a refused one without blank lines, because a block is a paragraph', () => {
     const stream = messagesForm.clientStream('m')
     const begun = (text: string) => ({
-      ...{ type: 'content_block_start', index: 0, content_block: { type: 'text', text } },
+      type: 'content_block_start',
+      index: 0,
+      content_block: { type: 'text', text },
     })
     shown(stream, start([]), begun('Looking.'), { type: 'content_block_stop', index: 0 })
     stream.refused(undefined)
@@ -101,7 +103,8 @@ describe('Chat Completions', () => {
   const chunk = (...calls: Json[]) => ({ choices: [{ index: 0, delta: { tool_calls: calls } }] })
   const piece = (index: number, id: string | undefined, args: string) => ({
     ...(id === undefined ? {} : { id, type: 'function' }),
-    ...{ index, function: { ...(id === undefined ? {} : { name: 'exec' }), arguments: args } },
+    index,
+    function: { ...(id === undefined ? {} : { name: 'exec' }), arguments: args },
   })
 
   it('join the pieces of a call, also if all calls have one index', () => {
@@ -238,7 +241,11 @@ describe('the usage of attempts', () => {
     const first = { in: 1, details: { cached: 2 }, tier: 'a', left: null }
     const second = { in: 3, details: { cached: 4, new: 5 }, tier: 'b', out: 6 }
     expect(usageSum(first, second)).toEqual({
-      ...{ in: 4, details: { cached: 6, new: 5 }, tier: 'b', left: null, out: 6 },
+      in: 4,
+      details: { cached: 6, new: 5 },
+      tier: 'b',
+      left: null,
+      out: 6,
     })
     expect(usageSum(undefined, second)).toBe(second)
     expect(usageSum(undefined, undefined)).toBeUndefined()

@@ -127,12 +127,11 @@ describe('a server that answers', () => {
       run: { headers: { Authorization: ' Bearer abc\n', 'X-Team': 'fish' } },
     })
     expect(seen[0]?.request.headers).toMatchObject({
-      ...{
-        'idempotency-key': '["c",7,1,0]',
-        'content-type': 'application/json',
-        'content-length': '2',
-      },
-      ...{ authorization: 'Bearer abc', 'x-team': 'fish' },
+      'idempotency-key': '["c",7,1,0]',
+      'content-type': 'application/json',
+      'content-length': '2',
+      authorization: 'Bearer abc',
+      'x-team': 'fish',
     })
   })
 
@@ -167,11 +166,9 @@ describe('a server that answers', () => {
     }
     expect(await post(answer(200, 'fine'), { run: { headers } })).toMatchObject({ status: 'ok' })
     expect(seen[0]?.request.headers).toMatchObject({
-      ...{
-        'content-length': '2',
-        'idempotency-key': '["c",7,1,0]',
-        'content-type': 'application/json',
-      },
+      'content-length': '2',
+      'idempotency-key': '["c",7,1,0]',
+      'content-type': 'application/json',
     })
     expect(seen[0]?.request.headers['transfer-encoding']).toBeUndefined()
   })
@@ -240,7 +237,8 @@ describe('an answer', () => {
 
   it('that is not UTF-8 is shown with replacements and a note', async () => {
     expect(await post(answer(200, Buffer.from('6869ff21', 'hex')))).toMatchObject({
-      ...{ status: 'ok', text: 'hi\uFFFD!\n[some bytes were not UTF-8 and are shown as \uFFFD]' },
+      status: 'ok',
+      text: 'hi\uFFFD!\n[some bytes were not UTF-8 and are shown as \uFFFD]',
     })
   })
 })

@@ -57,7 +57,8 @@ const passed = 'OVERALL: PASSED' // of a single scenario
 async function suiteRun(...which: string[]): Promise<string> {
   const args = ['client', '--command', command, ...which, '--timeout', '100000']
   const { stdout, stderr } = await promisify(execFile)(process.execPath, [suite, ...args], {
-    ...{ cwd: folder, maxBuffer: 64 * 1024 * 1024 },
+    cwd: folder,
+    maxBuffer: 64 * 1024 * 1024,
     env: { ...process.env, WEIR_CONFORMANCE_CLIENT: client.url },
   }).catch((error: { stdout: string; stderr: string }) => error)
   return stdout + stderr

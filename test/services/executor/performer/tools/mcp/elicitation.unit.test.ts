@@ -18,7 +18,10 @@ describe('requests for input', () => {
     let waiting = 0
     const answers: ((answer: PersonAnswer) => void)[] = []
     const answer = answerInput({
-      ...{ server: 's', hide: (text) => text, onRefused: () => {}, leftMs: () => left },
+      server: 's',
+      hide: (text) => text,
+      onRefused: () => {},
+      leftMs: () => left,
       ask: () => new Promise((resolve) => answers.push(resolve)),
       onWait() {
         waiting += 1

@@ -91,7 +91,10 @@ const gives =
 async function endOfCall(server: McpServer, limits: Partial<McpServer> = {}) {
   await connectionTo(server).tools()
   const call = {
-    ...{ name: 'hostile__t', arguments: '{}', idempotencyKey: 'k', timeoutMs: 60_000 },
+    name: 'hostile__t',
+    arguments: '{}',
+    idempotencyKey: 'k',
+    timeoutMs: 60_000,
     clock: systemClock,
   }
   const limited = Object.assign(server, limits) // the connection belongs to this object
@@ -106,7 +109,8 @@ describe('a result that the output schema of its tool does not allow', () => {
     const server = await hostile({
       'tools/list': lists({ ...tool, outputSchema }),
       'tools/call': gives({
-        ...{ content: [{ type: 'text', text: 'deleted' }], structuredContent: {} },
+        content: [{ type: 'text', text: 'deleted' }],
+        structuredContent: {},
       }),
     })
     expect(await endOfCall(server)).toMatchObject({ status: 'ok', text: 'deleted' })
@@ -251,7 +255,9 @@ describe('a server that needs 70 seconds', () => {
     )
     const { progress, end } = await answer.promise
     return {
-      ...{ clock, running, end },
+      clock,
+      running,
+      end,
       async progress(value: number) {
         seen = Promise.withResolvers()
         progress(value)

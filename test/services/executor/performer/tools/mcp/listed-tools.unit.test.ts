@@ -9,7 +9,9 @@ import { limits } from '../../../../../../shared/contract/limits.ts'
 const server: McpServer = {
   name: 'files',
   run: { kind: 'url', url: 'http://127.0.0.1', headers: {} },
-  ...{ isTrusted: false, timeoutMs: 1000, wallMs: 5000 },
+  isTrusted: false,
+  timeoutMs: 1000,
+  wallMs: 5000,
 }
 const tool = (name: string, more: Partial<ServerTool> = {}): ServerTool => ({
   name,
@@ -27,7 +29,10 @@ describe('toolsOfServer', () => {
           name: 'files__read',
           description: 'Reads',
           schema: '{"type":"object"}',
-          ...{ idempotent: false, timeoutMs: 5000, poll: false, hints: null },
+          idempotent: false,
+          timeoutMs: 5000,
+          poll: false,
+          hints: null,
         },
         run: { kind: 'mcp', server, tool: 'read' },
       },

@@ -26,8 +26,12 @@ function serverOf(kind: string, more: Partial<McpServer> = {}): McpServer {
   const file = join(folder, 'starts')
   const argv = [process.execPath, '--disable-warning=ExperimentalWarning', program, kind, file]
   const server: McpServer = {
-    ...{ name: 'starting', run: { kind: 'command', argv: argv as [string] } },
-    ...{ isTrusted: false, timeoutMs: 60_000, wallMs: 60_000, ...more },
+    name: 'starting',
+    run: { kind: 'command', argv: argv as [string] },
+    isTrusted: false,
+    timeoutMs: 60_000,
+    wallMs: 60_000,
+    ...more,
   }
   opened.push(server)
   return server

@@ -24,7 +24,8 @@ afterEach(() => rm(folder, { recursive: true, force: true }))
 
 const url = 'https://own.example/mcp'
 const loginAt = (server: string) => ({
-  ...{ server, client: { client_id: 'weir' } },
+  server,
+  client: { client_id: 'weir' },
   tokens: { access_token: 'renewed', token_type: 'Bearer' },
 })
 

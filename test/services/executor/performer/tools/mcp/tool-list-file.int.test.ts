@@ -19,15 +19,20 @@ let server: McpServer
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'weir-tool-list-'))
   server = {
-    ...{ name: 'files', run: { kind: 'elsewhere' }, toolsFile: join(folder, 'tools.json') },
-    ...{ isTrusted: false, timeoutMs: 1000, wallMs: 5000 },
+    name: 'files',
+    run: { kind: 'elsewhere' },
+    toolsFile: join(folder, 'tools.json'),
+    isTrusted: false,
+    timeoutMs: 1000,
+    wallMs: 5000,
   }
 })
 
 afterEach(() => rm(folder, { recursive: true, force: true }))
 
 const tool = (name: string, more: Partial<ServerTool> = {}): ServerTool => ({
-  ...{ name, inputSchema: { type: 'object' } },
+  name,
+  inputSchema: { type: 'object' },
   ...more,
 })
 const toolsOf = (...listed: ServerTool[]) => toolsOfServer(server, listed, new Set()).tools

@@ -8,8 +8,13 @@ import type { SandboxSetting } from '../../../../../../shared/agents/sandbox.ts'
 function agentsOf(...sandboxes: (SandboxSetting | undefined)[]): Agents {
   const tools = sandboxes.map((sandbox, index) => ({
     declaration: {
-      ...{ name: `tool${index}`, description: '', schema: '{}', idempotent: false },
-      ...{ timeoutMs: 1, poll: false, hints: null },
+      name: `tool${index}`,
+      description: '',
+      schema: '{}',
+      idempotent: false,
+      timeoutMs: 1,
+      poll: false,
+      hints: null,
     },
     run: { kind: 'command' as const, argv: ['true'] as [string], ...(sandbox && { sandbox }) },
   }))

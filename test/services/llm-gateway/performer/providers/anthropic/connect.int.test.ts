@@ -80,7 +80,9 @@ describe('a request', () => {
     })
     expect(events).toMatchObject([{ kind: 'text', text: 'hi' }])
     expect(ending).toEqual({
-      ...{ kind: 'finished', stop: 'end', finish: 'end_turn' },
+      kind: 'finished',
+      stop: 'end',
+      finish: 'end_turn',
       usage: { inputTokens: 0, outputTokens: 2, cacheReadTokens: 0, cacheWriteTokens: 0 },
     })
   })
@@ -117,13 +119,11 @@ describe('an HTTP error', () => {
     async (status) => {
       const { ending } = await ask(await serve(refusing(status, {}, 'max_tokens: too many')))
       expect(ending).toMatchObject({
-        ...{
-          kind: 'failed',
-          code: 'provider.refused',
-          class: 'refused',
-          retryable: false,
-          retryAfterMs: null,
-        },
+        kind: 'failed',
+        code: 'provider.refused',
+        class: 'refused',
+        retryable: false,
+        retryAfterMs: null,
         reason: `the provider answered ${status}: max_tokens: too many`,
       })
     },
@@ -134,7 +134,10 @@ describe('an HTTP error', () => {
       await serve(refusing(400, {}, 'prompt is too long: 9 tokens > 8 maximum')),
     )
     expect(ending).toMatchObject({
-      ...{ kind: 'failed', code: 'provider.refused', class: 'context_full', retryable: false },
+      kind: 'failed',
+      code: 'provider.refused',
+      class: 'context_full',
+      retryable: false,
       reason: expect.stringMatching(
         /^the model's context is full; .*\(the provider answered 400: prompt is too long: 9 tokens > 8 maximum\)$/,
       ),
@@ -373,20 +376,16 @@ describe('a body of JSON, of a server that does not stream', () => {
     )
   const bodyOf = (fields: object, input = '{"path":"x"}') =>
     JSON.stringify({
-      ...{
-        id: 'm1',
-        type: 'message',
-        role: 'assistant',
-        usage: { input_tokens: 3, output_tokens: 2 },
-        stop_reason: 'tool_use',
-      },
-      ...{
-        content: [
-          { type: 'text', text: 'hi' },
-          { type: 'tool_use', id: 't1', name: 'read', input: 'INPUT' },
-        ],
-        ...fields,
-      },
+      id: 'm1',
+      type: 'message',
+      role: 'assistant',
+      usage: { input_tokens: 3, output_tokens: 2 },
+      stop_reason: 'tool_use',
+      content: [
+        { type: 'text', text: 'hi' },
+        { type: 'tool_use', id: 't1', name: 'read', input: 'INPUT' },
+      ],
+      ...fields,
     }).replace('"INPUT"', input)
 
   it('is the whole message: its text, its calls, its end and its tokens', async () => {

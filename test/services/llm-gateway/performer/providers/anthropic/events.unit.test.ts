@@ -440,7 +440,10 @@ describe('the end', () => {
         { type: 'message_delta', usage: { output_tokens: 10 } },
       ).usage,
     ).toEqual({
-      ...{ inputTokens: 7, outputTokens: 10, cacheReadTokens: 3, cacheWriteTokens: 2 },
+      inputTokens: 7,
+      outputTokens: 10,
+      cacheReadTokens: 3,
+      cacheWriteTokens: 2,
     })
   })
 
@@ -451,7 +454,10 @@ describe('the end', () => {
       { type: 'message_delta', usage: { output_tokens: 9 } },
     )
     expect(usage).toEqual({
-      ...{ inputTokens: 0, outputTokens: 9, cacheReadTokens: 0, cacheWriteTokens: 0 },
+      inputTokens: 0,
+      outputTokens: 9,
+      cacheReadTokens: 0,
+      cacheWriteTokens: 0,
     })
   })
 })

@@ -31,7 +31,9 @@ function readingOrder(request: ReturnType<typeof requestOf>): string[] {
 describe('a request to Anthropic', () => {
   it('names the model and its limits, the tools that are offered and the system prompt', () => {
     expect(requestOf({}, agentOf({}, { temperature: 0.5 }))).toMatchObject({
-      ...{ model: 'some-model', max_tokens: 1000, temperature: 0.5 },
+      model: 'some-model',
+      max_tokens: 1000,
+      temperature: 0.5,
       tools: [
         {
           name: 'read',

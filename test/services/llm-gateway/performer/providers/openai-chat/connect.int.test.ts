@@ -85,7 +85,9 @@ describe('a request', () => {
     })
     expect(events).toMatchObject([{ kind: 'text', text: 'hi' }])
     expect(ending).toEqual({
-      ...{ kind: 'finished', stop: 'end', finish: 'stop' },
+      kind: 'finished',
+      stop: 'end',
+      finish: 'stop',
       usage: { inputTokens: 9, outputTokens: 2, cacheReadTokens: 0, cacheWriteTokens: 0 },
     })
   })
@@ -138,13 +140,11 @@ describe('an HTTP error', () => {
     async (status) => {
       const { ending } = await ask(await serve(refusing(status, {}, 'max_tokens: too many')))
       expect(ending).toMatchObject({
-        ...{
-          kind: 'failed',
-          code: 'provider.refused',
-          class: 'refused',
-          retryable: false,
-          retryAfterMs: null,
-        },
+        kind: 'failed',
+        code: 'provider.refused',
+        class: 'refused',
+        retryable: false,
+        retryAfterMs: null,
         reason: `the provider answered ${status}: max_tokens: too many`,
       })
     },
@@ -155,7 +155,10 @@ describe('an HTTP error', () => {
       await serve(refusing(400, {}, 'prompt is too long: 9 tokens > 8 maximum')),
     )
     expect(ending).toMatchObject({
-      ...{ kind: 'failed', code: 'provider.refused', class: 'context_full', retryable: false },
+      kind: 'failed',
+      code: 'provider.refused',
+      class: 'context_full',
+      retryable: false,
       reason: expect.stringMatching(
         /^the model's context is full; .*\(the provider answered 400: prompt is too long: 9 tokens > 8 maximum\)$/,
       ),

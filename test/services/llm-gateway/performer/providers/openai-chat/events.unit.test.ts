@@ -660,7 +660,8 @@ describe('several choices', () => {
     expect(
       read(...split({ finish_reason: 'tool_calls' }, { finish_reason: 'tool_calls' }), done),
     ).toMatchObject({
-      ...{ calls: [one()], stop: 'calls' },
+      calls: [one()],
+      stop: 'calls',
       parts: [{ kind: 'text' }, { kind: 'call_piece' }, { kind: 'call_piece' }],
     })
     const message = {
