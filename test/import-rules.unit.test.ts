@@ -37,6 +37,7 @@ const floors = [
   'client',
   'services',
   'shared/runtime',
+  'shared/wire',
   'shared/transcript',
   'shared/bus',
   'shared/agents',
