@@ -33,7 +33,7 @@ import {
   turnsOf,
 } from '../../shared/transcript/transcript.ts'
 import { itemsOf, type ReadGuestRequest, readAnswer, readRequest } from './formats.ts'
-import type { GuestAnswer, GuestRequest } from './guest-conversation.ts'
+import type { GuestAnswer, GuestRequest, ReadGuestAnswer } from './guest-conversation.ts'
 import { addLeaves, afterLeaves, type Leaves } from './json-leaves.ts'
 import { withoutReminders } from './reminders.ts'
 
@@ -208,10 +208,11 @@ function historyIn(
 
 /** The round that an answer makes behind its request's history. Throws `guest.format`. */
 export function answeredRound(
-  { request, answer }: GuestAnswer,
+  { request, answer, ...read }: GuestAnswer | ReadGuestAnswer,
   { counts }: Pick<GuestHistory, 'counts'>,
 ): { spoken: TranscriptResponse; words: string; n: number } {
-  const spoken = spokenIn(readAnswer(request.format, answer))
+  const pieces = 'pieces' in read ? read.pieces : readAnswer(request.format, answer)
+  const spoken = spokenIn(pieces)
   const words = wordsIn(request, spoken)
   return { spoken, words, n: (counts.get(words) ?? 0) + 1 }
 }
@@ -242,7 +243,7 @@ function folderIn(body: unknown, { folder }: HostRewriting): string | undefined 
 }
 
 /** All pieces of an answer are one response. */
-function spokenIn(pieces: Piece[]): TranscriptResponse {
+function spokenIn(pieces: readonly Piece[]): TranscriptResponse {
   const begins = pieces.findIndex(({ kind }) => kind === 'response')
   const one: Piece[] = [
     { kind: 'user', text: '' },

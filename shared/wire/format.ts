@@ -8,6 +8,7 @@ import type { Piece, ReadExchange, ToRead } from '../transcript/transcript.ts'
 import type { SentEvent } from './event-stream.ts'
 import type { Failed, Finished, ModelAnswer } from './exchange.ts'
 import type { Secret } from './faults/short-reason.ts'
+import type { StrictFormat } from './strict.ts'
 
 export type Json = Record<string, unknown>
 
@@ -18,6 +19,8 @@ export type WireFormat<Name extends string = string> = {
   request?: RequestFormat
   answer?: AnswerFormat
   stream?: StreamFormat
+  /** The strict reading, for a veto. */
+  strict?: StrictFormat
 }
 
 /** Histories, requests and finished answers as pieces. The readers throw `transcript.invalid`. */

@@ -30,10 +30,11 @@ export function formatNamed(name: unknown): WireFormat<FormatName> | undefined {
 
 /** The format of an API of a model: requests and answers on the network. */
 export type ModelFormat = WireFormat<FormatName> &
-  Required<Pick<WireFormat, 'request' | 'answer' | 'stream'>>
+  Required<Pick<WireFormat, 'request' | 'answer' | 'stream' | 'strict'>>
 
 export const modelFormats: readonly ModelFormat[] = formats.filter(isOfModel)
 
 function isOfModel(format: WireFormat<FormatName>): format is ModelFormat {
-  return format.request !== undefined && format.answer !== undefined && format.stream !== undefined
+  const { request, answer, stream, strict } = format
+  return [request, answer, stream, strict].every((capability) => capability !== undefined)
 }

@@ -6,6 +6,7 @@ import { listIn, textIn } from '../request/content.ts'
 import { messageEvents, writeMessage } from './answer.ts'
 import { answerOfMessages, isToolOfClient, readAnthropic } from './history.ts'
 import { messageReader } from './reading.ts'
+import { messagesStrict } from './strict.ts'
 
 const request: RequestFormat = {
   path: '/messages',
@@ -46,4 +47,5 @@ export const anthropic: WireFormat<'anthropic'> = {
   request,
   answer: { reader: messageReader, write: writeMessage },
   stream: { isNamed: true, events: messageEvents },
+  strict: messagesStrict,
 }

@@ -6,6 +6,7 @@ import { answerOfOpenai, readOpenai } from '../openai/history.ts'
 import { listIn, textIn } from '../request/content.ts'
 import { chatEvents, writeCompletion } from './answer.ts'
 import { chatReader } from './reading.ts'
+import { chatStrict } from './strict.ts'
 
 const request: RequestFormat = {
   path: '/chat/completions',
@@ -38,4 +39,5 @@ export const openaiChat: WireFormat<'openai-chat'> = {
   request,
   answer: { reader: chatReader, write: writeCompletion },
   stream: { isNamed: false, events: chatEvents },
+  strict: chatStrict,
 }

@@ -5,6 +5,7 @@ import { answerOfOpenai, readOpenai } from '../openai/history.ts'
 import { listIn, textIn } from '../request/content.ts'
 import { responseEvents, writeResponse } from './answer.ts'
 import { responseReader } from './reading.ts'
+import { responsesStrict } from './strict.ts'
 
 const request: RequestFormat = {
   path: '/responses',
@@ -50,4 +51,5 @@ export const openaiResponses: WireFormat<'openai-responses'> = {
   request,
   answer: { reader: responseReader, write: writeResponse },
   stream: { isNamed: true, events: responseEvents },
+  strict: responsesStrict,
 }

@@ -14,8 +14,6 @@ import { HttpError } from '../../../http-error.ts'
 import { notAnObject } from '../../../request-body.ts'
 import { modelOf, type SentRequest } from '../sent-request.ts'
 import { clientAnswer } from './client-answer.ts'
-import type { VetoForm } from './forms/veto-form.ts'
-import { vetoFormOf } from './forms/veto-forms.ts'
 import { isOfSubscription } from './subscription.ts'
 import { vetoRun } from './veto-run.ts'
 import type { VetoedRequest, VetoShared } from './vetoed-request.ts'
@@ -38,7 +36,7 @@ export type VetoRequest = Pick<
 export type Veto = {
   /** Whether the calls of this client are held. */
   covers(headers: IncomingHttpHeaders): boolean
-  /** Answers a request with tools. Throws an HttpError before the answer has begun. */
+  /** Answers a request to a model. Throws an HttpError before the answer has begun. */
   answer(request: VetoRequest): Promise<void>
 }
 
@@ -55,10 +53,10 @@ export function createVeto(
     async answer(request) {
       const { api, sent, outgoing } = request
       if (sent === undefined) throw notAnObject()
-      const form = formFor(api, sent.body)
+      checkRequest(api, sent.body)
       const model = modelOf(sent)
-      const client = clientAnswer(outgoing, form, { model, pingMs })
-      const run = vetoRun({ ...shared, silenceMs }, { ...request, sent, form, client, model })
+      const client = clientAnswer(outgoing, api, { model, pingMs })
+      const run = vetoRun({ ...shared, silenceMs }, { ...request, sent, client, model })
       try {
         await run.answer()
       } catch (error) {
@@ -81,19 +79,17 @@ function shownError(error: unknown, log: Logger): HttpError {
 }
 
 /** Throws 400 for a request whose calls Weir cannot judge. */
-function formFor(api: ModelFormat, body: Json): VetoForm {
-  const form = vetoFormOf(api)
-  if (form === undefined || api.request.elsewhere(body) !== undefined)
+function checkRequest({ request }: ModelFormat, body: Json): void {
+  if (request.elsewhere(body) !== undefined)
     throw new HttpError(
       400,
       'proxy.history',
       'this request keeps its history or its answer at the provider (previous_response_id, conversation, prompt or background), so Weir cannot judge its calls: send the whole history, or start the proxy without --veto',
     )
-  if (form.asksForSeveral(body))
+  if (request.asksForSeveral(body))
     throw new HttpError(
       400,
       'proxy.choices',
       'this request asks for several answers (n), and Weir can judge one: leave n out, or start the proxy without --veto',
     )
-  return form
 }

@@ -11,7 +11,6 @@ import type { ProxiedConversation } from '../proxied-conversation.ts'
 import type { SentRequest } from '../sent-request.ts'
 import type { Upstream } from '../upstream.ts'
 import type { ClientAnswer } from './client-answer.ts'
-import type { VetoForm } from './forms/veto-form.ts'
 
 /** The parts that all requests of one server share. */
 export type VetoShared = {
@@ -37,7 +36,6 @@ export type VetoedRequest = {
   sent: SentRequest
   bytes: Buffer
   signal: AbortSignal
-  form: VetoForm
   client: ClientAnswer
   model: string
 }
