@@ -44,6 +44,7 @@ const floors = [
   'shared/codec',
   'shared/hosts',
   'shared/contract',
+  'shared/model-texts',
   'shared/lib',
   'schemas',
 ]

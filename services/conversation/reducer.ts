@@ -46,8 +46,9 @@ import {
   roundEntry,
   turnEnded,
 } from '../../shared/contract/turn/turn-endings.ts'
-import { brokenIn, notes, reasons } from '../../shared/contract/turn/turn-texts.ts'
+import { brokenIn, reasons } from '../../shared/contract/turn/turn-texts.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
+import { missingRound } from '../../shared/model-texts/requests.ts'
 import { refusalOf } from './admission.ts'
 import { decide } from './decision.ts'
 import {
@@ -203,7 +204,7 @@ export const conversation: Stage<Conversation, In> = {
             })
           case 'waiting':
             return carry(place, state, [
-              lostEntry({ ...place, ...state.outstanding }, notes.neverArrived),
+              lostEntry({ ...place, ...state.outstanding }, missingRound.neverArrived),
             ])
           case 'carrying':
             return { state }
@@ -243,7 +244,7 @@ export const conversation: Stage<Conversation, In> = {
     switch (state.phase) {
       case 'open':
       case 'waiting':
-        return endByFailure(place, state, { note: notes.brokenInTheTools, ending })
+        return endByFailure(place, state, { note: missingRound.brokenInTheTools, ending })
       case 'carrying':
         return message.type === 'carried' ? carry(place, state) : { state }
       case 'idle':

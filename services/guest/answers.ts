@@ -11,6 +11,7 @@ import type {
 } from '../../shared/contract/messages.ts'
 import type { Output } from '../../shared/contract/stage.ts'
 import { cutToBytes } from '../../shared/lib/text-cut.ts'
+import { refusedBefore as refusedBeforeText } from '../../shared/model-texts/endings.ts'
 import { stopOfTurn, stopReason } from '../../shared/runtime/stops.ts'
 import { hiddenOf, type OpenTurn, type Place } from './turn.ts'
 
@@ -98,7 +99,7 @@ export function repeated(
 export const refusedBeforeReason = 'refused before'
 
 const refusedBefore = {
-  text: 'This call was not run: it was refused when this response first came.',
+  text: refusedBeforeText,
   code: refusedBeforeReason,
 }
 

@@ -50,8 +50,9 @@ import {
   turnEnded,
 } from '../../shared/contract/turn/turn-endings.ts'
 import { isReply } from '../../shared/contract/turn/turn-rules.ts'
-import { brokenIn, notes, reasons } from '../../shared/contract/turn/turn-texts.ts'
+import { brokenIn, reasons } from '../../shared/contract/turn/turn-texts.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
+import { missingRound } from '../../shared/model-texts/requests.ts'
 import { hashOfKey } from '../../shared/transcript/round-key.ts'
 import { faultOf } from './admission.ts'
 import { adviceFor, refusedCalls, stopAdvice } from './advice.ts'
@@ -194,7 +195,7 @@ export const guest: Stage<Guest, In> = {
     state.pending = [] // one of them may have thrown
     state.pendingBytes = 0
     if (state.turn !== undefined)
-      endByFailure(step, notes.brokenInTheTools, reasons.internal('guest', reason))
+      endByFailure(step, missingRound.brokenInTheTools, reasons.internal('guest', reason))
     else if (message.type === 'tick') state.idleSince = record.time
     return settled(step)
   },
@@ -595,7 +596,7 @@ function onTick(step: Step): Reaction<Guest> {
   if (outstanding !== undefined) {
     const { conversation } = place
     step.records.push(
-      lostEntry({ conversation, turn: turn.turn, ...outstanding }, notes.neverArrived),
+      lostEntry({ conversation, turn: turn.turn, ...outstanding }, missingRound.neverArrived),
     )
     turn.outstanding = undefined
     end(step, turn, cappedByWall(turn))

@@ -1,11 +1,13 @@
 // The records that end a turn or a round at the other stages and in the history. Conversations and
 // guests write them.
 
+import { shortened } from '../../lib/text-cut.ts'
+import { missingRound } from '../../model-texts/requests.ts'
 import type { RoundId, TurnId } from '../ids.ts'
+import { limits } from '../limits.ts'
 import type { Cancel, Content, HistoryEntry, RedactRule, RoundOutcome } from '../messages.ts'
 import type { Output } from '../stage.ts'
 import type { Port } from '../topology.ts'
-import { notes } from './turn-texts.ts'
 
 /** Closes a turn at loop-detector and executor. All its rounds have an outcome. */
 export function turnEnded({ conversation, turn }: TurnId): Output[] {
@@ -34,7 +36,10 @@ export function roundEntry(
   const content =
     failure === null
       ? { response, note: null }
-      : { response: null, note: notes.failed(failure.reason) }
+      : {
+          response: null,
+          note: shortened(missingRound.failed(failure.reason), limits.reasonBytesMax),
+        }
   return entry({ conversation, turn, round, results, nudge, redact, ...content })
 }
 

@@ -20,6 +20,7 @@ import type {
 } from '../../../../shared/contract/messages.ts'
 import { jsonFault } from '../../../../shared/lib/json/json-fault.ts'
 import { isObject } from '../../../../shared/lib/json/json-object.ts'
+import { blankMessage, goOn, unknownResult } from '../../../../shared/model-texts/requests.ts'
 import { parseJson, sendableJson } from '../wire/exact-json.ts'
 
 /** The model's `text` is empty if it only made calls. `thinking`: its recorded blocks. */
@@ -38,11 +39,6 @@ export type SpokenCall = {
  * other call has.
  */
 export type CallIds = { taken: RegExp; made: (place: string) => string }
-
-/** Follows a last message of the model: otherwise the provider would continue that message. */
-const goOn = 'Please continue.'
-const blankMessage = '(The message was empty.)'
-const noResult = 'The result of this call is not known.'
 
 /**
  * `history` in order of turn and round. A round without a response is omitted, but its note is
@@ -129,7 +125,7 @@ function freshId(
 function resultOf(call: Call, results: CallResult[]): SpokenCall['result'] {
   const result = results.find(({ ordinal }) => ordinal === call.ordinal)
   return result === undefined
-    ? { text: noResult, isError: true }
+    ? { text: unknownResult, isError: true }
     : {
         text: result.text.toWellFormed(),
         isError: result.status !== 'ok',

@@ -16,7 +16,8 @@ import type {
   ToolResultBlockParam,
   ToolUseBlockParam,
 } from '@anthropic-ai/sdk/resources/messages'
-import { goOn, type Placed, pairs, uniqueIds, unknownResult } from '../call-pairs.ts'
+import { goOn, unknownResult } from '../../../../../shared/model-texts/requests.ts'
+import { type Placed, pairs, uniqueIds } from '../call-pairs.ts'
 
 const beginningLost = '(The beginning of the conversation is missing.)'
 

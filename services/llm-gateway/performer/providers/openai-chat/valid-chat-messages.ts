@@ -14,7 +14,8 @@ import type {
   ChatCompletionMessageToolCall,
   ChatCompletionToolMessageParam,
 } from 'openai/resources/chat/completions'
-import { goOn, type Placed, pairs, uniqueIds, unknownResult } from '../call-pairs.ts'
+import { goOn, unknownResult } from '../../../../../shared/model-texts/requests.ts'
+import { type Placed, pairs, uniqueIds } from '../call-pairs.ts'
 
 /**
  * The server's rules. `id`: the form of call ids, and a builder. `alternating`: roles must
