@@ -85,7 +85,7 @@ describe('a literal', () => {
 })
 
 /** Begins or ends like a sentence, or holds the end of one and the begin of the next. */
-const sentence = /^\s*[A-Z][A-Za-z']* +\S+ +\S|\S+ +\S+ +\S*[a-z]\.$|\w[.?] +[A-Z]\w* /
+const sentence = /^[\s(]*[A-Z][A-Za-z']* +\S+ +\S|\S+ +\S+ +\S*[a-z]\.$|\w[.?] +[A-Z]\w* /
 
 /** These are for people: errors, and fields of rules and of log entries. */
 const fieldsForPeople = ['description', 'firesWhen', 'endedBy', 'fault', 'reason', 'title']

@@ -52,4 +52,6 @@ export const judgingFailed = (why: string): string =>
 export const answerUnseen = 'Weir has not seen the answer with this call, so it did not run.'
 export const answerMissing = 'Weir finds no answer with this call. It did not run.'
 export const unreadableArguments = 'The arguments of this call are no valid JSON. Send it again.'
+/** The text of the AI SDK for a call that its user denied. */
+export const deniedInAiSdk = 'Tool execution denied.'
 export const turnEnded = 'Weir ended this turn.'

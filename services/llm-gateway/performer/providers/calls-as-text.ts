@@ -2,7 +2,7 @@
 
 import type { Call, CallResult, HistoryEntry } from '../../../../shared/contract/messages.ts'
 import { resultAsText, unknownResult } from '../../../../shared/model-texts/requests.ts'
-import { inputOf } from './utterances.ts'
+import { inputOf } from '../../../../shared/wire/request/utterances.ts'
 
 /**
  * Returns the entry itself if it has no calls, otherwise two entries: the model's text, and the
