@@ -16,9 +16,6 @@ import type {
 import { partitionOf } from '../../shared/contract/partition.ts'
 import { guestOf } from '../../shared/contract/topology.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
-import { openingOf } from '../turn/opening.ts'
-import type { RoundUsage } from './histories.ts'
-import type { ReadableLog } from './readable-log.ts'
 import {
   addFact,
   beginFacts,
@@ -26,7 +23,10 @@ import {
   factsOf,
   sumOfFacts,
   type TurnFacts,
-} from './turn-facts.ts'
+} from '../../shared/view/turn-facts.ts'
+import { openingOf } from '../turn/opening.ts'
+import type { RoundUsage } from './histories.ts'
+import type { ReadableLog } from './readable-log.ts'
 
 /**
  * `weir conversations --json` prints one of these on each line, with its money. Times are append times, in
