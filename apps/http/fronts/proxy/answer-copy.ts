@@ -5,12 +5,9 @@
 import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
 import { foldResponse } from '../../../../services/accumulator/response.ts'
-import type {
-  Finished,
-  Streamed,
-} from '../../../../services/llm-gateway/performer/providers/provider.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
 import type { PartEvent, Response as Round } from '../../../../shared/contract/messages.ts'
+import type { Finished, Streamed } from '../../../../shared/wire/exchange.ts'
 import type { ProxyApi } from './api.ts'
 import { decoded } from './encodings.ts'
 import { withJoinedDeltas } from './joined-deltas.ts'

@@ -1,9 +1,9 @@
 // An API of a provider, in the terms of the proxy. One record for each API (apis.ts).
 
 import type { GuestFormat } from '../../../../client/guard/guest-conversation.ts'
-import type { Streamed } from '../../../../services/llm-gateway/performer/providers/provider.ts'
 import type { Stop } from '../../../../shared/contract/messages.ts'
 import type { UnjudgedKind } from '../../../../shared/contract/unjudged-kinds.ts'
+import type { Streamed } from '../../../../shared/wire/exchange.ts'
 
 export type Json = Record<string, unknown>
 

@@ -1,7 +1,7 @@
 // OpenAI's Chat Completions in the terms of the proxy.
 
-import { chatReading } from '../../../../services/llm-gateway/performer/providers/openai-chat/reading.ts'
-import { receivedAnswer } from '../../../../services/llm-gateway/performer/wire/streamed-answer.ts'
+import { chatReading } from '../../../../shared/wire/openai-chat/reading.ts'
+import { receivedAnswer } from '../../../../shared/wire/streamed-answer.ts'
 import { eventStream, type Json, listIn, type ProxyApi, textIn } from './api.ts'
 
 export const chatCompletions: ProxyApi = {

@@ -1,10 +1,10 @@
 // Anthropic's Messages in the terms of the proxy.
 
-import { messageReading } from '../../../../services/llm-gateway/performer/providers/anthropic/reading.ts'
-import { receivedAnswer } from '../../../../services/llm-gateway/performer/wire/streamed-answer.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
 import { boundedJson } from '../../../../shared/lib/json/bounded-json.ts'
-import { isToolOfClient } from '../../../../shared/transcript/anthropic.ts'
+import { isToolOfClient } from '../../../../shared/wire/anthropic/history.ts'
+import { messageReading } from '../../../../shared/wire/anthropic/reading.ts'
+import { receivedAnswer } from '../../../../shared/wire/streamed-answer.ts'
 import { eventStream, type Json, listIn, type ProxyApi, textIn } from './api.ts'
 
 export const messages: ProxyApi = {

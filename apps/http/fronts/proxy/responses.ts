@@ -1,7 +1,7 @@
 // OpenAI's Responses in the terms of the proxy.
 
-import { responseReading } from '../../../../services/llm-gateway/performer/providers/openai-responses/reading.ts'
-import { receivedAnswer } from '../../../../services/llm-gateway/performer/wire/streamed-answer.ts'
+import { responseReading } from '../../../../shared/wire/openai-responses/reading.ts'
+import { receivedAnswer } from '../../../../shared/wire/streamed-answer.ts'
 import { eventStream, type Json, listIn, type ProxyApi, textIn } from './api.ts'
 
 export const responses: ProxyApi = {
