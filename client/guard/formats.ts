@@ -14,7 +14,12 @@ import { answerOfLangchain, readLangchain } from '../../shared/transcript/langch
 import { answerOfOpenai, readOpenai } from '../../shared/transcript/openai.ts'
 import { itemListNames, readOpenaiAgents } from '../../shared/transcript/openai-agents.ts'
 import type { Piece, ReadExchange, ToRead } from '../../shared/transcript/transcript.ts'
-import { type GuestFormat, type GuestRequest, guestFormats } from './guest-conversation.ts'
+import {
+  type GuestAnswer,
+  type GuestFormat,
+  type GuestRequest,
+  guestFormats,
+} from './guest-conversation.ts'
 
 type GuestReader = {
   read(exchange: ToRead, where: string): ReadExchange
@@ -45,14 +50,18 @@ export type ReadGuestRequest = { pieces: Piece[]; tools: Declaration[] | undefin
 /** Throws `guest.format` with the path into the body. */
 export function readRequest({ format, body, host }: GuestRequest): ReadGuestRequest {
   const read = named(() => readerOf(format).read({ request: body, answer: undefined }, 'body'))
+  return { ...read, pieces: asSent(read.pieces, host) }
+}
+
+/** The pieces with the arguments that the model sent. A hook shows its host's object for them too. */
+function asSent(pieces: Piece[], host: string | undefined): Piece[] {
   const rewriting = hostNamed(host)?.rewriting
-  if (rewriting === undefined) return read
-  const pieces = read.pieces.map((piece) =>
+  if (rewriting === undefined) return pieces
+  return pieces.map((piece) =>
     piece.kind === 'call'
       ? { ...piece, arguments: sentArguments(piece.arguments, rewriting) }
       : piece,
   )
-  return { ...read, pieces }
 }
 
 /**
@@ -82,7 +91,7 @@ const listNames = [
  * Throws `guest.format` with the path into the answer. An answer that cannot be read whole may have
  * calls, and no verdict would name them (R6).
  */
-export function readAnswer(format: GuestFormat, answer: unknown): Piece[] {
+export function readAnswer({ request: { format, host }, answer }: GuestAnswer): Piece[] {
   const reader = readerOf(format)
   const expected = `must be ${answers[format]}, whole and parsed`
   if (typeof answer === 'string' || answer === null || typeof answer !== 'object')
@@ -96,7 +105,7 @@ export function readAnswer(format: GuestFormat, answer: unknown): Piece[] {
           ? `${piece.where.replace(' ', '.')} is a further choice; Weir judges one answer: request it with n: 1`
           : `${piece.where} is ${piece.what === errorAnswer ? 'an error' : kindOf(answer)}; ${expected}`,
       )
-  return pieces
+  return asSent(pieces, host)
 }
 
 const answers: Record<GuestFormat, string> = {
