@@ -3,7 +3,7 @@
 
 import { isObject } from '../../shared/lib/json/json-object.ts'
 import type { Json } from '../../shared/transcript/json-fields.ts'
-import { itemListNames } from '../../shared/transcript/openai-agents.ts'
+import { itemListNames } from '../../shared/wire/openai-agents/history.ts'
 import { conversationIdIn, type FoundId, type IdField } from './conversation-id.ts'
 
 export type Exchange = {

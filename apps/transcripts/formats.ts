@@ -1,10 +1,10 @@
 // The readers of transcripts, for logs of requests and their answers. To add a format, write its
 // reader in shared/transcript and add it here and to format-names.ts.
 
-import { piecesOfMessage, readAnthropic } from '../../shared/transcript/anthropic.ts'
-import { piecesOfSaid, readOpenai } from '../../shared/transcript/openai.ts'
-import { piecesOfRunItem, readOpenaiAgents } from '../../shared/transcript/openai-agents.ts'
 import type { Piece, ReadExchange, ReadPieces, ToRead } from '../../shared/transcript/transcript.ts'
+import { piecesOfMessage, readAnthropic } from '../../shared/wire/anthropic/history.ts'
+import { piecesOfSaid, readOpenai } from '../../shared/wire/openai/history.ts'
+import { piecesOfRunItem, readOpenaiAgents } from '../../shared/wire/openai-agents/history.ts'
 import { answered } from './answered.ts'
 import type { transcriptFormats } from './format-names.ts'
 

@@ -14,7 +14,6 @@
 
 import { hash } from 'node:crypto'
 import type { Reservation } from '../../services/llm-gateway/performer/budgets/reservation.ts'
-import type { Failed } from '../../services/llm-gateway/performer/providers/provider.ts'
 import type { GuestAgent } from '../../shared/agents/guest.ts'
 import type { ConversationId } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
@@ -34,6 +33,7 @@ import { newest } from '../../shared/lib/newest.ts'
 import { cutToBytes } from '../../shared/lib/text-cut.ts'
 import { alternatives, kindOf, shown } from '../../shared/settings/mistake.ts'
 import { canonicalArguments, roundKey, type Words } from '../../shared/transcript/round-key.ts'
+import type { Failed } from '../../shared/wire/exchange.ts'
 import { adviceEdits, withEdits } from './advice-edits.ts'
 import { checkRequest, formatError } from './formats.ts'
 import {

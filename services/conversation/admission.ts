@@ -1,6 +1,6 @@
 // Admission: refuses a message that cannot open a turn. Such a message would fail each time in the
 // same way, so the client gets the reason at once (R6, R8). Caps above the hard ceilings are no
-// reason: they are lowered (turn-rules.ts).
+// reason: they are lowered (allowance.ts).
 
 import { compiledSchema } from '../../shared/contract/arguments/compiled-schema.ts'
 import { contentsFault } from '../../shared/contract/call/contents.ts'
@@ -28,37 +28,25 @@ function idRefusal({ conversation, messageId }: UserMessage): string | undefined
   return conversationIdFault(conversation) ?? messageIdFault(messageId)
 }
 
-function sizeRefusal(message: UserMessage): string | undefined {
-  const textBytes = Buffer.byteLength(message.text)
+function sizeRefusal({ text, agent, declarations, settings }: UserMessage): string | undefined {
+  const textBytes = Buffer.byteLength(text)
   if (textBytes > limits.userMessageBytesMax) return reasons.textSize(textBytes)
-  const agentBytes = Buffer.byteLength(message.agent)
-  if (agentBytes > limits.agentNameBytesMax)
-    return reasons.settingSize('agent', agentBytes, limits.agentNameBytesMax)
-  const fallbackBytes = Buffer.byteLength(message.settings.fallback)
-  if (fallbackBytes > limits.fallbackBytesMax)
-    return reasons.settingSize('settings.fallback', fallbackBytes, limits.fallbackBytesMax)
-  const declarationsBytes = message.declarations.reduce(
-    (sum, declaration) => sum + bytesOf(declaration),
-    0,
-  )
+  const declarationsBytes = declarations.reduce((sum, one) => sum + bytesOf(one), 0)
   if (declarationsBytes > limits.agentDeclarationsBytesMax)
     return reasons.declarationsSize(declarationsBytes)
-  const { system, output, context } = message.settings
-  const contextBytes = Buffer.byteLength(context ?? '')
-  if (contextBytes > limits.recordedContextBytesMax)
-    return reasons.settingSize('settings.context', contextBytes, limits.recordedContextBytesMax)
-  const systemBytes = Buffer.byteLength(system ?? '')
-  if (systemBytes > limits.questionSystemBytesMax)
-    return reasons.settingSize('settings.system', systemBytes, limits.questionSystemBytesMax)
-  const outputBytes = Buffer.byteLength(output ?? '')
-  if (outputBytes > limits.schemaBytesMax)
-    return reasons.settingSize('settings.output', outputBytes, limits.schemaBytesMax)
-  const shadowedBytes = message.settings.policy.shadowed.reduce(
-    (sum, rule) => sum + Buffer.byteLength(rule) + 1,
-    0,
-  )
-  if (shadowedBytes > limits.shadowedBytesMax)
-    return reasons.settingSize('settings.policy.shadowed', shadowedBytes, limits.shadowedBytesMax)
+  const rules = settings.policy.shadowed.map((rule) => `${rule} `).join('')
+  const bounds = [
+    ['agent', agent, limits.agentNameBytesMax],
+    ['settings.fallback', settings.fallback, limits.fallbackBytesMax],
+    ['settings.context', settings.context, limits.recordedContextBytesMax],
+    ['settings.system', settings.system, limits.questionSystemBytesMax],
+    ['settings.output', settings.output, limits.schemaBytesMax],
+    ['settings.policy.shadowed', rules, limits.shadowedBytesMax],
+  ] as const
+  for (const [name, value, max] of bounds) {
+    const bytes = Buffer.byteLength(value ?? '')
+    if (bytes > max) return reasons.settingSize(name, bytes, max)
+  }
   return undefined
 }
 

@@ -4,17 +4,19 @@
 
 import { limits } from '../../shared/contract/limits.ts'
 import type { Cap, Response, RoundOutcome } from '../../shared/contract/messages.ts'
-import { isReply, reachedCap } from '../../shared/contract/turn/turn-rules.ts'
-import { capNudge, outputNudge, reasons } from '../../shared/contract/turn/turn-texts.ts'
+import { outputNudge, reasons } from '../../shared/contract/turn/turn-texts.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
-import type { Ending } from './ending.ts'
+import { type CapStep, capStep, expiresAt, wallStep } from '../turn/allowance.ts'
+import { capped, type Ending, failed } from '../turn/endings.ts'
+import { isReply } from '../turn/reply.ts'
+import type { TurnEnding } from './ending.ts'
 import { type JudgedOutput, judgedOutput } from './output.ts'
-import { capsNow, type RequestedRound, type Turn, totalsOf } from './turn.ts'
+import type { RequestedRound, Turn } from './turn.ts'
 
 export type Decision =
-  | { kind: 'end'; ending: Ending }
+  | { kind: 'end'; ending: TurnEnding }
   /** `isOutputRetry`: because the reply does not fit the schema of its message. */
-  | { kind: 'request'; request: Omit<RequestedRound, 'round'>; isOutputRetry?: true }
+  | { kind: 'request'; request: RequestedRound; isOutputRetry?: true }
 
 /** `turn` already includes this round. */
 export function decide(
@@ -23,20 +25,20 @@ export function decide(
   time: Milliseconds,
 ): Decision {
   const { textOnly } = turn.requested
-  const caps = capsNow(turn)
-  const totals = totalsOf(turn, time)
-  const tokens = totals.inputTokens + totals.outputTokens
+  const { allowance } = turn
+  const step = capStep(allowance, time)
 
   if (failure !== null) {
     // The gateway fails a round at the wall limit of the turn. Of the two records either may be
     // first, and the turn must end alike.
-    if (totals.wallMs >= caps.wallMs) return capped('wall', reasons.wall(caps.wallMs))
-    return failed(failure.class, failure.reason)
+    return time >= expiresAt(allowance)
+      ? end(capped(wallStep(allowance)))
+      : end(failed(failure.class, failure.reason))
   }
   // The turn ends if the response to the last request has no text. If a cap required that request,
   // the turn ends as capped and names the cap (I3).
   if (intervention?.rung === 'end' && !textOnly?.cap)
-    return failed(intervention.class ?? 'no_progress', intervention.reason)
+    return end(failed(intervention.class ?? 'no_progress', intervention.reason))
   // Nothing but a call that the agent does not run. In the last request it is no answer.
   const isOnlyCall = response.textCalls?.held === 'tell'
   const isLastText = response.text.trim() !== '' && !isOnlyCall
@@ -45,44 +47,37 @@ export function decide(
   if (textOnly === null ? isReply(response, intervention, hasSchema) : isLastText) {
     const judged = judgedReply(turn, response)
     if ('text' in judged) return answered(response, judged.text, textOnly?.cap ?? null)
-    return unfit(turn, judged.problem, {
-      cap: reachedCap(caps, { ...totals, tokens }),
-      intervention,
-    })
+    return unfit(turn, judged.problem, { cap: step?.cap, intervention })
   }
   if (response.stop === 'refusal' && response.calls.length === 0)
-    return failed('refused', reasons.refused)
+    return end(failed('refused', reasons.refused))
   if (textOnly !== null) {
-    return textOnly.cap === null
-      ? failed('no_progress', textOnly.reason)
-      : capped(textOnly.cap, reasons.capped(textOnly.reason, isOnlyCall))
+    const { cap, reason } = textOnly
+    return cap === null
+      ? end(failed('no_progress', reason))
+      : end(capped({ cap, reason: reasons.capped(reason, isOnlyCall) }))
   }
 
-  const cap = reachedCap(caps, { ...totals, tokens })
   const text = intervention?.text || null
-  switch (cap) {
-    case 'tokens':
-      return capped(cap, reasons.tokens(caps.tokens ?? 0, tokens))
-    case 'wall':
-      return capped(cap, reasons.wall(caps.wallMs))
-    case 'rounds':
-    case 'calls': {
-      const nudge = capNudge(cap, caps[cap])
-      return request({
-        callsLeft: 0,
-        nudge: text === null ? nudge : `${text}\n\n${nudge}`,
-        textOnly: { cap, reason: reasons[cap](caps[cap]) },
-      })
-    }
-    case undefined:
-      if (intervention?.rung === 'text_only')
-        return request({
-          callsLeft: 0,
-          nudge: text,
-          textOnly: { cap: null, reason: intervention.reason },
-        })
-      return request({ callsLeft: caps.calls - totals.calls, nudge: text, textOnly: null })
-  }
+  if (step !== undefined) return atCap(step, text)
+  if (intervention?.rung === 'text_only')
+    return request({
+      callsLeft: 0,
+      nudge: text,
+      textOnly: { cap: null, reason: intervention.reason },
+    })
+  const callsLeft = allowance.caps.calls - allowance.used.calls
+  return request({ callsLeft, nudge: text, textOnly: null })
+}
+
+function atCap(step: CapStep, text: string | null): Decision {
+  const { cap, reason, nudge } = step
+  if (nudge === undefined) return end(capped(step))
+  return request({
+    callsLeft: 0,
+    nudge: text === null ? nudge : `${text}\n\n${nudge}`,
+    textOnly: { cap, reason },
+  })
 }
 
 function judgedReply({ message }: Turn, { text }: Response): JudgedOutput {
@@ -98,21 +93,22 @@ function unfit(
 ): Decision {
   const { textOnly } = turn.requested
   const cap = found.cap ?? textOnly?.cap ?? undefined
-  if (cap !== undefined) return capped(cap, reasons.output(problem))
+  const reason = reasons.output(problem)
+  if (cap !== undefined) return end(capped({ cap, reason }))
   if (textOnly !== null || turn.outputRetries >= limits.outputRetriesMax)
-    return failed('no_progress', reasons.output(problem))
-  const { rung, reason, text = '' } = found.intervention ?? {}
+    return end(failed('no_progress', reason))
+  const { rung, reason: detected = '', text = '' } = found.intervention ?? {}
   const nudge = [text, outputNudge(problem)].filter((part) => part !== '').join('\n\n')
   const isTextOnly = rung === 'text_only'
   const request = {
-    callsLeft: isTextOnly ? 0 : capsNow(turn).calls - turn.used.calls,
+    callsLeft: isTextOnly ? 0 : turn.allowance.caps.calls - turn.allowance.used.calls,
     nudge,
-    textOnly: isTextOnly ? { cap: null, reason: reason ?? '' } : null,
+    textOnly: isTextOnly ? { cap: null, reason: detected } : null,
   }
   return { kind: 'request', request, isOutputRetry: true }
 }
 
-function request(request: Omit<RequestedRound, 'round'>): Decision {
+function request(request: RequestedRound): Decision {
   return { kind: 'request', request }
 }
 
@@ -127,13 +123,9 @@ function answered({ stop, textCalls }: Response, reply: string, cap: Ending['cap
     ...(stop === 'length' || stop === 'refusal' ? [reasons.cutBy[stop]] : []),
     ...(textCalls?.held != null ? [reasons.heldCall] : []),
   ].join('; ')
-  return { kind: 'end', ending: { outcome: 'answered', reply, reason, class: null, cap } }
+  return end({ outcome: 'answered', reply, reason, class: null, cap })
 }
 
-function capped(cap: NonNullable<Ending['cap']>, reason: string): Decision {
-  return { kind: 'end', ending: { outcome: 'capped', reason, class: 'budget', cap } }
-}
-
-function failed(failureClass: NonNullable<Ending['class']>, reason: string): Decision {
-  return { kind: 'end', ending: { outcome: 'failed', reason, class: failureClass, cap: null } }
+function end(ending: TurnEnding): Decision {
+  return { kind: 'end', ending }
 }

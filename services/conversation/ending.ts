@@ -1,87 +1,54 @@
 // Endings: the records that end a turn, a round, or a message that never opened a turn.
 
-import type { MessageId, TurnId } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
-import type {
-  AgentSettings,
-  Cap,
-  FailureClass,
-  Totals,
-  TurnFinished,
-} from '../../shared/contract/messages.ts'
+import type { QueuedMessage, Totals, TurnFinished } from '../../shared/contract/messages.ts'
 import type { Output } from '../../shared/contract/stage.ts'
 import { latestOutcome } from '../../shared/contract/turn/tool-deadline.ts'
-import { reasons } from '../../shared/contract/turn/turn-texts.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { shortened } from '../../shared/lib/text-cut.ts'
 import { redactedActivity } from '../../shared/runtime/redaction/agent-redaction.ts'
-import { expiresAt, type Place, type Turn, totalsOf } from './turn.ts'
+import { expiresAt, totalsOf } from '../turn/allowance.ts'
+import type { Ending } from '../turn/endings.ts'
+import type { Place } from '../turn/unit.ts'
+import type { Turn } from './turn.ts'
 
 /** The end of a turn. Without `reply` the user gets the fallback of the agent. */
-export type Ending =
-  | { outcome: 'answered'; reply: string; reason: string; class: null; cap: Cap | null }
-  | { outcome: 'capped'; reason: string; class: 'budget'; cap: Cap }
-  | { outcome: 'failed' | 'cancelled'; reason: string; class: FailureClass; cap: null }
-
-export const cancelledByClient: Ending = {
-  outcome: 'cancelled',
-  reason: reasons.cancelled,
-  class: 'cancelled',
-  cap: null,
-}
-
-export function internalFailure(stage: string, reason: string): Ending {
-  return {
-    outcome: 'failed',
-    reason: reasons.internal(stage, reason),
-    class: 'internal',
-    cap: null,
-  }
-}
+export type TurnEnding = Ending & { reply?: string }
 
 /** Reports the end of an open turn to clients. */
-export function turnFinished({ conversation, time }: Place, turn: Turn, ending: Ending): Output {
-  const { messageId, settings } = turn.message
-  return finished({
-    conversation,
-    turn: turn.turn,
-    messageId,
-    settings,
-    ending,
-    totals: totalsOf(turn, time),
-  })
+export function turnFinished(place: Place, turn: Turn, ending: TurnEnding): Output {
+  const totals = totalsOf(turn.allowance, place.time)
+  return finished({ ...place, turn: turn.turn, totals }, turn.message, ending)
 }
 
 /** Reports a message that opened no turn: it was refused or removed from the queue. */
-export function neverOpened(
-  { conversation, offset }: Place,
-  message: { messageId: MessageId; settings: AgentSettings },
-  ending: Ending,
-): Output {
+export function neverOpened(place: Place, message: Ended, ending: TurnEnding): Output {
   const totals = { rounds: 0, calls: 0, inputTokens: 0, outputTokens: 0, wallMs: 0 }
-  return finished({
+  return finished({ ...place, turn: place.offset, totals }, message, ending)
+}
+
+type Ended = Pick<QueuedMessage, 'messageId' | 'settings'>
+
+function finished(
+  { conversation, turn, totals }: Place & { turn: number; totals: Totals },
+  { messageId, settings }: Ended,
+  { outcome, reply, reason, class: failureClass, cap }: TurnEnding,
+): Output {
+  const message: TurnFinished = {
+    type: 'turn-finished',
     conversation,
-    turn: offset,
-    messageId: message.messageId,
-    settings: message.settings,
-    ending,
+    turn,
+    messageId,
+    outcome,
+    // A message with an over-long fallback is refused, and its reply must still fit (R7).
+    reply: reply ?? shortened(settings.fallback, limits.fallbackBytesMax),
+    reason,
+    class: failureClass,
+    cap,
     totals,
-  })
-}
-
-type Finished = TurnId & {
-  messageId: MessageId
-  settings: AgentSettings
-  ending: Ending
-  totals: Totals
-}
-
-function finished({ settings, ending, ...turn }: Finished): Output {
-  // A message with an over-long fallback is refused, and its reply must still fit (R7).
-  const reply = shortened(settings.fallback, limits.fallbackBytesMax)
-  const message: TurnFinished = { type: 'turn-finished', reply, ...ending, ...turn }
-  const { reason } = redactedActivity(message, settings.policy.redact)
-  return { to: 'activity', message: { ...message, reason } }
+  }
+  const redacted = redactedActivity(message, settings.policy.redact)
+  return { to: 'activity', message: { ...message, reason: redacted.reason } }
 }
 
 /**
@@ -93,5 +60,8 @@ function finished({ settings, ending, ...turn }: Finished): Output {
  */
 export function waitUntil(turn: Turn, now: Milliseconds): Milliseconds {
   const { settings, toolTimeoutMsMax } = turn.message
-  return Math.max(latestOutcome(expiresAt(turn), settings.policy, toolTimeoutMsMax), now + 1)
+  return Math.max(
+    latestOutcome(expiresAt(turn.allowance), settings.policy, toolTimeoutMsMax),
+    now + 1,
+  )
 }

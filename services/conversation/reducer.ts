@@ -36,41 +36,36 @@ import {
   closed,
   type Output,
   type Reaction,
-  type Received,
   type Stage,
   unreachable,
 } from '../../shared/contract/stage.ts'
+import { notes } from '../../shared/contract/turn/turn-texts.ts'
+import type { Milliseconds } from '../../shared/lib/clock.ts'
+import { expiresAt, extended, wallStep, withOutcome } from '../turn/allowance.ts'
 import {
   cancelAt,
+  cancelled,
+  capped,
+  failed,
+  internalFailure,
+  loseRound,
   lostEntry,
   roundEntry,
   turnEnded,
-} from '../../shared/contract/turn/turn-endings.ts'
-import { brokenIn, notes, reasons } from '../../shared/contract/turn/turn-texts.ts'
-import type { Milliseconds } from '../../shared/lib/clock.ts'
+} from '../turn/endings.ts'
+import {
+  counts,
+  failureOf,
+  isAwaited,
+  type Outstanding,
+  type Place,
+  placeOf,
+} from '../turn/unit.ts'
 import { refusalOf } from './admission.ts'
 import { decide } from './decision.ts'
-import {
-  cancelledByClient,
-  type Ending,
-  internalFailure,
-  neverOpened,
-  turnFinished,
-  waitUntil,
-} from './ending.ts'
+import { neverOpened, type TurnEnding, turnFinished, waitUntil } from './ending.ts'
 import { queuedOf, queueRefusalOf, withId } from './queue.ts'
-import {
-  addRound,
-  capsNow,
-  expiresAt,
-  extended,
-  type Outstanding,
-  openTurn,
-  outstandingOf,
-  type Place,
-  requestNext,
-  type Turn,
-} from './turn.ts'
+import { openTurn, outstandingOf, requestNext, type Turn } from './turn.ts'
 
 export type Conversation = CarriedState & (Open | Waiting | Carrying | Idle)
 type Open = { phase: 'open'; turn: Turn }
@@ -92,7 +87,7 @@ export const conversation: Stage<Conversation, In> = {
   due(state) {
     switch (state.phase) {
       case 'open':
-        return expiresAt(state.turn)
+        return expiresAt(state.turn.allowance)
       case 'waiting':
         return state.until
       case 'carrying':
@@ -127,19 +122,19 @@ export const conversation: Stage<Conversation, In> = {
       case 'cancel-requested': {
         if (state === undefined) return closed
         if (state.phase === 'open' && state.turn.message.messageId === message.messageId)
-          return endEarly(place, state, cancelledByClient)
+          return endEarly(place, state, cancelled)
         const queued = state.queue.find(({ messageId }) => messageId === message.messageId)
         if (queued === undefined) return { state }
         const queue = state.queue.filter((other) => other !== queued)
         return {
           state: { ...state, queue },
-          records: [neverOpened(place, queued, cancelledByClient)],
+          records: [neverOpened(place, queued, cancelled)],
         }
       }
 
       case 'round-outcome': {
         if (state === undefined) return closed
-        if (!isAwaited(state, message)) return { state }
+        if (!isRunning(state) || !isAwaited(roundOf(state), message)) return { state }
         if (state.phase === 'open') return onOutcome(place, state, message)
         const { outstanding } = state
         return carry(place, state, [
@@ -150,9 +145,11 @@ export const conversation: Stage<Conversation, In> = {
 
       case 'turn-extended': {
         if (state === undefined) return closed
-        if (!isAwaited(state, message)) return { state }
-        if (state.phase === 'open')
-          return { state: { ...state, turn: extended(state.turn, message.until) } }
+        if (!isRunning(state) || !isAwaited(roundOf(state), message)) return { state }
+        if (state.phase === 'open') {
+          const allowance = extended(state.turn.allowance, message.until)
+          return { state: { ...state, turn: { ...state.turn, allowance } } }
+        }
         // The record was in flight when the turn ended. Calls that passed the guards before the
         // cancel may run until the later deadline.
         const { outstanding, until } = state
@@ -171,17 +168,13 @@ export const conversation: Stage<Conversation, In> = {
 
       case 'turn-failed': {
         if (state === undefined) return closed
-        // `failed` has handled failures of the conversation itself, and by now another turn may be
-        // open.
-        if (message.stage === 'conversation' || !isTurnOf(state, message.turn)) return { state }
-        return endByFailure(place, state, {
-          note: brokenIn(message.stage),
-          ending: internalFailure(message.stage, message.reason),
-        })
+        const failure = failureOf('conversation', message)
+        if (failure === undefined || !isTurnOf(state, message.turn)) return { state }
+        return endByFailure(place, state, failure)
       }
 
       case 'carried': {
-        if (state !== undefined && !isNewest(message, record))
+        if (state !== undefined && !counts(state, message.from, record.previous))
           return state.phase === 'carrying' ? carry(place, state) : { state }
         if (message.state === null) return closed
         const [next, ...queue] = message.state.queue
@@ -195,12 +188,7 @@ export const conversation: Stage<Conversation, In> = {
         if (state === undefined) return closed
         switch (state.phase) {
           case 'open':
-            return endEarly(place, state, {
-              outcome: 'capped',
-              reason: reasons.wall(capsNow(state.turn).wallMs),
-              class: 'budget',
-              cap: 'wall',
-            })
+            return endEarly(place, state, capped(wallStep(state.turn.allowance)))
           case 'waiting':
             return carry(place, state, [
               lostEntry({ ...place, ...state.outstanding }, notes.neverArrived),
@@ -232,7 +220,7 @@ export const conversation: Stage<Conversation, In> = {
       if (state !== undefined && isKnown(state, message.messageId)) return { state }
       return { state, records: [neverOpened(place, message, ending)] }
     }
-    if (message.type === 'carried' && (state === undefined || isNewest(message, record))) {
+    if (message.type === 'carried' && counts(state, message.from, record.previous)) {
       const [next, ...queue] = message.state?.queue ?? []
       if (message.state === null || next === undefined) return closed
       return carry(place, { queue, recentMessageIds: message.state.recentMessageIds }, [
@@ -254,13 +242,8 @@ export const conversation: Stage<Conversation, In> = {
   },
 }
 
-function cancel({ conversation }: Place, outstanding: Outstanding): Output[] {
-  return cancelAt(['model', 'verdict', 'tools'], { conversation, ...outstanding })
-}
-
-function placeOf({ message, offset, time }: Received<In>): Place {
-  return { conversation: message.conversation, offset, time }
-}
+/** The stages that may be at work on the outstanding round. */
+const runningAt = ['model', 'verdict', 'tools'] as const
 
 function isKnown(state: Conversation, messageId: MessageId): boolean {
   if (state.phase === 'open' && state.turn.message.messageId === messageId) return true
@@ -270,13 +253,13 @@ function isKnown(state: Conversation, messageId: MessageId): boolean {
   )
 }
 
-function isAwaited(
-  state: Conversation,
-  outcome: RoundOutcome | TurnExtended,
-): state is CarriedState & (Open | Waiting) {
-  if (state.phase !== 'open' && state.phase !== 'waiting') return false
-  const { turn, round } = state.phase === 'open' ? outstandingOf(state.turn) : state.outstanding
-  return turn === outcome.turn && round === outcome.round
+/** Whether a round is outstanding. */
+function isRunning(state: Conversation): state is CarriedState & (Open | Waiting) {
+  return state.phase === 'open' || state.phase === 'waiting'
+}
+
+function roundOf(state: Open | Waiting): Outstanding {
+  return state.phase === 'open' ? outstandingOf(state.turn) : state.outstanding
 }
 
 /**
@@ -291,18 +274,13 @@ function isTurnOf(
   return state.phase === 'waiting' && turn === state.outstanding.turn
 }
 
-/** No record of the unit came after it was written. */
-function isNewest(message: Carried, { previous }: Received<In>): boolean {
-  return previous === message.from
-}
-
 function refused(
   place: Place,
   message: UserMessage,
   failureClass: 'deterministic' | 'transient',
   reason: string,
 ): Output {
-  return neverOpened(place, message, { outcome: 'failed', reason, class: failureClass, cap: null })
+  return neverOpened(place, message, failed(failureClass, reason))
 }
 
 function open(
@@ -323,7 +301,7 @@ function onOutcome(
   state: CarriedState & Open,
   outcome: RoundOutcome,
 ): Reaction<Conversation> {
-  const turn = addRound(state.turn, outcome)
+  const turn = { ...state.turn, allowance: withOutcome(state.turn.allowance, outcome) }
   const history = roundEntry(outcome, turn.requested.nudge)
   const decision = decide(turn, outcome, place.time)
   if (decision.kind === 'end') {
@@ -345,7 +323,7 @@ function onOutcome(
 function endEarly(
   place: Place,
   { turn, queue, recentMessageIds }: CarriedState & Open,
-  ending: Ending,
+  ending: TurnEnding,
 ): Reaction<Conversation> {
   const outstanding = outstandingOf(turn)
   return {
@@ -356,7 +334,10 @@ function endEarly(
       queue,
       recentMessageIds,
     },
-    records: [...cancel(place, outstanding), turnFinished(place, turn, ending)],
+    records: [
+      ...cancelAt(runningAt, { ...place, ...outstanding }),
+      turnFinished(place, turn, ending),
+    ],
   }
 }
 
@@ -364,15 +345,11 @@ function endEarly(
 function endByFailure(
   place: Place,
   state: CarriedState & (Open | Waiting),
-  { note, ending }: { note: string; ending: Ending },
+  { note, ending }: { note: string; ending: TurnEnding },
 ): Reaction<Conversation> {
-  const outstanding = state.phase === 'open' ? outstandingOf(state.turn) : state.outstanding
+  const round = { ...place, ...roundOf(state) }
   const answer = state.phase === 'open' ? [turnFinished(place, state.turn, ending)] : []
-  return carry(place, state, [
-    lostEntry({ ...place, ...outstanding }, note),
-    ...cancel(place, outstanding),
-    ...answer,
-  ])
+  return carry(place, state, [...loseRound(runningAt, round, note), ...answer])
 }
 
 /**

@@ -7,7 +7,6 @@
 import { promisesNeverRan } from '../../shared/contract/call/call-endings.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type {
-  Caps,
   FailureClass,
   GuestAdvice,
   GuestRung,
@@ -15,9 +14,9 @@ import type {
   RefusedCall,
   RoundOutcome,
 } from '../../shared/contract/messages.ts'
-import { reachedCap, type Spent } from '../../shared/contract/turn/turn-rules.ts'
-import { capNudge, reasons } from '../../shared/contract/turn/turn-texts.ts'
 import { cutToBytes } from '../../shared/lib/text-cut.ts'
+import type { CapStep } from '../turn/allowance.ts'
+import { cancelled } from '../turn/endings.ts'
 
 export type Advice = Pick<
   GuestAdvice,
@@ -37,59 +36,34 @@ export const noAdvice: Advice = { ...nothing, round: 0, key: '', refused: [] }
 export const stopAdvice: Step = {
   ...nothing,
   rung: 'end',
-  reason: reasons.cancelled,
-  class: 'cancelled',
+  reason: cancelled.reason,
+  class: cancelled.class,
 }
 
 const weights: Record<GuestRung, number> = { none: 0, nudge: 1, text_only: 2, end: 3 }
 
 /**
- * The higher of the detector's intervention and the step for a cap. `last`: the advice before. A cap
- * on rounds or calls allows one more response.
+ * The higher of the detector's intervention and the step for a reached cap. `last`: the advice
+ * before. A cap on rounds or calls allows one more response.
  */
-export function adviceFor({
-  intervention,
-  last,
-  caps,
-  spent,
-}: {
-  intervention: Intervention | null
-  last: Advice
-  caps: Caps
-  spent: Spent
-}): Step {
+export function adviceFor(
+  intervention: Intervention | null,
+  last: Advice,
+  step: CapStep | undefined,
+): Step {
   const wished = intervention === null ? nothing : interventionStep(intervention)
-  const cap = reachedCap(caps, spent)
-  if (cap === undefined) return wished
-  const capped = capStep(cap, caps, spent, last.cap === cap)
-  if (weights[wished.rung] > weights[capped.rung]) return { ...wished, cap }
-  const text = [wished.text, capped.text].filter((part) => part !== '').join('\n\n')
-  return { ...capped, rule: wished.rule, text: withinBounds(capped.rung, text) }
+  if (step === undefined) return wished
+  const { cap, reason, nudge } = step
+  const isLast = nudge === undefined || last.cap === cap
+  const rung = isLast ? 'end' : 'text_only'
+  if (weights[wished.rung] > weights[rung]) return { ...wished, cap }
+  const text = [wished.text, nudge ?? ''].filter((part) => part !== '').join('\n\n')
+  const { rule } = wished
+  return { rung, text: withinBounds(rung, text), reason, rule, cap, class: 'budget' }
 }
 
 function interventionStep({ rung, text, reason, rule, class: of }: Intervention): Step {
   return { ...nothing, rung, text: withinBounds(rung, text), reason, rule, class: of }
-}
-
-function capStep(
-  cap: NonNullable<Step['cap']>,
-  caps: Caps,
-  spent: Spent,
-  isRepeated: boolean,
-): Step {
-  const step: Step = { ...nothing, rung: 'end', cap, class: 'budget' }
-  switch (cap) {
-    case 'tokens':
-      return { ...step, reason: reasons.tokens(caps.tokens ?? 0, spent.tokens) }
-    case 'wall':
-      return { ...step, reason: reasons.wall(caps.wallMs) }
-    case 'rounds':
-    case 'calls': {
-      const reason = reasons[cap](caps[cap])
-      if (isRepeated) return { ...step, reason }
-      return { ...step, rung: 'text_only', text: capNudge(cap, caps[cap]), reason }
-    }
-  }
 }
 
 /** The model makes no further response at the rung `end`, so it needs no text. */

@@ -12,7 +12,8 @@ import type {
 import type { Output } from '../../shared/contract/stage.ts'
 import { cutToBytes } from '../../shared/lib/text-cut.ts'
 import { stopOfTurn, stopReason } from '../../shared/runtime/stops.ts'
-import { hiddenOf, type OpenTurn, type Place } from './turn.ts'
+import type { Place } from '../turn/unit.ts'
+import { hiddenOf, type OpenTurn } from './turn.ts'
 
 type Fields = Omit<GuestAdvice, 'type' | 'conversation'>
 type Conversation = Pick<Place, 'conversation'>

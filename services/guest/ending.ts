@@ -2,17 +2,18 @@
 // an internal failure end one.
 
 import { limits } from '../../shared/contract/limits.ts'
-import type { GuestResults, RoundOutcome, TurnFinished } from '../../shared/contract/messages.ts'
+import type { GuestResults, RoundOutcome } from '../../shared/contract/messages.ts'
 import type { Output } from '../../shared/contract/stage.ts'
 import { reasons } from '../../shared/contract/turn/turn-texts.ts'
 import { cutToBytes } from '../../shared/lib/text-cut.ts'
 import { stopReason } from '../../shared/runtime/stops.ts'
-import { capsNow, type OpenTurn, type Place, totalsOf } from './turn.ts'
+import { type Allowance, type CapStep, totalsOf, wallStep } from '../turn/allowance.ts'
+import { cancelled, capped, type Ending, failed } from '../turn/endings.ts'
+import type { Place } from '../turn/unit.ts'
+import type { OpenTurn } from './turn.ts'
 
-/** `stopped`: the reason why the turn never opens again; empty: it may. */
-export type Ending = Pick<TurnFinished, 'outcome' | 'reply' | 'reason' | 'class' | 'cap'> & {
-  stopped: string
-}
+/** `stopped`: the reason why the turn never opens again. */
+export type TurnEnding = Ending & { reply?: string; stopped?: string }
 
 export const endingReasons = {
   byNextTurn: 'the agent began its next turn',
@@ -23,32 +24,19 @@ export const endingReasons = {
 }
 
 /** The end of a turn without a reply. Advice to end it is the reason, if there was one. */
-export function endingOf({ last, isCancelled, stop }: OpenTurn, reason: string): Ending {
-  const common = { reply: '', cap: last.cap }
+export function endingOf({ last, isCancelled, stop }: OpenTurn, reason: string): TurnEnding {
+  const { cap } = last
   if (last.rung !== 'end' && stop !== undefined)
-    return { ...common, outcome: 'failed', reason: stopReason(stop), class: 'stopped', stopped: '' }
-  if (last.rung !== 'end')
-    return { ...common, outcome: 'cancelled', reason, class: 'cancelled', stopped: '' }
-  if (isCancelled)
-    return { ...common, outcome: 'cancelled', ...stoppedBy(last.reason), class: 'cancelled' }
-  if (last.cap !== null)
-    return { ...common, outcome: 'capped', ...stoppedBy(last.reason), class: 'budget' }
-  return {
-    ...common,
-    outcome: 'failed',
-    reason: last.reason,
-    class: last.class ?? 'no_progress',
-    stopped: '',
-  }
-}
-
-function stoppedBy(reason: string): Pick<Ending, 'reason' | 'stopped'> {
-  return { reason, stopped: reason }
+    return { ...failed('stopped', stopReason(stop)), cap }
+  if (last.rung !== 'end') return { ...cancelled, reason, cap }
+  if (isCancelled) return { ...cancelled, cap, stopped: last.reason }
+  if (cap !== null) return stoppedAt({ cap, reason: last.reason })
+  return failed(last.class ?? 'no_progress', last.reason)
 }
 
 /** The end of a turn by its reply. One that an operator or a cap has stopped stays stopped. */
-export function answered(turn: OpenTurn, { response }: RoundOutcome): Ending {
-  const { stopped } = endingOf(turn, '')
+export function answered(turn: OpenTurn, { response }: RoundOutcome): TurnEnding {
+  const { stopped = '' } = endingOf(turn, '')
   const { cap } = turn.last
   const reason = cap === null ? reasons.answered : reasons.answeredAtCap(cap)
   return { outcome: 'answered', reply: response.text, reason, class: null, cap, stopped }
@@ -59,25 +47,22 @@ export function answered(turn: OpenTurn, { response }: RoundOutcome): Ending {
  * may open it again.
  */
 export function refusedByWeir({ refusal, refusalClass }: GuestResults): Ending {
-  const reason = cutToBytes(refusal, limits.reasonBytesMax)
-  const common = { outcome: 'failed' as const, reply: '', cap: null, stopped: '' }
-  return { ...common, reason, class: refusalClass ?? 'budget' }
+  return failed(refusalClass ?? 'budget', cutToBytes(refusal, limits.reasonBytesMax))
 }
 
-export function cappedByWall(turn: OpenTurn): Ending {
-  const reason = reasons.wall(capsNow(turn).wallMs)
-  return { outcome: 'capped', reply: '', ...stoppedBy(reason), class: 'budget', cap: 'wall' }
+export function cappedByWall(allowance: Allowance): TurnEnding {
+  return stoppedAt(wallStep(allowance))
 }
 
-export function internalFailure(reason: string): Ending {
-  return { outcome: 'failed', reply: '', reason, class: 'internal', cap: null, stopped: '' }
+function stoppedAt(step: CapStep): TurnEnding {
+  return { ...capped(step), stopped: step.reason }
 }
 
 /** Reports the end of a turn to clients. */
 export function turnFinished(
   { conversation, time }: Place,
   turn: OpenTurn,
-  { stopped: _, ...ending }: Ending,
+  { stopped: _, ...ending }: TurnEnding,
 ): Output {
   const [messageId = ''] = turn.names
   return {
@@ -87,8 +72,9 @@ export function turnFinished(
       conversation,
       turn: turn.turn,
       messageId,
+      reply: '',
       ...ending,
-      totals: totalsOf(turn, time),
+      totals: totalsOf(turn.allowance, time),
     },
   }
 }

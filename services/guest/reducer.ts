@@ -43,35 +43,36 @@ import {
 } from '../../shared/contract/stage.ts'
 import { tenantOf } from '../../shared/contract/tenant.ts'
 import { isGuest, newestTurn } from '../../shared/contract/topology.ts'
+import { notes } from '../../shared/contract/turn/turn-texts.ts'
+import type { Milliseconds } from '../../shared/lib/clock.ts'
+import { hashOfKey } from '../../shared/transcript/round-key.ts'
+import { capStep, expiresAt, withOutcome } from '../turn/allowance.ts'
 import {
   cancelAt,
+  type Ending,
+  internalFailure,
+  loseRound,
   lostEntry,
   roundEntry,
   turnEnded,
-} from '../../shared/contract/turn/turn-endings.ts'
-import { isReply } from '../../shared/contract/turn/turn-rules.ts'
-import { brokenIn, notes, reasons } from '../../shared/contract/turn/turn-texts.ts'
-import type { Milliseconds } from '../../shared/lib/clock.ts'
-import { hashOfKey } from '../../shared/transcript/round-key.ts'
+} from '../turn/endings.ts'
+import { isReply } from '../turn/reply.ts'
+import { counts, failureOf, isAwaited, type Place, placeOf } from '../turn/unit.ts'
 import { faultOf } from './admission.ts'
 import { adviceFor, refusedCalls, stopAdvice } from './advice.ts'
 import { advice, adviceOfEnded, failedAdvice, notCounted, repeated } from './answers.ts'
 import {
   answered,
   cappedByWall,
-  type Ending,
   endingOf,
   endingReasons,
-  internalFailure,
   refusedByWeir,
+  type TurnEnding,
   turnFinished,
 } from './ending.ts'
 import { noteRequest, ownKey, recogniseRound, recogniseShown } from './identity.ts'
 import {
-  addRound,
-  capsNow,
   endedTurn,
-  expiresAtOf,
   extend,
   goOn,
   keysOver,
@@ -80,14 +81,13 @@ import {
   type OpenTurn,
   openTurn,
   overOf,
-  type Place,
   propose,
   report,
   requestOf,
-  roundStarted,
+  roundBegun,
+  roundOf,
   shifted,
   shownAnswer,
-  totalsOf,
   withName,
 } from './turn.ts'
 
@@ -144,7 +144,7 @@ export const guest: Stage<Guest, In> = {
     if (turn === undefined) return carrying ? undefined : idleSince + limits.conversationIdleMs
     if (turn.outstanding !== undefined) return latestOutcomeOf(turn.outstanding)
     const idleMs = turn.last.rung === 'end' ? limits.guestEndedMs : limits.guestIdleMs
-    return Math.min(expiresAtOf(turn), turn.activeAt + idleMs)
+    return Math.min(expiresAt(turn.allowance), turn.activeAt + idleMs)
   },
 
   react(state, record) {
@@ -163,13 +163,7 @@ export const guest: Stage<Guest, In> = {
         onExtended(state, message)
         break
       case 'turn-failed':
-        // `failed` has handled failures of this stage.
-        if (message.stage !== 'guest' && isTurnOf(state, message.turn))
-          endByFailure(
-            step,
-            brokenIn(message.stage),
-            reasons.internal(message.stage, message.reason),
-          )
+        if (isTurnOf(state, message.turn)) endByFailure(step, failureOf('guest', message))
         break
       case 'cancel-requested':
         onCancel(step, message)
@@ -193,8 +187,8 @@ export const guest: Stage<Guest, In> = {
     const step = begin(placeOf(record), state)
     state.pending = [] // one of them may have thrown
     state.pendingBytes = 0
-    if (state.turn !== undefined)
-      endByFailure(step, notes.brokenInTheTools, reasons.internal('guest', reason))
+    const ending = internalFailure('guest', reason)
+    if (state.turn !== undefined) endByFailure(step, { note: notes.brokenInTheTools, ending })
     else if (message.type === 'tick') state.idleSince = record.time
     return settled(step)
   },
@@ -297,7 +291,7 @@ function endOverdue(step: Step): void {
   const { place, state } = step
   const { turn } = state
   if (turn === undefined || turn.outstanding !== undefined) return
-  if (place.time >= expiresAtOf(turn)) return end(step, turn, cappedByWall(turn))
+  if (place.time >= expiresAt(turn.allowance)) return end(step, turn, cappedByWall(turn.allowance))
   if (place.time - state.since < limits.guestUnitMsMax) return
   end(step, turn, endingOf(turn, endingReasons.renewed))
   state.renewing = true
@@ -342,7 +336,7 @@ function repeatedAnswer(place: Place, turn: OpenTurn, message: GuestRound): Outp
     outstanding.request = requestOf(turn, message) ?? outstanding.request
     const round = { conversation: place.conversation, turn: turn.turn, round: outstanding.round }
     return [
-      roundStarted(place, turn, outstanding, message.turnKey),
+      roundBegun(place, outstanding, message.turnKey),
       { to: 'tools', message: { type: 'verdicts-requested', ...round } },
     ]
   }
@@ -487,14 +481,14 @@ function open(step: Step, message: FrontRecord, goesOn: EndedTurn | undefined): 
   return turn
 }
 
-function end(step: Step, turn: OpenTurn, ending: Ending): void {
+function end(step: Step, turn: OpenTurn, ending: TurnEnding): void {
   const { place, records } = step
   const { conversation } = place
   records.push(...turnEnded({ conversation, turn: turn.turn }), turnFinished(place, turn, ending))
   ended(step, turn, ending)
 }
 
-function ended(step: Step, turn: OpenTurn, ending: Ending): void {
+function ended(step: Step, turn: OpenTurn, ending: TurnEnding): void {
   const { place, state } = step
   state.turn = undefined
   state.newest = endedTurn(turn, ending)
@@ -506,35 +500,35 @@ function ended(step: Step, turn: OpenTurn, ending: Ending): void {
  * Ends the turn after an internal failure, without waiting: the outstanding round is lost. Its key
  * stays known, so no front sends it again.
  */
-function endByFailure(step: Step, note: string, reason: string): void {
+function endByFailure(step: Step, failure: { note: string; ending: Ending } | undefined): void {
   const { place, state } = step
   const { turn } = state
-  if (turn === undefined) return
-  const { conversation } = place
-  const { outstanding } = turn
-  const round = outstanding?.round ?? 0
-  if (outstanding !== undefined)
-    step.records.push(lostEntry({ conversation, turn: turn.turn, ...outstanding }, note))
-  const expiresAt = outstanding?.expiresAt ?? expiresAtOf(turn)
-  const { key = '', turnKey } = outstanding ?? {}
+  if (turn === undefined || failure === undefined) return
+  const { note, ending } = failure
+  const round = { ...place, ...roundOf(turn) }
+  const { key = '', turnKey } = turn.outstanding ?? {}
+  const cut =
+    turn.outstanding === undefined ? cancelAt(runningAt, round) : loseRound(runningAt, round, note)
   step.records.push(
-    ...cancelAt(['verdict', 'tools'], { conversation, turn: turn.turn, round, expiresAt }),
-    turnFinished(place, turn, internalFailure(reason)),
-    failedAdvice(place, turn, { key, turnKey, reason }),
+    ...cut,
+    turnFinished(place, turn, ending),
+    failedAdvice(place, turn, { key, turnKey, reason: ending.reason }),
   )
-  ended(step, turn, internalFailure(reason))
+  ended(step, turn, ending)
   drain(step)
 }
+
+/** The stages that may be at work on the outstanding round. */
+const runningAt = ['verdict', 'tools'] as const
 
 function onOutcome(step: Step, outcome: RoundOutcome): void {
   const { place, state } = step
   const { turn } = state
   const outstanding = turn?.outstanding
-  if (turn === undefined || outstanding === undefined) return
-  if (turn.turn !== outcome.turn || outstanding.round !== outcome.round) return
+  if (turn === undefined || outstanding === undefined || !isAwaited(outstanding, outcome)) return
   const { key, turnKey, round, nudge, hides, calls } = outstanding
   for (const { id } of calls) turn.formerIds.add(id)
-  addRound(turn, outcome)
+  turn.allowance = withOutcome(turn.allowance, outcome)
   const refused = refusedCalls(outcome)
   turn.known.set(
     key,
@@ -542,9 +536,6 @@ function onOutcome(step: Step, outcome: RoundOutcome): void {
   )
   if (hides && refused.length > 0)
     turn.hidden.set(hashOfKey(key), (turn.hidden.get(hashOfKey(key)) ?? 0) + 1)
-  const totals = totalsOf(turn, place.time)
-  const tokens = totals.inputTokens + totals.outputTokens
-  const spent = { ...totals, tokens }
   const { intervention } = outcome
   turn.last = {
     round,
@@ -552,7 +543,7 @@ function onOutcome(step: Step, outcome: RoundOutcome): void {
     refused,
     ...(turn.isCancelled
       ? stopAdvice
-      : adviceFor({ intervention, last: turn.last, caps: capsNow(turn), spent })),
+      : adviceFor(intervention, turn.last, capStep(turn.allowance, place.time))),
   }
   turn.outstanding = undefined
   turn.activeAt = place.time // its front has the advice from now on
@@ -561,9 +552,9 @@ function onOutcome(step: Step, outcome: RoundOutcome): void {
   drain(step)
 }
 
-function onExtended({ turn }: Guest, { turn: number, round, until }: TurnExtended): void {
-  if (turn?.turn === number && turn.outstanding?.round === round)
-    extend(turn, turn.outstanding, until)
+function onExtended({ turn }: Guest, message: TurnExtended): void {
+  if (turn?.outstanding !== undefined && isAwaited(turn.outstanding, message))
+    extend(turn, turn.outstanding, message.until)
 }
 
 function onCancel(step: Step, { messageId }: CancelRequested): void {
@@ -572,18 +563,8 @@ function onCancel(step: Step, { messageId }: CancelRequested): void {
   if (turn === undefined || !(messageId === '' || turn.names.includes(messageId))) return
   turn.isCancelled = true
   turn.last = { ...turn.last, ...stopAdvice }
-  const { conversation } = place
-  const round = turn.outstanding?.round ?? 0
   // An observing front has let its calls run, and none of them may count as skipped.
-  if (turn.blocking)
-    step.records.push(
-      ...cancelAt(['verdict', 'tools'], {
-        conversation,
-        turn: turn.turn,
-        round,
-        expiresAt: turn.outstanding?.expiresAt ?? expiresAtOf(turn),
-      }),
-    )
+  if (turn.blocking) step.records.push(...cancelAt(runningAt, { ...place, ...roundOf(turn) }))
   step.records.push(advice(place, turn))
 }
 
@@ -593,14 +574,11 @@ function onTick(step: Step): Reaction<Guest> {
   if (turn === undefined) return state.carrying ? { state } : carry(step, null)
   const { outstanding } = turn
   if (outstanding !== undefined) {
-    const { conversation } = place
-    step.records.push(
-      lostEntry({ conversation, turn: turn.turn, ...outstanding }, notes.neverArrived),
-    )
+    step.records.push(lostEntry({ ...place, ...outstanding }, notes.neverArrived))
     turn.outstanding = undefined
-    end(step, turn, cappedByWall(turn))
+    end(step, turn, cappedByWall(turn.allowance))
     drain(step)
-  } else if (place.time >= expiresAtOf(turn)) end(step, turn, cappedByWall(turn))
+  } else if (place.time >= expiresAt(turn.allowance)) end(step, turn, cappedByWall(turn.allowance))
   else end(step, turn, endingOf(turn, endingReasons.idle))
   return settled(step)
 }
@@ -612,7 +590,7 @@ function onCarried(
   message: GuestCarried,
 ): Reaction<Guest> {
   const place = placeOf(record)
-  if (state === undefined || record.previous === message.from) {
+  if (state === undefined || counts(state, message.from, record.previous)) {
     if (message.turns === null) return closed
     const next = { ...begun(place.time), turns: message.turns, newest: message.newest ?? undefined }
     return { state: next, anew: true }
@@ -646,8 +624,4 @@ function carry({ place, state, records }: Step, remembered: Guest | null): React
 /** `turn` null: a stage failed on a record without a turn. */
 function isTurnOf({ turn: open }: Guest, turn: number | null): boolean {
   return open !== undefined && (turn === null || turn === open.turn)
-}
-
-function placeOf({ message, offset, time }: Received<In>): Place {
-  return { conversation: message.conversation, offset, time }
 }

@@ -7,31 +7,28 @@
 import { policyOf } from '../../shared/agents/agents.ts'
 import { unseenResult } from '../../shared/contract/call/call-endings.ts'
 import { errorLine } from '../../shared/contract/call/error-line.ts'
-import type { ConversationId } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type {
   CallResult,
-  Caps,
   EndedTurn,
   GuestResult,
   GuestResults,
   GuestRound,
   HiddenRounds,
   Policy,
-  RoundOutcome,
   StopInForce,
-  Totals,
 } from '../../shared/contract/messages.ts'
 import type { Output } from '../../shared/contract/stage.ts'
 import { guestOwner } from '../../shared/contract/topology.ts'
 import { lowestCaps } from '../../shared/contract/turn/caps.ts'
 import { latestOutcome, slowestTimeout } from '../../shared/contract/turn/tool-deadline.ts'
-import { userEntry } from '../../shared/contract/turn/turn-endings.ts'
-import { underCeilings } from '../../shared/contract/turn/turn-rules.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { cutToBytes } from '../../shared/lib/text-cut.ts'
 import { stopOfTurn } from '../../shared/runtime/stops.ts'
 import { hashOfKey, numberOfKey, roundKey } from '../../shared/transcript/round-key.ts'
+import { type Allowance, expiresAt, extended, newAllowance, withRound } from '../turn/allowance.ts'
+import { roundStarted, userEntry } from '../turn/endings.ts'
+import type { Outstanding, Place } from '../turn/unit.ts'
 import { type Advice, noAdvice } from './advice.ts'
 import {
   type AskedRequest,
@@ -41,9 +38,6 @@ import {
   showsAnswer,
 } from './identity.ts'
 
-/** The position of a record that the stage reads. */
-export type Place = { conversation: ConversationId; offset: number; time: Milliseconds }
-
 export type OpenTurn = {
   /** The offset of the record that opened it. */
   turn: number
@@ -52,11 +46,7 @@ export type OpenTurn = {
   agent: string
   /** Whether its front holds calls, as the newest record says. */
   blocking: boolean
-  openedAt: Milliseconds
-  caps: Caps
-  /** The end to which rounds with slow guards extended it. 0: none did. */
-  extendedTo: Milliseconds
-  used: { rounds: number; calls: number; inputTokens: number; outputTokens: number }
+  allowance: Allowance
   /** The keys of its rounds, each with the ordinals of the calls that Weir kept from running. */
   known: Map<string, readonly number[]>
   /** Its rounds in the words of the host. */
@@ -76,8 +66,7 @@ export type OpenTurn = {
 }
 
 /** The round whose outcome is awaited. */
-export type OutstandingRound = {
-  round: number
+export type OutstandingRound = Outstanding & {
   key: string
   /** The name of the turn in its record. */
   turnKey: string
@@ -86,10 +75,7 @@ export type OutstandingRound = {
   hides: boolean
   /** The request that it answers, if its front hides rounds. Undefined: it is not known. */
   request: AskedRequest | undefined
-  /** The advice that the guest had when it made the round. */
-  nudge: string | null
   calls: { ordinal: number; id: string; reported: CallResult['status'] | undefined }[]
-  expiresAt: Milliseconds
   policy: Pick<Policy, 'startWithinMs' | 'graceMs'>
   toolTimeoutMsMax: Milliseconds
 }
@@ -105,10 +91,7 @@ export function openTurn(
     names: ended?.names ?? [turnKey],
     agent,
     blocking,
-    openedAt: time,
-    caps: underCeilings(policy.caps),
-    extendedTo: 0,
-    used: { rounds: 0, calls: 0, inputTokens: 0, outputTokens: 0 },
+    allowance: newAllowance(policy.caps, time),
     known: new Map(ended?.known.map(({ key, refused }) => [key, refused])),
     identities: noIdentities(),
     hidden: new Map(ended?.hidden.map(({ hash, count }) => [hash, count])),
@@ -132,7 +115,10 @@ export function openTurn(
 }
 
 /** The turn when it is over. */
-export function endedTurn(turn: OpenTurn, how: Pick<EndedTurn, 'cap' | 'stopped'>): EndedTurn {
+export function endedTurn(
+  turn: OpenTurn,
+  how: Pick<EndedTurn, 'cap'> & { stopped?: string },
+): EndedTurn {
   const { aliases } = turn.identities
   const others = [...aliases].map(([key, own]) => [key, turn.known.get(own) ?? []] as const)
   const known = [
@@ -146,7 +132,7 @@ export function endedTurn(turn: OpenTurn, how: Pick<EndedTurn, 'cap' | 'stopped'
     hidden: hiddenOf(turn),
     reopens: false,
     cap: how.cap,
-    stopped: how.stopped,
+    stopped: how.stopped ?? '',
   }
 }
 
@@ -158,7 +144,7 @@ export function noteRecord(
 ): void {
   turn.names = withName(turn.names, turnKey)
   turn.blocking = blocking
-  turn.caps = lowestCaps(turn.caps, policy.caps)
+  turn.allowance.caps = lowestCaps(turn.allowance.caps, policy.caps)
   turn.stop = stopOfTurn(policy.stops)
   turn.activeAt = time
 }
@@ -174,22 +160,24 @@ export function propose({ conversation }: Place, turn: OpenTurn, message: GuestR
   const policy = message.blocking ? message.policy : observed(message.policy)
   // A guest's call is never tried again: its tool is not Weir's.
   const declarations = message.declarations.map((one) => ({ ...one, idempotent: false }))
-  turn.used.rounds += 1
-  const place = { conversation, turn: turn.turn, round: turn.used.rounds }
-  const expiresAt = expiresAtOf(turn)
+  turn.allowance = withRound(turn.allowance)
+  const id = { turn: turn.turn, round: turn.allowance.used.rounds }
+  const place = { conversation, ...id }
+  const end = expiresAt(turn.allowance)
   const callsLeft = callsLeftOf(turn, message)
   turn.known.set(key, [])
   if (message.isShown && message.after !== null) turn.identities.taken.set(key, message.after)
   turn.outstanding = {
-    round: turn.used.rounds,
+    ...id,
     key,
     turnKey: message.turnKey,
     callsLeft,
     hides,
     request: requestOf(turn, message),
+    /** The advice that the guest had when it made the round. */
     nudge: turn.last.text === '' ? null : turn.last.text,
     calls: response.calls.map(({ ordinal, id }) => ({ ordinal, id, reported: undefined })),
-    expiresAt,
+    expiresAt: end,
     policy: { startWithinMs: policy.startWithinMs, graceMs: policy.graceMs },
     toolTimeoutMsMax: slowestTimeout(declarations),
   }
@@ -204,10 +192,10 @@ export function propose({ conversation }: Place, turn: OpenTurn, message: GuestR
         agent,
         policy,
         callsLeft,
-        expiresAt,
+        expiresAt: end,
       },
     },
-    roundStarted(place, turn, turn.outstanding, message.turnKey),
+    roundBegun(place, turn.outstanding, message.turnKey),
   ]
 }
 
@@ -251,21 +239,30 @@ function observed(policy: Policy): Policy {
 }
 
 /** Joins the key of the outstanding round with its number, for a front that writes it again. */
-export function roundStarted(
+export function roundBegun(
   { conversation }: Pick<Place, 'conversation'>,
-  { turn }: OpenTurn,
-  { round, key, callsLeft, nudge }: OutstandingRound,
+  outstanding: OutstandingRound,
   turnKey: string,
 ): Output {
-  const message = { conversation, turn, round, callsLeft, nudged: nudge !== null, key, turnKey }
-  return { to: 'activity', message: { type: 'round-started', ...message } }
+  return roundStarted({ conversation, ...outstanding }, outstanding, {
+    key: outstanding.key,
+    turnKey,
+  })
+}
+
+/** The round to end from outside. Without an outstanding one, all of the turn ends. */
+export function roundOf({ turn, outstanding, allowance }: OpenTurn): Outstanding {
+  return outstanding ?? { turn, round: 0, nudge: null, expiresAt: expiresAt(allowance) }
 }
 
 /**
  * The calls that the turn may still make. A front that only observes cannot keep a call from
  * running, so none may count as skipped.
  */
-function callsLeftOf({ last, caps, used }: OpenTurn, { blocking }: GuestRound): number {
+function callsLeftOf(
+  { last, allowance: { caps, used } }: OpenTurn,
+  { blocking }: GuestRound,
+): number {
   if (!blocking) return limits.turnCallsMax
   if (last.rung === 'text_only' || last.rung === 'end') return 0
   return Math.max(0, caps.calls - used.calls)
@@ -345,15 +342,6 @@ function reasonOf(status: Exclude<GuestResult['status'], 'unseen'>, text: string
   }
 }
 
-/** Counts a round that is over, with refused calls and cached tokens. */
-export function addRound(turn: OpenTurn, { response, policy }: RoundOutcome): void {
-  const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = response.usage
-  turn.caps = lowestCaps(turn.caps, policy.caps)
-  turn.used.calls += response.calls.length
-  turn.used.inputTokens += inputTokens + cacheReadTokens + cacheWriteTokens
-  turn.used.outputTokens += outputTokens
-}
-
 /** The key of a visible round, with the refused rounds counted that the guest never saw. */
 export function shifted(hidden: ReadonlyMap<string, number>, key: string): string {
   if (hidden.size === 0) return key
@@ -391,29 +379,14 @@ export function hiddenOf({ hidden }: OpenTurn): HiddenRounds[] {
   return [...hidden].map(([hash, count]) => ({ hash, count }))
 }
 
-/** The append time at which the turn is over. From then on nothing of it may start. */
-export function expiresAtOf({ openedAt, caps, extendedTo }: OpenTurn): Milliseconds {
-  return Math.max(openedAt + caps.wallMs, extendedTo)
-}
-
-/** The caps in force. The wall limit includes the extension by slow guards. */
-export function capsNow(turn: OpenTurn): Caps {
-  return { ...turn.caps, wallMs: expiresAtOf(turn) - turn.openedAt }
-}
-
-/** Extends the turn for slow guards, up to a ceiling that no message can raise. */
+/** Extends the turn for slow guards. */
 export function extend(turn: OpenTurn, outstanding: OutstandingRound, until: Milliseconds): void {
-  const ceiling = turn.openedAt + limits.turnWallMsMax + limits.turnExtensionMsMax
-  turn.extendedTo = Math.max(turn.extendedTo, Math.min(until, ceiling))
-  outstanding.expiresAt = Math.max(outstanding.expiresAt, turn.extendedTo)
+  turn.allowance = extended(turn.allowance, until)
+  outstanding.expiresAt = Math.max(outstanding.expiresAt, turn.allowance.extendedTo)
 }
 
 /** The time by which the outstanding round certainly has its outcome. */
 export function latestOutcomeOf(outstanding: OutstandingRound): Milliseconds {
   const { expiresAt, policy, toolTimeoutMsMax } = outstanding
   return latestOutcome(expiresAt, policy, toolTimeoutMsMax)
-}
-
-export function totalsOf({ used, openedAt }: OpenTurn, time: Milliseconds): Totals {
-  return { ...used, wallMs: time - openedAt }
 }

@@ -6,11 +6,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import { type Edge, openEdge } from '../../client/edge/edge.ts'
-import type { Streamed } from '../../services/llm-gateway/performer/providers/provider.ts'
 import { startStages, type World } from '../../services/stages.ts'
 import { type Agent, defaultSettings, policyOf } from '../../shared/agents/agents.ts'
 import { openEmbeddedBus } from '../../shared/bus/embedded/bus.ts'
 import { systemClock } from '../../shared/lib/clock.ts'
+import type { Streamed } from '../../shared/wire/exchange.ts'
 
 /** An agent with one tool, for turns of so many rounds and a day. */
 export function instantAgent(rounds: number, parts: Partial<Agent> = {}): Agent {

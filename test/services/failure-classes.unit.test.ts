@@ -5,15 +5,6 @@ import { join } from 'node:path'
 import { describe, expect, it } from '@jest/globals'
 import { accumulator } from '../../services/accumulator/reducer.ts'
 import { conversation } from '../../services/conversation/reducer.ts'
-import { contextFull } from '../../services/llm-gateway/performer/providers/context-full.ts'
-import type { Failed } from '../../services/llm-gateway/performer/providers/provider.ts'
-import {
-  brokenStream,
-  connectionFailure,
-  httpFailure,
-  interruptionOf,
-  reportedError,
-} from '../../services/llm-gateway/performer/providers/provider-errors.ts'
 import { llmGateway } from '../../services/llm-gateway/reducer.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type {
@@ -23,6 +14,15 @@ import type {
   UserMessage,
 } from '../../shared/contract/messages.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
+import type { Failed } from '../../shared/wire/exchange.ts'
+import { contextFull } from '../../shared/wire/faults/context-full.ts'
+import {
+  brokenStream,
+  connectionFailure,
+  httpFailure,
+  interruptionOf,
+  reportedError,
+} from '../../shared/wire/faults/provider-errors.ts'
 import { at, given } from '../support/given.ts'
 import { modelRequest } from '../support/messages.ts'
 import {

@@ -2,10 +2,6 @@
 // they do live. Its calls are shown even if the stream was cut.
 
 import { accumulator } from '../../../services/accumulator/reducer.ts'
-import type {
-  Failed,
-  Finished,
-} from '../../../services/llm-gateway/performer/providers/provider.ts'
 import { validator } from '../../../services/validator/reducer.ts'
 import { defaultPolicy } from '../../../shared/agents/agents.ts'
 import { limits } from '../../../shared/contract/limits.ts'
@@ -16,6 +12,7 @@ import type {
   RoundProposed,
 } from '../../../shared/contract/messages.ts'
 import { createPlayer } from '../../../shared/runtime/in-memory.ts'
+import type { Failed, Finished } from '../../../shared/wire/exchange.ts'
 
 /** A tool as a request offers it. */
 export type OfferedTool = { name: string; schema: unknown }

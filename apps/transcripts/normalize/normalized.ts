@@ -2,12 +2,7 @@
 // The SDK's fetch reads the file.
 
 import { AnswerWatch } from '../../../services/llm-gateway/degenerate/answer-watch.ts'
-import type {
-  Failed,
-  Finished,
-  ProviderRecord,
-} from '../../../services/llm-gateway/performer/providers/provider.ts'
-import { parseJson } from '../../../services/llm-gateway/performer/wire/exact-json.ts'
+import type { ProviderRecord } from '../../../services/llm-gateway/performer/providers/provider.ts'
 import { defaultSettings } from '../../../shared/agents/agents.ts'
 import { argumentText } from '../../../shared/contract/call/call.ts'
 import type {
@@ -21,6 +16,8 @@ import type {
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { isObject } from '../../../shared/lib/json/json-object.ts'
 import { withExactNumbers } from '../../../shared/lib/json/raw-numbers.ts'
+import { parseJson } from '../../../shared/wire/exact-json.ts'
+import type { Failed, Finished } from '../../../shared/wire/exchange.ts'
 import { declarationOf, judgedRound, type OfferedTool } from './judged-round.ts'
 import { foreignTo, type RecordedBody, recordedBodies } from './recording.ts'
 

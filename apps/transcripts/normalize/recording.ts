@@ -7,9 +7,9 @@ import type {
   RecordingFormat,
 } from '../../../services/llm-gateway/performer/providers/provider.ts'
 import { providers } from '../../../services/llm-gateway/performer/providers/providers.ts'
-import { parseJson } from '../../../services/llm-gateway/performer/wire/exact-json.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { isObject } from '../../../shared/lib/json/json-object.ts'
+import { parseJson } from '../../../shared/wire/exact-json.ts'
 
 export type RecordedBody = {
   contentType: 'text/event-stream' | 'application/json'

@@ -14,7 +14,6 @@ import {
   type Reservation,
   reserveBound,
 } from '../../../services/llm-gateway/performer/budgets/reservation.ts'
-import type { Failed } from '../../../services/llm-gateway/performer/providers/provider.ts'
 import type { Bus } from '../../../shared/contract/bus.ts'
 import type { ConversationId } from '../../../shared/contract/ids.ts'
 import { limits } from '../../../shared/contract/limits.ts'
@@ -23,6 +22,7 @@ import { budgetKeyPrefix, pricesKey } from '../../../shared/contract/topology.ts
 import { isObject } from '../../../shared/lib/json/json-object.ts'
 import { budgetLog } from '../../../shared/runtime/budgets/budget-log.ts'
 import type { policyReader } from '../../../shared/runtime/policy-reader.ts'
+import type { Failed } from '../../../shared/wire/exchange.ts'
 import type { GuestRequest } from '../guest-conversation.ts'
 
 /** A model request that a guest is about to send. */

@@ -3,7 +3,7 @@
 
 import type { PartEvent } from '../../../shared/contract/messages.ts'
 import { shortened } from '../../../shared/lib/text-cut.ts'
-import type { Failed } from '../performer/providers/provider.ts'
+import type { Failed } from '../../../shared/wire/exchange.ts'
 import { type Repetition, RepetitionWatch } from './repetition-watch.ts'
 
 export class AnswerWatch {

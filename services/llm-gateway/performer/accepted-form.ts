@@ -7,11 +7,11 @@
 
 import type { Agent } from '../../../shared/agents/agents.ts'
 import type { AttemptFailed, ReasoningRefusal } from '../../../shared/contract/messages.ts'
+import type { Failed, ProviderRequest } from '../../../shared/wire/exchange.ts'
+import { isAnswerable } from '../../../shared/wire/faults/reasoning-refused.ts'
 import type { AttemptTask } from '../reducer.ts'
 import { createLessons, type Lessons } from './providers/lessons.ts'
 import { inPlainText, type Obstacle, obstacleIn } from './providers/plain-request.ts'
-import type { Failed, ProviderRequest } from './providers/provider.ts'
-import { isAnswerable } from './providers/reasoning-refused.ts'
 
 /** A refusal that describes the provider, not one conversation. */
 type LearnedRefusal = Exclude<ReasoningRefusal, 'none' | 'damaged'>

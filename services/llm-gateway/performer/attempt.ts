@@ -33,6 +33,13 @@ import { lazyChild, type WorkLog } from '../../../shared/lib/lazy-log.ts'
 import type { Slots } from '../../../shared/lib/slots.ts'
 import { version } from '../../../shared/lib/version.ts'
 import { stopOfTurn } from '../../../shared/runtime/stops.ts'
+import type { Failed, ProviderRequest } from '../../../shared/wire/exchange.ts'
+import {
+  contextFull,
+  historyTooLarge,
+  isContextEnd,
+} from '../../../shared/wire/faults/context-full.ts'
+import { shortReason } from '../../../shared/wire/faults/short-reason.ts'
 import { withReminder } from '../degenerate/reminder.ts'
 import type { AttemptTask } from '../reducer.ts'
 import {
@@ -53,9 +60,7 @@ import { instructionsOf } from './instructions.ts'
 import { checkBeforeRequest, StoppedByOperator, stoppedAttempt } from './operator-stops.ts'
 import { PartWriter } from './part-writer.ts'
 import { policyInForce } from './policy-in-force.ts'
-import { contextFull, historyTooLarge, isContextEnd } from './providers/context-full.ts'
-import type { Connect, Failed, ProviderRequest } from './providers/provider.ts'
-import { shortReason } from './providers/short-reason.ts'
+import type { Connect } from './providers/provider.ts'
 import {
   afterShortening,
   type Shortened,

@@ -9,17 +9,8 @@ import { limits } from '../../../shared/contract/limits.ts'
 import type { Content, HistoryEntry } from '../../../shared/contract/messages.ts'
 import type { PerformerContext } from '../../../shared/contract/performer.ts'
 import { contentKey } from '../../../shared/contract/topology.ts'
-
-/** The bytes of the contents of a history, by hash. */
-export type Contents = ReadonlyMap<string, Uint8Array>
-
-/** The contents that the history names, in its order, with repeats. */
-export function contentsIn(history: readonly HistoryEntry[]): Content[] {
-  return history.flatMap(({ contents, results }) => [
-    ...contents,
-    ...results.flatMap((result) => result.contents),
-  ])
-}
+import type { Contents } from '../../../shared/wire/exchange.ts'
+import { contentsIn } from '../../../shared/wire/request/contents.ts'
 
 /** A text is the reason why they cannot be read. Rejects if the table cannot be read. */
 export async function readContents(

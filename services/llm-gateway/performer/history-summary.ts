@@ -11,7 +11,7 @@ import { limits } from '../../../shared/contract/limits.ts'
 import type { HistoryEntry, HistorySummary } from '../../../shared/contract/messages.ts'
 import type { HistoryPlace } from '../../../shared/contract/performer.ts'
 import { cutToBytes, shortened } from '../../../shared/lib/text-cut.ts'
-import { historyBytes } from './providers/context-full.ts'
+import { historyBytes } from '../../../shared/wire/faults/context-full.ts'
 
 /** As HistoryRule of an agent. */
 export type Keep = { rounds?: number; tokens?: number }

@@ -10,8 +10,8 @@ import {
   stopReason,
   stopsInForce,
 } from '../../../shared/runtime/stops.ts'
+import type { Failed } from '../../../shared/wire/exchange.ts'
 import { type BudgetsInForce, budgetsInForce } from './budgets/in-force.ts'
-import type { Failed } from './providers/provider.ts'
 
 /** The abort of a running attempt by a stop. */
 export class StoppedByOperator extends Error {

@@ -12,6 +12,8 @@ import type { HistoryEntry, HistorySummary } from '../../../shared/contract/mess
 import type { HistoryPlace, PerformerContext } from '../../../shared/contract/performer.ts'
 import { summaryKey } from '../../../shared/contract/topology.ts'
 import type { WorkLog } from '../../../shared/lib/lazy-log.ts'
+import type { Failed, ProviderRequest } from '../../../shared/wire/exchange.ts'
+import { shortReason } from '../../../shared/wire/faults/short-reason.ts'
 import type { AttemptTask } from '../reducer.ts'
 import { streamAnswer } from './answer.ts'
 import type { Reservation } from './budgets/reservation.ts'
@@ -25,8 +27,7 @@ import {
   throughOf,
 } from './history-summary.ts'
 import { PartWriter } from './part-writer.ts'
-import type { Connect, Failed, ProviderRequest } from './providers/provider.ts'
-import { shortReason } from './providers/short-reason.ts'
+import type { Connect } from './providers/provider.ts'
 import { stopped } from './wire/abortable-wait.ts'
 
 /** The newest summaries that this process wrote. Its copy of the table may lag behind them. */

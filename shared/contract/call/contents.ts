@@ -1,7 +1,7 @@
 // Contents: the images and files of a message or of a result. A record names them by hash; their
 // bytes are pieces in the table `history`.
 // Owns: the accepted media types, their recognition, the pieces, the text that describes a content.
-// Does not own: the form in which a provider gets them (services/llm-gateway/performer/providers/contents.ts).
+// Does not own: the form in which a provider gets them (shared/wire/request/contents.ts).
 //
 // CONTENTS-1. The media type is that of the first bytes, never that of a name or of a claim.
 // CONTENTS-2. Nobody renders a content. People and logs get its type, its size and its hash.

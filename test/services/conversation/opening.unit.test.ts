@@ -109,9 +109,11 @@ describe('a message to an idle conversation', () => {
   it('lowers the rounds too, and then to the stamp of the first round', () => {
     const settings = settingsWith({ rounds: 1_000_000 })
     const turn = given(conversation, says('m1', { settings }))
-    expect(turn.state).toMatchObject({ turn: { caps: { rounds: limits.turnRoundsMax } } })
+    expect(turn.state).toMatchObject({
+      turn: { allowance: { caps: { rounds: limits.turnRoundsMax } } },
+    })
     expect(turn.when(outcome(0, 1, { calls: 1, caps: { rounds: 25 } })).state).toMatchObject({
-      turn: { caps: { rounds: 25 } },
+      turn: { allowance: { caps: { rounds: 25 } } },
     })
   })
 })

@@ -193,7 +193,7 @@ describe('a slow guard', () => {
   it('extends the time of the outstanding round and of the turn', () => {
     const longer = proposed.when(extended(0, 1, 2 * day))
     expect(longer.state?.turn?.outstanding?.expiresAt).toBe(2 * day)
-    expect(proposed.when(extended(0, 2, 2 * day)).state?.turn?.extendedTo).toBe(0)
+    expect(proposed.when(extended(0, 2, 2 * day)).state?.turn?.allowance.extendedTo).toBe(0)
   })
 })
 

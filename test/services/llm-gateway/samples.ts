@@ -1,10 +1,7 @@
 // Samples for the gateway's tests: an agent with a tool, the entries of its history, and a
 // provider's stream read to its end.
 
-import type {
-  Provider,
-  Streamed,
-} from '../../../services/llm-gateway/performer/providers/provider.ts'
+import type { Provider } from '../../../services/llm-gateway/performer/providers/provider.ts'
 import { type Agent, defaultSettings, type Tool } from '../../../shared/agents/agents.ts'
 import type {
   Call,
@@ -14,6 +11,7 @@ import type {
   PartEvent,
   Response,
 } from '../../../shared/contract/messages.ts'
+import type { Streamed } from '../../../shared/wire/exchange.ts'
 
 export const apiKey = 'sk-test-0123456789'
 

@@ -1,9 +1,9 @@
 // The token counts of providers, as far as they can be read.
 
 import { describe, expect, it } from '@jest/globals'
-import { messagesUsage } from '../../../shared/transcript/token-counts/anthropic.ts'
-import { usageOf } from '../../../shared/transcript/token-counts/openai-chat.ts'
-import { responsesUsage } from '../../../shared/transcript/token-counts/openai-responses.ts'
+import { messagesUsage } from '../../../shared/wire/anthropic/usage.ts'
+import { usageOf } from '../../../shared/wire/openai-chat/usage.ts'
+import { responsesUsage } from '../../../shared/wire/openai-responses/usage.ts'
 
 const none = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 }
 const unreadable = [1e308, -100_000, 1.5, 2 ** 60, '7', {}, true]

@@ -2,13 +2,10 @@
 // and badly, only thinks, sends nothing, loops, and obeys a text-only round or ignores it. It
 // fails, stalls and is cut off. The ledger records every request and every streamed event.
 
-import type {
-  Provider,
-  ProviderRequest,
-  Streamed,
-} from '../../../services/llm-gateway/performer/providers/provider.ts'
+import type { Provider } from '../../../services/llm-gateway/performer/providers/provider.ts'
 import type { PartEvent, PartKind } from '../../../shared/contract/messages.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
+import type { ProviderRequest, Streamed } from '../../../shared/wire/exchange.ts'
 import type { Machine } from '../machine.ts'
 import type { Random } from '../random.ts'
 import { toolNames } from './agents.ts'

@@ -6,13 +6,10 @@
 // HOST-MESSAGE-2. An unfinished line of a pipe has at most `limits.mcpMessageBytesMax` bytes.
 
 import { Transform } from 'node:stream'
-import {
-  exactValues,
-  type Path,
-} from '../../../../services/llm-gateway/performer/wire/exact-json.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
 import { boundedJson } from '../../../../shared/lib/json/bounded-json.ts'
 import { isObject } from '../../../../shared/lib/json/json-object.ts'
+import { exactValues, type Path } from '../../../../shared/wire/exact-json.ts'
 
 /** Of `_meta` in the parameters of a call. */
 const argumentsKey = 'weir/arguments'

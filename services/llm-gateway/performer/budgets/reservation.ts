@@ -17,9 +17,9 @@ import type {
 import type { PerformerContext } from '../../../../shared/contract/performer.ts'
 import type { Milliseconds } from '../../../../shared/lib/clock.ts'
 import { shortened } from '../../../../shared/lib/text-cut.ts'
+import type { Failed, ProviderRequest } from '../../../../shared/wire/exchange.ts'
 import type { Price, PricedModel } from '../../prices/known-prices.ts'
 import type { PriceOf } from '../../prices/price.ts'
-import type { Failed, ProviderRequest } from '../providers/provider.ts'
 import type { BudgetsInForce } from './in-force.ts'
 import type { LedgerReader } from './ledger-reader.ts'
 

@@ -1,8 +1,8 @@
 // Turns a round with calls into text, for models and servers that accept no calls in a history.
 
 import type { Call, CallResult, HistoryEntry } from '../../../../shared/contract/messages.ts'
-import { unknownResult } from './call-pairs.ts'
-import { inputOf } from './utterances.ts'
+import { unknownResult } from '../../../../shared/wire/request/call-pairs.ts'
+import { inputOf } from '../../../../shared/wire/request/utterances.ts'
 
 /**
  * Returns the entry itself if it has no calls, otherwise two entries: the model's text, and the

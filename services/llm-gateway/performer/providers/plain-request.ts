@@ -10,8 +10,8 @@
 
 import type { Agent } from '../../../../shared/agents/agents.ts'
 import type { Call, HistoryEntry } from '../../../../shared/contract/messages.ts'
+import type { ProviderRequest } from '../../../../shared/wire/exchange.ts'
 import { argumentsOf, callsAsText } from './calls-as-text.ts'
-import type { Failed, ProviderRequest } from './provider.ts'
 
 /**
  * The part that a server refuses: declared tools that must not be called, or calls without declared
@@ -56,24 +56,4 @@ function asSentences(calls: Call[]): string[] {
   return calls.map(
     (call) => `I called the tool ${call.name} with the arguments ${argumentsOf(call)}.`,
   )
-}
-
-/**
- * Whether the provider may have refused the content of the request and not its sender. Any 400 may
- * be about tools: wordings vary, and the request is sent at most once more. `tools`: the message
- * mentions them. `status`: undefined if the error came inside the answer.
- */
-export function formRefusedBy({
-  status,
-  statement,
-}: {
-  status: number | undefined
-  statement: string
-}): Failed['formRefused'] {
-  const speaksOfTools = /tool|function/i.test(statement)
-  if (status === 400 || status === 422) return speaksOfTools ? 'tools' : 'unsaid'
-  // OpenRouter: 404, No endpoints found that support the provided 'tool_choice' value.
-  return speaksOfTools && (status === undefined || status === 404 || status === 501)
-    ? 'tools'
-    : undefined
 }

@@ -4,7 +4,7 @@
 //
 // SDK-POST-1. A foreign `fetch` gets its own copy of the headers, so it can change them.
 
-import { parseJson } from '../wire/exact-json.ts'
+import { parseJson } from '../../../../shared/wire/exact-json.ts'
 import { httpFetch } from '../wire/http-fetch.ts'
 
 /** A client of either SDK. */

@@ -10,8 +10,8 @@
 
 import type { Agent } from '../../../../shared/agents/agents.ts'
 import type { Call, Declaration } from '../../../../shared/contract/messages.ts'
+import type { ProviderRequest } from '../../../../shared/wire/exchange.ts'
 import { argumentsOf, callsAsText } from './calls-as-text.ts'
-import type { ProviderRequest } from './provider.ts'
 
 /** The request in the form that this agent's model accepts. */
 export function inItsWords({ model, system }: Agent, request: ProviderRequest): ProviderRequest {

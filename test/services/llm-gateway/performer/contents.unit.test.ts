@@ -1,11 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
-import { contentsIn, readContents } from '../../../../services/llm-gateway/performer/contents.ts'
-import { messageRequest } from '../../../../services/llm-gateway/performer/providers/anthropic/request.ts'
-import { historyTooLarge } from '../../../../services/llm-gateway/performer/providers/context-full.ts'
-import { chatRequest } from '../../../../services/llm-gateway/performer/providers/openai-chat/request.ts'
-import { responsesRequest } from '../../../../services/llm-gateway/performer/providers/openai-responses/request.ts'
+import { readContents } from '../../../../services/llm-gateway/performer/contents.ts'
 import { inPlainText } from '../../../../services/llm-gateway/performer/providers/plain-request.ts'
-import type { ProviderRequest } from '../../../../services/llm-gateway/performer/providers/provider.ts'
 import {
   contentNote,
   contentOf,
@@ -16,6 +11,12 @@ import {
 import { limits } from '../../../../shared/contract/limits.ts'
 import type { Message } from '../../../../shared/contract/messages.ts'
 import { contentKey } from '../../../../shared/contract/topology.ts'
+import { messageRequest } from '../../../../shared/wire/anthropic/request.ts'
+import type { ProviderRequest } from '../../../../shared/wire/exchange.ts'
+import { historyTooLarge } from '../../../../shared/wire/faults/context-full.ts'
+import { chatRequest } from '../../../../shared/wire/openai-chat/request.ts'
+import { responsesRequest } from '../../../../shared/wire/openai-responses/request.ts'
+import { contentsIn } from '../../../../shared/wire/request/contents.ts'
 import { png } from '../../../support/contents.ts'
 import { agentOf, call, modelSays, result, userSays } from '../samples.ts'
 

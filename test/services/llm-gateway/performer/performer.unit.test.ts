@@ -8,14 +8,10 @@ import { withTextCalls } from '../../../../services/accumulator/text-calls.ts'
 import type { GatewayOptions } from '../../../../services/llm-gateway/performer/attempt.ts'
 import { startGateway } from '../../../../services/llm-gateway/performer/performer.ts'
 import { connectAnthropic } from '../../../../services/llm-gateway/performer/providers/anthropic/connect.ts'
-import { callPieces } from '../../../../services/llm-gateway/performer/providers/openai-chat/calls.ts'
 import type {
   Connect,
   Provider,
-  ProviderRequest,
-  Streamed,
 } from '../../../../services/llm-gateway/performer/providers/provider.ts'
-import { exactValues } from '../../../../services/llm-gateway/performer/wire/exact-json.ts'
 import type { AttemptTask } from '../../../../services/llm-gateway/reducer.ts'
 import {
   type Agent,
@@ -38,6 +34,9 @@ import type { Port } from '../../../../shared/contract/topology.ts'
 import { createLog } from '../../../../shared/lib/log.ts'
 import { createSlots } from '../../../../shared/lib/slots.ts'
 import { version } from '../../../../shared/lib/version.ts'
+import { exactValues } from '../../../../shared/wire/exact-json.ts'
+import type { ProviderRequest, Streamed } from '../../../../shared/wire/exchange.ts'
+import { callPieces } from '../../../../shared/wire/openai-chat/calls.ts'
 import { modelRequest } from '../../../support/messages.ts'
 import { noBudgets } from '../../../support/no-budgets.ts'
 import { longText } from '../../../support/script.ts'

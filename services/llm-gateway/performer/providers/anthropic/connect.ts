@@ -8,14 +8,14 @@
 import Anthropic, { APIError } from '@anthropic-ai/sdk'
 import type { Agent } from '../../../../../shared/agents/agents.ts'
 import { secretsOfModel } from '../../../../../shared/agents/secrets.ts'
+import { messageReader } from '../../../../../shared/wire/anthropic/reading.ts'
+import { messageRequest } from '../../../../../shared/wire/anthropic/request.ts'
+import { streamedAnswer } from '../../../../../shared/wire/streamed-answer.ts'
 import { httpFetch } from '../../wire/http-fetch.ts'
-import { streamedAnswer } from '../../wire/streamed-answer.ts'
 import type { Provider } from '../provider.ts'
 import { sdkOptions } from '../sdk-options.ts'
 import { sdkPost } from '../sdk-post.ts'
 import { refusalOf } from './errors.ts'
-import { messageReading } from './reading.ts'
-import { messageRequest } from './request.ts'
 
 /**
  * Keeps the agent's key and address private. `fetch` sends the requests; tests pass recorded
@@ -39,7 +39,7 @@ export function connectAnthropic(
     stream: (request, signal, onBytes) =>
       streamedAnswer(
         {
-          reading: messageReading({
+          reader: messageReader({
             secret: secretsOfModel(agent.model),
             outputTokensMax: agent.model.maxOutputTokens,
           }),

@@ -1,9 +1,12 @@
 // Classifies the errors of Anthropic's SDK.
 
 import { APIConnectionTimeoutError, APIError } from '@anthropic-ai/sdk'
-import type { Failed } from '../provider.ts'
-import { connectionFailure, httpFailure } from '../provider-errors.ts'
-import type { Secret } from '../short-reason.ts'
+import type { Failed } from '../../../../../shared/wire/exchange.ts'
+import {
+  connectionFailure,
+  httpFailure,
+} from '../../../../../shared/wire/faults/provider-errors.ts'
+import type { Secret } from '../../../../../shared/wire/faults/short-reason.ts'
 
 /** An error before the response began. */
 export function refusalOf(error: unknown, apiKey: Secret): Failed {

@@ -7,13 +7,13 @@
 
 import type { Agent } from '../../../../../shared/agents/agents.ts'
 import { secretsOfModel } from '../../../../../shared/agents/secrets.ts'
+import { chatReader } from '../../../../../shared/wire/openai-chat/reading.ts'
+import { chatRequest } from '../../../../../shared/wire/openai-chat/request.ts'
+import { streamedAnswer } from '../../../../../shared/wire/streamed-answer.ts'
 import { httpFetch } from '../../wire/http-fetch.ts'
-import { streamedAnswer } from '../../wire/streamed-answer.ts'
 import { openaiPost } from '../openai-client.ts'
 import type { Provider } from '../provider.ts'
 import { refusalOf } from './errors.ts'
-import { chatReading } from './reading.ts'
-import { chatRequest } from './request.ts'
 
 /**
  * Keeps the agent's key and address private. `fetch` sends the requests; tests pass recorded
@@ -29,7 +29,7 @@ export function connectOpenaiChat(
     stream: (request, signal, onBytes) =>
       streamedAnswer(
         {
-          reading: chatReading({
+          reader: chatReader({
             secret: secretsOfModel(agent.model),
             model: agent.model.name,
             outputTokensMax: agent.model.maxOutputTokens,

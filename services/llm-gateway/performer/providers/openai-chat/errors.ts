@@ -2,9 +2,12 @@
 
 import { APIConnectionTimeoutError, APIError } from 'openai'
 import { isObject } from '../../../../../shared/lib/json/json-object.ts'
-import type { Failed } from '../provider.ts'
-import { connectionFailure, httpFailure } from '../provider-errors.ts'
-import type { Secret } from '../short-reason.ts'
+import type { Failed } from '../../../../../shared/wire/exchange.ts'
+import {
+  connectionFailure,
+  httpFailure,
+} from '../../../../../shared/wire/faults/provider-errors.ts'
+import type { Secret } from '../../../../../shared/wire/faults/short-reason.ts'
 
 /** An error before the response began. */
 export function refusalOf(error: unknown, apiKey: Secret): Failed {

@@ -1,8 +1,8 @@
 // OpenAI's Chat Completions API. connect.ts brings its SDK, once an agent sends a request.
 
 import { isObject } from '../../../../../shared/lib/json/json-object.ts'
+import { openaiEfforts, openaiTiers } from '../../../../../shared/wire/openai/options.ts'
 import { openaiModelCheck } from '../openai-model-check.ts'
-import { openaiEfforts, openaiTiers } from '../openai-options.ts'
 import type { ProviderRecord } from '../provider.ts'
 
 export const openaiChat: ProviderRecord<'openai-chat'> = {

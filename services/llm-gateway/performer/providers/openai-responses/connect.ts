@@ -6,13 +6,13 @@
 
 import type { Agent } from '../../../../../shared/agents/agents.ts'
 import { secretsOfModel } from '../../../../../shared/agents/secrets.ts'
+import { responseReader } from '../../../../../shared/wire/openai-responses/reading.ts'
+import { responsesRequest } from '../../../../../shared/wire/openai-responses/request.ts'
+import { streamedAnswer } from '../../../../../shared/wire/streamed-answer.ts'
 import { httpFetch } from '../../wire/http-fetch.ts'
-import { streamedAnswer } from '../../wire/streamed-answer.ts'
 import { refusalOf } from '../openai-chat/errors.ts'
 import { openaiPost } from '../openai-client.ts'
 import type { Provider } from '../provider.ts'
-import { responseReading } from './reading.ts'
-import { responsesRequest } from './request.ts'
 
 /**
  * Keeps the agent's key and address private. `fetch` sends the requests; tests pass recorded
@@ -28,7 +28,7 @@ export function connectOpenaiResponses(
     stream: (request, signal, onBytes) =>
       streamedAnswer(
         {
-          reading: responseReading({
+          reader: responseReader({
             secret: secretsOfModel(agent.model),
             model: agent.model.name,
             outputTokensMax: agent.model.maxOutputTokens,

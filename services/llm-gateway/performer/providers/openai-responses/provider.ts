@@ -1,7 +1,7 @@
 // OpenAI's Responses API. connect.ts brings its SDK, once an agent sends a request.
 
+import { openaiEfforts, openaiTiers } from '../../../../../shared/wire/openai/options.ts'
 import { openaiModelCheck } from '../openai-model-check.ts'
-import { openaiEfforts, openaiTiers } from '../openai-options.ts'
 import type { ProviderRecord } from '../provider.ts'
 
 export const openaiResponses: ProviderRecord<'openai-responses'> = {

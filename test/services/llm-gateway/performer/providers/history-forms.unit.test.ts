@@ -2,11 +2,11 @@
 
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import { conversationMessages } from '../../../../../services/llm-gateway/performer/providers/anthropic/conversation-messages.ts'
-import { validMessages } from '../../../../../services/llm-gateway/performer/providers/anthropic/valid-messages.ts'
-import { chatMessages } from '../../../../../services/llm-gateway/performer/providers/openai-chat/messages.ts'
-import { validChatMessages } from '../../../../../services/llm-gateway/performer/providers/openai-chat/valid-chat-messages.ts'
 import type { HistoryEntry } from '../../../../../shared/contract/messages.ts'
+import { conversationMessages } from '../../../../../shared/wire/anthropic/conversation-messages.ts'
+import { validMessages } from '../../../../../shared/wire/anthropic/valid-messages.ts'
+import { chatMessages } from '../../../../../shared/wire/openai-chat/messages.ts'
+import { validChatMessages } from '../../../../../shared/wire/openai-chat/valid-chat-messages.ts'
 import { call, modelSays, result, userSays } from '../../samples.ts'
 
 const text = fc.constantFrom('', ' ', 'hi', 'so')

@@ -3,13 +3,13 @@
 
 import { describe, expect, it } from '@jest/globals'
 import {
-  formRefusedBy,
   inPlainText,
   obstacleIn,
 } from '../../../../../services/llm-gateway/performer/providers/plain-request.ts'
-import type { ProviderRequest } from '../../../../../services/llm-gateway/performer/providers/provider.ts'
 import { toolRef } from '../../../../../shared/agents/agents.ts'
 import type { HistoryEntry, ModelRequest } from '../../../../../shared/contract/messages.ts'
+import type { ProviderRequest } from '../../../../../shared/wire/exchange.ts'
+import { formRefusedBy } from '../../../../../shared/wire/faults/form-refused.ts'
 import { type Api, type Body, gatewayBefore, type Refusal } from '../../gateway-before.ts'
 import { agentOf, call, modelSays, result, tool, userSays } from '../../samples.ts'
 

@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals'
 import { recover } from '../../../../../services/accumulator/dialects/recover.ts'
-import { messageRequest } from '../../../../../services/llm-gateway/performer/providers/anthropic/request.ts'
-import { chatRequest } from '../../../../../services/llm-gateway/performer/providers/openai-chat/request.ts'
-import type { ProviderRequest } from '../../../../../services/llm-gateway/performer/providers/provider.ts'
 import { inItsWords } from '../../../../../services/llm-gateway/performer/providers/text-calling.ts'
 import type { Agent } from '../../../../../shared/agents/agents.ts'
 import type { HistoryEntry } from '../../../../../shared/contract/messages.ts'
+import { messageRequest } from '../../../../../shared/wire/anthropic/request.ts'
+import type { ProviderRequest } from '../../../../../shared/wire/exchange.ts'
+import { chatRequest } from '../../../../../shared/wire/openai-chat/request.ts'
 import { agentOf, call, modelSays, result, tool, userSays } from '../../samples.ts'
 
 const agent: Agent = agentOf({}, { toolCalls: 'text' })

@@ -4,9 +4,9 @@ import { createServer, globalAgent, type IncomingMessage, type ServerResponse } 
 import type { AddressInfo, Socket } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { afterEach, describe, expect, it } from '@jest/globals'
-import { sentEvents } from '../../../../../services/llm-gateway/performer/wire/event-stream.ts'
 import { httpFetch } from '../../../../../services/llm-gateway/performer/wire/http-fetch.ts'
 import { limits } from '../../../../../shared/contract/limits.ts'
+import { sentEvents } from '../../../../../shared/wire/event-stream.ts'
 
 let close = async (): Promise<void> => {}
 let sockets: Socket[] = []

@@ -1,0 +1,121 @@
+// Errors that a server reports inside a stream that began with 200, in the many shapes of servers.
+
+import { isObject } from '../../lib/json/json-object.ts'
+import type { Failed } from '../exchange.ts'
+import { isRefusal, reportedError } from './provider-errors.ts'
+
+type Json = Record<string, unknown>
+
+/** The error in a chunk or in one of its choices; undefined: none. */
+export function errorIn(
+  chunk: Json,
+  eventName: string | null,
+  sent: { choice: Json }[] = [],
+): Json | undefined {
+  const { base_resp: base, object, type, choices } = chunk
+  let error = saidBy(chunk)
+  for (const { choice } of sent)
+    error ??= saidBy(choice) ?? saidBy(choice.delta) ?? saidBy(choice.message)
+  error ??= saidBy(chunk.x_groq)
+  if (isObject(error)) return error
+  if (error !== undefined) return { ...chunk, message: error }
+  if (isObject(base) && saysSomething(base.status_code))
+    return { code: base.status_code, message: base.status_msg }
+  if (eventName === 'error' || object === 'error' || type === 'error' || type === 'exception')
+    return chunk
+  return choices === undefined || choices === null ? errorBody(chunk) : undefined
+}
+
+/** The error that an object reports. Undefined: none. */
+function saidBy(holder: unknown): unknown {
+  return isObject(holder) && saysSomething(holder.error) ? holder.error : undefined
+}
+
+/**
+ * False for a value that only states that there is no error: `{}`, `false`, a code of 0, or an
+ * object of such values.
+ */
+function saysSomething(value: unknown): boolean {
+  return isObject(value)
+    ? Object.values(value).some((inner) => isObject(inner) || !isBlank(inner))
+    : !isBlank(value)
+}
+
+function isBlank(value: unknown): boolean {
+  return (
+    value === undefined ||
+    value === null ||
+    value === false ||
+    ((typeof value === 'string' || typeof value === 'number') && Number(value) === 0)
+  )
+}
+
+/** The body of an error in the place of a chunk, as many servers write it. */
+function errorBody(chunk: Json): Json | undefined {
+  const { message, detail, errors, success, status } = chunk
+  const first: unknown = Array.isArray(errors) ? errors[0] : errors
+  if (saysSomething(first)) return isObject(first) ? first : { ...chunk, message: first }
+  const exception = Object.keys(chunk).find(
+    (name) => name.endsWith('Exception') && isObject(chunk[name]),
+  ) // Bedrock's error names
+  if (exception !== undefined) return { type: exception, ...(chunk[exception] as Json) }
+  const statement = [chunk.error_msg, chunk.error_message, chunk.msg].find(
+    (words) => typeof words === 'string',
+  )
+  const isError =
+    saysSomething(chunk.error_code) ||
+    statement !== undefined ||
+    success === false ||
+    status === 'error' ||
+    Number(status) >= 400
+  if (typeof message === 'string' || detail !== undefined || isError)
+    return {
+      ...chunk,
+      code: chunk.code ?? chunk.error_code,
+      message: message ?? statement ?? detail,
+    }
+  return undefined
+}
+
+/** Classifies such an error. */
+export function faultOf(error: Json): Failed {
+  const type =
+    [error.type, error.code].find((word) => typeof word === 'string' && word !== '') ?? 'error'
+  const status = [error.status_code, error.code, error.status]
+    .map(Number)
+    .find((code) => code >= 400 && code < 600)
+  const isModels = modelsFaults.has(`${error.code}`)
+  const refused =
+    !isModels &&
+    (status === undefined
+      ? refusals.has(`${error.type}`) || refusals.has(`${error.code}`)
+      : isRefusal(status))
+  return reportedError({
+    type: `${type}`,
+    words: [error.type, error.code],
+    message: error.message ?? error.detail,
+    refused,
+  })
+}
+
+/** The request was valid and the model's output was not, so the next response may be good. */
+const modelsFaults = new Set(['tool_use_failed', 'json_validate_failed', 'output_parse_failed'])
+
+const refusals = new Set([
+  ...[
+    'invalid_request_error',
+    'BadRequestError',
+    'authentication_error',
+    'AuthenticationError',
+    'permission_error',
+    'not_found_error',
+  ],
+  ...[
+    'NotFoundError',
+    'insufficient_quota',
+    'invalid_api_key',
+    'model_not_found',
+    'context_length_exceeded',
+    'content_policy_violation',
+  ],
+])

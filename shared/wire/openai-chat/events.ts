@@ -1,0 +1,333 @@
+// Maps the server-sent events of Chat Completions to part events. Owns: the content of a chunk, the
+// end of the stream and its validity. Does not own: HTTP (connect.ts), entries of calls (calls.ts),
+// which call a piece belongs to and how pieces join (accumulator).
+//
+// OPENAI-CHAT-EVENTS-1. Everything is emitted as it arrives. A piece of a call keeps its index, id
+//     and name.
+// OPENAI-CHAT-EVENTS-2. An unreadable chunk spoils the attempt. A payload that cannot begin a chunk
+//     is skipped, and after it an end mark alone does not count.
+// OPENAI-CHAT-EVENTS-3. A refusal has its own channel, and the stop of its response is `refusal`.
+// OPENAI-CHAT-EVENTS-4. The first choice is the answer. choices.ts adds calls of other choices.
+// OPENAI-CHAT-EVENTS-5. A response that restarts under another id spoils the attempt: its content
+//     would be doubled or mixed.
+
+import { limits } from '../../contract/limits.ts'
+import type { PartEvent, Stop, Usage } from '../../contract/messages.ts'
+import { isObject } from '../../lib/json/json-object.ts'
+import { finishWord, meaningOf } from '../../transcript/finish-reasons.ts'
+import { type Payload, payloadOf } from '../event-payload.ts'
+import type { ExactValues } from '../exact-json.ts'
+import type { Failed } from '../exchange.ts'
+import { brokenStream } from '../faults/provider-errors.ts'
+import { errorIn, faultOf } from '../faults/sent-errors.ts'
+import { type Secret, shortReason } from '../faults/short-reason.ts'
+import { newIndex, partEvent } from '../part-events.ts'
+import { metadataEvents } from '../response-metadata.ts'
+import { type Awaited, awaitedAfter, callPieces, mayHaveCalls } from './calls.ts'
+import { callsBeside, choicesIn, keepChoice, type OtherChoice, type SentChoice } from './choices.ts'
+import { beginsAnew, type Opening, openingAfter } from './opening.ts'
+import {
+  addDetails,
+  newReasoningDetails,
+  type ReasoningDetails,
+  returnedDetails,
+} from './reasoning-details.ts'
+import { usageIn, usageOf } from './usage.ts'
+
+type Json = Record<string, unknown>
+
+/** One response in progress; `readChunk` changes it in place. */
+export type ChatStream = {
+  /** Removed from error messages of the server. */
+  secret: Secret
+  /** The author of the reasoning, which no other model accepts. */
+  model: string
+  /** Our indexes of the text blocks. */
+  blocks: Map<'text' | 'refusal' | 'reasoning', number>
+  /** The number of emitted blocks. */
+  count: number
+  /** The server's id of the response; empty: none. */
+  id: string
+  /** The place of the first choice (OPENAI-CHAT-EVENTS-4); undefined: none yet. */
+  choice: number | undefined
+  /** The content of other choices, by place. */
+  others: Map<number, OtherChoice>
+  /** The beginning of the response; undefined: no chunk has named the role yet. */
+  opening: Opening | undefined
+  /** The whole reasoning and its field. */
+  reasoning: { field: 'reasoning_content' | 'reasoning'; text: string } | undefined
+  details: ReasoningDetails
+  /** The reasoning that came as parts of the content. */
+  partThinking: string
+  usage: Usage
+  /** As the server sent it. */
+  rawUsage: Json | undefined
+  /** The newest finish reason; empty: none yet. */
+  finish: string
+  /** The newest finish reason of the server behind a gateway; empty: none. */
+  nativeFinish: string
+  /** The meanings of all finish reasons. */
+  signs: Set<ReturnType<typeof meaningOf>>
+  /** A finish reason that means failure; undefined: none. */
+  failure: string | undefined
+  /** A piece of a call came. */
+  hasCalls: boolean
+  /** The event that must still come before the response is over. */
+  awaited: Awaited
+  /** The end mark came. */
+  over: boolean
+  /** A payload was skipped (OPENAI-CHAT-EVENTS-2). */
+  hasUnread: boolean
+  /** The last events are out. */
+  ended: boolean
+  /** The reason why this attempt fails; undefined: it may still succeed. */
+  fault: Failed | undefined
+}
+
+export function newChatStream({ secret, model }: { secret: Secret; model: string }): ChatStream {
+  return {
+    secret,
+    model,
+    blocks: new Map(),
+    count: 0,
+    id: '',
+    choice: undefined,
+    others: new Map(),
+    opening: undefined,
+    reasoning: undefined,
+    details: newReasoningDetails(),
+    partThinking: '',
+    usage: { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 },
+    rawUsage: undefined,
+    finish: '',
+    nativeFinish: '',
+    signs: new Set(),
+    failure: undefined,
+    hasCalls: false,
+    awaited: undefined,
+    over: false,
+    hasUnread: false,
+    ended: false,
+    fault: undefined,
+  }
+}
+
+/** `name`: the `event:` line. */
+export function readChunk(stream: ChatStream, name: string | null, data: string): PartEvent[] {
+  const sent = payloadOf(name, data)
+  if (sent.kind !== 'object') return readOther(stream, sent)
+  const { value: chunk, exact } = sent
+
+  if (stream.id === '' && typeof chunk.id === 'string') stream.id = shortReason(chunk.id)
+  const choices = choicesIn(chunk)
+  const error = errorIn(chunk, name, choices)
+  if (error !== undefined) return spoil(stream, faultOf(error))
+  let isFirst = stream.choice === undefined
+  stream.choice ??= choices[0]?.place
+  const isOwn = ({ place }: SentChoice) => place === stream.choice
+  const usage = usageIn(chunk, choices.find(isOwn)?.choice)
+  if (usage !== undefined) Object.assign(stream, { usage: usageOf(usage), rawUsage: usage })
+  const events = readOthers(stream, choices, exact)
+  for (const choice of choices) {
+    if (!isOwn(choice)) continue
+    events.push(...readOwn(stream, chunk, choice, { exact, isFirst }))
+    isFirst = false
+  }
+  return events
+}
+
+function readOwn(
+  stream: ChatStream,
+  chunk: Json,
+  sent: SentChoice,
+  how: { exact: ExactValues; isFirst: boolean },
+): PartEvent[] {
+  if (stream.fault !== undefined) return []
+  if (beginsAnew(stream.opening, chunk, sent.choice))
+    return spoil(stream, brokenStream('another response began in the middle of this one'))
+  stream.opening = openingAfter(stream.opening, chunk, sent.choice)
+  return readChoice(stream, sent, how)
+}
+
+function readOthers(stream: ChatStream, choices: SentChoice[], exact: ExactValues): PartEvent[] {
+  const { others, model } = stream
+  let weight = 0
+  for (const sent of choices)
+    if (sent.place !== stream.choice) keepChoice(others, sent, { exact, model })
+  if (others.size > 0) for (const other of others.values()) weight += other.weight
+  const isTooMuch = weight > limits.roundPartsBytesMax || others.size > limits.responseItemsMax
+  return isTooMuch
+    ? spoil(stream, brokenStream('the choices beside the first one are too large'))
+    : []
+}
+
+/** The last events: the reasoning to send back, and the server's metadata. */
+export function endChat(stream: ChatStream): PartEvent[] {
+  if (stream.ended) return []
+  stream.ended = true
+  const events = stream.fault === undefined ? takeOthers(stream) : []
+  const isWhole = stream.fault === undefined && stopOf(stream) !== 'cut'
+  return [...events, ...(isWhole ? reasoningBlock(stream) : []), ...saidEvents(stream)]
+}
+
+/** Keeps OPENAI-CHAT-EVENTS-4. */
+function takeOthers(stream: ChatStream): PartEvent[] {
+  const taken = stream.hasCalls ? [] : callsBeside(stream.others)
+  for (const { words } of taken) {
+    // A choice without a finish reason is open, unless the first choice's reason covers calls.
+    if (words.length === 0 && meaningOf(stream.finish) !== 'calls') stream.awaited = 'mark'
+    for (const word of words) noteFinish(stream, word, stream.finish === '')
+  }
+  if (taken.length > 0) stream.hasCalls = true
+  const failed = stream.failure === undefined ? [] : spoil(stream, failedFinish(stream.failure))
+  return [...taken.flatMap(({ pieces }) => pieces), ...failed]
+}
+
+function saidEvents(stream: ChatStream): PartEvent[] {
+  const { id, nativeFinish, rawUsage } = stream
+  return metadataEvents(newIndex(stream), { id, nativeFinish, usage: rawUsage })
+}
+
+/** The finish reason in our terms. A truncation counts if any reason reports it. */
+export function stopOf({
+  finish,
+  signs,
+  over,
+  choice,
+  hasUnread,
+  blocks,
+  awaited,
+}: ChatStream): Stop {
+  if (signs.has('length')) return 'length'
+  if (signs.has('refusal') || (signs.has('end') && blocks.has('refusal'))) return 'refusal'
+  if (awaited !== undefined && !over) return 'cut'
+  if (finish === '') return over && choice !== undefined && !hasUnread ? 'other' : 'cut'
+  const meaning = meaningOf(finish)
+  return meaning === undefined || meaning === 'failed' ? 'other' : meaning
+}
+
+function readOther(stream: ChatStream, sent: Exclude<Payload, { kind: 'object' }>): PartEvent[] {
+  if (sent.kind === 'end') stream.over = true
+  if (sent.kind === 'unread') stream.hasUnread = true
+  if (sent.kind === 'error') return spoil(stream, faultOf({ message: sent.statement }))
+  return sent.kind === 'broken'
+    ? spoil(stream, brokenStream('an event of the stream is no JSON object'))
+    : []
+}
+
+/** `isFirst`: this choice had no content before. */
+function readChoice(
+  stream: ChatStream,
+  { choice, path }: SentChoice,
+  { exact, isFirst }: { exact: ExactValues; isFirst: boolean },
+): PartEvent[] {
+  // A server that does not stream sends one message. After pieces, a message only repeats them.
+  const key = isFirst && !isObject(choice.delta) ? 'message' : 'delta'
+  const delta = isObject(choice[key]) ? choice[key] : {}
+  const events = contentEvents(stream, delta.content)
+  events.push(...reasoningEvents(stream, delta))
+  events.push(...blockEvents(stream, 'refusal', delta.refusal))
+  const piecesOf = (message: unknown, ...inside: string[]): PartEvent[] =>
+    isObject(message) && mayHaveCalls(message)
+      ? callPieces(message, { exact, path: [...path, ...inside], model: stream.model })
+      : []
+  let pieces = piecesOf(delta, key)
+  if (pieces.length === 0) pieces = piecesOf(choice)
+  // Some servers send calls only in a message after the pieces of the text.
+  if (key === 'delta' && pieces.length === 0 && !stream.hasCalls)
+    pieces = piecesOf(choice.message, 'message')
+  const wasFinished = stream.finish !== ''
+  setFinish(stream, choice)
+  if (pieces.length > 0) stream.hasCalls = true
+  const chunk = { pieces, wasFinished, saysEnd: finishWord(choice.finish_reason) !== '' }
+  stream.awaited = key === 'delta' ? awaitedAfter(stream, chunk) : undefined
+  events.push(...pieces)
+  if (stream.failure === undefined) return events
+  return [...events, ...spoil(stream, failedFinish(stream.failure))]
+}
+
+/** A text, or a list of parts with text and thinking. */
+function contentEvents(stream: ChatStream, content: unknown): PartEvent[] {
+  if (!Array.isArray(content)) return blockEvents(stream, 'text', content)
+  return content.filter(isObject).flatMap((part) => {
+    if (part.type === 'text') return blockEvents(stream, 'text', part.text)
+    if (part.type !== 'thinking') return []
+    const thoughts: unknown[] = Array.isArray(part.thinking)
+      ? part.thinking
+      : [{ text: part.thinking }]
+    return thoughts.filter(isObject).flatMap(({ text }) => {
+      if (typeof text === 'string') stream.partThinking += text
+      return blockEvents(stream, 'reasoning', text)
+    })
+  })
+}
+
+/** Some servers send the same text in both fields. */
+function reasoningEvents(stream: ChatStream, delta: Json): PartEvent[] {
+  const inDetails = addDetails(stream.details, delta.reasoning_details)
+  const field =
+    typeof delta.reasoning_content === 'string' && delta.reasoning_content !== ''
+      ? 'reasoning_content'
+      : 'reasoning'
+  const text = delta[field]
+  if (typeof text !== 'string' || text === '') return blockEvents(stream, 'reasoning', inDetails)
+  stream.reasoning = {
+    field: stream.reasoning?.field ?? field,
+    text: (stream.reasoning?.text ?? '') + text,
+  }
+  return blockEvents(stream, 'reasoning', text)
+}
+
+function blockEvents(
+  stream: ChatStream,
+  block: 'text' | 'refusal' | 'reasoning',
+  text: unknown,
+): PartEvent[] {
+  if (typeof text !== 'string' || text === '') return []
+  const index = stream.blocks.get(block) ?? newIndex(stream)
+  stream.blocks.set(block, index)
+  return [partEvent(block, index, text)]
+}
+
+/** A gateway may report tool_calls although the model behind it reached its limit. */
+function setFinish(stream: ChatStream, choice: Json): void {
+  const native = finishWord(choice.native_finish_reason)
+  if (native !== '') stream.nativeFinish = shortReason(native)
+  noteFinish(stream, finishWord(choice.finish_reason), true)
+  noteFinish(stream, native, false)
+  noteFinish(stream, finishWord(choice.finish_details), false)
+}
+
+/** `isOwn`: the reason of the response itself, not of a server behind it or of another choice. */
+function noteFinish(stream: ChatStream, word: string, isOwn: boolean): void {
+  if (word === '') return
+  if (isOwn) stream.finish = shortReason(word)
+  const meaning = meaningOf(word)
+  if (meaning !== undefined) stream.signs.add(meaning)
+  if (meaning === 'failed') stream.failure ??= shortReason(word)
+}
+
+function failedFinish(word: string): Failed {
+  return brokenStream(`the provider ended the response with '${word}'`)
+}
+
+/** The reasoning that the same model may need back with the calls (returned-reasoning.ts). */
+function reasoningBlock(stream: ChatStream): PartEvent[] {
+  const { model, reasoning, partThinking } = stream
+  const details = returnedDetails(stream.details)
+  if (reasoning === undefined && details === undefined && partThinking === '') return []
+  const block = {
+    model,
+    ...(reasoning && { [reasoning.field]: reasoning.text }),
+    ...(details && { reasoning_details: details }),
+    ...(partThinking !== '' && { content_thinking: partThinking }),
+  }
+  return [partEvent('reasoning_block', newIndex(stream), JSON.stringify(block))]
+}
+
+/** Fails the attempt and shows the reason to readers of the stream. */
+function spoil(stream: ChatStream, fault: Failed): PartEvent[] {
+  const reason = shortReason(fault.reason, stream.secret)
+  stream.fault ??= { ...fault, reason }
+  return [...endChat(stream), partEvent('error', newIndex(stream), reason)]
+}

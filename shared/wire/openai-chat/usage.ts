@@ -1,0 +1,38 @@
+// Token counts of Chat Completions in our terms.
+
+import type { Usage } from '../../contract/messages.ts'
+import { isObject } from '../../lib/json/json-object.ts'
+import { countOf, isUnreadable, noTokens } from '../token-count.ts'
+
+type Json = Record<string, unknown>
+
+/**
+ * The usage in a chunk, in any of its places; undefined: none. Counts are cumulative, so the newest
+ * is complete.
+ */
+export function usageIn(chunk: Json, choice: Json | undefined): Json | undefined {
+  if (isObject(chunk.usage)) return chunk.usage
+  if (isObject(choice?.usage)) return choice.usage
+  return isObject(chunk.x_groq) && isObject(chunk.x_groq.usage) ? chunk.x_groq.usage : undefined
+}
+
+/** Keeps TOKEN-COUNT-1. The counts of a cache are parts of the prompt's. */
+export function usageOf(usage: Json): Usage {
+  const { prompt_tokens, completion_tokens, total_tokens } = usage
+  if ([prompt_tokens, completion_tokens, total_tokens].some(isUnreadable)) return noTokens
+  const details = isObject(usage.prompt_tokens_details) ? usage.prompt_tokens_details : {}
+  const prompt = countOf(prompt_tokens)
+  const cacheReadTokens =
+    countOf(details.cached_tokens) ||
+    countOf(usage.prompt_cache_hit_tokens) ||
+    countOf(usage.cached_tokens)
+  const cacheWriteTokens = countOf(details.cache_write_tokens)
+  return {
+    // The prompt's count includes cached tokens; ours does not.
+    inputTokens: Math.max(prompt - cacheReadTokens - cacheWriteTokens, 0),
+    // Some servers count thinking only in the total.
+    outputTokens: Math.max(countOf(completion_tokens), countOf(total_tokens) - prompt),
+    cacheReadTokens,
+    cacheWriteTokens,
+  }
+}

@@ -1,0 +1,131 @@
+// OpenAI's Chat Completions (messages) and Responses (items): the body of a request or its list,
+// and the answer.
+
+import type { Declaration, Usage } from '../../contract/messages.ts'
+import { isObject } from '../../lib/json/json-object.ts'
+import { finishWord } from '../../transcript/finish-reasons.ts'
+import {
+  errorAnswer,
+  furtherChoice,
+  isPlain,
+  type Json,
+  listAt,
+  notPutTogether,
+  objectAt,
+  textAt,
+} from '../../transcript/json-fields.ts'
+import {
+  declarationOf,
+  freeTextSchema,
+  invalid,
+  type Piece,
+  type ReadExchange,
+  responseWith,
+  type ToRead,
+} from '../../transcript/transcript.ts'
+import { piecesOfMessage } from '../openai-chat/history.ts'
+import { usageOf } from '../openai-chat/usage.ts'
+import { piecesOfItem } from '../openai-responses/history.ts'
+import { responsesUsage } from '../openai-responses/usage.ts'
+
+const expected =
+  'must be the body of a request to Chat Completions (messages) or Responses (input), or its list'
+
+export function readOpenai({ request, answer }: ToRead, where: string): ReadExchange {
+  const body: Json = Array.isArray(request) ? { messages: request } : objectAt(request, where)
+  const name = ['messages', 'input'].find((one) => one in body)
+  if (name === undefined) throw invalid(where, `has neither messages nor input; ${expected}`)
+  const list =
+    typeof body[name] === 'string'
+      ? [{ role: 'user', content: body[name] }]
+      : listAt(body[name], `${where} ${name}`)
+  const pieces = list.flatMap((one, at) => piecesOfSaid(one, `${where} ${name}[${at}]`))
+  return {
+    pieces,
+    answer: answer === undefined ? undefined : answerOfOpenai(answer, `${where} answer`),
+    tools: toolsOf(body, where),
+  }
+}
+
+/** A message of Chat Completions or an item of Responses. Plain texts are equal in both. */
+export function piecesOfSaid(value: unknown, where: string): Piece[] {
+  const isItem =
+    isObject(value) &&
+    typeof value.type === 'string' &&
+    !('tool_calls' in value) &&
+    value.role !== 'tool'
+  return isItem || (isObject(value) && !('role' in value))
+    ? piecesOfItem(value, where)
+    : piecesOfMessage(value, where)
+}
+
+/** `functions`: the first name of `tools`. */
+function toolsOf({ tools, functions }: Json, where: string): Declaration[] | undefined {
+  const name = tools === undefined || tools === null ? 'functions' : 'tools'
+  const list = tools ?? functions ?? undefined
+  if (list === undefined) return undefined
+  return listAt(list, `${where} ${name}`).flatMap((value, at) => {
+    const place = `${where} ${name}[${at}]`
+    const tool = objectAt(value, place)
+    if (tool.type === 'custom') return [customTool(tool, place)]
+    if (tool.type === 'namespace') return toolsOf(tool, place) ?? [] // Codex's tools for sub-agents
+    const inner = isObject(tool.function) ? tool.function : tool
+    if (name === 'tools' && tool.type !== 'function' && inner === tool) return [] // not a function of the client
+    return [declarationOf(textAt(inner, 'name', place), inner.description, inner.parameters)]
+  })
+}
+
+function customTool(tool: Json, where: string): Declaration {
+  const inner = isObject(tool.custom) ? tool.custom : tool
+  return declarationOf(textAt(inner, 'name', where), inner.description, freeTextSchema)
+}
+
+export function answerOfOpenai(value: unknown, where: string): Piece[] {
+  if (isPlain(value)) return responseWith([{ kind: 'text', text: value }])
+  if (Array.isArray(value) && value.every((one) => isObject(one) && !Array.isArray(one.choices)))
+    return responseWith(value.flatMap((one, at) => piecesOfSaid(one, `${where}[${at}]`)))
+  if (!isObject(value)) return [{ kind: 'left-out', what: notPutTogether, where }]
+  if (Array.isArray(value.choices)) return choiceOf(value, value.choices, where)
+  if (Array.isArray(value.output))
+    return responseWith([
+      ...value.output.flatMap((item, at) => piecesOfSaid(item, `${where} output[${at}]`)),
+      endedOf(value),
+    ])
+  const message = isObject(value.message) ? value.message : value
+  if (message.role === 'assistant') return [...piecesOfSaid(message, where), endedOf(value)]
+  const what =
+    isObject(value.error) || typeof value.error === 'string' ? errorAnswer : notPutTogether
+  return [{ kind: 'left-out', what, where }]
+}
+
+/** The runtime continued with one of several choices, and the log does not tell which. */
+function choiceOf(answer: Json, [first, ...others]: unknown[], where: string): Piece[] {
+  const choice = isObject(first) ? first : {}
+  if (!isObject(choice.message)) return [{ kind: 'left-out', what: notPutTogether, where }]
+  return [
+    ...piecesOfMessage({ role: 'assistant', ...choice.message }, `${where} choices[0].message`),
+    endedOf(answer, choice.finish_reason),
+    ...others.map(
+      (_, at): Piece => ({
+        kind: 'left-out',
+        what: furtherChoice,
+        where: `${where} choices[${at + 1}]`,
+      }),
+    ),
+  ]
+}
+
+function endedOf(
+  { usage, incomplete_details: details }: Json,
+  reason = isObject(details) ? details.reason : undefined,
+): Piece {
+  return {
+    kind: 'ended',
+    usage: isObject(usage) ? tokensOf(usage) : undefined,
+    finish: finishWord(reason),
+  }
+}
+
+function tokensOf(usage: Json): Usage {
+  return 'input_tokens' in usage ? responsesUsage(usage) : usageOf(usage)
+}

@@ -1,0 +1,21 @@
+// Constructors of part events, shared by all formats.
+
+import type { PartEvent } from '../contract/messages.ts'
+
+/**
+ * The next index of a block, item or call. Counted here, because providers reuse indexes. Changes
+ * `stream` in place.
+ */
+export function newIndex(stream: { count: number }): number {
+  stream.count += 1
+  return stream.count - 1
+}
+
+export function partEvent(kind: PartEvent['kind'], index: number, text: string): PartEvent {
+  return { kind, index, id: null, name: null, text }
+}
+
+/** Returns no event for an empty text. */
+export function textEvents(kind: PartEvent['kind'], index: number, text: unknown): PartEvent[] {
+  return typeof text === 'string' && text !== '' ? [partEvent(kind, index, text)] : []
+}

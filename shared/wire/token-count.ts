@@ -1,0 +1,26 @@
+// One token count of a provider.
+// TOKEN-COUNT-1. An unreadable count makes all counts of its usage 0: the other half alone would pass
+//     for the whole, and a budget would count too little.
+
+import type { Usage } from '../contract/messages.ts'
+
+export const noTokens: Usage = {
+  inputTokens: 0,
+  outputTokens: 0,
+  cacheReadTokens: 0,
+  cacheWriteTokens: 0,
+}
+
+/** Absent and null count as 0, and so does an unreadable count. */
+export function countOf(value: unknown): number {
+  return isCount(value) ? value : 0
+}
+
+export function isCount(value: unknown): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
+}
+
+/** Present, and no count: negative, broken, too large or no number. */
+export function isUnreadable(value: unknown): boolean {
+  return value !== undefined && value !== null && !isCount(value)
+}
