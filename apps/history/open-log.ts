@@ -12,8 +12,8 @@ import { systemClock } from '../../shared/lib/clock.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { createLog } from '../../shared/lib/log.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
-import { endWithout } from '../terminal/ending.ts'
 import { createProgress, type Progress } from '../terminal/progress.ts'
+import { endWithout } from '../terminal/text/ending.ts'
 import { hiddenText } from './hidden-text.ts'
 
 export type OpenLog = ReadableLog & {

@@ -32,7 +32,7 @@ import { toCommit } from '../../../shared/runtime/position.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 import { type OpenLog, withBundle } from '../../history/open-log.ts'
 import { listenForInterrupts } from '../../terminal/interrupts.ts'
-import { count } from '../../terminal/quantities.ts'
+import { count } from '../../terminal/text/quantities.ts'
 import { type Unfinished, unfinishedIn } from './unfinished.ts'
 
 /**

@@ -1,7 +1,7 @@
 // weir export, import, import-transcript: commands on files with conversations.
 
 import { type Command, Option } from 'commander'
-import { findsConversations } from '../../terminal/ending.ts'
+import { findsConversations } from '../../terminal/text/ending.ts'
 import { transcriptFormats } from '../../transcripts/formats.ts'
 import {
   bundleOption,

@@ -1,7 +1,7 @@
 // weir dead-letters list, show, retry.
 
 import type { Command } from 'commander'
-import { answers } from '../../terminal/ending.ts'
+import { answers } from '../../terminal/text/ending.ts'
 import {
   bundleOption,
   settingsBeside,

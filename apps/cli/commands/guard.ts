@@ -2,7 +2,7 @@
 
 import { Argument, type Command, Option } from 'commander'
 import { guardModes } from '../../../shared/contract/guard/guard.ts'
-import { endWith } from '../../terminal/ending.ts'
+import { endWith } from '../../terminal/text/ending.ts'
 import { keeping, listed, notBlank, settingsOf, whichBus, withSettings } from './flags.ts'
 
 export function addGuard(program: Command): void {

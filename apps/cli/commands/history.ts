@@ -1,7 +1,7 @@
 // weir inspect, report, conversations, tail: show the history in a log or a bundle.
 
 import type { Command } from 'commander'
-import { findsConversations } from '../../terminal/ending.ts'
+import { findsConversations } from '../../terminal/text/ending.ts'
 import {
   bundleOption,
   listed,

@@ -1,7 +1,7 @@
 // weir policy set, get, diff, unset.
 
 import type { Command } from 'commander'
-import { answers } from '../../terminal/ending.ts'
+import { answers } from '../../terminal/text/ending.ts'
 import { notBlank, settingsOf, whichBus, withSettings } from './flags.ts'
 
 const agentFile: [string, string] = [

@@ -1,7 +1,7 @@
 // weir reset.
 
 import type { Command } from 'commander'
-import { answers } from '../../terminal/ending.ts'
+import { answers } from '../../terminal/text/ending.ts'
 import { settingsOf, whichBus, withSettings } from './flags.ts'
 
 export function addReset(program: Command): void {

@@ -2,7 +2,7 @@
 
 import { type Command, Option } from 'commander'
 import type { SettingKey } from '../../../shared/settings/settings.ts'
-import { answers } from '../../terminal/ending.ts'
+import { answers } from '../../terminal/text/ending.ts'
 import { keeping, listed, whichBus, withSettings } from './flags.ts'
 
 const topicSettings: SettingKey[] = [...whichBus, 'topicPrefix', 'partitions', 'replicationFactor']

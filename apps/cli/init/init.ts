@@ -12,7 +12,7 @@ import { makeFolders } from '../../../shared/lib/make-folders.ts'
 import { type Found, sandboxBackend } from '../../../shared/lib/sandbox/backend.ts'
 import { version } from '../../../shared/lib/version.ts'
 import { ownCommand } from '../../terminal/own-command.ts'
-import { printable } from '../../terminal/printable.ts'
+import { printable } from '../../terminal/text/printable.ts'
 import { installSteps } from './install-steps.ts'
 import type { TemplateName } from './template-names.ts'
 

@@ -12,8 +12,8 @@ import { secretsOf } from '../../../shared/agents/secrets.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { createLog } from '../../../shared/lib/log.ts'
 import { commandSettings, type SettingFlags } from '../../terminal/command-settings.ts'
-import { printable } from '../../terminal/printable.ts'
-import { count } from '../../terminal/quantities.ts'
+import { printable } from '../../terminal/text/printable.ts'
+import { count } from '../../terminal/text/quantities.ts'
 
 /** Throws `usage`, `agent.invalid` and `output.unwritable`. */
 export async function writeTools(flags: SettingFlags, out: Writable): Promise<0 | 1> {

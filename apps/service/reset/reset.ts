@@ -17,8 +17,8 @@ import { WeirError } from '../../../shared/lib/errors.ts'
 import { createLog } from '../../../shared/lib/log.ts'
 import { type CommitFault, faultOf, repairedCommit } from '../../../shared/runtime/repair.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
-import { printable } from '../../terminal/printable.ts'
-import { count } from '../../terminal/quantities.ts'
+import { printable } from '../../terminal/text/printable.ts'
+import { count } from '../../terminal/text/quantities.ts'
 
 export type ResetOptions = { all?: boolean; stage?: string; partition?: string; yes?: boolean }
 

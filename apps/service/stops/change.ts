@@ -14,9 +14,9 @@ import {
   toolInLog,
 } from '../../history/agents-in-log.ts'
 import { withExistingRegistry } from '../../history/registry.ts'
-import { printable } from '../../terminal/printable.ts'
-import { instant } from '../../terminal/quantities.ts'
 import { shellWord } from '../../terminal/shell-word.ts'
+import { printable } from '../../terminal/text/printable.ts'
+import { instant } from '../../terminal/text/quantities.ts'
 import { unseenNameText, unseenTenantText, unseenText } from '../policy/layers.ts'
 import { type ScopeFlags, scopeOf } from './scope.ts'
 import { type StoredStop, storedStops, storeStop } from './stored.ts'

@@ -1,7 +1,7 @@
 // A question of a running tool, for a person: the server, its message, and the fields or the address.
 // Keeps ARGUMENT-LINES-1: each line has an indent.
 
-import { type InputQuestion, inputFields } from '../../shared/contract/call/input-question.ts'
+import { type InputQuestion, inputFields } from '../../../shared/contract/call/input-question.ts'
 import { argumentLines } from './argument-lines.ts'
 
 /** `columns`: as of `argumentLines`. */

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { describe, expect, it } from '@jest/globals'
-import { readMessageText } from '../../../apps/terminal/message-text.ts'
-import { limits } from '../../../shared/contract/limits.ts'
+import { readMessageText } from '../../../../apps/terminal/text/message-text.ts'
+import { limits } from '../../../../shared/contract/limits.ts'
 
 const piped = (...chunks: (string | Uint8Array)[]) =>
   Readable.from(chunks.map((chunk) => Buffer.from(chunk)))

@@ -1,6 +1,6 @@
 // Amounts of budgets and money as text. A page shows them too, so it imports types only.
 
-import type { BudgetUnit } from '../../shared/contract/messages.ts'
+import type { BudgetUnit } from '../../../shared/contract/messages.ts'
 
 /**
  * The money of settled model requests. `usd`: billionths of a US dollar. `unpriced`: those of the

@@ -7,7 +7,7 @@ import {
   type ShownEvent,
   type Transcript,
   transcribe,
-} from '../../../apps/terminal/transcript.ts'
+} from '../../../../apps/terminal/text/transcript.ts'
 import {
   callFinished,
   callRejected,
@@ -16,7 +16,7 @@ import {
   toolStarted,
   turnFinished,
   turnStarted,
-} from '../../support/activity.ts'
+} from '../../../support/activity.ts'
 
 const screen: Layout = { columns: 79, isLive: true, isTerminal: true }
 const pipe: Layout = { columns: Number.POSITIVE_INFINITY, isLive: false, isTerminal: false }

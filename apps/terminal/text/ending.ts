@@ -9,7 +9,7 @@
 
 import { writeSync } from 'node:fs'
 import { type Command, CommanderError } from 'commander'
-import { type ErrorCode, WeirError } from '../../shared/lib/errors.ts'
+import { type ErrorCode, WeirError } from '../../../shared/lib/errors.ts'
 import { printableLines } from './printable.ts'
 
 /** Faults of the user's input: the user has to correct or replace it. */

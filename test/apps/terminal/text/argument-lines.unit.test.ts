@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import { argumentLines } from '../../../apps/terminal/argument-lines.ts'
-import { columnsOf } from '../../../apps/terminal/word-wrap.ts'
+import { argumentLines } from '../../../../apps/terminal/text/argument-lines.ts'
+import { columnsOf } from '../../../../apps/terminal/text/word-wrap.ts'
 
 describe('arguments that a person decides about', () => {
   it('have an indent at any width of the terminal', () => {

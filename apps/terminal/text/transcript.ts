@@ -5,18 +5,19 @@
 // TERMINAL-TRANSCRIPT-3. Text stands at the margin and events are indented: they differ even
 //     without colours.
 
-import type { Activity } from '../../client/edge/edge.ts'
+import type { Activity } from '../../../client/edge/edge.ts'
 import type {
   ReasoningDelta,
   TextDelta,
   TextReset,
   TurnWaiting,
-} from '../../client/turn/turn-event.ts'
-import { questionIn } from '../../shared/contract/call/input-question.ts'
-import { callInTurn } from '../../shared/contract/ids.ts'
-import { unreachable } from '../../shared/contract/stage.ts'
-import { reasons } from '../../shared/contract/turn/turn-texts.ts'
-import type { Milliseconds } from '../../shared/lib/clock.ts'
+} from '../../../client/turn/turn-event.ts'
+import { questionIn } from '../../../shared/contract/call/input-question.ts'
+import { callInTurn } from '../../../shared/contract/ids.ts'
+import { unreachable } from '../../../shared/contract/stage.ts'
+import { reasons } from '../../../shared/contract/turn/turn-texts.ts'
+import type { Milliseconds } from '../../../shared/lib/clock.ts'
+import type { Tone } from '../paint.ts'
 import {
   approvalDecidedText,
   approvalPendingTexts,
@@ -32,7 +33,6 @@ import {
   totalsText,
 } from './activity-texts.ts'
 import { argumentLines } from './argument-lines.ts'
-import type { Tone } from './paint.ts'
 import { printable } from './printable.ts'
 import { durationText } from './quantities.ts'
 import { questionLines } from './question-lines.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { usdText } from '../../../apps/terminal/money-text.ts'
+import { usdText } from '../../../../apps/terminal/text/money-text.ts'
 
 describe('an amount of money', () => {
   it.each([

@@ -12,8 +12,8 @@ import type {
   PendingCall,
   RoundStarted,
   TurnFinished,
-} from '../../shared/contract/messages.ts'
-import { unreachable } from '../../shared/contract/stage.ts'
+} from '../../../shared/contract/messages.ts'
+import { unreachable } from '../../../shared/contract/stage.ts'
 import { shownAmount } from './money-text.ts'
 import { printable } from './printable.ts'
 import { count, durationText } from './quantities.ts'

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals'
-import { questionLines } from '../../../apps/terminal/question-lines.ts'
+import { questionLines } from '../../../../apps/terminal/text/question-lines.ts'
 
 const width = Number.POSITIVE_INFINITY
 

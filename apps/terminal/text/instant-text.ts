@@ -1,7 +1,7 @@
 // A time that a user types: `2026-07-29T10:12:03Z`, `2026-07-29`, `10m ago`, `now`.
 
-import type { Milliseconds } from '../../shared/lib/clock.ts'
-import { WeirError } from '../../shared/lib/errors.ts'
+import type { Milliseconds } from '../../../shared/lib/clock.ts'
+import { WeirError } from '../../../shared/lib/errors.ts'
 import { printable } from './printable.ts'
 
 const units: Record<string, Milliseconds> = {

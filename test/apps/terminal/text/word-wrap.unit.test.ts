@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import { columnsOf, cutToColumns, flow, wrapped } from '../../../apps/terminal/word-wrap.ts'
+import { columnsOf, cutToColumns, flow, wrapped } from '../../../../apps/terminal/text/word-wrap.ts'
 
 describe('columns', () => {
   it.each([

@@ -5,7 +5,7 @@ import {
   printableJson,
   printableLines,
   withoutControls,
-} from '../../../apps/terminal/printable.ts'
+} from '../../../../apps/terminal/text/printable.ts'
 
 describe('foreign text on a terminal', () => {
   it.each([

@@ -2,8 +2,8 @@
 // is an error that names the fix.
 
 import type { Readable } from 'node:stream'
-import { limits } from '../../shared/contract/limits.ts'
-import { WeirError } from '../../shared/lib/errors.ts'
+import { limits } from '../../../shared/contract/limits.ts'
+import { WeirError } from '../../../shared/lib/errors.ts'
 
 /**
  * `argument`: undefined or `-` for standard input. Removes the last line end, as `$(...)` does.
