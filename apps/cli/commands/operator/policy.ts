@@ -1,8 +1,8 @@
 // weir policy set, get, diff, unset.
 
 import type { Command } from 'commander'
-import { answers } from '../../terminal/text/ending.ts'
-import { notBlank, settingsOf, whichBus, withSettings } from './flags.ts'
+import { answers } from '../../../terminal/text/ending.ts'
+import { notBlank, settingsOf, whichBus, withSettings } from '../flags.ts'
 
 const agentFile: [string, string] = [
   '--agent <file>',
@@ -27,7 +27,7 @@ export function addPolicy(program: Command): void {
       'print the changes, one JSON object per line; see apps/service/policy/difference.ts',
     )
     .action(async (agent, changes, options) =>
-      (await import('../../service/policy/change.ts')).setPolicy(
+      (await import('../../../service/policy/change.ts')).setPolicy(
         agent,
         { changes, ...fileOf(options) },
         await settingsOf(options),
@@ -41,7 +41,7 @@ export function addPolicy(program: Command): void {
     .option(...agentFile)
     .option('--json', 'print one JSON object per line; see apps/service/policy/shown-policy.ts')
     .action(async (agent, options) =>
-      (await import('../../service/policy/shown-policy.ts')).getPolicy(
+      (await import('../../../service/policy/shown-policy.ts')).getPolicy(
         agent,
         fileOf(options),
         await settingsOf(options),
@@ -60,7 +60,7 @@ export function addPolicy(program: Command): void {
     .option(...agentFile)
     .option('--json', 'print one JSON object per line; see apps/service/policy/difference.ts')
     .action(async (agent, changes, options) => {
-      process.exitCode = await (await import('../../service/policy/shown-policy.ts')).diffPolicy(
+      process.exitCode = await (await import('../../../service/policy/shown-policy.ts')).diffPolicy(
         agent,
         { changes, ...fileOf(options) },
         await settingsOf(options),
@@ -79,7 +79,7 @@ export function addPolicy(program: Command): void {
       'print the changes, one JSON object per line; see apps/service/policy/difference.ts',
     )
     .action(async (agent, keys, options) =>
-      (await import('../../service/policy/change.ts')).unsetPolicy(
+      (await import('../../../service/policy/change.ts')).unsetPolicy(
         agent,
         keys,
         fileOf(options),

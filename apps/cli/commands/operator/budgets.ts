@@ -1,7 +1,7 @@
 // weir budget set, list, remove, prices.
 
 import { type Command, Option } from 'commander'
-import { notBlank, settingsOf, whichBus, withSettings } from './flags.ts'
+import { notBlank, settingsOf, whichBus, withSettings } from '../flags.ts'
 
 const writes = [...whichBus, 'topicPrefix', 'logLevel', 'synchronous'] as const
 
@@ -35,7 +35,7 @@ export function addBudgets(program: Command): void {
     )
     .option('--by <name>', 'the name to record; default: the user of this system', notBlank)
     .action(async (options) =>
-      (await import('../../service/budgets/change.ts')).setBudget(
+      (await import('../../../service/budgets/change.ts')).setBudget(
         options,
         await settingsOf(options),
         process.stdout,
@@ -46,7 +46,7 @@ export function addBudgets(program: Command): void {
     .description('List the budgets in force and their use.')
     .option('--json', 'print one JSON object per line; see apps/service/budgets/list.ts')
     .action(async (options) =>
-      (await import('../../service/budgets/list.ts')).listBudgets(
+      (await import('../../../service/budgets/list.ts')).listBudgets(
         options,
         await settingsOf(options),
         process.stdout,
@@ -58,7 +58,7 @@ export function addBudgets(program: Command): void {
     .argument('<id>', 'the id that weir budget list shows, such as acme/tenant/day/usd')
     .option('--by <name>', 'the name to record; default: the user of this system', notBlank)
     .action(async (id, options) =>
-      (await import('../../service/budgets/change.ts')).removeBudget(
+      (await import('../../../service/budgets/change.ts')).removeBudget(
         id,
         options,
         await settingsOf(options),
@@ -73,7 +73,7 @@ export function addBudgets(program: Command): void {
     .argument('[file]', 'a JSON file; see apps/service/budgets/prices.ts')
     .option('--by <name>', 'the name to record; default: the user of this system', notBlank)
     .action(async (file, options) =>
-      (await import('../../service/budgets/prices.ts')).setPrices(
+      (await import('../../../service/budgets/prices.ts')).setPrices(
         { file, ...options },
         await settingsOf(options),
         process.stdout,

@@ -1,7 +1,7 @@
 // weir inspect, report, conversations, tail: show the history in a log or a bundle.
 
 import type { Command } from 'commander'
-import { findsConversations } from '../../terminal/text/ending.ts'
+import { findsConversations } from '../../../terminal/text/ending.ts'
 import {
   bundleOption,
   listed,
@@ -10,7 +10,7 @@ import {
   whereOption,
   whichBus,
   withSettings,
-} from './flags.ts'
+} from '../flags.ts'
 
 export function addHistory(program: Command): void {
   withSettings(findsConversations(program.command('inspect')), [...whichBus, 'topicPrefix'])
@@ -22,7 +22,7 @@ export function addHistory(program: Command): void {
     .option('--json', 'print one JSON object; see shared/view/timeline.ts')
     .addOption(bundleOption())
     .action(async (id, conversation, options) => {
-      const { bundleNamed, inspectAny } = await import('../../history/inspect/inspect.ts')
+      const { bundleNamed, inspectAny } = await import('../../../history/inspect/inspect.ts')
       return inspectAny(
         id,
         conversation,
@@ -44,7 +44,7 @@ export function addHistory(program: Command): void {
     .addOption(unredactedOption())
     .option('--reasoning', "include the model's reasoning")
     .action(async (bundle, options) =>
-      (await import('../../report/report.ts')).report(
+      (await import('../../../report/report.ts')).report(
         { settings: await settingsBeside(bundle, options), bundle, options },
         process.stdout,
       ),
@@ -60,7 +60,7 @@ export function addHistory(program: Command): void {
       'print one JSON object per line; see PricedConversation in apps/history/conversations/conversations.ts',
     )
     .action(async (options) =>
-      (await import('../../history/conversations/conversations.ts')).listConversations(
+      (await import('../../../history/conversations/conversations.ts')).listConversations(
         await settingsBeside(options.bundle, options),
         options,
         process.stdout,
@@ -86,7 +86,7 @@ export function addHistory(program: Command): void {
     .option('--follow', 'print new records as they arrive, until Ctrl-C')
     .addOption(bundleOption())
     .action(async (topic, options) =>
-      (await import('../../history/tail/tail.ts')).tail(
+      (await import('../../../history/tail/tail.ts')).tail(
         topic,
         options,
         await settingsBeside(options.bundle, options),

@@ -1,8 +1,8 @@
 // weir reset.
 
 import type { Command } from 'commander'
-import { answers } from '../../terminal/text/ending.ts'
-import { settingsOf, whichBus, withSettings } from './flags.ts'
+import { answers } from '../../../terminal/text/ending.ts'
+import { settingsOf, whichBus, withSettings } from '../flags.ts'
 
 export function addReset(program: Command): void {
   const damage = { yes: 'no commit is outside its log', no: 'one is' }
@@ -12,7 +12,7 @@ export function addReset(program: Command): void {
     .option('--all', 'delete all topics and consumer groups together, with all conversations')
     .option('--yes', 'change it; without this flag the command only prints')
     .action(async (options) => {
-      const { reset } = await import('../../service/reset/reset.ts')
+      const { reset } = await import('../../../service/reset/reset.ts')
       process.exitCode = await reset(options, await settingsOf(options), process.stdout)
     })
 }

@@ -1,7 +1,7 @@
 // weir keys create|tenant.
 
 import type { Command } from 'commander'
-import { listed, once } from './flags.ts'
+import { listed, once } from '../flags.ts'
 
 export function addKeys(program: Command): void {
   const keys = program.command('keys')
@@ -15,7 +15,7 @@ export function addKeys(program: Command): void {
     .option('--guard <name>', 'also the keys of this guard; name all guards each time', listed)
     .option('--rotate', 'begin the next generation: readers accept it and the one before')
     .action(async (folder, options) =>
-      (await import('../../service/keys/create.ts')).createKeys(folder, options, process.stdout),
+      (await import('../../../service/keys/create.ts')).createKeys(folder, options, process.stdout),
     )
 
   keys
@@ -27,7 +27,7 @@ export function addKeys(program: Command): void {
     .requiredOption('--file <file>', 'the file of the keys; it is made readable by you only', once)
     .option('--delete', 'delete all keys of the tenant: its records become unreadable')
     .action(async (tenant, options) =>
-      (await import('../../service/keys/tenant.ts')).changeTenantKeys(
+      (await import('../../../service/keys/tenant.ts')).changeTenantKeys(
         tenant,
         options,
         process.stdout,

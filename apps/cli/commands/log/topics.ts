@@ -1,9 +1,9 @@
 // weir topics plan, acls, create, check, grow.
 
 import { type Command, Option } from 'commander'
-import type { SettingKey } from '../../../shared/settings/settings.ts'
-import { answers } from '../../terminal/text/ending.ts'
-import { keeping, listed, whichBus, withSettings } from './flags.ts'
+import type { SettingKey } from '../../../../shared/settings/settings.ts'
+import { answers } from '../../../terminal/text/ending.ts'
+import { keeping, listed, whichBus, withSettings } from '../flags.ts'
 
 const topicSettings: SettingKey[] = [...whichBus, 'topicPrefix', 'partitions', 'replicationFactor']
 
@@ -29,7 +29,7 @@ export function addTopics(program: Command): void {
     .option(...strimziCluster("Strimzi's topics"))
     .addOption(new Option('--json', 'the same as --as json').conflicts('as'))
     .action(async (options) =>
-      (await import('../../service/topics/topics.ts')).showPlan(options, process.stdout),
+      (await import('../../../service/topics/topics.ts')).showPlan(options, process.stdout),
     )
 
   withSettings(topics.command('acls'), topicSettings)
@@ -53,7 +53,7 @@ export function addTopics(program: Command): void {
     )
     .option(...strimziCluster("Strimzi's users"))
     .action(async (options) =>
-      (await import('../../service/topics/acls.ts')).showAcls(options, process.stdout),
+      (await import('../../../service/topics/acls.ts')).showAcls(options, process.stdout),
     )
 
   const all = { yes: 'all topics match the plan', no: 'one does not' }
@@ -63,7 +63,7 @@ export function addTopics(program: Command): void {
     )
     .option('--json', 'print one JSON object')
     .action(async (options) => {
-      process.exitCode = await (await import('../../service/topics/topics.ts')).createMissing(
+      process.exitCode = await (await import('../../../service/topics/topics.ts')).createMissing(
         options,
         process.stdout,
         process.stderr,
@@ -76,7 +76,7 @@ export function addTopics(program: Command): void {
     )
     .option('--json', 'print one JSON object')
     .action(async (options) => {
-      process.exitCode = await (await import('../../service/topics/topics.ts')).checkTopics(
+      process.exitCode = await (await import('../../../service/topics/topics.ts')).checkTopics(
         options,
         process.stdout,
         process.stderr,
@@ -89,7 +89,7 @@ export function addTopics(program: Command): void {
     )
     .addHelpText('after', '\nExits with 1, because the topics did not grow.')
     .action(async (flags) => {
-      const { refuseToGrow } = await import('../../service/topics/grow.ts')
+      const { refuseToGrow } = await import('../../../service/topics/grow.ts')
       process.exitCode = await refuseToGrow(flags, process.stdout)
     })
 }

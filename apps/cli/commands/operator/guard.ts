@@ -1,9 +1,9 @@
 // weir guard run, register, mode, list, remove.
 
 import { Argument, type Command, Option } from 'commander'
-import { guardModes } from '../../../shared/contract/guard/guard.ts'
-import { endWith } from '../../terminal/text/ending.ts'
-import { keeping, listed, notBlank, settingsOf, whichBus, withSettings } from './flags.ts'
+import { guardModes } from '../../../../shared/contract/guard/guard.ts'
+import { endWith } from '../../../terminal/text/ending.ts'
+import { keeping, listed, notBlank, settingsOf, whichBus, withSettings } from '../flags.ts'
 
 export function addGuard(program: Command): void {
   const guard = program.command('guard')
@@ -37,7 +37,9 @@ function addRun(guard: Command): void {
     .option('--options <file>', 'JSON options for a guard that is a function')
     .option('--replace', 'replace another version with this name')
     .action(async (given, options) =>
-      endWith(await (await import('../../service/guards/run.ts')).runGuardProcess(given, options)),
+      endWith(
+        await (await import('../../../service/guards/run.ts')).runGuardProcess(given, options),
+      ),
     )
 }
 
@@ -74,13 +76,13 @@ function addRegister(guard: Command): void {
     .option('--replace', 'replace another version with this name')
     .action(async (name, options) => {
       const settings = await settingsOf(options)
-      await (await import('../../service/guards/register.ts')).registerElsewhere(
+      await (await import('../../../service/guards/register.ts')).registerElsewhere(
         name,
         options,
         settings,
         process.stdout,
       )
-      const { busKindOf } = await import('../../../shared/bus/kinds.ts')
+      const { busKindOf } = await import('../../../../shared/bus/kinds.ts')
       const { isLocal, title } = busKindOf(settings)
       if (isLocal)
         process.stderr.write(
@@ -99,7 +101,7 @@ function addMode(guard: Command): void {
     .option('--tools <pattern>', 'only this pattern of tools; repeat for more', listed)
     .option('--by <name>', 'the name to record; default: the user of this system', notBlank)
     .action(async (name, mode, options) =>
-      (await import('../../service/guards/change.ts')).setGuardMode(
+      (await import('../../../service/guards/change.ts')).setGuardMode(
         name,
         mode,
         options,
@@ -117,7 +119,7 @@ function addList(guard: Command): void {
     .option('--since <time>', "count since this time: 2026-07-29T10:12:03Z, '10m ago'", '24h ago')
     .option('--json', 'print one JSON object per line; see apps/service/guards/list.ts')
     .action(async (options) =>
-      (await import('../../service/guards/list.ts')).listGuards(
+      (await import('../../../service/guards/list.ts')).listGuards(
         options,
         await settingsOf(options),
         process.stdout,
@@ -131,7 +133,7 @@ function addRemove(guard: Command): void {
     .argument('<name>', 'the name of the guard')
     .option('--by <name>', 'the name to record; default: the user of this system', notBlank)
     .action(async (name, options) =>
-      (await import('../../service/guards/change.ts')).removeRegisteredGuard(
+      (await import('../../../service/guards/change.ts')).removeRegisteredGuard(
         name,
         options,
         await settingsOf(options),

@@ -1,7 +1,7 @@
 // weir stop, stops, release.
 
 import type { Command } from 'commander'
-import { notBlank, settingsOf, whichBus, withSettings } from './flags.ts'
+import { notBlank, settingsOf, whichBus, withSettings } from '../flags.ts'
 
 export function addStops(program: Command): void {
   withSettings(program.command('stop'), [...whichBus, 'topicPrefix', 'logLevel', 'synchronous'])
@@ -15,7 +15,7 @@ export function addStops(program: Command): void {
     .requiredOption('--reason <text>', 'the reason, for people and models', notBlank)
     .option('--by <name>', 'the name to record; default: the user of this system', notBlank)
     .action(async (options) =>
-      (await import('../../service/stops/change.ts')).stop(
+      (await import('../../../service/stops/change.ts')).stop(
         options,
         await settingsOf(options),
         process.stdout,
@@ -26,7 +26,7 @@ export function addStops(program: Command): void {
     .option('--released', 'list the newest releases instead: id, time and author')
     .option('--json', 'print one JSON object per line; see apps/service/stops/list.ts')
     .action(async (options) =>
-      (await import('../../service/stops/list.ts')).listStops(
+      (await import('../../../service/stops/list.ts')).listStops(
         options,
         await settingsOf(options),
         process.stdout,
@@ -37,7 +37,7 @@ export function addStops(program: Command): void {
     .argument('<id>', 'the id that weir stops shows, such as agent:bank')
     .option('--by <name>', 'the name to record; default: the user of this system', notBlank)
     .action(async (id, options) =>
-      (await import('../../service/stops/change.ts')).release(
+      (await import('../../../service/stops/change.ts')).release(
         id,
         options,
         await settingsOf(options),

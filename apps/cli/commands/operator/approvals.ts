@@ -1,7 +1,7 @@
 // weir approvals list and rules, approve, reject.
 
 import type { Command } from 'commander'
-import { notBlank, settingsOf, whichBus, withSettings } from './flags.ts'
+import { notBlank, settingsOf, whichBus, withSettings } from '../flags.ts'
 
 export function addApprovals(program: Command): void {
   const approvals = program.command('approvals')
@@ -12,7 +12,7 @@ export function addApprovals(program: Command): void {
     )
     .option('--json', 'print one JSON object per line (type WaitingApproval)')
     .action(async (options) =>
-      (await import('../../service/approvals/list.ts')).listApprovals(
+      (await import('../../../service/approvals/list.ts')).listApprovals(
         options,
         await settingsOf(options),
         process.stdout,
@@ -29,7 +29,7 @@ export function addApprovals(program: Command): void {
     )
     .option('--by <name>', 'the name to record; default: the user of this system', notBlank)
     .action(async (file, options) =>
-      (await import('../../service/approvals/rules.ts')).approvalRules(
+      (await import('../../../service/approvals/rules.ts')).approvalRules(
         file,
         options,
         await settingsOf(options),
@@ -50,12 +50,9 @@ export function addApprovals(program: Command): void {
       command.option('--values <json>', 'the answer to a question of a tool, as a JSON object')
     if (answer === 'reject') command.option('--reason <text>', 'the reason, for the model')
     command.action(async (id, options) => {
-      process.exitCode = await (await import('../../service/approvals/decide.ts')).decideApproval(
-        answer,
-        id,
-        options,
-        await settingsOf(options),
-      )
+      process.exitCode = await (
+        await import('../../../service/approvals/decide.ts')
+      ).decideApproval(answer, id, options, await settingsOf(options))
     })
   }
 }

@@ -1,8 +1,8 @@
 // weir export, import, import-transcript: commands on files with conversations.
 
 import { type Command, Option } from 'commander'
-import { findsConversations } from '../../terminal/text/ending.ts'
-import { transcriptFormats } from '../../transcripts/formats.ts'
+import { findsConversations } from '../../../terminal/text/ending.ts'
+import { transcriptFormats } from '../../../transcripts/formats.ts'
 import {
   bundleOption,
   listed,
@@ -12,7 +12,7 @@ import {
   whereOption,
   whichBus,
   withSettings,
-} from './flags.ts'
+} from '../flags.ts'
 
 export function addBundles(program: Command): void {
   withSettings(findsConversations(program.command('export')), [...whichBus, 'topicPrefix'])
@@ -33,7 +33,7 @@ export function addBundles(program: Command): void {
     .addOption(bundleOption())
     .option('--force', 'overwrite an existing file')
     .action(async (options) => {
-      process.exitCode = await (await import('../../bundles/export/export.ts')).exportBundle(
+      process.exitCode = await (await import('../../../bundles/export/export.ts')).exportBundle(
         options,
         await settingsBeside(options.bundle, options),
         process.stdout,
@@ -43,7 +43,7 @@ export function addBundles(program: Command): void {
   withSettings(program.command('import'), ['dataFolder', 'retention', 'toleratedDowntime'])
     .argument('<file>', 'a bundle from weir export')
     .action(async (file, options) => {
-      process.exitCode = await (await import('../../bundles/import/import.ts')).importBundle(
+      process.exitCode = await (await import('../../../bundles/import/import.ts')).importBundle(
         file,
         await settingsOf(options),
         process.stdout,
@@ -66,7 +66,7 @@ export function addBundles(program: Command): void {
     .option('--force', 'overwrite an existing file')
     .action(async (file, options) => {
       process.exitCode = await (
-        await import('../../transcripts/import-transcript.ts')
+        await import('../../../transcripts/import-transcript.ts')
       ).importTranscript(file, options, process.stdout)
     })
 }

@@ -8,7 +8,7 @@ import {
   unredactedOption,
   whichBus,
   withSettings,
-} from './flags.ts'
+} from '../flags.ts'
 
 export function addTraces(program: Command): void {
   withSettings(program.command('traces'), [...whichBus, 'topicPrefix', 'logLevel', 'agents'])
@@ -33,7 +33,7 @@ export function addTraces(program: Command): void {
     )
     .addOption(bundleOption())
     .action(async ({ bundle, ...options }) =>
-      (await import('../../traces/traces.ts')).traces(
+      (await import('../../../traces/traces.ts')).traces(
         { ...options, bundle },
         await settingsBeside(bundle, options),
       ),

@@ -1,7 +1,7 @@
 // weir dead-letters list, show, retry.
 
 import type { Command } from 'commander'
-import { answers } from '../../terminal/text/ending.ts'
+import { answers } from '../../../terminal/text/ending.ts'
 import {
   bundleOption,
   settingsBeside,
@@ -9,7 +9,7 @@ import {
   unredactedOption,
   whichBus,
   withSettings,
-} from './flags.ts'
+} from '../flags.ts'
 
 export function addDeadLetters(program: Command): void {
   const deadLetters = program.command('dead-letters')
@@ -26,7 +26,7 @@ export function addDeadLetters(program: Command): void {
     )
     .addOption(bundleOption())
     .action(async (options) =>
-      (await import('../../history/dead-letters/list.ts')).listDeadLetters(
+      (await import('../../../history/dead-letters/list.ts')).listDeadLetters(
         options,
         await settingsBeside(options.bundle, options),
         process.stdout,
@@ -42,7 +42,7 @@ export function addDeadLetters(program: Command): void {
     .addOption(unredactedOption())
     .addOption(bundleOption())
     .action(async (place, options) =>
-      (await import('../../history/dead-letters/list.ts')).showDeadLetter(
+      (await import('../../../history/dead-letters/list.ts')).showDeadLetter(
         place,
         options,
         await settingsBeside(options.bundle, options),
@@ -63,7 +63,7 @@ export function addDeadLetters(program: Command): void {
     .option('--yes', 'do not ask for confirmation')
     .action(async (places, options) => {
       process.exitCode = await (
-        await import('../../history/dead-letters/retry.ts')
+        await import('../../../history/dead-letters/retry.ts')
       ).retryDeadLetters(places, options, await settingsOf(options))
     })
 }
