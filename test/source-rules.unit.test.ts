@@ -26,7 +26,7 @@ const ownWords = [
   'services/guards/',
   'services/approval/decision-texts.ts',
   'shared/contract/turn/turn-texts.ts',
-  'shared/runtime/partition-count.ts',
+  'shared/runtime/log/partition-count.ts',
   'apps/http/fronts/person-texts.ts',
 ]
 

@@ -60,7 +60,7 @@ import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { cutToBytes } from '../../shared/lib/text-cut.ts'
 import { earlierTry, runnerGone } from '../../shared/model-texts/endings.ts'
 import { notOffered, notWhole } from '../../shared/model-texts/refused-calls.ts'
-import { stopOfCall, stoppedCall } from '../../shared/runtime/stops.ts'
+import { stopOfCall, stoppedCall } from '../../shared/runtime/settings/stops.ts'
 import { cancelledAtClient, offered, resultOf } from './client-calls.ts'
 import {
   applyPrograms,

@@ -14,7 +14,7 @@ import { defaultTenant, isTenant, tenantOf, tenantRule } from '../../../shared/c
 import { budgetId, budgetKeyPrefix, eachName } from '../../../shared/contract/topology.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { toRecord } from '../../../shared/runtime/record.ts'
-import { removeSetting } from '../../../shared/runtime/removed-settings.ts'
+import { removeSetting } from '../../../shared/runtime/settings/removed-settings.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 import { agentInLog, conversationInLog, tenantInLog } from '../../history/agents-in-log.ts'
 import { withExistingRegistry, withRegistry } from '../../history/registry.ts'

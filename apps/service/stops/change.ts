@@ -5,7 +5,7 @@ import { limits } from '../../../shared/contract/limits.ts'
 import type { OperatorStop, StopMode } from '../../../shared/contract/messages.ts'
 import { stopId, stopKeyPrefix } from '../../../shared/contract/topology.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
-import { removeSetting } from '../../../shared/runtime/removed-settings.ts'
+import { removeSetting } from '../../../shared/runtime/settings/removed-settings.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 import {
   agentInLog,

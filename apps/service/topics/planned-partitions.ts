@@ -9,7 +9,7 @@ import {
   otherPartitionCount,
   storedPartitionCount,
   storePartitionCount,
-} from '../../../shared/runtime/partition-count.ts'
+} from '../../../shared/runtime/log/partition-count.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 
 /** Short, because a person waits. */

@@ -1,10 +1,10 @@
 // The repair of a commit outside its log: the position after it, and the marks there.
 
 import { describe, expect, it } from '@jest/globals'
-import { encode } from '../../../shared/codec/codec.ts'
-import type { Commit, StoredRecord } from '../../../shared/contract/bus.ts'
-import { faultOf, repairedCommit } from '../../../shared/runtime/repair.ts'
-import { cancel } from '../../support/messages.ts'
+import { encode } from '../../../../shared/codec/codec.ts'
+import type { Commit, StoredRecord } from '../../../../shared/contract/bus.ts'
+import { faultOf, repairedCommit } from '../../../../shared/runtime/log/repair.ts'
+import { cancel } from '../../../support/messages.ts'
 
 const topic = 'weir.rounds-checked'
 const commitOf = (offset: number, from: number, marks = {}): Commit => ({

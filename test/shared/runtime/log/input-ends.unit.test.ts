@@ -1,11 +1,11 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { describe, expect, it } from '@jest/globals'
 import { pino } from 'pino'
-import { fakeClock } from '../../../client/testing/fake-clock.ts'
-import type { Bus, StoredRecord } from '../../../shared/contract/bus.ts'
-import { WeirError } from '../../../shared/lib/errors.ts'
-import { parseId } from '../../../shared/runtime/derived-id.ts'
-import { createInputEnds } from '../../../shared/runtime/input-ends.ts'
+import { fakeClock } from '../../../../client/testing/fake-clock.ts'
+import type { Bus, StoredRecord } from '../../../../shared/contract/bus.ts'
+import { WeirError } from '../../../../shared/lib/errors.ts'
+import { parseId } from '../../../../shared/runtime/derived-id.ts'
+import { createInputEnds } from '../../../../shared/runtime/log/input-ends.ts'
 
 /** A bus on which every inbox ends at `end`, with the topics that were looked up. */
 function world({ sees = false, seen = 0 }: { sees?: boolean; seen?: number } = {}) {

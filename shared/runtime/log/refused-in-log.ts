@@ -2,12 +2,12 @@
 // refused a record (refusals.ts), but it holds the stage's dead letter. So a replay decides as the
 // stage did, also in a bundle without the other inboxes.
 
-import { decode } from '../codec/codec.ts'
-import type { Bus, Offset } from '../contract/bus.ts'
-import type { DeadLetter } from '../contract/messages.ts'
-import { type StageName, stages } from '../contract/topology.ts'
-import { type ErrorCode, WeirError } from '../lib/errors.ts'
-import { parseId } from './derived-id.ts'
+import { decode } from '../../codec/codec.ts'
+import type { Bus, Offset } from '../../contract/bus.ts'
+import type { DeadLetter } from '../../contract/messages.ts'
+import { type StageName, stages } from '../../contract/topology.ts'
+import { type ErrorCode, WeirError } from '../../lib/errors.ts'
+import { parseId } from '../derived-id.ts'
 import type { Judge } from './refusals.ts'
 
 /** The codes of refusals (Judge). All other dead letters follow from the bytes of their record. */

@@ -1,10 +1,10 @@
 // Reads the table `policies`: the operator's settings and the registrations of guards.
 
-import { decode } from '../codec/codec.ts'
-import type { Bus } from '../contract/bus.ts'
-import type { Message } from '../contract/messages.ts'
-import type { PerformerContext } from '../contract/performer.ts'
-import { frozen } from '../lib/frozen.ts'
+import { decode } from '../../codec/codec.ts'
+import type { Bus } from '../../contract/bus.ts'
+import type { Message } from '../../contract/messages.ts'
+import type { PerformerContext } from '../../contract/performer.ts'
+import { frozen } from '../../lib/frozen.ts'
 
 export function policyReader({
   bus,

@@ -1,17 +1,17 @@
 // The stored partition count, on a log in memory.
 
 import { describe, expect, it } from '@jest/globals'
-import { encode } from '../../../shared/codec/codec.ts'
-import type { RecordToAppend, StoredRecord } from '../../../shared/contract/bus.ts'
-import type { Message } from '../../../shared/contract/messages.ts'
-import { partitionOf } from '../../../shared/contract/partition.ts'
-import { WeirError } from '../../../shared/lib/errors.ts'
+import { encode } from '../../../../shared/codec/codec.ts'
+import type { RecordToAppend, StoredRecord } from '../../../../shared/contract/bus.ts'
+import type { Message } from '../../../../shared/contract/messages.ts'
+import { partitionOf } from '../../../../shared/contract/partition.ts'
+import { WeirError } from '../../../../shared/lib/errors.ts'
 import {
   assertPartitionCount,
   storedPartitionCount,
   storePartitionCount,
-} from '../../../shared/runtime/partition-count.ts'
-import { cancel } from '../../support/messages.ts'
+} from '../../../../shared/runtime/log/partition-count.ts'
+import { cancel } from '../../../support/messages.ts'
 
 /** A log with `keys` written by clients that knew `written` partitions, and now with `now`. */
 function log(written: number, now: number, conversations: number, stored?: Message) {

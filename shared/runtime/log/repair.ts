@@ -5,12 +5,12 @@
 // REPAIR-2. A commit behind the end is not repaired: readers downstream have marks that new records
 //     would stay below for as long as the log is shorter.
 
-import { decode } from '../codec/codec.ts'
-import type { Assignment, Commit, StoredRecord } from '../contract/bus.ts'
-import type { Message } from '../contract/messages.ts'
-import { type StageName, stages, topics } from '../contract/topology.ts'
-import { WeirError } from '../lib/errors.ts'
-import { isRepeat, type Marks, moveMark, parseId } from './derived-id.ts'
+import { decode } from '../../codec/codec.ts'
+import type { Assignment, Commit, StoredRecord } from '../../contract/bus.ts'
+import type { Message } from '../../contract/messages.ts'
+import { type StageName, stages, topics } from '../../contract/topology.ts'
+import { WeirError } from '../../lib/errors.ts'
+import { isRepeat, type Marks, moveMark, parseId } from '../derived-id.ts'
 import { positionAt, toCommit } from './position.ts'
 
 /** `reason`: the error of the stage. `unread`: records that a repair skips. */

@@ -7,11 +7,11 @@
 //     than the record, so it is there.
 
 import type { Logger } from 'pino'
-import type { Bus, Offset, StoredRecord } from '../contract/bus.ts'
-import { limits } from '../contract/limits.ts'
-import { type StageName, stages } from '../contract/topology.ts'
-import { WeirError } from '../lib/errors.ts'
-import { parseId, type ReadId } from './derived-id.ts'
+import type { Bus, Offset, StoredRecord } from '../../contract/bus.ts'
+import { limits } from '../../contract/limits.ts'
+import { type StageName, stages } from '../../contract/topology.ts'
+import { WeirError } from '../../lib/errors.ts'
+import { parseId, type ReadId } from '../derived-id.ts'
 
 export type InputEnds = {
   /**

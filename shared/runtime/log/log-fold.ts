@@ -1,12 +1,12 @@
 // Folds a log's partition by one stage, for programs that fold a log a second time.
 
-import { batchesOf } from '../bus/range.ts'
-import { codec } from '../codec/codec.ts'
-import type { Bus } from '../contract/bus.ts'
-import type { Message } from '../contract/messages.ts'
-import type { Stage } from '../contract/stage.ts'
-import { stages } from '../contract/topology.ts'
-import { createFold, type Fold, type FoldOptions } from './fold.ts'
+import { batchesOf } from '../../bus/range.ts'
+import { codec } from '../../codec/codec.ts'
+import type { Bus } from '../../contract/bus.ts'
+import type { Message } from '../../contract/messages.ts'
+import type { Stage } from '../../contract/stage.ts'
+import { stages } from '../../contract/topology.ts'
+import { createFold, type Fold, type FoldOptions } from '../fold.ts'
 import { refusedInLog } from './refused-in-log.ts'
 
 export type FoldableLog = {

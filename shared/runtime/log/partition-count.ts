@@ -6,12 +6,12 @@
 // PARTITION-COUNT-2. A log without the record gets it only if most of its conversations are in the
 //     partition that the count gives.
 
-import { decode } from '../codec/codec.ts'
-import type { Bus } from '../contract/bus.ts'
-import { partitionOf } from '../contract/partition.ts'
-import { partitionCountKey } from '../contract/topology.ts'
-import { WeirError } from '../lib/errors.ts'
-import { toRecord } from './record.ts'
+import { decode } from '../../codec/codec.ts'
+import type { Bus } from '../../contract/bus.ts'
+import { partitionOf } from '../../contract/partition.ts'
+import { partitionCountKey } from '../../contract/topology.ts'
+import { WeirError } from '../../lib/errors.ts'
+import { toRecord } from '../record.ts'
 
 /** The advice for every refusal: Kafka cannot undo a growth. */
 export const otherCountRemedy =

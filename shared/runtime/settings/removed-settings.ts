@@ -3,12 +3,12 @@
 // REMOVED-SETTINGS-1. The tombstone comes first: a removal counts even if its author is lost.
 // REMOVED-SETTINGS-2. The table keeps the newest `limits.settingsRemovedKept` removals.
 
-import { decode } from '../codec/codec.ts'
-import type { Bus } from '../contract/bus.ts'
-import { limits } from '../contract/limits.ts'
-import type { SettingRemoved } from '../contract/messages.ts'
-import { removedKeyPrefix } from '../contract/topology.ts'
-import { toRecord } from './record.ts'
+import { decode } from '../../codec/codec.ts'
+import type { Bus } from '../../contract/bus.ts'
+import { limits } from '../../contract/limits.ts'
+import type { SettingRemoved } from '../../contract/messages.ts'
+import { removedKeyPrefix } from '../../contract/topology.ts'
+import { toRecord } from '../record.ts'
 
 type Table = { bus: Pick<Bus, 'append' | 'list' | 'clock'>; topicPrefix: string }
 

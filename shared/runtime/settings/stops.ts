@@ -3,18 +3,18 @@
 // STOPS-1. A stop of all, of an agent, of a tenant or of a conversation stops model requests and
 //     calls. A stop of tools stops calls only, so the turn continues.
 
-import { policyOf } from '../agents/agents.ts'
-import { type CallEnding, outcomeUnknown } from '../contract/call/call-endings.ts'
-import type { ConversationId } from '../contract/ids.ts'
-import { limits } from '../contract/limits.ts'
-import type { Policy, StopInForce } from '../contract/messages.ts'
-import type { PolicyRecord } from '../contract/performer.ts'
-import { tenantOf } from '../contract/tenant.ts'
-import { stopKeyPrefix } from '../contract/topology.ts'
-import { shortened } from '../lib/text-cut.ts'
-import { earlierTry, notRun } from '../model-texts/endings.ts'
-import { rejectedForGood } from '../model-texts/refused-calls.ts'
-import { matchesPattern } from './guards/tool-pattern.ts'
+import { policyOf } from '../../agents/agents.ts'
+import { type CallEnding, outcomeUnknown } from '../../contract/call/call-endings.ts'
+import type { ConversationId } from '../../contract/ids.ts'
+import { limits } from '../../contract/limits.ts'
+import type { Policy, StopInForce } from '../../contract/messages.ts'
+import type { PolicyRecord } from '../../contract/performer.ts'
+import { tenantOf } from '../../contract/tenant.ts'
+import { stopKeyPrefix } from '../../contract/topology.ts'
+import { shortened } from '../../lib/text-cut.ts'
+import { earlierTry, notRun } from '../../model-texts/endings.ts'
+import { rejectedForGood } from '../../model-texts/refused-calls.ts'
+import { matchesPattern } from '../guards/tool-pattern.ts'
 
 export type StopTarget = { agent: string; conversation: ConversationId }
 

@@ -2,10 +2,10 @@
 // memory on Kafka, so a look is no request. Owns: the timer.
 // STOP-WATCH-1. One look at a time, and none while nothing is at work.
 
-import { limits } from '../contract/limits.ts'
-import type { PerformerContext, PolicyRecord } from '../contract/performer.ts'
-import { stopKeyPrefix } from '../contract/topology.ts'
-import type { Clock } from '../lib/clock.ts'
+import { limits } from '../../contract/limits.ts'
+import type { PerformerContext, PolicyRecord } from '../../contract/performer.ts'
+import { stopKeyPrefix } from '../../contract/topology.ts'
+import type { Clock } from '../../lib/clock.ts'
 
 export type StopWatch = {
   /** Work has begun. */

@@ -5,10 +5,10 @@
 // REFUSALS-2. Bounded (R7): beyond `limits.refusedKeptMax` the oldest are forgotten. A fold that
 //     needs a forgotten one judges it again.
 
-import type { Offset, StoredRecord } from '../contract/bus.ts'
-import { limits } from '../contract/limits.ts'
-import { WeirError } from '../lib/errors.ts'
-import type { ReadId } from './derived-id.ts'
+import type { Offset, StoredRecord } from '../../contract/bus.ts'
+import { limits } from '../../contract/limits.ts'
+import { WeirError } from '../../lib/errors.ts'
+import type { ReadId } from '../derived-id.ts'
 
 /** The error of the dead letter of a refused record, or undefined. `id`: of a derived record. */
 export type Judge = (

@@ -2,9 +2,9 @@
 // that start. They are one atomic pair, and stay true once the outputs are acknowledged. Newer
 // marks would drop the open unit's own records as repeats.
 
-import type { Assignment, Commit, Offset } from '../contract/bus.ts'
-import { WeirError } from '../lib/errors.ts'
-import type { Marks } from './derived-id.ts'
+import type { Assignment, Commit, Offset } from '../../contract/bus.ts'
+import { WeirError } from '../../lib/errors.ts'
+import type { Marks } from '../derived-id.ts'
 import type { Refused } from './refusals.ts'
 
 /**

@@ -1,15 +1,15 @@
 import { describe, expect, it } from '@jest/globals'
-import { defaultPolicy } from '../../../shared/agents/agents.ts'
-import { limits } from '../../../shared/contract/limits.ts'
-import type { Message, OperatorStop } from '../../../shared/contract/messages.ts'
-import { keyOf, stopId } from '../../../shared/contract/topology.ts'
+import { defaultPolicy } from '../../../../shared/agents/agents.ts'
+import { limits } from '../../../../shared/contract/limits.ts'
+import type { Message, OperatorStop } from '../../../../shared/contract/messages.ts'
+import { keyOf, stopId } from '../../../../shared/contract/topology.ts'
 import {
   stopOfCall,
   stopOfTurn,
   stopReason,
   stopsInForce,
   withStops,
-} from '../../../shared/runtime/stops.ts'
+} from '../../../../shared/runtime/settings/stops.ts'
 
 const target = { agent: 'bank', conversation: 'c' }
 
