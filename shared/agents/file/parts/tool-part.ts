@@ -1,20 +1,20 @@
 // The tools of an agent file: their declarations for the model, and their commands on this machine.
 
 import { extname } from 'node:path'
-import { limits } from '../../contract/limits.ts'
-import type { Declaration } from '../../contract/messages.ts'
-import { alternatives, type Path, shown } from '../../settings/mistake.ts'
-import type { FunctionTool, HttpTool, ModuleTool, Tool, ToolRun } from '../agents.ts'
-import type { SandboxSetting } from '../sandbox.ts'
-import { writtenSecrets } from '../secrets.ts'
+import { limits } from '../../../contract/limits.ts'
+import type { Declaration } from '../../../contract/messages.ts'
+import { alternatives, type Path, shown } from '../../../settings/mistake.ts'
+import type { FunctionTool, HttpTool, ModuleTool, Tool, ToolRun } from '../../agents.ts'
+import type { SandboxSetting } from '../../sandbox.ts'
+import { writtenSecrets } from '../../secrets.ts'
+import type { HttpContent, SandboxContent, ToolCode, ToolContent } from '../content.ts'
+import { exists, needs, referred, type Source } from '../source.ts'
+import { hintsOf } from '../tool-hints.ts'
+import { schemaOf } from '../tool-schema.ts'
+import { urlOf } from '../url.ts'
 import { commandOf, type Surroundings, visibleOf } from './command-part.ts'
-import type { HttpContent, SandboxContent, ToolCode, ToolContent } from './content.ts'
 import { headersOf } from './headers-part.ts'
 import { sandboxOf } from './sandbox-part.ts'
-import { exists, needs, referred, type Source } from './source.ts'
-import { hintsOf } from './tool-hints.ts'
-import { schemaOf } from './tool-schema.ts'
-import { urlOf } from './url.ts'
 
 /** The defaults of a tool. agent.schema.json has the same ones. */
 export const toolDefaults = { idempotent: false, timeoutMs: 30_000, poll: false }

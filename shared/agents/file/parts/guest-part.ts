@@ -1,12 +1,12 @@
 // The guest of an agent file with `guest: true`. It owns its model and its tools.
 
-import { defaultGuestSettings, type GuestAgent } from '../guest.ts'
+import { defaultGuestSettings, type GuestAgent } from '../../guest.ts'
+import type { AgentContent } from '../content.ts'
+import type { Source } from '../source.ts'
+import { hintsOf } from '../tool-hints.ts'
 import { nameOf } from './agent-part.ts'
-import type { AgentContent } from './content.ts'
 import { redactOf } from './redact-part.ts'
 import { settingsOf } from './settings-part.ts'
-import type { Source } from './source.ts'
-import { hintsOf } from './tool-hints.ts'
 
 const ofAgentsOnly = [
   ...(['model', 'system', 'systemFile', 'tools', 'sandbox', 'textCalls', 'history'] as const),

@@ -1,17 +1,17 @@
 // An agent from checked content, which is that of a file or of a program.
 
 import { basename, extname } from 'node:path'
-import { limits } from '../../contract/limits.ts'
-import { protectOwnPath } from '../../lib/sandbox/own-paths.ts'
-import { shown } from '../../settings/mistake.ts'
-import { readText } from '../../settings/text-file.ts'
-import { type Agent, defaultSettings, type Model } from '../agents.ts'
-import type { AgentContent } from './content.ts'
+import { limits } from '../../../contract/limits.ts'
+import { protectOwnPath } from '../../../lib/sandbox/own-paths.ts'
+import { shown } from '../../../settings/mistake.ts'
+import { readText } from '../../../settings/text-file.ts'
+import { type Agent, defaultSettings, type Model } from '../../agents.ts'
+import type { AgentContent } from '../content.ts'
+import { exists, needs, referred, type Source } from '../source.ts'
 import { mcpOf } from './mcp-part.ts'
 import { modelOf, providerOf } from './model-part.ts'
 import { redactOf } from './redact-part.ts'
 import { settingsOf } from './settings-part.ts'
-import { exists, needs, referred, type Source } from './source.ts'
 import { toolsOf } from './tool-part.ts'
 
 /** Always returns an agent. If there are mistakes, it is never used. */

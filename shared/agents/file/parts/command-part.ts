@@ -1,9 +1,9 @@
 // A program of an agent file: its arguments, its working folder, and the variables that it sees.
 
 import { resolve } from 'node:path'
-import { type Path, shown } from '../../settings/mistake.ts'
-import type { CommandTool } from '../agents.ts'
-import type { ToolContent } from './content.ts'
+import { type Path, shown } from '../../../settings/mistake.ts'
+import type { CommandTool } from '../../agents.ts'
+import type { ToolContent } from '../content.ts'
 import {
   exists,
   expanded,
@@ -12,8 +12,8 @@ import {
   referred,
   type Source,
   unsetText,
-} from './source.ts'
-import { variableValue } from './variables.ts'
+} from '../source.ts'
+import { variableValue } from '../variables.ts'
 
 /** `environmentKey`: the key of the names in the file. Default: environment. */
 export type Surroundings = Pick<ToolContent, 'cwd' | 'environment' | 'outputBytesMax'> & {

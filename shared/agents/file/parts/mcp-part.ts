@@ -1,17 +1,17 @@
 // The MCP servers of an agent: how to reach them, and which of their tools the agent gets. Their
 // lists of tools come later, from the servers (client/agents/mcp-agents.ts).
 
-import { shown } from '../../settings/mistake.ts'
-import { nearestName } from '../../settings/nearest-name.ts'
-import type { McpCommand, McpServer, McpUrl } from '../agents.ts'
-import type { SandboxSetting } from '../sandbox.ts'
+import { shown } from '../../../settings/mistake.ts'
+import { nearestName } from '../../../settings/nearest-name.ts'
+import type { McpCommand, McpServer, McpUrl } from '../../agents.ts'
+import type { SandboxSetting } from '../../sandbox.ts'
+import type { AgentContent, McpContent } from '../content.ts'
+import { expanded, needs, referred, type Source } from '../source.ts'
+import { labelsOf } from '../tool-hints.ts'
+import { urlOf } from '../url.ts'
 import { commandOf } from './command-part.ts'
-import type { AgentContent, McpContent } from './content.ts'
 import { headersOf } from './headers-part.ts'
 import { sandboxOf } from './sandbox-part.ts'
-import { expanded, needs, referred, type Source } from './source.ts'
-import { labelsOf } from './tool-hints.ts'
-import { urlOf } from './url.ts'
 
 /** The defaults of a server. agent.schema.json has the same ones. */
 const mcpDefaults = { timeoutMs: 60_000, wallMs: 300_000 }

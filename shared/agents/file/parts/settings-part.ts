@@ -1,8 +1,8 @@
 // The settings of an agent file: the defaults of an agent or of a guest, overridden by the file.
 
-import type { AgentSettings, RedactRule } from '../../contract/messages.ts'
-import { defaultSettings, policyOf } from '../agents.ts'
-import type { AgentContent, RuleMode } from './content.ts'
+import type { AgentSettings, RedactRule } from '../../../contract/messages.ts'
+import { defaultSettings, policyOf } from '../../agents.ts'
+import type { AgentContent, RuleMode } from '../content.ts'
 
 /**
  * Keys keep the order of the defaults, because a policy's version is a hash of its text. A file

@@ -1,12 +1,12 @@
 // The rules of `redact` in an agent file, for values that readers of the log must not see.
 
-import type { RedactRule } from '../../contract/messages.ts'
-import { patternFault, redactPathIn } from '../../contract/redaction/redact-rule.ts'
-import { valueClasses } from '../../contract/redaction/value-classes.ts'
-import { alternatives, type Path, shown } from '../../settings/mistake.ts'
-import { nearestName } from '../../settings/nearest-name.ts'
-import type { AgentContent, RedactContent } from './content.ts'
-import type { Source } from './source.ts'
+import type { RedactRule } from '../../../contract/messages.ts'
+import { patternFault, redactPathIn } from '../../../contract/redaction/redact-rule.ts'
+import { valueClasses } from '../../../contract/redaction/value-classes.ts'
+import { alternatives, type Path, shown } from '../../../settings/mistake.ts'
+import { nearestName } from '../../../settings/nearest-name.ts'
+import type { AgentContent, RedactContent } from '../content.ts'
+import type { Source } from '../source.ts'
 
 const classNames = [...valueClasses.keys()]
 

@@ -2,12 +2,12 @@
 // its size must be readable.
 
 import { realpathSync } from 'node:fs'
-import { agentFileIn } from '../../lib/sandbox/own-paths.ts'
-import type { Path } from '../../settings/mistake.ts'
-import { shown } from '../../settings/mistake.ts'
-import { bytesOfSize, hostPattern, type SandboxFields, type SandboxSetting } from '../sandbox.ts'
-import type { SandboxContent } from './content.ts'
-import { exists, referred, type Source } from './source.ts'
+import { agentFileIn } from '../../../lib/sandbox/own-paths.ts'
+import type { Path } from '../../../settings/mistake.ts'
+import { shown } from '../../../settings/mistake.ts'
+import { bytesOfSize, hostPattern, type SandboxFields, type SandboxSetting } from '../../sandbox.ts'
+import type { SandboxContent } from '../content.ts'
+import { exists, referred, type Source } from '../source.ts'
 
 /** Undefined: the file sets none, or it is one of other tools. */
 export function sandboxOf(

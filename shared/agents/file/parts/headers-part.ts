@@ -1,9 +1,9 @@
 // The headers of a tool's or a model's requests, in an agent file.
 
-import type { Path } from '../../settings/mistake.ts'
-import { headerFault, isHeaderName } from './header.ts'
-import { expanded, type Source } from './source.ts'
-import { hasVariable } from './variables.ts'
+import type { Path } from '../../../settings/mistake.ts'
+import { headerFault, isHeaderName } from '../header.ts'
+import { expanded, type Source } from '../source.ts'
+import { hasVariable } from '../variables.ts'
 
 /** Set by Weir: they describe the body, the connection and the call. */
 const reservedHeaders = [

@@ -1,13 +1,13 @@
 // The model of an agent file: its provider, name, server and key.
 
-import { alternatives, shown } from '../../settings/mistake.ts'
-import type { Model } from '../agents.ts'
-import { writtenSecrets } from '../secrets.ts'
-import type { ModelContent } from './content.ts'
+import { alternatives, shown } from '../../../settings/mistake.ts'
+import type { Model } from '../../agents.ts'
+import { writtenSecrets } from '../../secrets.ts'
+import type { ModelContent } from '../content.ts'
+import { expanded, type Source } from '../source.ts'
+import { urlOf } from '../url.ts'
+import { variableValue } from '../variables.ts'
 import { headersOf } from './headers-part.ts'
-import { expanded, type Source } from './source.ts'
-import { urlOf } from './url.ts'
-import { variableValue } from './variables.ts'
 
 export function modelOf<Provider extends string>(
   source: Source<Provider>,
