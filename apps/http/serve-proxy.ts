@@ -4,7 +4,7 @@
 import type { Writable } from 'node:stream'
 import { openFronts } from '../../client/guard/log/fronts.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
-import { createLog } from '../../shared/lib/log.ts'
+import { createLog } from '../../shared/lib/log/log.ts'
 import type { SettingFlags } from '../terminal/command-settings.ts'
 import { portOf } from '../terminal/port-flag.ts'
 import { printable } from '../terminal/text/printable.ts'

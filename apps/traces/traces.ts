@@ -12,7 +12,7 @@ import { batchesOf, firstOffsetSince, leadersApartMs } from '../../shared/bus/ra
 import type { Bus, Offset, PartitionEnds, StoredRecord } from '../../shared/contract/bus.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
-import { createLog } from '../../shared/lib/log.ts'
+import { createLog } from '../../shared/lib/log/log.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
 import { hiddenText } from '../history/hidden-text.ts'
 import { type OpenLog, withLog } from '../history/open-log.ts'

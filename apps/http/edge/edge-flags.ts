@@ -2,7 +2,7 @@
 
 import { limits } from '../../../shared/contract/limits.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
-import { readSecretFile } from '../../../shared/lib/secret-files.ts'
+import { readSecretFile } from '../../../shared/lib/files/secret-files.ts'
 import { readText } from '../../../shared/settings/text-file.ts'
 import { portOf } from '../../terminal/port-flag.ts'
 import { printable } from '../../terminal/text/printable.ts'

@@ -14,7 +14,7 @@ import {
   topicSpecs,
 } from '../../../shared/contract/topology.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
-import { createLog } from '../../../shared/lib/log.ts'
+import { createLog } from '../../../shared/lib/log/log.ts'
 import { type CommitFault, faultOf, repairedCommit } from '../../../shared/runtime/log/repair.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 import { printable } from '../../terminal/text/printable.ts'

@@ -4,7 +4,7 @@
 import { endsOnceAnswered, openBus } from '../../../client/place/open-bus.ts'
 import type { Bus } from '../../../shared/contract/bus.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
-import { createLog } from '../../../shared/lib/log.ts'
+import { createLog } from '../../../shared/lib/log/log.ts'
 import {
   otherPartitionCount,
   storedPartitionCount,

@@ -19,7 +19,7 @@ import { isGuardName } from '../../../shared/contract/guard/guard-registration.t
 import { retentionMsOf } from '../../../shared/contract/retention.ts'
 import { topicSpecs } from '../../../shared/contract/topology.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
-import { createLog } from '../../../shared/lib/log.ts'
+import { createLog } from '../../../shared/lib/log/log.ts'
 import {
   type BusName,
   busNames,

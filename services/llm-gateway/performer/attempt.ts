@@ -29,7 +29,7 @@ import type {
 import type { PerformerContext } from '../../../shared/contract/performer.ts'
 import { tenantOf } from '../../../shared/contract/tenant.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
-import { lazyChild, type WorkLog } from '../../../shared/lib/lazy-log.ts'
+import { lazyChild, type WorkLog } from '../../../shared/lib/log/lazy-log.ts'
 import type { Slots } from '../../../shared/lib/slots.ts'
 import { version } from '../../../shared/lib/version.ts'
 import { stopOfTurn } from '../../../shared/runtime/settings/stops.ts'

@@ -13,15 +13,15 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
-import { openEmbeddedBus } from '../../../shared/bus/embedded/bus.ts'
-import { systemClock } from '../../../shared/lib/clock.ts'
+import { openEmbeddedBus } from '../../../../shared/bus/embedded/bus.ts'
+import { systemClock } from '../../../../shared/lib/clock.ts'
 import {
   beginFile,
   nameFile,
   refusal,
   refuseTaken,
   writeWhole,
-} from '../../../shared/lib/whole-file.ts'
+} from '../../../../shared/lib/files/whole-file.ts'
 
 let folder: string
 let file: string

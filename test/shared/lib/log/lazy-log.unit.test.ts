@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals'
 import { pino } from 'pino'
-import { lazyChild } from '../../../shared/lib/lazy-log.ts'
+import { lazyChild } from '../../../../shared/lib/log/lazy-log.ts'
 
 function logAt(level: string) {
   const lines: object[] = []

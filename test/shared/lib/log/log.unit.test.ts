@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { createLog } from '../../../shared/lib/log.ts'
+import { createLog } from '../../../../shared/lib/log/log.ts'
 
 describe('the log', () => {
   it.each([

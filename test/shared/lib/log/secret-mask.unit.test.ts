@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import { secretMask } from '../../../shared/lib/secret-mask.ts'
+import { secretMask } from '../../../../shared/lib/log/secret-mask.ts'
 
 const secret = 'p+q/r ä"s=='
 

@@ -5,7 +5,7 @@ import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync }
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from '@jest/globals'
-import { makeFolders, removeEmptyFolders } from '../../../shared/lib/make-folders.ts'
+import { makeFolders, removeEmptyFolders } from '../../../../shared/lib/files/make-folders.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'weir-folders-'))
 afterAll(() => rmSync(folder, { recursive: true }))

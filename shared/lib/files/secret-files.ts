@@ -1,7 +1,7 @@
 // Files of keys: readable by this user only.
 
 import { readFileSync, statSync } from 'node:fs'
-import { WeirError } from './errors.ts'
+import { WeirError } from '../errors.ts'
 import { replaceFile } from './whole-file.ts'
 
 /**

@@ -15,7 +15,7 @@ import {
   makePrivateFile,
   makePrivateFolder,
   reachedByOthers,
-} from '../../../shared/lib/private-files.ts'
+} from '../../../../shared/lib/files/private-files.ts'
 
 let folder = ''
 beforeEach(() => {

@@ -4,7 +4,7 @@ import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from '@jest/globals'
-import { writeSecretFile } from '../../../shared/lib/secret-files.ts'
+import { writeSecretFile } from '../../../../shared/lib/files/secret-files.ts'
 
 let folder: string
 

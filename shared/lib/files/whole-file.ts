@@ -18,8 +18,8 @@ import {
 } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { WeirError } from '../errors.ts'
 import { isLogFile } from './application-id.ts'
-import { WeirError } from './errors.ts'
 
 /** `force`: replace an existing file. */
 export type Place = { force: boolean }
