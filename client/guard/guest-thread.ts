@@ -57,7 +57,13 @@ import type {
   GuestRequest,
   GuestResult,
 } from './guest-conversation.ts'
-import { answeredRound, asHostReads, historyReader, responseOf, toolsFor } from './history.ts'
+import {
+  answeredRound,
+  asHostReads,
+  historyReader,
+  responseOf,
+  toolsFor,
+} from './history/history.ts'
 import type { GuestBudgets } from './log/guest-budgets.ts'
 import { codeOfRefusal, codeOfWait } from './verdict-code.ts'
 

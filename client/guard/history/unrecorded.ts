@@ -9,14 +9,14 @@
 //     and no honest agent is disturbed.
 
 import { hash } from 'node:crypto'
-import { errorOf } from '../../services/loop-detector/evidence/error-text.ts'
-import type { FailureKind } from '../../services/loop-detector/evidence/failure-kind.ts'
-import { masked } from '../../services/loop-detector/evidence/mask.ts'
-import { progressOf } from '../../services/loop-detector/waiting/waiting-answer.ts'
-import { errorLine } from '../../shared/contract/call/error-line.ts'
-import type { ConversationId } from '../../shared/contract/ids.ts'
-import type { GuestResult, Response } from '../../shared/contract/messages.ts'
-import { unreachable } from '../../shared/contract/stage.ts'
+import { errorOf } from '../../../services/loop-detector/evidence/error-text.ts'
+import type { FailureKind } from '../../../services/loop-detector/evidence/failure-kind.ts'
+import { masked } from '../../../services/loop-detector/evidence/mask.ts'
+import { progressOf } from '../../../services/loop-detector/waiting/waiting-answer.ts'
+import { errorLine } from '../../../shared/contract/call/error-line.ts'
+import type { ConversationId } from '../../../shared/contract/ids.ts'
+import type { GuestResult, Response } from '../../../shared/contract/messages.ts'
+import { unreachable } from '../../../shared/contract/stage.ts'
 
 /** The response with its calls and without its texts. */
 export function responseOfCalls(conversation: ConversationId, response: Response): Response {

@@ -7,13 +7,24 @@ import {
   mapChatMessagesToStoredMessages,
   ToolMessage,
 } from '@langchain/core/messages'
-import type { GuestFormat } from '../../../client/guard/guest-conversation.ts'
-import { answeredRound, historyOf, responseOf, toolsFor } from '../../../client/guard/history.ts'
-import { withoutReminders } from '../../../client/guard/reminders.ts'
-import { limits } from '../../../shared/contract/limits.ts'
-import { declarationOf } from '../../../shared/transcript/transcript.ts'
-import { formatNames } from '../../../shared/wire/formats.ts'
-import { answerOf, requestOf, type Said, saidCall, saidText } from '../../support/guest-requests.ts'
+import type { GuestFormat } from '../../../../client/guard/guest-conversation.ts'
+import {
+  answeredRound,
+  historyOf,
+  responseOf,
+  toolsFor,
+} from '../../../../client/guard/history/history.ts'
+import { withoutReminders } from '../../../../client/guard/history/reminders.ts'
+import { limits } from '../../../../shared/contract/limits.ts'
+import { declarationOf } from '../../../../shared/transcript/transcript.ts'
+import { formatNames } from '../../../../shared/wire/formats.ts'
+import {
+  answerOf,
+  requestOf,
+  type Said,
+  saidCall,
+  saidText,
+} from '../../../support/guest-requests.ts'
 
 const read = (n: number, id = `call_${n}`) =>
   saidCall('read', { path: `${n}.ts`, depth: 1 }, { id, result: `content ${n}` })

@@ -7,22 +7,26 @@
 //     the same in every value. The result is that of reading all of them.
 
 import { hash } from 'node:crypto'
-import { emptyResponse, foldResponse } from '../../services/accumulator/response.ts'
-import type { GuestHints } from '../../shared/agents/guest.ts'
-import { limits } from '../../shared/contract/limits.ts'
+import { emptyResponse, foldResponse } from '../../../services/accumulator/response.ts'
+import type { GuestHints } from '../../../shared/agents/guest.ts'
+import { limits } from '../../../shared/contract/limits.ts'
 import type {
   Declaration,
   GuestResult,
   Response,
   ToolHints,
-} from '../../shared/contract/messages.ts'
-import { hostNamed } from '../../shared/hosts/hosts.ts'
-import { argumentsAsRun, argumentsRead, type HostRewriting } from '../../shared/hosts/rewriting.ts'
-import { isObject } from '../../shared/lib/json/json-object.ts'
-import { newest } from '../../shared/lib/newest.ts'
-import { cutToBytes } from '../../shared/lib/text-cut.ts'
-import { calledIn, eventsOf, stopOf } from '../../shared/transcript/response-parts.ts'
-import { roundKey, type Words, wordsHash } from '../../shared/transcript/round-key.ts'
+} from '../../../shared/contract/messages.ts'
+import { hostNamed } from '../../../shared/hosts/hosts.ts'
+import {
+  argumentsAsRun,
+  argumentsRead,
+  type HostRewriting,
+} from '../../../shared/hosts/rewriting.ts'
+import { isObject } from '../../../shared/lib/json/json-object.ts'
+import { newest } from '../../../shared/lib/newest.ts'
+import { cutToBytes } from '../../../shared/lib/text-cut.ts'
+import { calledIn, eventsOf, stopOf } from '../../../shared/transcript/response-parts.ts'
+import { roundKey, type Words, wordsHash } from '../../../shared/transcript/round-key.ts'
 import {
   addPieces,
   emptyTranscript,
@@ -31,9 +35,9 @@ import {
   type TranscriptResponse,
   type TranscriptTurn,
   turnsOf,
-} from '../../shared/transcript/transcript.ts'
-import { itemsOf, type ReadGuestRequest, readAnswer, readRequest } from './formats.ts'
-import type { GuestAnswer, GuestRequest } from './guest-conversation.ts'
+} from '../../../shared/transcript/transcript.ts'
+import { itemsOf, type ReadGuestRequest, readAnswer, readRequest } from '../formats.ts'
+import type { GuestAnswer, GuestRequest } from '../guest-conversation.ts'
 import { addLeaves, afterLeaves, type Leaves } from './json-leaves.ts'
 import { withoutReminders } from './reminders.ts'
 

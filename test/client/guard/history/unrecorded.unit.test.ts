@@ -1,13 +1,13 @@
 // The stand-ins of `record: 'calls'`, and the loops that the detector finds with them.
 
 import { describe, expect, it } from '@jest/globals'
-import type { Scenario, Step } from '../../../apps/replay/judge/scenario.ts'
-import { resultOfCalls, textStandIn } from '../../../client/guard/unrecorded.ts'
-import { errorOf } from '../../../services/loop-detector/evidence/error-text.ts'
-import { progressOf } from '../../../services/loop-detector/waiting/waiting-answer.ts'
-import { errorLine } from '../../../shared/contract/call/error-line.ts'
-import { guestConversation } from '../../../shared/contract/topology.ts'
-import { allJudged, corpora, tracesIn } from '../../support/traces.ts'
+import type { Scenario, Step } from '../../../../apps/replay/judge/scenario.ts'
+import { resultOfCalls, textStandIn } from '../../../../client/guard/history/unrecorded.ts'
+import { errorOf } from '../../../../services/loop-detector/evidence/error-text.ts'
+import { progressOf } from '../../../../services/loop-detector/waiting/waiting-answer.ts'
+import { errorLine } from '../../../../shared/contract/call/error-line.ts'
+import { guestConversation } from '../../../../shared/contract/topology.ts'
+import { allJudged, corpora, tracesIn } from '../../../support/traces.ts'
 
 const conversation = guestConversation('coder', 'thread')
 const textOf = (text: string, status: 'ok' | 'error' = 'error') =>

@@ -2,7 +2,7 @@
 // value. Texts are shared, so a copy costs little memory, and a change in place is noticed.
 // JSON-LEAVES-1. Equal leaves mean equal values with their members in one order.
 
-import { limits } from '../../shared/contract/limits.ts'
+import { limits } from '../../../shared/contract/limits.ts'
 
 export type Leaf = string | number | boolean | null | undefined
 
