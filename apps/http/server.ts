@@ -17,7 +17,7 @@ import { type Context, Hono } from 'hono'
 import type { Logger } from 'pino'
 import { limits } from '../../shared/contract/limits.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
-import { listenFailure } from '../../shared/lib/log/listen-failure.ts'
+import { listenFailure } from '../../shared/lib/listen-failure.ts'
 import { errorBody, HttpError } from './http-error.ts'
 
 /** `incoming` and `outgoing` are Node's. */

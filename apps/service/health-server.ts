@@ -6,7 +6,7 @@
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
-import { listenFailure } from '../../shared/lib/log/listen-failure.ts'
+import { listenFailure } from '../../shared/lib/listen-failure.ts'
 import type { Health } from './health.ts'
 import type { Metrics } from './metrics.ts'
 

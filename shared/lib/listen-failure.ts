@@ -1,6 +1,6 @@
 // The error of a server that cannot listen, with the reason in words.
 
-import { WeirError } from '../errors.ts'
+import { WeirError } from './errors.ts'
 
 /** `server`: its name for the user. `advice`: the flags that set the address. */
 export function listenFailure(
