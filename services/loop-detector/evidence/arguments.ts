@@ -122,5 +122,14 @@ function collectEchoes(value: unknown, found: string[], depth: number): void {
   }
 }
 
+/** Names of members that an error may repeat, longest first. */
+export function membersOf(value: unknown): string[] {
+  if (!isObject(value)) return []
+  return Object.keys(value)
+    .slice(0, limits.loopEchoesMax)
+    .filter(({ length }) => length >= echoCharsMin && length <= limits.loopEchoCharsMax)
+    .sort((a, b) => b.length - a.length)
+}
+
 /** Shorter strings occur in any sentence by chance. */
 const echoCharsMin = 3
