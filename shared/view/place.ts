@@ -3,6 +3,7 @@
 
 import type { MessageOf } from '../contract/messages.ts'
 import { isRunning, type RoundView } from './round-view.ts'
+import type { RoundTimeline } from './timeline.ts'
 import type { TurnView } from './turn-view.ts'
 
 export type Place =
@@ -21,6 +22,22 @@ export function placeOf({ rounds, round }: TurnView): Place {
   if (view.awaited.size > 0) return { at: 'guard', names: [...view.awaited] }
   const hasCalls = (view.answered?.calls.length ?? 0) > 0
   return hasCalls ? { at: 'tool', names: running.map(({ name = '' }) => name) } : { at: 'model' }
+}
+
+/** Of the newest round of a timeline: `check`, while its response or its results are judged. */
+export type RoundPlace = { at: 'model' | 'guard' | 'tool' | 'check'; names: string[] }
+
+/** `round`: not over. */
+export function placeIn({ response, failure, calls, guards }: RoundTimeline): RoundPlace {
+  if (response === null && failure === null) return { at: 'model', names: [] }
+  const open = calls.filter(({ result, verdict }) => result === null && verdict.kind === 'cleared')
+  if (open.length === 0) return { at: 'check', names: [] }
+  const awaited = guards.filter(
+    ({ answer, calls }) => answer === 'none' && calls.some(({ mode }) => mode === 'enforce'),
+  )
+  return awaited.length > 0 && open.some(({ tries }) => tries.length === 0)
+    ? { at: 'guard', names: awaited.map(({ name }) => name) }
+    : { at: 'tool', names: open.map(({ name }) => name) }
 }
 
 function needsPerson({ approvals }: RoundView): boolean {
