@@ -55,7 +55,7 @@ export function addFact(facts: FactFold, message: Message): void {
     }
     case 'guard-verdict-given':
       for (const { ordinal, verdict, code } of message.verdicts)
-        if (verdict === 'reject' && code !== withdrawnCode)
+        if (verdict === 'deny' && code !== withdrawnCode)
           addVeto(facts, `${message.round}/${ordinal}`, message.guard)
       return
     case 'call-rejected':

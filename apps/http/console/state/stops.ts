@@ -34,7 +34,7 @@ export function addToStops(
       return add('validator', { calls: 1 })
     case 'guard-verdict-given': {
       for (const { verdict, code } of message.verdicts)
-        if (verdict === 'reject' && code !== withdrawnCode)
+        if (verdict === 'deny' && code !== withdrawnCode)
           add(guardText(message, code), { calls: 1 })
       return
     }
