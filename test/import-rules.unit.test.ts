@@ -35,6 +35,7 @@ const floors = [
   'apps/history',
   'apps/terminal',
   'client',
+  'shared/view', // above the services: it shows their decisions
   'services',
   'shared/runtime',
   'shared/wire',
@@ -45,6 +46,7 @@ const floors = [
   'shared/codec',
   'shared/hosts',
   'shared/contract',
+  'shared/model-texts',
   'shared/lib',
   'schemas',
 ]
@@ -584,7 +586,7 @@ function effectsInPerformers(files: Parsed[]): string[] {
 }
 
 function isPure(file: string): boolean {
-  if (isUnder('shared/contract', file)) return true
+  if (isUnder('shared/contract', file) || isUnder('shared/view', file)) return true
   return isUnder('services', file) && !file.includes('/performer/') && !joints.includes(file)
 }
 

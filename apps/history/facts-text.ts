@@ -1,8 +1,8 @@
 // The facts about a turn or a conversation as short texts for people: for lists and for reports.
 
-import type { TurnFacts } from '../../client/history/turn-facts.ts'
 import { approvalGuard } from '../../shared/contract/guard/approval-guard.ts'
-import { count, elapsed } from '../terminal/quantities.ts'
+import type { TurnFacts } from '../../shared/view/turn-facts.ts'
+import { count, elapsed } from '../terminal/text/quantities.ts'
 
 /**
  * The notable facts, the most important first: `loop stopped by identical-failure`, `2 calls vetoed

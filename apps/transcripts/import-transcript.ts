@@ -8,17 +8,16 @@ import { decode } from '../../shared/codec/codec.ts'
 import type { Message } from '../../shared/contract/messages.ts'
 import { type TopicName, topics } from '../../shared/contract/topology.ts'
 import { systemClock } from '../../shared/lib/clock.ts'
-import { refuseTaken } from '../../shared/lib/whole-file.ts'
+import { refuseTaken } from '../../shared/lib/files/whole-file.ts'
 import { createLeftOut, type LeftOut } from '../../shared/transcript/left-out.ts'
 import { invalid, type Transcript } from '../../shared/transcript/transcript.ts'
 import { makeBundle } from '../bundles/make-bundle.ts'
-import { printableLines } from '../terminal/printable.ts'
 import { createProgress, type Progress } from '../terminal/progress.ts'
-import { count } from '../terminal/quantities.ts'
+import { printableLines } from '../terminal/text/printable.ts'
+import { count } from '../terminal/text/quantities.ts'
 import type { IdField } from './conversation-id.ts'
 import type { Repeated } from './file-index.ts'
 import { sizeOf } from './file-values.ts'
-import type { TranscriptFormat } from './formats.ts'
 import { transcriptSource } from './made-up-settings.ts'
 import { createTranscriptPlayer } from './played.ts'
 import { readTranscripts, type TranscriptFile } from './read-transcripts.ts'
@@ -28,7 +27,7 @@ import { readTranscripts, type TranscriptFile } from './read-transcripts.ts'
  * Default: the usual places in logs.
  */
 export type ImportTranscriptOptions = {
-  format: TranscriptFormat
+  format: string
   output: string
   force?: boolean
   conversationId?: string | undefined

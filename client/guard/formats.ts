@@ -9,9 +9,13 @@ import { alternatives, kindOf, shown } from '../../shared/settings/mistake.ts'
 import { errorAnswer, furtherChoice, notPutTogether } from '../../shared/transcript/json-fields.ts'
 import type { Piece } from '../../shared/transcript/transcript.ts'
 import type { TranscriptFormat } from '../../shared/wire/format.ts'
-import { formatNamed, formatNames } from '../../shared/wire/formats.ts'
-import { itemListNames } from '../../shared/wire/openai-agents/history.ts'
-import type { GuestFormat, GuestRequest } from './guest-conversation.ts'
+import { formatNamed, formatNames, historyFormats } from '../../shared/wire/formats.ts'
+import type {
+  GuestAnswer,
+  GuestFormat,
+  GuestRequest,
+  ReadGuestAnswer,
+} from './guest-conversation.ts'
 
 /** Throws `guest.format` for a request that is no object with a format. */
 export function checkRequest(given: unknown, method: string): void {
@@ -27,14 +31,18 @@ export type ReadGuestRequest = { pieces: Piece[]; tools: Declaration[] | undefin
 /** Throws `guest.format` with the path into the body. */
 export function readRequest({ format, body, host }: GuestRequest): ReadGuestRequest {
   const read = named(() => transcriptOf(format).read({ request: body, answer: undefined }, 'body'))
+  return { ...read, pieces: asSent(read.pieces, host) }
+}
+
+/** The pieces with the arguments that the model sent. A hook shows its host's object for them too. */
+function asSent(pieces: Piece[], host: string | undefined): Piece[] {
   const rewriting = hostNamed(host)?.rewriting
-  if (rewriting === undefined) return read
-  const pieces = read.pieces.map((piece) =>
+  if (rewriting === undefined) return pieces
+  return pieces.map((piece) =>
     piece.kind === 'call'
       ? { ...piece, arguments: sentArguments(piece.arguments, rewriting) }
       : piece,
   )
-  return { ...read, pieces }
 }
 
 /**
@@ -55,16 +63,16 @@ export function itemsOf({
 }
 
 /** The fields in which some format has a history. */
-const listNames = [
-  ...['messages', 'input', 'prompt', 'originalInput', 'original_input'],
-  ...itemListNames,
-]
+const listNames = [...new Set(historyFormats.flatMap(({ transcript }) => transcript.lists))]
 
 /**
  * Throws `guest.format` with the path into the answer. An answer that cannot be read whole may have
  * calls, and no verdict would name them (R6).
  */
-export function readAnswer(format: GuestFormat, answer: unknown): Piece[] {
+export function readAnswer(answered: GuestAnswer | ReadGuestAnswer): Piece[] {
+  const { request, answer } = answered
+  const { format, host } = request
+  if ('pieces' in answered) return asSent([...answered.pieces], host)
   const reader = transcriptOf(format)
   const expected = `must be ${reader.answerName}, whole and parsed`
   if (typeof answer === 'string' || answer === null || typeof answer !== 'object')
@@ -78,7 +86,7 @@ export function readAnswer(format: GuestFormat, answer: unknown): Piece[] {
           ? `${piece.where.replace(' ', '.')} is a further choice; Weir judges one answer: request it with n: 1`
           : `${piece.where} is ${piece.what === errorAnswer ? 'an error' : kindOf(answer)}; ${expected}`,
       )
-  return pieces
+  return asSent(pieces, host)
 }
 
 const unreadAnswers: readonly string[] = [notPutTogether, errorAnswer, furtherChoice]

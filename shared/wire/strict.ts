@@ -2,12 +2,13 @@
 // a client gets no byte of the vendor.
 // STRICT-1. A strict reader accepts an answer only if it has one meaning. It throws a StrictFault for
 //     any other, also if the lenient reader accepts it.
-// STRICT-2. The writer prints the values of the strict reader and nothing else. A call is printed from
-//     its value, whole, whatever its pieces were.
+// STRICT-2. The writer prints the values of the strict reader and nothing else. A call is printed whole
+//     from its value, and not from its pieces.
 // STRICT-3. Before the first call of an answer, its events go out at once. From then on all is held.
 
 import type { ModelAnswer } from './exchange.ts'
-import type { Json } from './format.ts'
+
+type Json = Record<string, unknown>
 
 /** `vendor`: the members of the answer beside its items. `shown`: the items before the first call. */
 export type StrictAnswer = ModelAnswer & {

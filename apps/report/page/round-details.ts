@@ -5,8 +5,8 @@ import type {
   AttemptTimeline,
   InterventionTimeline,
   ResponseTimeline,
-} from '../../history/inspect/timeline.ts'
-import { count, elapsed, instant } from '../../terminal/quantities.ts'
+} from '../../../shared/view/timeline.ts'
+import { count, elapsed, instant } from '../../terminal/text/quantities.ts'
 import { callDetails } from './call-details.ts'
 import type { ReportData, ShownRound, ShownTurn, StreakChange } from './data.ts'
 import { type Child, element } from './element.ts'

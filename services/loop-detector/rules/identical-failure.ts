@@ -6,15 +6,16 @@
 //     successes do not. Any success of the tool ends one of wrong shapes.
 // IDENTICAL-FAILURE-3. Transient failures are counted separately, with a higher limit.
 // IDENTICAL-FAILURE-4. After the nudge a streak climbs only where a call, or its whole masked
-//     error, occurs again. If every error is new, the nudge comes again in each third round.
+//     error, occurs again. If every error is new, the nudge comes again in each third round. Names
+//     of arguments make no wrong shape new.
 // IDENTICAL-FAILURE-5. An error counts across tools only if a service is down or refuses the right
 //     (service-name.ts). A success of any tool of a service that their names state ends it.
 
 import { limits } from '../../../shared/contract/limits.ts'
 import type { LoopThresholds } from '../../../shared/contract/messages.ts'
 import { remember, touch } from '../../../shared/lib/recency.ts'
+import { identicalFailure as textOf } from '../../../shared/model-texts/interventions.ts'
 import type { CallEvidence, Failure } from '../evidence/evidence.ts'
-import { identicalFailure as textOf } from '../intervention-text.ts'
 import { addMatch, climb, emptyStreak, roundsText, type Streak, weightiest } from '../ladder.ts'
 import {
   newErrorsRounds,

@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals'
-import type { Logged } from '../../../apps/history/inspect/logged.ts'
 import { timelineOf } from '../../../apps/history/inspect/timeline-of.ts'
 import { indexEntry } from '../../../apps/report/index-entry.ts'
 import { reportData } from '../../../apps/report/report-data.ts'
-import { conversationLog, response } from '../history/inspect/conversation-log.ts'
+import type { Logged } from '../../../shared/view/logged.ts'
+import { conversationLog, response } from '../../shared/view/conversation-log.ts'
 import { longConversation } from './long-conversation.ts'
 import { inTurns } from './several-turns.ts'
 
@@ -92,7 +92,7 @@ describe('a conversation in the index of a page', () => {
       guard: 'no-rome',
       answer: 'verdicts',
       waitedMs: 3,
-      verdicts: [{ ordinal: 0, verdict: 'reject', code: '', text: '', evidence: null }],
+      verdicts: [{ ordinal: 0, verdict: 'deny', code: '', text: '', evidence: null }],
     })
     log.ask(1)
     log.answer(1, reply)

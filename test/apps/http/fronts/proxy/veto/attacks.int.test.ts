@@ -22,8 +22,8 @@ function verdictsOn(answer: GuestAnswer | ReadGuestAnswer): CallVerdict[] {
     if (piece.kind !== 'call') return []
     const { id: callId, name } = piece
     return name === 'read'
-      ? [{ callId, name, verdict: 'run', text: '', code: '' }]
-      : [{ callId, name, verdict: 'refuse', text: 'Stopped.', code: 'guard.rejected' }]
+      ? [{ callId, name, verdict: 'allow', text: '', code: '' }]
+      : [{ callId, name, verdict: 'deny', text: 'Stopped.', code: 'guard.denied' }]
   })
 }
 

@@ -1,0 +1,157 @@
+// The facts about a turn that people look for: interventions, vetoes, rejections and waits. A fold of
+// the turn's activity, in any order, for all commands that show or select turns.
+// TURN-FACTS-1. A record counts once, however often it was delivered.
+// TURN-FACTS-2. Only effects count: no rule in shadow, and no usual reminder for an empty response.
+
+import { approvalGuard, withdrawnCode } from '../contract/guard/approval-guard.ts'
+import type {
+  ApprovalOutcome,
+  CallVerdict,
+  InterventionRaised,
+  Message,
+  Rung,
+} from '../contract/messages.ts'
+import type { Milliseconds } from '../lib/clock.ts'
+
+/** `weir conversations --json` and `weir inspect --json` print it. Newer versions may add fields. */
+export type TurnFacts = {
+  /** The number of interventions by rule; `guard`: of guards. The conversation acted on each. */
+  rules: Record<string, number>
+  /** The same interventions by rung. */
+  rungs: Partial<Record<Rung, number>>
+  /** The number of calls that a guard stopped, by guard. `approval`: by a person, or for lack of one. */
+  vetoes: Record<string, number>
+  /** The number of calls that were rejected: by the validator, or by a check before their start. */
+  rejections: number
+  /** The number of calls that waited for a person, by outcome. pending: it still waits. */
+  approvals: Partial<Record<ApprovalOutcome | 'pending', number>>
+  /** The time in which calls waited for a person; calls of one round wait together. */
+  approvalMs: Milliseconds
+  /** The number of requests that passed a guest's proxy unjudged, by kind. They belong to no turn. */
+  unjudged: Record<string, number>
+}
+
+/** Effects by place in the turn, so a repeated record changes nothing (TURN-FACTS-1). */
+export type FactFold = {
+  interventions: Map<string, { rule: string; rung: Rung }>
+  vetoes: Map<string, string>
+  rejections: Set<string>
+  approvals: Map<string, { outcome: ApprovalOutcome | 'pending'; round: number; waitedMs: number }>
+  unjudged: Map<string, { kind: string; count: number }>
+}
+
+export function beginFacts(): FactFold {
+  return {
+    interventions: new Map(),
+    vetoes: new Map(),
+    rejections: new Set(),
+    approvals: new Map(),
+    unjudged: new Map(),
+  }
+}
+
+/** Adds a record of the turn's activity. Other records add nothing. */
+export function addFact(facts: FactFold, message: Message): void {
+  switch (message.type) {
+    case 'intervention-raised': {
+      const { rule, rung } = message.intervention
+      if (isEffective(message)) facts.interventions.set(`${message.round}/${rule}`, { rule, rung })
+      return
+    }
+    case 'guard-verdict-given':
+      for (const { ordinal, verdict, code } of message.verdicts)
+        if (isRefusal({ verdict, code }))
+          addVeto(facts, `${message.round}/${ordinal}`, message.guard)
+      return
+    case 'call-rejected':
+      facts.rejections.add(`${message.round}/${message.ordinal}`)
+      return
+    case 'call-finished':
+      if (message.status === 'rejected') facts.rejections.add(`${message.round}/${message.ordinal}`)
+      return
+    case 'approval-pending':
+      for (const { ordinal, id } of message.calls) {
+        const place = `${message.round}/${ordinal}/${id}`
+        if (!facts.approvals.has(place))
+          facts.approvals.set(place, { outcome: 'pending', round: message.round, waitedMs: 0 })
+      }
+      return
+    case 'approval-decided': {
+      const { round, ordinal, id, outcome, waitedMs } = message
+      facts.approvals.set(`${round}/${ordinal}/${id}`, { outcome, round, waitedMs })
+      return
+    }
+    case 'requests-unjudged':
+      for (const { kind, count } of message.requests)
+        facts.unjudged.set(`${message.at}/${kind}`, { kind, count })
+      return
+  }
+}
+
+/** No rule in shadow, and no usual reminder for an empty response. */
+export function isEffective({ intervention, shadow }: InterventionRaised): boolean {
+  return !shadow && !intervention.ordinary
+}
+
+/** A withdrawn approval is no refusal: nobody judged the call. */
+export function isRefusal({ verdict, code }: Pick<CallVerdict, 'verdict' | 'code'>): boolean {
+  return verdict === 'deny' && code !== withdrawnCode
+}
+
+/** Whether an intervention ended the turn, or forbade it further calls. */
+export function isStopped({ interventions }: FactFold): boolean {
+  return [...interventions.values()].some(({ rung }) => rung !== 'nudge')
+}
+
+/** One guard stops a call. If two rejected it, a named guard explains more than a person's silence. */
+function addVeto({ vetoes }: FactFold, place: string, guard: string): void {
+  const known = vetoes.get(place)
+  if (known === undefined || known === approvalGuard) vetoes.set(place, guard)
+}
+
+export function factsOf({
+  interventions,
+  vetoes,
+  rejections,
+  approvals,
+  unjudged,
+}: FactFold): TurnFacts {
+  const longest = new Map<number, number>()
+  for (const { round, waitedMs } of approvals.values())
+    longest.set(round, Math.max(waitedMs, longest.get(round) ?? 0))
+  return {
+    rules: tally([...interventions.values()].map(({ rule }) => rule)),
+    rungs: tally([...interventions.values()].map(({ rung }) => rung)),
+    vetoes: tally([...vetoes.values()]),
+    rejections: rejections.size,
+    approvals: tally([...approvals.values()].map(({ outcome }) => outcome)),
+    approvalMs: [...longest.values()].reduce((sum, ms) => sum + ms, 0),
+    unjudged: sumOf([...unjudged.values()].map(({ kind, count }) => ({ [kind]: count }))),
+  }
+}
+
+/** The facts of all these turns together. */
+export function sumOfFacts(all: readonly TurnFacts[]): TurnFacts {
+  return {
+    rules: sumOf(all.map(({ rules }) => rules)),
+    rungs: sumOf(all.map(({ rungs }) => rungs)),
+    vetoes: sumOf(all.map(({ vetoes }) => vetoes)),
+    rejections: all.reduce((sum, { rejections }) => sum + rejections, 0),
+    approvals: sumOf(all.map(({ approvals }) => approvals)),
+    approvalMs: all.reduce((sum, { approvalMs }) => sum + approvalMs, 0),
+    unjudged: sumOf(all.map(({ unjudged }) => unjudged)),
+  }
+}
+
+/** By name, sorted: the order of records must not change an output. */
+function tally<N extends string>(names: N[]): Record<N, number> {
+  return sumOf(names.map((name) => ({ [name]: 1 }) as Partial<Record<N, number>>))
+}
+
+function sumOf<N extends string>(counts: readonly Partial<Record<N, number>>[]): Record<N, number> {
+  const sums = new Map<string, number>()
+  for (const one of counts)
+    for (const [name, n] of Object.entries<number | undefined>(one))
+      sums.set(name, (sums.get(name) ?? 0) + (n ?? 0))
+  return Object.fromEntries([...sums].sort(([a], [b]) => (a < b ? -1 : 1))) as Record<N, number>
+}
