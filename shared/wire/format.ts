@@ -2,11 +2,13 @@
 // format lacks is absent, and each user names those that it needs.
 // Owns: the shapes. Does not own: a vendor's JSON, which only the folder of a format knows.
 
+import type { Agent } from '../agents/agents.ts'
+import type { AcceptedOptions } from '../agents/file/source.ts'
 import type { PartEvent } from '../contract/messages.ts'
 import type { UnjudgedKind } from '../contract/unjudged-kinds.ts'
 import type { Piece, ReadExchange, ToRead } from '../transcript/transcript.ts'
 import type { SentEvent } from './event-stream.ts'
-import type { Failed, Finished, ModelAnswer } from './exchange.ts'
+import type { Failed, Finished, ModelAnswer, ProviderRequest } from './exchange.ts'
 import type { Secret } from './faults/short-reason.ts'
 
 export type Json = Record<string, unknown>
@@ -21,6 +23,8 @@ export type WireFormat<Name extends string = string> = {
   request?: RequestFormat
   answer?: AnswerFormat
   stream?: StreamFormat
+  /** Present for an API that agents of Weir use without an SDK. */
+  agent?: AgentFormat
 }
 
 /** Histories, requests and finished answers as pieces. The readers throw `transcript.invalid`. */
@@ -117,6 +121,44 @@ export type AnswerReader = {
   /** The last events, after the end of the stream or an `interruption` (undefined: none). */
   end(interruption: unknown): PartEvent[]
   ending(interruption: unknown): Finished | Failed
+}
+
+/** An API for agents of Weir. The gateway sends the requests with its own HTTP client. */
+export type AgentFormat = {
+  /** The variable that holds the key if an agent file names none. */
+  keyVariable: string
+  /** The values of a model's options that the API has. */
+  accepts: AcceptedOptions
+  /** The address of a streamed request, and the headers with the key. */
+  target(model: ModelAddress): HttpTarget
+  /** A request that costs nothing and fails if the provider does not know the model. */
+  check(model: ModelAddress): HttpTarget
+  /** The body of a request. Throws if a tool's schema is not JSON, in an unchecked agent. */
+  write(agent: Agent, request: ProviderRequest): Json
+  /** The body of an error: its types and codes, and its message (empty: none). */
+  error(body: unknown): { words: unknown[]; statement: string }
+  recording: RecordingFormat
+}
+
+/** `baseUrl`: without a final slash; undefined: the provider's own. `path`: the encoded model. */
+export type ModelAddress = { baseUrl: string | undefined; apiKey: string; path: string }
+
+export type HttpTarget = { url: string; headers: Record<string, string> }
+
+/** How a recorded stream of an API is recognized. */
+export type RecordingFormat = {
+  /** Each event of a stream repeats the type of its payload as its name. */
+  hasNamedEvents: boolean
+  /** Whether a JSON object is the body of a server that does not stream. */
+  isWhole(body: Json): boolean
+  /** The types of the events that end a response. */
+  lastTypes: ReadonlySet<string>
+  /** Matches only the first event of a response. */
+  first: RegExp
+  /** Matches only its last event. */
+  last: RegExp
+  /** Matches some event of every response, or its whole body. */
+  any: RegExp
 }
 
 /** The events of a streamed answer. */
