@@ -63,31 +63,52 @@ export type SessionFormat = {
 
 /** The body of a request on the network. */
 export type RequestFormat = {
-  /** The end of its paths, in small letters. */
-  path: string
+  /** Its name for people. */
+  title: string
+  routes: readonly Route[]
   /** The member with the history. */
-  history: 'messages' | 'input'
+  history: string
+  /** The model, if the path names it and not the body. */
+  model?(path: string): string
+  /** The members that stay from run to run of one program. */
+  program: readonly string[]
+  /** The limits of the tokens of an answer, as the request has them. */
+  outputLimits(body: Json): unknown[]
   /** The member by which a request leaves its history, or its answer, at the provider. */
   elsewhere(body: Json): UnjudgedKind | undefined
-  /** A request that lets the model give more than one answer. */
-  asksForSeveral(body: Json): boolean
+  /** The number of answers that the model may give, as the request has it. */
+  answers(body: Json): unknown
   /** Whether the model may call a tool of the client. */
   hasTools(body: Json): boolean
-  /** Whether a message of the history is of the model and calls a tool. */
-  isCall(message: Json): boolean
+  /**
+   * What identifies each call in a message of the history: its id, its name, and without an id its
+   * arguments. None: it is not of the model, or calls nothing.
+   */
+  calls(message: Json): CallWords[]
   /** Whether a message of the history is of the model. */
   isOfModel(message: Json): boolean
   /** The text of a message of the user; undefined: it is none, or a tool's result. */
   userText(message: Json): string | undefined
+  /** The text of a message of the model. */
+  modelText(message: Json): string
   edit: RequestEdits
 }
+
+/**
+ * How a request on the network is recognized. `end`: of its path, in small letters. `query`: a
+ * parameter that it must have. `streams`: the path decides that the answer is a stream; default: the
+ * body does.
+ */
+export type Route = { end: string; query?: readonly [name: string, value: string]; streams?: true }
+
+export type CallWords = readonly [id: string, name: unknown, text?: unknown]
 
 /** The smallest changes to a request, for guests. */
 export type RequestEdits = {
   /** The text behind the history, for this request only. */
   addAdvice(body: Json, text: string): BodyEdit[]
-  /** The value of `tool_choice` that forbids calls. */
-  noTools: unknown
+  /** Forbids calls, and keeps the tools. */
+  withoutCalls(body: Json): BodyEdit[]
 }
 
 /** `set`: the field at the path. `append`: to the list at the path. */
@@ -103,6 +124,10 @@ export type AnswerFormat = {
   reader(options: ReaderOptions): AnswerReader
   /** The whole body of an answer. */
   write(answer: ModelAnswer): Json
+  /** The member of a body with its usage. */
+  usage: string
+  /** The messages of a history that the answer with this body adds. */
+  messages(body: Json): Json[]
 }
 
 /**
