@@ -6,7 +6,7 @@
 import type { CallsStopped } from '../../shared/contract/messages.ts'
 import type { Output } from '../../shared/contract/stage.ts'
 import { clientOwner, guestOwner } from '../../shared/contract/topology.ts'
-import { stoppedCall } from '../../shared/runtime/stops.ts'
+import { stoppedCall } from '../../shared/runtime/settings/stops.ts'
 import { forgetAnswered } from './guards/waiting.ts'
 import { finishCall, type Round, type Turn } from './turn.ts'
 

@@ -19,6 +19,7 @@ import type {
 import type { Output } from '../../../shared/contract/stage.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import { onOneLine, shortened } from '../../../shared/lib/text-cut.ts'
+import { noApprovalRule } from '../../../shared/model-texts/refused-calls.ts'
 import { modeFor } from '../../../shared/runtime/guards/tool-pattern.ts'
 import { redactedActivity } from '../../../shared/runtime/redaction/agent-redaction.ts'
 import { notRun } from '../results.ts'
@@ -128,7 +129,7 @@ function applyAnswer(
     const { phase } = open
     const verdict = counting.find(({ ordinal }) => ordinal === open.call.ordinal)
     if (verdict === undefined || phase.kind !== 'waiting') continue
-    if (verdict.verdict === 'reject')
+    if (verdict.verdict === 'deny')
       records.push(finishCall(turn, round, open, vetoed(name, verdict)))
     else {
       if (verdict.verdict === 'ask') open.requested ??= requestText(name, verdict)
@@ -148,20 +149,18 @@ function verdictThatCounts(
   { phase, requested, isApproved }: OpenCall,
 ): CallVerdict {
   if (isApproved || phase.kind !== 'waiting') return verdict
-  const nobody =
-    'No approval rule lets a person decide it here. Go on without it, or tell the user.'
   if (verdict.verdict === 'ask' && !phase.guards.includes(approvalGuard))
     return {
       ...verdict,
-      verdict: 'reject',
-      text: `it needs a person's approval: ${verdict.text} ${nobody}`,
+      verdict: 'deny',
+      text: noApprovalRule(verdict.text, true),
     }
-  if (verdict.verdict === 'pass' && guard === approvalGuard && requested !== undefined)
+  if (verdict.verdict === 'allow' && guard === approvalGuard && requested !== undefined)
     return {
       ...verdict,
-      verdict: 'reject',
+      verdict: 'deny',
       code: 'approval.not-requested',
-      text: `the call needs a person's approval: ${requested} ${nobody}`,
+      text: noApprovalRule(requested, false),
     }
   return verdict
 }

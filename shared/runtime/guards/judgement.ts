@@ -5,6 +5,7 @@ import type { GuardedRound } from '../../contract/guard/guard.ts'
 import { limits } from '../../contract/limits.ts'
 import type { CallVerdict, GuardWish } from '../../contract/messages.ts'
 import { cutToBytes, onOneLine, shortened } from '../../lib/text-cut.ts'
+import { failedGuard } from '../../model-texts/refused-calls.ts'
 
 /**
  * `state`: as JSON; undefined: nothing to keep. `fault`: why the answer cannot be used. Then each
@@ -68,10 +69,14 @@ export function answeredBy(judgement: unknown, { calls }: GuardedRound): Answere
 /** Rejects each call, because the guard itself failed (R6). `why` is for people. */
 export function failedAnswer(calls: GuardedRound['calls'], code: string, why: string): Answered {
   const evidence = cutToBytes(why, limits.guardEvidenceBytesMax)
-  const text =
-    'this guard failed, and without its word the call may not run. Do not repeat it; continue without it, or tell the user.'
   return {
-    verdicts: calls.map(({ ordinal }) => ({ ordinal, verdict: 'reject', code, text, evidence })),
+    verdicts: calls.map(({ ordinal }) => ({
+      ordinal,
+      verdict: 'deny',
+      code,
+      text: failedGuard,
+      evidence,
+    })),
     fault: evidence,
   }
 }
@@ -81,8 +86,8 @@ function verdictIn(value: unknown): CallVerdict | string {
   if (typeof value !== 'object' || value === null) return 'a verdict is not an object'
   const { ordinal, verdict, code, text, evidence } = value as Record<string, unknown>
   if (typeof ordinal !== 'number' || !Number.isInteger(ordinal)) return 'a verdict has no ordinal'
-  if (verdict === 'pass') return { ordinal, verdict, code: '', text: '', evidence: null }
-  if (verdict !== 'reject' && verdict !== 'ask')
+  if (verdict === 'allow') return { ordinal, verdict, code: '', text: '', evidence: null }
+  if (verdict !== 'deny' && verdict !== 'ask')
     return `the verdict on call ${ordinal} is none of pass, reject and ask`
   if (typeof code !== 'string' || !codeShape.test(code))
     return `the code of call ${ordinal} is not 1 to 64 of a-z, 0-9, _, . and -`

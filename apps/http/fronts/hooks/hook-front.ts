@@ -16,9 +16,10 @@ import { limits } from '../../../../shared/contract/limits.ts'
 import type { Clock } from '../../../../shared/lib/clock.ts'
 import { newest } from '../../../../shared/lib/newest.ts'
 import { pause } from '../../../../shared/lib/pause.ts'
+import { cannotJudge, undecided } from '../../../../shared/model-texts/guests.ts'
 import { answerOf, type CallRound, isComplete, requestAfter } from '../call-round.ts'
 import { orAborted } from '../or-aborted.ts'
-import { cannotJudge, endedText, textOfAdvice as textOf, undecided } from '../refusal-texts.ts'
+import { endedText, textOfAdvice as textOf } from '../refusal-texts.ts'
 import { type HeldVerdicts, heldVerdicts } from './held-verdicts.ts'
 import { addContext, deny, endTurn, type HookAnswer, tellUser } from './hook-answer.ts'
 import type { HookCall, HookPayload, HookResult } from './hook-payload.ts'
@@ -96,8 +97,8 @@ export function hookFront({ sessions, clock, log }: HookFrontOptions): HookFront
     if (isEnded(seen, payload)) return deny(endedText(seen.ended?.reason ?? ''))
     try {
       const verdict = await orAborted(verdictOn(seen, conversation, payload, call), signal)
-      if (verdict?.verdict === 'run') return undefined
-      if (verdict?.verdict === 'refuse')
+      if (verdict?.verdict === 'allow') return undefined
+      if (verdict?.verdict === 'deny')
         return await refused(seen, conversation, payload, call, verdict)
       await reportNotRun(conversation, call)
       return deny(undecided)

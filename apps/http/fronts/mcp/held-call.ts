@@ -1,5 +1,5 @@
 // One `tools/call` of a host: judged, held for a person, forwarded, reported.
-// HELD-CALL-1. A call is forwarded only after the verdict `run` on itself, and once (R6).
+// HELD-CALL-1. A call is forwarded only after the verdict `allow` on itself, and once (R6).
 // HELD-CALL-2. An answer of the host's person decides the arguments that the person saw. A repeat
 //     with others does not run. Judge, person and server get the text of the host.
 // HELD-CALL-3. Each placed call gets exactly one result, also if its host leaves.
@@ -14,9 +14,17 @@ import { withExactNumbers } from '../../../../shared/lib/json/raw-numbers.ts'
 import { sameJson } from '../../../../shared/lib/json/same-json.ts'
 import { pause } from '../../../../shared/lib/pause.ts'
 import { shortened } from '../../../../shared/lib/text-cut.ts'
-import { printable, printableJson } from '../../../terminal/printable.ts'
+import {
+  cannotJudge,
+  hostIsGone,
+  otherArguments,
+  questionIsOver,
+  undecided,
+  waitedAs,
+} from '../../../../shared/model-texts/guests.ts'
+import { printable, printableJson } from '../../../terminal/text/printable.ts'
 import { orAborted } from '../or-aborted.ts'
-import { cannotJudge, hostIsGone, undecided } from '../refusal-texts.ts'
+import { questionOn as askPerson } from '../person-texts.ts'
 import { forwardCall, textResult, withText } from './forwarded-call.ts'
 import type { GatewayRounds, PlacedCall } from './gateway-rounds.ts'
 import { type HeldTasks, heldTasks, type Task } from './held-tasks.ts'
@@ -99,7 +107,7 @@ export function heldCalls({
     const { verdicts, index } = placed
     const first = await known(placed, call, () => verdicts.first(index))
     if (typeof first === 'string') return result(first)
-    if (first.verdict !== 'wait' || first.approval === undefined)
+    if (first.verdict !== 'pending' || first.approval === undefined)
       return settled(placed, run, call, first)
     const own = { placed, run, approval: first.approval }
     if (!call.canAsk && call.canPoll) return taskOf(own, call)
@@ -121,7 +129,7 @@ export function heldCalls({
   function questionOn({ placed, approval }: Asked): CallAnswer {
     const { name, input } = placed
     const shown = shortened(printableJson(withExactNumbers(input)), questionCharactersMax)
-    const question = `Weir asks before this call runs (approval ${approval.id}).\n${printable(name)} ${shown}`
+    const question = askPerson(approval.id, `${printable(name)} ${shown}`)
     return { kind: 'question', call: placed.id, question }
   }
 
@@ -129,7 +137,7 @@ export function heldCalls({
   async function endIfLeft(own: Asked): Promise<void> {
     const { placed } = own
     const last = await placed.verdicts.last(placed.index).catch(() => undefined)
-    const isApproved = last?.verdict === 'run' // elsewhere: the host may still come
+    const isApproved = last?.verdict === 'allow' // elsewhere: the host may still come
     if (isApproved) await pause(clock, limits.guestHoldMs)
     if (asked.get(placed.id) !== own) return
     asked.delete(placed.id)
@@ -177,8 +185,8 @@ export function heldCalls({
     { verdict, text }: NonNullable<KnownVerdict>,
     approval?: Approval,
   ): Promise<Result> {
-    if (verdict !== 'run' || run === undefined || placed.refusal !== '') {
-      const named = approval === undefined ? '' : `It waited for a person as ${approval.id}.`
+    if (verdict !== 'allow' || run === undefined || placed.refusal !== '') {
+      const named = approval === undefined ? '' : waitedAs(approval.id)
       const whole = joined(placed.refusal, text, named)
       const advice = await finished(placed, { status: 'error', text: whole })
       return result(joined(whole, advice))
@@ -242,9 +250,6 @@ export function heldCalls({
 }
 
 const questionCharactersMax = 2_000
-const questionIsOver =
-  'Not run: the question about this call is over. Make the call again if it is still needed.'
-const otherArguments = 'Not run: a person was asked about other arguments than these.'
 
 const waits = ({ approval }: Asked): string => `waits for a person: weir approve ${approval.id}`
 

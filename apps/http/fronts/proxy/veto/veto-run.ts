@@ -1,6 +1,6 @@
 // One request of a client under the veto, with its repeats to the model.
 // Reads: answers of the upstream, verdicts, advice. Owns: the order in which the client gets them.
-// VETO-RUN-1. No call reaches the client without a verdict `run`. If Weir cannot judge an answer, the
+// VETO-RUN-1. No call reaches the client without a verdict `allow`. If Weir cannot judge an answer, the
 //     client gets an error (R6).
 // VETO-RUN-2. One refused call hides the whole answer. Its other calls are reported as not run.
 // VETO-RUN-3. Without a refusal, the bytes of the answer are those of the upstream.
@@ -20,6 +20,11 @@ import type {
 import { limits } from '../../../../../shared/contract/limits.ts'
 import { senderOf } from '../../../../../shared/hosts/request-sender.ts'
 import { asSentence, onOneLine, shortened } from '../../../../../shared/lib/text-cut.ts'
+import {
+  noAnswerInTime,
+  refusedAnswers,
+  siblingRefused,
+} from '../../../../../shared/model-texts/guests.ts'
 import { answerOf } from '../../../../../shared/wire/exchange.ts'
 import type { Json } from '../../../../../shared/wire/format.ts'
 import { HttpError } from '../../../http-error.ts'
@@ -79,7 +84,7 @@ export function vetoRun(
       if (calls.length === 0) return passed(attempt, [])
       guest ??= await guestOf(attempt)
       const verdicts = await guest.afterModel(judged(attempt), { signal })
-      if (verdicts.length === calls.length && verdicts.every(({ verdict }) => verdict === 'run'))
+      if (verdicts.length === calls.length && verdicts.every(({ verdict }) => verdict === 'allow'))
         return passed(attempt, verdicts)
       if (verdicts.length === 0 || verdicts.some(({ code }) => code === 'guest.unavailable'))
         throw noAnswer()
@@ -90,12 +95,12 @@ export function vetoRun(
       const results = await refuse(guest, attempt, verdicts)
       const over = verdicts.find(({ code }) => code === 'guest.over')
       if (over !== undefined) return ended(paragraphs(over.text, fallback), noteOfRefusal(over))
-      const refusal = verdicts.find(({ verdict }) => verdict !== 'run')
+      const refusal = verdicts.find(({ verdict }) => verdict !== 'allow')
       if (refusal !== undefined && attempts.count() > repeatsMax) {
         if (identity !== undefined) clients.refused(clientRequest, identity.conversation)
         const isShown = client.stream.shownText().length > shownBefore
         const reason = refusalText(attempts.count(), refusal)
-        const why = `${refusedText(attempts.count())}, the last one as ${refusal.code}`
+        const why = `${refusedAnswers(attempts.count())}, the last one as ${refusal.code}`
         return ended(paragraphs(isShown ? '' : text, reason, fallback), noteOfRefusal(refusal), why)
       }
       hidden.push(...form.repeated(attempt.answer, results, sent.body))
@@ -129,7 +134,7 @@ export function vetoRun(
     return verdicts.map(({ callId, name, verdict, text }) => ({
       callId,
       name,
-      text: verdict === 'refuse' ? text || notRunText : notRunText,
+      text: verdict === 'deny' ? text || siblingRefused : siblingRefused,
     }))
   }
 
@@ -189,9 +194,6 @@ function repeatsFor(session: GuestSession | undefined): number {
   return Math.floor(limits.proxyRepeatsMax / 2 ** (session?.refused ?? 0))
 }
 
-const notRunText =
-  'Not run: another call of this response was refused. Make this call again if you still need it.'
-
 /**
  * The calls that would have run, as failed: a call that was offered may have run elsewhere, so the
  * log never marks it as not run. The log has no repeat of a call.
@@ -203,7 +205,7 @@ function notRunIn(verdicts: readonly CallVerdict[]): GuestResult[] {
     .flatMap(({ callId, verdict }) => {
       const nth = seen.get(callId) ?? 0
       seen.set(callId, nth + 1)
-      return verdict === 'refuse' ? [] : [{ callId, nth, status: 'error', text: notRunText }]
+      return verdict === 'deny' ? [] : [{ callId, nth, status: 'error', text: siblingRefused }]
     })
 }
 
@@ -230,23 +232,17 @@ function paragraphs(...texts: string[]): string {
 
 /** For the user: the tool, the rule and the reason of the newest refusal. */
 function refusalText(answers: number, { name, code, text, reason }: CallVerdict): string {
-  const isBroken = code === 'call.rejected' // whose text tells the model how to correct the call
+  const isBroken = code === 'call.denied' // whose text tells the model how to correct the call
   const why = (isBroken && reason) || text || reason || ''
   const [tool, cause] = [name, why].map((part) => shortened(onOneLine(part), limits.reasonBytesMax))
-  return `${refusedText(answers)}. The last refusal: ${tool} (${code}), ${asSentence(`${cause}`)}`
-}
-
-function refusedText(answers: number): string {
-  const refused =
-    answers === 1 ? 'the calls of an answer' : `the calls of ${answers} answers in a row`
-  return `Weir has refused ${refused}`
+  return `${refusedAnswers(answers)}. The last refusal: ${tool} (${code}), ${asSentence(`${cause}`)}`
 }
 
 function noteOfRefusal({ code }: CallVerdict): string {
   return noteOf({ rung: 'end', rule: code, cap: null })
 }
 
-function noAnswer(reason = 'Weir did not answer in time'): HttpError {
+function noAnswer(reason = noAnswerInTime): HttpError {
   return new HttpError(
     503,
     'guest.unavailable',
