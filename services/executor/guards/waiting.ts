@@ -21,6 +21,7 @@ import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import { onOneLine, shortened } from '../../../shared/lib/text-cut.ts'
 import { modeFor } from '../../../shared/runtime/guards/tool-pattern.ts'
 import { redactedActivity } from '../../../shared/runtime/redaction/agent-redaction.ts'
+import { approvalAnswered } from '../offered/person-offers.ts'
 import { notRun } from '../results.ts'
 import { finishCall, type OpenCall, type Phase, type Round, type Turn } from '../turn.ts'
 import {
@@ -65,7 +66,7 @@ export function applyVerdict(
   const guard = round.guards.find(({ name }) => name === message.guard)
   if (guard === undefined) return records
   if (guard.name === approvalGuard) {
-    round.pendingApprovals = [] // answered: nothing to withdraw
+    approvalAnswered(round)
     keepApproved(round, message)
   }
   if (message.intervention !== null)
