@@ -35,6 +35,7 @@ const floors = [
   'apps/history',
   'apps/terminal',
   'client',
+  'shared/view', // above the services: it shows their decisions
   'services',
   'shared/runtime',
   'shared/wire',
@@ -584,7 +585,7 @@ function effectsInPerformers(files: Parsed[]): string[] {
 }
 
 function isPure(file: string): boolean {
-  if (isUnder('shared/contract', file)) return true
+  if (isUnder('shared/contract', file) || isUnder('shared/view', file)) return true
   return isUnder('services', file) && !file.includes('/performer/') && !joints.includes(file)
 }
 

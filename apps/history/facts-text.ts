@@ -1,7 +1,7 @@
 // The facts about a turn or a conversation as short texts for people: for lists and for reports.
 
-import type { TurnFacts } from '../../client/history/turn-facts.ts'
 import { approvalGuard } from '../../shared/contract/guard/approval-guard.ts'
+import type { TurnFacts } from '../../shared/view/turn-facts.ts'
 import { count, elapsed } from '../terminal/quantities.ts'
 
 /**

@@ -7,6 +7,7 @@ import { scan } from '../../client/history/scan.ts'
 import type { ConversationId, TurnId } from '../../shared/contract/ids.ts'
 import { partitionOf } from '../../shared/contract/partition.ts'
 import { historyPrefix, historyTurn } from '../../shared/contract/topology.ts'
+import { numbersOf } from '../../shared/view/conversation-timeline.ts'
 import type { OpenLog } from './open-log.ts'
 
 /** Undefined: the history has no such turn. */
@@ -16,12 +17,6 @@ export type NumberOf = (turn: TurnId) => number | undefined
 export function turnText(numberOf: NumberOf, turn: TurnId): string {
   const number = numberOf(turn)
   return number === undefined ? `the turn at offset ${turn.turn}` : `turn ${number}`
-}
-
-/** By offset. `turns`: in any order, perhaps with repeats. */
-export function numbersOf(turns: Iterable<number>): Map<number, number> {
-  const sorted = [...new Set(turns)].sort((a, b) => a - b)
-  return new Map(sorted.map((turn, place) => [turn, place + 1]))
 }
 
 /** The numbers of all turns of these conversations. Without an index, it reads their partitions once. */

@@ -1,15 +1,15 @@
 // `/v1/guest/{agent}/…`: the interface of a front over HTTP, for agents in any language.
 // Does not own: the algorithm (client/guard), access (server.ts).
 
-import {
-  type GuestConversation,
-  type GuestRequest,
-  type GuestResult,
-  guestFormats,
+import type {
+  GuestConversation,
+  GuestRequest,
+  GuestResult,
 } from '../../client/guard/guest-conversation.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { isObject } from '../../shared/lib/json/json-object.ts'
+import { formatNames } from '../../shared/wire/formats.ts'
 import type { GuardsByAgent } from './guards-by-agent.ts'
 import { HttpError } from './http-error.ts'
 import { jsonOf, textIn } from './request-body.ts'
@@ -70,9 +70,9 @@ export function guestRoutes({ guardOf }: Pick<GuardsByAgent, 'guardOf'>): (app: 
 }
 
 function requestIn({ format, body, host }: Body): GuestRequest {
-  const known = guestFormats.find((name) => name === format)
+  const known = formatNames.find((name) => name === format)
   if (known === undefined)
-    throw new HttpError(400, 'guest.format', `format must be one of: ${guestFormats.join(', ')}`)
+    throw new HttpError(400, 'guest.format', `format must be one of: ${formatNames.join(', ')}`)
   return { format: known, body, host: typeof host === 'string' ? host : undefined }
 }
 

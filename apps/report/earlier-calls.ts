@@ -3,26 +3,20 @@
 
 import { readArguments } from '../../services/loop-detector/evidence/arguments.ts'
 import type { CallId } from '../../shared/contract/ids.ts'
-import type { Declaration } from '../../shared/contract/messages.ts'
-import type { RoundTimeline } from '../history/inspect/timeline.ts'
+import type { RoundTimeline } from '../../shared/view/timeline.ts'
 import type { CallFindings } from './page/data.ts'
 
-export type EarlierCalls = (round: RoundTimeline, declarations: Declaration[]) => CallFindings[]
+export type EarlierCalls = (round: RoundTimeline) => CallFindings[]
 
 type Place = Pick<CallId, 'round' | 'ordinal'>
 
-/**
- * Call it for the rounds of a turn in order. `declarations`: of the called tools.
- */
+/** Call it for the rounds of a turn in order. */
 export function earlierCalls(): EarlierCalls {
   const byCall = new Map<string, Place>()
   const byTool = new Map<string, Place>()
-  return ({ round, calls }, declarations) => {
+  return ({ round, calls, hints }) => {
     const found = calls.map(({ name, raw }) => {
-      const { canonical } = readArguments(
-        raw,
-        declarations.find((declared) => declared.name === name)?.hints,
-      )
+      const { canonical } = readArguments(raw, Object.hasOwn(hints, name) ? hints[name] : undefined)
       const same = byCall.get(keyOf(name, canonical))
       const previous = same ?? byTool.get(name)
       return {

@@ -1,7 +1,7 @@
 // The report of a conversation imported from a transcript. Weir was not in force, so its records
 // have no interventions. Shows what Weir would have done, judged as in `weir judge`.
 
-import type { Timeline } from '../history/inspect/timeline.ts'
+import type { Timeline } from '../../shared/view/timeline.ts'
 import { givenBy } from '../replay/judge/overrides.ts'
 import { scenarioOf } from '../replay/judge/timeline-scenario.ts'
 import { judge } from '../replay/judge/verdict.ts'

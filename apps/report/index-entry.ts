@@ -1,8 +1,8 @@
 // The entry of a conversation in the index of a page, and its heading. Pure.
 
 import { firstWords } from '../../client/history/first-words.ts'
-import { sumOfFacts } from '../../client/history/turn-facts.ts'
 import type { ConversationId } from '../../shared/contract/ids.ts'
+import { sumOfFacts } from '../../shared/view/turn-facts.ts'
 import type { Group, IndexEntry, ReportData } from './page/data.ts'
 
 /**

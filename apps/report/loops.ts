@@ -4,7 +4,7 @@
 // LOOPS-2. A usual reminder, a guard's intervention and a wait are not loops.
 
 import { stillWaiting } from '../../services/loop-detector/rules/still-waiting.ts'
-import type { CallTimeline, RoundTimeline } from '../history/inspect/timeline.ts'
+import type { CallTimeline, RoundTimeline } from '../../shared/view/timeline.ts'
 import type { Loop } from './page/data.ts'
 
 export function loopsOf(rounds: RoundTimeline[]): Loop[] {

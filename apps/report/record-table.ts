@@ -1,7 +1,7 @@
 // Raw records for a page in compact form. Values that many records share, mainly responses and
 // policies, are in the table once.
 
-import type { Logged } from '../history/inspect/logged.ts'
+import type { Logged } from '../../shared/view/logged.ts'
 import type { Places, RecordTable } from './page/data.ts'
 
 export type TableBuilder = {

@@ -1,10 +1,10 @@
 // The data of a report of one conversation: its timeline, the findings about it, and its raw
 // records. Pure.
 
-import type { Declaration, ResultStatus } from '../../shared/contract/messages.ts'
+import type { ResultStatus } from '../../shared/contract/messages.ts'
 import { inboxOf } from '../../shared/contract/topology.ts'
-import { all, inOrder, type Logged } from '../history/inspect/logged.ts'
-import type { RoundTimeline, Timeline, TurnTimeline } from '../history/inspect/timeline.ts'
+import { inOrder, type Logged } from '../../shared/view/logged.ts'
+import type { RoundTimeline, Timeline, TurnTimeline } from '../../shared/view/timeline.ts'
 import { earlierCalls } from './earlier-calls.ts'
 import { importedOf, wouldHaveText } from './imported.ts'
 import { costOf, loopsOf } from './loops.ts'
@@ -110,7 +110,7 @@ function shownTurn(
     return {
       ...round,
       offered: round.offered.length,
-      found: earlier(round, declarationsIn(own)),
+      found: earlier(round),
       streaks: streaks.get(round.round) ?? [],
       records: table.add(own),
     }
@@ -135,10 +135,6 @@ function turnOf({ message }: Logged, byMessage: Map<string, number>): number | u
 
 function roundOf({ message }: Logged): number | undefined {
   return message !== undefined && 'round' in message ? message.round : undefined
-}
-
-function declarationsIn(own: Logged[]): Declaration[] {
-  return all(own, 'round-checked')[0]?.message.declarations ?? []
 }
 
 /** The end of a round may be written shortly after the end of its turn. */

@@ -5,7 +5,7 @@ import { rules } from '../../services/loop-detector/rules.ts'
 import type { FailureClass } from '../../shared/contract/messages.ts'
 import { unreachable } from '../../shared/contract/stage.ts'
 import { reasons } from '../../shared/contract/turn/turn-texts.ts'
-import type { RoundTimeline, TurnEnd, TurnTimeline } from '../history/inspect/timeline.ts'
+import type { RoundTimeline, TurnEnd, TurnTimeline } from '../../shared/view/timeline.ts'
 import { elapsed } from '../terminal/quantities.ts'
 import type { Figures, Loop, Phrase, Tone } from './page/data.ts'
 

@@ -7,7 +7,7 @@
 
 import { loopDetector, type Turn } from '../../services/loop-detector/reducer.ts'
 import type { Message } from '../../shared/contract/messages.ts'
-import type { Logged } from '../history/inspect/logged.ts'
+import type { Logged } from '../../shared/view/logged.ts'
 import type { StreakChange } from './page/data.ts'
 
 type Inbox = Parameters<typeof loopDetector.react>[1]['message']

@@ -6,7 +6,7 @@ import { defaultSettings, policyOf } from '../../shared/agents/agents.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type { AgentSettings } from '../../shared/contract/messages.ts'
 import { countsAt, thresholds } from '../../shared/contract/thresholds.ts'
-import type { RoundTimeline } from '../history/inspect/timeline.ts'
+import type { RoundTimeline } from '../../shared/view/timeline.ts'
 
 /** The beginning of such a bundle's source, before the format. */
 export const transcriptSource = 'transcript '

@@ -7,10 +7,11 @@ import type { ConversationId } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import { partitionOf } from '../../shared/contract/partition.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
+import { turnSummary } from '../../shared/view/summary.ts'
+import { addToTurn, beginTurn, type TurnView } from '../../shared/view/turn-view.ts'
 import type { ReadableLog } from '../history/readable-log.ts'
 import { scan } from '../history/scan.ts'
 import { matches, valuesOf, type Where, type WhereKey } from '../history/turn-filter.ts'
-import { addToTurn, beginTurn, foldedTurn, type TurnFold } from '../history/turn-fold.ts'
 
 import { type Stretch, stretchesOf } from './stretches.ts'
 
@@ -129,7 +130,7 @@ async function matchingTurns(
     const known = [...(folds.get(stretch)?.values() ?? [])]
     // Its message may still wait for its turn.
     const isWaiting = known.length === 0 && stretch.last === Number.POSITIVE_INFINITY
-    const turns = (isWaiting ? [beginTurn()] : known).map(foldedTurn)
+    const turns = (isWaiting ? [beginTurn(0, 0)] : known).map(turnSummary)
     if (turns.some((turn) => matches(where, turn))) return true
     for (const turn of turns)
       for (const [key, known] of others)
@@ -144,8 +145,8 @@ async function turnsIn(
   partition: number,
   stretches: Stretch[],
   signal: AbortSignal,
-): Promise<Map<Stretch, Map<number, TurnFold>>> {
-  const folds = new Map<Stretch, Map<number, TurnFold>>()
+): Promise<Map<Stretch, Map<number, TurnView>>> {
+  const folds = new Map<Stretch, Map<number, TurnView>>()
   if (stretches.length === 0) return folds
   const byConversation = Map.groupBy(stretches, ({ conversation }) => conversation)
   const since = stretches.reduce(
@@ -154,18 +155,18 @@ async function turnsIn(
   )
   for await (const records of scan(log, { topic: 'activity', partition, since })) {
     if (signal.aborted) break
-    for (const { key, value } of records) {
+    for (const { key, value, time } of records) {
       const ofKey = byConversation.get(key)
       const message = ofKey && messageOf(value)
       if (ofKey === undefined || message === undefined || !('turn' in message)) continue
       const id = Number(message.turn)
       const stretch = ofKey.find(({ first, last }) => first <= id && id <= last)
       if (stretch === undefined) continue
-      const turns = folds.get(stretch) ?? new Map<number, TurnFold>()
+      const turns = folds.get(stretch) ?? new Map<number, TurnView>()
       folds.set(stretch, turns)
-      const turn = turns.get(id) ?? beginTurn()
+      const turn = turns.get(id) ?? beginTurn(id, time)
       turns.set(id, turn)
-      addToTurn(turn, message)
+      addToTurn(turn, { message, time, topic: 'activity' }, { rounds: false })
     }
   }
   return folds

@@ -1,5 +1,4 @@
-// The formats of a guest's history, each with its readers. To add a format, write its reader in
-// shared/transcript and add it here and to guest-conversation.ts.
+// Reads the requests and answers of guests, in the formats of shared/wire.
 
 import type { Declaration } from '../../shared/contract/messages.ts'
 import { hostNamed } from '../../shared/hosts/hosts.ts'
@@ -8,28 +7,11 @@ import { WeirError } from '../../shared/lib/errors.ts'
 import { isObject } from '../../shared/lib/json/json-object.ts'
 import { alternatives, kindOf, shown } from '../../shared/settings/mistake.ts'
 import { errorAnswer, furtherChoice, notPutTogether } from '../../shared/transcript/json-fields.ts'
-import type { Piece, ReadExchange, ToRead } from '../../shared/transcript/transcript.ts'
-import { answerOfAiSdk, readAiSdk } from '../../shared/wire/ai-sdk/history.ts'
-import { answerOfMessages, readAnthropic } from '../../shared/wire/anthropic/history.ts'
-import { answerOfLangchain, readLangchain } from '../../shared/wire/langchain/history.ts'
-import { answerOfOpenai, readOpenai } from '../../shared/wire/openai/history.ts'
-import { itemListNames, readOpenaiAgents } from '../../shared/wire/openai-agents/history.ts'
-import { type GuestFormat, type GuestRequest, guestFormats } from './guest-conversation.ts'
-
-type GuestReader = {
-  read(exchange: ToRead, where: string): ReadExchange
-  /** The pieces of a finished answer. */
-  answer(answer: unknown, where: string): Piece[]
-}
-
-const readers: Record<GuestFormat, GuestReader> = {
-  anthropic: { read: readAnthropic, answer: answerOfMessages },
-  'openai-chat': { read: readOpenai, answer: answerOfOpenai },
-  'openai-responses': { read: readOpenai, answer: answerOfOpenai },
-  'ai-sdk': { read: readAiSdk, answer: answerOfAiSdk },
-  langchain: { read: readLangchain, answer: answerOfLangchain },
-  'openai-agents': { read: readOpenaiAgents, answer: answerOfOpenai },
-}
+import type { Piece } from '../../shared/transcript/transcript.ts'
+import type { TranscriptFormat } from '../../shared/wire/format.ts'
+import { formatNamed, formatNames } from '../../shared/wire/formats.ts'
+import { itemListNames } from '../../shared/wire/openai-agents/history.ts'
+import type { GuestAnswer, GuestFormat, GuestRequest } from './guest-conversation.ts'
 
 /** Throws `guest.format` for a request that is no object with a format. */
 export function checkRequest(given: unknown, method: string): void {
@@ -44,15 +26,19 @@ export type ReadGuestRequest = { pieces: Piece[]; tools: Declaration[] | undefin
 
 /** Throws `guest.format` with the path into the body. */
 export function readRequest({ format, body, host }: GuestRequest): ReadGuestRequest {
-  const read = named(() => readerOf(format).read({ request: body, answer: undefined }, 'body'))
+  const read = named(() => transcriptOf(format).read({ request: body, answer: undefined }, 'body'))
+  return { ...read, pieces: asSent(read.pieces, host) }
+}
+
+/** The pieces with the arguments that the model sent. A hook shows its host's object for them too. */
+function asSent(pieces: Piece[], host: string | undefined): Piece[] {
   const rewriting = hostNamed(host)?.rewriting
-  if (rewriting === undefined) return read
-  const pieces = read.pieces.map((piece) =>
+  if (rewriting === undefined) return pieces
+  return pieces.map((piece) =>
     piece.kind === 'call'
       ? { ...piece, arguments: sentArguments(piece.arguments, rewriting) }
       : piece,
   )
-  return { ...read, pieces }
 }
 
 /**
@@ -82,9 +68,9 @@ const listNames = [
  * Throws `guest.format` with the path into the answer. An answer that cannot be read whole may have
  * calls, and no verdict would name them (R6).
  */
-export function readAnswer(format: GuestFormat, answer: unknown): Piece[] {
-  const reader = readerOf(format)
-  const expected = `must be ${answers[format]}, whole and parsed`
+export function readAnswer({ request: { format, host }, answer }: GuestAnswer): Piece[] {
+  const reader = transcriptOf(format)
+  const expected = `must be ${reader.answerName}, whole and parsed`
   if (typeof answer === 'string' || answer === null || typeof answer !== 'object')
     throw formatError(`answer is ${answer === undefined ? 'missing' : kindOf(answer)}; ${expected}`)
   if (answer instanceof Promise) throw formatError(`answer is a promise: await it; ${expected}`)
@@ -96,23 +82,15 @@ export function readAnswer(format: GuestFormat, answer: unknown): Piece[] {
           ? `${piece.where.replace(' ', '.')} is a further choice; Weir judges one answer: request it with n: 1`
           : `${piece.where} is ${piece.what === errorAnswer ? 'an error' : kindOf(answer)}; ${expected}`,
       )
-  return pieces
+  return asSent(pieces, host)
 }
 
-const answers: Record<GuestFormat, string> = {
-  anthropic: 'the message of the API, with content',
-  'openai-chat': 'the response of the API, with choices, or its message',
-  'openai-responses': 'the response of the API, with output',
-  'ai-sdk': 'the result of the model, with content',
-  langchain: 'the AI message',
-  'openai-agents': 'the response of the model, with output',
-}
 const unreadAnswers: readonly string[] = [notPutTogether, errorAnswer, furtherChoice]
 
-function readerOf(format: GuestFormat): GuestReader {
-  const reader = Object.hasOwn(readers, format) ? readers[format] : undefined
-  if (reader !== undefined) return reader
-  throw formatError(`format is ${shown(format)}; must be ${alternatives([...guestFormats])}`)
+function transcriptOf(name: GuestFormat): TranscriptFormat {
+  const format = formatNamed(name as unknown)
+  if (format !== undefined) return format.transcript
+  throw formatError(`format is ${shown(name)}; must be ${alternatives([...formatNames])}`)
 }
 
 export function formatError(text: string): WeirError {

@@ -3,18 +3,11 @@
 // Does not own: the records that a front writes (front.ts), the decisions (services/guest).
 
 import type { Cap, Rung } from '../../shared/contract/messages.ts'
+import type { FormatName } from '../../shared/wire/formats.ts'
 import type { VerdictCode } from './verdict-code.ts'
 
-/** The formats of a guest's history. The readers of import-transcript read them. */
-export const guestFormats = [
-  'anthropic',
-  'openai-chat',
-  'openai-responses',
-  'ai-sdk',
-  'langchain',
-  'openai-agents',
-] as const
-export type GuestFormat = (typeof guestFormats)[number]
+/** The format of a guest's history. */
+export type GuestFormat = FormatName
 
 /**
  * The request that a guest is about to send, in the format of its provider or framework. For the

@@ -208,11 +208,11 @@ function historyIn(
 
 /** The round that an answer makes behind its request's history. Throws `guest.format`. */
 export function answeredRound(
-  { request, answer }: GuestAnswer,
+  answered: GuestAnswer,
   { counts }: Pick<GuestHistory, 'counts'>,
 ): { spoken: TranscriptResponse; words: string; n: number } {
-  const spoken = spokenIn(readAnswer(request.format, answer))
-  const words = wordsIn(request, spoken)
+  const spoken = spokenIn(readAnswer(answered))
+  const words = wordsIn(answered.request, spoken)
   return { spoken, words, n: (counts.get(words) ?? 0) + 1 }
 }
 

@@ -3,6 +3,8 @@
 
 import { messageOf } from '../../shared/codec/message-of.ts'
 import type { ConversationId } from '../../shared/contract/ids.ts'
+import { turnSummary } from '../../shared/view/summary.ts'
+import { addToTurn, beginTurn, type TurnView } from '../../shared/view/turn-view.ts'
 import {
   anyTime,
   inWindow,
@@ -11,7 +13,6 @@ import {
   type Window,
 } from './newest-records.ts'
 import { matches, type Where } from './turn-filter.ts'
-import { addToTurn, beginTurn, foldedTurn, type TurnFold } from './turn-fold.ts'
 
 /** Turns whose beginning was passed, kept for records that were delivered twice. */
 const passedMax = 100_000
@@ -28,7 +29,7 @@ export async function matchingIds(
 ): Promise<Set<ConversationId>> {
   const matched = new Set<ConversationId>()
   const passed = new Set<string>()
-  const open = new Map<string, { conversation: ConversationId; turn: TurnFold }>()
+  const open = new Map<string, { conversation: ConversationId; turn: TurnView }>()
   const accepts = inWindow(window)
   for await (const record of newestRecords(log, 'activity')) {
     const { key: conversation, value, time } = record
@@ -38,8 +39,8 @@ export async function matchingIds(
     if (matched.has(conversation) || message === undefined || !('turn' in message)) continue
     const id = JSON.stringify([conversation, message.turn])
     if (passed.has(id)) continue
-    const { turn } = open.get(id) ?? { turn: beginTurn() }
-    addToTurn(turn, message)
+    const { turn } = open.get(id) ?? { turn: beginTurn(Number(message.turn), time) }
+    addToTurn(turn, { message, time, topic: 'activity' }, { rounds: false })
     if (message.type !== 'turn-started') {
       open.set(id, { conversation, turn })
       continue
@@ -47,10 +48,10 @@ export async function matchingIds(
     open.delete(id)
     if (passed.size >= passedMax) passed.clear()
     passed.add(id)
-    if (matches(where, foldedTurn(turn))) matched.add(conversation)
+    if (matches(where, turnSummary(turn))) matched.add(conversation)
   }
   // The log no longer has their beginning, or they are messages that opened no turn.
   for (const { conversation, turn } of open.values())
-    if (matched.size < max && matches(where, foldedTurn(turn))) matched.add(conversation)
+    if (matched.size < max && matches(where, turnSummary(turn))) matched.add(conversation)
   return matched
 }

@@ -6,27 +6,16 @@
 import { messageOf } from '../../shared/codec/message-of.ts'
 import type { StoredRecord } from '../../shared/contract/bus.ts'
 import type { ConversationId } from '../../shared/contract/ids.ts'
-import type {
-  Cap,
-  FailureClass,
-  Message,
-  TurnFinished,
-  TurnOutcome,
-} from '../../shared/contract/messages.ts'
+import type { Cap, FailureClass, TurnOutcome } from '../../shared/contract/messages.ts'
 import { partitionOf } from '../../shared/contract/partition.ts'
 import { guestOf } from '../../shared/contract/topology.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
+import { type ConversationView, reduce, viewOf } from '../../shared/view/conversation-view.ts'
+import { factsOf, sumOfFacts, type TurnFacts } from '../../shared/view/turn-facts.ts'
+import { isEndedByAdvice } from '../../shared/view/turn-view.ts'
 import { openingOf } from '../turn/opening.ts'
 import type { RoundUsage } from './histories.ts'
 import type { ReadableLog } from './readable-log.ts'
-import {
-  addFact,
-  beginFacts,
-  type FactFold,
-  factsOf,
-  sumOfFacts,
-  type TurnFacts,
-} from './turn-facts.ts'
 
 /**
  * `weir conversations --json` prints one of these on each line, with its money. Times are append times, in
@@ -65,8 +54,8 @@ export type Unfinished = Omit<ConversationSummary, 'last' | 'facts'> & {
   /** The ids of its first and last turn. Undefined: no turn ever began. */
   firstTurn: number | undefined
   lastTurn: number | undefined
-  /** The facts about each turn, by id. */
-  facts: Map<number, FactFold>
+  /** As far as the walk has come. */
+  view: ConversationView
   /** The walk has passed the beginning of its first turn. */
   isWhole: boolean
   /** The time of its last activity. */
@@ -91,7 +80,7 @@ export async function begin(
     firstTurn: undefined,
     lastTurn: undefined,
     at,
-    facts: new Map(),
+    view: viewOf([]),
     isWhole: false,
   }
   for (const round of rounds) add(found, round)
@@ -126,49 +115,37 @@ function add(found: Unfinished, { turn, round, usage, question }: RoundUsage): v
 }
 
 /** Adds an activity record. The walk goes from newer to older records. */
-export function addActivity(found: Unfinished, { value, time }: StoredRecord): void {
+export function addActivity(found: Unfinished, { value, time, offset }: StoredRecord): void {
   const message = messageOf(value)
-  const turn = message && turnOf(message)
-  if (message === undefined || turn === undefined) return
-  found.last ??= endIn(found, message, time)
-  const facts = found.facts.get(turn) ?? beginFacts()
-  found.facts.set(turn, facts)
-  addFact(facts, message)
-  if (message.type === 'turn-started' && message.turn === found.firstTurn) found.isWhole = true
-}
-
-/** Undefined: the record is of no turn, and no fact. */
-function turnOf(message: Message): number | undefined {
-  if (message.type === 'requests-unjudged') return noTurn
-  return 'turn' in message ? (message.turn ?? undefined) : undefined
+  if (message === undefined) return
+  reduce(found.view, { topic: 'activity', offset, time, message }, { rounds: false })
+  found.last ??= lastOf(found)
+  found.isWhole ||= found.view.turns.get(found.firstTurn ?? noTurn)?.startedAt !== undefined
 }
 
 const noTurn = -1
 
-/** The end of the last turn, if this activity record shows it. Undefined: it does not. */
-function endIn(
-  { lastTurn, at }: Unfinished,
-  message: Message,
-  time: Milliseconds,
-): ConversationSummary['last'] | undefined {
-  switch (message.type) {
-    case 'turn-finished':
-      if (lastTurn === undefined || message.turn === lastTurn) return endOf(message, time)
-      // An older turn, although the walk comes from newer records: the last turn began after the
-      // walk did. A newer number belongs to a message that opened no turn.
-      return message.turn < lastTurn ? withoutEnd('open', at) : undefined
-    case 'guest-advice':
-      return message.rung === 'end' && message.turn === lastTurn
-        ? { outcome: 'ended', class: null, cap: message.cap, reason: message.reason, at: time }
-        : undefined
-    case 'requests-unjudged':
-      return lastTurn === undefined ? withoutEnd('unjudged', at) : undefined
-    case 'turn-started':
-    case 'round-started':
-      return withoutEnd('open', at)
-    default:
-      return undefined
+/** The end of the last turn, if the newest records show it. Undefined: they do not. */
+function lastOf({ view, lastTurn, at }: Unfinished): ConversationSummary['last'] | undefined {
+  const turns = [...view.turns.values()]
+  const last =
+    lastTurn === undefined ? turns.find(({ end }) => end !== undefined) : view.turns.get(lastTurn)
+  if (last?.end !== undefined) {
+    const { outcome, class: failureClass, cap, reason, at: endedAt } = last.end
+    return { outcome, class: failureClass, cap, reason, at: endedAt }
   }
+  if (last?.endedBy !== undefined && isEndedByAdvice(last)) {
+    const { cap, reason, at: endedAt } = last.endedBy
+    return { outcome: 'ended', class: null, cap, reason, at: endedAt }
+  }
+  if (lastTurn === undefined && view.facts.unjudged.size > 0) return withoutEnd('unjudged', at)
+  // An older end, although the walk comes from newer records: the last turn began after the walk
+  // did. A newer number belongs to a message that opened no turn.
+  const isOpen = turns.some(
+    ({ turn, startedAt, round, end }) =>
+      startedAt !== undefined || round > 0 || (end !== undefined && turn < (lastTurn ?? 0)),
+  )
+  return isOpen ? withoutEnd('open', at) : undefined
 }
 
 /** `unknown`: the end is no longer in the log. */
@@ -180,7 +157,8 @@ function withoutEnd(
 }
 
 export function summaryOf(found: Unfinished): ConversationSummary {
-  const { conversation, agent, question, turns, inputTokens, outputTokens, at } = found
+  const { conversation, agent, question, turns, inputTokens, outputTokens, at, view } = found
+  const facts = [view, ...view.turns.values()].map((one) => one.facts)
   return {
     conversation,
     agent,
@@ -188,14 +166,7 @@ export function summaryOf(found: Unfinished): ConversationSummary {
     turns,
     inputTokens,
     outputTokens,
-    facts: { ...sumOfFacts([...found.facts.values()].map(factsOf)), isWhole: found.isWhole },
+    facts: { ...sumOfFacts(facts.map(factsOf)), isWhole: found.isWhole },
     last: found.last ?? withoutEnd('unknown', at),
   }
-}
-
-function endOf(
-  { outcome, class: failureClass, cap, reason }: TurnFinished,
-  at: Milliseconds,
-): ConversationSummary['last'] {
-  return { outcome, class: failureClass, cap, reason, at }
 }

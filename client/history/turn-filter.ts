@@ -7,7 +7,7 @@ import type { Cap, FailureClass, Rung, TurnOutcome } from '../../shared/contract
 import { WeirError } from '../../shared/lib/errors.ts'
 import { onOneLine } from '../../shared/lib/text-cut.ts'
 import { nearestName } from '../../shared/settings/nearest-name.ts'
-import type { FoldedTurn } from './turn-fold.ts'
+import type { TurnSummary } from '../../shared/view/summary.ts'
 
 export type WhereKey =
   | 'failureClass'
@@ -60,7 +60,7 @@ const rungs = everyOf<Rung>({ nudge: true, text_only: true, end: true })
  */
 const keys: Record<
   WhereKey,
-  { accepted: readonly string[] | null; of: (turn: FoldedTurn) => string[] }
+  { accepted: readonly string[] | null; of: (turn: TurnSummary) => string[] }
 > = {
   failureClass: {
     accepted: failureClasses,
@@ -154,12 +154,12 @@ function whereFrom(
 }
 
 /** Keeps TURN-FILTER-1. True without conditions. */
-export function matches(where: Where, turn: FoldedTurn): boolean {
+export function matches(where: Where, turn: TurnSummary): boolean {
   return [...where].every(([key, wanted]) => keys[key].of(turn).some((value) => wanted.has(value)))
 }
 
 /** The turn's values of this key. */
-export function valuesOf(key: WhereKey, turn: FoldedTurn): string[] {
+export function valuesOf(key: WhereKey, turn: TurnSummary): string[] {
   return keys[key].of(turn)
 }
 

@@ -78,3 +78,61 @@ export type Failed = {
 
 /** Some events of the stream, or its end. */
 export type Streamed = { kind: 'events'; events: PartEvent[] } | Finished | Failed
+
+/** An opaque part of a vendor's JSON that a round trip needs. Only the format's folder reads it. */
+export type VendorPart = Readonly<Record<string, unknown>>
+
+/** `arguments`: the text of the model. */
+export type AnswerCall = {
+  kind: 'call'
+  id: string
+  name: string
+  arguments: string
+  vendor?: VendorPart
+}
+
+/** A part of an answer, in order. `vendor`: a part that no client runs, such as reasoning. */
+export type AnswerItem =
+  | { kind: 'text'; text: string; vendor?: VendorPart }
+  | AnswerCall
+  | { kind: 'vendor'; vendor: VendorPart }
+
+/** A finished answer of a model. `finish`: the provider's word for its end; empty: that of `stop`. */
+export type ModelAnswer = {
+  id: string
+  model: string
+  items: readonly AnswerItem[]
+  stop: Stop
+  finish: string
+  usage: Usage
+}
+
+/** The visible text of an answer. */
+export function textOfAnswer({ items }: Pick<ModelAnswer, 'items'>): string {
+  return items.map((item) => (item.kind === 'text' ? item.text : '')).join('')
+}
+
+export function callsOfAnswer({ items }: Pick<ModelAnswer, 'items'>): AnswerCall[] {
+  return items.filter((item) => item.kind === 'call')
+}
+
+export const noUsage: Usage = {
+  inputTokens: 0,
+  outputTokens: 0,
+  cacheReadTokens: 0,
+  cacheWriteTokens: 0,
+}
+
+/** The answer that a folded response makes. The parts that only the vendor reads are lost. */
+export function answerOf({ text, calls, stop, finish, usage }: FoldedResponse): ModelAnswer {
+  const items: AnswerItem[] = [
+    ...(text === '' ? [] : [{ kind: 'text' as const, text }]),
+    ...calls.map(({ id, name, raw }) => ({ kind: 'call' as const, id, name, arguments: raw })),
+  ]
+  return { id: '', model: '', items, stop, finish, usage }
+}
+
+type FoldedResponse = {
+  text: string
+  calls: readonly { id: string; name: string; raw: string }[]
+} & Pick<ModelAnswer, 'stop' | 'finish' | 'usage'>

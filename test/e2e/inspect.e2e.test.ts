@@ -2,8 +2,8 @@
 
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import type { Reply } from '../../apps/demo/anthropic-server.ts'
-import type { Timeline } from '../../apps/history/inspect/timeline.ts'
 import type { ConversationSummary } from '../../client/history/summary.ts'
+import type { Timeline } from '../../shared/view/timeline.ts'
 import { call, says, text, textsOf, thinking } from '../support/script.ts'
 import { type CommandFolder, openCommandFolder } from '../support/weir-command.ts'
 

@@ -40,6 +40,6 @@ for (const one of cases) {
     `${fault === undefined ? 'ok  ' : 'FAIL'} ${name}: ${found}${fault === undefined ? '' : ` (${fault})`}\n`,
   )
   outcomes.set(one, { found, isWell: fault === undefined })
+  if (values.write) await writeTables(cases, outcomes) // a run of an hour may be interrupted
 }
-if (values.write) await writeTables(cases, outcomes)
 process.exitCode = faults === 0 ? 0 : 1

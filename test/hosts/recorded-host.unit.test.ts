@@ -3,7 +3,9 @@
 import { describe, expect, it } from '@jest/globals'
 import { hookKinds, hookPayloadOf } from '../../apps/http/fronts/hooks/hook-payload.ts'
 import { historyOf } from '../../client/guard/history.ts'
+import type { SeenRequest } from './model-server.ts'
 import { recordedHost } from './recorded-host.ts'
+import { transcriptOf } from './transcript.ts'
 
 const recordings = {
   'claude-code': { format: 'anthropic', tool: 'Bash', argument: 'command' },
@@ -108,5 +110,34 @@ describe('the recorded hooks of Codex', () => {
     const metadata = JSON.parse(request?.headers['x-codex-turn-metadata'] ?? '')
     const [event] = eventsOf('codex')
     expect([event?.session, event?.turn]).toEqual([metadata.thread_id, metadata.turn_id])
+  })
+})
+
+describe('a transcript', () => {
+  const answered = (...results: [id: string, content: string][]): SeenRequest => {
+    const content = results.map(([tool_use_id, text]) => ({
+      type: 'tool_result',
+      tool_use_id,
+      content: text,
+    }))
+    const body = { messages: [{ role: 'user', content }] }
+    return { api: 'messages', path: '/v1/messages', headers: {}, body }
+  }
+  const linesOf = (request: SeenRequest) => transcriptOf({ requests: [request], home: '/h' })
+
+  it('is the same for results that came in another order', () => {
+    const first = linesOf(answered(['toolu_1', 'a'], ['toolu_2', 'b']))
+    expect(linesOf(answered(['toolu_2', 'b'], ['toolu_1', 'a']))).toEqual(first)
+  })
+
+  it('is the same for an agent that needed longer', () => {
+    const report = (ms: number) => `${'x'.repeat(300)}\nduration_ms: ${ms}`
+    const first = linesOf(answered(['toolu_1', report(980)]))
+    expect(linesOf(answered(['toolu_1', report(1250)]))).toEqual(first)
+  })
+
+  it('differs for results that belong to another call', () => {
+    const first = linesOf(answered(['toolu_1', 'a'], ['toolu_2', 'b']))
+    expect(linesOf(answered(['toolu_1', 'b'], ['toolu_2', 'a']))).not.toEqual(first)
   })
 })

@@ -25,6 +25,7 @@ type Front = 'proxy' | 'veto' | 'hooks' | 'proxy and hooks'
 const rungs: Record<string, Record<number, string>> = {
   'I1, a call without its argument': { 4: 'nudge', 5: 'text_only' },
   'I3, a call that succeeds again and again': { 6: 'nudge', 7: 'text_only' },
+  'a call with other wrong arguments each time': { 4: 'nudge', 5: 'text_only' },
   'arguments that end in the middle': { 4: 'nudge', 5: 'text_only' },
   'two sub-agents that loop at once': { 4: 'nudge', 5: 'text_only' },
 }
@@ -162,5 +163,16 @@ describe('a recorded loop gets each rung at its request', () => {
       ),
     )
     expect(advice.toSorted()).toEqual(expected.toSorted())
+  })
+  // A hook of Codex shows no call that breaks its schema.
+  const hooked = loops.filter((one) => one.host === 'Claude Code' && !one.title.includes('agents'))
+  it.each(named(hooked, () => ['hooks']))('$front: $name', async ({ one }) => {
+    const { hookAnswers } = await replay(one, 'hooks')
+    const advised = hookAnswers.filter((answer) => answer.includes('SYSTEM INTERVENTION'))
+    // The advice for a request comes behind the results of the one before it.
+    const expected = Object.keys(rungs[one.title] ?? {}).map((number) => Number(number) - 1)
+    expect(advised.map((answer) => Number.parseInt(answer, 10))).toEqual(expected)
+    expect(hookAnswers.at(-1)).toContain('"continue":false')
+    expect(hookAnswers.join()).not.toContain('__unparsedToolInput')
   })
 })

@@ -20,7 +20,7 @@ export function transcriptOf({
     if ((longest.get(key)?.length ?? 0) <= messages.length) longest.set(key, messages)
   }
   return [...longest.values()].flat().map((message) =>
-    JSON.stringify(withoutIds(scrub(message)))
+    JSON.stringify(withoutIds(scrub(inOrder(message))))
       // Agents that start at once have their ids in any order.
       .replace(/00000000-0000-4000-8000-\d{12}/g, '(id)')
       // A report of an agent has its duration in a long text.
@@ -38,6 +38,39 @@ export function messagesOf({ body }: SeenRequest): unknown[] {
 export function conversationOf({ headers }: SeenRequest): string {
   const { 'x-claude-code-session-id': session, 'x-claude-code-agent-id': agent } = headers
   return [session, agent, headers['thread-id']].join(' ')
+}
+
+type Block = { type?: string; tool_use_id?: string; text?: string }
+
+/**
+ * Calls that run at once end in any order. A host may show their results in that order, and after a
+ * compaction the files that they read.
+ */
+function inOrder(message: unknown): unknown {
+  const { content } = (message ?? {}) as { content?: unknown }
+  if (!Array.isArray(content)) return message
+  const blocks = content.map((block: Block) =>
+    isReread(block) ? { ...block, text: block.text?.trimEnd() } : block,
+  )
+  const sorted = orderedBy(blocks, (block) => block.tool_use_id)
+  return {
+    ...(message as object),
+    content: orderedBy(sorted, (block) => (isReread(block) ? block.text : undefined)),
+  }
+}
+
+/** The last of these texts has no line break at its end. */
+function isReread({ text = '' }: Block): boolean {
+  return /^<system-reminder>\n(?:Called|Result of calling) the Read tool/.test(text)
+}
+
+/** Sorts the blocks that have a key. The others keep their places. */
+function orderedBy(blocks: Block[], keyOf: (block: Block) => string | undefined): Block[] {
+  const hasKey = (block: Block) => keyOf(block) !== undefined
+  const sorted = blocks
+    .filter(hasKey)
+    .toSorted((a, b) => `${keyOf(a)}`.localeCompare(`${keyOf(b)}`))
+  return blocks.map((block) => (hasKey(block) ? (sorted.shift() ?? block) : block))
 }
 
 const idKeys = /^(id|call_id|tool_use_id|tool_call_id|toolUseId)$/

@@ -2,7 +2,7 @@
 // a guard, live, late, repeated, and through two fronts, with and without a log.
 
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
-import { guestFormats } from '../../client/guard/guest-conversation.ts'
+import { formatNames } from '../../shared/wire/formats.ts'
 import { corpora } from '../support/traces.ts'
 import { differingIn, turn } from './comparison.ts'
 import { atOnceDriver, liveDriver, mixtureDriver } from './core-drivers.ts'
@@ -22,9 +22,9 @@ describe.each(worlds)('a guard $place', ({ open }) => {
 
   describe.each(corpora.map((file, at) => ({ ...file, at })))('the traces of $name', (file) => {
     it.each([
-      ...turn(guestFormats, file.at).map(liveDriver),
-      ...turn(guestFormats, file.at + 2).map(atOnceDriver),
-      ...turn(guestFormats, file.at + 4).map(mixtureDriver),
+      ...turn(formatNames, file.at).map(liveDriver),
+      ...turn(formatNames, file.at + 2).map(atOnceDriver),
+      ...turn(formatNames, file.at + 4).map(mixtureDriver),
     ])('have the interventions of weir judge: $name', async (driver) => {
       expect(await differingIn(world, driver, file)).toEqual([])
     })

@@ -3,9 +3,10 @@
 
 import { expect, it } from '@jest/globals'
 import type { GuardOptions } from '../../client/guard/guard.ts'
-import { type GuestFormat, guestFormats } from '../../client/guard/guest-conversation.ts'
+import type { GuestFormat } from '../../client/guard/guest-conversation.ts'
 import { systemClock } from '../../shared/lib/clock.ts'
 import type { Transcript } from '../../shared/transcript/transcript.ts'
+import { formatNames } from '../../shared/wire/formats.ts'
 import { answerOf, requestOf } from '../support/guest-requests.ts'
 import { corpora, tracesIn, transcriptFor } from '../support/traces.ts'
 import { turn } from './comparison.ts'
@@ -39,7 +40,7 @@ async function answersTo(
 }
 
 const cases = corpora.flatMap((file, at) =>
-  turn(guestFormats, at).flatMap((format) =>
+  turn(formatNames, at).flatMap((format) =>
     turn(['all', 'calls'] as const, at).map((record) => {
       const betweenMs = at % 3 === 0 ? 20 : 3_000
       return { ...file, format, record, betweenMs }

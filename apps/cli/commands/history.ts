@@ -19,7 +19,7 @@ export function addHistory(program: Command): void {
     .option('--full', 'do not shorten texts')
     .addOption(unredactedOption())
     .option('--reasoning', "include the model's reasoning")
-    .option('--json', 'print one JSON object; see apps/history/inspect/timeline.ts')
+    .option('--json', 'print one JSON object; see shared/view/timeline.ts')
     .addOption(bundleOption())
     .action(async (id, conversation, options) => {
       const { bundleNamed, inspectAny } = await import('../../history/inspect/inspect.ts')

@@ -7,8 +7,8 @@ import {
   type ConversationId,
   callOfConversation,
 } from '../../../shared/contract/ids.ts'
+import type { Timeline } from '../../../shared/view/timeline.ts'
 import type { Page } from './page.ts'
-import type { Timeline } from './timeline.ts'
 
 export type AgentOfCall = Omit<CallId, 'conversation'> & {
   conversation: ConversationId

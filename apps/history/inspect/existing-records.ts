@@ -4,10 +4,10 @@ import { newestIds } from '../../../client/history/newest-records.ts'
 import type { ConversationId } from '../../../shared/contract/ids.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { nearestName } from '../../../shared/settings/nearest-name.ts'
+import type { Logged } from '../../../shared/view/logged.ts'
 import { printable } from '../../terminal/printable.ts'
 import { listingCommand } from '../conversations/listing-command.ts'
 import type { OpenLog } from '../open-log.ts'
-import type { Logged } from './logged.ts'
 import { recordsOf } from './recorded.ts'
 
 /**

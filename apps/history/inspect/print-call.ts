@@ -1,11 +1,11 @@
 // Prints one call of a timeline: the arguments as sent, the verdict, each try, the result.
 
 import { unreachable } from '../../../shared/contract/stage.ts'
+import type { CallTimeline, TryTimeline } from '../../../shared/view/timeline.ts'
 import type { Tone } from '../../terminal/paint.ts'
 import { elapsed } from '../../terminal/quantities.ts'
 import { argumentsText } from './argument-words.ts'
 import type { Page } from './page.ts'
-import type { CallTimeline, TryTimeline } from './timeline.ts'
 
 /** Indentation of the lines below a call. */
 const below = 6

@@ -1,9 +1,13 @@
 // Prints one guard of a round: its answer, and its verdict on each call. Marks a guard in shadow.
 
 import { unreachable } from '../../../shared/contract/stage.ts'
+import type {
+  ApprovalTimeline,
+  GuardedCallTimeline,
+  GuardTimeline,
+} from '../../../shared/view/timeline.ts'
 import { count, elapsed } from '../../terminal/quantities.ts'
 import type { Page } from './page.ts'
-import type { ApprovalTimeline, GuardedCallTimeline, GuardTimeline } from './timeline.ts'
 
 export function printGuard(page: Page, guard: GuardTimeline): void {
   const { name, version, calls } = guard

@@ -3,17 +3,17 @@
 
 import { rules } from '../../../services/loop-detector/rules.ts'
 import type { CallId } from '../../../shared/contract/ids.ts'
-import { count, elapsed } from '../../terminal/quantities.ts'
-import type { Page } from './page.ts'
-import { printCall } from './print-call.ts'
-import { approvalText, printGuard } from './print-guard.ts'
 import type {
   AttemptTimeline,
   InterventionTimeline,
   PolicyTimeline,
   ResponseTimeline,
   RoundTimeline,
-} from './timeline.ts'
+} from '../../../shared/view/timeline.ts'
+import { count, elapsed } from '../../terminal/quantities.ts'
+import type { Page } from './page.ts'
+import { printCall } from './print-call.ts'
+import { approvalText, printGuard } from './print-guard.ts'
 
 /**
  * `nextNudge`: the nudge in the next request, which prints the intervention's text already.

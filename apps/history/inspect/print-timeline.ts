@@ -1,11 +1,17 @@
 // Prints a timeline as a page for people.
 
 import { contentNote } from '../../../shared/contract/call/contents.ts'
+import type {
+  LooseMessage,
+  SummaryTimeline,
+  Timeline,
+  TurnEnd,
+  TurnTimeline,
+} from '../../../shared/view/timeline.ts'
 import { count, elapsed, instant } from '../../terminal/quantities.ts'
 import { factTexts } from '../facts-text.ts'
 import { createPage, type Page, type PageOptions } from './page.ts'
 import { printRound } from './print-round.ts'
-import type { LooseMessage, SummaryTimeline, Timeline, TurnEnd, TurnTimeline } from './timeline.ts'
 
 export function pageOf(timeline: Timeline, options: PageOptions): Page {
   const page = createPage(options)

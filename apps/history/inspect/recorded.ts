@@ -27,8 +27,8 @@ import {
   topics,
 } from '../../../shared/contract/topology.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
+import type { Logged } from '../../../shared/view/logged.ts'
 import type { OpenLog } from '../open-log.ts'
-import type { Logged } from './logged.ts'
 
 /** The inbox has the copies of the clients' messages. */
 const logs = (Object.keys(topics) as TopicName[]).filter(

@@ -4,7 +4,7 @@
 import { Ajv, type ErrorObject } from 'ajv'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { alternatives, pathOf, pathText, shown } from '../../../shared/settings/mistake.ts'
-import type { Timeline } from '../../history/inspect/timeline.ts'
+import type { Timeline } from '../../../shared/view/timeline.ts'
 import type { Scenario } from './scenario.ts'
 import { scenarioOf, timelineSchema } from './timeline-scenario.ts'
 

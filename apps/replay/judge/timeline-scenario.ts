@@ -1,7 +1,7 @@
 // A conversation of Weir as a scenario without a label: its rounds, the thresholds of each, and the
 // declarations of its tools.
 
-import type { CallTimeline, RoundTimeline, Timeline } from '../../history/inspect/timeline.ts'
+import type { CallTimeline, RoundTimeline, Timeline } from '../../../shared/view/timeline.ts'
 import { isPlayed } from '../../transcripts/made-up-settings.ts'
 import type { OwnSettings, Scenario, Step, ToolStep, TraceHints } from './scenario.ts'
 

@@ -1,8 +1,8 @@
 // One call of an opened round: the model's arguments, the difference from the earlier call, the
 // verdict, the result.
 
+import type { CallTimeline } from '../../../shared/view/timeline.ts'
 import { argumentsText } from '../../history/inspect/argument-words.ts'
-import type { CallTimeline } from '../../history/inspect/timeline.ts'
 import { elapsed } from '../../terminal/quantities.ts'
 import type { CallFindings, ShownTurn } from './data.ts'
 import { type Child, element } from './element.ts'

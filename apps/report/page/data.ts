@@ -2,8 +2,8 @@
 // with the page. The page itself derives spans, differences and texts, so that a page with
 // thousands of rounds stays small.
 
-import type { TurnFacts } from '../../../client/history/turn-facts.ts'
-import type { RoundTimeline, Timeline, TurnTimeline } from '../../history/inspect/timeline.ts'
+import type { RoundTimeline, Timeline, TurnTimeline } from '../../../shared/view/timeline.ts'
+import type { TurnFacts } from '../../../shared/view/turn-facts.ts'
 import type { Money } from '../../terminal/money-text.ts'
 
 /** The index of the page. It is small and read at once. */

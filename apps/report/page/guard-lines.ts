@@ -1,8 +1,8 @@
 // Guards as `weir inspect` shows them: its page for a terminal, as elements.
 
+import type { GuardTimeline } from '../../../shared/view/timeline.ts'
 import type { Page } from '../../history/inspect/page.ts'
 import { printGuard } from '../../history/inspect/print-guard.ts'
-import type { GuardTimeline } from '../../history/inspect/timeline.ts'
 import { element } from './element.ts'
 import { quote } from './words.ts'
 

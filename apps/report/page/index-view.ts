@@ -1,7 +1,7 @@
 // The index of a page with several conversations: those with a loop first, uneventful ones last.
 
-import type { TurnFacts } from '../../../client/history/turn-facts.ts'
 import { approvalGuard } from '../../../shared/contract/guard/approval-guard.ts'
+import type { TurnFacts } from '../../../shared/view/turn-facts.ts'
 import { factTexts } from '../../history/facts-text.ts'
 import { printable } from '../../terminal/printable.ts'
 import { count, elapsed, instant } from '../../terminal/quantities.ts'

@@ -5,7 +5,7 @@ import type {
   AttemptTimeline,
   InterventionTimeline,
   ResponseTimeline,
-} from '../../history/inspect/timeline.ts'
+} from '../../../shared/view/timeline.ts'
 import { count, elapsed, instant } from '../../terminal/quantities.ts'
 import { callDetails } from './call-details.ts'
 import type { ReportData, ShownRound, ShownTurn, StreakChange } from './data.ts'

@@ -1,10 +1,6 @@
 // The spans of time in a turn, in five lanes. Pure.
 
-import type {
-  AttemptTimeline,
-  CallTimeline,
-  GuardTimeline,
-} from '../../history/inspect/timeline.ts'
+import type { AttemptTimeline, CallTimeline, GuardTimeline } from '../../../shared/view/timeline.ts'
 import type { ShownRound, ShownTurn } from './data.ts'
 
 export const lanes = ['model', 'checks', 'guards', 'tools', 'waits'] as const

@@ -1,7 +1,7 @@
 // The top of a report: the end, the share of loops, the cost. For a report of one turn also the
 // message and the reply.
 
-import { sumOfFacts } from '../../../client/history/turn-facts.ts'
+import { sumOfFacts } from '../../../shared/view/turn-facts.ts'
 import { factTexts } from '../../history/facts-text.ts'
 import { type Money, usdText } from '../../terminal/money-text.ts'
 import { printable } from '../../terminal/printable.ts'

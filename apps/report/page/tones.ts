@@ -2,7 +2,7 @@
 // Colour is never the only sign.
 
 import type { ResultStatus } from '../../../shared/contract/messages.ts'
-import type { CallTimeline } from '../../history/inspect/timeline.ts'
+import type { CallTimeline } from '../../../shared/view/timeline.ts'
 import type { ShownRound, Tone } from './data.ts'
 
 export type MarkName =

@@ -4,9 +4,8 @@
 
 import { posix } from 'node:path'
 import { limits } from '../../../shared/contract/limits.ts'
-import type { ToolHints } from '../../../shared/contract/messages.ts'
 import { isObject } from '../../../shared/lib/json/json-object.ts'
-import { identityOf } from './identity.ts'
+import { type IdentityHints, identityOf } from './identity.ts'
 
 export type ReadArguments = {
   canonical: string
@@ -21,7 +20,7 @@ const nothing = '{}'
  * `hints`: those of the tool. A text that is not JSON, or nested too deep, is its own canonical
  * form.
  */
-export function readArguments(raw: string, hints?: ToolHints | null): ReadArguments {
+export function readArguments(raw: string, hints?: IdentityHints | null): ReadArguments {
   if (raw.trim() === '') return { canonical: nothing, value: {} }
   try {
     const value = parse(raw)
@@ -121,6 +120,15 @@ function collectEchoes(value: unknown, found: string[], depth: number): void {
   } else if (typeof value === 'object' && value !== null) {
     for (const member of Object.values(value)) collectEchoes(member, found, depth + 1)
   }
+}
+
+/** Names of members that an error may repeat, longest first. */
+export function membersOf(value: unknown): string[] {
+  if (!isObject(value)) return []
+  return Object.keys(value)
+    .slice(0, limits.loopEchoesMax)
+    .filter(({ length }) => length >= echoCharsMin && length <= limits.loopEchoCharsMax)
+    .sort((a, b) => b.length - a.length)
 }
 
 /** Shorter strings occur in any sentence by chance. */

@@ -29,7 +29,7 @@ import {
   waitOf,
   waitsByInput,
 } from '../waiting/waiting.ts'
-import { echoesOf, readArguments } from './arguments.ts'
+import { echoesOf, membersOf, readArguments } from './arguments.ts'
 import { type Effect, isStatusTool, type Operation, operationOf } from './effect.ts'
 import { errorOf } from './error-text.ts'
 import type { FailureKind } from './failure-kind.ts'
@@ -119,7 +119,10 @@ export type Failure = {
    * error names it. Undefined: other tools may fail alike by chance.
    */
   service: { key: string; name: string } | undefined
-  /** The hash of the whole masked error, without the values of the call. */
+  /**
+   * The hash of the whole masked error, without the values of the call. A wrong shape is without the
+   * names of its members too.
+   */
   whole: number
   /**
    * The hash of the values of the call that the error repeats, without random suffixes, and of
@@ -305,7 +308,8 @@ function failureOf(
   const { error, kind: kindOfText } = errorOf(result)
   const kind = kindOf(kindOfText, call, result, rejection)
   const values = echoesOf(value)
-  const unechoed = withoutEchoes(seen, values)
+  // A name that the tool does not know is as free as a value: the next one is no progress.
+  const unechoed = withoutEchoes(seen, kind === 'shape' ? [...values, ...membersOf(value)] : values)
   const whole = textHash(unechoed === seen ? text : masked(unechoed))
   if (kind === 'bare')
     return { kind, key: undefined, service: undefined, whole, echoed: undefined, reason }

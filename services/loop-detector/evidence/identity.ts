@@ -8,8 +8,10 @@
 import { foundAt, stepsOf, withoutPath } from '../../../shared/contract/arguments/argument-path.ts'
 import type { ToolHints } from '../../../shared/contract/messages.ts'
 
+export type IdentityHints = Pick<ToolHints, 'ignoreFields' | 'loopKey'> & Partial<ToolHints>
+
 /** The value that identifies a call. `parsed`: all of its arguments. */
-export function identityOf(parsed: unknown, hints: ToolHints | null | undefined): unknown {
+export function identityOf(parsed: unknown, hints: IdentityHints | null | undefined): unknown {
   if (hints === null || hints === undefined) return parsed
   const { ignoreFields, loopKey } = hints
   // Exclude first: an excluded path may be inside a key.

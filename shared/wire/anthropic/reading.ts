@@ -6,25 +6,18 @@ import { finishWord } from '../../transcript/finish-reasons.ts'
 import { answeredEvents, type SentEvent } from '../event-stream.ts'
 import type { Failed, Finished } from '../exchange.ts'
 import { interruptionOf } from '../faults/provider-errors.ts'
-import type { Secret } from '../faults/short-reason.ts'
+import type { AnswerReader, ReaderOptions } from '../format.ts'
 import { stopAtLimit } from '../output-limit.ts'
-import type { Reading } from '../streamed-answer.ts'
 import { endMessage, type MessageStream, newMessageStream, readEvent, stopOf } from './events.ts'
 
-/** `outputTokensMax`: of the request; undefined: unknown. */
-export function messageReading({
-  secret,
-  outputTokensMax,
-}: {
-  secret: Secret
-  outputTokensMax?: number
-}): Reading<MessageStream> {
+export function messageReader({ secret, outputTokensMax }: ReaderOptions): AnswerReader {
+  const stream = newMessageStream(secret)
   return {
-    stream: newMessageStream(secret),
-    sent: (response, onBytes) => answeredEvents(response, onBytes, messageEvents),
-    read: readEvent,
-    end: (message, interruption) => (interruption === undefined ? endMessage(message) : []),
-    ending: (stream, interruption) => endingOf(stream, interruption, outputTokensMax),
+    sent: (response, onBytes) => answeredEvents(response, onBytes, wholeEvents),
+    read: (event, data) => readEvent(stream, event, data),
+    isDone: () => stream.over || stream.fault !== undefined,
+    end: (interruption) => (interruption === undefined ? endMessage(stream) : []),
+    ending: (interruption) => endingOf(stream, interruption, outputTokensMax),
   }
 }
 
@@ -32,7 +25,7 @@ export function messageReading({
  * The body of a server that does not stream: a whole message or an error. The start event holds the
  * message verbatim, because parsing would change it. Without a stop reason it may be truncated.
  */
-function messageEvents(whole: unknown, body: string): SentEvent[] {
+function wholeEvents(whole: unknown, body: string): SentEvent[] {
   if (!isObject(whole) || whole.type !== 'message') return [{ event: null, data: body }]
   const { stop_reason } = whole
   const end = [

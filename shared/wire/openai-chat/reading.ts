@@ -4,28 +4,19 @@
 import { answeredEvents } from '../event-stream.ts'
 import type { Failed, Finished } from '../exchange.ts'
 import { interruptionOf } from '../faults/provider-errors.ts'
-import type { Secret } from '../faults/short-reason.ts'
+import type { AnswerReader, ReaderOptions } from '../format.ts'
 import { stopAtLimit } from '../output-limit.ts'
-import type { Reading } from '../streamed-answer.ts'
 import { type ChatStream, endChat, newChatStream, readChunk, stopOf } from './events.ts'
 
-/** `outputTokensMax`: of the request; undefined: unknown. */
-export function chatReading({
-  secret,
-  model,
-  outputTokensMax,
-}: {
-  secret: Secret
-  model: string
-  outputTokensMax?: number
-}): Reading<ChatStream> {
+export function chatReader({ secret, model = '', outputTokensMax }: ReaderOptions): AnswerReader {
+  const stream = newChatStream({ secret, model })
   return {
-    stream: newChatStream({ secret, model }),
     sent: (response, onBytes) =>
       answeredEvents(response, onBytes, (_, data) => [{ event: null, data }]),
-    read: readChunk,
-    end: endChat,
-    ending: (stream, interruption) => endingOf(stream, interruption, outputTokensMax),
+    read: (event, data) => readChunk(stream, event, data),
+    isDone: () => stream.over || stream.fault !== undefined,
+    end: () => endChat(stream),
+    ending: (interruption) => endingOf(stream, interruption, outputTokensMax),
   }
 }
 

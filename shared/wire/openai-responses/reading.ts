@@ -5,33 +5,28 @@ import { isObject } from '../../lib/json/json-object.ts'
 import { answeredEvents, type SentEvent } from '../event-stream.ts'
 import type { Failed, Finished } from '../exchange.ts'
 import { interruptionOf } from '../faults/provider-errors.ts'
-import type { Secret } from '../faults/short-reason.ts'
+import type { AnswerReader, ReaderOptions } from '../format.ts'
 import { stopAtLimit } from '../output-limit.ts'
-import type { Reading } from '../streamed-answer.ts'
 import { endResponse, readResponseEvent, stopOf } from './events.ts'
 import { newResponseStream, type ResponseStream } from './stream.ts'
 
-/** `outputTokensMax`: of the request, unless the answer names another; undefined: unknown. */
-export function responseReading({
+export function responseReader({
   secret,
-  model,
+  model = '',
   outputTokensMax,
-}: {
-  secret: Secret
-  model: string
-  outputTokensMax?: number
-}): Reading<ResponseStream> {
+}: ReaderOptions): AnswerReader {
+  const stream = newResponseStream({ secret, model })
   return {
-    stream: newResponseStream({ secret, model }),
-    sent: (response, onBytes) => answeredEvents(response, onBytes, responseEvents),
-    read: readResponseEvent,
-    end: endResponse,
-    ending: (stream, interruption) => endingOf(stream, interruption, outputTokensMax),
+    sent: (response, onBytes) => answeredEvents(response, onBytes, wholeEvents),
+    read: (event, data) => readResponseEvent(stream, event, data),
+    isDone: () => stream.over || stream.fault !== undefined,
+    end: () => endResponse(stream),
+    ending: (interruption) => endingOf(stream, interruption, outputTokensMax),
   }
 }
 
 /** The body of a server that does not stream: a whole response or an error. */
-function responseEvents(whole: unknown, body: string): SentEvent[] {
+function wholeEvents(whole: unknown, body: string): SentEvent[] {
   const isResponse = isObject(whole) && whole.object === 'response'
   return [{ event: null, data: isResponse ? `{"type":"response.done","response":${body}}` : body }]
 }

@@ -1,7 +1,7 @@
 // A conversation in which model, tool and user write text that a page might obey.
 
-import type { Logged } from '../../../apps/history/inspect/logged.ts'
-import { conversationLog, exec, response, result } from '../history/inspect/conversation-log.ts'
+import type { Logged } from '../../../shared/view/logged.ts'
+import { conversationLog, exec, response, result } from '../../shared/view/conversation-log.ts'
 
 export const hostileTexts = [
   '</script><script>document.body.dataset.obeyed = 1</script>',

@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals'
-import type { Logged } from '../../../apps/history/inspect/logged.ts'
 import { timelineOf } from '../../../apps/history/inspect/timeline-of.ts'
 import { indexEntry } from '../../../apps/report/index-entry.ts'
 import { reportData } from '../../../apps/report/report-data.ts'
-import { conversationLog, response } from '../history/inspect/conversation-log.ts'
+import type { Logged } from '../../../shared/view/logged.ts'
+import { conversationLog, response } from '../../shared/view/conversation-log.ts'
 import { longConversation } from './long-conversation.ts'
 import { inTurns } from './several-turns.ts'
 

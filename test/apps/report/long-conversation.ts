@@ -1,13 +1,13 @@
 // The records of a conversation with many rounds: mostly honest work, with a loop at the end.
 
-import type { Logged } from '../../../apps/history/inspect/logged.ts'
+import type { Logged } from '../../../shared/view/logged.ts'
 import {
   conversationLog,
   exec,
   nudge,
   response,
   result,
-} from '../history/inspect/conversation-log.ts'
+} from '../../shared/view/conversation-log.ts'
 
 /** One turn. `looping`: the number of last rounds with the same failing call. */
 export function longConversation(rounds: number, looping: number): Logged[] {

@@ -7,7 +7,7 @@ import {
   nudge,
   response,
   result,
-} from '../history/inspect/conversation-log.ts'
+} from '../../shared/view/conversation-log.ts'
 import { longConversation } from './long-conversation.ts'
 
 const where = { partition: 3, topicPrefix: 'weir.' }

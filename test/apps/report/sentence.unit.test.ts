@@ -1,17 +1,17 @@
 import { describe, expect, it } from '@jest/globals'
-import type { Logged } from '../../../apps/history/inspect/logged.ts'
 import { timelineOf } from '../../../apps/history/inspect/timeline-of.ts'
 import type { Phrase } from '../../../apps/report/page/data.ts'
 import { reportData } from '../../../apps/report/report-data.ts'
 import type { Message } from '../../../shared/contract/messages.ts'
-import { userMessage } from '../../support/messages.ts'
+import type { Logged } from '../../../shared/view/logged.ts'
 import {
   conversationLog,
   exec,
   nudge,
   response,
   result,
-} from '../history/inspect/conversation-log.ts'
+} from '../../shared/view/conversation-log.ts'
+import { userMessage } from '../../support/messages.ts'
 
 const where = { partition: 0, topicPrefix: 'weir.' }
 type Log = ReturnType<typeof conversationLog>

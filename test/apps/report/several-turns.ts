@@ -1,7 +1,7 @@
 // The records of a conversation with several turns, each written as a separate log.
 
-import type { Logged } from '../../../apps/history/inspect/logged.ts'
-import { conversationLog, response } from '../history/inspect/conversation-log.ts'
+import type { Logged } from '../../../shared/view/logged.ts'
+import { conversationLog, response } from '../../shared/view/conversation-log.ts'
 
 /** A turn has the offset of its opening record as its number. */
 const recordsPerTurn = 10

@@ -6,7 +6,6 @@ import { join } from 'node:path'
 import { setImmediate as othersTurn } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import { recordsOf } from '../../../apps/history/inspect/recorded.ts'
-import type { Timeline } from '../../../apps/history/inspect/timeline.ts'
 import { timelineOf } from '../../../apps/history/inspect/timeline-of.ts'
 import { type OpenLog, withLog } from '../../../apps/history/open-log.ts'
 import { judgeFile } from '../../../apps/replay/judge/judge.ts'
@@ -16,6 +15,7 @@ import {
   importTranscript,
 } from '../../../apps/transcripts/import-transcript.ts'
 import { readSettings } from '../../../shared/settings/settings.ts'
+import type { Timeline } from '../../../shared/view/timeline.ts'
 import { output } from '../../support/output.ts'
 import { refoldLog } from '../../support/refold-log.ts'
 

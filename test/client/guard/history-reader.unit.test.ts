@@ -1,9 +1,10 @@
 // A reader that remembers a history gives the same result as a read of the whole request.
 
 import { describe, expect, it } from '@jest/globals'
-import { type GuestRequest, guestFormats } from '../../../client/guard/guest-conversation.ts'
+import type { GuestRequest } from '../../../client/guard/guest-conversation.ts'
 import { type GuestHistory, historyOf, historyReader } from '../../../client/guard/history.ts'
 import { limits } from '../../../shared/contract/limits.ts'
+import { formatNames } from '../../../shared/wire/formats.ts'
 import {
   requestOf,
   type Said,
@@ -31,7 +32,7 @@ function expectEqual(requests: readonly GuestRequest[]): void {
 
 const withRounds = (n: number): Said[] => Array.from({ length: n }, (_, at) => call(at))
 
-describe.each(guestFormats)('a history in the format %s', (format) => {
+describe.each(formatNames)('a history in the format %s', (format) => {
   const of = (turns: readonly Turn[]) => requestOf(format, turns)
 
   it('is the same when it grows by rounds and by turns', () => {

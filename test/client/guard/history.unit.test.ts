@@ -7,11 +7,12 @@ import {
   mapChatMessagesToStoredMessages,
   ToolMessage,
 } from '@langchain/core/messages'
-import { type GuestFormat, guestFormats } from '../../../client/guard/guest-conversation.ts'
+import type { GuestFormat } from '../../../client/guard/guest-conversation.ts'
 import { answeredRound, historyOf, responseOf, toolsFor } from '../../../client/guard/history.ts'
 import { withoutReminders } from '../../../client/guard/reminders.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import { declarationOf } from '../../../shared/transcript/transcript.ts'
+import { formatNames } from '../../../shared/wire/formats.ts'
 import { answerOf, requestOf, type Said, saidCall, saidText } from '../../support/guest-requests.ts'
 
 const read = (n: number, id = `call_${n}`) =>
@@ -34,7 +35,7 @@ it('a history of Messages offers the tools that the API defines for clients', ()
   expect(tools?.map(({ name }) => name)).toEqual(types)
 })
 
-describe.each(guestFormats.map((format) => [format] as const))('a history as %s', (format) => {
+describe.each(formatNames.map((format) => [format] as const))('a history as %s', (format) => {
   it('gives the rounds of the last turn the keys of every other format', () => {
     const keys = (one: GuestFormat) => historyOf(requestOf(one, turns)).rounds.map(({ key }) => key)
     expect(keys(format)).toEqual(keys('anthropic'))

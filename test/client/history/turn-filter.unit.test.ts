@@ -1,9 +1,10 @@
 import { describe, expect, it } from '@jest/globals'
 import { matches, whereIn, whereOf } from '../../../client/history/turn-filter.ts'
-import { beginTurn, type FoldedTurn, foldedTurn } from '../../../client/history/turn-fold.ts'
+import { type TurnSummary, turnSummary } from '../../../shared/view/summary.ts'
+import { beginTurn } from '../../../shared/view/turn-view.ts'
 
-const turn = (fields: Partial<FoldedTurn> = {}, facts: Partial<FoldedTurn['facts']> = {}) => {
-  const empty = foldedTurn(beginTurn())
+const turn = (fields: Partial<TurnSummary> = {}, facts: Partial<TurnSummary['facts']> = {}) => {
+  const empty = turnSummary(beginTurn(0, 0))
   return { ...empty, ...fields, facts: { ...empty.facts, ...facts } }
 }
 const caught = turn(
@@ -12,7 +13,7 @@ const caught = turn(
 )
 
 describe('--where', () => {
-  it.each<[string, FoldedTurn, boolean]>([
+  it.each<[string, TurnSummary, boolean]>([
     ['intervention=any', caught, true],
     ['intervention=nudge', caught, true],
     ['intervention=text-only', caught, true],

@@ -53,6 +53,14 @@ export const cutArguments: Incident = {
   requestsMax: 5,
 }
 
+export const otherArguments: Incident = {
+  title: 'a call with other wrong arguments each time',
+  loop: ({ shell }, number) => ({
+    calls: [{ name: shell.name, input: JSON.stringify({ [`wrong${number}`]: number }) }],
+  }),
+  requestsMax: 5,
+}
+
 export const incidents: readonly Incident[] = [
   bareCall,
   sameSuccess,
@@ -66,13 +74,7 @@ export const incidents: readonly Incident[] = [
     // The cap on empty answers is ten, and each second answer is one.
     requestsMax: 23,
   },
-  {
-    title: 'a call with other wrong arguments each time',
-    loop: ({ shell }, number) => ({
-      calls: [{ name: shell.name, input: JSON.stringify({ [`wrong${number}`]: number }) }],
-    }),
-    requestsMax: 5,
-  },
+  otherArguments,
   {
     title: 'a tool that does not exist',
     loop: () => ({ calls: [{ name: 'no_such_tool', input: '{"path":"a.txt"}' }] }),

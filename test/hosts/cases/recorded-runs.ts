@@ -12,7 +12,14 @@ import {
   honestOptions,
   sleepingPolls,
 } from './honest-work.ts'
-import { bareCall, cutArguments, type Incident, loopScript, sameSuccess } from './incidents.ts'
+import {
+  bareCall,
+  cutArguments,
+  type Incident,
+  loopScript,
+  otherArguments,
+  sameSuccess,
+} from './incidents.ts'
 
 export type RecordedRun = {
   program: Program
@@ -43,7 +50,9 @@ export const recordedRuns: readonly RecordedRun[] = [
   ),
   honest(claudeCode, claudeLoopingAgents),
   honest(codex, codexLoopingAgents),
-  ...[bareCall, sameSuccess, cutArguments].map((incident) => loop(claudeCode, incident)),
+  ...[bareCall, sameSuccess, cutArguments, otherArguments].map((incident) =>
+    loop(claudeCode, incident),
+  ),
   ...[equalPolls, sleepingPolls, ...codexWork].map((work) => honest(codex, work)),
   ...[bareCall, sameSuccess].map((incident) => loop(codex, incident)),
   ...[opencode, qwenCode].map((program) => honest(program, equalPolls)),

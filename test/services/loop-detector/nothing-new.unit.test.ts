@@ -117,6 +117,36 @@ describe('a streak of failures that are alike', () => {
       'text_only',
     ])
   })
+
+  const shapeError = 'InputValidationError: Bash failed due to the following issues:'
+
+  it('climbs where wrong shapes differ only in the names of members that the call invented', () => {
+    const wrong = (name: string) =>
+      one(
+        'Bash',
+        { [name]: 1 },
+        failing(`${shapeError}\nThe required parameter is missing\nAn unexpected one: ${name}`),
+      )
+    expect(rungs(...['wrong1', 'wrong2', 'other', 'more'].map(wrong))).toEqual([
+      ...silence(2),
+      'nudge',
+      'text_only',
+    ])
+  })
+
+  it('does not climb where the wrong shapes are about members that the call does not have', () => {
+    const wrong = (word: string, at: number) =>
+      one(
+        'Bash',
+        { [`wrong${at}`]: 1 },
+        failing(`${shapeError}\nThe required parameter is missing\nSee the chapter: ${word}`),
+      )
+    expect(rungs(...['left', 'right', 'above', 'below'].map(wrong))).toEqual([
+      ...silence(2),
+      'nudge',
+      '-',
+    ])
+  })
 })
 
 describe('one dead service', () => {

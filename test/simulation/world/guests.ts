@@ -3,13 +3,13 @@
 // are observing, blocking, or blocking and hiding refused rounds.
 
 import type { GuestConversation, GuestFormat } from '../../../client/guard/guest-conversation.ts'
-import { guestFormats } from '../../../client/guard/guest-conversation.ts'
 import { historyOf } from '../../../client/guard/history.ts'
 import type { Declaration } from '../../../shared/contract/messages.ts'
 import { partitionOf } from '../../../shared/contract/partition.ts'
 import { guestConversation } from '../../../shared/contract/topology.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import { toRecord } from '../../../shared/runtime/record.ts'
+import { formatNames } from '../../../shared/wire/formats.ts'
 import {
   answerOf,
   requestOf,
@@ -68,7 +68,7 @@ export function startGuests(options: GuestsOptions): { readonly running: number 
       id: `g${g}`,
       conversation: guestConversation(agent, `g${g}`),
       mode: own.pick(['observing', 'observing', 'blocking', 'hiding']),
-      format: own.pick(guestFormats),
+      format: own.pick(formatNames),
       turns: [],
       random: own,
       isForked: false,

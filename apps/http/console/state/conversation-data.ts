@@ -1,8 +1,8 @@
 // The data of one conversation for the page: that of `weir report`.
 
 import type { ConversationId } from '../../../../shared/contract/ids.ts'
+import { inOrder } from '../../../../shared/view/logged.ts'
 import { existingRecords } from '../../../history/inspect/existing-records.ts'
-import { inOrder } from '../../../history/inspect/logged.ts'
 import { contextTurns } from '../../../history/inspect/recorded.ts'
 import type { OpenLog } from '../../../history/open-log.ts'
 import { reportOf } from '../../../report/conversation-report.ts'

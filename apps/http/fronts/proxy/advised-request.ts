@@ -2,7 +2,7 @@
 // ADVISED-REQUEST-1. The edits of the advice are spliced into the text. All other bytes stay:
 //     signatures, the order of members, the form of numbers, parameters that Weir does not know.
 
-import { type AdviceEdit, adviceEdits } from '../../../../client/guard/advice-edits.ts'
+import { adviceEdits } from '../../../../client/guard/advice-edits.ts'
 import type { Advice } from '../../../../client/guard/guest-conversation.ts'
 import {
   type Splice,
@@ -11,11 +11,13 @@ import {
   withItem,
   withMember,
 } from '../../../../shared/lib/json/spliced.ts'
-import type { ProxyApi, SentRequest } from './api.ts'
+import type { BodyEdit } from '../../../../shared/wire/format.ts'
+import type { ModelFormat } from '../../../../shared/wire/formats.ts'
+import type { SentRequest } from './sent-request.ts'
 
 /** `forbidsCalls`: false for a server that refuses requests that forbid calls. */
 export function advisedRequest(
-  { format }: ProxyApi,
+  { name: format }: ModelFormat,
   { text, body }: SentRequest,
   advice: Pick<Advice, 'rung' | 'text'>,
   { forbidsCalls }: { forbidsCalls: boolean },
@@ -30,7 +32,7 @@ export function advisedRequest(
 }
 
 /** Undefined: the text has no such place. */
-function spliceOf(text: string, { kind, path, value }: AdviceEdit): Splice | undefined {
+function spliceOf(text: string, { kind, path, value }: BodyEdit): Splice | undefined {
   const json = JSON.stringify(value)
   const span = spanAt(text, path)
   if (kind === 'append')

@@ -8,7 +8,8 @@ import { foldResponse } from '../../../../services/accumulator/response.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
 import type { PartEvent, Response as Round } from '../../../../shared/contract/messages.ts'
 import type { Finished, Streamed } from '../../../../shared/wire/exchange.ts'
-import type { ProxyApi } from './api.ts'
+import type { ModelFormat } from '../../../../shared/wire/formats.ts'
+import { receivedAnswer } from '../../../../shared/wire/streamed-answer.ts'
 import { decoded } from './encodings.ts'
 import { withJoinedDeltas } from './joined-deltas.ts'
 
@@ -50,7 +51,7 @@ const copyBytes = 16 * 1024
 
 /** Reads the bytes of a whole answer as the gateway does, with joined deltas. */
 export async function roundIn(
-  api: ProxyApi,
+  api: ModelFormat,
   bytes: Buffer,
   headers: IncomingMessage['headers'],
 ): Promise<Round | NoRound> {
@@ -60,7 +61,9 @@ export async function roundIn(
   const isStream = contentType.includes('text/event-stream') && isUtf8(text)
   const body = isStream ? Buffer.from(withJoinedDeltas(text.toString('utf8'))) : text
   const answer = { headers: new Headers({ 'content-type': contentType }), body: [body] }
-  return foldedRound(api.read(answer as unknown as Response))
+  return foldedRound(
+    receivedAnswer(api.answer.reader({ secret: [] }), answer as unknown as Response),
+  )
 }
 
 async function foldedRound(streamed: AsyncIterable<Streamed>): Promise<Round | NoRound> {

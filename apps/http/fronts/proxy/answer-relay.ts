@@ -6,10 +6,12 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { pipeline } from 'node:stream/promises'
 import type { Logger } from 'pino'
 import { senderOf } from '../../../../shared/hosts/request-sender.ts'
+import { answerOf } from '../../../../shared/wire/exchange.ts'
+import type { Json } from '../../../../shared/wire/format.ts'
+import type { ModelFormat } from '../../../../shared/wire/formats.ts'
 import { heldVerdicts } from '../hooks/held-verdicts.ts'
 import type { HostSessions } from '../hooks/host-sessions.ts'
 import { copyOf, roundIn } from './answer-copy.ts'
-import type { Json, ProxyApi } from './api.ts'
 import type { GuestIdentities } from './identity/guest-identity.ts'
 import { guestRequest } from './identity/guest-request.ts'
 import type { GuestSessions } from './identity/guest-sessions.ts'
@@ -21,7 +23,7 @@ import type { JudgedRequest } from './request-judge.ts'
 import { answerHeaders, type Upstream } from './upstream.ts'
 
 /** A request to the API of a model. `path`: at the upstream, with the query. */
-export type ModelRoute = { agent: string; path: string; api: ProxyApi }
+export type ModelRoute = { agent: string; path: string; api: ModelFormat }
 
 export type AnswerRelayOptions = {
   upstream: Upstream
@@ -82,7 +84,7 @@ export function createAnswerRelay({
             return log.info({ agent, reason: round.reason }, 'an answer is no round')
           await reservation.settle(round.usage)
           if (sent !== undefined)
-            await report(agent, api, incoming, sent.body, api.assembled(round))
+            await report(agent, api, incoming, sent.body, api.answer.write(answerOf(round)))
         }),
       )
     await relayed
@@ -90,7 +92,7 @@ export function createAnswerRelay({
 
   async function report(
     agent: string,
-    api: ProxyApi,
+    api: ModelFormat,
     { headers }: IncomingMessage,
     body: Json,
     answer: Json,

@@ -2,25 +2,23 @@
 // APIS-1. A path is read as a server might read it: servers differ in slashes, case, escapes and
 //     prefixes, so each spelling of an API's path is that API.
 
-import type { ProxyApi } from './api.ts'
-import { chatCompletions } from './chat-completions.ts'
-import { messages } from './messages.ts'
-import { responses } from './responses.ts'
-
-export const proxyApis: readonly ProxyApi[] = [messages, chatCompletions, responses]
+import { type ModelFormat, modelFormats } from '../../../../shared/wire/formats.ts'
 
 /**
  * `api`: whose answer the proxy judges. `no-calls`: no answer there has a call of a tool. `unknown`:
  * an answer may have calls.
  */
-export type Judgeable = { kind: 'api'; api: ProxyApi } | { kind: 'no-calls' } | { kind: 'unknown' }
+export type Judgeable =
+  | { kind: 'api'; api: ModelFormat }
+  | { kind: 'no-calls' }
+  | { kind: 'unknown' }
 
 /** `path`: with the query. */
 export function apiAt(method: string, path: string): Judgeable {
   const plain = plainPath(path)
-  const api = proxyApis.find((one) => plain.endsWith(one.path))
+  const api = modelFormats.find((one) => plain.endsWith(one.request.path))
   if (method === 'POST' && api !== undefined) return { kind: 'api', api }
-  const isStored = proxyApis.some((one) => plain.includes(`${one.path}/`))
+  const isStored = modelFormats.some((one) => plain.includes(`${one.request.path}/`))
   const isLookUp = ['GET', 'HEAD'].includes(method) && !isStored
   const hasNone = withoutCalls.has(plain.split(/[/:]/).at(-1) ?? '')
   return { kind: isLookUp || hasNone || withoutAnswer.has(method) ? 'no-calls' : 'unknown' }

@@ -7,15 +7,16 @@ import { limits } from '../../../../shared/contract/limits.ts'
 import { boundedJson } from '../../../../shared/lib/json/bounded-json.ts'
 import { isObject } from '../../../../shared/lib/json/json-object.ts'
 import { formRefusedBy } from '../../../../shared/wire/faults/form-refused.ts'
+import type { ModelFormat } from '../../../../shared/wire/formats.ts'
 import { bytesOf } from '../../request-body.ts'
 import { advisedRequest } from './advised-request.ts'
-import type { ProxyApi, SentRequest } from './api.ts'
 import { decoded } from './encodings.ts'
+import type { SentRequest } from './sent-request.ts'
 
 /** `retry`: the request without the rung that a server may refuse. */
 export type AdvisedBytes = { body: Buffer; retry: Buffer | undefined }
 
-export function advisedBytes(api: ProxyApi, sent: SentRequest, advice: Advice): AdvisedBytes {
+export function advisedBytes(api: ModelFormat, sent: SentRequest, advice: Advice): AdvisedBytes {
   const changed = (forbidsCalls: boolean) =>
     Buffer.from(advisedRequest(api, sent, advice, { forbidsCalls }))
   return {

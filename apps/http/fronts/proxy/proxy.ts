@@ -15,12 +15,12 @@ import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import type { Logger } from 'pino'
 import type { Advice } from '../../../../client/guard/guest-conversation.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
+import type { ModelFormat } from '../../../../shared/wire/formats.ts'
 import { HttpError } from '../../http-error.ts'
 import { bytesOf } from '../../request-body.ts'
 import type { HttpApp } from '../../server.ts'
 import type { HostSessions } from '../hooks/host-sessions.ts'
 import { createAnswerRelay, type ModelRoute } from './answer-relay.ts'
-import type { ProxyApi, SentRequest } from './api.ts'
 import { apiAt, isOfWeir, type Judgeable } from './apis.ts'
 import { guestIdentities } from './identity/guest-identity.ts'
 import { guestSessions } from './identity/guest-sessions.ts'
@@ -28,6 +28,7 @@ import { noteOf, readable } from './judged-request.ts'
 import type { ConversationOf, ProxiedConversation } from './proxied-conversation.ts'
 import { type ReservedRequest, reserveRequest, unnamedIdentity } from './request-budget.ts'
 import { createRequestJudge, mayCall } from './request-judge.ts'
+import { answerBody, modelOf, ownAnswer, type SentRequest } from './sent-request.ts'
 import { unjudgedKindOf } from './unjudged/unjudged-path.ts'
 import { createUnjudgedTally } from './unjudged/unjudged-tally.ts'
 import type { Upstream } from './upstream.ts'
@@ -145,7 +146,7 @@ export function createProxy({
       log.warn({ err: error, agent }, 'a request of a guest passes without its budget')
       return undefined
     })
-    const request = { format: api.format, body: sent?.body ?? bytes.toString('latin1') }
+    const request = { format: api.name, body: sent?.body ?? bytes.toString('latin1') }
     const options = { isNamed: named !== undefined, baseUrl: upstream.url, track }
     return reserveRequest(own, request, options)
   }
@@ -210,20 +211,15 @@ function routeOf({ url = '/', method = 'GET' }: IncomingMessage, agentAtRoot = '
 
 /** Weir's own answer in place of the model's. */
 function endTurn(
-  api: ProxyApi,
-  { body }: SentRequest,
+  api: ModelFormat,
+  sent: SentRequest,
   { advice, fallback }: { advice: Advice; fallback: string },
   outgoing: ServerResponse,
 ): void {
-  const isStreamed = body.stream === true
-  const answer = Buffer.from(
-    api.ownAnswer({
-      id: `weir_${randomUUID()}`,
-      model: typeof body.model === 'string' ? body.model : '',
-      text: [advice.reason, advice.fallback || fallback].filter((text) => text !== '').join('\n\n'),
-      isStreamed,
-    }),
-  )
+  const isStreamed = sent.body.stream === true
+  const text = [advice.reason, advice.fallback || fallback].filter((one) => one !== '').join('\n\n')
+  const own = ownAnswer(`weir_${randomUUID()}`, modelOf(sent), text)
+  const answer = Buffer.from(answerBody(api, own, isStreamed))
   outgoing.writeHead(200, {
     'content-type': isStreamed ? 'text/event-stream' : 'application/json',
     'content-length': answer.length,

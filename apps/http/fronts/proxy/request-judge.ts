@@ -5,14 +5,15 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Logger } from 'pino'
 import type { Advice, GuestRequest } from '../../../../client/guard/guest-conversation.ts'
 import { senderOf } from '../../../../shared/hosts/request-sender.ts'
+import type { ModelFormat } from '../../../../shared/wire/formats.ts'
 import { HttpError } from '../../http-error.ts'
 import type { HostSessions } from '../hooks/host-sessions.ts'
-import type { ProxyApi, SentRequest } from './api.ts'
 import type { GuestIdentities, GuestIdentity } from './identity/guest-identity.ts'
 import { guestRequest } from './identity/guest-request.ts'
 import { historyOf } from './identity/history-parts.ts'
 import { advisedBytes, noteOf } from './judged-request.ts'
 import type { ConversationOf, ProxiedConversation } from './proxied-conversation.ts'
+import type { SentRequest } from './sent-request.ts'
 import type { UnjudgedTally } from './unjudged/unjudged-tally.ts'
 
 /** A judged request. `note`: the value of the header `x-weir`. */
@@ -30,7 +31,7 @@ export type JudgedRequest = {
 
 /** The request to send, or the advice to end the turn. `sent` undefined: only its bytes can be read. */
 export type RequestJudge = (
-  of: { agent: string; api: ProxyApi },
+  of: { agent: string; api: ModelFormat },
   request: {
     headers: IncomingHttpHeaders
     bytes: Buffer
@@ -71,7 +72,7 @@ export function createRequestJudge({
       sent: judgeable,
       isChanged: false,
     })
-    const unread = sent === undefined ? 'unreadable body' : api.elsewhere(sent.body)
+    const unread = sent === undefined ? 'unreadable body' : api.request.elsewhere(sent.body)
     if (sent === undefined || unread !== undefined) {
       unjudged.add(agent, unread ?? 'unreadable body')
       return unchanged('unjudged', undefined)
@@ -125,7 +126,7 @@ export function createRequestJudge({
 }
 
 /** Whether an answer may call a tool of the client. Titles and summaries may not. */
-export function mayCall(api: ProxyApi, sent: SentRequest | undefined): boolean {
-  if (sent === undefined || api.elsewhere(sent.body) !== undefined) return true
-  return api.hasTools(sent.body) || historyOf(api, sent.body).some(api.isCall)
+export function mayCall(api: ModelFormat, sent: SentRequest | undefined): boolean {
+  if (sent === undefined || api.request.elsewhere(sent.body) !== undefined) return true
+  return api.request.hasTools(sent.body) || historyOf(api, sent.body).some(api.request.isCall)
 }

@@ -2,7 +2,13 @@ import { describe, expect, it } from '@jest/globals'
 import { pageOf } from '../../../../apps/history/inspect/print-timeline.ts'
 import { timelineOf } from '../../../../apps/history/inspect/timeline-of.ts'
 import { defaultPolicy, policyOf } from '../../../../shared/agents/agents.ts'
-import { conversationLog, exec, nudge, response, result } from './conversation-log.ts'
+import {
+  conversationLog,
+  exec,
+  nudge,
+  response,
+  result,
+} from '../../../shared/view/conversation-log.ts'
 
 type Log = ReturnType<typeof conversationLog>
 

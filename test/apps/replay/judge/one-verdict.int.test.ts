@@ -5,7 +5,6 @@
 // and each result is the one that the executor makes of a program with that output.
 
 import { describe, expect, it } from '@jest/globals'
-import type { Logged } from '../../../../apps/history/inspect/logged.ts'
 import { timelineOf } from '../../../../apps/history/inspect/timeline-of.ts'
 import type { Scenario } from '../../../../apps/replay/judge/scenario.ts'
 import { scenarioOf } from '../../../../apps/replay/judge/timeline-scenario.ts'
@@ -19,6 +18,7 @@ import {
 import { commandEnding } from '../../../../services/executor/performer/tools/command/command-ending.ts'
 import { defaultPolicy, policyOf } from '../../../../shared/agents/agents.ts'
 import { decode } from '../../../../shared/codec/codec.ts'
+import type { Logged } from '../../../../shared/view/logged.ts'
 import {
   corpora,
   given,

@@ -2,11 +2,11 @@
 
 import { describe, expect, it } from '@jest/globals'
 import { notDefault } from '../../../../apps/history/effective.ts'
-import type { Timeline } from '../../../../apps/history/inspect/timeline.ts'
 import { givenBy } from '../../../../apps/replay/judge/overrides.ts'
 import { readScenarios } from '../../../../apps/replay/judge/scenario-file.ts'
 import { judge } from '../../../../apps/replay/judge/verdict.ts'
 import { madeUpSettings } from '../../../../apps/transcripts/made-up-settings.ts'
+import type { Timeline } from '../../../../shared/view/timeline.ts'
 
 const read = (...lines: unknown[]) =>
   readScenarios(

@@ -18,7 +18,9 @@ import {
   senderOf,
 } from '../../../../../shared/hosts/request-sender.ts'
 import { newest } from '../../../../../shared/lib/newest.ts'
-import { type Json, listIn, type ProxyApi } from '../api.ts'
+import type { Json } from '../../../../../shared/wire/format.ts'
+import type { ModelFormat } from '../../../../../shared/wire/formats.ts'
+import { listIn } from '../../../../../shared/wire/request/content.ts'
 import type { ClientRequest, GuestSessions } from './guest-sessions.ts'
 import { answersIn, callsOf, historyOf } from './history-parts.ts'
 
@@ -50,9 +52,9 @@ export function guestIdentities(sessions: GuestSessions): GuestIdentities {
   function nameOf(request: ClientRequest, history: readonly Json[]): string | undefined {
     const { api } = request
     const first = firstText(api, history)
-    const calls = history.find(api.isCall)
+    const calls = history.find(api.request.isCall)
     if (calls !== undefined) return digest(JSON.stringify([first, callsOf(calls)]), 32)
-    const text = history.find(api.isOfModel)
+    const text = history.find(api.request.isOfModel)
     if (text === undefined) return undefined
     return digest(JSON.stringify([first, sessions.ownerOf(request), wordsOf(text)]), 32)
   }
@@ -104,7 +106,7 @@ export function guestIdentities(sessions: GuestSessions): GuestIdentities {
       if (named !== undefined) return named
       const before = historyOf(api, body)
       const name = nameOf(request, [...before, ...answersIn(api, answer)]) ?? ''
-      const isFirst = !before.some(api.isOfModel)
+      const isFirst = !before.some(api.request.isOfModel)
       const conversation = conversationOf(request, name, isFirst)
       return { conversation, turn: headerText(headers, 'x-weir-turn') }
     },
@@ -137,9 +139,9 @@ function nameOfSender(
 }
 
 /** Reminders of the host change from request to request. */
-function firstText(api: ProxyApi, history: readonly Json[]): string {
+function firstText(api: ModelFormat, history: readonly Json[]): string {
   for (const message of history) {
-    const text = api.userText(message)
+    const text = api.request.userText(message)
     const own = text === undefined ? undefined : withoutReminders(text)
     if (own !== undefined && own !== '') return own
   }

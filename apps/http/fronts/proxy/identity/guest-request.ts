@@ -3,10 +3,10 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { GuestRequest } from '../../../../../client/guard/guest-conversation.ts'
 import { hostOfRequest } from '../../../../../shared/hosts/hosts.ts'
-import type { ProxyApi } from '../api.ts'
+import type { ModelFormat } from '../../../../../shared/wire/formats.ts'
 
 export function guestRequest(
-  { format }: Pick<ProxyApi, 'format'>,
+  { name: format }: Pick<ModelFormat, 'name'>,
   headers: IncomingHttpHeaders,
   body: unknown,
 ): GuestRequest {

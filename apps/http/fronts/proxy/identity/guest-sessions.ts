@@ -14,13 +14,14 @@ import { withoutReminders } from '../../../../../client/guard/reminders.ts'
 import { limits } from '../../../../../shared/contract/limits.ts'
 import { headerText } from '../../../../../shared/hosts/request-sender.ts'
 import { newest } from '../../../../../shared/lib/newest.ts'
-import type { Json, ProxyApi } from '../api.ts'
+import type { Json } from '../../../../../shared/wire/format.ts'
+import type { ModelFormat } from '../../../../../shared/wire/formats.ts'
 import { callsOf, historyOf } from './history-parts.ts'
 
 /** A request of a client of this guest. */
 export type ClientRequest = {
   agent: string
-  api: ProxyApi
+  api: ModelFormat
   headers: IncomingHttpHeaders
   body: Json
 }
@@ -74,7 +75,7 @@ export function guestSessions(log: Logger): GuestSessions {
       ({ role }) => role === 'system' || role === 'developer',
     )
     const { tools, functions, instructions } = body
-    const program = [api.path, body.system, instructions, tools, functions, system]
+    const program = [api.request.path, body.system, instructions, tools, functions, system]
     return `${ownerOf(request)} ${hashOf(JSON.stringify(program))}`
   }
 
@@ -88,7 +89,7 @@ export function guestSessions(log: Logger): GuestSessions {
       conversation === undefined ? undefined : byConversation.get(`${owner} ${conversation}`)
     if (known !== undefined) return known
     const history = historyOf(api, body)
-    const [first] = history.filter(api.isCall).flatMap(callsOf)
+    const [first] = history.filter(api.request.isCall).flatMap(callsOf)
     if (first !== undefined) return byCall.get(`${owner} ${first[0]}`)
     const text = textsIn(request)
     return beginnings
@@ -110,7 +111,7 @@ export function guestSessions(log: Logger): GuestSessions {
     }
     session.texts = textsOf(text)
     byConversation.set(`${ownerOf(request)} ${conversation}`, session)
-    if (historyOf(api, body).some(api.isCall)) return session
+    if (historyOf(api, body).some(api.request.isCall)) return session
     const client = clientOf(request)
     const others = (beginnings.get(client) ?? []).filter((one) => one !== session)
     beginnings.set(client, [...others.slice(1 - limits.frontBeginningsMax), session])
@@ -132,7 +133,7 @@ export function guestSessions(log: Logger): GuestSessions {
     find,
     isContinued(request, { texts }) {
       const { api, body } = request
-      return !historyOf(api, body).some(api.isCall) && isExtended(texts, textsIn(request))
+      return !historyOf(api, body).some(api.request.isCall) && isExtended(texts, textsIn(request))
     },
     answered(request, conversation, callIds) {
       const { api, body } = request
@@ -140,7 +141,7 @@ export function guestSessions(log: Logger): GuestSessions {
       const isKnown = byConversation.get(`${owner} ${conversation}`) !== undefined
       const session = sessionOf(request, conversation)
       session.refused = 0
-      const isShown = isKnown && historyOf(api, body).some(api.isCall)
+      const isShown = isKnown && historyOf(api, body).some(api.request.isCall)
       if (isShown || callIds.length === 0) session.unshown = 0
       if (callIds.length === 0) return
       session.unshown += 1
@@ -159,7 +160,7 @@ const unshownText =
 /** The texts of the user, as one. Some clients add a result to the text of their user. */
 function textsIn({ api, body }: ClientRequest): string {
   return historyOf(api, body)
-    .flatMap((message) => withoutReminders(api.userText(message) ?? '') || [])
+    .flatMap((message) => withoutReminders(api.request.userText(message) ?? '') || [])
     .join('\n')
 }
 

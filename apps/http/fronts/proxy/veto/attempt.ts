@@ -10,9 +10,10 @@ import type { Response as Round } from '../../../../../shared/contract/messages.
 import type { Milliseconds } from '../../../../../shared/lib/clock.ts'
 import { boundedJson } from '../../../../../shared/lib/json/bounded-json.ts'
 import { isObject } from '../../../../../shared/lib/json/json-object.ts'
+import type { Json } from '../../../../../shared/wire/format.ts'
+import type { ModelFormat } from '../../../../../shared/wire/formats.ts'
 import { HttpError } from '../../../http-error.ts'
 import { roundIn } from '../answer-copy.ts'
-import type { Json, ProxyApi } from '../api.ts'
 import { decoded } from '../encodings.ts'
 import type { ClientAnswer } from './client-answer.ts'
 import { type EventBlock, eventBlocks } from './event-blocks.ts'
@@ -44,7 +45,7 @@ export function watchSilence(silenceMs: Milliseconds): SilenceWatch {
 
 /** Reads a successful answer. Throws an HttpError with the reason if it is no round. */
 export async function readAttempt(
-  api: ProxyApi,
+  api: ModelFormat,
   received: IncomingMessage,
   client: ClientAnswer,
   { headers, silence }: { headers: readonly string[]; silence: SilenceWatch },

@@ -5,7 +5,7 @@
 import { limits } from '../../../../../shared/contract/limits.ts'
 import { boundedJson } from '../../../../../shared/lib/json/bounded-json.ts'
 import { isObject } from '../../../../../shared/lib/json/json-object.ts'
-import type { Json } from '../api.ts'
+import type { Json } from '../../../../../shared/wire/format.ts'
 
 /**
  * One event with the blank line behind it. `text`: its data. `data`: undefined if that is no JSON

@@ -3,11 +3,12 @@
 //     signatures in the history and in the refused answers.
 
 import { spanAt, spliced, withItem } from '../../../../../shared/lib/json/spliced.ts'
-import type { ProxyApi, SentRequest } from '../api.ts'
+import type { ModelFormat } from '../../../../../shared/wire/formats.ts'
+import type { SentRequest } from '../sent-request.ts'
 
 /** `parts`: JSON texts. The request unchanged if there are none. */
 export function repeatedRequest(
-  { history }: ProxyApi,
+  { request: { history } }: ModelFormat,
   { text, body }: SentRequest,
   parts: readonly string[],
 ): SentRequest {

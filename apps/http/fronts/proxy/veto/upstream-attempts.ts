@@ -45,7 +45,7 @@ export function upstreamAttempts(
     attempts += 1
     const reservation = await reserveRequest(
       guest ?? (await conversationOf(agent, unnamedIdentity())),
-      { format: api.format, body: sent.body },
+      { format: api.name, body: sent.body },
       { isNamed, baseUrl: upstream.url, track },
     )
     const silence = watchSilence(silenceMs)

@@ -20,13 +20,15 @@ import type {
 import { limits } from '../../../../../shared/contract/limits.ts'
 import { senderOf } from '../../../../../shared/hosts/request-sender.ts'
 import { asSentence, onOneLine, shortened } from '../../../../../shared/lib/text-cut.ts'
+import { answerOf } from '../../../../../shared/wire/exchange.ts'
+import type { Json } from '../../../../../shared/wire/format.ts'
 import { HttpError } from '../../../http-error.ts'
-import type { Json } from '../api.ts'
 import { guestRequest } from '../identity/guest-request.ts'
 import type { GuestSession } from '../identity/guest-sessions.ts'
 import { callIdsIn } from '../identity/history-parts.ts'
 import { noteOf } from '../judged-request.ts'
 import type { ProxiedConversation } from '../proxied-conversation.ts'
+import { answerBody, ownAnswer } from '../sent-request.ts'
 import { type Attempt, broken } from './attempt.ts'
 import { usageSum, withUsage } from './forms/usage-sum.ts'
 import type { NotRun } from './forms/veto-form.ts'
@@ -103,12 +105,12 @@ export function vetoRun(
 
   /** The conversation of a first request, which its answer names. */
   async function guestOf(attempt: Attempt): Promise<ProxiedConversation> {
-    identity = identities.ofAnswer(clientRequest, api.assembled(attempt.round))
+    identity = identities.ofAnswer(clientRequest, api.answer.write(answerOf(attempt.round)))
     return conversationOf(agent, identity)
   }
 
   function judged({ round }: Attempt, text = round.text): GuestAnswer {
-    const answer = api.assembled({ ...round, text })
+    const answer = api.answer.write(answerOf({ ...round, text }))
     return { request: guestRequest(api, headers, sent.body), answer }
   }
 
@@ -133,7 +135,7 @@ export function vetoRun(
 
   /** The answer reaches the client. */
   async function passed(attempt: Attempt, verdicts: readonly CallVerdict[]): Promise<void> {
-    const assembled = api.assembled(attempt.round)
+    const assembled = api.answer.write(answerOf(attempt.round))
     const calls = callIdsIn(api, assembled)
     if (session !== undefined && calls.length > 0)
       sessions.judging(session, calls, { verdictAt: async (at) => verdicts[at] })
@@ -172,7 +174,7 @@ export function vetoRun(
       return
     }
     const id = `weir_${randomUUID()}`
-    const own = api.ownAnswer({ id, model, text, isStreamed: false })
+    const own = answerBody(api, ownAnswer(id, model, text), false)
     const list = ['content-type', 'application/json', 'x-weir', note, ...attempts.header()]
     client.whole(200, list, Buffer.from(withUsage(own, ['usage'], usage)))
     if (!isNamed && identity !== undefined)

@@ -8,9 +8,11 @@ import type { Logger } from 'pino'
 import { limits } from '../../../../../shared/contract/limits.ts'
 import type { Milliseconds } from '../../../../../shared/lib/clock.ts'
 import { WeirError } from '../../../../../shared/lib/errors.ts'
+import type { Json } from '../../../../../shared/wire/format.ts'
+import type { ModelFormat } from '../../../../../shared/wire/formats.ts'
 import { HttpError } from '../../../http-error.ts'
 import { notAnObject } from '../../../request-body.ts'
-import type { Json, ProxyApi, SentRequest } from '../api.ts'
+import { modelOf, type SentRequest } from '../sent-request.ts'
 import { clientAnswer } from './client-answer.ts'
 import type { VetoForm } from './forms/veto-form.ts'
 import { vetoFormOf } from './forms/veto-forms.ts'
@@ -54,7 +56,7 @@ export function createVeto(
       const { api, sent, outgoing } = request
       if (sent === undefined) throw notAnObject()
       const form = formFor(api, sent.body)
-      const model = typeof sent.body.model === 'string' ? sent.body.model : ''
+      const model = modelOf(sent)
       const client = clientAnswer(outgoing, form, { model, pingMs })
       const run = vetoRun({ ...shared, silenceMs }, { ...request, sent, form, client, model })
       try {
@@ -79,9 +81,9 @@ function shownError(error: unknown, log: Logger): HttpError {
 }
 
 /** Throws 400 for a request whose calls Weir cannot judge. */
-function formFor(api: ProxyApi, body: Json): VetoForm {
+function formFor(api: ModelFormat, body: Json): VetoForm {
   const form = vetoFormOf(api)
-  if (form === undefined || api.elsewhere(body) !== undefined)
+  if (form === undefined || api.request.elsewhere(body) !== undefined)
     throw new HttpError(
       400,
       'proxy.history',

@@ -3,11 +3,12 @@
 import type { IncomingMessage } from 'node:http'
 import type { Logger } from 'pino'
 import type { Milliseconds } from '../../../../../shared/lib/clock.ts'
+import type { ModelFormat } from '../../../../../shared/wire/formats.ts'
 import type { HostSessions } from '../../hooks/host-sessions.ts'
-import type { ProxyApi, SentRequest } from '../api.ts'
 import type { GuestIdentities, GuestIdentity } from '../identity/guest-identity.ts'
 import type { GuestSessions } from '../identity/guest-sessions.ts'
 import type { ProxiedConversation } from '../proxied-conversation.ts'
+import type { SentRequest } from '../sent-request.ts'
 import type { Upstream } from '../upstream.ts'
 import type { ClientAnswer } from './client-answer.ts'
 import type { VetoForm } from './forms/veto-form.ts'
@@ -30,7 +31,7 @@ export type VetoShared = {
 /** `bytes`: the unchanged request. */
 export type VetoedRequest = {
   agent: string
-  api: ProxyApi
+  api: ModelFormat
   path: string
   incoming: IncomingMessage
   sent: SentRequest

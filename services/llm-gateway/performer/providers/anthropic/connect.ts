@@ -8,7 +8,7 @@
 import Anthropic, { APIError } from '@anthropic-ai/sdk'
 import type { Agent } from '../../../../../shared/agents/agents.ts'
 import { secretsOfModel } from '../../../../../shared/agents/secrets.ts'
-import { messageReading } from '../../../../../shared/wire/anthropic/reading.ts'
+import { messageReader } from '../../../../../shared/wire/anthropic/reading.ts'
 import { messageRequest } from '../../../../../shared/wire/anthropic/request.ts'
 import { streamedAnswer } from '../../../../../shared/wire/streamed-answer.ts'
 import { httpFetch } from '../../wire/http-fetch.ts'
@@ -39,7 +39,7 @@ export function connectAnthropic(
     stream: (request, signal, onBytes) =>
       streamedAnswer(
         {
-          reading: messageReading({
+          reader: messageReader({
             secret: secretsOfModel(agent.model),
             outputTokensMax: agent.model.maxOutputTokens,
           }),

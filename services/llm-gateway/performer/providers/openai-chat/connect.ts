@@ -7,7 +7,7 @@
 
 import type { Agent } from '../../../../../shared/agents/agents.ts'
 import { secretsOfModel } from '../../../../../shared/agents/secrets.ts'
-import { chatReading } from '../../../../../shared/wire/openai-chat/reading.ts'
+import { chatReader } from '../../../../../shared/wire/openai-chat/reading.ts'
 import { chatRequest } from '../../../../../shared/wire/openai-chat/request.ts'
 import { streamedAnswer } from '../../../../../shared/wire/streamed-answer.ts'
 import { httpFetch } from '../../wire/http-fetch.ts'
@@ -29,7 +29,7 @@ export function connectOpenaiChat(
     stream: (request, signal, onBytes) =>
       streamedAnswer(
         {
-          reading: chatReading({
+          reader: chatReader({
             secret: secretsOfModel(agent.model),
             model: agent.model.name,
             outputTokensMax: agent.model.maxOutputTokens,

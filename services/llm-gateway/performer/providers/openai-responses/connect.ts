@@ -6,7 +6,7 @@
 
 import type { Agent } from '../../../../../shared/agents/agents.ts'
 import { secretsOfModel } from '../../../../../shared/agents/secrets.ts'
-import { responseReading } from '../../../../../shared/wire/openai-responses/reading.ts'
+import { responseReader } from '../../../../../shared/wire/openai-responses/reading.ts'
 import { responsesRequest } from '../../../../../shared/wire/openai-responses/request.ts'
 import { streamedAnswer } from '../../../../../shared/wire/streamed-answer.ts'
 import { httpFetch } from '../../wire/http-fetch.ts'
@@ -28,7 +28,7 @@ export function connectOpenaiResponses(
     stream: (request, signal, onBytes) =>
       streamedAnswer(
         {
-          reading: responseReading({
+          reader: responseReader({
             secret: secretsOfModel(agent.model),
             model: agent.model.name,
             outputTokensMax: agent.model.maxOutputTokens,

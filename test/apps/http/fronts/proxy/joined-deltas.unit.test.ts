@@ -3,18 +3,12 @@
 
 import { describe, expect, it } from '@jest/globals'
 import { roundIn } from '../../../../../apps/http/fronts/proxy/answer-copy.ts'
-import type { ProxyApi } from '../../../../../apps/http/fronts/proxy/api.ts'
-import { chatCompletions } from '../../../../../apps/http/fronts/proxy/chat-completions.ts'
 import { withJoinedDeltas } from '../../../../../apps/http/fronts/proxy/joined-deltas.ts'
-import { messages } from '../../../../../apps/http/fronts/proxy/messages.ts'
-import { responses } from '../../../../../apps/http/fronts/proxy/responses.ts'
+import { type ModelFormat, modelFormats } from '../../../../../shared/wire/formats.ts'
+import { openaiChat } from '../../../../../shared/wire/openai-chat/format.ts'
 import { type Api, streamFixtures } from '../../../../support/provider-streams.ts'
 
-const apis: [Api, ProxyApi][] = [
-  ['anthropic', messages],
-  ['openai-chat', chatCompletions],
-  ['openai-responses', responses],
-]
+const apis = modelFormats.map((format): [Api, ModelFormat] => [format.name as Api, format])
 
 const pieces = [
   'List',
@@ -92,7 +86,7 @@ const streams = apis.flatMap(([name, api]) => [
 ])
 
 /** `joins`: reads the stream as the proxy does. Otherwise event by event. */
-const roundOf = (api: ProxyApi, text: string, joins: boolean) =>
+const roundOf = (api: ModelFormat, text: string, joins: boolean) =>
   roundIn(api, Buffer.from(text), { 'content-type': joins ? 'text/event-stream' : 'text/x-events' })
 
 /** A stream with one byte, event or head changed. The same in every run. */
@@ -142,6 +136,8 @@ describe('a stream with joined text deltas', () => {
 
   it('may have the size of the largest answer', async () => {
     const text = chatStream(Array.from({ length: 40_000 }, () => 'a'))
-    expect(await roundOf(chatCompletions, text, true)).toMatchObject({ text: 'a'.repeat(40_000) })
+    expect(await roundOf(openaiChat as ModelFormat, text, true)).toMatchObject({
+      text: 'a'.repeat(40_000),
+    })
   })
 })

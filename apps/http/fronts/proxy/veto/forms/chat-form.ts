@@ -3,7 +3,8 @@
 
 import { isObject } from '../../../../../../shared/lib/json/json-object.ts'
 import { spanAt, spliced } from '../../../../../../shared/lib/json/spliced.ts'
-import { type Json, listIn } from '../../api.ts'
+import type { Json } from '../../../../../../shared/wire/format.ts'
+import { listIn } from '../../../../../../shared/wire/request/content.ts'
 import { couldBeCall, isEmptyCall } from './call-like.ts'
 import { usageIn, usageSum } from './usage-sum.ts'
 import type { ClientStream, EventData, NotRun, VetoForm, WholeAnswer } from './veto-form.ts'

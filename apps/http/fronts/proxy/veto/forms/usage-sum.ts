@@ -2,7 +2,7 @@
 
 import { isObject } from '../../../../../../shared/lib/json/json-object.ts'
 import { spanAt, spliced } from '../../../../../../shared/lib/json/spliced.ts'
-import type { Json } from '../../api.ts'
+import type { Json } from '../../../../../../shared/wire/format.ts'
 
 export function usageSum(a: Json | undefined, b: Json | undefined): Json | undefined {
   if (a === undefined || b === undefined) return a ?? b

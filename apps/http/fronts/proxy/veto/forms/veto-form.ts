@@ -1,7 +1,7 @@
 // An API of a provider in the terms of the veto. One record for each API (veto-forms.ts).
 // Owns: the shapes. Does not own: when a call may pass (veto.ts).
 
-import type { Json } from '../../api.ts'
+import type { Json } from '../../../../../../shared/wire/format.ts'
 
 /** An event's data: its text, and its value. */
 export type EventData = { text: string; data: Json }

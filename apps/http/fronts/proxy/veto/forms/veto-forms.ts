@@ -1,12 +1,12 @@
 // The APIs under the veto, by the format of their history.
 
-import type { ProxyApi } from '../../api.ts'
+import type { ModelFormat } from '../../../../../../shared/wire/formats.ts'
 import { chatForm } from './chat-form.ts'
 import { messagesForm } from './messages-form.ts'
 import { responsesForm } from './responses-form.ts'
 import type { VetoForm } from './veto-form.ts'
 
-export function vetoFormOf({ path }: ProxyApi): VetoForm | undefined {
+export function vetoFormOf({ request: { path } }: ModelFormat): VetoForm | undefined {
   return forms[path]
 }
 

@@ -3,9 +3,9 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
-import { proxyApis } from '../../../../../../apps/http/fronts/proxy/apis.ts'
 import { callIdsIn } from '../../../../../../apps/http/fronts/proxy/identity/history-parts.ts'
 import type { CallVerdict, GuestAnswer } from '../../../../../../client/guard/guest-conversation.ts'
+import { modelFormats } from '../../../../../../shared/wire/formats.ts'
 import { type Api, streamFixtures } from '../../../../../support/provider-streams.ts'
 import { scriptedGuard } from '../../../scripted-guard.ts'
 import { type Proxied, proxied } from '../proxied.ts'
@@ -27,7 +27,7 @@ describe.each(cases)('a recorded stream of %s under the veto', (api, { path, req
   let code: CallVerdict['code'] = ''
 
   function verdictsOn({ request: { format }, answer }: GuestAnswer): CallVerdict[] {
-    const known = proxyApis.find((one) => one.format === format)
+    const known = modelFormats.find((one) => one.name === format)
     if (known === undefined) throw new Error(format)
     const verdict = code === '' ? 'run' : 'refuse'
     return callIdsIn(known, answer as Record<string, unknown>).map((callId) => ({

@@ -1,7 +1,6 @@
 // Odd answers of servers under the veto: the calls that a client would run, and their numbers.
 
 import { describe, expect, it } from '@jest/globals'
-import { responses } from '../../../../../../apps/http/fronts/proxy/responses.ts'
 import { chatForm } from '../../../../../../apps/http/fronts/proxy/veto/forms/chat-form.ts'
 import { messagesForm } from '../../../../../../apps/http/fronts/proxy/veto/forms/messages-form.ts'
 import { responsesForm } from '../../../../../../apps/http/fronts/proxy/veto/forms/responses-form.ts'
@@ -11,6 +10,8 @@ import type {
   VetoForm,
 } from '../../../../../../apps/http/fronts/proxy/veto/forms/veto-form.ts'
 import { repeatedRequest } from '../../../../../../apps/http/fronts/proxy/veto/repeated-request.ts'
+import type { ModelFormat } from '../../../../../../shared/wire/formats.ts'
+import { openaiResponses } from '../../../../../../shared/wire/openai-responses/format.ts'
 
 type Json = Record<string, unknown>
 const eventsOf = (...events: Json[]): EventData[] =>
@@ -227,7 +228,7 @@ describe('Responses', () => {
   it('become a list in a repeat if the history is one text', () => {
     const text = '{"input" : "hi","store":false}'
     const sent = { text, body: JSON.parse(text) as Json }
-    const made = repeatedRequest(responses, sent, ['{"a":1}'])
+    const made = repeatedRequest(openaiResponses as ModelFormat, sent, ['{"a":1}'])
     expect(made.body.input).toEqual([
       { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'hi' }] },
       { a: 1 },

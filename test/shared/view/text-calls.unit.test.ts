@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
-import { pageOf } from '../../../../apps/history/inspect/print-timeline.ts'
-import { timelineOf } from '../../../../apps/history/inspect/timeline-of.ts'
-import type { Response } from '../../../../shared/contract/messages.ts'
+import { pageOf } from '../../../apps/history/inspect/print-timeline.ts'
+import { timelineOf } from '../../../apps/history/inspect/timeline-of.ts'
+import type { Response } from '../../../shared/contract/messages.ts'
 import { conversationLog, exec, response } from './conversation-log.ts'
 
 const written = "{'name': 'exec', 'arguments': {'command': 'ls'}}"

@@ -1,8 +1,8 @@
-// Records of one conversation as read from the log, and functions to select from them.
+// Records of one conversation, as read from the log.
 
-import type { Message, MessageOf, MessageType } from '../../../shared/contract/messages.ts'
-import type { GuardTopicName, TopicName } from '../../../shared/contract/topology.ts'
-import type { Milliseconds } from '../../../shared/lib/clock.ts'
+import type { Message } from '../contract/messages.ts'
+import type { GuardTopicName, TopicName } from '../contract/topology.ts'
+import type { Milliseconds } from '../lib/clock.ts'
 
 /** `id`: only derived records have one. `message`: undefined if it could not be decoded. */
 export type Logged<M extends Message = Message> = {
@@ -11,13 +11,6 @@ export type Logged<M extends Message = Message> = {
   time: Milliseconds
   id?: string | undefined
   message: M | undefined
-}
-
-export type Readable<T extends MessageType> = {
-  topic: TopicName | GuardTopicName
-  offset: number
-  time: Milliseconds
-  message: MessageOf<T>
 }
 
 /**
@@ -39,22 +32,4 @@ export function inOrder(records: readonly Logged[]): Logged[] {
     })
   // Stable: the order of the log stays within a topic, and so within a partition.
   return once.toSorted((a, b) => a.time - b.time)
-}
-
-/** All records of these types, in the given order. */
-export function all<T extends MessageType>(
-  records: readonly Logged[],
-  ...types: T[]
-): Readable<T>[] {
-  return records.filter(
-    (record): record is Readable<T> =>
-      record.message !== undefined && (types as string[]).includes(record.message.type),
-  )
-}
-
-export function first<T extends MessageType>(
-  records: readonly Logged[],
-  type: T,
-): Readable<T> | undefined {
-  return all(records, type)[0]
 }

@@ -3,8 +3,7 @@
 // Names that end in `Ms` are durations. Null: it has not happened, or there is none.
 // Newer versions may add fields. The meaning of a field never changes.
 
-import type { TurnFacts } from '../../../client/history/turn-facts.ts'
-import type { ConversationId, MessageId } from '../../../shared/contract/ids.ts'
+import type { ConversationId, MessageId } from '../contract/ids.ts'
 import type {
   ApprovalOutcome,
   ArgumentSource,
@@ -28,8 +27,9 @@ import type {
   TurnOutcome,
   Usage,
   VerdictKind,
-} from '../../../shared/contract/messages.ts'
-import type { Milliseconds } from '../../../shared/lib/clock.ts'
+} from '../contract/messages.ts'
+import type { Milliseconds } from '../lib/clock.ts'
+import type { TurnFacts } from './turn-facts.ts'
 
 export type Timeline = {
   conversation: ConversationId

@@ -1,9 +1,10 @@
 import { describe, expect, it } from '@jest/globals'
 import { factTexts } from '../../../apps/history/facts-text.ts'
-import { numbersOf, turnText } from '../../../apps/history/turn-numbers.ts'
+import { turnText } from '../../../apps/history/turn-numbers.ts'
 import { firstWords } from '../../../client/history/first-words.ts'
-import { addFact, beginFacts, factsOf, sumOfFacts } from '../../../client/history/turn-facts.ts'
 import type { Intervention, Message, ResultStatus } from '../../../shared/contract/messages.ts'
+import { numbersOf } from '../../../shared/view/conversation-timeline.ts'
+import { addFact, beginFacts, factsOf, sumOfFacts } from '../../../shared/view/turn-facts.ts'
 
 const at = { conversation: 'c', turn: 7 }
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import type { Logged } from '../../../../apps/history/inspect/logged.ts'
-import type { Timeline } from '../../../../apps/history/inspect/timeline.ts'
-import { timelineOf } from '../../../../apps/history/inspect/timeline-of.ts'
-import { defaultPolicy } from '../../../../shared/agents/agents.ts'
+import { timelineOf } from '../../../apps/history/inspect/timeline-of.ts'
+import { defaultPolicy } from '../../../shared/agents/agents.ts'
+import type { Logged } from '../../../shared/view/logged.ts'
+import type { Timeline } from '../../../shared/view/timeline.ts'
 import { conversationLog, exec, nudge, response, result } from './conversation-log.ts'
 
 const timelineIn = (records: Logged[], reasoning = false): Timeline =>

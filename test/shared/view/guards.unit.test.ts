@@ -1,13 +1,9 @@
 import { describe, expect, it } from '@jest/globals'
-import { pageOf } from '../../../../apps/history/inspect/print-timeline.ts'
-import { timelineOf } from '../../../../apps/history/inspect/timeline-of.ts'
-import { defaultPolicy } from '../../../../shared/agents/agents.ts'
-import type {
-  CallVerdict,
-  GuardAnswer,
-  GuardInForce,
-} from '../../../../shared/contract/messages.ts'
-import { guardTopicName } from '../../../../shared/contract/topology.ts'
+import { pageOf } from '../../../apps/history/inspect/print-timeline.ts'
+import { timelineOf } from '../../../apps/history/inspect/timeline-of.ts'
+import { defaultPolicy } from '../../../shared/agents/agents.ts'
+import type { CallVerdict, GuardAnswer, GuardInForce } from '../../../shared/contract/messages.ts'
+import { guardTopicName } from '../../../shared/contract/topology.ts'
 import { conversationLog, declaration, exec, response, result } from './conversation-log.ts'
 
 const place = { conversation: 'c', turn: 0, round: 1 }

@@ -1,7 +1,6 @@
 // Hand-made records of one conversation, as in the topics.
 
-import type { Logged } from '../../../../apps/history/inspect/logged.ts'
-import { defaultPolicy } from '../../../../shared/agents/agents.ts'
+import { defaultPolicy } from '../../../shared/agents/agents.ts'
 import type {
   Call,
   CallResult,
@@ -10,9 +9,10 @@ import type {
   Message,
   Policy,
   Response,
-} from '../../../../shared/contract/messages.ts'
-import type { TopicName } from '../../../../shared/contract/topology.ts'
-import { modelRequest, userMessage } from '../../../support/messages.ts'
+} from '../../../shared/contract/messages.ts'
+import type { TopicName } from '../../../shared/contract/topology.ts'
+import type { Logged } from '../../../shared/view/logged.ts'
+import { modelRequest, userMessage } from '../../support/messages.ts'
 
 const usage = { inputTokens: 10, outputTokens: 5, cacheReadTokens: 0, cacheWriteTokens: 0 }
 

@@ -3,9 +3,9 @@
 // TURN-FACTS-1. A record counts once, however often it was delivered.
 // TURN-FACTS-2. Only effects count: no rule in shadow, and no usual reminder for an empty response.
 
-import { approvalGuard, withdrawnCode } from '../../shared/contract/guard/approval-guard.ts'
-import type { ApprovalOutcome, Message, Rung } from '../../shared/contract/messages.ts'
-import type { Milliseconds } from '../../shared/lib/clock.ts'
+import { approvalGuard, withdrawnCode } from '../contract/guard/approval-guard.ts'
+import type { ApprovalOutcome, Message, Rung } from '../contract/messages.ts'
+import type { Milliseconds } from '../lib/clock.ts'
 
 /** `weir conversations --json` and `weir inspect --json` print it. Newer versions may add fields. */
 export type TurnFacts = {

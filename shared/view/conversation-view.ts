@@ -1,0 +1,106 @@
+// A conversation as its records show it: one reducer from records to values. All screens, lists, files
+// and feeds select from this view, so two of them cannot show one value differently. Pure.
+// CONVERSATION-VIEW-1. It decides nothing, and leaves out fields that its records do not show: records
+//     of all topics, or lines of the activity only, of which some may be deleted.
+// CONVERSATION-VIEW-2. Each record comes once: the caller drops repeats (inOrder of logged.ts).
+// CONVERSATION-VIEW-3. A view has one owner. `reduce` changes it in place, because a copy for each
+//     record would cost the square of the rounds.
+
+import type { ConversationId, MessageId } from '../contract/ids.ts'
+import type { DeadLetter, HistorySummary, Message } from '../contract/messages.ts'
+import type { Milliseconds } from '../lib/clock.ts'
+import type { Logged } from './logged.ts'
+import type { Trouble } from './timeline.ts'
+import { addFact, beginFacts, type FactFold } from './turn-facts.ts'
+import { addToTurn, beginTurn, type Detail, type TurnView } from './turn-view.ts'
+
+export type ConversationView = {
+  conversation?: ConversationId
+  /** By id, in the order of their first records. Also messages that opened no turn. */
+  turns: Map<number, TurnView>
+  /** By message, the first counts. */
+  asked: Map<MessageId, { at: Milliseconds; text: string }>
+  cancelled: Map<MessageId, Milliseconds>
+  /** The newest summary of the history. */
+  summary?: HistorySummary & { at: Milliseconds }
+  /** Facts that belong to no turn. */
+  facts: FactFold
+  troubles: Trouble[]
+  /** Records that could not be decoded. */
+  unreadable: number
+}
+
+const everything: Detail = { rounds: true }
+
+/** The view of these records, each once (inOrder of logged.ts). */
+export function viewOf(records: Iterable<Logged>, detail: Detail = everything): ConversationView {
+  const view = begin()
+  for (const record of records) reduce(view, record, detail)
+  return view
+}
+
+/** `view` undefined: the record is the first one. */
+export function reduce(
+  view: ConversationView | undefined,
+  record: Logged,
+  detail: Detail = everything,
+): ConversationView {
+  const next = view ?? begin()
+  const { message, time } = record
+  if (message === undefined) {
+    next.unreadable += 1
+    return next
+  }
+  if ('conversation' in message) next.conversation ??= message.conversation
+  if ('turn' in message && message.turn !== null) {
+    const turn = next.turns.get(message.turn) ?? beginTurn(message.turn, time)
+    next.turns.set(message.turn, turn)
+    addToTurn(turn, { ...record, message }, detail)
+  }
+  addToConversation(next, message, time)
+  return next
+}
+
+function begin(): ConversationView {
+  return {
+    turns: new Map(),
+    asked: new Map(),
+    cancelled: new Map(),
+    facts: beginFacts(),
+    troubles: [],
+    unreadable: 0,
+  }
+}
+
+function addToConversation(view: ConversationView, message: Message, at: Milliseconds): void {
+  switch (message.type) {
+    case 'user-message':
+      if (!view.asked.has(message.messageId))
+        view.asked.set(message.messageId, { at, text: message.text })
+      return
+    case 'cancel-requested':
+      if (!view.cancelled.has(message.messageId)) view.cancelled.set(message.messageId, at)
+      return
+    case 'history-summary':
+      view.summary = { ...message, at }
+      return
+    case 'requests-unjudged':
+      addFact(view.facts, message)
+      return
+    case 'dead-letter':
+      view.troubles.push(troubleOf(message, at))
+      return
+    case 'turn-failed': {
+      const { turn, stage, reason } = message
+      const noPlace = { topic: null, partition: null, offset: null }
+      if (turn === null) view.troubles.push({ at, stage, reason, ...noPlace })
+    }
+  }
+}
+
+function troubleOf(
+  { stage, reason, topic, partition, offset }: DeadLetter,
+  at: Milliseconds,
+): Trouble {
+  return { at, stage, reason, topic, partition, offset }
+}

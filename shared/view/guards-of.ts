@@ -1,0 +1,109 @@
+// The guards of a round: their answers and durations, and the verdict that stopped a call. Pure.
+// A guard's answer is in its own topic, and the executor's reading of it is in the activity. If the
+// two differ, the executor's is the one that counted.
+
+import { approvalGuard } from '../contract/guard/approval-guard.ts'
+import type { GuardInForce } from '../contract/messages.ts'
+import { guardTopicName } from '../contract/topology.ts'
+import { modeFor } from '../runtime/guards/tool-pattern.ts'
+import type { ApprovalView, RoundView } from './round-view.ts'
+import type {
+  ApprovalTimeline,
+  GuardedCallTimeline,
+  GuardTimeline,
+  QuestionTimeline,
+} from './timeline.ts'
+
+export function guardsOf(view: RoundView): GuardTimeline[] {
+  const { cleared } = view
+  if (cleared === undefined) return []
+  const calls = cleared.calls.filter(
+    ({ ordinal }) => view.calls.get(ordinal)?.decided === undefined,
+  )
+  return cleared.policy.guards.flatMap((guard) => {
+    const judged = calls.flatMap(({ ordinal, name }) => {
+      const mode = modeFor(guard, name)
+      return mode === undefined ? [] : [{ ordinal, mode }]
+    })
+    return judged.length === 0 ? [] : [guardOf(guard, judged, cleared.at, view)]
+  })
+}
+
+type JudgedCall = Pick<GuardedCallTimeline, 'ordinal' | 'mode'>
+
+function guardOf(
+  { name, version, deadlineMs, onTimeout }: GuardInForce,
+  judged: JudgedCall[],
+  clearedAt: number,
+  view: RoundView,
+): GuardTimeline {
+  const { answer, given } = view.guards.get(guardTopicName(name)) ?? {}
+  const tookMs = answer === undefined ? null : Math.max(0, answer.at - clearedAt)
+  const fromExecutor = given === undefined || given.answer === 'verdicts' ? undefined : given.answer
+  const isLate = tookMs !== null && (tookMs >= deadlineMs || fromExecutor === 'silent')
+  return {
+    name,
+    version: answer?.version ?? given?.version ?? version,
+    answer: isLate ? 'late' : (fromExecutor ?? (answer === undefined ? 'none' : 'verdicts')),
+    answeredAt: answer?.at ?? null,
+    tookMs,
+    judgedMs: answer?.judgedMs ?? null,
+    deadlineMs,
+    onTimeout,
+    calls: judged.map((call) => callOf(call, name, view)),
+  }
+}
+
+function callOf(
+  { ordinal, mode }: JudgedCall,
+  guard: string,
+  { guards, approvals }: RoundView,
+): GuardedCallTimeline {
+  const { answer, verdicts: counting } = guards.get(guardTopicName(guard)) ?? {}
+  const answered = answer?.verdicts.find((verdict) => verdict.ordinal === ordinal)
+  const counted = counting?.get(ordinal)
+  const { verdict = null, code = '', text = '', evidence = null } = counted ?? answered ?? {}
+  const approval =
+    guard === approvalGuard
+      ? pending(approvals).find(({ call }) => call.ordinal === ordinal && call.question === null)
+      : undefined
+  return {
+    ordinal,
+    mode,
+    verdict,
+    code,
+    text,
+    evidence,
+    stopped: counted?.verdict === 'reject',
+    approval: approval === undefined ? null : decisionOn(approval),
+  }
+}
+
+/** The questions of running tools to a person, in their order. */
+export function questionsOf({ approvals }: RoundView): QuestionTimeline[] {
+  return pending(approvals)
+    .filter(({ call }) => call.question !== null)
+    .map((one) => ({ ordinal: one.call.ordinal, ...decisionOn(one) }))
+}
+
+type Asked = Required<Pick<ApprovalView, 'call'>> & ApprovalView
+
+function pending(approvals: RoundView['approvals']): Asked[] {
+  return [...approvals.values()].filter((one): one is Asked => one.call !== undefined)
+}
+
+function decisionOn({ call: { id, rule }, decided }: Asked): ApprovalTimeline {
+  if (decided === undefined)
+    return {
+      id,
+      rule,
+      outcome: 'pending',
+      by: '',
+      identity: 'claimed',
+      reason: '',
+      at: null,
+      waitedMs: null,
+    }
+  const { outcome, by, identity, reason, at, waitedMs } = decided
+  return { id, rule, outcome, by, identity, reason, at, waitedMs }
+}

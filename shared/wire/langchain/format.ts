@@ -1,0 +1,8 @@
+// The messages of LangChain and LangGraph.
+import type { WireFormat } from '../format.ts'
+import { answerOfLangchain, readLangchain } from './history.ts'
+
+export const langchain: WireFormat<'langchain'> = {
+  name: 'langchain',
+  transcript: { read: readLangchain, answer: answerOfLangchain, answerName: 'the AI message' },
+}

@@ -1,0 +1,53 @@
+// OpenAI's Responses.
+
+import type { BodyEdit, Json, RequestFormat, WireFormat } from '../format.ts'
+import { answerOfOpenai, readOpenai } from '../openai/history.ts'
+import { listIn, textIn } from '../request/content.ts'
+import { responseEvents, writeResponse } from './answer.ts'
+import { responseReader } from './reading.ts'
+
+const request: RequestFormat = {
+  path: '/responses',
+  history: 'input',
+  elsewhere: (body) =>
+    (['previous_response_id', 'conversation', 'prompt'] as const).find(
+      (name) => body[name] !== undefined && body[name] !== null,
+    ) ?? (body.background === true ? 'background' : undefined),
+  asksForSeveral: () => false,
+  hasTools: ({ tools }) => listIn(tools).some(isOfClient),
+  isCall: ({ type }) => type === 'function_call' || type === 'custom_tool_call',
+  isOfModel: ({ type, role }) =>
+    role === 'assistant' || /^(reasoning|function_call|custom_tool_call)$/.test(String(type)),
+  userText: ({ type = 'message', role, content }) =>
+    type === 'message' && role === 'user' ? textIn(content, ['input_text', 'text']) : undefined,
+  edit: { addAdvice: inOwnItem, noTools: 'none' },
+}
+
+/** A tool of an unknown type may be the client's. A client can run `tool_search` itself. */
+function isOfClient({ type, execution }: Json): boolean {
+  if (type === 'tool_search') return execution !== 'server'
+  return !/^(web_search|file_search|code_interpreter|image_generation|mcp$)/.test(String(type))
+}
+
+function inOwnItem({ input }: Json, text: string): BodyEdit[] {
+  const item = messageWith('developer', text)
+  return typeof input === 'string'
+    ? [{ kind: 'set', path: ['input'], value: [messageWith('user', input), item] }]
+    : [{ kind: 'append', path: ['input'], value: item }]
+}
+
+function messageWith(role: string, text: string): Json {
+  return { type: 'message', role, content: [{ type: 'input_text', text }] }
+}
+
+export const openaiResponses: WireFormat<'openai-responses'> = {
+  name: 'openai-responses',
+  transcript: {
+    read: readOpenai,
+    answer: answerOfOpenai,
+    answerName: 'the response of the API, with output',
+  },
+  request,
+  answer: { reader: responseReader, write: writeResponse },
+  stream: { isNamed: true, events: responseEvents },
+}

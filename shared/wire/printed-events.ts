@@ -1,0 +1,27 @@
+// Prints server-sent events.
+// PRINTED-EVENTS-1. A printed event has one line of data, also for clients that end a line at any
+//     character that Unicode calls a line separator.
+
+import type { Json, StreamFormat } from './format.ts'
+
+/** Events as texts of a stream. `data`: an object, or a text that is no JSON. */
+export function printedEvents(
+  { isNamed }: Pick<StreamFormat, 'isNamed'>,
+  events: readonly (Json | string)[],
+): string {
+  return events
+    .map((data) => {
+      if (typeof data === 'string') return `data: ${data}\n\n`
+      const name = isNamed && typeof data.type === 'string' ? `event: ${data.type}\n` : ''
+      return `${name}data: ${oneLine(JSON.stringify(data))}\n\n`
+    })
+    .join('')
+}
+
+/** Keeps PRINTED-EVENTS-1. JSON.stringify escapes the other separators. */
+function oneLine(json: string): string {
+  return json.replace(
+    /[\u0085\u2028\u2029]/g,
+    (separator) => `\\u${separator.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+}

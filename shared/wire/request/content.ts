@@ -1,0 +1,18 @@
+// The lists and texts in the content of a message.
+
+import type { Json } from '../format.ts'
+
+export function listIn(value: unknown): Json[] {
+  return Array.isArray(value)
+    ? value.filter((one): one is Json => typeof one === 'object' && one !== null)
+    : []
+}
+
+/** The texts of a message's content: a text, or a list with texts of the given types. */
+export function textIn(content: unknown, types: readonly string[]): string | undefined {
+  if (typeof content === 'string') return content
+  const texts = listIn(content).filter(
+    ({ type, text }) => types.includes(String(type)) && typeof text === 'string',
+  )
+  return texts.length === 0 ? undefined : texts.map(({ text }) => text).join('\n\n')
+}
