@@ -123,8 +123,8 @@ function keepEarly(turn: Turn, message: Outcome, time: Milliseconds): void {
 }
 
 /**
- * Stops a claimed call: a cancel of its turn, or an operator's stop at once. A guest goes on, and an
- * executor is asked to stop it: its outcome decides (EXEC-3). No client is asked.
+ * Stops a claimed call: a cancel of its turn, or an operator's stop at once. A guest goes on. An
+ * executor gets a stop request, and its outcome decides (EXEC-3). A client gets none.
  */
 export function stopClaimed(
   { turn, round, open, phase }: ClaimInForce,
