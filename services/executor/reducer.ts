@@ -57,6 +57,8 @@ import {
 } from '../../shared/contract/stage.ts'
 import { isGuest } from '../../shared/contract/topology.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
+import { earlierTry, runnerGone } from '../../shared/model-texts/endings.ts'
+import { notOffered, notWhole } from '../../shared/model-texts/refused-calls.ts'
 import { stopOfCall, stoppedCall } from '../../shared/runtime/stops.ts'
 import { applyPrograms, forbidPrograms } from './guards/approval-asking.ts'
 import { findHolders, releaseCalls } from './guards/held-calls.ts'
@@ -256,11 +258,11 @@ function admission(
   if (isLate) return notRun('expired', false)
   const stop = stopOfCall(policy.stops, call.name)
   if (stop !== undefined) return stoppedCall(stop, false)
-  if (declaration === undefined) return rejected('this tool was not offered.', 'tool not offered')
+  if (declaration === undefined) return rejected(notOffered, 'tool not offered')
   // A call without arguments is valid for a tool without parameters: the validator's explicit rule
   // (I1.1).
   if (call.problem !== null && call.problem !== 'no_arguments')
-    return rejected('its arguments did not arrive whole.', 'arguments did not arrive whole')
+    return rejected(notWhole, 'arguments did not arrive whole')
   return declaration
 }
 
@@ -334,7 +336,7 @@ function applyOutcome(claim: ClaimInForce, { result }: Outcome, time: Millisecon
 }
 
 const refusedAgain = outcomeUnknown(
-  'An earlier try of this call gave no result, and a further one was refused.',
+  earlierTry('a further one was refused'),
   'no result of an earlier try',
 )
 
@@ -349,10 +351,7 @@ function onEnd(turn: Turn, message: Outcome | ResultSent, time: Milliseconds): R
   return reportFinishedRounds(turn, applyEnd(turn, message, time), time)
 }
 
-const lapsed = outcomeUnknown(
-  'What ran this call ended without giving its result.',
-  'its executor ended without a result',
-)
+const lapsed = outcomeUnknown(runnerGone, 'its executor ended without a result')
 
 function onTick(turn: Turn | undefined, time: Milliseconds): Reaction<Turn> {
   if (turn === undefined) return closed

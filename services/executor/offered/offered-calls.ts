@@ -23,6 +23,7 @@ import type { Output } from '../../../shared/contract/stage.ts'
 import { clientOwner, guestOwner, isGuest } from '../../../shared/contract/topology.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import { cutToBytes } from '../../../shared/lib/text-cut.ts'
+import { cancelledAtClient as cancelledAtClientText } from '../../../shared/model-texts/endings.ts'
 import { stoppedCall } from '../../../shared/runtime/stops.ts'
 import { forgetAnswered } from '../guards/waiting.ts'
 import { bytesOf } from '../results.ts'
@@ -139,6 +140,6 @@ export function stopClaimed(
 }
 
 const cancelledAtClient = outcomeUnknown(
-  'The turn was cancelled before the client sent the result of this call.',
+  cancelledAtClientText,
   'cancelled before the client sent its result',
 )
