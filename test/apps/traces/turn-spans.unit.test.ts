@@ -158,6 +158,11 @@ describe('the spans of a turn', () => {
     expect(JSON.stringify(spans)).not.toContain('SECRET')
   })
 
+  it('have no second attempt if the response is written before the beginning of its round', () => {
+    const spans = spansOf([turnStarted(), answered(), roundStarted(), turnFinished()])
+    expect(spans.map(({ name }) => name)).toEqual(['chat opus', 'invoke_agent agent'])
+  })
+
   it('have no attempt for a request that a budget refused, and one that a cap ended', () => {
     const begun = [turnStarted(), roundStarted()]
     const refused = turnFinished({ outcome: 'failed', class: 'budget' })
