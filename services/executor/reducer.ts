@@ -59,7 +59,7 @@ import { isGuest } from '../../shared/contract/topology.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { earlierTry, runnerGone } from '../../shared/model-texts/endings.ts'
 import { notOffered, notWhole } from '../../shared/model-texts/refused-calls.ts'
-import { stopOfCall, stoppedCall } from '../../shared/runtime/stops.ts'
+import { stopOfCall, stoppedCall } from '../../shared/runtime/settings/stops.ts'
 import { applyPrograms, forbidPrograms } from './guards/approval-asking.ts'
 import { findHolders, releaseCalls } from './guards/held-calls.ts'
 import {

@@ -5,7 +5,7 @@
 
 import type { CallsStopped } from '../../shared/contract/messages.ts'
 import type { Output } from '../../shared/contract/stage.ts'
-import { stoppedCall } from '../../shared/runtime/stops.ts'
+import { stoppedCall } from '../../shared/runtime/settings/stops.ts'
 import { forgetAnswered } from './guards/waiting.ts'
 import { stopClaimed } from './offered/offered-calls.ts'
 import { finishCall, type Round, type Turn } from './turn.ts'

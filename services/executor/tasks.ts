@@ -7,7 +7,7 @@ import type { Declaration, GuardInForce } from '../../shared/contract/messages.t
 import { clientOwner, guestOwner } from '../../shared/contract/topology.ts'
 import { toolTimeout } from '../../shared/contract/turn/tool-deadline.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
-import { stopReason } from '../../shared/runtime/stops.ts'
+import { stopReason } from '../../shared/runtime/settings/stops.ts'
 import { isAsked, needsPrograms } from './guards/approval-asking.ts'
 import type { OpenCall, Question, Round, Turn } from './turn.ts'
 

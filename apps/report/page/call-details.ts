@@ -3,7 +3,7 @@
 
 import type { CallTimeline } from '../../../shared/view/timeline.ts'
 import { argumentsText } from '../../history/inspect/argument-words.ts'
-import { elapsed } from '../../terminal/quantities.ts'
+import { elapsed } from '../../terminal/text/quantities.ts'
 import type { CallFindings, ShownTurn } from './data.ts'
 import { type Child, element } from './element.ts'
 import { icon } from './icons.ts'

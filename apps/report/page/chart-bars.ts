@@ -1,7 +1,7 @@
 // The bars of a lane. Their number depends on the pixels, not on the rounds and turns: spans on one
 // pixel become one bar.
 
-import { elapsed } from '../../terminal/quantities.ts'
+import { elapsed } from '../../terminal/text/quantities.ts'
 import { type Piece, xOf } from './axis.ts'
 import { barHeight } from './chart-layout.ts'
 import { element, graphic } from './element.ts'

@@ -1,7 +1,7 @@
 // The folds of the time axis: a folded loop as one block with its content as a text, and breaks of
 // the scale.
 
-import { count, elapsed } from '../../terminal/quantities.ts'
+import { count, elapsed } from '../../terminal/text/quantities.ts'
 import type { Fold, Piece } from './axis.ts'
 import { height, middleOf, roundsHeight, top } from './chart-layout.ts'
 import type { ShownTurn } from './data.ts'

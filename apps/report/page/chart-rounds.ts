@@ -1,7 +1,7 @@
 // The rounds on the time axis, side by side, with numbers if there is room. Rounds that are too
 // short to differ share a cell, even across turns, so the number of cells depends on the pixels.
 
-import { count, elapsed } from '../../terminal/quantities.ts'
+import { count, elapsed } from '../../terminal/text/quantities.ts'
 import { type Piece, xOf } from './axis.ts'
 import { roundsHeight, top } from './chart-layout.ts'
 import type { ShownRound } from './data.ts'

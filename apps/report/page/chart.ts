@@ -1,6 +1,6 @@
 // The time axis: rounds and spans over time, in lanes.
 
-import { elapsed } from '../../terminal/quantities.ts'
+import { elapsed } from '../../terminal/text/quantities.ts'
 import { foldsOf, isFolded, isMarked, type Piece, piecesOf, timeAt, xOf } from './axis.ts'
 import { barsOf, laneNames } from './chart-bars.ts'
 import { foldNode } from './chart-folds.ts'

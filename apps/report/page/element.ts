@@ -1,7 +1,7 @@
 // The only way to add content to the page. Texts become text nodes, with invisible characters shown
 // as numbers. So foreign text is never markup, hides nothing and reverses nothing (PAGE-HTML-1).
 
-import { printableLines } from '../../terminal/printable.ts'
+import { printableLines } from '../../terminal/text/printable.ts'
 
 export type Child = Node | string | null | undefined | false | Child[]
 

@@ -1,6 +1,6 @@
 // The first line of a page: its name, and the source and time of its records.
 
-import { instant } from '../../terminal/quantities.ts'
+import { instant } from '../../terminal/text/quantities.ts'
 import type { ReportIndex } from './data.ts'
 import { type Child, element } from './element.ts'
 

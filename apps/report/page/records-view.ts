@@ -1,7 +1,7 @@
 // Raw records of a round or a turn, with their places in the log. The table of records is parsed
 // when its first record is shown.
 
-import { count, elapsed } from '../../terminal/quantities.ts'
+import { count, elapsed } from '../../terminal/text/quantities.ts'
 import type { Places, RecordTable, ReportData } from './data.ts'
 import { element, fill } from './element.ts'
 import { quote } from './words.ts'

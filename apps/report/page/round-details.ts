@@ -6,7 +6,7 @@ import type {
   InterventionTimeline,
   ResponseTimeline,
 } from '../../../shared/view/timeline.ts'
-import { count, elapsed, instant } from '../../terminal/quantities.ts'
+import { count, elapsed, instant } from '../../terminal/text/quantities.ts'
 import { callDetails } from './call-details.ts'
 import type { ReportData, ShownRound, ShownTurn, StreakChange } from './data.ts'
 import { type Child, element } from './element.ts'

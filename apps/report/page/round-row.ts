@@ -1,7 +1,7 @@
 // One row of the list: a turn, a folded loop, or a round.
 
-import { printable } from '../../terminal/printable.ts'
-import { count, elapsed, second } from '../../terminal/quantities.ts'
+import { printable } from '../../terminal/text/printable.ts'
+import { count, elapsed, second } from '../../terminal/text/quantities.ts'
 import type { ReportData, ShownRound, ShownTurn } from './data.ts'
 import { type Child, element } from './element.ts'
 import { icon } from './icons.ts'

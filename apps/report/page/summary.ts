@@ -3,9 +3,9 @@
 
 import { sumOfFacts } from '../../../shared/view/turn-facts.ts'
 import { factTexts } from '../../history/facts-text.ts'
-import { type Money, usdText } from '../../terminal/money-text.ts'
-import { printable } from '../../terminal/printable.ts'
-import { elapsed, second } from '../../terminal/quantities.ts'
+import { type Money, usdText } from '../../terminal/text/money-text.ts'
+import { printable } from '../../terminal/text/printable.ts'
+import { elapsed, second } from '../../terminal/text/quantities.ts'
 import type { Figures, Imported, ReportData, ReportIndex, ShownTurn } from './data.ts'
 import { type Child, element } from './element.ts'
 import { originLine } from './origin.ts'

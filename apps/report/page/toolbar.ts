@@ -1,6 +1,6 @@
 // The bar above the list: the selection of rounds, a search, the number of matches.
 
-import { count } from '../../terminal/quantities.ts'
+import { count } from '../../terminal/text/quantities.ts'
 import { element, fill } from './element.ts'
 import { type Kind, kinds } from './search.ts'
 

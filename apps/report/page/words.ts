@@ -1,6 +1,6 @@
 // Small texts and elements that several parts of the page use.
 
-import { printable } from '../../terminal/printable.ts'
+import { printable } from '../../terminal/text/printable.ts'
 import type { Phrase } from './data.ts'
 import { type Child, element } from './element.ts'
 

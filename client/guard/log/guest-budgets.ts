@@ -21,7 +21,7 @@ import type { BudgetUse, Usage } from '../../../shared/contract/messages.ts'
 import { budgetKeyPrefix, pricesKey } from '../../../shared/contract/topology.ts'
 import { isObject } from '../../../shared/lib/json/json-object.ts'
 import { budgetLog } from '../../../shared/runtime/budgets/budget-log.ts'
-import type { policyReader } from '../../../shared/runtime/policy-reader.ts'
+import type { policyReader } from '../../../shared/runtime/settings/policy-reader.ts'
 import type { Failed } from '../../../shared/wire/exchange.ts'
 import type { GuestRequest } from '../guest-conversation.ts'
 

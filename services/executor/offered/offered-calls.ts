@@ -24,7 +24,7 @@ import { clientOwner, guestOwner, isGuest } from '../../../shared/contract/topol
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import { cutToBytes } from '../../../shared/lib/text-cut.ts'
 import { cancelledAtClient as cancelledAtClientText } from '../../../shared/model-texts/endings.ts'
-import { stoppedCall } from '../../../shared/runtime/stops.ts'
+import { stoppedCall } from '../../../shared/runtime/settings/stops.ts'
 import { forgetAnswered } from '../guards/waiting.ts'
 import { bytesOf } from '../results.ts'
 import {

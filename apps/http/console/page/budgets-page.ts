@@ -1,7 +1,7 @@
 // Budgets: their limits, and the use of each window that is open, settled and reserved. Each change is
 // behind a confirmation.
 
-import { shownAmount } from '../../../terminal/money-text.ts'
+import { shownAmount } from '../../../terminal/text/money-text.ts'
 import { number, personName } from './ago.ts'
 import { budgetRemoval, changedBudget, newBudget } from './budget-changes.ts'
 import type { Confirmations } from './confirmation.ts'

@@ -3,7 +3,7 @@
 
 import type { PricedConversation } from '../../../history/conversations/conversations.ts'
 import { factTexts } from '../../../history/facts-text.ts'
-import { moneyText } from '../../../terminal/money-text.ts'
+import { moneyText } from '../../../terminal/text/money-text.ts'
 import { conversationLink, counted, number, span } from './ago.ts'
 import type { ConversationPages, Filters } from './conversation-pages.ts'
 import { html } from './html.ts'

@@ -1,7 +1,7 @@
 // Now: the work that is stopped, the savings, the use without progress, the open turns by the place
 // where each one is, and the health of the stages.
 
-import { usdText } from '../../../terminal/money-text.ts'
+import { usdText } from '../../../terminal/text/money-text.ts'
 import { conversationLink, counted, number, span } from './ago.ts'
 import { chart } from './chart.ts'
 import type { ConsoleState, ShownTurn, Spend, StopsOfMinute, TurnState } from './console-state.ts'

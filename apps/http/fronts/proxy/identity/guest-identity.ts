@@ -10,7 +10,7 @@
 
 import { createHash, randomUUID } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
-import { withoutReminders } from '../../../../../client/guard/reminders.ts'
+import { withoutReminders } from '../../../../../client/guard/history/reminders.ts'
 import { limits } from '../../../../../shared/contract/limits.ts'
 import {
   headerText,

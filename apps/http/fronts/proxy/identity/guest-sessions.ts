@@ -10,7 +10,7 @@
 import { createHash, createHmac, randomBytes, randomUUID } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Logger } from 'pino'
-import { withoutReminders } from '../../../../../client/guard/reminders.ts'
+import { withoutReminders } from '../../../../../client/guard/history/reminders.ts'
 import { limits } from '../../../../../shared/contract/limits.ts'
 import { headerText } from '../../../../../shared/hosts/request-sender.ts'
 import { newest } from '../../../../../shared/lib/newest.ts'
