@@ -94,7 +94,7 @@ export function byPart(tasks: readonly ExecutorTask[]) {
 export function tasksOf(turn: Turn): ExecutorTask[] {
   return turn.rounds.flatMap((round) => [
     ...round.guards.map(({ name }) => verdictTask(turn, round, name)),
-    ...round.openInputs.flatMap(({ input }) => inputTask(turn, round, input)),
+    ...round.personOffers.flatMap(({ input }) => inputTask(turn, round, input)),
     ...(needsPrograms(round) ? [programTask(turn, round)] : []),
     ...round.calls.flatMap((call) => taskOf(turn, round, call) ?? []),
   ])

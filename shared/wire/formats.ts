@@ -42,7 +42,14 @@ export function formatNamed(name: unknown): HistoryFormat | undefined {
 
 /** The format of an API of a model: requests and answers on the network. */
 export type ModelFormat = HistoryFormat &
-  Required<Pick<WireFormat, 'request' | 'answer' | 'stream' | 'strict'>>
+  Required<Pick<WireFormat, 'request' | 'answer' | 'stream'>>
+
+/** A format whose answers a veto can hold. */
+export type VetoedFormat = ModelFormat & Required<Pick<WireFormat, 'strict'>>
+
+export function canBeVetoed(format: ModelFormat): format is VetoedFormat {
+  return format.strict !== undefined
+}
 
 export const modelFormats: readonly ModelFormat[] = historyFormats.filter(isOfModel)
 
@@ -51,8 +58,19 @@ function hasTranscript(format: WireFormat): format is HistoryFormat {
 }
 
 function isOfModel(format: HistoryFormat): format is ModelFormat {
-  const { request, answer, stream, strict } = format
-  return [request, answer, stream, strict].every((capability) => capability !== undefined)
+  return format.request !== undefined && format.answer !== undefined && format.stream !== undefined
+}
+
+/** The format of an API that agents use without an SDK. */
+export type AgentModelFormat = ModelFormat & Required<Pick<WireFormat, 'agent'>>
+
+/** Its name in agent files. */
+export type AgentFormatName = Extract<(typeof formats)[number], { agent: object }>['name']
+
+export const agentFormats: readonly AgentModelFormat[] = modelFormats.filter(isForAgents)
+
+function isForAgents(format: ModelFormat): format is AgentModelFormat {
+  return format.agent !== undefined
 }
 
 /** A format that `weir import-transcript` reads. */

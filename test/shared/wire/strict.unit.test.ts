@@ -5,13 +5,18 @@ import { describe, expect, it } from '@jest/globals'
 import { repeatedRequest } from '../../../apps/http/fronts/proxy/veto/repeated-request.ts'
 import { callsOfAnswer } from '../../../shared/wire/exchange.ts'
 import type { Json } from '../../../shared/wire/format.ts'
-import { type FormatName, type ModelFormat, modelFormats } from '../../../shared/wire/formats.ts'
+import {
+  canBeVetoed,
+  type FormatName,
+  modelFormats,
+  type VetoedFormat,
+} from '../../../shared/wire/formats.ts'
 import type { ClientStream, EventData, StrictAnswer } from '../../../shared/wire/strict.ts'
 import { usageSum } from '../../../shared/wire/usage-sum.ts'
 
-const formatOf = (name: FormatName): ModelFormat => {
+const formatOf = (name: FormatName): VetoedFormat => {
   const format = modelFormats.find((one) => one.name === name)
-  if (format === undefined) throw new Error(name)
+  if (format === undefined || !canBeVetoed(format)) throw new Error(name)
   return format
 }
 const messages = formatOf('anthropic').strict

@@ -9,7 +9,7 @@ import type { IncomingMessage } from 'node:http'
 import { limits } from '../../../../../shared/contract/limits.ts'
 import type { Milliseconds } from '../../../../../shared/lib/clock.ts'
 import type { Json } from '../../../../../shared/wire/format.ts'
-import type { ModelFormat } from '../../../../../shared/wire/formats.ts'
+import type { VetoedFormat } from '../../../../../shared/wire/formats.ts'
 import {
   type EventData,
   fault,
@@ -46,7 +46,7 @@ export function watchSilence(silenceMs: Milliseconds): SilenceWatch {
 
 /** Reads a successful answer. Throws an HttpError with the reason if it has not one meaning. */
 export async function readAttempt(
-  { strict }: ModelFormat,
+  { strict }: VetoedFormat,
   received: IncomingMessage,
   client: ClientAnswer,
   { headers, silence }: { headers: readonly string[]; silence: SilenceWatch },

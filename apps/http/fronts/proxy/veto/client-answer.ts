@@ -8,7 +8,7 @@ import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import type { Milliseconds } from '../../../../../shared/lib/clock.ts'
 import type { Json } from '../../../../../shared/wire/format.ts'
-import type { ModelFormat } from '../../../../../shared/wire/formats.ts'
+import type { VetoedFormat } from '../../../../../shared/wire/formats.ts'
 import { printedEvents } from '../../../../../shared/wire/printed-events.ts'
 import type { ClientStream, EventData } from '../../../../../shared/wire/strict.ts'
 import { HttpError } from '../../../http-error.ts'
@@ -35,7 +35,7 @@ export type ClientAnswer = {
 
 export function clientAnswer(
   outgoing: ServerResponse,
-  api: Pick<ModelFormat, 'stream' | 'strict'>,
+  api: Pick<VetoedFormat, 'stream' | 'strict'>,
   { model, pingMs }: { model: string; pingMs: Milliseconds },
 ): ClientAnswer {
   const stream = api.strict.client(model)

@@ -5,14 +5,14 @@
 import { spanAt, spliced, withItem } from '../../../../../shared/lib/json/spliced.ts'
 import type { Json } from '../../../../../shared/wire/format.ts'
 import type { ModelFormat } from '../../../../../shared/wire/formats.ts'
-import type { SentRequest } from '../sent-request.ts'
+import type { SentBody } from '../sent-request.ts'
 
 /** The request unchanged if there are none. */
 export function repeatedRequest(
   { request: { history } }: ModelFormat,
-  { text, body }: SentRequest,
+  { text, body }: SentBody,
   parts: readonly Json[],
-): SentRequest {
+): SentBody {
   if (parts.length === 0) return { text, body }
   const span = spanAt(text, [history])
   if (span === undefined) return { text, body }
@@ -21,7 +21,7 @@ export function repeatedRequest(
     typeof given === 'string'
       ? spliced(text, [{ ...span, text: JSON.stringify([userMessage(given), ...parts]) }])
       : spliced(text, [withItem(text, span, parts.map((part) => JSON.stringify(part)).join(','))])
-  return { text: made, body: JSON.parse(made) as SentRequest['body'] }
+  return { text: made, body: JSON.parse(made) as SentBody['body'] }
 }
 
 function userMessage(text: string): Json {

@@ -56,7 +56,7 @@ export function vetoRun(
   const { headers } = request.incoming
   const session = senderOf(headers)?.session
   const clientRequest = { agent, api, headers, body: sent.body }
-  const isStreamed = sent.body.stream === true
+  const { isStreamed } = sent
   const attempts = upstreamAttempts(shared, request)
   /** The refused answers and their results. */
   const hidden: Json[] = []

@@ -9,10 +9,10 @@ import { limits } from '../../../../../shared/contract/limits.ts'
 import type { Milliseconds } from '../../../../../shared/lib/clock.ts'
 import { WeirError } from '../../../../../shared/lib/errors.ts'
 import type { Json } from '../../../../../shared/wire/format.ts'
-import type { ModelFormat } from '../../../../../shared/wire/formats.ts'
+import { canBeVetoed, type ModelFormat } from '../../../../../shared/wire/formats.ts'
 import { HttpError } from '../../../http-error.ts'
 import { notAnObject } from '../../../request-body.ts'
-import { modelOf, type SentRequest } from '../sent-request.ts'
+import type { SentRequest } from '../sent-request.ts'
 import { clientAnswer } from './client-answer.ts'
 import { isOfSubscription } from './subscription.ts'
 import { vetoRun } from './veto-run.ts'
@@ -30,8 +30,8 @@ export type VetoOptions = {
 /** `sent` undefined: the body is no JSON object. */
 export type VetoRequest = Pick<
   VetoedRequest,
-  'agent' | 'api' | 'path' | 'incoming' | 'bytes' | 'signal'
-> & { outgoing: ServerResponse; sent: SentRequest | undefined }
+  'agent' | 'path' | 'incoming' | 'bytes' | 'signal'
+> & { api: ModelFormat; outgoing: ServerResponse; sent: SentRequest | undefined }
 
 export type Veto = {
   /** Whether the calls of this client are held. */
@@ -53,10 +53,11 @@ export function createVeto(
     async answer(request) {
       const { api, sent, outgoing } = request
       if (sent === undefined) throw notAnObject()
+      if (!canBeVetoed(api)) throw noStrictReading(api)
       checkRequest(api, sent.body)
-      const model = modelOf(sent)
+      const { model } = sent
       const client = clientAnswer(outgoing, api, { model, pingMs })
-      const run = vetoRun({ ...shared, silenceMs }, { ...request, sent, client, model })
+      const run = vetoRun({ ...shared, silenceMs }, { ...request, api, sent, client, model })
       try {
         await run.answer()
       } catch (error) {
@@ -78,6 +79,14 @@ function shownError(error: unknown, log: Logger): HttpError {
   return new HttpError(500, 'http.internal', 'Weir could not answer')
 }
 
+function noStrictReading({ request: { title } }: ModelFormat): HttpError {
+  return new HttpError(
+    400,
+    'proxy.path',
+    `Weir cannot hold the calls of ${title}: use Messages, Chat Completions or Responses, or start the proxy without --veto`,
+  )
+}
+
 /** Throws 400 for a request whose calls Weir cannot judge. */
 function checkRequest({ request }: ModelFormat, body: Json): void {
   if (request.elsewhere(body) !== undefined)
@@ -86,7 +95,7 @@ function checkRequest({ request }: ModelFormat, body: Json): void {
       'proxy.history',
       'this request keeps its history or its answer at the provider (previous_response_id, conversation, prompt or background), so Weir cannot judge its calls: send the whole history, or start the proxy without --veto',
     )
-  if (request.asksForSeveral(body))
+  if (Number(request.answers(body)) > 1)
     throw new HttpError(
       400,
       'proxy.choices',

@@ -3,7 +3,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Logger } from 'pino'
 import type { Milliseconds } from '../../../../../shared/lib/clock.ts'
-import type { ModelFormat } from '../../../../../shared/wire/formats.ts'
+import type { VetoedFormat } from '../../../../../shared/wire/formats.ts'
 import type { HostSessions } from '../../hooks/host-sessions.ts'
 import type { GuestIdentities, GuestIdentity } from '../identity/guest-identity.ts'
 import type { GuestSessions } from '../identity/guest-sessions.ts'
@@ -30,7 +30,7 @@ export type VetoShared = {
 /** `bytes`: the unchanged request. */
 export type VetoedRequest = {
   agent: string
-  api: ModelFormat
+  api: VetoedFormat
   path: string
   incoming: IncomingMessage
   sent: SentRequest

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
-import { executor } from '../../../services/executor/reducer.ts'
-import { limits } from '../../../shared/contract/limits.ts'
+import { executor } from '../../../../services/executor/reducer.ts'
+import { limits } from '../../../../shared/contract/limits.ts'
 import type {
   CallResult,
   GuardVerdict,
@@ -8,8 +8,8 @@ import type {
   Message,
   Outcome,
   RoundCleared,
-} from '../../../shared/contract/messages.ts'
-import { at, given } from '../../support/given.ts'
+} from '../../../../shared/contract/messages.ts'
+import { at, given } from '../../../support/given.ts'
 import {
   callOf,
   cancel,
@@ -21,7 +21,7 @@ import {
   policy,
   roundCleared,
   tick,
-} from './samples.ts'
+} from '../samples.ts'
 
 const place = { conversation: 'guest:coder:s1', turn: 7 }
 const cleared = (fields: Partial<RoundCleared> = {}) => roundCleared({ ...place, ...fields })
@@ -63,7 +63,7 @@ function resultsOf(records: { message: Message }[]): CallResult[] {
   )
 }
 
-describe('the offer of a call to its guest (GUEST-CALLS-1)', () => {
+describe('the offer of a call to its guest (OFFERED-CALLS-1)', () => {
   const offered = given(executor, cleared())
 
   it('is the claim: no executor has a task, and no claim counts', () => {
@@ -127,7 +127,7 @@ describe('the offer of a call to its guest (GUEST-CALLS-1)', () => {
     expect(resultsOf(cancelled.when(reported(ok())).records)).toMatchObject([{ status: 'ok' }])
   })
 
-  it('is not undone by a front that did not run it: another may have (GUEST-CALLS-2)', () => {
+  it('is not undone by a front that did not run it: another may have (OFFERED-CALLS-2)', () => {
     const skipped = offered.when(reported(ok('', { status: 'skipped' })))
     expect(skipped.records).toEqual([])
     expect(resultsOf(skipped.when(reported(ok())).records)).toMatchObject([{ status: 'ok' }])
@@ -169,7 +169,7 @@ describe('a call of a guest that waits for a guard', () => {
   })
 })
 
-describe('an outcome that overtakes its round (GUEST-CALLS-3)', () => {
+describe('an outcome that overtakes its round (OFFERED-CALLS-4)', () => {
   const early = given(executor, reported(ok('early')))
 
   it('counts when the round arrives', () => {

@@ -1,17 +1,17 @@
 // Questions of running tools to a person: as records of the executor, and at the tool.
 
 import { describe, expect, it } from '@jest/globals'
-import { toolQuestions } from '../../../services/executor/performer/tool-questions.ts'
-import { executor } from '../../../services/executor/reducer.ts'
-import { limits } from '../../../shared/contract/limits.ts'
+import { toolQuestions } from '../../../../services/executor/performer/tool-questions.ts'
+import { executor } from '../../../../services/executor/reducer.ts'
+import { limits } from '../../../../shared/contract/limits.ts'
 import type {
   InputGiven,
   InputRequested,
   RoundExecuted,
   StopInForce,
-} from '../../../shared/contract/messages.ts'
-import { at, given } from '../../support/given.ts'
-import { testClock } from './performer-world.ts'
+} from '../../../../shared/contract/messages.ts'
+import { at, given } from '../../../support/given.ts'
+import { testClock } from '../performer-world.ts'
 import {
   callOf,
   cancel,
@@ -24,7 +24,7 @@ import {
   place,
   roundCleared,
   tick,
-} from './samples.ts'
+} from '../samples.ts'
 
 const question = '{"server":"s","message":"m","mode":"url","url":"https://x"}'
 const seat = { answer: 'accept' as const, values: '{"seat":"aisle"}' }

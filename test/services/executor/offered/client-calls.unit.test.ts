@@ -2,10 +2,10 @@
 // that offers them.
 
 import { describe, expect, it } from '@jest/globals'
-import { startExecutor } from '../../../services/executor/performer/performer.ts'
-import { executor } from '../../../services/executor/reducer.ts'
-import type { Agents, ValueCheck } from '../../../shared/agents/agents.ts'
-import { limits } from '../../../shared/contract/limits.ts'
+import { startExecutor } from '../../../../services/executor/performer/performer.ts'
+import { executor } from '../../../../services/executor/reducer.ts'
+import type { Agents, ValueCheck } from '../../../../shared/agents/agents.ts'
+import { limits } from '../../../../shared/contract/limits.ts'
 import type {
   CallResult,
   Declaration,
@@ -14,11 +14,11 @@ import type {
   ResultSent,
   RoundExecuted,
   StopInForce,
-} from '../../../shared/contract/messages.ts'
-import type { PolicyRecord } from '../../../shared/contract/performer.ts'
-import { clientOwner, keyOf } from '../../../shared/contract/topology.ts'
-import { at, given } from '../../support/given.ts'
-import { agents, fakeTools, inbox, settled, testClock } from './performer-world.ts'
+} from '../../../../shared/contract/messages.ts'
+import type { PolicyRecord } from '../../../../shared/contract/performer.ts'
+import { clientOwner, keyOf } from '../../../../shared/contract/topology.ts'
+import { at, given } from '../../../support/given.ts'
+import { agents, fakeTools, inbox, settled, testClock } from '../performer-world.ts'
 import {
   callOf,
   cancel,
@@ -31,7 +31,7 @@ import {
   policy,
   roundCleared,
   tick,
-} from './samples.ts'
+} from '../samples.ts'
 
 const hints = {
   mutates: null,
