@@ -8,7 +8,7 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { joinedScript } from '../page/page-script.ts'
-import { printable, printableJson } from '../terminal/printable.ts'
+import { printable, printableJson } from '../terminal/text/printable.ts'
 import type { Phrase, ReportIndex } from './page/data.ts'
 import type { MadeReport } from './report-data.ts'
 

@@ -4,7 +4,7 @@
 
 import htm from 'htm'
 import { type Attributes, Component, type ComponentChild, h, type VNode } from 'preact'
-import { printableLines } from '../../terminal/printable.ts'
+import { printableLines } from '../../terminal/text/printable.ts'
 
 export type Child = ComponentChild
 

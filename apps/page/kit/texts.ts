@@ -1,6 +1,6 @@
 // Numbers and texts that both pages show.
 
-import { printable } from '../../terminal/printable.ts'
+import { printable } from '../../terminal/text/printable.ts'
 import { type Child, html } from './html.ts'
 
 export function number(value: number): string {

@@ -29,10 +29,10 @@ import type {
 import type { PerformerContext } from '../../../shared/contract/performer.ts'
 import { tenantOf } from '../../../shared/contract/tenant.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
-import { lazyChild, type WorkLog } from '../../../shared/lib/lazy-log.ts'
+import { lazyChild, type WorkLog } from '../../../shared/lib/log/lazy-log.ts'
 import type { Slots } from '../../../shared/lib/slots.ts'
 import { version } from '../../../shared/lib/version.ts'
-import { stopOfTurn } from '../../../shared/runtime/stops.ts'
+import { stopOfTurn } from '../../../shared/runtime/settings/stops.ts'
 import type { Failed, ProviderRequest } from '../../../shared/wire/exchange.ts'
 import {
   contextFull,

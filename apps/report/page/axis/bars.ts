@@ -2,7 +2,7 @@
 // pixel become one bar.
 
 import { type Child, html } from '../../../page/kit/html.ts'
-import { elapsed } from '../../../terminal/quantities.ts'
+import { elapsed } from '../../../terminal/text/quantities.ts'
 import { type Piece, xOf } from './axis.ts'
 import { barHeight } from './layout.ts'
 import type { Lane, Span } from './spans.ts'

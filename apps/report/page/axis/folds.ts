@@ -2,7 +2,7 @@
 // the scale.
 
 import { type Child, html } from '../../../page/kit/html.ts'
-import { count, elapsed } from '../../../terminal/quantities.ts'
+import { count, elapsed } from '../../../terminal/text/quantities.ts'
 import type { ShownTurn } from '../data.ts'
 import { lengthOf } from '../list/rows.ts'
 import type { Fold, Piece } from './axis.ts'

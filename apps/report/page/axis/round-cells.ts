@@ -2,7 +2,7 @@
 // short to differ share a cell, even across turns, so the number of cells depends on the pixels.
 
 import { type Child, html } from '../../../page/kit/html.ts'
-import { count, elapsed } from '../../../terminal/quantities.ts'
+import { count, elapsed } from '../../../terminal/text/quantities.ts'
 import type { ShownRound } from '../data.ts'
 import { marksOfRound } from '../list/tones.ts'
 import { type Piece, xOf } from './axis.ts'

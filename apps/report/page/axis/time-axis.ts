@@ -1,7 +1,7 @@
 // The time axis: rounds and spans over time, in lanes.
 
 import { type Child, fixed, html } from '../../../page/kit/html.ts'
-import { elapsed } from '../../../terminal/quantities.ts'
+import { elapsed } from '../../../terminal/text/quantities.ts'
 import type { ReportData, ShownRound, ShownTurn } from '../data.ts'
 import { foldsOf, isFolded, isMarked, type Piece, piecesOf, timeAt, xOf } from './axis.ts'
 import { barsOf } from './bars.ts'

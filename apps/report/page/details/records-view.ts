@@ -3,7 +3,7 @@
 
 import { type Child, html } from '../../../page/kit/html.ts'
 import { folded, more, quote } from '../../../page/kit/parts.ts'
-import { count, elapsed } from '../../../terminal/quantities.ts'
+import { count, elapsed } from '../../../terminal/text/quantities.ts'
 import type { Places, RecordTable, ReportData } from '../data.ts'
 
 export type RecordsView = { block(places: Places): Child }

@@ -9,7 +9,7 @@ import type {
 import { type Child, html } from '../../../page/kit/html.ts'
 import { pairs, quote, table } from '../../../page/kit/parts.ts'
 import { code, number } from '../../../page/kit/texts.ts'
-import { count, elapsed, instant } from '../../../terminal/quantities.ts'
+import { count, elapsed, instant } from '../../../terminal/text/quantities.ts'
 import { lanes, shares } from '../axis/spans.ts'
 import type { ReportData, ShownRound, ShownTurn, StreakChange } from '../data.ts'
 import { icon } from '../list/icons.ts'

@@ -2,8 +2,8 @@
 
 import { type Child, html } from '../../../page/kit/html.ts'
 import { code } from '../../../page/kit/texts.ts'
-import { printable } from '../../../terminal/printable.ts'
-import { count, elapsed, second } from '../../../terminal/quantities.ts'
+import { printable } from '../../../terminal/text/printable.ts'
+import { count, elapsed, second } from '../../../terminal/text/quantities.ts'
 import { lanes, shares } from '../axis/spans.ts'
 import type { ReportData, ShownRound, ShownTurn } from '../data.ts'
 import { phrases } from '../top/phrases.ts'

@@ -1,7 +1,7 @@
 // The bar above the list: the selection of rounds, a search, the number of matches.
 
 import { type Child, html } from '../../../page/kit/html.ts'
-import { count } from '../../../terminal/quantities.ts'
+import { count } from '../../../terminal/text/quantities.ts'
 import { type Kind, kinds } from './search.ts'
 
 export type Toolbar = {

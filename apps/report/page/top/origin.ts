@@ -1,7 +1,7 @@
 // The first line of a page: its name, and the source and time of its records.
 
 import { type Child, html } from '../../../page/kit/html.ts'
-import { instant } from '../../../terminal/quantities.ts'
+import { instant } from '../../../terminal/text/quantities.ts'
 import type { ReportIndex } from '../data.ts'
 
 /** `about`: the name of the shown conversation; undefined for the index. */

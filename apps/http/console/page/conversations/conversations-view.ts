@@ -6,7 +6,7 @@ import { factTexts } from '../../../../history/facts-text.ts'
 import { html } from '../../../../page/kit/html.ts'
 import { alert, select } from '../../../../page/kit/parts.ts'
 import { counted, number } from '../../../../page/kit/texts.ts'
-import { moneyText } from '../../../../terminal/money-text.ts'
+import { moneyText } from '../../../../terminal/text/money-text.ts'
 import { conversationLink, span } from '../parts/ago.ts'
 import type { ConversationPages, Filters } from './conversation-pages.ts'
 

@@ -68,7 +68,7 @@ function guardCard(guard: ConsoleGuard, context: GuardsContext) {
       head: html`<span class="faint">${version}</span>
         <span class=${`badge mode ${mode}`}>${mode}</span>
         ${setBy !== '' && html`<span class="faint">set by ${personName(setBy)}, ${new Date(guard.registeredAt).toLocaleString()}</span>`}
-        <span class="faint deadline">${limit} to answer, otherwise its calls ${onTimeout === 'reject' ? 'are rejected' : 'run'}</span>`,
+        <span class="faint deadline">${limit} to answer, otherwise its calls ${onTimeout === 'deny' ? 'are denied' : 'run'}</span>`,
     },
     html`<p class="faint patterns">
         Tools:${' '}
