@@ -46,6 +46,7 @@ const floors = [
   'shared/codec',
   'shared/hosts',
   'shared/contract',
+  'shared/model-texts',
   'shared/lib',
   'schemas',
 ]

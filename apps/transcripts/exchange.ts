@@ -3,7 +3,7 @@
 
 import { isObject } from '../../shared/lib/json/json-object.ts'
 import type { Json } from '../../shared/transcript/json-fields.ts'
-import { itemListNames } from '../../shared/wire/openai-agents/history.ts'
+import { fileFormats, modelFormats, sessions } from '../../shared/wire/formats.ts'
 import { conversationIdIn, type FoundId, type IdField } from './conversation-id.ts'
 
 export type Exchange = {
@@ -81,13 +81,15 @@ export function hasRequest(value: unknown): boolean {
 }
 
 /**
- * The message or item in a line of a session log, or in a row of the Agents SDK's session table
- * (`message_data`, a text). Undefined: none. Some items have only a type, which neighbours of a
- * request can have too.
+ * The message or item in a line of a recorded session. Undefined: none. Some items have only a type,
+ * which neighbours of a request can have too.
  */
 export function envelopedIn(value: unknown): unknown {
   if (!isObject(value)) return undefined
-  if ('message_data' in value) return unquoted(value.message_data)
+  for (const session of sessions) {
+    const message = unquoted(session.message(value))
+    if (message !== undefined) return message
+  }
   const { message, type } = value
   const isItem =
     isSaid(message) ||
@@ -120,33 +122,34 @@ function requestIn(value: unknown, depth: number): { request?: unknown; holders:
     if (inner.request !== undefined && (!isAsked || listsSaid(inner.request)))
       return { request: inner.request, holders: [found, ...inner.holders] }
   }
-  return isAsked || itemListNames.some((name) => Array.isArray(found[name]))
+  return isAsked || listNames.some((name) => Array.isArray(found[name]))
     ? { request: found, holders: [] }
     : { holders: [] }
 }
 
 /** A question can have any list beside it. */
 function listsSaid(request: unknown): boolean {
-  const lists = isObject(request)
-    ? ['messages', 'input', ...itemListNames].map((name) => request[name])
-    : [request]
+  const lists = isObject(request) ? listNames.map((name) => request[name]) : [request]
   return lists.some((list) => Array.isArray(list) && list.some(isSaid))
 }
 
 /**
- * The fields of a complete request to Messages, Chat Completions or Responses. A mere question can
- * stand beside the complete request.
+ * The fields of a complete request to an API. A mere question can stand beside the complete request.
  */
 function bodyIn(found: Json): Json | undefined {
-  const messages = unquoted(found.messages)
-  if (Array.isArray(messages))
-    return messages === found.messages
-      ? found
-      : { ...found, messages, tools: unquoted(found.tools) }
-  const input = unquoted(found.input)
-  if (!Array.isArray(input)) return undefined
-  return input === found.input ? found : { ...found, input }
+  for (const name of historyNames) {
+    const list = unquoted(found[name])
+    if (Array.isArray(list))
+      return list === found[name] ? found : { ...found, [name]: list, tools: unquoted(found.tools) }
+  }
+  return undefined
 }
+
+/** The members with the history of a request. */
+const historyNames = [...new Set(modelFormats.map(({ request }) => request.history))]
+
+/** The members with a list of messages, in any file. */
+const listNames = [...new Set([...fileFormats.values()].flatMap(({ lists }) => lists))]
 
 /** The fields for an answer, beside the request or in it. */
 function answerIn(holder: Json): unknown {

@@ -63,7 +63,7 @@ export function createFileIndex({
   idField,
   leftOut,
 }: FileIndexOptions): FileIndex {
-  const lineKinds = createLineKinds(idField)
+  const lineKinds = createLineKinds(idField, format.sessions)
   const repetitions = createRepetitions()
   const entries: Entry[] = []
   const messages = new Map<string, Entry>()

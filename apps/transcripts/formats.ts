@@ -1,14 +1,9 @@
-// The readers of transcripts, for logs of requests and their answers. To add a format, write its
-// reader in shared/transcript and add it here and to format-names.ts.
+// The readers of transcripts, for logs of requests and their answers, from the list of formats.
 
-import type { Piece, ReadExchange, ReadPieces, ToRead } from '../../shared/transcript/transcript.ts'
-import { piecesOfMessage, readAnthropic } from '../../shared/wire/anthropic/history.ts'
-import { piecesOfSaid, readOpenai } from '../../shared/wire/openai/history.ts'
-import { piecesOfRunItem, readOpenaiAgents } from '../../shared/wire/openai-agents/history.ts'
+import type { Piece, ReadPieces, ToRead } from '../../shared/transcript/transcript.ts'
+import type { SessionFormat } from '../../shared/wire/format.ts'
+import { type FileFormat, fileFormats, sessions } from '../../shared/wire/formats.ts'
 import { answered } from './answered.ts'
-import type { transcriptFormats } from './format-names.ts'
-
-export type TranscriptFormat = (typeof transcriptFormats)[number]
 
 /** Both functions throw `transcript.invalid` with the path of the mistake. */
 export type Format = {
@@ -16,21 +11,26 @@ export type Format = {
   read(exchange: ToRead, where: string): ReadPieces
   /** Reads a single message or item. */
   pieces(value: unknown, where: string): Piece[]
+  /** The sessions whose lines can be in the file. */
+  sessions: readonly SessionFormat[]
 }
 
-export const formats: Record<TranscriptFormat, Format> = {
-  anthropic: { read: joining(readAnthropic, { prefills: true }), pieces: piecesOfMessage },
-  openai: { read: joining(readOpenai, { prefills: false }), pieces: piecesOfSaid },
-  'openai-agents': {
-    read: joining(readOpenaiAgents, { prefills: false }),
-    pieces: piecesOfRunItem,
-  },
+/** The values of `--format`. */
+export const transcriptFormats = [...fileFormats.keys()]
+
+/** `name`: one of transcriptFormats. */
+export function formatNamed(name: string): Format {
+  const format = fileFormats.get(name)
+  if (format === undefined) throw new Error(`no transcript format ${name}`)
+  const { session, file } = format
+  return {
+    read: joining(format),
+    pieces: file.item,
+    sessions: session === undefined ? sessions : [session],
+  }
 }
 
-function joining(
-  read: (exchange: ToRead, where: string) => ReadExchange,
-  { prefills }: { prefills: boolean },
-): Format['read'] {
+function joining({ read, file: { prefills } }: FileFormat): Format['read'] {
   return (exchange, where) => {
     const { pieces, answer, tools } = read(exchange, where)
     if (answer === undefined) return { pieces, tools }

@@ -18,7 +18,6 @@ import { count } from '../terminal/quantities.ts'
 import type { IdField } from './conversation-id.ts'
 import type { Repeated } from './file-index.ts'
 import { sizeOf } from './file-values.ts'
-import type { TranscriptFormat } from './formats.ts'
 import { transcriptSource } from './made-up-settings.ts'
 import { createTranscriptPlayer } from './played.ts'
 import { readTranscripts, type TranscriptFile } from './read-transcripts.ts'
@@ -28,7 +27,7 @@ import { readTranscripts, type TranscriptFile } from './read-transcripts.ts'
  * Default: the usual places in logs.
  */
 export type ImportTranscriptOptions = {
-  format: TranscriptFormat
+  format: string
   output: string
   force?: boolean
   conversationId?: string | undefined

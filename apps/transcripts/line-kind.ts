@@ -4,6 +4,7 @@
 
 import { isObject } from '../../shared/lib/json/json-object.ts'
 import type { Json } from '../../shared/transcript/json-fields.ts'
+import type { SessionFormat } from '../../shared/wire/format.ts'
 import { conversationIdIn, type IdField } from './conversation-id.ts'
 import { envelopedIn, hasRequest, isSaid } from './exchange.ts'
 
@@ -15,28 +16,22 @@ export type LineKind =
   | { kind: 'message'; message: unknown; of: string }
   | { kind: 'other'; what: string }
 
-/** Remembers the messages of subagents. */
+/** Remembers the messages of sub-agents. */
 export type LineKinds = { kindOf(value: unknown): LineKind }
 
-export function createLineKinds(idField: IdField): LineKinds {
-  const branches = new Map<string, string>()
-
-  /** A line of a subagent names the line before it. Its first line names none. */
-  function branchOf({ uuid, parentUuid, isSidechain }: Json): string {
-    if (isSidechain !== true || typeof uuid !== 'string') return ''
-    const branch = branches.get(String(parentUuid)) ?? `/${uuid}`
-    branches.set(uuid, branch)
-    return branch
-  }
+export function createLineKinds(idField: IdField, sessions: readonly SessionFormat[]): LineKinds {
+  const agents = sessions.flatMap(({ agents: create }) => create?.() ?? [])
 
   return {
     kindOf(value) {
       if (!isObject(value)) return { kind: 'transcript' }
-      const branch = branchOf(value)
+      const agent = agents.map((agentOf) => agentOf(value)).join('')
       const message = messageIn(value)
       if (message !== undefined) {
-        const what = writtenByRuntime(value)
-        const of = `${conversationIdIn(value, [value], { idField, isAnswered: true })?.id ?? ''}${branch}`
+        const what = sessions
+          .map(({ leftOut }) => leftOut?.(value))
+          .find((one) => one !== undefined)
+        const of = `${conversationIdIn(value, [value], { idField, isAnswered: true })?.id ?? ''}${agent}`
         return what === undefined ? { kind: 'message', message, of } : { kind: 'other', what }
       }
       const what = otherIn(value)
@@ -47,22 +42,7 @@ export function createLineKinds(idField: IdField): LineKinds {
 
 /** The message in a line of a session log; undefined: none. */
 export function messageIn(value: unknown): unknown {
-  if (isSaid(value)) return value
-  const enveloped = envelopedIn(value)
-  if (enveloped !== undefined) return enveloped
-  return isObject(value) && value.type === 'response_item' && isObject(value.payload)
-    ? value.payload
-    : undefined
-}
-
-function writtenByRuntime({
-  isMeta,
-  isCompactSummary,
-  isApiErrorMessage,
-}: Json): string | undefined {
-  return isMeta === true || isCompactSummary === true || isApiErrorMessage === true
-    ? 'a message that the runtime wrote'
-    : undefined
+  return isSaid(value) ? value : envelopedIn(value)
 }
 
 /** Names steps of a run that are no model requests, and other lines of session logs. */

@@ -23,7 +23,7 @@ import {
   type Repeated,
 } from './file-index.ts'
 import { type FileValues, openValues } from './file-values.ts'
-import { formats, type TranscriptFormat } from './formats.ts'
+import { formatNamed } from './formats.ts'
 import { messageIn } from './line-kind.ts'
 
 export type TranscriptFile = {
@@ -40,7 +40,7 @@ export type TranscriptFile = {
 
 /** `read` receives the number of bytes read. */
 export type ReadOptions = {
-  format: TranscriptFormat
+  format: string
   idField: IdField
   leftOut: LeftOut
   signal: AbortSignal
@@ -58,7 +58,7 @@ export async function readTranscripts(file: string, options: ReadOptions): Promi
     const index = createFileIndex({
       file,
       areSeveral: values.areSeveral,
-      format: formats[format],
+      format: formatNamed(format),
       idField,
       leftOut,
     })
@@ -126,7 +126,7 @@ function* transcriptsOf(
 
 /** The whole conversation, with the values that it continues and the latest list of tools. */
 function piecesOf(entry: Entry, { values, format }: Reading): ReadPieces {
-  const { read, pieces: piecesOf } = formats[format]
+  const { read, pieces: piecesOf } = formatNamed(format)
   if (entry.isMessages)
     return {
       tools: undefined,

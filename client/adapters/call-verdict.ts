@@ -4,6 +4,7 @@
 // ADAPT-1. A call runs only if Weir's verdict on it is `run`. An error is a refusal, because an
 //     error in a host's callback would reject the whole run.
 
+import { judgingFailed, noVerdict, turnEnded } from '../../shared/model-texts/guests.ts'
 import type {
   Advice,
   CallVerdict,
@@ -41,9 +42,9 @@ export async function refusalOf(
       own = verdictOn(callId, await verdicts)
     }
     if (own?.verdict === 'run') return undefined
-    return own?.text || 'Weir has no verdict on this call, so it did not run.'
+    return own?.text || noVerdict
   } catch (error) {
-    return `Weir could not judge this call, so it did not run: ${error instanceof Error ? error.message : String(error)}`
+    return judgingFailed(error instanceof Error ? error.message : String(error))
   }
 }
 
@@ -66,5 +67,5 @@ export function refusalsOf(verdicts: CallVerdict[]): Map<string, string> {
 
 /** The answer to a request that Weir keeps from the model, at rung `end`. */
 export function endText({ reason, fallback }: Advice): string {
-  return [reason || 'Weir ended this turn.', fallback].filter((text) => text !== '').join('\n\n')
+  return [reason || turnEnded, fallback].filter((text) => text !== '').join('\n\n')
 }

@@ -9,6 +9,7 @@
 // LC-4. Messages are made by the host's own classes and reducers, never by a second copy of them.
 
 import type { AgentMiddleware } from 'langchain'
+import { answerMissing, unreadableArguments } from '../../shared/model-texts/guests.ts'
 import type { GuestAnswer, GuestConversation } from '../guard/guest-conversation.ts'
 import { endText, firstVerdicts, refusalOf } from './call-verdict.ts'
 
@@ -71,7 +72,7 @@ export function guardLangChain(
           status: 'error',
           content:
             (await refusalOf(guest, { answer, callId: id, signal: runtime.signal })) ??
-            'The arguments of this call are no valid JSON. Send it again.',
+            unreadableArguments,
         }))
         const jump = tool_calls?.length ? {} : { jumpTo: 'model' as const }
         return { messages: (await Promise.all(refusals)) as unknown as Message[], ...jump }
@@ -83,7 +84,7 @@ export function guardLangChain(
       const answer = answerIn(state.messages)
       const refusal =
         answer === undefined
-          ? 'Weir finds no answer with this call. It did not run.'
+          ? answerMissing
           : await refusalOf(conversationOf(runtime), {
               answer,
               callId: toolCall.id ?? '',

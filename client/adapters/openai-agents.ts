@@ -8,6 +8,7 @@
 import type { Model, Tool, ToolInputGuardrailDefinition } from '@openai/agents'
 import { limits } from '../../shared/contract/limits.ts'
 import { newest } from '../../shared/lib/newest.ts'
+import { answerUnseen } from '../../shared/model-texts/guests.ts'
 import type { GuestConversation } from '../guard/guest-conversation.ts'
 import { endText, firstVerdicts, refusalOf, refusalsOf, type ToJudge } from './call-verdict.ts'
 import {
@@ -82,9 +83,7 @@ export function guardOpenAIAgents(conversation: GuestConversation): GuardedOpenA
     async run({ toolCall: { callId } }) {
       const round = rounds.get(callId)
       const message =
-        round === undefined
-          ? 'Weir has not seen the answer with this call, so it did not run.'
-          : await refusalOf(conversation, { ...round, callId })
+        round === undefined ? answerUnseen : await refusalOf(conversation, { ...round, callId })
       return {
         behavior: message === undefined ? { type: 'allow' } : { type: 'rejectContent', message },
       }

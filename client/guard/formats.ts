@@ -9,8 +9,7 @@ import { alternatives, kindOf, shown } from '../../shared/settings/mistake.ts'
 import { errorAnswer, furtherChoice, notPutTogether } from '../../shared/transcript/json-fields.ts'
 import type { Piece } from '../../shared/transcript/transcript.ts'
 import type { TranscriptFormat } from '../../shared/wire/format.ts'
-import { formatNamed, formatNames } from '../../shared/wire/formats.ts'
-import { itemListNames } from '../../shared/wire/openai-agents/history.ts'
+import { formatNamed, formatNames, historyFormats } from '../../shared/wire/formats.ts'
 import type { GuestAnswer, GuestFormat, GuestRequest } from './guest-conversation.ts'
 
 /** Throws `guest.format` for a request that is no object with a format. */
@@ -59,10 +58,7 @@ export function itemsOf({
 }
 
 /** The fields in which some format has a history. */
-const listNames = [
-  ...['messages', 'input', 'prompt', 'originalInput', 'original_input'],
-  ...itemListNames,
-]
+const listNames = [...new Set(historyFormats.flatMap(({ transcript }) => transcript.lists))]
 
 /**
  * Throws `guest.format` with the path into the answer. An answer that cannot be read whole may have

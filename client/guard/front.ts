@@ -24,6 +24,7 @@ import type {
   Policy,
 } from '../../shared/contract/messages.ts'
 import type { Clock, Milliseconds } from '../../shared/lib/clock.ts'
+import { roundIsOver } from '../../shared/model-texts/guests.ts'
 import { hashOfKey, idsOfKey, numberOfKey, roundKey } from '../../shared/transcript/round-key.ts'
 import { type FrontLink, type Inbox, openInbox } from './inbox.ts'
 import { responseOfCalls, resultOfCalls, textStandIn } from './unrecorded.ts'
@@ -364,7 +365,7 @@ async function verdictsOn(
 }
 
 const neverAllowed = {
-  text: 'Not run: the round of this call is over, and no verdict allowed it.',
+  text: roundIsOver,
   code: roundOver,
 }
 

@@ -31,6 +31,7 @@ import { isObject } from '../../shared/lib/json/json-object.ts'
 import type { WorkLog } from '../../shared/lib/lazy-log.ts'
 import { newest } from '../../shared/lib/newest.ts'
 import { cutToBytes } from '../../shared/lib/text-cut.ts'
+import * as texts from '../../shared/model-texts/guests.ts'
 import { alternatives, kindOf, shown } from '../../shared/settings/mistake.ts'
 import { canonicalArguments, roundKey, type Words } from '../../shared/transcript/round-key.ts'
 import type { Failed } from '../../shared/wire/exchange.ts'
@@ -273,7 +274,7 @@ export function createThreads({
             { rounds, hiddenKeys: [...hiddenKeys, ...(unseen === undefined ? [] : [unseen])] },
             { waitMs: waitMsDefault, signal },
           )
-          if (received === undefined) return unjudged(request, 'Weir did not answer in time')
+          if (received === undefined) return unjudged(request, texts.noAnswerInTime)
           hidden = hiddenCountsOf(received.advice.hidden)
           over = overCountsOf(received.advice.over)
           const { turn: open, round } = received.advice
@@ -286,7 +287,7 @@ export function createThreads({
         } catch (error) {
           if (signal?.aborted) throw error
           log.warn({ err: error, conversation: id }, 'a request of a guest could not be judged')
-          return unjudged(request, error instanceof WeirError ? error.message : 'Weir has failed')
+          return unjudged(request, error instanceof WeirError ? error.message : texts.weirHasFailed)
         }
       },
 
@@ -539,17 +540,17 @@ function sentOf({ raw, repair }: Response['calls'][number]): string {
 }
 
 const beyondLimits = {
-  text: `Not run: this response is above the limits of Weir, such as ${limits.responseCallsMax} calls in one response. Make fewer calls at once.`,
+  text: texts.beyondLimits(limits.responseCallsMax),
   code: 'guest.limits',
 } as const
 
 const repeatedCall = {
-  text: 'Not run: this response has this call twice, with the same id and arguments. Only one may run.',
+  text: texts.repeatedInResponse,
   code: 'guest.repeated',
 } as const
 
 const unavailable = {
-  text: 'Not run: Weir could not judge this call in time. Do not repeat it now.',
+  text: texts.notInTime,
   code: 'guest.unavailable',
 } as const
 
@@ -592,7 +593,7 @@ function verdictsFrom(
     const why =
       verdicts?.notCounted === undefined
         ? unavailable
-        : { text: `Not run: ${verdicts.notCounted}`, code: 'guest.over' as const }
+        : { text: texts.notCounted(verdicts.notCounted), code: 'guest.over' as const }
     return { callId, name, verdict: 'refuse', ...why }
   })
 }

@@ -15,6 +15,7 @@ import type {
 } from '../../shared/contract/messages.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { onOneLine, shortened } from '../../shared/lib/text-cut.ts'
+import { rulesUnreadable } from '../../shared/model-texts/refused-calls.ts'
 import {
   type Approval,
   applyDecision,
@@ -106,13 +107,11 @@ function judgeByRules(
   rules: CompiledRule[] | undefined,
 ): string | CallVerdict {
   if (rules === undefined) {
-    const why =
-      "the rules that say which calls need a person's approval cannot be read, so this call may not run. Go on without it, or tell the user."
     return {
       ordinal,
       verdict: 'reject',
       code: 'approval.rules-unusable',
-      text: why,
+      text: rulesUnreadable,
       evidence: null,
     }
   }

@@ -28,6 +28,11 @@ import type {
 import { unreachable } from '../../shared/contract/stage.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { cutToBytes, onOneLine, shortened } from '../../shared/lib/text-cut.ts'
+import {
+  decidedOtherwise,
+  nobodyDecided,
+  personRejected,
+} from '../../shared/model-texts/refused-calls.ts'
 
 /** The question to a person. */
 export type ApprovalRequest = RoundId &
@@ -165,17 +170,13 @@ export function verdictOf(approval: Decided): CallVerdict {
         evidence: null,
       }
     case 'rejected': {
-      const why =
-        approval.reason === '' ? 'No reason was given.' : `The reason given: "${approval.reason}".`
-      const text = `a person rejected this call of ${name}. ${why} Do not send the same call again; go on without it, or ask the user.`
+      const text = personRejected(name, approval.reason)
       return reject('approval.rejected', text, `by ${approval.by}`)
     }
-    case 'expired': {
-      const text = `${name} needs a person's approval for these arguments, and nobody gave it in time. Go on without it, or tell the user that an approval is needed.`
-      return reject('approval.expired', text, null)
-    }
+    case 'expired':
+      return reject('approval.expired', nobodyDecided(name), null)
     case 'withdrawn':
-      return reject(withdrawnCode, 'it was decided otherwise before a person could.', null)
+      return reject(withdrawnCode, decidedOtherwise, null)
     default:
       return unreachable(approval)
   }
@@ -202,43 +203,4 @@ export function givenOf(approval: Decided): InputGiven | undefined {
     default:
       return unreachable(approval)
   }
-}
-
-/** For the author of a decision that counted. */
-export function countedText({ kind, request: { name, id, question } }: Approval): string {
-  if (question !== null)
-    return kind === 'approved'
-      ? `Answered: ${id}. ${name} goes on with your values.`
-      : `Declined: ${id}. ${name} gets no values, and its server decides.`
-  return kind === 'approved'
-    ? `Approved: ${id}. ${name} may run with exactly these arguments.`
-    : `Rejected: ${id}. ${name} does not run, and the model gets the reason.`
-}
-
-/** For the author of a decision that did not count. */
-export function alreadyText(approval: Approval): string {
-  const { id } = approval.request
-  const nothing = `Nothing was changed: ${id}`
-  switch (approval.kind) {
-    case 'pending':
-      return `${nothing} waits with other arguments than your decision names. List it again, then decide.`
-    case 'approved':
-      return `${nothing} was approved by ${personText(approval)} at ${instant(approval.at)}. The call may have run already.`
-    case 'rejected':
-      return `${nothing} was rejected by ${personText(approval)} at ${instant(approval.at)}.`
-    case 'expired':
-      return `${nothing} was rejected because nobody decided before ${instant(approval.at)}.`
-    case 'withdrawn':
-      return `${nothing} was decided otherwise at ${instant(approval.at)}${approval.reason === '' ? '' : ` (${approval.reason})`}.`
-    default:
-      return unreachable(approval)
-  }
-}
-
-function personText({ by, identity }: { by: string; identity: PersonIdentity }): string {
-  return identity === 'claimed' ? `${by} (claimed)` : by
-}
-
-function instant(time: Milliseconds): string {
-  return new Date(time).toISOString()
 }

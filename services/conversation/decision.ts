@@ -4,8 +4,9 @@
 
 import { limits } from '../../shared/contract/limits.ts'
 import type { Cap, Response, RoundOutcome } from '../../shared/contract/messages.ts'
-import { outputNudge, reasons } from '../../shared/contract/turn/turn-texts.ts'
+import { reasons } from '../../shared/contract/turn/turn-texts.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
+import { outputNudge } from '../../shared/model-texts/requests.ts'
 import { type CapStep, capStep, expiresAt, wallStep } from '../turn/allowance.ts'
 import { capped, type Ending, failed } from '../turn/endings.ts'
 import { isReply } from '../turn/reply.ts'

@@ -39,8 +39,8 @@ import {
   type Stage,
   unreachable,
 } from '../../shared/contract/stage.ts'
-import { notes } from '../../shared/contract/turn/turn-texts.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
+import { missingRound } from '../../shared/model-texts/requests.ts'
 import { expiresAt, extended, wallStep, withOutcome } from '../turn/allowance.ts'
 import {
   cancelAt,
@@ -191,7 +191,7 @@ export const conversation: Stage<Conversation, In> = {
             return endEarly(place, state, capped(wallStep(state.turn.allowance)))
           case 'waiting':
             return carry(place, state, [
-              lostEntry({ ...place, ...state.outstanding }, notes.neverArrived),
+              lostEntry({ ...place, ...state.outstanding }, missingRound.neverArrived),
             ])
           case 'carrying':
             return { state }
@@ -231,7 +231,7 @@ export const conversation: Stage<Conversation, In> = {
     switch (state.phase) {
       case 'open':
       case 'waiting':
-        return endByFailure(place, state, { note: notes.brokenInTheTools, ending })
+        return endByFailure(place, state, { note: missingRound.brokenInTheTools, ending })
       case 'carrying':
         return message.type === 'carried' ? carry(place, state) : { state }
       case 'idle':

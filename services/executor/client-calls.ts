@@ -10,6 +10,7 @@ import type { CallId } from '../../shared/contract/ids.ts'
 import type { CallResult, ResultSent } from '../../shared/contract/messages.ts'
 import type { Output } from '../../shared/contract/stage.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
+import { cancelledAtClient as cancelledText } from '../../shared/model-texts/endings.ts'
 
 /** The activity record of an offer. `until`: the deadline of the result. */
 export function offered(
@@ -33,6 +34,6 @@ export function resultOf(
 }
 
 export const cancelledAtClient: CallEnding = outcomeUnknown(
-  'The turn was cancelled before the client sent the result of this call.',
+  cancelledText,
   'cancelled before the client sent its result',
 )

@@ -58,6 +58,8 @@ import {
 import { clientOwner, guestOwner, isGuest } from '../../shared/contract/topology.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { cutToBytes } from '../../shared/lib/text-cut.ts'
+import { earlierTry, runnerGone } from '../../shared/model-texts/endings.ts'
+import { notOffered, notWhole } from '../../shared/model-texts/refused-calls.ts'
 import { stopOfCall, stoppedCall } from '../../shared/runtime/stops.ts'
 import { cancelledAtClient, offered, resultOf } from './client-calls.ts'
 import {
@@ -257,11 +259,11 @@ function admission(
   if (isLate) return notRun('expired', false)
   const stop = stopOfCall(policy.stops, call.name)
   if (stop !== undefined) return stoppedCall(stop, false)
-  if (declaration === undefined) return rejected('this tool was not offered.', 'tool not offered')
+  if (declaration === undefined) return rejected(notOffered, 'tool not offered')
   // A call without arguments is valid for a tool without parameters: the validator's explicit rule
   // (I1.1).
   if (call.problem !== null && call.problem !== 'no_arguments')
-    return rejected('its arguments did not arrive whole.', 'arguments did not arrive whole')
+    return rejected(notWhole, 'arguments did not arrive whole')
   return declaration
 }
 
@@ -373,7 +375,7 @@ function onOutcome(turn: Turn | undefined, message: Outcome, time: Milliseconds)
   }
   if (phase.lapsed && promisesNeverRan(result.status)) {
     // The owner of this try knows only this try; keeps RESULTS-1.
-    const what = 'An earlier try of this call gave no result, and a further one was refused.'
+    const what = earlierTry('a further one was refused')
     return reportFinishedRounds(
       turn,
       [finishCall(turn, round, open, outcomeUnknown(what, 'no result of an earlier try'))],
@@ -418,10 +420,7 @@ function onLapsed(turn: Turn | undefined, message: Lapsed, time: Milliseconds): 
   const found = findCall(turn, message)
   if (turn === undefined || found === undefined || !isClaimOf(found.phase, message))
     return { state: turn }
-  const ending = outcomeUnknown(
-    'What ran this call ended without giving its result.',
-    'its executor ended without a result',
-  )
+  const ending = outcomeUnknown(runnerGone, 'its executor ended without a result')
   return reportFinishedRounds(
     turn,
     retryOrFinish(turn, found.round, found.open, found.phase, time, ending),

@@ -12,6 +12,8 @@ import {
 import { limits } from '../../shared/contract/limits.ts'
 import type { CallResult } from '../../shared/contract/messages.ts'
 import { cutToBytes, shortened } from '../../shared/lib/text-cut.ts'
+import { cutNote, earlierTry } from '../../shared/model-texts/endings.ts'
+import { rejectedForGood } from '../../shared/model-texts/refused-calls.ts'
 
 /**
  * The end of a call without a claim. Skipped, unless an earlier try lapsed: that one may have run
@@ -21,7 +23,7 @@ export function notRun(why: WhyNotRun, lapsed: boolean): CallEnding {
   if (lapsed) {
     const what = why === 'cancelled' ? 'the turn was cancelled' : 'the time for this turn was over'
     return outcomeUnknown(
-      `An earlier try of this call gave no result, and ${what} before it could be tried again.`,
+      earlierTry(`${what} before it could be tried again`),
       'no result of an earlier try',
     )
   }
@@ -32,7 +34,7 @@ export function notRun(why: WhyNotRun, lapsed: boolean): CallEnding {
 export function rejected(what: string, reason: string): CallEnding {
   return {
     status: 'rejected',
-    text: `Tool call rejected before execution: ${what} Do not retry it; continue without this tool, or tell the user.`,
+    text: rejectedForGood(what),
     reason,
   }
 }
@@ -58,10 +60,6 @@ export function cutWithNote(text: string, bytesMax: number): string {
   return note.length > bytesMax
     ? cutToBytes(text, bytesMax)
     : cutToBytes(text, bytesMax - note.length) + note
-}
-
-export function cutNote(bytes: number): string {
-  return `\n[cut: this is the beginning of ${bytes} bytes]`
 }
 
 const cutBefore = /\n\[cut: this is the beginning of (\d{1,15}) bytes\](\n\[[^\n]*\])?$/

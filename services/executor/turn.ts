@@ -20,9 +20,10 @@ import type { Output } from '../../shared/contract/stage.ts'
 import { clientOwner, guestOwner, isGuest } from '../../shared/contract/topology.ts'
 import { toolTimeout } from '../../shared/contract/turn/tool-deadline.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
+import { cutNote } from '../../shared/model-texts/endings.ts'
 import { redactedActivity } from '../../shared/runtime/redaction/agent-redaction.ts'
 import type { AwaitedGuard } from './guards/guard-answer.ts'
-import { bounded, bytesOf, cutNote, cutWithNote } from './results.ts'
+import { bounded, bytesOf, cutWithNote } from './results.ts'
 
 /** An open turn: with a running round, between its rounds, or only a cancel to remember. */
 export type Turn = TurnId & {

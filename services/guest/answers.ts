@@ -11,6 +11,7 @@ import type {
 } from '../../shared/contract/messages.ts'
 import type { Output } from '../../shared/contract/stage.ts'
 import { cutToBytes } from '../../shared/lib/text-cut.ts'
+import { refusedBefore as refusedBeforeText } from '../../shared/model-texts/endings.ts'
 import { stopOfTurn, stopReason } from '../../shared/runtime/stops.ts'
 import type { Place } from '../turn/unit.ts'
 import { hiddenOf, type OpenTurn } from './turn.ts'
@@ -99,7 +100,7 @@ export function repeated(
 export const refusedBeforeReason = 'refused before'
 
 const refusedBefore = {
-  text: 'This call was not run: it was refused when this response first came.',
+  text: refusedBeforeText,
   code: refusedBeforeReason,
 }
 

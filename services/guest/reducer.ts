@@ -43,8 +43,8 @@ import {
 } from '../../shared/contract/stage.ts'
 import { tenantOf } from '../../shared/contract/tenant.ts'
 import { isGuest, newestTurn } from '../../shared/contract/topology.ts'
-import { notes } from '../../shared/contract/turn/turn-texts.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
+import { missingRound } from '../../shared/model-texts/requests.ts'
 import { hashOfKey } from '../../shared/transcript/round-key.ts'
 import { capStep, expiresAt, withOutcome } from '../turn/allowance.ts'
 import {
@@ -188,7 +188,8 @@ export const guest: Stage<Guest, In> = {
     state.pending = [] // one of them may have thrown
     state.pendingBytes = 0
     const ending = internalFailure('guest', reason)
-    if (state.turn !== undefined) endByFailure(step, { note: notes.brokenInTheTools, ending })
+    if (state.turn !== undefined)
+      endByFailure(step, { note: missingRound.brokenInTheTools, ending })
     else if (message.type === 'tick') state.idleSince = record.time
     return settled(step)
   },
@@ -574,7 +575,7 @@ function onTick(step: Step): Reaction<Guest> {
   if (turn === undefined) return state.carrying ? { state } : carry(step, null)
   const { outstanding } = turn
   if (outstanding !== undefined) {
-    step.records.push(lostEntry({ ...place, ...outstanding }, notes.neverArrived))
+    step.records.push(lostEntry({ ...place, ...outstanding }, missingRound.neverArrived))
     turn.outstanding = undefined
     end(step, turn, cappedByWall(turn.allowance))
     drain(step)

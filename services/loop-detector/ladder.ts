@@ -9,6 +9,7 @@
 import { limits } from '../../shared/contract/limits.ts'
 import type { EvidenceRef, Rung } from '../../shared/contract/messages.ts'
 import { unreachable } from '../../shared/contract/stage.ts'
+import type { ShownCall } from '../../shared/model-texts/interventions.ts'
 import type { CallEvidence } from './evidence/evidence.ts'
 
 /** The memory of a repetition. */
@@ -20,8 +21,6 @@ export type Streak = {
   shown: ShownCall[]
   evidence: EvidenceRef[]
 }
-
-export type ShownCall = { tool: string; arguments: string; outcome: string }
 
 export function emptyStreak(): Streak {
   return { rung: 'none', round: 0, shown: [], evidence: [] }

@@ -7,6 +7,7 @@ import {
   type WhyNotRun,
 } from '../../shared/contract/call/call-endings.ts'
 import type { Call, CallResult, Rejection } from '../../shared/contract/messages.ts'
+import { callsBeyond, textOnlyResponse } from '../../shared/model-texts/endings.ts'
 
 /** Skips every call of a round. */
 export function allSkipped(calls: Call[], why: WhyNotRun): CallResult[] {
@@ -66,16 +67,8 @@ export function completed(calls: Call[], ...known: CallResult[][]): CallResult[]
 
 function overBudget(ordinal: number, callsLeft: number): CallResult {
   return callsLeft <= 0
-    ? skipped(
-        ordinal,
-        'This call was not run: no tool can be called in this response. Answer the user in plain text, with what you know so far.',
-        'no tool can be called in this response',
-      )
-    : skipped(
-        ordinal,
-        `This call was not run: the turn had ${callsLeft === 1 ? 'only one tool call' : `only ${callsLeft} tool calls`} left, and this response holds more.`,
-        'over the limit of tool calls',
-      )
+    ? skipped(ordinal, textOnlyResponse, 'no tool can be called in this response')
+    : skipped(ordinal, callsBeyond(callsLeft), 'over the limit of tool calls')
 }
 
 function rejectedResult({ ordinal, text, reason }: Rejection): CallResult {

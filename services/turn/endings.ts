@@ -2,6 +2,7 @@
 // Conversations and guests write them.
 
 import type { RoundId, TurnId } from '../../shared/contract/ids.ts'
+import { limits } from '../../shared/contract/limits.ts'
 import type {
   Cancel,
   Content,
@@ -14,8 +15,10 @@ import type {
 } from '../../shared/contract/messages.ts'
 import type { Output } from '../../shared/contract/stage.ts'
 import type { Port } from '../../shared/contract/topology.ts'
-import { notes, reasons } from '../../shared/contract/turn/turn-texts.ts'
+import { reasons } from '../../shared/contract/turn/turn-texts.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
+import { shortened } from '../../shared/lib/text-cut.ts'
+import { missingRound } from '../../shared/model-texts/requests.ts'
 import type { CapStep } from './allowance.ts'
 
 export type Ending = Pick<TurnFinished, 'outcome' | 'reason' | 'class' | 'cap'>
@@ -86,7 +89,10 @@ export function roundEntry(
   const content =
     failure === null
       ? { response, note: null }
-      : { response: null, note: notes.failed(failure.reason) }
+      : {
+          response: null,
+          note: shortened(missingRound.failed(failure.reason), limits.reasonBytesMax),
+        }
   return entry({ conversation, turn, round, results, nudge, redact, ...content })
 }
 

@@ -17,6 +17,7 @@ import {
 import { argumentText } from '../../shared/contract/call/call.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type { Call } from '../../shared/contract/messages.ts'
+import { textTooLong } from '../../shared/model-texts/arguments.ts'
 import { withoutOtherBranches } from './branch-faults.ts'
 import { notAnObject, unreadable } from './call-problem.ts'
 import { missingFields, type Refusal } from './directive.ts'
@@ -67,7 +68,7 @@ function refusalOf(
         code: 'bad_arguments',
         reason,
         unknown: 'arguments',
-        notes: ['Send a shorter text.'],
+        notes: [textTooLong],
       }
     }
     case 'unjudged':

@@ -7,6 +7,7 @@ import { limits } from '../../shared/contract/limits.ts'
 import type { Call, CallProblem, Stop } from '../../shared/contract/messages.ts'
 import { unreachable } from '../../shared/contract/stage.ts'
 import { type JsonFault, jsonFault } from '../../shared/lib/json/json-fault.ts'
+import * as texts from '../../shared/model-texts/arguments.ts'
 import { missingFields, type Refusal } from './directive.ts'
 
 /** `missing`: the required fields that empty arguments lack. */
@@ -25,7 +26,7 @@ export function problemRefusal(
         code: 'bad_arguments',
         reason: `the provider reported an error ${where}`,
         unknown: 'arguments',
-        notes: [incomplete],
+        notes: [texts.incompleteArguments],
       }
     }
     case 'no_arguments': {
@@ -33,8 +34,8 @@ export function problemRefusal(
         missing.length > 0 ? missingFields(missing) : 'no arguments came, and the tool needs some'
       const notes = [
         call.repair === null
-          ? 'No argument text came with this call: none was sent, or it was lost on the way.'
-          : `The argument text was ${call.repair.sent.trim()}, which means no arguments.`,
+          ? texts.noArgumentText
+          : texts.meansNoArguments(call.repair.sent.trim()),
       ]
       return {
         code: 'no_arguments',
@@ -47,20 +48,15 @@ export function problemRefusal(
       return unreadable(call.raw)
     case 'not_an_object':
       return notAnObject(call.raw)
-    case 'lost_arguments': {
-      const notes = [
-        'Argument text came that belongs to no call, so that of this call was lost on the way.',
-        'Make the call again.',
-      ]
+    case 'lost_arguments':
       return {
         code: 'no_arguments',
         reason: 'the arguments were lost on the way',
         unknown: missing.length > 0 ? missing : 'arguments',
-        notes,
+        notes: texts.lostArguments,
       }
-    }
     case 'free_text': {
-      const notes = ['Arguments have to be the text of one JSON object and nothing else.']
+      const notes = [texts.oneObject]
       return {
         code: 'bad_arguments',
         reason: 'the call has free text in the place of JSON arguments',
@@ -73,9 +69,6 @@ export function problemRefusal(
   }
 }
 
-const incomplete =
-  'Nothing was run, because what arrived may only be the beginning. To make this call, send all of its arguments.'
-
 /**
  * The length is in the detail: loop keys consist of reasons, and a mistake is the same at any
  * length.
@@ -86,7 +79,7 @@ function truncated(call: Call, stop: Stop): Pick<Refusal, 'reason' | 'detail' | 
   if (Buffer.byteLength(call.raw) > limits.argumentBytesMax - 4)
     return {
       reason: `the arguments are longer than ${limits.argumentBytesMax} bytes`,
-      notes: ['Send less in one call.'],
+      notes: [texts.callTooLong],
     }
   const length = call.raw === '' ? {} : { detail: `${call.raw.length} characters of them had come` }
   if (stop === 'length') {
@@ -96,11 +89,15 @@ function truncated(call: Call, stop: Stop): Pick<Refusal, 'reason' | 'detail' | 
     return {
       reason,
       ...length,
-      notes: [incomplete, 'Keep them short, so that they fit into one response.'],
+      notes: [texts.incompleteArguments, texts.keepShort],
     }
   }
   const where = hasBegun(call) ? 'inside the arguments' : 'before the arguments began'
-  return { reason: `the response broke off ${where}`, ...length, notes: [incomplete] }
+  return {
+    reason: `the response broke off ${where}`,
+    ...length,
+    notes: [texts.incompleteArguments],
+  }
 }
 
 /** A start input alone is only the beginning of a call. */
@@ -115,14 +112,14 @@ export function unreadable(raw: string): Refusal {
     const reason = `the arguments are nested deeper than ${limits.argumentDepthMax} levels`
     return { code: 'bad_arguments', reason, unknown: 'arguments' }
   }
-  const notes = ['Arguments have to be the text of one JSON object and nothing else.']
+  const notes = [texts.oneObject]
   const strange = fault === undefined ? undefined : strangeEscape(raw)
   return {
     code: 'bad_arguments',
     reason: 'the arguments are not valid JSON',
     ...detailOf(fault, raw),
     unknown: 'arguments',
-    notes: strange === undefined ? notes : [...notes, escapeNote(strange)],
+    notes: strange === undefined ? notes : [...notes, texts.strangeEscape(visible(strange))],
   }
 }
 
@@ -131,10 +128,6 @@ function strangeEscape(raw: string): string | undefined {
   for (const [found] of raw.matchAll(/\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}|.|$)/gsu))
     if (!/^\\(?:["\\/bfnrt']|u.|$)/.test(found)) return found
   return undefined
-}
-
-function escapeNote(strange: string): string {
-  return `'${visible(strange)}' is no escape of JSON, and readers differ in its meaning. Write \\\\ for a backslash, \\n for a line end, \\u and four digits for another character.`
 }
 
 function detailOf(fault: JsonFault | undefined, raw: string): Pick<Refusal, 'detail'> {
@@ -147,7 +140,7 @@ function detailOf(fault: JsonFault | undefined, raw: string): Pick<Refusal, 'det
 
 export function notAnObject(raw: string): Refusal {
   const kind = kindOf(raw.trimStart().charAt(0))
-  const notes = encodesObject(raw) ? ['Send the object itself, not its text inside a string.'] : []
+  const notes = encodesObject(raw) ? [texts.objectInString] : []
   return {
     code: 'bad_arguments',
     reason: 'the arguments are not a JSON object',

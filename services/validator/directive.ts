@@ -14,6 +14,7 @@ import { filledTemplate } from '../../shared/contract/arguments/refusal-template
 import { limits } from '../../shared/contract/limits.ts'
 import type { Call, Rejection } from '../../shared/contract/messages.ts'
 import { shortened } from '../../shared/lib/text-cut.ts'
+import * as texts from '../../shared/model-texts/refused-calls.ts'
 
 /** The reasons for refusing a call, in pieces. */
 export type Refusal = {
@@ -65,15 +66,11 @@ const noteBytesMax = 1_024
 
 function directive(refusal: Refusal, sent: string): string {
   const { unknown, alsoWrong = [], notes = [] } = refusal
-  const { what, verb } = unknownSubject(unknown)
   return [
-    `Tool call rejected before execution: ${foundIn(refusal)}.`,
-    `You sent: ${shownArguments(sent)}`,
-    `Do not retry with the same arguments. If you do not know what ${what}`,
-    `to ${verb}, respond in text and ask the user for clarification.`,
+    ...texts.wrongArguments(`${foundIn(refusal)}.`, shownArguments(sent), unknownSubject(unknown)),
     ...(alsoWrong.length === 0
       ? []
-      : [shortened(`Also wrong: ${alsoWrong.join('; ')}.`, noteBytesMax)]),
+      : [shortened(texts.alsoWrong(alsoWrong.join('; ')), noteBytesMax)]),
     ...notes.map((note) => shortened(note, noteBytesMax)),
   ].join('\n')
 }
@@ -91,7 +88,7 @@ function filledRefusal(
 ): string {
   const { alsoWrong = [], notes = [] } = refusal
   const required =
-    requiredFields.length === 0 ? [] : [`Required fields: ${listed(requiredFields.map(quoted))}.`]
+    requiredFields.length === 0 ? [] : [texts.requiredFields(listed(requiredFields.map(quoted)))]
   const slots = {
     problems: shortened([foundIn(refusal), ...alsoWrong].join('; '), foundBytesMax + noteBytesMax),
     accepted: shortened([...notes, ...required].join(' '), noteBytesMax),

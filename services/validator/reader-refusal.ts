@@ -3,6 +3,7 @@
 
 import { type MembersFault, membersFaultWords } from '../../shared/contract/arguments/members.ts'
 import { quoted, shownName } from '../../shared/contract/arguments/name-text.ts'
+import * as texts from '../../shared/model-texts/arguments.ts'
 import type { Refusal } from './directive.ts'
 import type { InexactNumber } from './inexact-number.ts'
 import type { NameVariant } from './name-variant.ts'
@@ -12,14 +13,8 @@ export function memberRefusal(fault: Exclude<MembersFault, { kind: 'too-deep' }>
     code: 'bad_arguments',
     reason: membersFaultWords(fault),
     unknown: fault.kind === 'alike' ? [fault.other, fault.name] : [fault.name],
-    notes: [memberNotes[fault.kind]],
+    notes: [texts.ambiguousMember[fault.kind]],
   }
-}
-
-const memberNotes = {
-  repeated: 'Each field may be given once: readers differ in which of two they take.',
-  alike: 'Some readers take them for one field. Give the one that you mean, once.',
-  nul: 'Some readers end a name there. Leave that character out.',
 }
 
 /** The directive names the declared field, because the model most likely means it. */
@@ -28,7 +23,7 @@ export function variantRefusal({ name, declared }: NameVariant): Refusal {
     code: 'schema',
     reason: `unknown field ${quoted(name)}: it differs from the field ${quoted(declared)} only in its letters' case or form`,
     unknown: [declared],
-    notes: [`If you mean ${quoted(declared)}, write exactly that name.`],
+    notes: [texts.exactName(quoted(declared))],
   }
 }
 
@@ -40,10 +35,6 @@ export function inexactRefusal({ field, sent, mayBeString }: InexactNumber): Ref
     reason: `${subject} cannot be read exactly`,
     detail: `some readers take ${shownName(sent)} for ${Number(sent)}`,
     unknown: field === '' ? 'arguments' : [field],
-    notes: [
-      mayBeString
-        ? 'Send it as a string: this field accepts one.'
-        : 'Send a number with at most 15 significant digits.',
-    ],
+    notes: [mayBeString ? texts.numberAsString : texts.fewerDigits],
   }
 }

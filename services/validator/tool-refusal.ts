@@ -3,6 +3,7 @@
 
 import { listed, quoted } from '../../shared/contract/arguments/name-text.ts'
 import { nameFault, nearestNames } from '../../shared/contract/arguments/tool-name.ts'
+import * as texts from '../../shared/model-texts/arguments.ts'
 import type { Refusal } from './directive.ts'
 
 /**
@@ -11,11 +12,9 @@ import type { Refusal } from './directive.ts'
  */
 export function unknownTool(name: string, offered: string[]): Refusal {
   const tools =
-    offered.length === 0
-      ? 'No tool is offered in this request.'
-      : `Tools offered in this request: ${listed(offered.map(quoted))}.`
+    offered.length === 0 ? texts.noToolOffered : texts.toolsOffered(listed(offered.map(quoted)))
   const near = nearestNames(name, offered)
-  const notes = near.length === 0 ? [tools] : [`Did you mean ${listed(near.map(quoted))}?`, tools]
+  const notes = near.length === 0 ? [tools] : [texts.didYouMean(listed(near.map(quoted))), tools]
   switch (nameFault(name)) {
     case 'blank':
       return {
@@ -51,8 +50,6 @@ export function unusableSchema(name: string, why: string): Refusal {
     reason: `the schema of tool ${quoted(name)} cannot be used`,
     detail: why,
     unknown: 'tool',
-    notes: [
-      'This is a fault of how the tool is declared, not of your arguments. Do not call this tool again.',
-    ],
+    notes: [texts.badDeclaration],
   }
 }

@@ -12,6 +12,8 @@ import type { PolicyRecord } from '../contract/performer.ts'
 import { tenantOf } from '../contract/tenant.ts'
 import { stopKeyPrefix } from '../contract/topology.ts'
 import { shortened } from '../lib/text-cut.ts'
+import { earlierTry, notRun } from '../model-texts/endings.ts'
+import { rejectedForGood } from '../model-texts/refused-calls.ts'
 import { matchesPattern } from './guards/tool-pattern.ts'
 
 export type StopTarget = { agent: string; conversation: ConversationId }
@@ -79,14 +81,14 @@ export function stoppedCall(stop: StopInForce, lapsed: boolean): CallEnding {
   const reason = stopReason(stop)
   if (lapsed)
     return outcomeUnknown(
-      `An earlier try of this call gave no result, and before a further one ${reason}.`,
+      earlierTry(`before a further one ${reason}`),
       'no result of an earlier try',
     )
   if (stop.scope === 'tool')
     return {
       status: 'rejected',
-      text: `Tool call rejected before execution: ${reason}. Do not retry it; continue without this tool, or tell the user.`,
+      text: rejectedForGood(`${reason}.`),
       reason,
     }
-  return { status: 'skipped', text: `This call was not run: ${reason}.`, reason }
+  return { status: 'skipped', text: notRun(`${reason}.`), reason }
 }

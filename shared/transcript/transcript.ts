@@ -4,7 +4,8 @@
 // TRANSCRIPT-1. The model's pieces between two pieces of a user or a tool are one response. A new
 //     response begins only after an empty one.
 // TRANSCRIPT-2. A result belongs to the oldest open call with its id, in the latest response with
-//     such a call. Ids repeat, and results come in the order in which tools end.
+//     such a call. Ids repeat, and results come in the order in which tools end. Without ids, the
+//     name of the tool decides, if the result has one.
 // TRANSCRIPT-3. Pieces without a place are counted and reported, never guessed.
 // TRANSCRIPT-4. A call without a result has an unknown outcome if the model went on. Otherwise it
 //     stays open.
@@ -26,7 +27,8 @@ export type Piece =
   | { kind: 'text'; text: string }
   | { kind: 'reasoning'; block: unknown }
   | { kind: 'call'; id: string; name: string; arguments: string }
-  | { kind: 'result'; id: string; text: string; isError: boolean; where: string }
+  /** `name`: of its tool, if the format pairs results by name. */
+  | { kind: 'result'; id: string; name?: string; text: string; isError: boolean; where: string }
   | { kind: 'ended'; usage: Usage | undefined; finish: string }
   | { kind: 'left-out'; what: string; where: string }
 
@@ -113,7 +115,7 @@ export type ReadTurns = {
 export function emptyTranscript(): ReadTurns {
   return {
     turns: [],
-    waiting: new Map(),
+    waiting: { byId: new Map(), byName: new Map() },
     isModelSpeaking: false,
     isLastSilent: true,
     newest: { turn: 0, response: 0 },
@@ -137,7 +139,7 @@ export function addPieces(
         read.isModelSpeaking = false
         break
       case 'result': {
-        const call = takeWaiting(waiting, piece.id)
+        const call = takeWaiting(waiting, piece)
         if (call === undefined) leftOut.leave('a result without a call before it', piece.where)
         else call.result = { text: piece.text, isError: piece.isError }
         read.isModelSpeaking = false
@@ -186,29 +188,43 @@ function endCalls({ turns, newest }: ReadTurns): void {
   }
 }
 
-/** The calls without a result by their id, those of one response together. `next`: the oldest. */
-type Waiting = Map<
+/**
+ * The calls without a result by their id, and those without an id by their tool too. Those of one
+ * response stand together. `next`: the oldest.
+ */
+type Waiting = { byId: WaitingCalls; byName: WaitingCalls }
+type WaitingCalls = Map<
   string,
   { response: TranscriptResponse; calls: TranscriptCall[]; next: number }[]
 >
 
 function addWaiting(waiting: Waiting, call: TranscriptCall, response: TranscriptResponse): void {
-  const groups = waiting.get(call.id) ?? []
-  waiting.set(call.id, groups)
-  const last = groups.at(-1)
-  if (last?.response === response) last.calls.push(call)
-  else groups.push({ response, calls: [call], next: 0 })
+  addTo(waiting.byId, call.id)
+  if (call.id === '') addTo(waiting.byName, call.name)
+
+  function addTo(calls: WaitingCalls, key: string): void {
+    const groups = calls.get(key) ?? []
+    calls.set(key, groups)
+    const last = groups.at(-1)
+    if (last?.response === response) last.calls.push(call)
+    else groups.push({ response, calls: [call], next: 0 })
+  }
 }
 
 /** Keeps TRANSCRIPT-2. */
-function takeWaiting(waiting: Waiting, id: string): TranscriptCall | undefined {
-  const groups = waiting.get(id)
-  const last = groups?.at(-1)
-  const call = last?.calls[last.next]
-  if (last === undefined) return undefined
-  last.next += 1
-  if (last.next === last.calls.length) groups?.pop()
-  return call
+function takeWaiting(
+  { byId, byName }: Waiting,
+  { id, name }: { id: string; name?: string },
+): TranscriptCall | undefined {
+  const groups = id === '' && name !== undefined ? byName.get(name) : byId.get(id)
+  for (;;) {
+    const last = groups?.at(-1)
+    const call = last?.calls[last.next]
+    if (last === undefined || call === undefined) return undefined
+    last.next += 1
+    if (last.next === last.calls.length) groups?.pop()
+    if (typeof call.result !== 'object') return call // taken by its name
+  }
 }
 
 function silence(id: string | undefined): TranscriptResponse {

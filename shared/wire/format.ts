@@ -13,7 +13,10 @@ export type Json = Record<string, unknown>
 
 export type WireFormat<Name extends string = string> = {
   name: Name
-  transcript: TranscriptFormat
+  /** Absent for the sessions of a program, which no guest sends. */
+  transcript?: TranscriptFormat
+  /** Present for files that a program writes while its agent works. */
+  session?: SessionFormat
   /** Present for an API of a model. */
   request?: RequestFormat
   answer?: AnswerFormat
@@ -27,6 +30,31 @@ export type TranscriptFormat = {
   answer(answer: unknown, where: string): Piece[]
   /** A noun phrase for such an answer, for errors. */
   answerName: string
+  /** The members of an object that can have the list of messages. */
+  lists: readonly string[]
+  /** Present if `weir import-transcript` reads the format. */
+  file?: TranscriptFile
+}
+
+export type TranscriptFile = {
+  /** Its value of `--format`. Formats with the same value have the same readers. */
+  name: string
+  /** Reads a single message or item. */
+  item(value: unknown, where: string): Piece[]
+  /** A request can end with the beginning of its answer. */
+  prefills: boolean
+}
+
+/** The lines of a recorded session: messages of a format in envelopes, between other lines. */
+export type SessionFormat = {
+  /** The format of the messages. */
+  messages: TranscriptFormat
+  /** The message in a line. Undefined: it has none, or the line is of another format. */
+  message(line: Json): unknown
+  /** Why a message does not count, in a few words for people. Undefined: it counts. */
+  leftOut?(line: Json): string | undefined
+  /** Reads the lines of one file in order: the sub-agent that wrote each; empty: the main agent. */
+  agents?(): (line: Json) => string
 }
 
 /** The body of a request on the network. */

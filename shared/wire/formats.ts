@@ -2,7 +2,9 @@
 
 import { aiSdk } from './ai-sdk/format.ts'
 import { anthropic } from './anthropic/format.ts'
-import type { WireFormat } from './format.ts'
+import { claudeCode } from './claude-code/format.ts'
+import { codex } from './codex/format.ts'
+import type { SessionFormat, TranscriptFile, TranscriptFormat, WireFormat } from './format.ts'
 import { langchain } from './langchain/format.ts'
 import { openaiAgents } from './openai-agents/format.ts'
 import { openaiChat } from './openai-chat/format.ts'
@@ -15,25 +17,58 @@ export const formats = [
   aiSdk,
   langchain,
   openaiAgents,
+  claudeCode,
+  codex,
 ] as const
 
-export type FormatName = (typeof formats)[number]['name']
+const all: readonly WireFormat[] = formats
 
-export const formatNames: readonly FormatName[] = formats.map(({ name }) => name)
+/** The formats of guests. */
+export type FormatName = Extract<(typeof formats)[number], { transcript: object }>['name']
 
-export function formatNamed(name: FormatName): WireFormat<FormatName>
+/** A format of guests. */
+export type HistoryFormat = WireFormat<FormatName> & Required<Pick<WireFormat, 'transcript'>>
+
+export const historyFormats: readonly HistoryFormat[] = all.filter(hasTranscript)
+
+export const formatNames: readonly FormatName[] = historyFormats.map(({ name }) => name)
+
+export function formatNamed(name: FormatName): HistoryFormat
 /** Undefined: no format has this name. */
-export function formatNamed(name: unknown): WireFormat<FormatName> | undefined
-export function formatNamed(name: unknown): WireFormat<FormatName> | undefined {
-  return formats.find((format) => format.name === name)
+export function formatNamed(name: unknown): HistoryFormat | undefined
+export function formatNamed(name: unknown): HistoryFormat | undefined {
+  return historyFormats.find((format) => format.name === name)
 }
 
 /** The format of an API of a model: requests and answers on the network. */
-export type ModelFormat = WireFormat<FormatName> &
+export type ModelFormat = HistoryFormat &
   Required<Pick<WireFormat, 'request' | 'answer' | 'stream'>>
 
-export const modelFormats: readonly ModelFormat[] = formats.filter(isOfModel)
+export const modelFormats: readonly ModelFormat[] = historyFormats.filter(isOfModel)
 
-function isOfModel(format: WireFormat<FormatName>): format is ModelFormat {
+function hasTranscript(format: WireFormat): format is HistoryFormat {
+  return format.transcript !== undefined
+}
+
+function isOfModel(format: HistoryFormat): format is ModelFormat {
   return format.request !== undefined && format.answer !== undefined && format.stream !== undefined
 }
+
+/** A format that `weir import-transcript` reads. */
+export type FileFormat = TranscriptFormat & { file: TranscriptFile }
+
+/** The formats of files by their value of `--format`. */
+export const fileFormats: ReadonlyMap<string, FileFormat & { session?: SessionFormat }> = new Map(
+  all.flatMap(fileFormat),
+)
+
+function fileFormat({ name, transcript, session }: WireFormat) {
+  if (transcript?.file !== undefined)
+    return [[transcript.file.name, { ...transcript, file: transcript.file }] as const]
+  const file = session?.messages.file
+  if (session === undefined || file === undefined) return []
+  return [[name, { ...session.messages, file, session }] as const]
+}
+
+/** The recorded sessions of programs. */
+export const sessions: readonly SessionFormat[] = all.flatMap(({ session }) => session ?? [])

@@ -2,7 +2,7 @@
 
 import { type Command, Option } from 'commander'
 import { findsConversations } from '../../terminal/ending.ts'
-import { transcriptFormats } from '../../transcripts/format-names.ts'
+import { transcriptFormats } from '../../transcripts/formats.ts'
 import {
   bundleOption,
   listed,

@@ -25,7 +25,8 @@ import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { shortened } from '../../../shared/lib/text-cut.ts'
 import { toRecord } from '../../../shared/runtime/record.ts'
-import { type Approval, alreadyText, applyTime, countedText, idFrom } from '../approval.ts'
+import { type Approval, applyTime, idFrom } from '../approval.ts'
+import { alreadyText, countedText } from '../decision-texts.ts'
 import { type ApprovalEntry, readApprovals, readPartition, waitingIn } from './approval-log.ts'
 
 /**

@@ -17,6 +17,13 @@ import type {
 } from '../../../shared/contract/messages.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import { cutToBytes, onOneLine, shortened } from '../../../shared/lib/text-cut.ts'
+import {
+  guardSays,
+  noReasonGiven,
+  silentGuard,
+  unusableGuard,
+  vetoedCall,
+} from '../../../shared/model-texts/refused-calls.ts'
 
 /** A guard that a round waits for. `due`: its deadline. `ordinals`: the calls that it received. */
 export type AwaitedGuard = Pick<GuardInForce, 'name' | 'version' | 'onTimeout'> & {
@@ -44,12 +51,13 @@ export function answerOf(
       verdicts: ordinals.flatMap((ordinal) => byOrdinal.get(ordinal) ?? []).map(bounded),
     }
   }
-  const text = `the guard "${name}" gave an answer that cannot be used, and without its word this call may not run.`
   const evidence = `it said nothing of call ${missing}`
   return {
     answer: 'unusable',
     version: by,
-    verdicts: ordinals.map((ordinal) => rejection(ordinal, 'guard.unusable', text, evidence)),
+    verdicts: ordinals.map((ordinal) =>
+      rejection(ordinal, 'guard.unusable', unusableGuard(name), evidence),
+    ),
   }
 }
 
@@ -61,23 +69,21 @@ function isStricter(known: CallVerdict | undefined, { verdict }: CallVerdict): b
 
 /** The verdicts on the calls of a guard whose deadline has passed. */
 export function silenceOf({ name, version, onTimeout, ordinals }: AwaitedGuard): Answer {
-  const text = `the guard "${name}" did not answer in time, and without its word this call may not run.`
   const verdicts = ordinals.map(
     (ordinal): CallVerdict =>
       onTimeout === 'allow'
         ? { ordinal, verdict: 'pass', code: 'guard.silent', text: '', evidence: null }
-        : rejection(ordinal, 'guard.silent', text, null),
+        : rejection(ordinal, 'guard.silent', silentGuard(name), null),
   )
   return { answer: 'silent', version, verdicts }
 }
 
 /** The result of a call that a guard rejected: it never ran. */
 export function vetoed(guard: string, { code, text }: CallVerdict): CallEnding {
-  const named = `the guard "${guard}" `
-  const why = text.startsWith(named) ? text : `${named}says: ${text}`
+  const why = text.startsWith(`the guard "${guard}" `) ? text : guardSays(guard) + text
   return {
     status: 'vetoed',
-    text: `Tool call vetoed before execution: ${why}`,
+    text: vetoedCall(why),
     reason: `vetoed by guard ${guard}: ${code}`,
   }
 }
@@ -112,7 +118,7 @@ function bounded({ ordinal, verdict, code, text, evidence }: CallVerdict): CallV
     ordinal,
     verdict,
     code: shortened(onOneLine(code), limits.guardCodeCharsMax) || 'rejected',
-    text: cutToBytes(text, limits.guardTextBytesMax) || 'it gives no reason.',
+    text: cutToBytes(text, limits.guardTextBytesMax) || noReasonGiven,
     evidence: evidence === null ? null : cutToBytes(evidence, limits.guardEvidenceBytesMax),
   }
 }

@@ -19,6 +19,7 @@ import type {
 import type { Output } from '../../../shared/contract/stage.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import { onOneLine, shortened } from '../../../shared/lib/text-cut.ts'
+import { noApprovalRule } from '../../../shared/model-texts/refused-calls.ts'
 import { modeFor } from '../../../shared/runtime/guards/tool-pattern.ts'
 import { redactedActivity } from '../../../shared/runtime/redaction/agent-redaction.ts'
 import { notRun } from '../results.ts'
@@ -148,20 +149,18 @@ function verdictThatCounts(
   { phase, requested, isApproved }: OpenCall,
 ): CallVerdict {
   if (isApproved || phase.kind !== 'waiting') return verdict
-  const nobody =
-    'No approval rule lets a person decide it here. Go on without it, or tell the user.'
   if (verdict.verdict === 'ask' && !phase.guards.includes(approvalGuard))
     return {
       ...verdict,
       verdict: 'reject',
-      text: `it needs a person's approval: ${verdict.text} ${nobody}`,
+      text: noApprovalRule(verdict.text, true),
     }
   if (verdict.verdict === 'pass' && guard === approvalGuard && requested !== undefined)
     return {
       ...verdict,
       verdict: 'reject',
       code: 'approval.not-requested',
-      text: `the call needs a person's approval: ${requested} ${nobody}`,
+      text: noApprovalRule(requested, false),
     }
   return verdict
 }

@@ -12,6 +12,7 @@ import { limits } from '../../../shared/contract/limits.ts'
 import type { GuardInForce, GuardRegistration } from '../../../shared/contract/messages.ts'
 import type { PolicyRecord } from '../../../shared/contract/performer.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
+import { absentGuard, guardsUnreadable } from '../../../shared/model-texts/refused-calls.ts'
 import { modeFor } from '../../../shared/runtime/guards/tool-pattern.ts'
 import { vetoed } from '../guards/guard-answer.ts'
 
@@ -24,25 +25,19 @@ export function absentGuardVeto(
   { tool, clearedAt, guards }: GuardedCall,
 ): CallEnding | undefined {
   for (const { message, time } of registered) {
-    if (message.type !== 'guard-registration') return vetoOf('policies', unreadable)
+    if (message.type !== 'guard-registration') return vetoOf('policies', guardsUnreadable)
     if (time > clearedAt - limits.guardStampedMs || modeFor(message, tool) !== 'enforce') continue
     const named = guards.find(({ name }) => name === message.name)
     if (named === undefined || !isDeepStrictEqual(contentOf(named), contentOf(message)))
-      return vetoOf(
-        message.name,
-        `the guard "${message.name}" is in force and did not get this call.`,
-      )
+      return vetoOf(message.name, absentGuard(message.name))
   }
   return undefined
 }
 
 /** The veto while the registrations cannot be read (R6). */
 export function unreadableGuardsVeto(): CallEnding {
-  return vetoOf('policies', unreadable)
+  return vetoOf('policies', guardsUnreadable)
 }
-
-const unreadable =
-  'the registered guards and stops cannot be read, and without them this call may not run.'
 
 function vetoOf(guard: string, text: string): CallEnding {
   return vetoed(guard, {

@@ -10,6 +10,7 @@ import { tryIdOf } from '../../../shared/contract/ids.ts'
 import type { Message } from '../../../shared/contract/messages.ts'
 import { clientOwner } from '../../../shared/contract/topology.ts'
 import type { Clock } from '../../../shared/lib/clock.ts'
+import { noClientToolDeclared } from '../../../shared/model-texts/refused-calls.ts'
 import { bounded, rejected } from '../results.ts'
 import type { OfferTask } from '../tasks.ts'
 import { nameOf } from './jobs.ts'
@@ -102,7 +103,4 @@ function claim(task: OfferTask, owner: string): Message {
   return { type: 'claim', ...tryIdOf(task), owner }
 }
 
-const noSuchTool = rejected(
-  'the executor has no tool of a client with this declaration.',
-  'no tool with this declaration',
-)
+const noSuchTool = rejected(noClientToolDeclared, 'no tool with this declaration')

@@ -15,6 +15,8 @@ import type { PerformerContext } from '../../../shared/contract/performer.ts'
 import { traceparentOf } from '../../../shared/contract/trace-ids.ts'
 import type { Clock, Milliseconds } from '../../../shared/lib/clock.ts'
 import { secretMask } from '../../../shared/lib/secret-mask.ts'
+import { toolStartFailed } from '../../../shared/model-texts/endings.ts'
+import { noToolDeclared, programChanged } from '../../../shared/model-texts/refused-calls.ts'
 import { bounded, rejected } from '../results.ts'
 import {
   type Claimed,
@@ -248,16 +250,13 @@ function leftOf(clock: Clock, sentAt: Instant, { startWithinMs }: RunTask): Mill
 function changedProgram(kind: ToolRun['kind'], program: string): ToolEnding {
   return {
     status: 'vetoed',
-    text: 'Tool call vetoed before execution: the program of this tool changed after the call was shown for approval, so the approval does not hold for it. Call the tool again if you still need it: the call is then shown with the new program.',
+    text: programChanged,
     reason: 'its program changed after the question',
     fault: `the program of this ${kind} tool is not the approved one (${program.slice(0, 12)}): a file of it changed, or this executor has other files than the one that asked. Compare them, then let the model call it again`,
   }
 }
 
-const noSuchTool = rejected(
-  'the executor has no tool with this declaration.',
-  'no tool with this declaration',
-)
+const noSuchTool = rejected(noToolDeclared, 'no tool with this declaration')
 
 /** StartTool must not throw. If one does, the other tools of this process go on. */
 function startSafely(start: () => RunningTool): RunningTool {
@@ -266,7 +265,7 @@ function startSafely(start: () => RunningTool): RunningTool {
   } catch (error) {
     const ending: ToolEnding = {
       status: 'error',
-      text: 'The tool could not be started.',
+      text: toolStartFailed,
       reason: 'could not be started',
       fault: `starting the tool threw: ${error instanceof Error ? error.message : String(error)}`,
     }

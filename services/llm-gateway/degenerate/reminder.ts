@@ -1,11 +1,7 @@
-// The text for the model after a response that repeated itself without end. It does not quote the
-// response: the model would continue the quotation.
+// Adds a reminder to the request after a response that repeated itself without end.
 
-const reminder =
-  'Your last response was stopped because it repeated the same text without end. ' +
-  'Do not repeat yourself, and answer briefly.'
-
+import { endlessText } from '../../../shared/model-texts/requests.ts'
 /** The text at the top of the repeated request. `nudge`: the round's own; null: none. */
 export function withReminder(nudge: string | null): string {
-  return nudge === null ? reminder : `${nudge}\n\n${reminder}`
+  return nudge === null ? endlessText : `${nudge}\n\n${endlessText}`
 }

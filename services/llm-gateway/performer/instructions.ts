@@ -3,6 +3,7 @@
 
 import type { Agent } from '../../../shared/agents/agents.ts'
 import type { AgentSettings } from '../../../shared/contract/messages.ts'
+import { outputInstructions } from '../../../shared/model-texts/requests.ts'
 
 /** Undefined: those of the agent alone. */
 export function instructionsOf(
@@ -12,12 +13,4 @@ export function instructionsOf(
   if (system === null && output === null) return undefined
   const texts = [ofAgent, system ?? '', output === null ? '' : outputInstructions(output)]
   return texts.filter((text) => text.trim() !== '').join('\n\n')
-}
-
-function outputInstructions(schema: string): string {
-  return [
-    'Your final answer must be one JSON value that fits this JSON Schema.',
-    'Write nothing before or after it, and no code fence.',
-    schema,
-  ].join('\n')
 }

@@ -12,13 +12,13 @@ import type { HistoryEntry, HistorySummary } from '../../../shared/contract/mess
 import type { HistoryPlace, PerformerContext } from '../../../shared/contract/performer.ts'
 import { summaryKey } from '../../../shared/contract/topology.ts'
 import type { WorkLog } from '../../../shared/lib/lazy-log.ts'
+import { historyDropped } from '../../../shared/model-texts/requests.ts'
 import type { Failed, ProviderRequest } from '../../../shared/wire/exchange.ts'
 import { shortReason } from '../../../shared/wire/faults/short-reason.ts'
 import type { AttemptTask } from '../reducer.ts'
 import { streamAnswer } from './answer.ts'
 import type { Reservation } from './budgets/reservation.ts'
 import {
-  droppedText,
   entriesAfter,
   laterSummary,
   leavingEntries,
@@ -118,7 +118,7 @@ export async function afterShortening(
     throughRound: last.round,
     ...('text' in made
       ? { by: made.by, text: summarisedText(made.text), note: '' }
-      : { by: '', text: droppedText(count), note: made.note }),
+      : { by: '', text: historyDropped(count), note: made.note }),
   }
   await context.write('history', [next])
   remember(summaries, next)

@@ -6,7 +6,7 @@
 // CHANTING-2. Words are compared, not characters. The unit has up to a paragraph, letters, and most
 //     of the text. A very long row of one emoji counts too.
 
-import { chanting as words } from '../intervention-text.ts'
+import { chanting as words } from '../../../shared/model-texts/interventions.ts'
 import { climb } from '../ladder.ts'
 import { proseWords } from '../novelty/prose-words.ts'
 import { areReturned, type ReturnedRow, withRowsOf } from '../novelty/returned-rows.ts'

@@ -7,9 +7,13 @@
 // CYCLE-3. A different round breaks the laps, not the memory: the count starts again after it.
 
 import type { EvidenceRef, LoopThresholds, Rung } from '../../../shared/contract/messages.ts'
+import {
+  noProgress,
+  type ShownCall,
+  finding as texts,
+} from '../../../shared/model-texts/interventions.ts'
 import { type CallEvidence, isWaiting } from '../evidence/evidence.ts'
-import { noProgress } from '../intervention-text.ts'
-import { climb, type ShownCall } from '../ladder.ts'
+import { climb } from '../ladder.ts'
 import { transientRoundsMax } from '../patience.ts'
 import type { Finding, Rule } from '../rule.ts'
 
@@ -116,10 +120,7 @@ function finding(lap: Lap[], laps: number, rung: Rung): Finding {
     reason: `${lap.length} rounds (${tools}) came back ${laps} times in the same order with the same results`,
     text: noProgress(
       lap.map(({ shown }) => shown),
-      [
-        `These calls have come back ${laps} times in the same order with the same results.`,
-        'Another lap will bring them again.',
-      ],
+      texts.cycle(laps),
     ),
     class: 'no_progress',
     evidence: lap.map(({ ref }) => ref),

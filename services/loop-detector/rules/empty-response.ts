@@ -9,7 +9,7 @@
 
 import { limits } from '../../../shared/contract/limits.ts'
 import type { EvidenceRef } from '../../../shared/contract/messages.ts'
-import { emptyResponse as texts } from '../intervention-text.ts'
+import { emptyResponse as texts } from '../../../shared/model-texts/interventions.ts'
 import type { Finding, Rule } from '../rule.ts'
 
 type Memory = { called: boolean; inRow: number; inTurn: number; evidence: EvidenceRef[] }

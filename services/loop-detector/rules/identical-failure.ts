@@ -14,8 +14,8 @@
 import { limits } from '../../../shared/contract/limits.ts'
 import type { LoopThresholds } from '../../../shared/contract/messages.ts'
 import { remember, touch } from '../../../shared/lib/recency.ts'
+import { identicalFailure as textOf } from '../../../shared/model-texts/interventions.ts'
 import type { CallEvidence, Failure } from '../evidence/evidence.ts'
-import { identicalFailure as textOf } from '../intervention-text.ts'
 import { addMatch, climb, emptyStreak, roundsText, type Streak, weightiest } from '../ladder.ts'
 import {
   newErrorsRounds,

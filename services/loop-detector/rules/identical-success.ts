@@ -7,8 +7,8 @@
 
 import { limits } from '../../../shared/contract/limits.ts'
 import { touch } from '../../../shared/lib/recency.ts'
+import { noProgress, finding as texts } from '../../../shared/model-texts/interventions.ts'
 import { type CallEvidence, isWaiting } from '../evidence/evidence.ts'
-import { noProgress } from '../intervention-text.ts'
 import { addMatch, climb, emptyStreak, roundsText, type Streak, weightiest } from '../ladder.ts'
 import type { Finding, Rule } from '../rule.ts'
 
@@ -70,10 +70,7 @@ function finding(streak: SuccessStreak, call: CallEvidence): Finding {
     ordinary: false,
     key: label,
     reason: `${label} ${call.shown.outcome} in ${roundsText(streak.rounds)}, and nothing else was new`,
-    text: noProgress(streak.shown, [
-      'These identical calls returned the same result each time. Making this call',
-      'again will return it again.',
-    ]),
+    text: noProgress(streak.shown, texts.identical),
     class: 'no_progress',
     evidence: streak.evidence,
   }

@@ -7,8 +7,8 @@
 // MONOLOGUE-2. A call ends the monologue.
 
 import { limits } from '../../../shared/contract/limits.ts'
+import { monologue as words } from '../../../shared/model-texts/interventions.ts'
 import { fingerprint } from '../evidence/fingerprint.ts'
-import { monologue as words } from '../intervention-text.ts'
 import { climb, type Streak } from '../ladder.ts'
 import { monologueMin } from '../patience.ts'
 import type { Rule } from '../rule.ts'

@@ -12,12 +12,12 @@
 
 import { limits } from '../../../shared/contract/limits.ts'
 import { remember, touch } from '../../../shared/lib/recency.ts'
+import { noProgress, finding as texts } from '../../../shared/model-texts/interventions.ts'
 import type { CallEvidence } from '../evidence/evidence.ts'
 import { fingerprint } from '../evidence/fingerprint.ts'
 import { masked, withoutEchoes } from '../evidence/mask.ts'
 import { withoutNewIds } from '../evidence/new-ids.ts'
 import { withoutMessageId, withoutStamps } from '../evidence/stamp.ts'
-import { noProgress } from '../intervention-text.ts'
 import { addMatch, climb, emptyStreak, type Streak, weightiest } from '../ladder.ts'
 import { sameAnswerRoundsMax } from '../patience.ts'
 import type { Finding, Rule } from '../rule.ts'
@@ -82,10 +82,7 @@ function finding(streak: NearStreak, call: CallEvidence): Finding {
     ordinary: false,
     key: `${call.tool} → ${call.shown.outcome}`,
     reason: `${call.tool} was called in ${streak.rounds} rounds with arguments that differ only in a time, a number of the attempt, a nonce or a remark on a command, and ${call.shown.outcome}`,
-    text: noProgress(streak.shown, [
-      'These calls differ only in a time, a counter, a random value or a remark, and',
-      'returned the same result each time. Another one will return it again.',
-    ]),
+    text: noProgress(streak.shown, texts.nearEqual),
     class: 'no_progress',
     evidence: streak.evidence,
   }

@@ -8,7 +8,7 @@
 // NOTHING-NEW-3. The ladder has one rung for each whole limit of rounds, because a long check of
 //     known things can be honest.
 
-import { noProgress } from '../intervention-text.ts'
+import { noProgress, finding as texts } from '../../../shared/model-texts/interventions.ts'
 import { addMatch, climb, emptyStreak, type Streak } from '../ladder.ts'
 import { nothingNewRoundsMax } from '../patience.ts'
 import type { Finding, Rule } from '../rule.ts'
@@ -57,10 +57,7 @@ function finding({ streak, rounds }: Memory): Finding {
     ordinary: false,
     key: [...new Set(streak.shown.map(({ tool }) => tool))].join(', '),
     reason: `${rounds} rounds in a row brought only calls with results that the turn already had`,
-    text: noProgress(streak.shown, [
-      `All calls of your last ${rounds} responses had been made before in this turn, with the same`,
-      'results. You have seen what they return.',
-    ]),
+    text: noProgress(streak.shown, texts.nothingNew(rounds)),
     class: 'no_progress',
     evidence: streak.evidence,
   }

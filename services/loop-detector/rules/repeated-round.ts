@@ -3,7 +3,7 @@
 // already.
 
 import type { EvidenceRef } from '../../../shared/contract/messages.ts'
-import { noProgress } from '../intervention-text.ts'
+import { noProgress, finding as texts } from '../../../shared/model-texts/interventions.ts'
 import { addMatch, climb, emptyStreak, type Streak } from '../ladder.ts'
 import { sameRoundsMax, transientRoundsMax } from '../patience.ts'
 import type { Rule } from '../rule.ts'
@@ -44,10 +44,7 @@ export const repeatedRound: Rule<Memory> = {
       ordinary: false,
       key: tools,
       reason: `the same ${calls.length} calls (${tools}) were made together in ${memory.rounds} rounds with the same results`,
-      text: noProgress(memory.streak.shown, [
-        `You have made this same set of calls ${memory.rounds} times with the same results.`,
-        'Making it again will bring them again.',
-      ]),
+      text: noProgress(memory.streak.shown, texts.repeatedRound(memory.rounds)),
       class: 'no_progress',
       evidence,
     }

@@ -12,9 +12,9 @@
 
 import { limits } from '../../../shared/contract/limits.ts'
 import { remember, touch } from '../../../shared/lib/recency.ts'
+import { noProgress, finding as texts } from '../../../shared/model-texts/interventions.ts'
 import type { CallEvidence } from '../evidence/evidence.ts'
 import { subjectOf } from '../evidence/subject.ts'
-import { noProgress } from '../intervention-text.ts'
 import { addMatch, climb, emptyStreak, type Streak, weightiest } from '../ladder.ts'
 import { batchRoundsMax, sameAnswerRoundsMax } from '../patience.ts'
 import type { Finding, Rule } from '../rule.ts'
@@ -133,10 +133,7 @@ function finding(streak: AnswerStreak, call: CallEvidence): Finding {
     ordinary: false,
     key: `${call.tool} → ${call.shown.outcome}`,
     reason: `${call.tool} gave the same answer in ${streak.rounds} rounds with different arguments: ${call.shown.outcome}`,
-    text: noProgress(streak.shown, [
-      'These calls differ only in their wording and returned the same result each',
-      'time. Rewording them again will return it again.',
-    ]),
+    text: noProgress(streak.shown, texts.sameAnswer),
     class: 'no_progress',
     evidence: streak.evidence,
   }

@@ -18,8 +18,8 @@ import type {
   RejectionCode,
 } from '../../../shared/contract/messages.ts'
 import { remember, touch } from '../../../shared/lib/recency.ts'
+import { schemaBreaker, schemaFailures } from '../../../shared/model-texts/interventions.ts'
 import { type CallEvidence, toolOf } from '../evidence/evidence.ts'
-import { schemaFailures } from '../intervention-text.ts'
 import { addMatch, climb, emptyStreak, type Streak, weightiest } from '../ladder.ts'
 import { schemaRoundsMax } from '../patience.ts'
 import type { Finding, Rule } from '../rule.ts'
@@ -142,7 +142,7 @@ export function sharpened(
     const times = (rounds.get(toolOf(call)) ?? 0) + 1
     return times < loop.schemaFailures
       ? rejection
-      : { ...rejection, text: breakerText(call.name, times, rejection.requiredFields) }
+      : { ...rejection, text: schemaBreaker(call.name, times, rejection.requiredFields) }
   })
 }
 
@@ -152,10 +152,4 @@ export function sharpened(
  */
 function isSchemaFailure(code: RejectionCode): boolean {
   return code === 'schema' || code === 'no_arguments' || code === 'bad_arguments'
-}
-
-/** The text of I5.2, word for word. */
-function breakerText(name: string, times: number, requiredFields: string[]): string {
-  const fields = requiredFields.length === 0 ? 'none' : requiredFields.join(', ')
-  return `Tool '${name}' has failed schema validation ${times} times consecutively. The required fields are: ${fields}. Do NOT call this tool again without providing all required fields.`
 }

@@ -9,8 +9,8 @@
 // STILL-WAITING-3. A round without a wait neither counts nor ends it: the agent may look after it
 //     slept. A round with news begins it anew.
 
+import { stillWaiting as textOf } from '../../../shared/model-texts/interventions.ts'
 import { isWaiting } from '../evidence/evidence.ts'
-import { stillWaiting as textOf } from '../intervention-text.ts'
 import { addMatch, emptyStreak, roundsText, type Streak } from '../ladder.ts'
 import { briefRoundsMax, hastyMs, hastyRoundsMax, waitMsMax } from '../patience.ts'
 import type { Finding, Rule } from '../rule.ts'

@@ -8,9 +8,9 @@
 
 import { limits } from '../../../shared/contract/limits.ts'
 import { remember } from '../../../shared/lib/recency.ts'
+import { noProgress, finding as texts } from '../../../shared/model-texts/interventions.ts'
 import type { CallEvidence } from '../evidence/evidence.ts'
 import { textHash } from '../evidence/text-hash.ts'
-import { noProgress } from '../intervention-text.ts'
 import { addMatch, climb, emptyStreak, type Streak } from '../ladder.ts'
 import { sameAnswerRoundsMax } from '../patience.ts'
 import type { Rule } from '../rule.ts'
@@ -72,10 +72,7 @@ export const sweep: Rule<Memory> = {
       ordinary: false,
       key: first.tool,
       reason: `${first.tool} and others brought nothing in ${memory.rounds} rounds that had not been read before`,
-      text: noProgress(memory.streak.shown, [
-        'Every line that these calls returned had been returned before. You have seen',
-        'what is there.',
-      ]),
+      text: noProgress(memory.streak.shown, texts.sweep),
       class: 'no_progress',
       evidence: [...memory.streak.evidence, { round, ordinal: -1 }].slice(
         -limits.interventionEvidenceMax,

@@ -8,7 +8,7 @@
 //     that is the whole text gets a last request without tools. Any other text is the reply.
 
 import type { EvidenceRef, TextCallsHold } from '../../../shared/contract/messages.ts'
-import { heldCall, unreadCall as words } from '../intervention-text.ts'
+import { heldCall, unreadCall as words } from '../../../shared/model-texts/interventions.ts'
 import { unreadCallsMax } from '../patience.ts'
 import type { Finding, JudgedRound, Rule } from '../rule.ts'
 
@@ -59,7 +59,13 @@ function judgeHeld(
   if (memory.inRow.length === 1 && memory.reminders < unreadCallsMax) {
     memory.reminders += 1
     const reason = `a response holds a tool call that is written as text, which did not run: ${why}`
-    return { ...common, rung: 'nudge', ordinary: true, reason, text: heldCall.nudge(why, held) }
+    return {
+      ...common,
+      rung: 'nudge',
+      ordinary: true,
+      reason,
+      text: heldCall.nudge(why, held === 'tell'),
+    }
   }
   if (held !== 'tell') return undefined
   const reason = `the model still writes its tool calls as text, which did not run: ${why}`

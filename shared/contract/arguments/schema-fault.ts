@@ -2,6 +2,7 @@
 // values. The same mistake has the same sentence for every value, because loop keys contain it.
 
 import type { ErrorObject } from 'ajv'
+import * as texts from '../../model-texts/arguments.ts'
 import { listed, quoted, shownName, visible } from './name-text.ts'
 import { nearestNames } from './tool-name.ts'
 
@@ -65,12 +66,12 @@ export function schemaHint({
     case 'unevaluatedProperties':
       return meant(unknownName(params), Object.keys(parentSchema?.properties ?? {}))
     case 'type':
-      return `You sent ${kindOf(data)} for ${subjectAt(pathOf(instancePath))}.`
+      return texts.sentKind(kindOf(data), subjectAt(pathOf(instancePath)))
     case 'enum':
       return meant(data, params.allowedValues)
     case 'format': {
       const example = examples[String(params.format)]
-      return example === undefined ? undefined : `For example: ${example}`
+      return example === undefined ? undefined : texts.forExample(example)
     }
     default:
       return undefined
@@ -108,7 +109,7 @@ function meant(sent: unknown, allowed: unknown): string | undefined {
     sent,
     allowed.filter((value) => typeof value === 'string'),
   )
-  return near === undefined ? undefined : `Did you mean ${quoted(near)}?`
+  return near === undefined ? undefined : texts.didYouMean(quoted(near))
 }
 
 function kindOf(value: unknown): string {
@@ -126,8 +127,8 @@ export function acceptedFields({ properties }: Record<string, unknown>): string[
   if (typeof properties !== 'object' || properties === null) return []
   const names = Object.keys(properties)
   return names.length === 0
-    ? ['This tool accepts no fields.']
-    : [`Accepted fields: ${listed(names.map(quoted))}.`]
+    ? [texts.noFieldsAccepted]
+    : [texts.fieldsAccepted(listed(names.map(quoted)))]
 }
 
 /** A JSON pointer as people write it: "/items/0/name" is items[0].name. */

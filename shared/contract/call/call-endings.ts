@@ -1,6 +1,6 @@
-// The texts that the model reads for a call that never ran, or whose end is unknown. Every stage
-// uses the same words.
+// The ends of a call that never ran, or whose end is unknown. Every stage uses the same words.
 
+import * as texts from '../../model-texts/endings.ts'
 import type { CallResult, ResultStatus } from '../messages.ts'
 
 /** A result without its place and time. */
@@ -16,12 +16,12 @@ export function skippedCall(why: WhyNotRun): CallEnding {
   return why === 'cancelled'
     ? {
         status: 'skipped',
-        text: 'This call was not run: the turn was cancelled before it started.',
+        text: texts.cancelledBefore,
         reason: 'cancelled before it started',
       }
     : {
         status: 'skipped',
-        text: 'This call was not run: the time for this turn was over.',
+        text: texts.turnOver,
         reason: 'the turn was over before it started',
       }
 }
@@ -30,7 +30,7 @@ export function skippedCall(why: WhyNotRun): CallEnding {
 export function outcomeUnknown(sentence: string, reason: string): CallEnding {
   return {
     status: 'outcome_unknown',
-    text: `${sentence} It may have run, or may still take effect; check before doing it again.`,
+    text: texts.mayHaveRun(sentence),
     reason,
   }
 }
@@ -39,16 +39,13 @@ export function outcomeUnknown(sentence: string, reason: string): CallEnding {
 export function unseenResult(reason: string): CallEnding {
   return {
     status: 'unseen',
-    text: 'The agent went on without a result of this call. It may have run.',
+    text: texts.noResultSeen,
     reason,
   }
 }
 
 /** A call that may have started, and whose end was not reported. */
-export const noResultInTime: CallEnding = outcomeUnknown(
-  'No result of this call came back in time.',
-  'no result in time',
-)
+export const noResultInTime: CallEnding = outcomeUnknown(texts.noResultInTime, 'no result in time')
 
 /** Statuses that promise that a call never ran in any try. */
 export function promisesNeverRan(status: ResultStatus): boolean {

@@ -1,7 +1,7 @@
-// All texts of turns: those that the model reads in a request or in its history, and the
-// reasons that clients read in turn-finished.
+// The reasons that clients read in turn-finished, and the texts of a turn's end for the model.
 
 import { shortened } from '../../lib/text-cut.ts'
+import { lastResponse, limitIn, missingRound } from '../../model-texts/requests.ts'
 import { limits } from '../limits.ts'
 import { type StageName, stages } from '../topology.ts'
 
@@ -9,20 +9,7 @@ import { type StageName, stages } from '../topology.ts'
  * For the model, at the top of the last request, after the cap on rounds or calls is reached (I3).
  */
 export function capNudge(cap: 'rounds' | 'calls', max: number): string {
-  const limit = cap === 'rounds' ? count(max, 'model round') : count(max, 'tool call')
-  return [
-    `This turn has reached its limit of ${limit}. This is its last response, and no tool can be called in it.`,
-    'Answer the user now, in plain text, with what you know so far. If something could not be finished, say what and why.',
-  ].join('\n')
-}
-
-/** For the model, after a reply that does not fit the schema of its message. */
-export function outputNudge(problem: string): string {
-  return [
-    `Your last answer is not the output that this request requires: ${problem}.`,
-    'Answer again with one JSON value that fits the JSON Schema of these instructions.',
-    'Write nothing before or after it, and no code fence.',
-  ].join('\n')
+  return lastResponse(cap === 'rounds' ? count(max, 'model round') : count(max, 'tool call'))
 }
 
 /**
@@ -30,21 +17,8 @@ export function outputNudge(problem: string): string {
  * Undefined: no cap is the reason.
  */
 export function capReasonIn(nudge: string): string | undefined {
-  const [, limit] =
-    /^This turn has reached its limit of (\d+ [a-z ]+)\. This is its last response/m.exec(nudge) ??
-    []
+  const limit = limitIn(nudge)
   return limit && `the limit of ${limit} is reached`
-}
-
-/** Notes of history entries, for the model: the reason why a round has no response. */
-export const notes = {
-  failed: (reason: string) =>
-    shortened(`There is no response in this round: ${reason}`, limits.reasonBytesMax),
-  neverArrived:
-    'The turn was ended before the outcome of this round arrived. Calls made in it may have run, or may still take effect.',
-  brokenInTheModel: 'The turn was ended by an internal failure before this round had a response.',
-  brokenInTheTools:
-    'The turn was ended by an internal failure in this round. Calls made in it may have run, or may still take effect.',
 }
 
 /**
@@ -53,7 +27,7 @@ export const notes = {
  */
 export function brokenIn(stage: string): string {
   const mayHaveActed = !Object.hasOwn(stages, stage) || stages[stage as StageName].mayHaveActed
-  return mayHaveActed ? notes.brokenInTheTools : notes.brokenInTheModel
+  return mayHaveActed ? missingRound.brokenInTheTools : missingRound.brokenInTheModel
 }
 
 /** Reasons in turn-finished, for people. */

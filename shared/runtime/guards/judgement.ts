@@ -5,6 +5,7 @@ import type { GuardedRound } from '../../contract/guard/guard.ts'
 import { limits } from '../../contract/limits.ts'
 import type { CallVerdict, GuardWish } from '../../contract/messages.ts'
 import { cutToBytes, onOneLine, shortened } from '../../lib/text-cut.ts'
+import { failedGuard } from '../../model-texts/refused-calls.ts'
 
 /**
  * `state`: as JSON; undefined: nothing to keep. `fault`: why the answer cannot be used. Then each
@@ -68,10 +69,14 @@ export function answeredBy(judgement: unknown, { calls }: GuardedRound): Answere
 /** Rejects each call, because the guard itself failed (R6). `why` is for people. */
 export function failedAnswer(calls: GuardedRound['calls'], code: string, why: string): Answered {
   const evidence = cutToBytes(why, limits.guardEvidenceBytesMax)
-  const text =
-    'this guard failed, and without its word the call may not run. Do not repeat it; continue without it, or tell the user.'
   return {
-    verdicts: calls.map(({ ordinal }) => ({ ordinal, verdict: 'reject', code, text, evidence })),
+    verdicts: calls.map(({ ordinal }) => ({
+      ordinal,
+      verdict: 'reject',
+      code,
+      text: failedGuard,
+      evidence,
+    })),
     fault: evidence,
   }
 }

@@ -3,6 +3,7 @@
 
 import type { Declaration, Usage } from '../../contract/messages.ts'
 import { isObject } from '../../lib/json/json-object.ts'
+import { deniedInAiSdk } from '../../model-texts/guests.ts'
 import { alternatives, shown } from '../../settings/mistake.ts'
 import { finishWord } from '../../transcript/finish-reasons.ts'
 import {
@@ -119,8 +120,7 @@ function resultOf(part: Json, where: string): Piece {
 }
 
 function outputText(type: unknown, value: unknown, reason: unknown): string {
-  if (type === 'execution-denied')
-    return typeof reason === 'string' ? reason : 'Tool execution denied.'
+  if (type === 'execution-denied') return typeof reason === 'string' ? reason : deniedInAiSdk
   if (type === 'content' && Array.isArray(value))
     return value.map((one) => (isObject(one) ? textOfPart(one) : String(one))).join('\n')
   if (value instanceof Error) return value.message

@@ -1,10 +1,10 @@
 // Anthropic's Messages.
 
 import { isObject } from '../../lib/json/json-object.ts'
-import type { BodyEdit, Json, RequestFormat, WireFormat } from '../format.ts'
+import type { BodyEdit, Json, RequestFormat, TranscriptFormat, WireFormat } from '../format.ts'
 import { listIn, textIn } from '../request/content.ts'
 import { messageEvents, writeMessage } from './answer.ts'
-import { answerOfMessages, isToolOfClient, readAnthropic } from './history.ts'
+import { answerOfMessages, isToolOfClient, piecesOfMessage, readAnthropic } from './history.ts'
 import { messageReader } from './reading.ts'
 
 const request: RequestFormat = {
@@ -36,14 +36,18 @@ function inLastUserMessage({ messages }: Json, text: string): BodyEdit[] {
     : [{ kind: 'append', path, value: block }]
 }
 
-export const anthropic: WireFormat<'anthropic'> = {
+export const anthropicMessages = {
+  read: readAnthropic,
+  answer: answerOfMessages,
+  answerName: 'the message of the API, with content',
+  lists: ['messages', 'input'],
+  file: { name: 'anthropic', item: piecesOfMessage, prefills: true },
+} satisfies TranscriptFormat
+
+export const anthropic = {
   name: 'anthropic',
-  transcript: {
-    read: readAnthropic,
-    answer: answerOfMessages,
-    answerName: 'the message of the API, with content',
-  },
+  transcript: anthropicMessages,
   request,
   answer: { reader: messageReader, write: writeMessage },
   stream: { isNamed: true, events: messageEvents },
-}
+} satisfies WireFormat<'anthropic'>

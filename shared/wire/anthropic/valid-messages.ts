@@ -16,9 +16,8 @@ import type {
   ToolResultBlockParam,
   ToolUseBlockParam,
 } from '@anthropic-ai/sdk/resources/messages'
-import { goOn, type Placed, pairs, uniqueIds, unknownResult } from '../request/call-pairs.ts'
-
-const beginningLost = '(The beginning of the conversation is missing.)'
+import { beginningLost, goOn, unknownResult } from '../../model-texts/requests.ts'
+import { type Placed, pairs, uniqueIds } from '../request/call-pairs.ts'
 
 /** A message with a list of blocks. `from`: its source. */
 type Spoken = { role: 'user' | 'assistant'; blocks: ContentBlockParam[]; from: MessageParam }

@@ -2,7 +2,12 @@
 import type { WireFormat } from '../format.ts'
 import { answerOfLangchain, readLangchain } from './history.ts'
 
-export const langchain: WireFormat<'langchain'> = {
+export const langchain = {
   name: 'langchain',
-  transcript: { read: readLangchain, answer: answerOfLangchain, answerName: 'the AI message' },
-}
+  transcript: {
+    read: readLangchain,
+    answer: answerOfLangchain,
+    answerName: 'the AI message',
+    lists: ['messages'],
+  },
+} satisfies WireFormat<'langchain'>

@@ -2,7 +2,7 @@
 
 import { isObject } from '../../lib/json/json-object.ts'
 import type { BodyEdit, Json, RequestFormat, WireFormat } from '../format.ts'
-import { answerOfOpenai, readOpenai } from '../openai/history.ts'
+import { answerOfOpenai, openaiFile, readOpenai } from '../openai/history.ts'
 import { listIn, textIn } from '../request/content.ts'
 import { chatEvents, writeCompletion } from './answer.ts'
 import { chatReader } from './reading.ts'
@@ -28,14 +28,16 @@ function inOwnMessage({ messages }: Json, text: string): BodyEdit[] {
   return [{ kind: 'append', path: ['messages'], value: message }]
 }
 
-export const openaiChat: WireFormat<'openai-chat'> = {
+export const openaiChat = {
   name: 'openai-chat',
   transcript: {
     read: readOpenai,
     answer: answerOfOpenai,
     answerName: 'the response of the API, with choices, or its message',
+    lists: ['messages'],
+    file: openaiFile,
   },
   request,
   answer: { reader: chatReader, write: writeCompletion },
   stream: { isNamed: false, events: chatEvents },
-}
+} satisfies WireFormat<'openai-chat'>

@@ -17,6 +17,7 @@ import type {
 } from 'openai/resources/chat/completions'
 import type { Content, HistoryEntry } from '../../contract/messages.ts'
 import { plainJson } from '../../lib/json/same-json.ts'
+import { imagesOfResults, unanswered } from '../../model-texts/requests.ts'
 import type { Contents } from '../exchange.ts'
 import { dataUrl, type SentContent, sentContents } from '../request/contents.ts'
 import {
@@ -31,7 +32,7 @@ import {
   type ReturnedReasoning,
   reasoningReader,
 } from './returned-reasoning.ts'
-import { type ChatForm, noAnswer, validChatMessages } from './valid-chat-messages.ts'
+import { type ChatForm, validChatMessages } from './valid-chat-messages.ts'
 
 /**
  * Providers accept their own ids, but OpenAI at most 40 characters. Nine letters and digits work
@@ -79,15 +80,13 @@ export function chatMessages(
       if (contents.length > 0)
         appendUser(
           messages,
-          userContent({ text: imagesOf, contents }, how.contents),
+          userContent({ text: imagesOfResults, contents }, how.contents),
           reasoning.ofNobody,
         )
     }
   }
   return how.rebuilt ? validChatMessages(messages, strictForm) : messages
 }
-
-const imagesOf = '(The images of the results above.)'
 
 type UserContent = string | ChatCompletionContentPart[]
 
@@ -119,7 +118,7 @@ function appendUser(
   if (last?.role === 'user') last.content = joined(last.content, content)
   else {
     if (last?.role === 'tool')
-      messages.push({ role: 'assistant', content: noAnswer, ...reasoningOfNobody() })
+      messages.push({ role: 'assistant', content: unanswered, ...reasoningOfNobody() })
     messages.push({ role: 'user', content })
   }
 }

@@ -14,16 +14,14 @@ import type {
   ChatCompletionMessageToolCall,
   ChatCompletionToolMessageParam,
 } from 'openai/resources/chat/completions'
-import { goOn, type Placed, pairs, uniqueIds, unknownResult } from '../request/call-pairs.ts'
+import { goOn, unanswered, unknownResult } from '../../model-texts/requests.ts'
+import { type Placed, pairs, uniqueIds } from '../request/call-pairs.ts'
 
 /**
  * The server's rules. `id`: the form of call ids, and a builder. `alternating`: roles must
  * alternate.
  */
 export type ChatForm = { id: RegExp; madeId: (place: string) => string; alternating: boolean }
-
-/** Separates results from a user message if the model never answered them. */
-export const noAnswer = '(This was left without an answer.)'
 
 export function validChatMessages(
   messages: ChatCompletionMessageParam[],
@@ -38,7 +36,7 @@ export function validChatMessages(
     const kept = withoutBlanks(message)
     if (kept === undefined) continue
     if (alternating && kept.role === 'user' && made.at(-1)?.role === 'tool')
-      made.push({ role: 'assistant', content: noAnswer })
+      made.push({ role: 'assistant', content: unanswered })
     const joined = alternating ? joinedWith(made.at(-1), kept) : undefined
     if (joined !== undefined) made.pop()
     const ids = new Map(callsOf(kept).map((call) => [call, freshId(call.id)]))

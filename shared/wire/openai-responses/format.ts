@@ -1,7 +1,7 @@
 // OpenAI's Responses.
 
-import type { BodyEdit, Json, RequestFormat, WireFormat } from '../format.ts'
-import { answerOfOpenai, readOpenai } from '../openai/history.ts'
+import type { BodyEdit, Json, RequestFormat, TranscriptFormat, WireFormat } from '../format.ts'
+import { answerOfOpenai, openaiFile, readOpenai } from '../openai/history.ts'
 import { listIn, textIn } from '../request/content.ts'
 import { responseEvents, writeResponse } from './answer.ts'
 import { responseReader } from './reading.ts'
@@ -40,14 +40,18 @@ function messageWith(role: string, text: string): Json {
   return { type: 'message', role, content: [{ type: 'input_text', text }] }
 }
 
-export const openaiResponses: WireFormat<'openai-responses'> = {
+export const openaiItems: TranscriptFormat = {
+  read: readOpenai,
+  answer: answerOfOpenai,
+  answerName: 'the response of the API, with output',
+  lists: ['input'],
+  file: openaiFile,
+}
+
+export const openaiResponses = {
   name: 'openai-responses',
-  transcript: {
-    read: readOpenai,
-    answer: answerOfOpenai,
-    answerName: 'the response of the API, with output',
-  },
+  transcript: openaiItems,
   request,
   answer: { reader: responseReader, write: writeResponse },
   stream: { isNamed: true, events: responseEvents },
-}
+} satisfies WireFormat<'openai-responses'>

@@ -23,6 +23,7 @@ import {
   responseWith,
   type ToRead,
 } from '../../transcript/transcript.ts'
+import type { TranscriptFile } from '../format.ts'
 import { piecesOfMessage } from '../openai-chat/history.ts'
 import { usageOf } from '../openai-chat/usage.ts'
 import { piecesOfItem } from '../openai-responses/history.ts'
@@ -46,6 +47,8 @@ export function readOpenai({ request, answer }: ToRead, where: string): ReadExch
     tools: toolsOf(body, where),
   }
 }
+
+export const openaiFile: TranscriptFile = { name: 'openai', item: piecesOfSaid, prefills: false }
 
 /** A message of Chat Completions or an item of Responses. Plain texts are equal in both. */
 export function piecesOfSaid(value: unknown, where: string): Piece[] {

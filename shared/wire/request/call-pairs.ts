@@ -45,11 +45,6 @@ function grouped<T>(placed: Placed<T>[]): Map<string, Placed<T>[]> {
   return groups
 }
 
-/** The result of a call without one. */
-export const unknownResult = 'The result of this call is not known.'
-/** Follows a model message that would be last. */
-export const goOn = 'Please continue.'
-
 /**
  * Returns each id unchanged if the provider accepts its form and no earlier call has it, otherwise
  * a new one. `made` builds an id of an accepted form.

@@ -14,6 +14,7 @@ import { limits } from '../../contract/limits.ts'
 import type { Call, CallResult, Content, HistoryEntry, Response } from '../../contract/messages.ts'
 import { jsonFault } from '../../lib/json/json-fault.ts'
 import { isObject } from '../../lib/json/json-object.ts'
+import { blankMessage, goOn, unknownResult } from '../../model-texts/requests.ts'
 import { parseJson, sendableJson } from '../exact-json.ts'
 
 /** The model's `text` is empty if it only made calls. `thinking`: its recorded blocks. */
@@ -32,11 +33,6 @@ export type SpokenCall = {
  * other call has.
  */
 export type CallIds = { taken: RegExp; made: (place: string) => string }
-
-/** Follows a last message of the model: otherwise the provider would continue that message. */
-const goOn = 'Please continue.'
-const blankMessage = '(The message was empty.)'
-const noResult = 'The result of this call is not known.'
 
 /**
  * `history` in order of turn and round. A round without a response is omitted, but its note is
@@ -123,7 +119,7 @@ function freshId(
 function resultOf(call: Call, results: CallResult[]): SpokenCall['result'] {
   const result = results.find(({ ordinal }) => ordinal === call.ordinal)
   return result === undefined
-    ? { text: noResult, isError: true }
+    ? { text: unknownResult, isError: true }
     : {
         text: result.text.toWellFormed(),
         isError: result.status !== 'ok',

@@ -2,17 +2,17 @@
 
 import { describe, expect, it } from '@jest/globals'
 import { exchangeIn } from '../../../apps/transcripts/exchange.ts'
-import { formats, type TranscriptFormat } from '../../../apps/transcripts/formats.ts'
+import { formatNamed } from '../../../apps/transcripts/formats.ts'
 import { createLeftOut } from '../../../shared/transcript/left-out.ts'
 import { transcriptOf } from '../../../shared/transcript/transcript.ts'
 
 /** The model's text in a line, its calls as `tool=result`, and the parts left out. */
-function saidIn(line: object, format: TranscriptFormat = 'openai') {
+function saidIn(line: object, format = 'openai') {
   const leftOut = createLeftOut()
   const { turns } = transcriptOf(
     'log',
     'c',
-    formats[format].read(exchangeIn(line, undefined), 'log'),
+    formatNamed(format).read(exchangeIn(line, undefined), 'log'),
     leftOut,
   )
   const responses = turns.flatMap((turn) => turn.responses)

@@ -3,7 +3,7 @@
 import { describe, expect, it } from '@jest/globals'
 import type { IdField } from '../../../apps/transcripts/conversation-id.ts'
 import { createFileIndex } from '../../../apps/transcripts/file-index.ts'
-import { formats } from '../../../apps/transcripts/formats.ts'
+import { formatNamed } from '../../../apps/transcripts/formats.ts'
 import { createLeftOut } from '../../../shared/transcript/left-out.ts'
 
 /** The ids of the kept values, and the lines that are printed about them. */
@@ -12,7 +12,7 @@ function keptOf(idField: IdField, values: unknown[]) {
   const index = createFileIndex({
     file: 'log.jsonl',
     areSeveral: true,
-    format: formats.openai,
+    format: formatNamed('openai'),
     idField,
     leftOut,
   })

@@ -9,7 +9,6 @@ import { recordsOf } from '../../../apps/history/inspect/recorded.ts'
 import { timelineOf } from '../../../apps/history/inspect/timeline-of.ts'
 import { type OpenLog, withLog } from '../../../apps/history/open-log.ts'
 import { judgeFile } from '../../../apps/replay/judge/judge.ts'
-import type { TranscriptFormat } from '../../../apps/transcripts/formats.ts'
 import {
   type ImportTranscriptOptions,
   importTranscript,
@@ -29,7 +28,7 @@ afterEach(() => rmSync(folder, { recursive: true }))
 
 async function imported(
   content: unknown,
-  format: TranscriptFormat,
+  format: string,
   name = 'log.json',
   more: Partial<ImportTranscriptOptions> = {},
 ): Promise<string> {
@@ -579,6 +578,65 @@ describe('weir import-transcript', () => {
     ])
     expect((await timeline('s')).turns[0]?.rounds).toHaveLength(2) // messages with one id are one response
     expect(await toldOf('s/x')).toEqual([{ user: 'a part', rounds: ['Part done.'] }])
+  })
+
+  it('reads a session of Claude Code by its name, with the arguments that the model sent', async () => {
+    const line = (uuid: string, message: object, more: object = {}) => ({
+      sessionId: 's',
+      uuid,
+      parentUuid: null,
+      isSidechain: false,
+      type: 'user',
+      message,
+      ...more,
+    })
+    const use = (id: string, input: object) => ({ type: 'tool_use', id, name: 'read', input })
+    const unread = { __unparsedToolInput: { raw: '{"path": "a' } }
+    const lines = [
+      line('1', { role: 'user', content: 'go' }),
+      line('2', { role: 'user', content: 'a remark' }, { isMeta: true }),
+      line('3', { role: 'assistant', id: 'm1', content: [use('a', unread)] }),
+      line('4', {
+        role: 'user',
+        content: [{ type: 'tool_result', tool_use_id: 'a', content: 'no JSON', is_error: true }],
+      }),
+      line('5', { role: 'assistant', id: 'm2', content: [{ type: 'text', text: 'Sorry.' }] }),
+    ]
+    const told = await imported(
+      lines.map((one) => JSON.stringify(one)).join('\n'),
+      'claude-code',
+      'session.jsonl',
+    )
+    expect(told).toContain('left out: a message that the runtime wrote')
+    const [turn] = (await timeline('s')).turns
+    expect(turn?.rounds.flatMap(({ calls }) => calls.map(({ raw }) => raw))).toEqual([
+      '{"path": "a',
+    ])
+  })
+
+  it('reads a session of Codex by its name, and counts the lines between the items', async () => {
+    const item = (payload: object) => ({ timestamp: 't', type: 'response_item', payload })
+    const lines = [
+      { timestamp: 't', type: 'session_meta', payload: { id: 's', cwd: '/' } },
+      item({ type: 'message', role: 'user', content: [{ type: 'input_text', text: 'go' }] }),
+      { timestamp: 't', type: 'event_msg', payload: { type: 'token_count' } },
+      item({ type: 'function_call', call_id: 'a', name: 'shell', arguments: '{"cmd":"ls"}' }),
+      item({ type: 'function_call_output', call_id: 'a', output: 'Error: no folder' }),
+      item({
+        type: 'message',
+        role: 'assistant',
+        content: [{ type: 'output_text', text: 'Done.' }],
+      }),
+    ]
+    const told = await imported(
+      lines.map((one) => JSON.stringify(one)).join('\n'),
+      'codex',
+      'rollout.jsonl',
+    )
+    expect(told).toMatch(/left out: a line of type event_msg/)
+    expect(await toldOf('rollout')).toEqual([
+      { user: 'go', rounds: ['shell({"cmd":"ls"})=error: Error: no folder', 'Done.'] },
+    ])
   })
 
   it('reads lists of transcripts, also with one element on each line, which JSON does not allow', async () => {

@@ -2,10 +2,11 @@
 
 import { describe, expect, it } from '@jest/globals'
 import { createLineKinds } from '../../../apps/transcripts/line-kind.ts'
+import { sessions } from '../../../shared/wire/formats.ts'
 
 describe('createLineKinds', () => {
   it('follows the conversation of an agent in a session across lines that are no messages', () => {
-    const kinds = createLineKinds(undefined)
+    const kinds = createLineKinds(undefined, sessions)
     const line = (uuid: string, parentUuid: string | null, more: object) => ({
       sessionId: 's',
       isSidechain: true,

@@ -4,7 +4,6 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
-import type { TranscriptFormat } from '../../../apps/transcripts/formats.ts'
 import { createTranscriptPlayer } from '../../../apps/transcripts/played.ts'
 import { readTranscripts, type TranscriptFile } from '../../../apps/transcripts/read-transcripts.ts'
 import { createLeftOut, type LeftOut } from '../../../shared/transcript/left-out.ts'
@@ -15,11 +14,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(folder, { recursive: true }))
 
-function readIn(
-  content: string,
-  format: TranscriptFormat,
-  leftOut: LeftOut,
-): Promise<TranscriptFile> {
+function readIn(content: string, format: string, leftOut: LeftOut): Promise<TranscriptFile> {
   const file = join(folder, 'log.jsonl')
   writeFileSync(file, content)
   return readTranscripts(file, {
@@ -35,7 +30,7 @@ function readIn(
  * By conversation: the text or calls of each response, with the results, and the lines that are
  * printed about the file.
  */
-async function readOf(content: string, format: TranscriptFormat) {
+async function readOf(content: string, format: string) {
   const leftOut = createLeftOut()
   const { transcripts, close } = await readIn(content, format, leftOut)
   const said = [...transcripts(() => {})].map(({ conversation, turns }) => [

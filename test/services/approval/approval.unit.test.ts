@@ -2,11 +2,9 @@ import { describe, expect, it, test } from '@jest/globals'
 import fc from 'fast-check'
 import {
   type Approval,
-  alreadyText,
   applyDecision,
   applyTime,
   applyWithdrawal,
-  countedText,
   type Decided,
   hashOf,
   idFrom,
@@ -14,6 +12,7 @@ import {
   verdictOf,
 } from '../../../services/approval/approval.ts'
 import { approvalRound } from '../../../services/approval/approval-round.ts'
+import { alreadyText, countedText } from '../../../services/approval/decision-texts.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import { answer, approvalAsked, approvalOf, expiresAt, place, prod } from './samples.ts'
 

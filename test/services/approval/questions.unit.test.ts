@@ -2,8 +2,8 @@
 // values.
 
 import { describe, expect, it } from '@jest/globals'
-import { countedText } from '../../../services/approval/approval.ts'
 import { approvalRound } from '../../../services/approval/approval-round.ts'
+import { countedText } from '../../../services/approval/decision-texts.ts'
 import { approval } from '../../../services/approval/reducer.ts'
 import type { ApprovalAnswered } from '../../../shared/contract/messages.ts'
 import { at, given } from '../../support/given.ts'

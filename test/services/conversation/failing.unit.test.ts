@@ -3,7 +3,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { conversation } from '../../../services/conversation/reducer.ts'
 import { limits } from '../../../shared/contract/limits.ts'
-import { notes } from '../../../shared/contract/turn/turn-texts.ts'
+import { missingRound as notes } from '../../../shared/model-texts/requests.ts'
 import { at, given } from '../../support/given.ts'
 import {
   cancels,

@@ -4,7 +4,7 @@ import { describe, expect, it } from '@jest/globals'
 import { judgedOutput } from '../../../services/conversation/output.ts'
 import { conversation } from '../../../services/conversation/reducer.ts'
 import { limits } from '../../../shared/contract/limits.ts'
-import { outputNudge } from '../../../shared/contract/turn/turn-texts.ts'
+import { outputNudge } from '../../../shared/model-texts/requests.ts'
 import { at, given } from '../../support/given.ts'
 import { fallback, intervention, only, outcome, says, settingsWith } from './samples.ts'
 

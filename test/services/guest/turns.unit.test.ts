@@ -3,7 +3,7 @@ import { guest } from '../../../services/guest/reducer.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import type { GuestCarried } from '../../../shared/contract/messages.ts'
 import { newestTurn } from '../../../shared/contract/topology.ts'
-import { notes } from '../../../shared/contract/turn/turn-texts.ts'
+import { missingRound as notes } from '../../../shared/model-texts/requests.ts'
 import { at, type Folded, given } from '../../support/given.ts'
 import {
   all,

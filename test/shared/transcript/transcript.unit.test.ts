@@ -15,6 +15,15 @@ const result = (id: string, text: string): Piece => ({
   where: 'log',
 })
 
+const named = (name: string, text: string): Piece => ({
+  kind: 'result',
+  id: '',
+  name,
+  text,
+  isError: false,
+  where: 'log',
+})
+
 /** The results of the calls of each turn. */
 function broughtIn(pieces: Piece[]) {
   const { turns } = transcriptOf('log', 'c', { pieces, tools: undefined }, createLeftOut())
@@ -77,5 +86,18 @@ describe('transcriptOf', () => {
         result('x', 'A'),
       ]),
     ).toEqual([[['a', 'A']], [['b', 'B']]])
+  })
+
+  it('matches results that name their tool to its calls, in any order and with gaps', () => {
+    const calls = [call('', 'a'), call('', 'b'), call('', 'a'), call('', 'c')]
+    const results = [named('b', 'B'), named('a', 'A1'), named('z', 'NOBODY'), named('a', 'A2')]
+    expect(broughtIn([user, begins, ...calls, ...results])).toEqual([
+      [
+        ['a', 'A1'],
+        ['b', 'B'],
+        ['a', 'A2'],
+        ['c', undefined],
+      ],
+    ])
   })
 })

@@ -1,6 +1,7 @@
 // The body of `POST /v1/chat/completions`.
 
 import { isObject } from '../../../../shared/lib/json/json-object.ts'
+import { earlierMessages } from '../../../../shared/model-texts/requests.ts'
 import type { CallAnswer } from '../chat/call-results.ts'
 import {
   bad,
@@ -140,5 +141,5 @@ export function exchangesOf(history: readonly Resent[]): Exchange[] {
 export function transcriptOf(history: readonly Resent[]): string {
   if (history.length === 0) return ''
   const lines = history.map(({ role, text }) => `<${role}>\n${text}\n</${role}>`)
-  return `Earlier messages of this conversation:\n\n${lines.join('\n\n')}`
+  return earlierMessages(lines.join('\n\n'))
 }

@@ -3,6 +3,7 @@
 //     An empty body is no opinion.
 
 import { onOneLine } from '../../../../shared/lib/text-cut.ts'
+import { turnEnded } from '../person-texts.ts'
 import { withoutText } from '../refusal-texts.ts'
 import type { HookPayload } from './hook-payload.ts'
 
@@ -32,5 +33,5 @@ export function endTurn(reason: string): HookAnswer {
 
 /** The user reads it when the program of the host ends. `reason` may quote a tool's result. */
 export function tellUser(reason: string): HookAnswer {
-  return `Weir ended the turn: ${onOneLine(withoutText(reason))}`
+  return turnEnded(onOneLine(withoutText(reason)))
 }

@@ -2,6 +2,7 @@
 // Does not own: the decision (hook-front.ts), the answer's form (hook-answer.ts).
 
 import { isObject } from '../../../../shared/lib/json/json-object.ts'
+import { inBackground } from '../../../../shared/model-texts/guests.ts'
 import { HttpError } from '../../http-error.ts'
 
 /** The last part of a hook's path. A host's settings name one for each of its events. */
@@ -102,7 +103,7 @@ function responseText(response: unknown): string {
 
 /** The model reads the id of a command that goes on in the background. */
 function background({ backgroundTaskId: id }: Body): string {
-  return typeof id === 'string' ? `Command running in background with ID: ${id}` : ''
+  return typeof id === 'string' ? inBackground(id) : ''
 }
 
 function isTextBlock(value: unknown): value is { text: string } {

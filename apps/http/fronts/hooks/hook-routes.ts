@@ -11,6 +11,7 @@ import type { GuardsByAgent } from '../../guards-by-agent.ts'
 import { HttpError } from '../../http-error.ts'
 import { jsonOf } from '../../request-body.ts'
 import type { HttpApp } from '../../server.ts'
+import { notJudgedNow } from '../person-texts.ts'
 import { hookFront } from './hook-front.ts'
 import { hookKinds, hookPayloadOf } from './hook-payload.ts'
 import type { HostSessions } from './host-sessions.ts'
@@ -44,8 +45,7 @@ export function hookRoutes(options: HookRoutesOptions): (app: HttpApp) => void {
         return typeof answer === 'string' ? context.text(answer) : context.json(answer)
       } catch (error) {
         options.log.warn({ err: error, kind }, 'an event of a host was not judged')
-        const message = 'Weir cannot judge this event now'
-        return context.json({ error: { type: 'hooks.unjudged', message } }, 503)
+        return context.json({ error: { type: 'hooks.unjudged', message: notJudgedNow } }, 503)
       }
     })
   }

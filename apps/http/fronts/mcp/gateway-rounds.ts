@@ -16,6 +16,7 @@ import type {
 import { limits } from '../../../../shared/contract/limits.ts'
 import type { Clock, Milliseconds } from '../../../../shared/lib/clock.ts'
 import { pause } from '../../../../shared/lib/pause.ts'
+import { tooManyCalls } from '../../../../shared/model-texts/guests.ts'
 import { answerOf, type CallRound, isComplete, requestAfter } from '../call-round.ts'
 import { orAborted } from '../or-aborted.ts'
 import { endedText, textOfAdvice } from '../refusal-texts.ts'
@@ -157,7 +158,7 @@ export function gatewayRounds(
   return {
     async place({ id: given, name, input }, tools, signal) {
       beginTurnAfterIdle()
-      if (open >= limits.gatewayCallsMax) return tooMany
+      if (open >= limits.gatewayCallsMax) return tooManyCalls(limits.gatewayCallsMax)
       if (newest !== undefined && newest !== joining && newest.results.size === 0)
         isParallel ||= clock.monotonic() - newest.beganAt < limits.callJoinMs
       open += 1
@@ -202,5 +203,3 @@ export function gatewayRounds(
     },
   }
 }
-
-const tooMany = `Not run: ${limits.gatewayCallsMax} calls of this conversation wait or run already. Wait for their results.`

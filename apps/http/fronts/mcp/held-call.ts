@@ -14,9 +14,17 @@ import { withExactNumbers } from '../../../../shared/lib/json/raw-numbers.ts'
 import { sameJson } from '../../../../shared/lib/json/same-json.ts'
 import { pause } from '../../../../shared/lib/pause.ts'
 import { shortened } from '../../../../shared/lib/text-cut.ts'
+import {
+  cannotJudge,
+  hostIsGone,
+  otherArguments,
+  questionIsOver,
+  undecided,
+  waitedAs,
+} from '../../../../shared/model-texts/guests.ts'
 import { printable, printableJson } from '../../../terminal/printable.ts'
 import { orAborted } from '../or-aborted.ts'
-import { cannotJudge, hostIsGone, undecided } from '../refusal-texts.ts'
+import { questionOn as askPerson } from '../person-texts.ts'
 import { forwardCall, textResult, withText } from './forwarded-call.ts'
 import type { GatewayRounds, PlacedCall } from './gateway-rounds.ts'
 import { type HeldTasks, heldTasks, type Task } from './held-tasks.ts'
@@ -121,7 +129,7 @@ export function heldCalls({
   function questionOn({ placed, approval }: Asked): CallAnswer {
     const { name, input } = placed
     const shown = shortened(printableJson(withExactNumbers(input)), questionCharactersMax)
-    const question = `Weir asks before this call runs (approval ${approval.id}).\n${printable(name)} ${shown}`
+    const question = askPerson(approval.id, `${printable(name)} ${shown}`)
     return { kind: 'question', call: placed.id, question }
   }
 
@@ -178,7 +186,7 @@ export function heldCalls({
     approval?: Approval,
   ): Promise<Result> {
     if (verdict !== 'run' || run === undefined || placed.refusal !== '') {
-      const named = approval === undefined ? '' : `It waited for a person as ${approval.id}.`
+      const named = approval === undefined ? '' : waitedAs(approval.id)
       const whole = joined(placed.refusal, text, named)
       const advice = await finished(placed, { status: 'error', text: whole })
       return result(joined(whole, advice))
@@ -242,9 +250,6 @@ export function heldCalls({
 }
 
 const questionCharactersMax = 2_000
-const questionIsOver =
-  'Not run: the question about this call is over. Make the call again if it is still needed.'
-const otherArguments = 'Not run: a person was asked about other arguments than these.'
 
 const waits = ({ approval }: Asked): string => `waits for a person: weir approve ${approval.id}`
 

@@ -13,6 +13,8 @@ import type { TurnId } from '../../../../shared/contract/ids.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
 import { fieldAt, inexactNumbersIn } from '../../../../shared/lib/json/exact-number.ts'
 import { asSentence, shortened } from '../../../../shared/lib/text-cut.ts'
+import * as texts from '../../../../shared/model-texts/endings.ts'
+import { wrongArguments } from '../../../../shared/model-texts/refused-calls.ts'
 import { rejected } from '../../results.ts'
 import { described } from './module/function-outcome.ts'
 import type { RunningTool, ToolCall, ToolEnding } from './tool.ts'
@@ -129,7 +131,6 @@ function startLater({ call, start }: CheckedStart, preparing: Promise<Prepared>)
   }
 }
 
-/** The text has the form of the validator's refusals (services/validator/directive.ts). */
 function refused(
   problems: string[],
   { arguments: sent }: ToolCall,
@@ -140,12 +141,7 @@ function refused(
   const shownSent = shortened(sent.toWellFormed(), sentBytesMax)
   const text =
     template == null
-      ? [
-          `Tool call rejected before execution: ${asSentence(found)}`,
-          `You sent: ${shownSent}`,
-          'Do not retry with the same arguments. If you do not know what values',
-          'to use, respond in text and ask the user for clarification.',
-        ].join('\n')
+      ? wrongArguments(asSentence(found), shownSent).join('\n')
       : filledTemplate(template, { problems: found, accepted: '', sent: shownSent, tool })
   return { status: 'rejected', text, reason: shortened(found, limits.reasonBytesMax) }
 }
@@ -153,18 +149,12 @@ function refused(
 const problemsBytesMax = 1_024
 const sentBytesMax = 2_000
 
-const noContext: ToolEnding = rejected(
-  'this tool needs the context of the request, and there is none here any more.',
-  'no context of the request',
-)
+const noContext: ToolEnding = rejected(texts.noContext, 'no context of the request')
 
-const unfitContext: ToolEnding = rejected(
-  'the context of the request is not the one that this tool needs.',
-  'unfit context of the request',
-)
+const unfitContext: ToolEnding = rejected(texts.unfitContext, 'unfit context of the request')
 
 const foreignContext: ToolEnding = {
-  ...rejected('the context of the request cannot be given to this tool.', 'context without JSON'),
+  ...rejected(texts.foreignContext, 'context without JSON'),
   fault: 'the context has no JSON, so it cannot go to the process of the tool; give one that has',
 }
 
@@ -176,16 +166,15 @@ function faultOf(problems: string[]): string {
 function checkThrew(error: unknown): ToolEnding {
   return {
     status: 'error',
-    text: 'The tool could not be started: the check of its arguments failed. This is a fault of the set-up, not of the arguments: do not retry, continue without this tool or tell the user.',
+    text: texts.toolNotStarted(texts.checkFailed),
     reason: 'could not be started: its check failed',
     fault: `the check of the arguments or of the context threw: ${described(error).message}`,
   }
 }
 
 function checkTooSlow(timeoutMs: number): ToolEnding {
-  const event = `The check of the tool's arguments did not end within ${timeoutMs} ms.`
   const fault = `the check of the arguments or of the context did not end within ${timeoutMs} ms, the tool's timeout`
-  return notReady({ event, timeoutMs, fault })
+  return notReady({ event: texts.checkTooSlow(timeoutMs), timeoutMs, fault })
 }
 
 function isJson(value: unknown): boolean {

@@ -1,6 +1,7 @@
 // Endings that the kinds of tools share, so that the model reads the same text for the same event.
 
 import { outcomeUnknown } from '../../../../shared/contract/call/call-endings.ts'
+import * as texts from '../../../../shared/model-texts/endings.ts'
 import type { Output } from './kept-output.ts'
 import type { RunningTool, ToolEnding } from './tool.ts'
 
@@ -12,32 +13,25 @@ export type Cause =
   /** `bound`: of its sandbox, as `512 MiB of memory`. */
   | { kind: 'bound'; bound: string }
 
-const setupAdvice =
-  'This is a fault of the set-up, not of the arguments: do not retry, continue without this tool or tell the user.'
-
 /** `output`: the output so far, beginning on a new line, or nothing. */
 export function timedOut(timeoutMs: number, output = ''): ToolEnding {
-  const event = `The tool was stopped because it did not finish within ${timeoutMs} ms.`
-  const advice = 'It may have done a part of its work; check before doing it again.'
   return {
     status: 'timed_out',
-    text: `${event} ${advice}${output}`,
+    text: texts.toolTimedOut(timeoutMs) + output,
     reason: `timed out after ${timeoutMs} ms`,
   }
 }
 
 export function outOfBounds(bound: string, output = ''): ToolEnding {
-  const event = `The tool was killed because it used more than ${bound}.`
-  const advice = 'It may have done a part of its work; check before doing it again.'
   return {
     status: 'error',
-    text: `${event} ${advice}${output}`,
+    text: texts.toolOutOfBounds(bound) + output,
     reason: `used more than ${bound}`,
   }
 }
 
 export function stopped(why: string, output = ''): ToolEnding {
-  const unknown = outcomeUnknown(`The tool was stopped while it ran: ${why}.`, `stopped: ${why}`)
+  const unknown = outcomeUnknown(texts.toolStopped(why), `stopped: ${why}`)
   return { ...unknown, text: unknown.text + output }
 }
 
@@ -49,11 +43,9 @@ export function stillRunning(
   const fault = `the tool ignores its signal: it still ran ${graceMs} ms after it was asked to stop. Its late result is dropped, and it may still take effect. Let it end when the signal aborts, or set isolated`
   if (cause.kind === 'stop') return { ...stopped(cause.why), fault }
   const { timeoutMs } = cause
-  const event = `The tool did not finish within ${timeoutMs} ms, and it does not stop.`
-  const advice = 'It may still be running and take effect; check before doing it again.'
   return {
     status: 'timed_out',
-    text: `${event} ${advice}`,
+    text: texts.toolGoesOn(timeoutMs),
     reason: `timed out after ${timeoutMs} ms`,
     fault,
   }
@@ -74,7 +66,7 @@ export function notStarted({
 }): ToolEnding {
   return {
     status: 'error',
-    text: `The tool could not be started: ${event} (${code}). ${setupAdvice}`,
+    text: texts.toolNotStarted(`${event} (${code})`),
     reason: `could not be started: ${code}`,
     fault,
   }
@@ -100,7 +92,7 @@ export function notReady({
 }): ToolEnding {
   return {
     status: 'error',
-    text: `${event} The call was not run.`,
+    text: texts.toolNotReady(event),
     reason: `not ready within ${timeoutMs} ms`,
     fault,
   }
@@ -110,7 +102,7 @@ export function notReady({
 export function stoppedBefore(why: string): ToolEnding {
   return {
     status: 'skipped',
-    text: `This call was not run: before it began it was stopped: ${why}.`,
+    text: texts.stoppedBefore(why),
     reason: `stopped before it began: ${why}`,
   }
 }
@@ -122,8 +114,5 @@ export function neverStarted(ending: ToolEnding): RunningTool {
 
 /** Notes for the model on the differences between the shown and the sent text. */
 export function notes({ bytes, cut, replaced }: Output): string {
-  return (
-    (cut ? `\n[cut: this is the beginning of ${bytes} bytes]` : '') +
-    (replaced ? '\n[some bytes were not UTF-8 and are shown as \uFFFD]' : '')
-  )
+  return (cut ? texts.cutNote(bytes) : '') + (replaced ? texts.bytesReplaced : '')
 }

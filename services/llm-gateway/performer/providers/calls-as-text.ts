@@ -1,7 +1,7 @@
 // Turns a round with calls into text, for models and servers that accept no calls in a history.
 
 import type { Call, CallResult, HistoryEntry } from '../../../../shared/contract/messages.ts'
-import { unknownResult } from '../../../../shared/wire/request/call-pairs.ts'
+import { resultAsText, unknownResult } from '../../../../shared/model-texts/requests.ts'
 import { inputOf } from '../../../../shared/wire/request/utterances.ts'
 
 /**
@@ -40,6 +40,6 @@ export function argumentsOf(call: Call): string {
 
 function resultText({ ordinal, name }: Call, results: CallResult[]): string {
   const result = results.find((one) => one.ordinal === ordinal)
-  if (result === undefined) return `Result of the tool ${name} (unknown):\n${unknownResult}`
-  return `Result of the tool ${name} (${result.status === 'ok' ? 'ok' : 'error'}):\n${result.text}`
+  if (result === undefined) return resultAsText(name, 'unknown', unknownResult)
+  return resultAsText(name, result.status === 'ok' ? 'ok' : 'error', result.text)
 }

@@ -10,6 +10,7 @@
 
 import type { Agent } from '../../../../shared/agents/agents.ts'
 import type { Call, HistoryEntry } from '../../../../shared/contract/messages.ts'
+import { callAsSentence } from '../../../../shared/model-texts/requests.ts'
 import type { ProviderRequest } from '../../../../shared/wire/exchange.ts'
 import { argumentsOf, callsAsText } from './calls-as-text.ts'
 
@@ -53,7 +54,5 @@ function withoutThinking(entry: HistoryEntry): HistoryEntry {
 }
 
 function asSentences(calls: Call[]): string[] {
-  return calls.map(
-    (call) => `I called the tool ${call.name} with the arguments ${argumentsOf(call)}.`,
-  )
+  return calls.map((call) => callAsSentence(call.name, argumentsOf(call)))
 }

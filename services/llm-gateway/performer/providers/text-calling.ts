@@ -10,13 +10,14 @@
 
 import type { Agent } from '../../../../shared/agents/agents.ts'
 import type { Call, Declaration } from '../../../../shared/contract/messages.ts'
+import { callingInstructions } from '../../../../shared/model-texts/requests.ts'
 import type { ProviderRequest } from '../../../../shared/wire/exchange.ts'
 import { argumentsOf, callsAsText } from './calls-as-text.ts'
 
 /** The request in the form that this agent's model accepts. */
 export function inItsWords({ model, system }: Agent, request: ProviderRequest): ProviderRequest {
   if (model.toolCalls !== 'text') return request
-  const instructions = request.tools.length === 0 ? [] : [callingInstructions(request.tools)]
+  const instructions = request.tools.length === 0 ? [] : [instructionsFor(request.tools)]
   const own = request.system ?? system
   const texts = [...(own.trim() === '' ? [] : [own]), ...instructions]
   return {
@@ -32,24 +33,15 @@ function inOneShape(calls: Call[]): string[] {
   return written.length === 1 ? written : [`[${written.join(',\n')}]`]
 }
 
-function callingInstructions(tools: Declaration[]): string {
+function instructionsFor(tools: Declaration[]): string {
   const [first] = tools
-  return [
-    'You can call tools. To call one, make your whole response one JSON object of this form, and nothing else:',
-    '{"name": "<the name of the tool>", "arguments": {<its arguments>}}',
-    ...(first === undefined
-      ? []
-      : ['For example:', shapeOf(first.name, JSON.stringify(exampleOf(first)))]),
-    'To call several tools at once, write a JSON array of such objects.',
-    'Do not write the arguments beside the name, as in {"tool": "<name>", "<argument>": "<value>"}.',
-    'Do not put it into a code fence, and write nothing before it or after it: then it is not a call, and nothing is run.',
-    'The next message brings you the result. When you need no tool, answer in plain text.',
-    'These are the tools, each with the JSON Schema of its arguments:',
-    ...tools.map(
+  return callingInstructions(
+    first && shapeOf(first.name, JSON.stringify(exampleOf(first))),
+    tools.map(
       ({ name, description, schema }) =>
         `- ${name}: ${description}\n  ${JSON.stringify(JSON.parse(schema))}`,
     ),
-  ].join('\n')
+  )
 }
 
 function shapeOf(name: string, args: string): string {

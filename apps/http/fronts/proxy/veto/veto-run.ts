@@ -20,6 +20,11 @@ import type {
 import { limits } from '../../../../../shared/contract/limits.ts'
 import { senderOf } from '../../../../../shared/hosts/request-sender.ts'
 import { asSentence, onOneLine, shortened } from '../../../../../shared/lib/text-cut.ts'
+import {
+  noAnswerInTime,
+  refusedAnswers,
+  siblingRefused,
+} from '../../../../../shared/model-texts/guests.ts'
 import { answerOf } from '../../../../../shared/wire/exchange.ts'
 import type { Json } from '../../../../../shared/wire/format.ts'
 import { HttpError } from '../../../http-error.ts'
@@ -95,7 +100,7 @@ export function vetoRun(
         if (identity !== undefined) clients.refused(clientRequest, identity.conversation)
         const isShown = client.stream.shownText().length > shownBefore
         const reason = refusalText(attempts.count(), refusal)
-        const why = `${refusedText(attempts.count())}, the last one as ${refusal.code}`
+        const why = `${refusedAnswers(attempts.count())}, the last one as ${refusal.code}`
         return ended(paragraphs(isShown ? '' : text, reason, fallback), noteOfRefusal(refusal), why)
       }
       hidden.push(...form.repeated(attempt.answer, results, sent.body))
@@ -129,7 +134,7 @@ export function vetoRun(
     return verdicts.map(({ callId, name, verdict, text }) => ({
       callId,
       name,
-      text: verdict === 'refuse' ? text || notRunText : notRunText,
+      text: verdict === 'refuse' ? text || siblingRefused : siblingRefused,
     }))
   }
 
@@ -189,9 +194,6 @@ function repeatsFor(session: GuestSession | undefined): number {
   return Math.floor(limits.proxyRepeatsMax / 2 ** (session?.refused ?? 0))
 }
 
-const notRunText =
-  'Not run: another call of this response was refused. Make this call again if you still need it.'
-
 /**
  * The calls that would have run, as failed: a call that was offered may have run elsewhere, so the
  * log never marks it as not run. The log has no repeat of a call.
@@ -203,7 +205,7 @@ function notRunIn(verdicts: readonly CallVerdict[]): GuestResult[] {
     .flatMap(({ callId, verdict }) => {
       const nth = seen.get(callId) ?? 0
       seen.set(callId, nth + 1)
-      return verdict === 'refuse' ? [] : [{ callId, nth, status: 'error', text: notRunText }]
+      return verdict === 'refuse' ? [] : [{ callId, nth, status: 'error', text: siblingRefused }]
     })
 }
 
@@ -233,20 +235,14 @@ function refusalText(answers: number, { name, code, text, reason }: CallVerdict)
   const isBroken = code === 'call.rejected' // whose text tells the model how to correct the call
   const why = (isBroken && reason) || text || reason || ''
   const [tool, cause] = [name, why].map((part) => shortened(onOneLine(part), limits.reasonBytesMax))
-  return `${refusedText(answers)}. The last refusal: ${tool} (${code}), ${asSentence(`${cause}`)}`
-}
-
-function refusedText(answers: number): string {
-  const refused =
-    answers === 1 ? 'the calls of an answer' : `the calls of ${answers} answers in a row`
-  return `Weir has refused ${refused}`
+  return `${refusedAnswers(answers)}. The last refusal: ${tool} (${code}), ${asSentence(`${cause}`)}`
 }
 
 function noteOfRefusal({ code }: CallVerdict): string {
   return noteOf({ rung: 'end', rule: code, cap: null })
 }
 
-function noAnswer(reason = 'Weir did not answer in time'): HttpError {
+function noAnswer(reason = noAnswerInTime): HttpError {
   return new HttpError(
     503,
     'guest.unavailable',

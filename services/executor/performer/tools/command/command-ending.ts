@@ -2,6 +2,7 @@
 // reason.
 
 import { errorLine } from '../../../../../shared/contract/call/error-line.ts'
+import * as texts from '../../../../../shared/model-texts/endings.ts'
 import type { Output } from '../kept-output.ts'
 import type { ToolEnding } from '../tool.ts'
 import { type Cause, notes, outOfBounds, stopped, timedOut } from '../tool-endings.ts'
@@ -29,12 +30,11 @@ export function commandEnding({
   if (exit?.code === 0) return { status: 'ok', text: stdout.text + notes(stdout), reason: '' }
 
   const how = howOf(exit)
-  const text =
-    exit?.signal == null ? `The tool failed with ${how}.` : `The tool was killed by ${how}.`
+  const text = exit?.signal == null ? texts.commandFailed(how) : texts.commandKilled(how)
   const line = errorLine(stderr.text) ?? errorLine(stdout.text)
   return {
     status: 'error',
-    text: text + (output === '' ? ' It wrote nothing.' : output),
+    text: text + (output === '' ? texts.noOutput : output),
     reason: line ?? how,
   }
 }
@@ -48,8 +48,8 @@ function excerpt(stdout: Output, stderr: Output): string {
   const errors =
     stderr.text.trim() === ''
       ? ''
-      : `\nIts error output:\n${stderr.cut ? '[cut: this is the end]\n' : ''}${stderr.text.trimEnd()}`
+      : texts.errorOutput((stderr.cut ? texts.errorOutputCut : '') + stderr.text.trimEnd())
   const output =
-    stdout.text.trim() === '' ? '' : `\nIts output:\n${stdout.text.trimEnd()}${notes(stdout)}`
+    stdout.text.trim() === '' ? '' : texts.output(stdout.text.trimEnd() + notes(stdout))
   return errors + output
 }

@@ -3,13 +3,11 @@
 
 import { STATUS_CODES } from 'node:http'
 import { limits } from '../../../../../shared/contract/limits.ts'
+import * as texts from '../../../../../shared/model-texts/endings.ts'
 import type { Output } from '../kept-output.ts'
 import type { ToolEnding } from '../tool.ts'
 import { notes, notReady, notStarted } from '../tool-endings.ts'
 import { bodyLine } from './body-line.ts'
-
-const mayHaveEffect =
-  'The request was sent, so it may have taken effect, or may still do; check before doing it again.'
 
 /** `isWhole` is false if the answer was longer than the part that was read. */
 export function answered({
@@ -22,17 +20,15 @@ export function answered({
   isWhole: boolean
 }): ToolEnding {
   const shown =
-    body.text +
-    notes(body) +
-    (isWhole
-      ? ''
-      : `\n[the rest of it was not read: more than ${limits.toolResponseBytesMax} bytes]`)
+    body.text + notes(body) + (isWhole ? '' : texts.bodyUnread(limits.toolResponseBytesMax))
   if (status >= 200 && status < 300) return { status: 'ok', text: shown, reason: '' }
   const meaning = STATUS_CODES[status]
   const line = bodyLine(body.text) ?? meaning
   return {
     status: 'error',
-    text: `The tool answered HTTP ${status}${meaning === undefined ? '' : ` (${meaning})`}.${excerpt(shown)}`,
+    text:
+      texts.httpStatus(meaning === undefined ? `${status}` : `${status} (${meaning})`) +
+      excerpt(shown),
     reason: `HTTP ${status}${line === undefined ? '' : `: ${line}`}`,
   }
 }
@@ -48,10 +44,9 @@ export function redirected({
   location: string | undefined
 }): ToolEnding {
   const to = location === undefined ? null : URL.parse(location, url.href)
-  const advice = 'do not retry, continue without this tool or tell the user.'
   return {
     status: 'error',
-    text: `The tool's server redirected (HTTP ${status}), and redirects are not followed. ${mayHaveEffect} The set-up is at fault: ${advice}`,
+    text: texts.httpRedirect(status),
     reason: `HTTP ${status}: redirects are not followed`,
     fault: `${url.origin} redirects${to === null ? '' : ` to ${to.origin}`} (HTTP ${status}); correct url in the agent file, redirects are not followed`,
   }
@@ -69,13 +64,12 @@ export function broken({
 }): ToolEnding {
   const when =
     status === undefined ? 'before it answered' : `in the middle of its answer (HTTP ${status})`
-  const event = code.startsWith('HPE_')
-    ? "The tool's server answered with what is not HTTP"
-    : `The connection to the tool broke ${when}`
+  const isHttp = !code.startsWith('HPE_')
+  const event = isHttp ? texts.connectionBroke(`${when} (${code})`) : texts.notHttp(code)
   return {
     status: 'error',
-    text: `${event} (${code}). ${mayHaveEffect}${body === undefined || body.text === '' ? '' : excerpt(body.text + notes(body))}`,
-    reason: code.startsWith('HPE_') ? `not HTTP: ${code}` : `connection broke ${when}: ${code}`,
+    text: event + shownPart(body),
+    reason: isHttp ? `connection broke ${when}: ${code}` : `not HTTP: ${code}`,
   }
 }
 
@@ -87,16 +81,14 @@ export function notAnswered({
   timeoutMs: number
   body: Output | undefined
 }): ToolEnding {
-  const output = body === undefined || body.text === '' ? '' : excerpt(body.text + notes(body))
-  const text = `The tool did not finish its answer within ${timeoutMs} ms. ${mayHaveEffect}${output}`
+  const text = texts.answerTooSlow(timeoutMs) + shownPart(body)
   return { status: 'timed_out', text, reason: `timed out after ${timeoutMs} ms` }
 }
 
 /** The timeout passed before the request could be sent. */
 export function notConnected({ timeoutMs, url }: { timeoutMs: number; url: URL }): ToolEnding {
-  const event = `The tool could not be reached within ${timeoutMs} ms.`
   return notReady({
-    event,
+    event: texts.notReached(timeoutMs),
     timeoutMs,
     fault: `cannot connect to ${url.origin} within ${timeoutMs} ms; ${remedy}`,
   })
@@ -141,5 +133,9 @@ function isAboutTls(code: string): boolean {
 }
 
 function excerpt(body: string): string {
-  return body.trim() === '' ? ' Its answer was empty.' : `\nIts answer:\n${body.trimEnd()}`
+  return body.trim() === '' ? texts.emptyBody : texts.body(body.trimEnd())
+}
+
+function shownPart(body: Output | undefined): string {
+  return body === undefined || body.text === '' ? '' : excerpt(body.text + notes(body))
 }

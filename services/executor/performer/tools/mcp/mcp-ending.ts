@@ -3,6 +3,7 @@
 import type { CallToolResult } from '@modelcontextprotocol/client'
 import { outcomeUnknown } from '../../../../../shared/contract/call/call-endings.ts'
 import { asSentence, cutToBytes } from '../../../../../shared/lib/text-cut.ts'
+import * as texts from '../../../../../shared/model-texts/endings.ts'
 import { rejected } from '../../../results.ts'
 import { keptBytes } from '../kept-output.ts'
 import { described } from '../module/function-outcome.ts'
@@ -32,7 +33,7 @@ export function answered(
   return answer.isError === true
     ? {
         status: 'error',
-        text: shown === '' ? 'The tool failed.' : shown,
+        text: shown === '' ? texts.toolFailed : shown,
         reason: 'the tool failed',
       }
     : { status: 'ok', text: shown, reason: '' }
@@ -51,38 +52,32 @@ export function failed(error: unknown, isSent: boolean, server: string): ToolEnd
   if (isRefusal(error))
     return {
       status: 'error',
-      text: `The server ${server} refuses the credentials of this agent. The call did not run.`,
+      text: texts.credentialsRefused(server),
       reason: 'its server refuses the credentials',
       fault: message,
     }
   if (code === invalidParams)
-    return rejected(
-      `the server ${server} refuses it: ${asSentence(message)}`,
-      'refused by its server',
-    )
+    return rejected(texts.serverRefuses(server, asSentence(message)), 'refused by its server')
   if (typeof code === 'number')
     return {
       status: 'error',
-      text: `The server ${server} answers with an error: ${message}`,
+      text: texts.serverError(server, message),
       reason: `error ${code} of the server`,
     }
   if (error instanceof UnknownInput)
     return {
       status: 'error',
-      text: `The server ${server} asks for input that this agent declines (${message}). The call did not complete.`,
+      text: texts.inputDeclined(server, message),
       reason: 'needs input that no person gives',
     }
   if (code === 'UNSUPPORTED_RESULT_TYPE')
     return {
       status: 'error',
-      text: `The server ${server} asks a person for input, which this agent cannot give. The call did not complete.`,
+      text: texts.inputWanted(server),
       reason: 'needs input of a person',
     }
   return {
-    ...outcomeUnknown(
-      `The connection to the server ${server} broke during the call.`,
-      'the connection broke',
-    ),
+    ...outcomeUnknown(texts.serverBroke(server), 'the connection broke'),
     fault: message,
   }
 }

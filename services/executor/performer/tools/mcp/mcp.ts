@@ -7,6 +7,7 @@
 import type { CallToolResult, Progress } from '@modelcontextprotocol/client'
 import type { McpServer, McpTool } from '../../../../../shared/agents/agents.ts'
 import { withExactNumbers } from '../../../../../shared/lib/json/raw-numbers.ts'
+import { serverTooSlow } from '../../../../../shared/model-texts/endings.ts'
 import type { RunningTool, StartTool, ToolCall, ToolEnding } from '../tool.ts'
 import { notReady, stopped, stoppedBefore, timedOut } from '../tool-endings.ts'
 import { callTool } from './connection.ts'
@@ -112,7 +113,7 @@ export function startMcpCall(
     if (cause.kind === 'stop') finish(isSent ? stopped(cause.why) : stoppedBefore(cause.why))
     else if (isSent) finish(timedOut(cause.timeoutMs))
     else {
-      const event = `The server ${server.name} was not reached in time.`
+      const event = serverTooSlow(server.name)
       finish(notReady({ event, timeoutMs: cause.timeoutMs, fault: event }))
     }
     controller.abort(new Error('the call ended'))

@@ -5,6 +5,7 @@ import type { ModuleTool } from '../../../../../shared/agents/agents.ts'
 import { errorLine } from '../../../../../shared/contract/call/error-line.ts'
 import { limits } from '../../../../../shared/contract/limits.ts'
 import { shortened } from '../../../../../shared/lib/text-cut.ts'
+import * as texts from '../../../../../shared/model-texts/endings.ts'
 import { howOf } from '../command/command-ending.ts'
 import type { ToolEnding } from '../tool.ts'
 import {
@@ -20,7 +21,6 @@ import type { FunctionOutcome } from './function-outcome.ts'
 import type { Answer } from './module-child.ts'
 import type { Gone, Printed } from './module-process.ts'
 
-const partDone = 'It may have done a part of its work; check before doing it again.'
 const remedy = 'correct the module, or module in the agent file'
 
 /** The function returned a result or an error. */
@@ -38,18 +38,18 @@ export function returned(cause: Cause, answer: FunctionOutcome): ToolEnding {
   const reason = errorLine(message) ?? 'an error without a message'
   switch (how) {
     case 'threw':
-      return { status: 'error', text: `The tool failed.\nIts error:\n${message}`, reason, printed }
+      return { status: 'error', text: texts.functionFailed(message), reason, printed }
     case 'crashed':
       return {
         status: 'error',
-        text: `The tool crashed. ${partDone}\nIts error:\n${message}`,
+        text: texts.functionCrashed(message),
         reason,
         printed,
       }
     case 'no-json':
       return {
         status: 'error',
-        text: `The tool ran, but its result cannot be written as JSON, so nobody can read it. Do not retry.\nThe error:\n${message}`,
+        text: texts.resultWithoutJson(message),
         reason: shortened(`its result has no JSON: ${reason}`, limits.reasonBytesMax),
         printed,
       }
@@ -68,7 +68,7 @@ export function vanished(cause: Cause, gone: Gone | undefined, { stderr }: Print
   const line = errorLine(stderr)
   return {
     status: 'error',
-    text: `The tool's process ended (${how}) before the tool returned a result. ${partDone}${line === undefined ? '' : `\nIts error output:\n${line}`}`,
+    text: texts.processEnded(how) + (line === undefined ? '' : texts.errorOutput(line)),
     reason: line ?? `its process ended: ${how}`,
   }
 }
@@ -97,9 +97,8 @@ export function endedWhileLoading(
 }
 
 export function notLoadedInTime({ file }: ModuleTool, timeoutMs: number): ToolEnding {
-  const event = `The tool's module was not loaded within ${timeoutMs} ms.`
   return notReady({
-    event,
+    event: texts.moduleTooSlow(timeoutMs),
     timeoutMs,
     fault: `the module ${file} was not loaded within ${timeoutMs} ms, the tool's timeout; ${remedy}`,
   })

@@ -1,8 +1,8 @@
 // The texts of interventions for the model. The frame and the text of `identicalFailure` come from
 // incident I1. The other rules use the same frame.
 
-import type { TextCallsHold } from '../../shared/contract/messages.ts'
-import type { ShownCall } from './ladder.ts'
+/** A call of the evidence. `outcome`: its result, as a clause. */
+export type ShownCall = { tool: string; arguments: string; outcome: string }
 
 /**
  * The text of I1, word for word, with its slots filled: the calls as sent, the short reasons, the
@@ -134,12 +134,12 @@ export function monologue(responses: number): string {
  * that is nothing but calls needs other words to be an answer (UNREAD-CALL-3).
  */
 export const heldCall = {
-  nudge: (why: string, hold: TextCallsHold) =>
+  nudge: (why: string, isWholeText: boolean) =>
     [
       `Your last response has a tool call that is written as text, and it was not run: ${why}.`,
       'Nothing was executed, and the response was not taken as your answer.',
       'If you wanted to call a tool, make the call now, in the way that this request offers.',
-      hold === 'tell'
+      isWholeText
         ? 'If it was meant as your answer, write it again with a sentence around it that says what it is.'
         : 'If it was meant as your answer, write it again. The second time it is your answer.',
     ].join('\n'),
@@ -159,4 +159,42 @@ export function unreadCall(why: string): string {
     'If you wanted to call a tool, call it again in the way you were told to, with one of the tools you were given and arguments that it accepts.',
     'If it was meant as your answer, write it again with a sentence around it that says what it is.',
   ].join('\n')
+}
+
+/** The text of I5.2, word for word. */
+export function schemaBreaker(tool: string, times: number, requiredFields: string[]): string {
+  const fields = requiredFields.length === 0 ? 'none' : requiredFields.join(', ')
+  return `Tool '${tool}' has failed schema validation ${times} times consecutively. The required fields are: ${fields}. Do NOT call this tool again without providing all required fields.`
+}
+
+/** Findings of `noProgress`. */
+export const finding = {
+  cycle: (laps: number) => [
+    `These calls have come back ${laps} times in the same order with the same results.`,
+    'Another lap will bring them again.',
+  ],
+  identical: [
+    'These identical calls returned the same result each time. Making this call',
+    'again will return it again.',
+  ],
+  nearEqual: [
+    'These calls differ only in a time, a counter, a random value or a remark, and',
+    'returned the same result each time. Another one will return it again.',
+  ],
+  nothingNew: (responses: number) => [
+    `All calls of your last ${responses} responses had been made before in this turn, with the same`,
+    'results. You have seen what they return.',
+  ],
+  repeatedRound: (times: number) => [
+    `You have made this same set of calls ${times} times with the same results.`,
+    'Making it again will bring them again.',
+  ],
+  sameAnswer: [
+    'These calls differ only in their wording and returned the same result each',
+    'time. Rewording them again will return it again.',
+  ],
+  sweep: [
+    'Every line that these calls returned had been returned before. You have seen',
+    'what is there.',
+  ],
 }
