@@ -152,8 +152,8 @@ test('the guard of docs/guides/guard-in-typescript.md rejects on Fridays only', 
         },
       ],
     }).verdicts
-  expect(on('2026-11-19')).toEqual([{ ordinal: 0, verdict: 'pass' }])
-  expect(on('2026-11-20')).toMatchObject([{ ordinal: 0, verdict: 'reject', code: 'friday' }])
+  expect(on('2026-11-19')).toEqual([{ ordinal: 0, verdict: 'allow' }])
+  expect(on('2026-11-20')).toMatchObject([{ ordinal: 0, verdict: 'deny', code: 'friday' }])
 })
 
 describe('the checks of pages', () => {

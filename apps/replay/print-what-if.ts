@@ -123,7 +123,7 @@ export function decisionText(decision: Decision | null): string {
 
 const rungTexts: Record<Decision['rung'], string> = {
   nudge: 'a nudge',
-  veto: 'a veto',
+  deny: 'a denial',
   ask: 'a wait for approval',
   text_only: 'one more request, for text only',
   end: 'the end of the turn',

@@ -5,6 +5,7 @@
 
 import { stillWaiting } from '../../services/loop-detector/rules/still-waiting.ts'
 import type { CallTimeline, RoundTimeline } from '../../shared/view/timeline.ts'
+import { tokensOf } from '../../shared/view/totals.ts'
 import type { Loop } from './page/data.ts'
 
 export function loopsOf(rounds: RoundTimeline[]): Loop[] {
@@ -53,11 +54,7 @@ export function costOf({ askedAt, endedAt, response }: RoundTimeline): {
   ms: number
   tokens: number
 } {
-  const usage = response?.usage
-  const tokens =
-    usage === undefined
-      ? 0
-      : usage.inputTokens + usage.outputTokens + usage.cacheReadTokens + usage.cacheWriteTokens
+  const tokens = response === null ? 0 : tokensOf(response.usage)
   return { ms: askedAt === null || endedAt === null ? 0 : Math.max(0, endedAt - askedAt), tokens }
 }
 

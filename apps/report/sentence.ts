@@ -5,6 +5,7 @@ import { rules } from '../../services/loop-detector/rules.ts'
 import type { FailureClass } from '../../shared/contract/messages.ts'
 import { unreachable } from '../../shared/contract/stage.ts'
 import { reasons } from '../../shared/contract/turn/turn-texts.ts'
+import { placeIn } from '../../shared/view/place.ts'
 import type { RoundTimeline, TurnEnd, TurnTimeline } from '../../shared/view/timeline.ts'
 import { elapsed } from '../terminal/quantities.ts'
 import type { Figures, Loop, Phrase, Tone } from './page/data.ts'
@@ -262,17 +263,10 @@ function doing(round: RoundTimeline | undefined): Phrase[] {
 
 function waitsFor(round: RoundTimeline | undefined): Phrase[] {
   if (round === undefined) return ['no request to the model yet']
-  const guards = round.guards.filter(
-    ({ answer, calls }) => answer === 'none' && calls.some(({ mode }) => mode === 'enforce'),
-  )
-  if (round.response === null && round.failure === null) return ['it waits for the model']
-  const call = round.calls.find(
-    ({ result, verdict }) => result === null && verdict.kind === 'cleared',
-  )
-  if (call === undefined) return ['it waits to be judged']
-  if (call.tries.length === 0 && guards.length > 0)
-    return ['it waits for ', quoted(guards.map(({ name }) => name).join(', '))]
-  return ['it waits for ', quoted(call.name)]
+  const { at, names } = placeIn(round)
+  if (at === 'model') return ['it waits for the model']
+  if (at === 'check') return ['it waits to be judged']
+  return ['it waits for ', quoted(at === 'guard' ? names.join(', ') : (names[0] ?? ''))]
 }
 
 function lowered(phrases: Phrase[]): Phrase[] {

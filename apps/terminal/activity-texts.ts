@@ -67,7 +67,7 @@ export function guardVerdictText({
   answer,
   verdicts,
 }: GuardVerdictGiven): string | undefined {
-  const passed = verdicts.filter(({ verdict }) => verdict === 'pass').length
+  const passed = verdicts.filter(({ verdict }) => verdict === 'allow').length
   switch (answer) {
     case 'verdicts':
       return undefined

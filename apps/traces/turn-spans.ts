@@ -5,10 +5,13 @@
 // TURN-SPANS-3. Texts of models, tools and users are left out, unless `content` is set.
 
 import type { Activity } from '../../client/edge/edge.ts'
-import { callInTurn, callOfConversation, type TurnId, turnKey } from '../../shared/contract/ids.ts'
+import { callOfConversation, type TurnId, turnKey } from '../../shared/contract/ids.ts'
 import type { MessageOf } from '../../shared/contract/messages.ts'
 import { callSpanId, placeSpanId, traceIdOf, turnSpanId } from '../../shared/contract/trace-ids.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
+import type { RoundView } from '../../shared/view/round-view.ts'
+import { inputTokensOf } from '../../shared/view/totals.ts'
+import { addToTurn, beginTurn, type TurnView } from '../../shared/view/turn-view.ts'
 import { eventNames, finishReasons, names, operations } from './names.ts'
 import type { Attributes, Span, SpanEvent } from './span.ts'
 
@@ -31,29 +34,24 @@ const eventsMax = 128
 
 type Attempt = { round: number; number: number; start: Milliseconds }
 
-type OpenTurn = {
-  start: Milliseconds | undefined
-  agent: string | undefined
-  attempt: Attempt | undefined
-  events: SpanEvent[]
-  /** By place in the turn: the first start of a call that runs, and its arguments. */
-  started: Map<string, Milliseconds>
-  inputs: Map<string, { id: string; arguments: string }>
-}
+/** `view`: before the record that is read. */
+type OpenTurn = { view: TurnView; events: SpanEvent[] }
 
 export function createTurnSpans(options: SpanOptions): TurnSpans {
   const turns = new Map<string, OpenTurn>()
 
+  const detail = options.content ? 'open' : 'state'
+
   function read(activity: Activity, time: Milliseconds): Span[] {
-    const turn = turnOf(turns, activity)
+    const turn = turnOf(turns, activity, time)
+    const spans = spansOf(turn, activity, time)
+    addToTurn(turn.view, { topic: 'activity', time, message: activity }, detail)
+    if (activity.type === 'turn-finished') turns.delete(turnKey(activity))
+    return spans
+  }
+
+  function spansOf(turn: OpenTurn, activity: Activity, time: Milliseconds): Span[] {
     switch (activity.type) {
-      case 'turn-started':
-        turn.start = time
-        turn.agent = activity.agent
-        return []
-      case 'round-started':
-        turn.attempt = { round: activity.round, number: 1, start: time }
-        return []
       case 'model-retry':
         return [retriedSpan(turn, activity, time, options)]
       case 'model-answered':
@@ -75,15 +73,14 @@ export function createTurnSpans(options: SpanOptions): TurnSpans {
         return [guardSpan(turn, activity, time)]
       case 'approval-decided':
         return [approvalSpan(turn, activity, time)]
-      case 'tool-started':
-      case 'call-offered':
-        if (!turn.started.has(callInTurn(activity))) turn.started.set(callInTurn(activity), time)
-        return []
       case 'call-finished':
         return finishedCall(turn, activity, time, options)
       case 'turn-finished':
-        turns.delete(turnKey(activity))
         return finishedTurn(turn, activity, time, options)
+      case 'turn-started':
+      case 'round-started':
+      case 'tool-started':
+      case 'call-offered':
       case 'budget-reached':
       case 'calls-waiting':
       case 'approval-pending':
@@ -97,18 +94,11 @@ export function createTurnSpans(options: SpanOptions): TurnSpans {
 }
 
 /** Kept from a record on that begins something. A late record of an ended turn keeps none. */
-function turnOf(turns: Map<string, OpenTurn>, activity: Activity): OpenTurn {
+function turnOf(turns: Map<string, OpenTurn>, activity: Activity, time: Milliseconds): OpenTurn {
   const key = turnKey(activity)
   const known = turns.get(key)
   if (known !== undefined) return known
-  const turn: OpenTurn = {
-    start: undefined,
-    agent: undefined,
-    attempt: undefined,
-    events: [],
-    started: new Map(),
-    inputs: new Map(),
-  }
+  const turn = { view: beginTurn(activity.turn, time), events: [] }
   if (activity.type !== 'turn-started' && activity.type !== 'round-started') return turn
   if (turns.size >= turnsMax) {
     const [oldest] = turns.keys()
@@ -131,9 +121,8 @@ function retriedSpan(
   time: Milliseconds,
   options: SpanOptions,
 ): Span {
-  const { round, next, reason, waitMs } = message
-  const attempt = attemptOf(turn, round, next - 1, time)
-  turn.attempt = { round, number: next, start: time + waitMs }
+  const { round, next, reason } = message
+  const attempt = { ...attemptOf(turn, round, time), number: next - 1 }
   const failure = { type: 'retry', reason }
   return attemptSpan(turn, message, options, { attempt, end: time, failure })
 }
@@ -145,14 +134,10 @@ function answered(
   options: SpanOptions,
 ): Span[] {
   const { round, attempt: name, usage, stop, calls, text } = message
-  const attempt = attemptOf(turn, round, turn.attempt?.number ?? 1, time)
-  turn.attempt = undefined
-  turn.inputs.clear() // of the round before
-  for (const { ordinal, id, arguments: input } of calls)
-    turn.inputs.set(callInTurn({ round, ordinal }), { id, arguments: input })
+  const attempt = attemptOf(turn, round, time)
   if (name === '') return [] // a guest's own request, which Weir did not send
   const attributes = {
-    [names.inputTokens]: usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens,
+    [names.inputTokens]: inputTokensOf(usage),
     [names.outputTokens]: usage.outputTokens,
     [names.cacheReadTokens]: usage.cacheReadTokens,
     [names.cacheWriteTokens]: usage.cacheWriteTokens,
@@ -164,13 +149,13 @@ function answered(
 }
 
 function attemptSpan(
-  turn: OpenTurn,
+  { view: { agent } }: OpenTurn,
   id: TurnId,
   { modelOf }: SpanOptions,
   { attempt, end, attributes, failure }: Ended,
 ): Span {
   const { round, number, start } = attempt
-  const model = turn.agent === undefined ? undefined : modelOf(turn.agent)
+  const model = agent === undefined ? undefined : modelOf(agent)
   return {
     ...childOf(id),
     id: placeSpanId(id, `attempt ${round} ${number}`),
@@ -196,10 +181,7 @@ function finishedCall(
   time: Milliseconds,
   { content }: SpanOptions,
 ): Span[] {
-  const place = callInTurn(message)
-  const { status, name, reason, durationMs, round, result } = message
-  const started = turn.started.get(place)
-  turn.started.delete(place)
+  const { status, name, reason, durationMs, round, ordinal, result } = message
   // It never ran, so it has no span: a span of a tool means that the tool ran.
   const ran = status !== 'rejected' && status !== 'vetoed' && status !== 'skipped'
   if (!ran)
@@ -208,7 +190,8 @@ function finishedCall(
       [names.tool]: name,
       [names.detail]: `${status}: ${reason}`,
     })
-  const input = turn.inputs.get(place)
+  const call = turn.view.rounds.get(round)?.calls.get(ordinal)
+  const input = call?.answered
   const failure = content ? reason : status
   return [
     {
@@ -216,7 +199,7 @@ function finishedCall(
       id: callSpanId(message),
       name: named(operations.call, name),
       kind: 'internal',
-      start: started ?? time - durationMs,
+      start: call?.startedAt ?? call?.offered?.at ?? time - durationMs,
       end: time,
       attributes: {
         ...common(message, operations.call),
@@ -240,15 +223,16 @@ function finishedTurn(
   options: SpanOptions,
 ): Span[] {
   const { outcome, class: failureClass, cap, totals, reason } = message
-  const start = turn.start ?? time - totals.wallMs
+  const { agent, startedAt: start = time - totals.wallMs, round, rounds } = turn.view
+  const attempt = openAttempt(rounds.get(round))
   const failed = outcome !== 'answered'
   const type = failureClass ?? outcome
   const error = options.content ? reason : type
   const spans: Span[] = []
   // A budget refuses a request before it is sent, so there is no attempt. A cap may end one.
   const isSent = failureClass !== 'budget' || cap !== null
-  if (turn.attempt !== undefined && turn.attempt.start <= time && isSent) {
-    const ended = { attempt: turn.attempt, end: time, failure: { type, reason: type } }
+  if (attempt !== undefined && attempt.start <= time && isSent) {
+    const ended = { attempt, end: time, failure: { type, reason: type } }
     spans.push(attemptSpan(turn, message, options, ended))
   }
   const caller = callOfConversation(message.conversation)
@@ -256,13 +240,13 @@ function finishedTurn(
     trace: traceIdOf(message),
     id: turnSpanId(message),
     parent: caller === undefined ? undefined : callSpanId(caller),
-    name: named(operations.turn, turn.agent),
+    name: named(operations.turn, agent),
     kind: 'internal',
     start,
     end: time,
     attributes: {
       ...common(message, operations.turn),
-      [names.agent]: turn.agent,
+      [names.agent]: agent,
       [names.session]: message.conversation,
       [names.outcome]: outcome,
       [names.cap]: cap ?? undefined,
@@ -279,9 +263,16 @@ function finishedTurn(
 }
 
 /** The open attempt, or one without length if its beginning was not read. */
-function attemptOf(turn: OpenTurn, round: number, number: number, time: Milliseconds): Attempt {
-  const open = turn.attempt
-  return open?.round === round ? { ...open, number } : { round, number, start: time }
+function attemptOf({ view }: OpenTurn, round: number, time: Milliseconds): Attempt {
+  return openAttempt(view.rounds.get(round)) ?? { round, number: 1, start: time }
+}
+
+/** Undefined: the round has its response, or its beginning was not read. */
+function openAttempt(view: RoundView | undefined): Attempt | undefined {
+  const { round, startedAt, retry, answered } = view ?? {}
+  const start = retry === undefined ? startedAt : retry.at + retry.waitMs
+  if (round === undefined || start === undefined || answered !== undefined) return undefined
+  return { round, number: retry?.next ?? 1, start }
 }
 
 function noted(turn: OpenTurn, name: string, time: Milliseconds, attributes: Attributes): [] {
@@ -295,7 +286,7 @@ function guardSpan(
   time: Milliseconds,
 ): Span {
   const { guard, version, answer, verdicts, waitedMs, round } = message
-  const rejected = verdicts.filter(({ verdict }) => verdict === 'reject').length
+  const rejected = verdicts.filter(({ verdict }) => verdict === 'deny').length
   return {
     ...childOf(message),
     id: placeSpanId(message, `guard ${round} ${guard}`),
@@ -305,7 +296,7 @@ function guardSpan(
     end: time,
     attributes: {
       ...common(message, operations.guard),
-      [names.agent]: turn.agent,
+      [names.agent]: turn.view.agent,
       [names.round]: round,
       [names.guard]: guard,
       [names.guardVersion]: version,
@@ -332,7 +323,7 @@ function approvalSpan(
     end: time,
     attributes: {
       ...common(message, operations.approval),
-      [names.agent]: turn.agent,
+      [names.agent]: turn.view.agent,
       [names.round]: round,
       [names.tool]: name,
       [names.approvalOutcome]: outcome,

@@ -166,7 +166,7 @@ async function turnsIn(
       folds.set(stretch, turns)
       const turn = turns.get(id) ?? beginTurn(id, time)
       turns.set(id, turn)
-      addToTurn(turn, { message, time, topic: 'activity' }, { rounds: false })
+      addToTurn(turn, { message, time, topic: 'activity' }, 'turn')
     }
   }
   return folds

@@ -2,10 +2,12 @@
 
 import type { BundleTurn } from '../../shared/bus/bundle/format.ts'
 import type { StoredRecord } from '../../shared/contract/bus.ts'
-import type { ConversationId, TurnId } from '../../shared/contract/ids.ts'
+import type { ConversationId } from '../../shared/contract/ids.ts'
 import type { Message } from '../../shared/contract/messages.ts'
 import { partitionOf } from '../../shared/contract/partition.ts'
 import { type GuardTopicName, inboxOf, type TopicName } from '../../shared/contract/topology.ts'
+import { type ConversationView, reduce } from '../../shared/view/conversation-view.ts'
+import type { TurnView } from '../../shared/view/turn-view.ts'
 
 export type TurnTally = {
   add(topic: TopicName | GuardTopicName, record: StoredRecord, message: Message): void
@@ -14,21 +16,12 @@ export type TurnTally = {
 }
 
 export function createTurnTally(partitions: number): TurnTally {
-  const conversations = new Map<string, Map<number, BundleTurn>>()
+  const views = new Map<ConversationId, ConversationView>()
   /**
    * The first record of each conversation in its own partition. The beginning of an older turn is
    * missing.
    */
   const inboxBegins = new Map<string, number>()
-
-  function turnOf(conversation: ConversationId, turn: number): BundleTurn {
-    const turns = conversations.get(conversation) ?? new Map<number, BundleTurn>()
-    conversations.set(conversation, turns)
-    const known =
-      turns.get(turn) ?? empty({ conversation, turn }, partitionOf(conversation, partitions))
-    turns.set(turn, known)
-    return known
-  }
 
   return {
     add(topic, { key, partition, offset, time }, message) {
@@ -39,64 +32,44 @@ export function createTurnTally(partitions: number): TurnTally {
         partition === partitionOf(key, partitions)
       )
         inboxBegins.set(key, offset)
-      switch (message.type) {
-        case 'turn-started': {
-          const { messageId, agent } = message
-          Object.assign(turnOf(key, message.turn), { messageId, agent, beganAt: time })
-          return
-        }
-        case 'turn-finished': {
-          const { totals, outcome, class: failureClass, cap, reason, messageId } = message
-          const { rounds, calls, inputTokens, outputTokens } = totals
-          if (rounds === 0) return // the message opened no turn
-          const ending = { messageId, endedAt: time, outcome, failureClass, cap, reason }
-          Object.assign(turnOf(key, message.turn), {
-            ...ending,
-            rounds,
-            calls,
-            inputTokens,
-            outputTokens,
-          })
-          return
-        }
-        case 'round-started': {
-          const turn = turnOf(key, message.turn)
-          turn.rounds = Math.max(turn.rounds, message.round)
-          return
-        }
-        case 'round-outcome':
-          turnOf(key, message.turn)
-          return
-      }
+      // A record under another key, as of the history, may be of a turn that is not copied.
+      if ('turn' in message && message.conversation === key)
+        views.set(key, reduce(views.get(key), { topic, offset, time, message }, 'turn'))
     },
 
     turns: () =>
-      [...conversations].flatMap(([conversation, turns]) =>
-        [...turns.values()].map((turn) => ({
-          ...turn,
-          whole: turn.turn >= (inboxBegins.get(conversation) ?? Number.POSITIVE_INFINITY),
-        })),
-      ),
+      [...views].flatMap(([conversation, { turns }]) => {
+        const partition = partitionOf(conversation, partitions)
+        const begin = inboxBegins.get(conversation) ?? Number.POSITIVE_INFINITY
+        return [...turns.values()].flatMap((view) => {
+          const whole = view.turn >= begin
+          return hasBegun(view) ? [{ conversation, partition, whole, ...bundleTurn(view) }] : []
+        })
+      }),
   }
 }
 
-function empty({ conversation, turn }: TurnId, partition: number): BundleTurn {
+/** A message that opened no turn has a number too. */
+function hasBegun({ startedAt, round, end }: TurnView): boolean {
+  return startedAt !== undefined || round > 0 || (end?.totals.rounds ?? 0) > 0
+}
+
+type Shown = Omit<BundleTurn, 'conversation' | 'partition' | 'whole'>
+
+function bundleTurn({ end, ...view }: TurnView): Shown {
   return {
-    conversation,
-    turn,
-    partition,
-    agent: null,
-    messageId: null,
-    beganAt: null,
-    endedAt: null,
-    outcome: 'open',
-    failureClass: null,
-    cap: null,
-    reason: null,
-    rounds: 0,
-    calls: 0,
-    inputTokens: 0,
-    outputTokens: 0,
-    whole: false,
+    turn: view.turn,
+    agent: view.agent ?? null,
+    messageId: view.messageId ?? null,
+    beganAt: view.startedAt ?? null,
+    endedAt: end?.at ?? null,
+    outcome: end?.outcome ?? 'open',
+    failureClass: end?.class ?? null,
+    cap: end?.cap ?? null,
+    reason: end?.reason ?? null,
+    rounds: end?.totals.rounds ?? view.round,
+    calls: end?.totals.calls ?? 0,
+    inputTokens: end?.totals.inputTokens ?? 0,
+    outputTokens: end?.totals.outputTokens ?? 0,
   }
 }

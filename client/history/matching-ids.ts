@@ -40,7 +40,7 @@ export async function matchingIds(
     const id = JSON.stringify([conversation, message.turn])
     if (passed.has(id)) continue
     const { turn } = open.get(id) ?? { turn: beginTurn(Number(message.turn), time) }
-    addToTurn(turn, { message, time, topic: 'activity' }, { rounds: false })
+    addToTurn(turn, { message, time, topic: 'activity' }, 'turn')
     if (message.type !== 'turn-started') {
       open.set(id, { conversation, turn })
       continue

@@ -11,6 +11,7 @@ import { partitionOf } from '../../shared/contract/partition.ts'
 import { guestOf } from '../../shared/contract/topology.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { type ConversationView, reduce, viewOf } from '../../shared/view/conversation-view.ts'
+import { inputTokensOf } from '../../shared/view/totals.ts'
 import { factsOf, sumOfFacts, type TurnFacts } from '../../shared/view/turn-facts.ts'
 import { isEndedByAdvice } from '../../shared/view/turn-view.ts'
 import { openingOf } from '../turn/opening.ts'
@@ -109,16 +110,15 @@ function add(found: Unfinished, { turn, round, usage, question }: RoundUsage): v
   }
   if (turn === found.firstTurn && question !== undefined) found.question = question
   if (usage === undefined) return
-  const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = usage
-  found.inputTokens += inputTokens + cacheReadTokens + cacheWriteTokens
-  found.outputTokens += outputTokens
+  found.inputTokens += inputTokensOf(usage)
+  found.outputTokens += usage.outputTokens
 }
 
 /** Adds an activity record. The walk goes from newer to older records. */
 export function addActivity(found: Unfinished, { value, time, offset }: StoredRecord): void {
   const message = messageOf(value)
   if (message === undefined) return
-  reduce(found.view, { topic: 'activity', offset, time, message }, { rounds: false })
+  reduce(found.view, { topic: 'activity', offset, time, message }, 'turn')
   found.last ??= lastOf(found)
   found.isWhole ||= found.view.turns.get(found.firstTurn ?? noTurn)?.startedAt !== undefined
 }
@@ -142,8 +142,8 @@ function lastOf({ view, lastTurn, at }: Unfinished): ConversationSummary['last']
   // An older end, although the walk comes from newer records: the last turn began after the walk
   // did. A newer number belongs to a message that opened no turn.
   const isOpen = turns.some(
-    ({ turn, startedAt, round, end }) =>
-      startedAt !== undefined || round > 0 || (end !== undefined && turn < (lastTurn ?? 0)),
+    ({ turn, startedAt, roundAt, end }) =>
+      startedAt !== undefined || roundAt > 0 || (end !== undefined && turn < (lastTurn ?? 0)),
   )
   return isOpen ? withoutEnd('open', at) : undefined
 }

@@ -155,7 +155,7 @@ export function verdictOf(approval: Decided): CallVerdict {
   const { ordinal, name } = approval.request
   const reject = (code: string, text: string, evidence: string | null): CallVerdict => ({
     ordinal,
-    verdict: 'reject',
+    verdict: 'deny',
     code,
     text,
     evidence,
@@ -164,7 +164,7 @@ export function verdictOf(approval: Decided): CallVerdict {
     case 'approved':
       return {
         ordinal,
-        verdict: 'pass',
+        verdict: 'allow',
         code: passCode(approval.request),
         text: '',
         evidence: null,

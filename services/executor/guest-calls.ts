@@ -93,9 +93,7 @@ export function changedVerdicts(turn: Turn): Output[] {
   if (!isGuest(turn.conversation)) return []
   return turn.rounds.flatMap((round) => {
     const calls = round.calls.map((open) => verdictOn(round, open))
-    const shown = calls
-      .map(({ verdict, code }) => `${verdict === 'done' ? 'run' : verdict} ${code}`)
-      .join('\n')
+    const shown = calls.map(({ verdict, code }) => `${verdict} ${code}`).join('\n')
     if (shown === round.verdictsShown) return []
     round.verdictsShown = shown
     return [verdictsRecord(turn, round, calls)]
@@ -127,19 +125,20 @@ function verdictOn(round: Round, { call, phase, isOffered }: OpenCall): GuestCal
     text,
     code,
     until,
+    isOver: kind === 'allow' && phase.kind === 'done',
   })
   switch (phase.kind) {
     case 'waiting': {
       const due = round.guards.filter(({ name }) => phase.guards.includes(name))
       const until = Math.min(round.expiresAt, Math.max(0, ...due.map((guard) => guard.due)))
-      return verdict('wait', '', phase.guards.join(', '), until)
+      return verdict('pending', '', phase.guards.join(', '), until)
     }
     case 'ready':
     case 'claimed':
-      return verdict('run', '', '', phase.kind === 'claimed' ? claimDeadline(round, phase) : 0)
+      return verdict('allow', '', '', phase.kind === 'claimed' ? claimDeadline(round, phase) : 0)
     case 'done': {
       const { text, reason } = phase.result
-      return isOffered ? verdict('done') : verdict('refuse', text, reason)
+      return isOffered ? verdict('allow') : verdict('deny', text, reason)
     }
   }
 }

@@ -18,7 +18,7 @@ export type ConversationView = {
   conversation?: ConversationId
   /** By id, in the order of their first records. Also messages that opened no turn. */
   turns: Map<number, TurnView>
-  /** By message, the first counts. */
+  /** This and the next fields: only with the detail `all`. The first record of a message counts. */
   asked: Map<MessageId, { at: Milliseconds; text: string }>
   cancelled: Map<MessageId, Milliseconds>
   /** The newest summary of the history. */
@@ -30,10 +30,8 @@ export type ConversationView = {
   unreadable: number
 }
 
-const everything: Detail = { rounds: true }
-
 /** The view of these records, each once (inOrder of logged.ts). */
-export function viewOf(records: Iterable<Logged>, detail: Detail = everything): ConversationView {
+export function viewOf(records: Iterable<Logged>, detail: Detail = 'all'): ConversationView {
   const view = begin()
   for (const record of records) reduce(view, record, detail)
   return view
@@ -43,7 +41,7 @@ export function viewOf(records: Iterable<Logged>, detail: Detail = everything): 
 export function reduce(
   view: ConversationView | undefined,
   record: Logged,
-  detail: Detail = everything,
+  detail: Detail = 'all',
 ): ConversationView {
   const next = view ?? begin()
   const { message, time } = record
@@ -57,7 +55,8 @@ export function reduce(
     next.turns.set(message.turn, turn)
     addToTurn(turn, { ...record, message }, detail)
   }
-  addToConversation(next, message, time)
+  if (message.type === 'requests-unjudged') addFact(next.facts, message)
+  if (detail === 'all') addToConversation(next, message, time)
   return next
 }
 
@@ -83,9 +82,6 @@ function addToConversation(view: ConversationView, message: Message, at: Millise
       return
     case 'history-summary':
       view.summary = { ...message, at }
-      return
-    case 'requests-unjudged':
-      addFact(view.facts, message)
       return
     case 'dead-letter':
       view.troubles.push(troubleOf(message, at))

@@ -4,6 +4,7 @@
 //     a later stage replaces that of an earlier stage, in any order of their records.
 
 import type {
+  AnsweredCall,
   Call,
   CallFinished,
   CallResult,
@@ -36,6 +37,11 @@ export type RoundView = {
   attempts: Map<string, AttemptView>
   /** The streamed texts, by attempt. */
   streamed: Map<string, StreamedView>
+  /** In the activity: the response, and the newest retry. */
+  answered?: MessageOf<'model-answered'>
+  retry?: At<MessageOf<'model-retry'>>
+  /** The guards that its calls wait for, without those that answered. */
+  awaited: Set<string>
   /** The attempt that the gateway chose. */
   chosen?: At<{
     attempt: string
@@ -74,12 +80,24 @@ export type StreamedView = { firstAt: Milliseconds; text: string; reasoning: str
 /** `result`: of the latest stage that has one. `finished`: its line of activity. */
 export type CallView = {
   ordinal: number
+  /** The tool, by the activity. */
+  name?: string
   /** Set: it must not run. */
   decided?: CallResult
   result?: CallResult
   resultFrom: number
   tries: Map<number, TryView>
+  /** In the activity: the call, its first start, its offer to the client, and its end. */
+  answered?: AnsweredCall
+  startedAt?: Milliseconds
+  offered?: At<MessageOf<'call-offered'>>
+  isRejected?: true
   finished?: At<CallFinished>
+}
+
+/** Whether its tool or its client runs it, by the activity. */
+export function isRunning({ startedAt, offered, finished }: CallView): boolean {
+  return finished === undefined && (startedAt !== undefined || offered !== undefined)
 }
 
 /** Only the first claim of each try can have been accepted (EXEC-1). */
@@ -113,6 +131,7 @@ export function beginRound(round: number): RoundView {
   return {
     round,
     nudge: null,
+    awaited: new Set(),
     attempts: new Map(),
     streamed: new Map(),
     responseFrom: 0,
@@ -125,13 +144,10 @@ export function beginRound(round: number): RoundView {
 }
 
 type Topic = TopicName | GuardTopicName
+type RoundRecord = { message: Message; time: Milliseconds; topic: Topic }
 
 /** Adds a record of the round. Changes `view` in place. Other records add nothing. */
-export function addToRound(
-  view: RoundView,
-  message: Message,
-  { time: at, topic }: { time: Milliseconds; topic: Topic },
-): void {
+export function addToRound(view: RoundView, { message, time: at, topic }: RoundRecord): void {
   addStage(view, message, at)
   addAttempt(view, message, at)
   addCall(view, message, at)
@@ -143,6 +159,12 @@ function addStage(view: RoundView, message: Message, at: Milliseconds): void {
     case 'round-started':
       view.startedAt ??= at
       view.callsLeft ??= message.callsLeft
+      return
+    case 'model-answered':
+      view.answered ??= message
+      return
+    case 'model-retry':
+      view.retry = { ...message, at }
       return
     case 'model-request':
       if (view.requestedAt !== undefined) return
@@ -266,8 +288,23 @@ function addCall(view: RoundView, message: Message, at: Milliseconds): void {
       one.claimedAt = at
       return
     }
+    case 'model-answered':
+      for (const answered of message.calls) {
+        const call = callAt(view, answered.ordinal)
+        call.answered ??= answered
+        call.name ??= answered.name
+      }
+      return
     case 'tool-started':
       tryAt(view, message).startedAt ??= at
+      callAt(view, message.ordinal).startedAt ??= at
+      callAt(view, message.ordinal).name ??= message.name
+      return
+    case 'call-offered':
+      callAt(view, message.ordinal).offered ??= { ...message, at }
+      return
+    case 'call-rejected':
+      callAt(view, message.ordinal).isRejected = true
       return
     case 'outcome': {
       const { outcomes } = tryAt(view, message)
@@ -311,7 +348,11 @@ function addVerdict(
       guardAt(view, topic).answer ??= { at, version, judgedMs, verdicts }
       return
     }
+    case 'calls-waiting':
+      for (const { guards } of message.calls) for (const name of guards) view.awaited.add(name)
+      return
     case 'guard-verdict-given': {
+      view.awaited.delete(message.guard)
       const guard = guardAt(view, guardTopicName(message.guard))
       guard.given ??= { answer: message.answer, version: message.version }
       for (const verdict of message.verdicts)

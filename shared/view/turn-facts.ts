@@ -4,7 +4,13 @@
 // TURN-FACTS-2. Only effects count: no rule in shadow, and no usual reminder for an empty response.
 
 import { approvalGuard, withdrawnCode } from '../contract/guard/approval-guard.ts'
-import type { ApprovalOutcome, Message, Rung } from '../contract/messages.ts'
+import type {
+  ApprovalOutcome,
+  CallVerdict,
+  InterventionRaised,
+  Message,
+  Rung,
+} from '../contract/messages.ts'
 import type { Milliseconds } from '../lib/clock.ts'
 
 /** `weir conversations --json` and `weir inspect --json` print it. Newer versions may add fields. */
@@ -48,14 +54,13 @@ export function beginFacts(): FactFold {
 export function addFact(facts: FactFold, message: Message): void {
   switch (message.type) {
     case 'intervention-raised': {
-      const { rule, rung, ordinary } = message.intervention
-      if (!message.shadow && !ordinary)
-        facts.interventions.set(`${message.round}/${rule}`, { rule, rung })
+      const { rule, rung } = message.intervention
+      if (isEffective(message)) facts.interventions.set(`${message.round}/${rule}`, { rule, rung })
       return
     }
     case 'guard-verdict-given':
       for (const { ordinal, verdict, code } of message.verdicts)
-        if (verdict === 'reject' && code !== withdrawnCode)
+        if (isRefusal({ verdict, code }))
           addVeto(facts, `${message.round}/${ordinal}`, message.guard)
       return
     case 'call-rejected':
@@ -81,6 +86,21 @@ export function addFact(facts: FactFold, message: Message): void {
         facts.unjudged.set(`${message.at}/${kind}`, { kind, count })
       return
   }
+}
+
+/** No rule in shadow, and no usual reminder for an empty response. */
+export function isEffective({ intervention, shadow }: InterventionRaised): boolean {
+  return !shadow && !intervention.ordinary
+}
+
+/** A withdrawn approval is no refusal: nobody judged the call. */
+export function isRefusal({ verdict, code }: Pick<CallVerdict, 'verdict' | 'code'>): boolean {
+  return verdict === 'deny' && code !== withdrawnCode
+}
+
+/** Whether an intervention ended the turn, or forbade it further calls. */
+export function isStopped({ interventions }: FactFold): boolean {
+  return [...interventions.values()].some(({ rung }) => rung !== 'nudge')
 }
 
 /** One guard stops a call. If two rejected it, a named guard explains more than a person's silence. */

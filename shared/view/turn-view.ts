@@ -2,14 +2,15 @@
 // Pure. Owns: the values of a turn that lists, filters, screens and bundles show.
 // TURN-VIEW-1. The order of the records does not matter for the values of the turn itself. A walk may
 //     go back from the newest record.
-// TURN-VIEW-2. Memory: without `rounds`, some numbers and names for each effect (turn-facts.ts).
+// TURN-VIEW-2. Memory: some numbers and names for each effect (turn-facts.ts), and the rounds and texts
+//     of the detail. Of an open turn: the newest round, and older ones with a running call.
 
 import type { MessageId } from '../contract/ids.ts'
-import type { GuestAdvice, HistoryEntry, Message, TurnFinished } from '../contract/messages.ts'
+import type { GuestAdvice, HistoryEntry, Message, Usage } from '../contract/messages.ts'
 import { tenantOf } from '../contract/tenant.ts'
 import type { Milliseconds } from '../lib/clock.ts'
 import type { Logged } from './logged.ts'
-import { addToRound, beginRound, type RoundView } from './round-view.ts'
+import { addToRound, beginRound, isRunning, type RoundView } from './round-view.ts'
 import type { TurnEnd, TurnTimeline } from './timeline.ts'
 import { addFact, beginFacts, type FactFold } from './turn-facts.ts'
 
@@ -24,13 +25,18 @@ export type TurnView = {
   /** Whether a record shows that it began. A message that opened no turn has a number too. */
   isOpened: boolean
   startedAt?: Milliseconds
-  /** The time of its earliest record. */
+  /** The times of its earliest and its latest record. */
   firstAt: Milliseconds
+  lastAt: Milliseconds
   /** The user's message in the history. */
   opening?: HistoryEntry
-  /** The newest round that began, and the time of its beginning. 0: none. */
+  /** The newest round of its records, and the time at which the newest one began. 0: none. */
   round: number
   roundAt: Milliseconds
+  callsLeft: number
+  /** Calls of the responses in the activity, and the use of the newest one. */
+  calls: number
+  usage?: Usage
   rounds: Map<number, RoundView>
   facts: FactFold
   failures: TurnTimeline['failures']
@@ -44,8 +50,11 @@ export function isEndedByAdvice({ endedBy, roundAt }: TurnView): boolean {
   return endedBy !== undefined && endedBy.at >= roundAt
 }
 
-/** `rounds`: whether a view keeps the rounds of its turns. */
-export type Detail = { rounds: boolean }
+/**
+ * The part of a turn that a view keeps. `all`: each round. `open`: the open rounds (TURN-VIEW-2).
+ * `state`: the same without texts. `turn`: no round and no text.
+ */
+export type Detail = 'all' | 'open' | 'state' | 'turn'
 
 export type TurnRecord = Pick<Logged, 'time' | 'topic'> & { message: Message }
 
@@ -54,8 +63,11 @@ export function beginTurn(turn: number, firstAt: Milliseconds): TurnView {
     turn,
     isOpened: false,
     firstAt,
+    lastAt: firstAt,
     round: 0,
     roundAt: 0,
+    callsLeft: 0,
+    calls: 0,
     rounds: new Map(),
     facts: beginFacts(),
     failures: [],
@@ -63,19 +75,50 @@ export function beginTurn(turn: number, firstAt: Milliseconds): TurnView {
 }
 
 /** Adds a record of the turn. Changes `view` in place. */
-export function addToTurn(
-  view: TurnView,
-  { message, time, topic }: TurnRecord,
-  { rounds }: Detail,
-): void {
+export function addToTurn(view: TurnView, given: TurnRecord, detail: Detail): void {
+  const isShort = detail === 'state' || detail === 'turn'
+  const record = isShort ? { ...given, message: withoutTexts(given.message) } : given
+  const { message, time } = record
   view.firstAt = Math.min(view.firstAt, time)
+  view.lastAt = Math.max(view.lastAt, time)
   if ('conversation' in message) view.tenant ??= tenantOf(message.conversation)
   addFact(view.facts, message)
   addTurnRecord(view, message, time)
-  if (!rounds || !('round' in message) || message.round < 1) return
+  if (!('round' in message) || message.round < 1) return
+  view.round = Math.max(view.round, message.round)
+  if (detail === 'turn') return
+  if (detail !== 'all') dropRounds(view)
   const round = view.rounds.get(message.round) ?? beginRound(message.round)
   view.rounds.set(message.round, round)
-  addToRound(round, message, { time, topic })
+  addToRound(round, record)
+}
+
+/** Keeps TURN-VIEW-2. */
+function dropRounds({ rounds, round: newest }: TurnView): void {
+  for (const { round, calls } of rounds.values())
+    if (round < newest && ![...calls.values()].some(isRunning)) rounds.delete(round)
+}
+
+/** Without texts of the model, of tools and of the user. */
+function withoutTexts(message: Message): Message {
+  switch (message.type) {
+    case 'model-answered': {
+      const calls = message.calls.map((call) => ({ ...call, arguments: '' }))
+      return { ...message, text: '', calls }
+    }
+    case 'approval-pending': {
+      const calls = message.calls.map((call) => ({ ...call, arguments: '', question: null }))
+      return { ...message, calls }
+    }
+    case 'history-entry':
+      return { ...message, user: null, response: null, results: [] }
+    case 'call-finished':
+      return { ...message, result: '' }
+    case 'turn-finished':
+      return { ...message, reply: '' }
+    default:
+      return message
+  }
 }
 
 function addTurnRecord(view: TurnView, message: Message, at: Milliseconds): void {
@@ -88,12 +131,16 @@ function addTurnRecord(view: TurnView, message: Message, at: Milliseconds): void
       view.messageId = message.messageId
       return
     case 'round-started':
-      view.round = Math.max(view.round, message.round)
+      if (message.round >= view.round) view.callsLeft = message.callsLeft
       view.roundAt = Math.max(view.roundAt, at)
       return
     case 'model-request':
       view.isOpened = true
       view.agent ??= message.agent
+      return
+    case 'model-answered':
+      view.calls += message.calls.length
+      view.usage = message.usage
       return
     case 'history-entry':
       view.isOpened = true
@@ -105,14 +152,10 @@ function addTurnRecord(view: TurnView, message: Message, at: Milliseconds): void
     case 'guest-advice':
       if (message.rung === 'end' && at >= (view.endedBy?.at ?? 0)) view.endedBy = { ...message, at }
       return
-    case 'turn-finished':
+    case 'turn-finished': {
+      const { outcome, reason, class: failure, cap, reply, totals } = message
       view.messageId ??= message.messageId
-      view.end ??= endOf(message, at)
-      return
+      view.end ??= { at, outcome, reason, class: failure, cap, reply, totals }
+    }
   }
-}
-
-function endOf(message: TurnFinished, at: Milliseconds): TurnEnd {
-  const { outcome, reason, class: failure, cap, reply, totals } = message
-  return { at, outcome, reason, class: failure, cap, reply, totals }
 }

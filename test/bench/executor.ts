@@ -151,7 +151,7 @@ function guarded(mode: GuardMode): RoundCleared['policy'] {
     version: '1',
     tools: [{ pattern: '*', mode }],
     deadlineMs: 1_000,
-    onTimeout: 'reject' as const,
+    onTimeout: 'deny' as const,
     rules: null,
   }
   return policyOf({ ...content, guards: [guard] })
@@ -160,7 +160,7 @@ function guarded(mode: GuardMode): RoundCleared['policy'] {
 function passed(place: { conversation: string; turn: number }, calls: Call[]): GuardVerdict {
   const verdicts = calls.map(({ ordinal }) => ({
     ordinal,
-    verdict: 'pass' as const,
+    verdict: 'allow' as const,
     code: '',
     text: '',
     evidence: null,

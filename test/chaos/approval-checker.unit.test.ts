@@ -37,7 +37,7 @@ const verdict = {
   ...round,
   guard: 'approval',
   version: 'v',
-  verdicts: ['pass', 'pass', 'reject', 'reject'].map((word, ordinal) => ({
+  verdicts: ['allow', 'allow', 'deny', 'deny'].map((word, ordinal) => ({
     ordinal,
     verdict: word,
     code: ['', '', 'approval.expired', 'approval.withdrawn'][ordinal],

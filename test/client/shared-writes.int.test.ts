@@ -114,12 +114,12 @@ describe('a process beside the owner', () => {
       version: '1',
       tools: ['act'],
       deadlineMs: 30_000,
-      onTimeout: 'reject',
+      onTimeout: 'deny',
       judge: (state, { calls }) => ({
         state,
         verdicts: calls.map(({ ordinal }) => ({
           ordinal,
-          verdict: 'reject',
+          verdict: 'deny',
           code: 'no-acts',
           text: 'No acts here.',
         })),

@@ -59,7 +59,7 @@ const guard = {
   version: '1',
   tools: ['pay'],
   deadlineMs: 500,
-  onTimeout: 'reject',
+  onTimeout: 'deny',
   judge: () => ({ state: undefined, verdicts: [] }),
 }
 

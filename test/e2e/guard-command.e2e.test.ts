@@ -27,11 +27,11 @@ afterEach(async () => {
 
 const guardFile = `
 export default {
-  name: 'no-removal', version: '1', tools: ['exec'], deadlineMs: 10000, onTimeout: 'reject',
+  name: 'no-removal', version: '1', tools: ['exec'], deadlineMs: 10000, onTimeout: 'deny',
   judge: (state, { calls }) => ({
     state,
     verdicts: calls.map(({ ordinal, arguments: { command } }) =>
-      command.startsWith('rm') ? { ordinal, verdict: 'reject', code: 'removes', text: 'Nothing may be removed.' } : { ordinal, verdict: 'pass' }),
+      command.startsWith('rm') ? { ordinal, verdict: 'deny', code: 'removes', text: 'Nothing may be removed.' } : { ordinal, verdict: 'allow' }),
   }),
 }
 `
@@ -89,8 +89,8 @@ describe('weir guard', () => {
 
     const page = (await run(['inspect', 'c'])).out
     expect(page).toMatch(/guard +no-removal 1, a shadow: answered after/)
-    expect(page).toContain('call 0: would have been rejected (removes)')
-    expect(page).toContain('call 0: rejected (removes); this stopped it')
+    expect(page).toContain('call 0: would have been denied (removes)')
+    expect(page).toContain('call 0: denied (removes); this stopped it')
 
     expect(await run(['guard', 'remove', 'no-removal'])).toMatchObject({ code: 0 })
     expect((await run(['guard', 'list'])).out).toContain('no guard is registered')
@@ -175,7 +175,7 @@ describe('weir guard', () => {
       expect(
         metricOf(
           metrics,
-          'weir_guard_verdicts_total{guard="no-removal",mode="enforce",verdict="reject"}',
+          'weir_guard_verdicts_total{guard="no-removal",mode="enforce",verdict="deny"}',
         ),
       ).toBe(1)
       expect(metricOf(metrics, 'weir_partitions_assigned{stage="guard.no-removal"}')).toBe(4)
@@ -356,7 +356,7 @@ describe('weir guard', () => {
     const { run, folder } = await openFolder()
     await writeFile(
       join(folder, 'bad.mjs'),
-      'export default { name: "Bad!", version: "1", tools: ["*"], deadlineMs: 5, onTimeout: "reject", judge() {} }',
+      'export default { name: "Bad!", version: "1", tools: ["*"], deadlineMs: 5, onTimeout: "deny", judge() {} }',
     )
     const bad = await run([...ask, '--guard', 'bad.mjs', 'go'])
     expect(bad.code).not.toBe(0)

@@ -31,7 +31,7 @@ export function addBudgets(program: Command): void {
       new Option(
         '--unpriced <rule>',
         'the rule for models without a known price under --money; default: refuse',
-      ).choices(['allow', 'refuse']),
+      ).choices(['allow', 'deny']),
     )
     .option('--by <name>', 'the name to record; default: the user of this system', notBlank)
     .action(async (options) =>

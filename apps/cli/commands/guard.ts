@@ -67,8 +67,8 @@ function addRegister(guard: Command): void {
     )
     .addOption(
       new Option('--on-timeout <what>', 'the result for its calls if it does not answer in time')
-        .choices(['reject', 'allow'])
-        .default('reject'),
+        .choices(['deny', 'allow'])
+        .default('deny'),
     )
     .addOption(modeOption())
     .option('--replace', 'replace another version with this name')

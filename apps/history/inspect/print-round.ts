@@ -3,6 +3,7 @@
 
 import { rules } from '../../../services/loop-detector/rules.ts'
 import type { CallId } from '../../../shared/contract/ids.ts'
+import { placeIn } from '../../../shared/view/place.ts'
 import type {
   AttemptTimeline,
   InterventionTimeline,
@@ -80,19 +81,14 @@ function timesText({ times: { modelMs, checksMs, toolsMs } }: RoundTimeline): st
     : `: ${known.map(([name, ms]) => `${name} ${elapsed(ms ?? 0)}`).join(', ')}`
 }
 
-function waitsFor({ response, failure, calls, guards }: RoundTimeline): string {
-  const awaited = guards.filter(
-    ({ answer, calls }) => answer === 'none' && calls.some(({ mode }) => mode === 'enforce'),
-  )
-  if (
-    awaited.length > 0 &&
-    calls.some(({ result, tries }) => result === null && tries.length === 0)
-  )
-    return `waits for ${awaited.map(({ name }) => `guard ${name}`).join(', ')}`
-  if (response === null && failure === null) return 'waits for the model'
-  return calls.some(({ verdict, result }) => verdict.kind === 'cleared' && result === null)
-    ? 'waits for its tools'
-    : 'waits to be judged'
+function waitsFor(round: RoundTimeline): string {
+  const { at, names } = placeIn(round)
+  return {
+    model: 'waits for the model',
+    guard: `waits for ${names.map((name) => `guard ${name}`).join(', ')}`,
+    tool: 'waits for its tools',
+    check: 'waits to be judged',
+  }[at]
 }
 
 // ── Response ──

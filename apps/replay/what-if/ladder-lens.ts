@@ -5,12 +5,8 @@ import type { PolicyContent } from '../../../shared/agents/policy/entries.ts'
 import type { StoredRecord } from '../../../shared/contract/bus.ts'
 import type { TurnId } from '../../../shared/contract/ids.ts'
 import { isSameRound } from '../../../shared/contract/ids.ts'
-import type {
-  Intervention,
-  Message,
-  RoundOutcome,
-  Usage,
-} from '../../../shared/contract/messages.ts'
+import type { Intervention, Message, RoundOutcome } from '../../../shared/contract/messages.ts'
+import { tokensOf } from '../../../shared/view/totals.ts'
 import type { ReadLog, TopicRange } from '../log-range.ts'
 import type { Changes, Decision } from './change.ts'
 import type { Lens } from './lens.ts'
@@ -83,10 +79,6 @@ export function roundOf(
     repeated,
     tokens: tokensOf(response.usage),
   }
-}
-
-function tokensOf({ inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens }: Usage): number {
-  return inputTokens + outputTokens + cacheReadTokens + cacheWriteTokens
 }
 
 export function decisionOf(intervention: Intervention | null): Decision | null {

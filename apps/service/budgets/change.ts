@@ -147,7 +147,7 @@ export function budgetOf({ window, unpriced, ...options }: Omit<BudgetOptions, '
     throw new WeirError('usage', '--unpriced has no effect on tokens: leave it out')
   if (soft !== null && hard !== null && soft > hard)
     throw new WeirError('usage', 'the soft amount is above the hard one: give a lower one')
-  return { tenant, scope, name, window, unit, soft, hard, unpriced: unpriced ?? 'refuse' }
+  return { tenant, scope, name, window, unit, soft, hard, unpriced: unpriced ?? 'deny' }
 }
 
 function subjectOf({ agent, conversation }: Pick<BudgetOptions, 'agent' | 'conversation'>): {

@@ -141,7 +141,7 @@ function print(guard: ListedGuard, out: NodeJS.WriteStream): void {
   out.write(
     `${painted(out, mode === 'shadow' ? 'faint' : 'good', printable(name))} ${printable(version)}: ${mode}, for ${printable(modes.join(', '))}\n`,
   )
-  const otherwise = onTimeout === 'reject' ? 'its calls are vetoed' : 'its calls go on'
+  const otherwise = onTimeout === 'deny' ? 'its calls are denied' : 'its calls go on'
   out.write(`    ${whereverTexts[mode]} has ${deadlineMs} ms to answer, otherwise ${otherwise}\n`)
   out.write(
     `    ${count(rounds, 'round')}, ${count(rejected, 'call')} rejected, ${wouldHaveRejected} would have been, ${late} late, ${count(letThrough, 'call')} let through unanswered\n`,

@@ -18,7 +18,7 @@ export type GuardRegisterOptions = {
   version: string
   tools: string[]
   deadlineMs: string
-  onTimeout: 'reject' | 'allow'
+  onTimeout: 'deny' | 'allow'
   mode?: GuardMode
   replace?: boolean
 }

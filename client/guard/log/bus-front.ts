@@ -43,7 +43,7 @@ export type FrontOnOptions = {
   log: Logger
   /** As for `openGuard`. */
   mode?: 'blocking' | 'observing' | undefined
-  onUnavailable?: 'run' | 'refuse' | undefined
+  onUnavailable?: 'allow' | 'deny' | undefined
   answerWithinMs?: Milliseconds | undefined
   /** Default `reserve`. */
   counting?: BudgetCounting | undefined

@@ -129,7 +129,7 @@ function applyAnswer(
     const { phase } = open
     const verdict = counting.find(({ ordinal }) => ordinal === open.call.ordinal)
     if (verdict === undefined || phase.kind !== 'waiting') continue
-    if (verdict.verdict === 'reject')
+    if (verdict.verdict === 'deny')
       records.push(finishCall(turn, round, open, vetoed(name, verdict)))
     else {
       if (verdict.verdict === 'ask') open.requested ??= requestText(name, verdict)
@@ -152,13 +152,13 @@ function verdictThatCounts(
   if (verdict.verdict === 'ask' && !phase.guards.includes(approvalGuard))
     return {
       ...verdict,
-      verdict: 'reject',
+      verdict: 'deny',
       text: noApprovalRule(verdict.text, true),
     }
-  if (verdict.verdict === 'pass' && guard === approvalGuard && requested !== undefined)
+  if (verdict.verdict === 'allow' && guard === approvalGuard && requested !== undefined)
     return {
       ...verdict,
-      verdict: 'reject',
+      verdict: 'deny',
       code: 'approval.not-requested',
       text: noApprovalRule(requested, false),
     }

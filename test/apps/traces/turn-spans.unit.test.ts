@@ -60,7 +60,7 @@ const verdict: Activity = {
   version: '3',
   answer: 'verdicts',
   waitedMs: 40,
-  verdicts: [{ ordinal: 0, verdict: 'reject', code: 'outside', text: 'no', evidence: null }],
+  verdicts: [{ ordinal: 0, verdict: 'deny', code: 'outside', text: 'no', evidence: null }],
 }
 
 /** Each record ten milliseconds after the one before, from 1,000 on. */
@@ -156,6 +156,11 @@ describe('the spans of a turn', () => {
       'weir.outcome': 'failed',
     })
     expect(JSON.stringify(spans)).not.toContain('SECRET')
+  })
+
+  it('have no second attempt if the response is written before the beginning of its round', () => {
+    const spans = spansOf([turnStarted(), answered(), roundStarted(), turnFinished()])
+    expect(spans.map(({ name }) => name)).toEqual(['chat opus', 'invoke_agent agent'])
   })
 
   it('have no attempt for a request that a budget refused, and one that a cap ended', () => {

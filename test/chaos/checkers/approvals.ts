@@ -226,7 +226,7 @@ function verdicts(rounds: Map<string, Round>, evidence: Evidence): Violation[] {
 }
 
 function outcomeOf(verdict: CallVerdict['verdict'], code: string): string {
-  return verdict === 'pass' ? 'approved' : code.replace('approval.', '')
+  return verdict === 'allow' ? 'approved' : code.replace('approval.', '')
 }
 
 function started(calls: Map<string, Waiting>, { starts }: Evidence): Violation[] {

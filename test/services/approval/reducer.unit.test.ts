@@ -44,7 +44,7 @@ describe('calls for the approval guard', () => {
     const passed = given(approval, approvalAsked({ calls: [test] }))
     expect(passed.state).toBeUndefined()
     expect(passed.to('verdict')).toMatchObject([
-      { guard: 'approval', version: 'v', verdicts: [{ ordinal: 1, verdict: 'pass' }] },
+      { guard: 'approval', version: 'v', verdicts: [{ ordinal: 1, verdict: 'allow' }] },
     ])
   })
 
@@ -62,7 +62,7 @@ describe('calls for the approval guard', () => {
         {
           verdicts: [0, 1].map((ordinal) => ({
             ordinal,
-            verdict: 'reject',
+            verdict: 'deny',
             code: 'approval.rules-unusable',
           })),
         },
@@ -99,7 +99,7 @@ describe('a decision', () => {
         enforces: [0, 1],
         verdicts: [0, 1].map((ordinal) => ({
           ordinal,
-          verdict: 'pass',
+          verdict: 'allow',
           code: '',
           text: '',
           evidence: null,
@@ -128,14 +128,14 @@ describe('a decision', () => {
         verdicts: [
           {
             ordinal: 0,
-            verdict: 'reject',
+            verdict: 'deny',
             code: 'approval.rejected',
             evidence: 'by bob',
             text:
               'a person rejected this call of deploy. The reason given: "not on a Friday". ' +
               'Do not send the same call again; go on without it, or ask the user.',
           },
-          { ordinal: 1, verdict: 'pass' },
+          { ordinal: 1, verdict: 'allow' },
         ],
       },
     ])
@@ -150,8 +150,8 @@ describe('a decision', () => {
     expect(first.when(answer({ ordinal: 2 }, both)).to('verdict')).toMatchObject([
       {
         verdicts: [
-          { ordinal: 0, verdict: 'pass' },
-          { ordinal: 2, verdict: 'pass' },
+          { ordinal: 0, verdict: 'allow' },
+          { ordinal: 2, verdict: 'allow' },
         ],
       },
     ])
@@ -163,8 +163,8 @@ describe('a decision', () => {
     expect(half.when(answer({}, both)).to('verdict')).toMatchObject([
       {
         verdicts: [
-          { ordinal: 0, verdict: 'pass' },
-          { ordinal: 2, verdict: 'reject' },
+          { ordinal: 0, verdict: 'allow' },
+          { ordinal: 2, verdict: 'deny' },
         ],
       },
     ])
@@ -193,11 +193,11 @@ describe('time', () => {
         verdicts: [
           {
             ordinal: 0,
-            verdict: 'reject',
+            verdict: 'deny',
             code: 'approval.expired',
             text: expect.stringContaining("needs a person's approval"),
           },
-          { ordinal: 1, verdict: 'pass' },
+          { ordinal: 1, verdict: 'allow' },
         ],
       },
     ])
@@ -215,7 +215,7 @@ describe('time', () => {
 
   it('rejects without a tick too: an approval in that millisecond is too late', () => {
     expect(waiting.when(at(expiresAt - 1, answer())).to('verdict')).toMatchObject([
-      { verdicts: [{ verdict: 'pass' }, {}] },
+      { verdicts: [{ verdict: 'allow' }, {}] },
     ])
     expect(waiting.when(at(expiresAt, answer())).to('verdict')).toMatchObject([
       { verdicts: [{ code: 'approval.expired' }, {}] },
@@ -234,7 +234,7 @@ describe('withdrawn calls', () => {
       {
         verdicts: [
           { ordinal: 0, code: 'approval.withdrawn' },
-          { ordinal: 2, verdict: 'pass' },
+          { ordinal: 2, verdict: 'allow' },
         ],
       },
     ])
@@ -249,7 +249,7 @@ describe('withdrawn calls', () => {
 
   it('are followed by the verdict on the calls that no rule names', () => {
     expect(waiting.when(withdrawal(0)).to('verdict')).toMatchObject([
-      { verdicts: [{ ordinal: 0 }, { ordinal: 1, verdict: 'pass' }] },
+      { verdicts: [{ ordinal: 0 }, { ordinal: 1, verdict: 'allow' }] },
     ])
   })
 })

@@ -161,14 +161,14 @@ describe('a call of a client', () => {
       name: 'shell',
       version: '1',
       tools: [{ pattern: '*', mode: 'enforce' as const }],
-      onTimeout: 'reject' as const,
+      onTimeout: 'deny' as const,
       deadlineMs: 1_000,
       rules: null,
     }
     const waiting = given(executor, { ...round, policy: { ...policy, guards: [guard] } })
     expect(waiting.wants).toMatchObject([{ kind: 'await-verdict' }])
     expect(waiting.when(offer).records).toEqual([])
-    const said = (verdict: 'pass' | 'reject'): GuardVerdict => ({
+    const said = (verdict: 'allow' | 'deny'): GuardVerdict => ({
       type: 'guard-verdict',
       ...place,
       round: 1,
@@ -181,8 +181,8 @@ describe('a call of a client', () => {
       enforces: [0],
       deadlineMs: 1_000,
     })
-    expect(waiting.when(said('pass')).wants).toMatchObject([{ kind: 'offer' }])
-    expect(resultsIn(waiting.when(said('reject')).to('verdict'))).toMatchObject([
+    expect(waiting.when(said('allow')).wants).toMatchObject([{ kind: 'offer' }])
+    expect(resultsIn(waiting.when(said('deny')).to('verdict'))).toMatchObject([
       { status: 'vetoed' },
     ])
   })

@@ -33,7 +33,7 @@ const guard = {
   version: '1',
   tools: [{ pattern: '*', mode: 'enforce' as const }],
   deadlineMs: 20_000,
-  onTimeout: 'reject' as const,
+  onTimeout: 'deny' as const,
   rules: null,
 }
 const guarded = cleared({ policy: { ...policy, guards: [guard] } })
@@ -48,7 +48,7 @@ const passes: GuardVerdict = {
   clearedAt: 1,
   enforces: [0],
   deadlineMs: 20_000,
-  verdicts: [{ ordinal: 0, verdict: 'pass', code: '', text: '', evidence: null }],
+  verdicts: [{ ordinal: 0, verdict: 'allow', code: '', text: '', evidence: null }],
 }
 
 function verdicts(records: { message: Message }[]): GuestCallVerdict['verdict'][][] {
@@ -88,10 +88,11 @@ describe('the offer of a call to its guest (GUEST-CALLS-1)', () => {
             ordinal: 0,
             callId: 'id0',
             name: 'mail',
-            verdict: 'run',
+            verdict: 'allow',
             text: '',
             code: '',
             until: 1 + claimMs,
+            isOver: false,
           },
         ],
       },
@@ -137,23 +138,21 @@ describe('a call of a guest that waits for a guard', () => {
   const waiting = given(executor, guarded)
 
   it('waits, runs with the verdict, and its end shows nothing new', () => {
-    expect(verdicts(waiting.records)).toEqual([['wait']])
+    expect(verdicts(waiting.records)).toEqual([['pending']])
     const running = waiting.when(passes)
-    expect(verdicts(running.records)).toEqual([['run']])
+    expect(verdicts(running.records)).toEqual([['allow']])
     expect(verdicts(running.when(reported(ok())).records)).toEqual([])
   })
 
   it('is refused with the text of the guard', () => {
     const vetoed = waiting.when({
       ...passes,
-      verdicts: [{ ordinal: 0, verdict: 'reject', code: 'rm', text: 'no rm', evidence: null }],
+      verdicts: [{ ordinal: 0, verdict: 'deny', code: 'rm', text: 'no rm', evidence: null }],
     })
     expect(vetoed.to('activity')).toContainEqual(
       expect.objectContaining({
         type: 'guest-verdicts',
-        calls: [
-          expect.objectContaining({ verdict: 'refuse', text: expect.stringMatching('no rm') }),
-        ],
+        calls: [expect.objectContaining({ verdict: 'deny', text: expect.stringMatching('no rm') })],
       }),
     )
   })
@@ -161,7 +160,7 @@ describe('a call of a guest that waits for a guard', () => {
   it('has the result of a guest that did not wait, and no other front may run it', () => {
     const over = waiting.when(reported(ok('ran')))
     expect(resultsOf(over.records)).toMatchObject([{ status: 'ok', text: 'ran' }])
-    expect(verdicts(over.records)).toEqual([['refuse']])
+    expect(verdicts(over.records)).toEqual([['deny']])
   })
 
   it('that the guest did not run is skipped', () => {
@@ -177,7 +176,7 @@ describe('an outcome that overtakes its round (GUEST-CALLS-3)', () => {
     expect(early.records).toEqual([])
     const over = early.when(cleared())
     expect(resultsOf(over.records)).toMatchObject([{ text: 'early' }])
-    expect(verdicts(over.records)).toEqual([['done']])
+    expect(verdicts(over.records)).toEqual([['allow']])
   })
 
   it('is forgotten after a minute', () => {
@@ -207,7 +206,7 @@ describe('an outcome that overtakes its round (GUEST-CALLS-3)', () => {
 describe('verdicts that a front requests', () => {
   it('are those of the whole round, also if nothing has changed', () => {
     const two = given(executor, cleared({ calls: [callOf(0), callOf(1)] })).when(reported(ok()))
-    expect(verdicts(two.when(requested).records)).toEqual([['done', 'run']])
+    expect(verdicts(two.when(requested).records)).toEqual([['allow', 'allow']])
   })
 
   it('of an unknown round are none', () => {

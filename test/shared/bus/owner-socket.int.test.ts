@@ -79,7 +79,7 @@ const registration: GuardRegistration = {
   version: '1',
   tools: [{ pattern: '*', mode: 'shadow' }],
   deadlineMs: 5_000,
-  onTimeout: 'reject',
+  onTimeout: 'deny',
   rules: null,
   registeredAt: 1,
   setBy: '',

@@ -52,11 +52,11 @@ describe('the view of a conversation', () => {
     expect(first.turns.get(0)?.rounds.get(1)?.responseFrom).toBe(3)
   })
 
-  it('keeps no round without `rounds`, and the values of the turn all the same', () => {
+  it('keeps no round of a turn if only its own values are wanted, and these all the same', () => {
     const { records } = oneRound()
     const some = records.filter(({ topic }) => topic === 'activity')
     const whole = viewOf(some).turns.get(0)
-    const small = viewOf(some.toReversed(), { rounds: false }).turns.get(0)
+    const small = viewOf(some.toReversed(), 'turn').turns.get(0)
     if (whole === undefined || small === undefined) throw new Error('no turn')
     expect(small.rounds.size).toBe(0)
     expect(turnSummary(small)).toEqual(turnSummary(whole))

@@ -48,12 +48,7 @@ const finished = (ordinal: number, status: ResultStatus): Message => ({
   resultId: '',
   resultBytes: 0,
 })
-const judged = (
-  guard: string,
-  ordinal: number,
-  verdict: 'pass' | 'reject',
-  code = '',
-): Message => ({
+const judged = (guard: string, ordinal: number, verdict: 'allow' | 'deny', code = ''): Message => ({
   type: 'guard-verdict-given',
   ...at,
   round: 1,
@@ -132,15 +127,15 @@ describe('the facts about a turn', () => {
     ['count a rejected call once', [rejected(0), finished(0, 'rejected')], { rejections: 1 }],
     [
       'count the calls that each guard stopped',
-      [judged('a', 0, 'reject'), judged('b', 1, 'pass'), judged('b', 2, 'reject')],
+      [judged('a', 0, 'deny'), judged('b', 1, 'allow'), judged('b', 2, 'deny')],
       { vetoes: { a: 1, b: 1 } },
     ],
     [
       'count a call once, for its named guard',
-      [judged('approval', 0, 'reject'), judged('a', 0, 'reject')],
+      [judged('approval', 0, 'deny'), judged('a', 0, 'deny')],
       { vetoes: { a: 1 } },
     ],
-    ['leave out a withdrawn approval', [judged('approval', 0, 'reject', 'approval.withdrawn')], {}],
+    ['leave out a withdrawn approval', [judged('approval', 0, 'deny', 'approval.withdrawn')], {}],
     [
       'count the longest wait of a round once',
       [pending(0), pending(1), decided(0, 'approved', 2_000), decided(1, 'rejected', 5_000)],
@@ -154,7 +149,7 @@ describe('the facts about a turn', () => {
   })
 
   it('add up over turns', () => {
-    const one = facts([raised(), judged('a', 0, 'reject'), decided(1, 'approved', 2_000)])
+    const one = facts([raised(), judged('a', 0, 'deny'), decided(1, 'approved', 2_000)])
     expect(sumOfFacts([one, one, facts([])])).toEqual({
       ...nothing,
       rules: { cycle: 2 },
@@ -171,8 +166,8 @@ describe('the facts about a turn', () => {
       factTexts(
         facts([
           ...[raised(), raised({ round: 4, rung: 'end' }), raised({ rule: 'guard' })],
-          ...[judged('no-rome', 0, 'reject'), rejected(3)],
-          ...[judged('approval', 1, 'reject'), decided(1, 'rejected', 50_000)],
+          ...[judged('no-rome', 0, 'deny'), rejected(3)],
+          ...[judged('approval', 1, 'deny'), decided(1, 'rejected', 50_000)],
         ]),
       ),
     ).toEqual([

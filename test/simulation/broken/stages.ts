@@ -247,7 +247,7 @@ export const forgetsRequests = withStages(
             const { message } = record
             if (message.type !== 'guard-verdict') return stage.react(state, record)
             const verdicts = message.verdicts.map((one) =>
-              one.verdict === 'ask' ? { ...one, verdict: 'pass' as const } : one,
+              one.verdict === 'ask' ? { ...one, verdict: 'allow' as const } : one,
             )
             return stage.react(state, { ...record, message: { ...message, verdicts } })
           },

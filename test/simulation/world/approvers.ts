@@ -61,7 +61,7 @@ export function startApprovers({
       version: `${random.below(9)}`,
       tools: tools.map((pattern) => ({ pattern, mode: 'enforce' as const })),
       deadlineMs,
-      onTimeout: 'reject',
+      onTimeout: 'deny',
       rules: JSON.stringify(rules),
     }
     land(`${topicPrefix}policies`, 0, {

@@ -210,7 +210,7 @@ export function startGuests(options: GuestsOptions): { readonly running: number 
         const same = verdicts.flatMap(({ callId }, at) => (callId === call.id ? [at] : []))
         return same[said.calls.filter(({ id }) => id === call.id).indexOf(call)] ?? -1
       })
-      const runs = places.map((at) => verdicts[at]?.verdict === 'run')
+      const runs = places.map((at) => verdicts[at]?.verdict === 'allow')
       if (mode === 'hiding' && runs.includes(false)) continue
       for (const [i, call] of said.calls.entries())
         if (!runs[i])

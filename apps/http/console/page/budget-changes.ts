@@ -58,13 +58,13 @@ function amountFields({ hard, soft, unpriced }: { hard: string; soft: string; un
       label: 'Models of unknown price, under money',
       kind: 'text',
       value: unpriced,
-      values: ['refuse', 'allow'],
+      values: ['deny', 'allow'],
     },
   ] satisfies Field[]
 }
 
 export function newBudget(onChanged: () => void): Change {
-  return budgetChange('Set a budget?', {}, subjectFields, { onChanged, unpriced: 'refuse' })
+  return budgetChange('Set a budget?', {}, subjectFields, { onChanged, unpriced: 'deny' })
 }
 
 /** Undefined: its record cannot be read. */
@@ -73,7 +73,7 @@ export function changedBudget(budget: Budget, onChanged: () => void): Change | u
   if (tenant === null || scope === null || window === null || unit === null) return undefined
   const fixed = { tenant, subject: scope, name: name ?? '', window, unit }
   const amounts = { hard: amountText(hard, unit), soft: amountText(soft, unit) }
-  const options = { onChanged, unpriced: unpriced ?? 'refuse', ...amounts }
+  const options = { onChanged, unpriced: unpriced ?? 'deny', ...amounts }
   return budgetChange(`Change ${id}?`, fixed, [], options)
 }
 

@@ -63,7 +63,7 @@ function card(guard: ConsoleGuard, context: GuardsContext) {
       <span class="faint">${version}</span>
       <span class=${`badge mode ${mode}`}>${mode}</span>
       ${guard.setBy !== '' && html`<span class="faint">set by ${personName(guard.setBy)}, ${new Date(guard.registeredAt).toLocaleString()}</span>`}
-      <span class="faint deadline">${deadlineMs < 60_000 ? `${number(deadlineMs)} ms` : span(deadlineMs)} to answer, otherwise its calls ${onTimeout === 'reject' ? 'are rejected' : 'run'}</span>
+      <span class="faint deadline">${deadlineMs < 60_000 ? `${number(deadlineMs)} ms` : span(deadlineMs)} to answer, otherwise its calls ${onTimeout === 'deny' ? 'are denied' : 'run'}</span>
     </header>
     <p class="faint patterns">
       Tools:${' '}

@@ -127,7 +127,7 @@ const rungs: Record<string, string> = {
   nudge: 'reminder',
   text_only: 'text only',
   end: 'end of the turn',
-  veto: 'veto',
+  deny: 'denial',
   ask: 'waits for a person',
 }
 

@@ -158,10 +158,11 @@ export async function openConsoleReader({
     changed: changes.changed,
     watch: (conversation, onRecord) => watchIn(watchers, conversation, onRecord),
     openMessages: (where) =>
-      [...folds.turns.turns.values()].flatMap(({ agent, conversation, messageId }) =>
-        ('agent' in where ? agent === where.agent : conversation === where.conversation)
-          ? [{ conversation, messageId }]
-          : [],
+      [...folds.turns.turns.values()].flatMap(
+        ({ agent, conversation, view: { messageId = '' } }) =>
+          ('agent' in where ? agent === where.agent : conversation === where.conversation)
+            ? [{ conversation, messageId }]
+            : [],
       ),
     recentTurns: (agent, max) => recentTurnsOf(folds.recent, agent, max),
     agents: () => new Set(folds.recent.map(({ agent }) => agent)),

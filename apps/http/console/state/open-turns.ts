@@ -3,10 +3,13 @@
 // CONSOLE-TURNS-1. Only `turn-started` opens a turn, so late records of an ended one change nothing.
 // CONSOLE-TURNS-2. At most `limits.consoleTurnsMax` turns are kept. Further ones are only counted.
 
+import { type TurnId, turnKey } from '../../../../shared/contract/ids.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
-import type { InterventionRaised, Message } from '../../../../shared/contract/messages.ts'
+import type { Message } from '../../../../shared/contract/messages.ts'
 import { isGuest } from '../../../../shared/contract/topology.ts'
 import type { Milliseconds } from '../../../../shared/lib/clock.ts'
+import { type Place, placeOf } from '../../../../shared/view/place.ts'
+import { addToTurn, beginTurn, type TurnView } from '../../../../shared/view/turn-view.ts'
 import { callIdOf } from '../../edge/chat/turn-calls.ts'
 import {
   type ConsoleState,
@@ -15,36 +18,17 @@ import {
   turnStates,
 } from '../page/console-state.ts'
 
-/**
- * `tokens`: of the last response. `tools`, `persons`, `clients`: by ordinal. `since`: of the state.
- * `roundTokens`: of the newest rounds. `idle`: those of them without a new result (spend.ts), and
- * `idleCount` of the whole turn.
- */
-export type OpenTurn = {
-  conversation: string
-  turn: number
-  messageId: string
+/** `since`: at this place. `spend`: see spend.ts. */
+export type OpenTurn = TurnId & {
   agent: string
-  startedAt: Milliseconds
-  lastAt: Milliseconds
-  round: number
-  callsLeft: number
-  calls: number
-  tokens: number
-  base: 'model' | 'tool'
-  tools: Map<number, string>
-  guards: Set<string>
-  persons: Set<number>
-  /** The tool and the time of each call that waits for the client's result. */
-  clients: Map<number, { name: string; since: Milliseconds }>
-  roundTokens: Map<number, number>
-  idle: Set<number>
-  idleCount: number
-  /** The loop-detector has ended it, or its calls. */
-  isStopped: boolean
-  state: TurnState
+  view: TurnView
+  place: Place
   since: Milliseconds
+  spend: TurnSpend
 }
+
+/** `tokens`: of the newest rounds. `idle`: those of them without a new result. `count`: of the turn. */
+export type TurnSpend = { tokens: Map<number, number>; idle: Set<number>; count: number }
 
 export type OpenTurns = { turns: Map<string, OpenTurn>; dropped: number }
 
@@ -52,135 +36,41 @@ export function beginTurns(): OpenTurns {
   return { turns: new Map(), dropped: 0 }
 }
 
-type Placed = { conversation: string; turn: number }
-
-const keyOf = ({ conversation, turn }: Placed) => JSON.stringify([conversation, turn])
-
 /** The open turn of a record. Undefined: it is not open, or not followed. */
 export function turnOf({ turns }: OpenTurns, message: Message): OpenTurn | undefined {
   return 'conversation' in message && 'turn' in message && typeof message.turn === 'number'
-    ? turns.get(keyOf({ conversation: message.conversation, turn: message.turn }))
+    ? turns.get(turnKey({ conversation: message.conversation, turn: message.turn }))
     : undefined
 }
 
 /** Adds a record of the activity. */
 export function addToTurns(open: OpenTurns, message: Message, time: Milliseconds): void {
-  if (message.type === 'turn-started') return begin(open, message, time)
-  const turn = turnOf(open, message)
+  const turn = turnOf(open, message) ?? begin(open, message, time)
   if (message.type === 'turn-finished') {
     if (turn === undefined) open.dropped = Math.max(0, open.dropped - 1)
-    else open.turns.delete(keyOf(turn))
+    else open.turns.delete(turnKey(turn))
     return
   }
   if (turn === undefined) return
-  turn.lastAt = Math.max(turn.lastAt, time)
-  move(turn, message, time)
-  const state = placeOf(turn)
-  if (state === turn.state) return
-  turn.state = state
-  turn.since = turn.lastAt
+  addToTurn(turn.view, { topic: 'activity', time, message }, 'state')
+  const place = placeOf(turn.view)
+  if (place.at !== turn.place.at) turn.since = turn.view.lastAt
+  turn.place = place
 }
 
-function begin(
-  open: OpenTurns,
-  started: Extract<Message, { type: 'turn-started' }>,
-  time: Milliseconds,
-): void {
-  const { conversation, turn, messageId, agent } = started
+/** Keeps CONSOLE-TURNS-1 and CONSOLE-TURNS-2. */
+function begin(open: OpenTurns, message: Message, time: Milliseconds): OpenTurn | undefined {
+  if (message.type !== 'turn-started') return undefined
   if (open.turns.size >= limits.consoleTurnsMax) {
     open.dropped += 1
-    return
+    return undefined
   }
-  open.turns.set(keyOf(started), {
-    conversation,
-    turn,
-    messageId,
-    agent,
-    startedAt: time,
-    lastAt: time,
-    since: time,
-    round: 0,
-    callsLeft: 0,
-    calls: 0,
-    tokens: 0,
-    base: 'model',
-    state: 'model',
-    tools: new Map(),
-    guards: new Set(),
-    persons: new Set(),
-    clients: new Map(),
-    roundTokens: new Map(),
-    idle: new Set(),
-    idleCount: 0,
-    isStopped: false,
-  })
-}
-
-function move(turn: OpenTurn, message: Message, time: Milliseconds): void {
-  switch (message.type) {
-    case 'round-started':
-      Object.assign(turn, { round: message.round, callsLeft: message.callsLeft, base: 'model' })
-      turn.tools.clear()
-      turn.guards.clear()
-      turn.persons.clear()
-      turn.clients.clear()
-      return
-    case 'intervention-raised':
-      if (isStop(message)) turn.isStopped = true
-      return
-    case 'model-retry':
-      turn.base = 'model'
-      return
-    case 'model-answered': {
-      const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = message.usage
-      turn.tokens = inputTokens + outputTokens + cacheReadTokens + cacheWriteTokens
-      turn.calls += message.calls.length
-      keepTokens(turn, message.round)
-      turn.base = message.calls.length > 0 ? 'tool' : 'model'
-      return
-    }
-    case 'calls-waiting':
-      for (const { guards } of message.calls) for (const guard of guards) turn.guards.add(guard)
-      return
-    case 'guard-verdict-given':
-      turn.guards.delete(message.guard)
-      return
-    case 'approval-pending':
-      for (const { ordinal } of message.calls) turn.persons.add(ordinal)
-      return
-    case 'approval-decided':
-      turn.persons.delete(message.ordinal)
-      return
-    case 'tool-started':
-      turn.tools.set(message.ordinal, message.name)
-      return
-    case 'call-offered':
-      turn.clients.set(message.ordinal, { name: message.name, since: time })
-      return
-    case 'call-finished':
-      turn.tools.delete(message.ordinal)
-      turn.clients.delete(message.ordinal)
-      return
-  }
-}
-
-function keepTokens({ roundTokens, idle, tokens }: OpenTurn, round: number): void {
-  roundTokens.set(round, tokens)
-  const [oldest] = roundTokens.keys()
-  if (roundTokens.size <= limits.consoleRoundsKept || oldest === undefined) return
-  roundTokens.delete(oldest)
-  idle.delete(oldest)
-}
-
-/** Whether the loop-detector ends the turn, or forbids it further calls. */
-export function isStop({ intervention, shadow }: InterventionRaised): boolean {
-  return !shadow && !intervention.ordinary && intervention.rung !== 'nudge'
-}
-
-function placeOf({ persons, clients, guards, base }: OpenTurn): TurnState {
-  if (persons.size > 0) return 'person'
-  if (clients.size > 0) return 'client'
-  return guards.size > 0 ? 'guard' : base
+  const { conversation, turn, agent } = message
+  const view = beginTurn(turn, time)
+  const spend = { tokens: new Map(), idle: new Set<number>(), count: 0 }
+  const begun = { conversation, turn, agent, view, place: placeOf(view), since: time, spend }
+  open.turns.set(turnKey(message), begun)
+  return begun
 }
 
 /** The turns as the page shows them at this time. */
@@ -200,20 +90,23 @@ export function shownTurns(
   return { counts, shown: shown.slice(0, limits.consoleTurnsShownMax), dropped }
 }
 
-function shownTurn(turn: OpenTurn, now: Milliseconds): ShownTurn {
-  const { conversation, agent, round, startedAt, lastAt, idleCount } = turn
-  const isStalled = !waits.has(turn.state) && !isGuest(conversation) && now - lastAt > stalledMs
-  const names = namesOf(turn)
-  const where = isStalled ? [turn.state, ...names] : names
+function shownTurn(
+  { conversation, agent, turn, view, place, since, spend }: OpenTurn,
+  now: Milliseconds,
+): ShownTurn {
+  const { round, firstAt, lastAt } = view
+  const isStalled = !waits.has(place.at) && !isGuest(conversation) && now - lastAt > stalledMs
+  const names = namesOf(place, turn)
+  const where = isStalled ? [place.at, ...names] : names
   return {
     conversation,
     agent,
     round,
-    startedAt,
-    idle: idleCount,
-    state: isStalled ? 'stalled' : turn.state,
+    startedAt: firstAt,
+    idle: spend.count,
+    state: isStalled ? 'stalled' : place.at,
     detail: [...new Set(where)].join(', '),
-    since: isStalled ? lastAt : turn.since,
+    since: isStalled ? lastAt : since,
   }
 }
 
@@ -223,17 +116,8 @@ const stalledMs = limits.consoleStalledMs
 const waits: ReadonlySet<TurnState> = new Set(['person', 'client'])
 
 /** The running tools, the guards that have not answered, or the calls of the client by their ids. */
-function namesOf({ state, tools, guards, clients, turn, round }: OpenTurn): string[] {
-  switch (state) {
-    case 'guard':
-      return [...guards]
-    case 'tool':
-      return [...tools.values()]
-    case 'client':
-      return [...clients].map(
-        ([ordinal, { name }]) => `${name} (${callIdOf({ turn, round, ordinal })})`,
-      )
-    default:
-      return []
-  }
+function namesOf(place: Place, turn: number): string[] {
+  if (place.at === 'client')
+    return place.calls.map((call) => `${call.name} (${callIdOf({ ...call, turn })})`)
+  return place.at === 'guard' || place.at === 'tool' ? place.names : []
 }

@@ -12,9 +12,10 @@ import type {
   Message,
 } from '../../../../shared/contract/messages.ts'
 import type { Milliseconds } from '../../../../shared/lib/clock.ts'
+import { tokensOf } from '../../../../shared/view/totals.ts'
 import type { ConsoleState, Spend, SpendBy } from '../page/console-state.ts'
 import { entryOf, type Hour, minutesOf, summed, sumsByKey } from './hour.ts'
-import type { OpenTurn } from './open-turns.ts'
+import type { OpenTurn, TurnSpend } from './open-turns.ts'
 
 /** `to`: the sum of a round that counts. */
 type RoundMoney = { usd: number; isPriced: boolean; attempts: string[]; to: SpendBy | undefined }
@@ -33,22 +34,33 @@ export function addToSpend(
   message: Message,
   { turn, time }: { turn: OpenTurn | undefined; time: Milliseconds },
 ): void {
-  if (message.type !== 'intervention-raised' || turn === undefined) return
+  if (turn === undefined) return
+  const { spend } = turn
+  if (message.type === 'model-answered') keepTokens(spend, message.round, tokensOf(message.usage))
+  if (message.type !== 'intervention-raised') return
   const names = [turn.agent] as const
   for (const round of idleRoundsOf(message)) {
-    const tokens = turn.roundTokens.get(round)
-    if (tokens === undefined || turn.idle.has(round)) continue
+    const tokens = spend.tokens.get(round)
+    if (tokens === undefined || spend.idle.has(round)) continue
     const entry = entryOf(fold.hour, { time, names, others: ['others'] as const }, ([agent]) => ({
       agent,
       ...nothing,
     }))
-    if (turn.idleCount === 0) entry.turns += 1
-    turn.idle.add(round)
-    turn.idleCount += 1
+    if (spend.count === 0) entry.turns += 1
+    spend.idle.add(round)
+    spend.count += 1
     entry.rounds += 1
     entry.tokens += tokens
     priceInto(moneyOf(fold, { ...turn, round }), entry)
   }
+}
+
+function keepTokens({ tokens, idle }: TurnSpend, round: number, used: number): void {
+  tokens.set(round, used)
+  const [oldest] = tokens.keys()
+  if (tokens.size <= limits.consoleRoundsKept || oldest === undefined) return
+  tokens.delete(oldest)
+  idle.delete(oldest)
 }
 
 /** Keeps CONSOLE-SPEND-1. */

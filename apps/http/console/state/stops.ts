@@ -4,13 +4,16 @@
 //     the tokens of its last response. Only the first stop of a turn by the loop-detector counts.
 // CONSOLE-STOPS-2. Memory: one entry for each pair of agent and rule in each minute (hour.ts).
 
-import { approvalGuard, withdrawnCode } from '../../../../shared/contract/guard/approval-guard.ts'
+import { approvalGuard } from '../../../../shared/contract/guard/approval-guard.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
 import type { Message } from '../../../../shared/contract/messages.ts'
 import type { Milliseconds } from '../../../../shared/lib/clock.ts'
+import { tokensOf } from '../../../../shared/view/totals.ts'
+import { isEffective, isRefusal, isStopped } from '../../../../shared/view/turn-facts.ts'
+import type { TurnView } from '../../../../shared/view/turn-view.ts'
 import type { ConsoleState, Stops, StopsBy } from '../page/console-state.ts'
 import { entryOf, type Hour, minutesOf, summed, sumsByKey } from './hour.ts'
-import { isStop, type OpenTurn } from './open-turns.ts'
+import type { OpenTurn } from './open-turns.ts'
 
 /** By agent and rule. */
 export type StopsFold = Hour<StopsBy>
@@ -34,15 +37,15 @@ export function addToStops(
       return add('validator', { calls: 1 })
     case 'guard-verdict-given': {
       for (const { verdict, code } of message.verdicts)
-        if (verdict === 'reject' && code !== withdrawnCode)
-          add(guardText(message, code), { calls: 1 })
+        if (isRefusal({ verdict, code })) add(guardText(message, code), { calls: 1 })
       return
     }
     case 'intervention-raised': {
-      const { rule, ordinary } = message.intervention
-      if (message.shadow || ordinary) return
-      if (!isStop(message)) return add(rule, { reminders: 1 })
-      if (turn?.isStopped !== true) add(rule, { turns: 1, ...savingsOf(turn) })
+      const { rule, rung } = message.intervention
+      if (!isEffective(message)) return
+      if (rung === 'nudge') return add(rule, { reminders: 1 })
+      if (turn === undefined || !isStopped(turn.view.facts))
+        add(rule, { turns: 1, ...savingsOf(turn?.view) })
       return
     }
     case 'turn-finished':
@@ -58,11 +61,11 @@ function guardText({ guard, answer }: { guard: string; answer: string }, code: s
 }
 
 /** Keeps CONSOLE-STOPS-1. */
-function savingsOf(turn: OpenTurn | undefined): { rounds: number; tokens: number } {
+function savingsOf(turn: TurnView | undefined): { rounds: number; tokens: number } {
   if (turn === undefined) return { rounds: 0, tokens: 0 }
   const callsOfRound = Math.max(1, turn.calls / Math.max(1, turn.round))
   const rounds = Math.ceil(turn.callsLeft / callsOfRound)
-  return { rounds, tokens: rounds * turn.tokens }
+  return { rounds, tokens: rounds * (turn.usage === undefined ? 0 : tokensOf(turn.usage)) }
 }
 
 type Added = { agent: string; rule: string; counts: Partial<Stops> }

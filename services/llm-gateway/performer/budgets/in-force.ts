@@ -42,7 +42,7 @@ export function budgetsInForce(
     if (message.tenant !== tenant && message.tenant !== eachName) continue
     if (name !== subject && name !== eachName) continue
     found.budgets.push({ id: budgetId(message), subject, window, unit, soft, hard })
-    if (unit === 'usd' && unpriced === 'refuse') found.refusesUnpriced = true
+    if (unit === 'usd' && unpriced === 'deny') found.refusesUnpriced = true
   }
   return found
 }

@@ -96,7 +96,7 @@ const verdict = (guard: string, code: string): Message => ({
   version: '1',
   answer: 'verdicts',
   waitedMs: 1,
-  verdicts: [{ ordinal: 0, verdict: 'reject', code, text: 'no', evidence: null }],
+  verdicts: [{ ordinal: 0, verdict: 'deny', code, text: 'no', evidence: null }],
 })
 const pending = (call: Partial<PendingCall> = {}, until = start + 3_600_000): Message => ({
   type: 'approval-pending',

@@ -229,7 +229,7 @@ it('another guard cannot have the name of the approval guard', async () => {
     version: '1',
     tools: ['*'],
     deadlineMs: 1_000,
-    onTimeout: 'reject' as const,
+    onTimeout: 'deny' as const,
     judge,
   }
   const options = {

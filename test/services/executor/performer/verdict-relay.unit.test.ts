@@ -31,7 +31,7 @@ function verdict(round = 1, fields: Partial<GuardVerdict> = {}): GuardVerdict {
     round,
     guard: 'shell',
     version: '1',
-    verdicts: [{ ordinal: 0, verdict: 'pass', code: '', text: '', evidence: null }],
+    verdicts: [{ ordinal: 0, verdict: 'allow', code: '', text: '', evidence: null }],
     intervention: null,
     clearedAt: 0,
     judgedMs: 0,

@@ -494,7 +494,7 @@ describe('the guards in force', () => {
     name: 'shell',
     version: '1',
     deadlineMs: 5_000,
-    onTimeout: 'reject',
+    onTimeout: 'deny',
     rules: null,
     registeredAt: 1,
     setBy: '',
