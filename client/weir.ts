@@ -24,7 +24,7 @@ import {
   parseMessageId,
 } from '../shared/contract/ids.ts'
 import { WeirError } from '../shared/lib/errors.ts'
-import { createLog } from '../shared/lib/log.ts'
+import { createLog } from '../shared/lib/log/log.ts'
 import { type AgentCalls, createAgentCalls } from './agents/agent-calls.ts'
 import { type Agents, agentsOf } from './agents/agents-in-files.ts'
 import type { Contexts } from './agents/contexts.ts'

@@ -2,7 +2,7 @@
 
 import { approvalGuard } from '../../shared/contract/guard/approval-guard.ts'
 import type { TurnFacts } from '../../shared/view/turn-facts.ts'
-import { count, elapsed } from '../terminal/quantities.ts'
+import { count, elapsed } from '../terminal/text/quantities.ts'
 
 /**
  * The notable facts, the most important first: `loop stopped by identical-failure`, `2 calls vetoed

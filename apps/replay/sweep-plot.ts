@@ -3,7 +3,7 @@
 // SWEEP-PLOT-1. No label covers another one, a value of the axis or the legend, if the values leave
 //     enough room.
 
-import { count } from '../terminal/quantities.ts'
+import { count } from '../terminal/text/quantities.ts'
 import { isUnknown, type SweepPage, type SweepRow } from './sweep.ts'
 
 const size = { width: 640, height: 376, left: 64, right: 40, top: 64, bottom: 56 }

@@ -2,8 +2,8 @@
 // most, and the good calls lost.
 
 import { painted } from '../terminal/paint.ts'
-import { printableJson } from '../terminal/printable.ts'
-import { count } from '../terminal/quantities.ts'
+import { printableJson } from '../terminal/text/printable.ts'
+import { count } from '../terminal/text/quantities.ts'
 import { type Change, totalsOf } from './what-if/change.ts'
 import type { Sweep } from './what-if/policy-flags.ts'
 

@@ -26,8 +26,8 @@ import type {
 import type { Clock, Milliseconds } from '../../shared/lib/clock.ts'
 import { roundIsOver } from '../../shared/model-texts/guests.ts'
 import { hashOfKey, idsOfKey, numberOfKey, roundKey } from '../../shared/transcript/round-key.ts'
+import { responseOfCalls, resultOfCalls, textStandIn } from './history/unrecorded.ts'
 import { type FrontLink, type Inbox, openInbox } from './inbox.ts'
-import { responseOfCalls, resultOfCalls, textStandIn } from './unrecorded.ts'
 import { roundOver } from './verdict-code.ts'
 
 /** `turnKey`: the front's name for the turn. `user`: the text that opened it, if known. */

@@ -28,7 +28,7 @@ import { hostNamed } from '../../shared/hosts/hosts.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { isObject } from '../../shared/lib/json/json-object.ts'
-import type { WorkLog } from '../../shared/lib/lazy-log.ts'
+import type { WorkLog } from '../../shared/lib/log/lazy-log.ts'
 import { newest } from '../../shared/lib/newest.ts'
 import { cutToBytes } from '../../shared/lib/text-cut.ts'
 import * as texts from '../../shared/model-texts/guests.ts'
@@ -57,7 +57,13 @@ import type {
   GuestRequest,
   GuestResult,
 } from './guest-conversation.ts'
-import { answeredRound, asHostReads, historyReader, responseOf, toolsFor } from './history.ts'
+import {
+  answeredRound,
+  asHostReads,
+  historyReader,
+  responseOf,
+  toolsFor,
+} from './history/history.ts'
 import type { GuestBudgets } from './log/guest-budgets.ts'
 import { codeOfRefusal, codeOfWait } from './verdict-code.ts'
 

@@ -11,7 +11,7 @@ import { openKafkaBus } from '../../shared/bus/kafka/bus.ts'
 import type { Bus } from '../../shared/contract/bus.ts'
 import type { Guard } from '../../shared/contract/guard/guard.ts'
 import { systemClock } from '../../shared/lib/clock.ts'
-import { createLog } from '../../shared/lib/log.ts'
+import { createLog } from '../../shared/lib/log/log.ts'
 import {
   registeredGuards,
   removeGuard,

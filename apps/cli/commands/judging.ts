@@ -2,7 +2,7 @@
 
 import { type Command, Option } from 'commander'
 import { providerNames } from '../../../services/llm-gateway/performer/providers/providers.ts'
-import { answers } from '../../terminal/ending.ts'
+import { answers } from '../../terminal/text/ending.ts'
 import { listed, once, settingsBeside, whichBus, withSettings } from './flags.ts'
 
 export function addJudging(program: Command): void {

@@ -2,7 +2,7 @@
 
 import { type Command, Option } from 'commander'
 import { settingKeys } from '../../../shared/settings/settings.ts'
-import { endWith } from '../../terminal/ending.ts'
+import { endWith } from '../../terminal/text/ending.ts'
 import { listed, withSettings } from './flags.ts'
 
 /** The flags of the edge, for `weir serve` and `weir up`. */

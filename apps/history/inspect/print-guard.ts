@@ -6,7 +6,7 @@ import type {
   GuardedCallTimeline,
   GuardTimeline,
 } from '../../../shared/view/timeline.ts'
-import { count, elapsed } from '../../terminal/quantities.ts'
+import { count, elapsed } from '../../terminal/text/quantities.ts'
 import type { Page } from './page.ts'
 
 export function printGuard(page: Page, guard: GuardTimeline): void {

@@ -13,8 +13,8 @@ import { idFrom } from '../../../services/approval/approval.ts'
 import type { MessageOf, PendingCall } from '../../../shared/contract/messages.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import type { Screen } from '../../terminal/live-screen.ts'
-import { printable } from '../../terminal/printable.ts'
 import type { Streams } from '../../terminal/streams.ts'
+import { printable } from '../../terminal/text/printable.ts'
 
 export type Asker = {
   /** A question is on the terminal's last line. */

@@ -8,9 +8,9 @@ import type { ApprovalAnswer } from '../../../shared/contract/messages.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 import { assertLogExists } from '../../history/open-log.ts'
 import { withRegistry } from '../../history/registry.ts'
-import { printable } from '../../terminal/printable.ts'
 import { missingStages } from '../../terminal/silence.ts'
 import { processStreams, type Streams } from '../../terminal/streams.ts'
+import { printable } from '../../terminal/text/printable.ts'
 
 export type DecideOptions = { by?: string; reason?: string; values?: string }
 

@@ -8,12 +8,12 @@ import {
 import { systemClock } from '../../../shared/lib/clock.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 import { withLog } from '../../history/open-log.ts'
-import { programText } from '../../terminal/activity-texts.ts'
-import { argumentLines } from '../../terminal/argument-lines.ts'
 import { painted } from '../../terminal/paint.ts'
-import { printable, printableJson } from '../../terminal/printable.ts'
-import { elapsed, second } from '../../terminal/quantities.ts'
-import { questionLines } from '../../terminal/question-lines.ts'
+import { programText } from '../../terminal/text/activity-texts.ts'
+import { argumentLines } from '../../terminal/text/argument-lines.ts'
+import { printable, printableJson } from '../../terminal/text/printable.ts'
+import { elapsed, second } from '../../terminal/text/quantities.ts'
+import { questionLines } from '../../terminal/text/question-lines.ts'
 
 /** `json`: one WaitingApproval per line. */
 export async function listApprovals(

@@ -19,8 +19,8 @@ import type { Settings } from '../../../shared/settings/settings.ts'
 import { readText } from '../../../shared/settings/text-file.ts'
 import { withLog } from '../../history/open-log.ts'
 import { withRegistry } from '../../history/registry.ts'
-import { printable, printableLines } from '../../terminal/printable.ts'
-import { count, elapsed } from '../../terminal/quantities.ts'
+import { printable, printableLines } from '../../terminal/text/printable.ts'
+import { count, elapsed } from '../../terminal/text/quantities.ts'
 
 const rulesBytesMax = 1024 * 1024
 

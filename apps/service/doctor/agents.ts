@@ -9,7 +9,7 @@ import type { Agent, Agents, ModuleTool, Tool } from '../../../shared/agents/age
 import { unreachable } from '../../../shared/contract/stage.ts'
 import { systemClock } from '../../../shared/lib/clock.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
-import { count } from '../../terminal/quantities.ts'
+import { count } from '../../terminal/text/quantities.ts'
 import { type Check, odd, ok, skipped, wrong } from './check.ts'
 
 const loadMsMax = 10_000

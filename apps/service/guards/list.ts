@@ -15,10 +15,10 @@ import { WeirError } from '../../../shared/lib/errors.ts'
 import { modeOf, registeredGuards } from '../../../shared/runtime/guards/guard-registry.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 import { type OpenLog, withLog } from '../../history/open-log.ts'
-import { instantOfFlag } from '../../terminal/instant-text.ts'
 import { painted } from '../../terminal/paint.ts'
-import { printable, printableJson } from '../../terminal/printable.ts'
-import { count } from '../../terminal/quantities.ts'
+import { instantOfFlag } from '../../terminal/text/instant-text.ts'
+import { printable, printableJson } from '../../terminal/text/printable.ts'
+import { count } from '../../terminal/text/quantities.ts'
 import { createTally, type GuardTally } from './tally.ts'
 
 /** `--json`: one object per line. `mode`: `mixed` if it enforces for some of its tools only. */

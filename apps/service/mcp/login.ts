@@ -17,7 +17,7 @@ import { listenFailure } from '../../../shared/lib/listen-failure.ts'
 import { nearestName } from '../../../shared/settings/nearest-name.ts'
 import { commandSettings, type SettingFlags } from '../../terminal/command-settings.ts'
 import { portOf } from '../../terminal/port-flag.ts'
-import { printable } from '../../terminal/printable.ts'
+import { printable } from '../../terminal/text/printable.ts'
 
 export type LoginOptions = SettingFlags & {
   servers?: string

@@ -10,10 +10,10 @@ import { writeToolList } from '../../../services/executor/performer/tools/mcp/to
 import type { McpServer } from '../../../shared/agents/agents.ts'
 import { secretsOf } from '../../../shared/agents/secrets.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
-import { createLog } from '../../../shared/lib/log.ts'
+import { createLog } from '../../../shared/lib/log/log.ts'
 import { commandSettings, type SettingFlags } from '../../terminal/command-settings.ts'
-import { printable } from '../../terminal/printable.ts'
-import { count } from '../../terminal/quantities.ts'
+import { printable } from '../../terminal/text/printable.ts'
+import { count } from '../../terminal/text/quantities.ts'
 
 /** Throws `usage`, `agent.invalid` and `output.unwritable`. */
 export async function writeTools(flags: SettingFlags, out: Writable): Promise<0 | 1> {

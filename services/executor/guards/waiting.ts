@@ -22,6 +22,7 @@ import { onOneLine, shortened } from '../../../shared/lib/text-cut.ts'
 import { noApprovalRule } from '../../../shared/model-texts/refused-calls.ts'
 import { modeFor } from '../../../shared/runtime/guards/tool-pattern.ts'
 import { redactedActivity } from '../../../shared/runtime/redaction/agent-redaction.ts'
+import { approvalAnswered } from '../offered/person-offers.ts'
 import { notRun } from '../results.ts'
 import { finishCall, type OpenCall, type Phase, type Round, type Turn } from '../turn.ts'
 import {
@@ -66,7 +67,7 @@ export function applyVerdict(
   const guard = round.guards.find(({ name }) => name === message.guard)
   if (guard === undefined) return records
   if (guard.name === approvalGuard) {
-    round.pendingApprovals = [] // answered: nothing to withdraw
+    approvalAnswered(round)
     keepApproved(round, message)
   }
   if (message.intervention !== null)

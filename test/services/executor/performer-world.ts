@@ -31,7 +31,7 @@ import type {
   StartPerformer,
 } from '../../../shared/contract/performer.ts'
 import type { Clock } from '../../../shared/lib/clock.ts'
-import { createLog } from '../../../shared/lib/log.ts'
+import { createLog } from '../../../shared/lib/log/log.ts'
 import { noBudgets } from '../../support/no-budgets.ts'
 import { look, mail } from './samples.ts'
 

@@ -3,7 +3,7 @@
 // are observing, blocking, or blocking and hiding refused rounds.
 
 import type { GuestConversation, GuestFormat } from '../../../client/guard/guest-conversation.ts'
-import { historyOf } from '../../../client/guard/history.ts'
+import { historyOf } from '../../../client/guard/history/history.ts'
 import type { Declaration } from '../../../shared/contract/messages.ts'
 import { partitionOf } from '../../../shared/contract/partition.ts'
 import { guestConversation } from '../../../shared/contract/topology.ts'

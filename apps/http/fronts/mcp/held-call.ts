@@ -22,7 +22,7 @@ import {
   undecided,
   waitedAs,
 } from '../../../../shared/model-texts/guests.ts'
-import { printable, printableJson } from '../../../terminal/printable.ts'
+import { printable, printableJson } from '../../../terminal/text/printable.ts'
 import { orAborted } from '../or-aborted.ts'
 import { questionOn as askPerson } from '../person-texts.ts'
 import { forwardCall, textResult, withText } from './forwarded-call.ts'

@@ -15,7 +15,7 @@ import type { Bus, RecordToAppend } from '../../../../shared/contract/bus.ts'
 import type { Message, MessageType } from '../../../../shared/contract/messages.ts'
 import { keyOf, topics } from '../../../../shared/contract/topology.ts'
 import { systemClock } from '../../../../shared/lib/clock.ts'
-import { othersReach } from '../../../../shared/lib/secret-files.ts'
+import { othersReach } from '../../../../shared/lib/files/secret-files.ts'
 import { cancel, modelRequest, userMessage } from '../../../support/messages.ts'
 
 let folder: string

@@ -11,7 +11,7 @@ import type {
   RoundCleared,
 } from '../../../../shared/contract/messages.ts'
 import { systemClock } from '../../../../shared/lib/clock.ts'
-import { createLog } from '../../../../shared/lib/log.ts'
+import { createLog } from '../../../../shared/lib/log/log.ts'
 import { readGuardPartition } from '../../../../shared/runtime/guards/guard-partition.ts'
 
 const inForce: GuardInForce = {

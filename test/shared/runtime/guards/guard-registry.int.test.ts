@@ -11,7 +11,7 @@ import { limits } from '../../../../shared/contract/limits.ts'
 import type { GuardVerdict, RoundCleared } from '../../../../shared/contract/messages.ts'
 import { guardTopicSpec, topicSpecs } from '../../../../shared/contract/topology.ts'
 import { systemClock } from '../../../../shared/lib/clock.ts'
-import { createLog } from '../../../../shared/lib/log.ts'
+import { createLog } from '../../../../shared/lib/log/log.ts'
 import {
   type RegisterOptions,
   registeredGuardNames,

@@ -50,7 +50,7 @@ export function vetoRun(
   const { headers } = request.incoming
   const session = senderOf(headers)?.session
   const clientRequest = { agent, api, headers, body: sent.body }
-  const isStreamed = sent.body.stream === true
+  const { isStreamed } = sent
   const attempts = upstreamAttempts(shared, request)
   /** JSON texts: the refused answers and their results. */
   const hidden: string[] = []

@@ -14,10 +14,10 @@ import type {
 } from '@modelcontextprotocol/client'
 import type { McpServer } from '../../../../../shared/agents/agents.ts'
 import { limits } from '../../../../../shared/contract/limits.ts'
+import { replaceFile } from '../../../../../shared/lib/files/whole-file.ts'
 import { boundedJson } from '../../../../../shared/lib/json/bounded-json.ts'
 import { isObject } from '../../../../../shared/lib/json/json-object.ts'
-import { secretMask } from '../../../../../shared/lib/secret-mask.ts'
-import { replaceFile } from '../../../../../shared/lib/whole-file.ts'
+import { secretMask } from '../../../../../shared/lib/log/secret-mask.ts'
 import { readText } from '../../../../../shared/settings/text-file.ts'
 
 /** The content of a file of `weir mcp login`. `server`: its URL. */

@@ -6,9 +6,9 @@
 import type { Tool as ServerTool } from '@modelcontextprotocol/client'
 import { declarationHash, type McpServer, type Tool } from '../../../../../shared/agents/agents.ts'
 import { limits } from '../../../../../shared/contract/limits.ts'
+import { replaceFile } from '../../../../../shared/lib/files/whole-file.ts'
 import { boundedJson } from '../../../../../shared/lib/json/bounded-json.ts'
 import { isObject } from '../../../../../shared/lib/json/json-object.ts'
-import { replaceFile } from '../../../../../shared/lib/whole-file.ts'
 import { readText } from '../../../../../shared/settings/text-file.ts'
 import type { LeftOut } from './listed-tools.ts'
 
