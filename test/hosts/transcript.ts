@@ -26,6 +26,8 @@ export function transcriptOf({
       .replace(/00000000-0000-4000-8000-\d{12}/g, '(id)')
       // A report of an agent has its duration in a long text.
       .replace(/( characters), [0-9a-f]{6}\)/g, '$1)')
+      .replace(/(session ID |session_id\W{1,4})\d+/g, '$1(id)')
+      .replace(/<current_datetime>[^<]*/g, '<current_datetime>')
       .replace(/(nickname\W+)\w+/g, '$1(name)'),
   )
 }
