@@ -33,6 +33,7 @@ const floors = [
   'apps/bundles',
   'apps/traces',
   'apps/history',
+  'apps/page',
   'apps/terminal',
   'client',
   'shared/view', // above the services: it shows their decisions
