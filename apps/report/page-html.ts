@@ -7,20 +7,30 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { joinedScript } from '../page/page-script.ts'
 import { printable, printableJson } from '../terminal/text/printable.ts'
 import type { Phrase, ReportIndex } from './page/data.ts'
-import { joinedScript } from './page-script.ts'
 import type { MadeReport } from './report-data.ts'
 
 const folder = join(import.meta.dirname, 'page')
-const styles = ['colours.css', 'page.css', 'timeline.css', 'rounds.css', 'details.css', 'print.css']
+const kit = join(import.meta.dirname, '..', 'page', 'kit')
+
+/** The paths of the styles of a conversation, in order. */
+export const conversationStyles = [
+  ...['colours.css', 'page.css'].map((name) => join(kit, name)),
+  ...['axis/timeline.css', 'list/rounds.css', 'details/details.css'].map((name) =>
+    join(folder, name),
+  ),
+]
 
 /**
  * `reports`: by their places in the index. Returns pieces, because a page may exceed the maximal
  * length of a string.
  */
 export function pageHtml(index: ReportIndex, reports: MadeReport[]): string[] {
-  const style = styles.map((name) => readFileSync(join(folder, name), 'utf8')).join('\n')
+  const style = [...conversationStyles, join(folder, 'print.css')]
+    .map((path) => readFileSync(path, 'utf8'))
+    .join('\n')
   const script = joinedScript(join(folder, 'main.ts'))
   const [only] = index.conversations
   const title =

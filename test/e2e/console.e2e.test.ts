@@ -247,6 +247,27 @@ withBrowser('the console', () => {
     expect(page.problems).toEqual([])
   })
 
+  it('keeps the focus and an open record of a live report when a turn arrives, and shows its help', async () => {
+    await using server = await consoleServer([says('Hello.'), says('Hello again.')])
+    await using context = await browser.newContext()
+    await server.weir.ask({ agent: 'helper', text: 'hi', conversation: 'c' }).finished
+    const page = await tab(context, `${server.url}/console#/conversation/c`)
+    await page.click('button:has-text("Help")')
+    await page.waitForSelector('dialog[open]:has-text("How to read this")')
+    await page.keyboard.press('Escape')
+    await page.waitForSelector('dialog', { state: 'detached' })
+    await page.click('.round-head')
+    await page.click('.round-row .records > summary')
+    await page.click('.round-row .record >> nth=0')
+    await page.waitForSelector('.round-row .record pre')
+    await page.locator('.round-head').focus()
+    await server.weir.ask({ agent: 'helper', text: 'again', conversation: 'c' }).finished
+    await page.waitForSelector('.turn-row:has-text("Turn 2")')
+    expect(await page.evaluate('document.activeElement.className')).toBe('head round-head')
+    expect(await page.locator('.round-row .record[open] pre').count()).toBe(1)
+    expect(page.problems).toEqual([])
+  })
+
   it('calls no open turn of a live report finished, and closes the dialog with its page', async () => {
     await using server = await consoleServer([says(call('deploy', { env: 'prod' }))], {
       tools: [deploy],

@@ -51,7 +51,7 @@ describe('the console', () => {
     )
     const text = await response.text()
     const loaded = [...text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path = '']) => path)
-    expect(loaded.length).toBeGreaterThan(3)
+    expect(loaded).toHaveLength(3)
     for (const path of loaded) expect((await fetch(server.url + path)).status).toBe(200)
     expect(text).not.toMatch(/<style|<script>|style=|onload|https?:/)
   })
