@@ -1,4 +1,4 @@
-// weir approvals list and rules, approve, reject.
+// weir approvals list and rules, allow, deny.
 
 import type { Command } from 'commander'
 import { settingsOf } from '../flags.ts'
@@ -31,13 +31,13 @@ export function addApprovals(program: Command): void {
       await approvalRules(file, options, await settingsOf(options), process.stdout)
     })
 
-  for (const answer of ['approve', 'reject'] as const) {
+  for (const answer of ['allow', 'deny'] as const) {
     const command = changing(program.command(answer))
       .argument('<id>', 'the id that weir approvals shows')
       .option(...by)
-    if (answer === 'approve')
+    if (answer === 'allow')
       command.option('--values <json>', 'the answer to a question of a tool, as a JSON object')
-    if (answer === 'reject') command.option('--reason <text>', 'the reason, for the model')
+    if (answer === 'deny') command.option('--reason <text>', 'the reason, for the model')
     command.action(async (id, options) => {
       process.exitCode = await (
         await import('../../../service/approvals/decide.ts')
