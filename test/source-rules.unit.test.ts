@@ -20,7 +20,7 @@ const modelTexts = 'shared/model-texts'
 
 /** Reducers, tools, and the fronts of guests: their texts reach a model. */
 const speaking =
-  /^(services|shared\/(contract|runtime|wire)|client\/(guard|adapters)|apps\/http\/fronts)\//
+  /^(services|shared\/(contract|runtime|tools|wire)|client\/(guard|adapters)|apps\/http\/fronts)\//
 const speakers = () => folders.flatMap(sourcesIn).filter(({ file }) => speaking.test(file))
 
 /** A guard keeps its own words, as a guard of a user does. The others speak to people. */

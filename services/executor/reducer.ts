@@ -26,6 +26,7 @@ import {
   noResultInTime,
   outcomeUnknown,
   promisesNeverRan,
+  rejected,
 } from '../../shared/contract/call/call-endings.ts'
 import { type TryId, turnKey } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
@@ -84,7 +85,7 @@ import {
   requestInput,
   withdrawOffers,
 } from './offered/person-offers.ts'
-import { notRun, rejected } from './results.ts'
+import { notRun } from './results.ts'
 import { applyStop } from './stops.ts'
 import { type ExecutorTask, tasksOf } from './tasks.ts'
 import {

@@ -10,7 +10,7 @@ import type { Piece, ReadExchange, ToRead } from '../transcript/transcript.ts'
 import type { SentEvent } from './event-stream.ts'
 import type { Failed, Finished, ModelAnswer, ProviderRequest } from './exchange.ts'
 import type { Secret } from './faults/short-reason.ts'
-import type { StrictFormat } from './strict.ts'
+import type { StrictFormat } from './strict/strict.ts'
 
 export type Json = Record<string, unknown>
 

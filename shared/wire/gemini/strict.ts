@@ -6,7 +6,7 @@
 import { isObject } from '../../lib/json/json-object.ts'
 import { finishWord, meaningOf } from '../../transcript/finish-reasons.ts'
 import { stopOfWord } from '../answer-stop.ts'
-import { checkNoCall } from '../call-like.ts'
+import { checkNoCall } from '../strict/call-like.ts'
 import { type AnswerItem, noUsage } from '../exchange.ts'
 import type { Json } from '../format.ts'
 import {
@@ -17,8 +17,8 @@ import {
   type StrictFormat,
   type StrictReader,
   shownOf,
-} from '../strict.ts'
-import { usageIn, usageSum } from '../usage-sum.ts'
+} from '../strict/strict.ts'
+import { usageIn, usageSum } from '../strict/usage-sum.ts'
 import { partOf } from './answer.ts'
 import { geminiUsage } from './usage.ts'
 

@@ -9,8 +9,8 @@
 
 import { systemClock } from '../../../../shared/lib/clock.ts'
 import { secretMask } from '../../../../shared/lib/log/secret-mask.ts'
-import { type RunningCommand, runCommand } from '../tools/command/command-run.ts'
-import type { ToolEnding } from '../tools/tool.ts'
+import { type RunningCommand, runCommand } from '../../../../shared/tools/command/command-run.ts'
+import type { ToolEnding } from '../../../../shared/tools/tool.ts'
 import {
   type KeeperAnswer,
   type KeeperRequest,

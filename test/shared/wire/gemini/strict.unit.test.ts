@@ -6,7 +6,7 @@ import type { PartEvent } from '../../../../shared/contract/messages.ts'
 import { callsOfAnswer, textOfAnswer } from '../../../../shared/wire/exchange.ts'
 import { endGemini, newGeminiStream, readChunk } from '../../../../shared/wire/gemini/events.ts'
 import { geminiStrict } from '../../../../shared/wire/gemini/strict.ts'
-import { type StrictAnswer, StrictFault } from '../../../../shared/wire/strict.ts'
+import { type StrictAnswer, StrictFault } from '../../../../shared/wire/strict/strict.ts'
 import { answers, call, chunk, text } from './answers.ts'
 
 type Json = Record<string, unknown>

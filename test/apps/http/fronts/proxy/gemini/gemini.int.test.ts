@@ -7,7 +7,7 @@ import { type Fronts, openFronts } from '../../../../../../client/guard/log/fron
 import { readSettings } from '../../../../../../shared/settings/settings.ts'
 import { scriptedGuard } from '../../../scripted-guard.ts'
 import { type Proxied, proxied } from '../proxied.ts'
-import { callsIn, geminiClient, textIn } from './client.ts'
+import { callsIn, type GeminiContent, geminiClient, textIn } from './client.ts'
 import { geminiPieces, isGeminiStream } from './model.ts'
 
 type Json = Record<string, unknown>
@@ -95,7 +95,7 @@ describe('Gemini under the veto', () => {
   it('ends an agent whose calls have no ids and make no progress', async () => {
     const { url, received } = await opened([exec({ cmd: 'cat a' })])
     const client = geminiClient(url)
-    const contents = [question]
+    const contents: GeminiContent[] = [question]
     let reply = ''
     for (let n = 0; n < 25 && reply === ''; n += 1) {
       const { parts } = await client({ contents, tools }, { isStreamed: true })
@@ -105,7 +105,7 @@ describe('Gemini under the veto', () => {
       contents.push({ role: 'model', parts })
       contents.push({
         role: 'user',
-        parts: calls.map(({ name }) => ({ functionResponse: { name, response } })) as never,
+        parts: calls.map(({ name }) => ({ functionResponse: { name, response } })),
       })
     }
     expect(reply).toContain('I could not complete this request.')

@@ -1,0 +1,41 @@
+// Whether a part of a streamed answer could be a call in any reader.
+// CALL-LIKE-1. A call has a member with the name or the `type` of a call. A text, a number and an
+//     empty value are none: a client that reads calls in texts reads them in `content` too.
+// CALL-LIKE-2. An entry with a `type` or a `function` is no empty one, even without a name: OpenAI's
+//     SDK hands it to the client as a call.
+
+import { isObject } from '../../lib/json/json-object.ts'
+import type { Json } from '../format.ts'
+import { fault } from './strict.ts'
+
+/** Nested as deeply as `limits.jsonDepthMax` allows. */
+export function couldBeCall(value: unknown): boolean {
+  if (Array.isArray(value)) return value.some(couldBeCall)
+  if (!isObject(value)) return false
+  return Object.entries(value).some(
+    ([name, member]) =>
+      (name === 'type' && callName.test(`${member}`)) ||
+      (callName.test(name) && !isEmpty(member)) ||
+      couldBeCall(member),
+  )
+}
+
+const callName = /tool|call|func|action|command|invo|^(input|args|arguments?|param(eter)?s?)$/i
+
+function isEmpty(value: unknown): boolean {
+  return Array.isArray(value) ? value.every(isEmptyCall) : isEmptyCall(value)
+}
+
+/** No call in any client: it has a place at most. Some servers send it beside a text. */
+export function isEmptyCall(value: unknown): boolean {
+  if (!isObject(value)) return !value
+  return Object.entries(value).every(([name, member]) => name === 'index' || member === null)
+}
+
+/** Throws a StrictFault if a member, apart from the known ones, could be a call in some reader. */
+export function checkNoCall(members: Json, known: readonly string[]): void {
+  const others = Object.fromEntries(
+    Object.entries(members).filter(([name]) => !known.includes(name)),
+  )
+  if (couldBeCall(others)) throw fault('a member that Weir does not know could be a call')
+}
