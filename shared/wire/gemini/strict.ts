@@ -6,9 +6,9 @@
 import { isObject } from '../../lib/json/json-object.ts'
 import { finishWord, meaningOf } from '../../transcript/finish-reasons.ts'
 import { stopOfWord } from '../answer-stop.ts'
-import { checkNoCall } from '../strict/call-like.ts'
 import { type AnswerItem, noUsage } from '../exchange.ts'
 import type { Json } from '../format.ts'
+import { checkNoCall } from '../strict/call-like.ts'
 import {
   type ClientStream,
   fault,
