@@ -55,7 +55,7 @@ function writeCode(): void {
   // All other files of the sources are read at run time. They are the template of `weir init`, the
   // schema of agent files, the tool of the demo, and the pages of `weir report` and of the console.
   // The scripts of pages are copied unchanged: they are only text until a browser loads them.
-  const pages = ['page/kit', 'report/page', 'http/console/page'].map((folder) =>
+  const pages = ['page/kit', 'report/page', 'replay/page', 'http/console/page'].map((folder) =>
     join(root, 'apps', folder, sep),
   )
   for (const name of ['apps', 'client', 'services', 'shared'])

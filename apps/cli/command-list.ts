@@ -175,10 +175,9 @@ const commandList: readonly Group[] = [
           (await import('./commands/operator/approvals.ts')).addApprovals(program),
         commands: {
           approvals: 'List the calls that wait for a person, and the rules that make calls wait.',
-          approve:
+          allow:
             'Let a waiting call run, with exactly the arguments shown, or answer the question of its tool. Exit codes: 0 your decision counts, 4 somebody decided earlier.',
-          reject:
-            'Reject a waiting call, or decline the question of its tool. Exit codes: 0 your decision counts, 4 somebody decided earlier.',
+          deny: 'Deny a waiting call, or decline the question of its tool. Exit codes: 0 your decision counts, 4 somebody decided earlier.',
         },
       },
       {

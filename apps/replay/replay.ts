@@ -23,7 +23,7 @@ import { printReplayed, replayedJson } from './print-replayed.ts'
 import { printWhatIf, whatIfJson } from './print-what-if.ts'
 import { replayLog } from './replay-log.ts'
 import { printSweep, sweepJson, sweepPage } from './sweep.ts'
-import { sweepSvg } from './sweep-plot.ts'
+import { sweepHtml } from './sweep-html.ts'
 import { contentOf, contentsOf, type Sweep, sweepOf } from './what-if/policy-flags.ts'
 import { whatIf } from './what-if/what-if.ts'
 
@@ -163,7 +163,7 @@ async function trySweep(
   log.progress.end()
   if (found.conversations === 0) throw nothingJudged(conversation, period)
   const page = sweepPage(sweep, found)
-  if (output !== undefined) await writeWhole(output, [sweepSvg(page)], { force })
+  if (output !== undefined) await writeWhole(output, sweepHtml(page), { force })
   if (json) out.write(`${sweepJson(page)}\n`)
   else printSweep(page, out)
   return 0

@@ -201,7 +201,7 @@ export type ApprovalPending = {
   round: number
   /** by ordinal */
   calls: PendingCall[]
-  /** append time in milliseconds at which Weir rejects them if nobody decides */
+  /** append time in milliseconds at which Weir denies them if nobody decides */
   until: number
 }
 
@@ -1700,13 +1700,13 @@ export type AnsweredCall = {
  * A person's decision on a call that waits. A reader that does not know a newer symbol reads the
  * default, the most cautious one.
  */
-export type ApprovalAnswer = 'approve' | 'reject'
+export type ApprovalAnswer = 'allow' | 'deny'
 
 /**
  * The result of a call that waited for a person. `withdrawn`: it no longer waits, for another
  * reason. A reader that does not know a newer symbol reads the default.
  */
-export type ApprovalOutcome = 'approved' | 'rejected' | 'expired' | 'withdrawn'
+export type ApprovalOutcome = 'allow' | 'deny' | 'expired' | 'withdrawn'
 
 /**
  * The source of a call's argument text (I5.1: sources are never joined). `start`: the event that

@@ -163,7 +163,7 @@ withBrowser('the console', () => {
     const page = await tab(context, `${server.url}/console#/approvals`)
     await page.route('**/console/api/decide', async (route) => {
       const [waiting] = await server.weir.approvals()
-      await server.weir.reject(waiting?.id ?? '', { by: 'bob' })
+      await server.weir.deny(waiting?.id ?? '', { by: 'bob' })
       await page.waitForSelector('[data-outcome=rejected]')
       await route.continue()
     })
@@ -171,7 +171,7 @@ withBrowser('the console', () => {
     await page.waitForSelector('[data-call]')
     await page.keyboard.press('j')
     await page.keyboard.press('a')
-    await page.waitForSelector('[role=status]:has-text("was rejected by bob (claimed)")')
+    await page.waitForSelector('[role=status]:has-text("was denied by bob (claimed)")')
     expect(await page.textContent('[data-outcome=rejected]')).toContain('by bob (claimed)')
     expect(await turn.finished).toMatchObject({ outcome: 'answered' })
     await page.keyboard.press('1')
@@ -184,7 +184,7 @@ withBrowser('the console', () => {
   it('marks no name that a key proves as claimed', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'weir-keys-'))
     const apiKeys = join(folder, 'keys.json')
-    const key = createApiKey(apiKeys, { name: 'ann', tenant: null, roles: ['read', 'approve'] })
+    const key = createApiKey(apiKeys, { name: 'ann', tenant: null, roles: ['read', 'decide'] })
     await using server = await consoleServer(
       [says(call('deploy', { env: 'prod' })), says('I stop.')],
       { tools: [deploy], approvals, access: { apiKeys } },

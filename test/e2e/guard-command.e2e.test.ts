@@ -310,8 +310,8 @@ describe('weir guard', () => {
     for (const command of [
       ['guard', 'mode', 'spend', 'shadow'],
       ['guard', 'remove', 'spend'],
-      ['approve', 'abc'],
-      ['reject', 'abc'],
+      ['allow', 'abc'],
+      ['deny', 'abc'],
     ]) {
       const ended = await run([...command, '--data-folder', 'typo'])
       expect(ended).toMatchObject({
@@ -325,9 +325,9 @@ describe('weir guard', () => {
   it('accepts no decision without a name, and points to the help of the command', async () => {
     const { run } = await openFolder()
     for (const by of ['', '  ']) {
-      const ended = await run(['approve', 'abc', '--by', by])
+      const ended = await run(['allow', 'abc', '--by', by])
       expect(ended).toMatchObject({ code: 2, errors: expect.stringContaining('It is empty.') })
-      expect(ended.errors).toContain('(weir approve --help lists all options)')
+      expect(ended.errors).toContain('(weir allow --help lists all options)')
     }
     expect((await run(['guard', 'mode', 'spend', 'no-mode'])).errors).toContain(
       '(weir guard mode --help lists all options)',

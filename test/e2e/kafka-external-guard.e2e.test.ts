@@ -95,7 +95,7 @@ describe('an external guard over Kafka', () => {
     const listed = (await run('approvals', '--json')).out.trim().split('\n')
     expect(listed).toHaveLength(1)
     const { id } = JSON.parse(listed[0] ?? '') as { id: string }
-    expect(await run('approve', id, '--by', 'ann')).toMatchObject({ code: 0 })
+    expect(await run('allow', id, '--by', 'ann')).toMatchObject({ code: 0 })
     expect(await asking.ended).toMatchObject({ code: 0, out: 'Done.\n' })
 
     expect(resultsOf(commands.server.requests[1])).toEqual([

@@ -199,7 +199,7 @@ describe('one user per principal with the printed rights', () => {
         seen.push(value.type === 'call-finished' ? `call ${value.status}` : value.type)
         if (value.type === 'approval-pending') {
           const [waiting] = await approvals.waiting()
-          await approvals.decide({ id: waiting?.id ?? '', answer: 'approve', by: 'ann' })
+          await approvals.decide({ id: waiting?.id ?? '', answer: 'allow', by: 'ann' })
         }
         if (value.type === 'turn-finished') {
           expect(value).toMatchObject({ outcome: 'answered', messageId: 'm' })

@@ -88,10 +88,10 @@ export function approvalText({
   switch (outcome) {
     case 'pending':
       return `waits for a person (${rule}) as ${id}`
-    case 'approved':
-      return `approved by ${person}${after} (${rule}, ${id})`
-    case 'rejected':
-      return `rejected by ${person}${after} (${rule}, ${id})${reason === '' ? '' : `: ${reason}`}`
+    case 'allow':
+      return `allowed by ${person}${after} (${rule}, ${id})`
+    case 'deny':
+      return `denied by ${person}${after} (${rule}, ${id})${reason === '' ? '' : `: ${reason}`}`
     case 'expired':
       return `nobody decided${after} (${rule}, ${id})`
     case 'withdrawn':

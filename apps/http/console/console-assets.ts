@@ -4,9 +4,9 @@
 //     elsewhere. No script or style is in the document.
 
 import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { joinedScript } from '../../page/page-script.ts'
+import { plotStyles } from '../../page/page-styles.ts'
 import { conversationStyles } from '../../report/page-html.ts'
 
 export type Asset = { type: string; body: string }
@@ -45,12 +45,7 @@ const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path 
 
 /** By path. The files are read once. */
 export function consoleAssets(): ReadonlyMap<string, Asset> {
-  const uplot = dirname(createRequire(import.meta.url).resolve('uplot'))
-  const css = [
-    join(uplot, 'uPlot.min.css'),
-    ...conversationStyles,
-    ...styles.map((name) => join(folder, name)),
-  ]
+  const css = [...conversationStyles, ...plotStyles, ...styles.map((name) => join(folder, name))]
   const style = css.map((path) => readFileSync(path, 'utf8')).join('\n')
   const script = joinedScript(join(folder, 'main.ts'))
   const files: Record<string, Asset> = {

@@ -6,8 +6,11 @@ import { number } from './texts.ts'
 /** `colour`: a class of the style. A later series is drawn over an earlier one. */
 export type Series = { colour: string; shape: 'bars' | 'line'; values: (number | null)[] }
 
-/** `least`: the top of the axis, at least. `unit`: behind each number of the axis. */
-export type ChartOptions = { least: number; unit: string }
+/**
+ * `least`: the top of the axis, at least. `unit`: behind each number of the axis. `x`: times in
+ * milliseconds, or numbers.
+ */
+export type ChartOptions = { least?: number; unit?: string; x?: 'times' | 'numbers' }
 
 type Drawn = { plot: uPlot; data: string; width: number; isDark: boolean }
 
@@ -15,19 +18,19 @@ const drawn = new WeakMap<HTMLElement, Drawn>()
 const dark = matchMedia('(prefers-color-scheme: dark)')
 
 /**
- * For the `ref` of an element. `ats`: the minutes, in milliseconds. Draws again only for other data,
- * another width or other colours.
+ * For the `ref` of an element. `xs`: in order. Draws again only for other data, another width or
+ * other colours.
  */
 export function chart(
-  ats: number[],
+  xs: number[],
   series: Series[],
-  options: ChartOptions = { least: 4, unit: '' },
+  options: ChartOptions = {},
 ): (node: HTMLElement | null) => void {
   return (node) => {
     if (node === null || node.clientWidth === 0) return
     const width = node.clientWidth
     const columns: uPlot.AlignedData = [
-      ats.map((at) => at / 1000),
+      options.x === 'numbers' ? xs : xs.map((at) => at / 1000),
       ...series.map(({ values }) => values),
     ]
     const data = JSON.stringify(columns)
@@ -49,7 +52,10 @@ export function chart(
 
 type Size = ChartOptions & { width: number; series: Series[] }
 
-function optionsOf(node: HTMLElement, { least, unit, width, series }: Size): uPlot.Options {
+function optionsOf(
+  node: HTMLElement,
+  { least = 4, unit = '', x = 'times', width, series }: Size,
+): uPlot.Options {
   const axis = {
     stroke: colour(node, 'faint'),
     grid: { stroke: colour(node, 'grid'), width: 1 },
@@ -61,9 +67,14 @@ function optionsOf(node: HTMLElement, { least, unit, width, series }: Size): uPl
     height: 130,
     cursor: { show: false },
     legend: { show: false },
-    scales: { y: { range: (_, __, most) => [0, Math.max(least, most)] } },
+    scales: {
+      x: { time: x === 'times' },
+      y: { range: (_, __, most) => [0, Math.max(least, most)] },
+    },
     axes: [
-      { ...axis, values: (_, at) => at.map(timeOfDay) },
+      x === 'times'
+        ? { ...axis, values: (_, at) => at.map(timeOfDay) }
+        : { ...axis, values: (_, all) => all.map(number), incrs },
       {
         ...axis,
         size: (_, labels) => axisWidth(labels ?? []),

@@ -1,4 +1,4 @@
-// `weir approve` and `weir reject`: a person's decision on a waiting call. Exit codes: 0 it counts,
+// `weir allow` and `weir deny`: a person's decision on a waiting call. Exit codes: 0 it counts,
 // 4 the call was decided before; an unknown id is bad usage (2).
 
 import { partitionCount } from '../../../client/place/open-bus.ts'
@@ -40,6 +40,6 @@ export async function decideApproval(
 async function warnIfStageIsMissing(settings: Settings, errors: NodeJS.WriteStream): Promise<void> {
   if ((await missingStages(settings))?.includes('approval') !== true) return
   errors.write(
-    'no process runs the stage approval now: start it with weir up --stages approval, or the call is vetoed at its deadline\n',
+    'no process runs the stage approval now: start it with weir up --stages approval, or the call is denied at its deadline\n',
   )
 }

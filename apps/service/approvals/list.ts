@@ -46,6 +46,6 @@ function print(approval: WaitingApproval, out: NodeJS.WriteStream): void {
   out.write(`    conversation ${printable(conversation)}, agent ${printable(agent)}`)
   out.write(program === undefined ? '\n' : `, ${program}\n`)
   out.write(
-    `    since ${second(since)}; rejected in ${elapsed(Math.max(0, until - now))} if nobody decides, at ${second(until)}\n`,
+    `    since ${second(since)}; denied in ${elapsed(Math.max(0, until - now))} if nobody decides, at ${second(until)}\n`,
   )
 }

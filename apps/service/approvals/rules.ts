@@ -41,7 +41,7 @@ export async function approvalRules(
   )
   const patterns = tools.map(({ pattern }) => pattern).join(', ')
   out.write(
-    `${printable(`${count(rules.rules.length, 'rule')} for ${patterns}`)}: from the next model response, calls wait up to ${elapsed(deadlineMs)} for weir approve\n`,
+    `${printable(`${count(rules.rules.length, 'rule')} for ${patterns}`)}: from the next model response, calls wait up to ${elapsed(deadlineMs)} for weir allow\n`,
   )
   if (wasOff)
     out.write(

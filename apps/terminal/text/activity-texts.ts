@@ -88,11 +88,11 @@ export function approvalPendingTexts({ name, id, rule, source, program, question
   if (question !== null)
     return {
       before: `${printable(name)} runs and needs input (${printable(rule)}):`,
-      after: `weir approve ${printable(id)} --values '{...}', or weir reject ${printable(id)}`,
+      after: `weir allow ${printable(id)} --values '{...}', or weir deny ${printable(id)}`,
     }
   return {
     before: `${printable(name)}${asTextWords(source)} needs a person's approval (${printable(rule)}):`,
-    after: `${programWords(program)}weir approve ${printable(id)}, or weir reject ${printable(id)} --reason "..."`,
+    after: `${programWords(program)}weir allow ${printable(id)}, or weir deny ${printable(id)} --reason "..."`,
   }
 }
 
@@ -123,12 +123,12 @@ export function approvalDecidedText({
   const person = `${printable(by)}${identity === 'claimed' ? ' (claimed)' : ''}`
   const why = reason === '' ? '' : `: ${printable(reason)}`
   switch (outcome) {
-    case 'approved':
-      return `${printable(name)} was approved by ${person} after ${durationText(waitedMs)}`
-    case 'rejected':
-      return `${printable(name)} was rejected by ${person} after ${durationText(waitedMs)}${why}`
+    case 'allow':
+      return `${printable(name)} was allowed by ${person} after ${durationText(waitedMs)}`
+    case 'deny':
+      return `${printable(name)} was denied by ${person} after ${durationText(waitedMs)}${why}`
     case 'expired':
-      return `${printable(name)} was rejected: nobody decided within ${durationText(waitedMs)}`
+      return `${printable(name)} was denied: nobody decided within ${durationText(waitedMs)}`
     case 'withdrawn':
       return `${printable(name)} no longer waits for approval${why}`
     default:

@@ -215,10 +215,7 @@ function applyEvent(
     case 'approval-decided':
       return {
         transcript,
-        lines: linesOf(
-          approvalDecidedText(event),
-          event.outcome === 'approved' ? 'faint' : 'warning',
-        ),
+        lines: linesOf(approvalDecidedText(event), event.outcome === 'allow' ? 'faint' : 'warning'),
       }
     case 'tool-started': {
       const name = printable(event.name)

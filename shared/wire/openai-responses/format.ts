@@ -5,7 +5,6 @@ import { answerOfOpenai, openaiFile, readOpenai } from '../openai/history.ts'
 import { contentText, listIn, textIn, toolChoice } from '../request/content.ts'
 import { responseEvents, writeResponse } from './answer.ts'
 import { responseReader } from './reading.ts'
-import { responsesStrict } from './strict.ts'
 
 const request: RequestFormat = {
   title: 'Responses',
@@ -65,5 +64,4 @@ export const openaiResponses = {
     messages: ({ output }) => listIn(output),
   },
   stream: { isNamed: true, events: responseEvents },
-  strict: responsesStrict,
 } satisfies WireFormat<'openai-responses'>

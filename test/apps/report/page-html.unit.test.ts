@@ -85,10 +85,11 @@ describe('the file of a report', () => {
 
 describe('the sources of the page', () => {
   const apps = join(import.meta.dirname, '../../../apps')
-  const sources = ['page/kit', 'report/page', 'http/console/page'].flatMap((folder) =>
-    readdirSync(join(apps, folder), { recursive: true, encoding: 'utf8' })
-      .filter((name) => name.endsWith('.ts'))
-      .map((name) => join(folder, name)),
+  const sources = ['page/kit', 'report/page', 'replay/page', 'http/console/page'].flatMap(
+    (folder) =>
+      readdirSync(join(apps, folder), { recursive: true, encoding: 'utf8' })
+        .filter((name) => name.endsWith('.ts'))
+        .map((name) => join(folder, name)),
   )
 
   it.each(sources)('turn data into text, never into markup or code: %s', (name) => {

@@ -179,5 +179,5 @@ function watch(
 
 async function approve({ approval }: CallVerdict): Promise<void> {
   const weir = fileURLToPath(new URL('../../../bin/weir', import.meta.url))
-  await promisify(execFile)(weir, ['approve', approval?.id ?? '', '--data-folder', folder ?? ''])
+  await promisify(execFile)(weir, ['allow', approval?.id ?? '', '--data-folder', folder ?? ''])
 }

@@ -204,7 +204,7 @@ describe('the JSON of each kind of event', () => {
       ordinal: 0,
       name: 'exec',
       id: '1a',
-      outcome: 'approved',
+      outcome: 'allow',
       by: 'ada',
       reason: '',
       waitedMs: 5,

@@ -111,7 +111,7 @@ describe('a decision', () => {
         type: 'approval-decided',
         ordinal: 0,
         name: 'deploy',
-        outcome: 'approved',
+        outcome: 'allow',
         by: 'ann',
         waitedMs: 4_000,
       },
@@ -120,9 +120,7 @@ describe('a decision', () => {
   })
 
   it('that rejects is a veto with its reason in a text for the model', () => {
-    const rejected = waiting.when(
-      answer({ answer: 'reject', by: 'bob', reason: 'not on a Friday' }),
-    )
+    const rejected = waiting.when(answer({ answer: 'deny', by: 'bob', reason: 'not on a Friday' }))
     expect(rejected.to('verdict')).toMatchObject([
       {
         verdicts: [
@@ -145,7 +143,7 @@ describe('a decision', () => {
     const pending = given(approval, both)
     const first = pending
       .when(answer({ by: 'ann' }, both))
-      .when(answer({ answer: 'reject', by: 'bob' }, both))
+      .when(answer({ answer: 'deny', by: 'bob' }, both))
     expect(first.records).toEqual([])
     expect(first.when(answer({ ordinal: 2 }, both)).to('verdict')).toMatchObject([
       {
@@ -158,7 +156,7 @@ describe('a decision', () => {
   })
 
   it('on one call leaves the others waiting, and the last one gives the round its verdict', () => {
-    const half = given(approval, both).when(answer({ ordinal: 2, answer: 'reject' }, both))
+    const half = given(approval, both).when(answer({ ordinal: 2, answer: 'deny' }, both))
     expect(half.to('verdict')).toEqual([])
     expect(half.when(answer({}, both)).to('verdict')).toMatchObject([
       {
@@ -180,7 +178,7 @@ describe('a decision', () => {
 
   it('after the end of the round changes nothing', () => {
     const over = waiting.when(answer())
-    expect(over.when(answer({ answer: 'reject' })).records).toEqual([])
+    expect(over.when(answer({ answer: 'deny' })).records).toEqual([])
     expect(given(approval, answer()).records).toEqual([])
   })
 })

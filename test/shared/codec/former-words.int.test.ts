@@ -42,6 +42,16 @@ describe('a bundle of version 0.1', () => {
   })
 })
 
+describe('the answers of persons in it', () => {
+  it('are allow and deny', () => {
+    expect(of('approval-answered').map(({ answer, by }) => [answer, by])).toEqual([
+      ['allow', 'ann'],
+      ['deny', 'bob'],
+    ])
+    expect(of('approval-decided').map(({ outcome }) => outcome)).toEqual(['allow', 'deny'])
+  })
+})
+
 describe('a symbol of a released schema', () => {
   it('is a symbol of today or has a successor, so no record reads as the default', () => {
     const today = new Map<string, string[]>()

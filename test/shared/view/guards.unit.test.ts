@@ -202,7 +202,7 @@ describe('the guards of a round', () => {
       ordinal: 0,
       name: 'exec',
       id: 'id-0',
-      outcome: 'rejected' as const,
+      outcome: 'deny' as const,
       by: 'ann',
       reason: 'no',
       waitedMs: 3_000,
@@ -216,7 +216,7 @@ describe('the guards of a round', () => {
             approval: {
               id: 'id-0',
               rule: 'production',
-              outcome: 'rejected',
+              outcome: 'deny',
               by: 'ann',
               reason: 'no',
               at: 5_000,
@@ -228,7 +228,7 @@ describe('the guards of a round', () => {
       },
     ])
     expect(pageIn(log)).toContain(
-      'call 0: rejected by ann (claimed) after 3.0 s (production, id-0): no',
+      'call 0: denied by ann (claimed) after 3.0 s (production, id-0): no',
     )
     expect(pageIn(log)).toContain('call 1: waits for a person (production) as id-1')
   })

@@ -58,7 +58,7 @@ const judged = (guard: string, ordinal: number, verdict: 'allow' | 'deny', code 
   verdicts: [{ ordinal, verdict, code, text: '', evidence: null }],
   waitedMs: 4,
 })
-const decided = (ordinal: number, outcome: 'approved' | 'rejected', waitedMs: number): Message => ({
+const decided = (ordinal: number, outcome: 'allow' | 'deny', waitedMs: number): Message => ({
   type: 'approval-decided',
   ...at,
   round: 1,
@@ -138,8 +138,8 @@ describe('the facts about a turn', () => {
     ['leave out a withdrawn approval', [judged('approval', 0, 'deny', 'approval.withdrawn')], {}],
     [
       'count the longest wait of a round once',
-      [pending(0), pending(1), decided(0, 'approved', 2_000), decided(1, 'rejected', 5_000)],
-      { approvals: { approved: 1, rejected: 1 }, approvalMs: 5_000 },
+      [pending(0), pending(1), decided(0, 'allow', 2_000), decided(1, 'deny', 5_000)],
+      { approvals: { allow: 1, deny: 1 }, approvalMs: 5_000 },
     ],
     ['count a call that still waits', [pending(0)], { approvals: { pending: 1 } }],
   ])('%s', (_, messages, expected) => {
@@ -149,13 +149,13 @@ describe('the facts about a turn', () => {
   })
 
   it('add up over turns', () => {
-    const one = facts([raised(), judged('a', 0, 'deny'), decided(1, 'approved', 2_000)])
+    const one = facts([raised(), judged('a', 0, 'deny'), decided(1, 'allow', 2_000)])
     expect(sumOfFacts([one, one, facts([])])).toEqual({
       ...nothing,
       rules: { cycle: 2 },
       rungs: { nudge: 2 },
       vetoes: { a: 2 },
-      approvals: { approved: 2 },
+      approvals: { allow: 2 },
       approvalMs: 4_000,
     })
   })
@@ -167,7 +167,7 @@ describe('the facts about a turn', () => {
         facts([
           ...[raised(), raised({ round: 4, rung: 'end' }), raised({ rule: 'guard' })],
           ...[judged('no-rome', 0, 'deny'), rejected(3)],
-          ...[judged('approval', 1, 'deny'), decided(1, 'rejected', 50_000)],
+          ...[judged('approval', 1, 'deny'), decided(1, 'deny', 50_000)],
         ]),
       ),
     ).toEqual([
@@ -175,7 +175,7 @@ describe('the facts about a turn', () => {
       '1 intervention by guards',
       '1 call vetoed by no-rome',
       '1 call refused before running',
-      '1 call rejected by a person',
+      '1 call denied by a person',
       'waited 50 s for a person',
     ])
   })

@@ -290,7 +290,7 @@ export const approvesRejections = withStages(
           if (message.type !== 'approval-answered') return approval.stage.react(round, record)
           return approval.stage.react(round, {
             ...record,
-            message: { ...message, answer: 'approve' },
+            message: { ...message, answer: 'allow' },
           })
         },
       },

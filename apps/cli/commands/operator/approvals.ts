@@ -1,4 +1,4 @@
-// weir approvals list and rules, approve, reject.
+// weir approvals list and rules, allow, deny.
 
 import type { Command } from 'commander'
 import { notBlank, settingsOf, whichBus, withSettings } from '../flags.ts'
@@ -37,7 +37,7 @@ export function addApprovals(program: Command): void {
       ),
     )
 
-  for (const answer of ['approve', 'reject'] as const) {
+  for (const answer of ['allow', 'deny'] as const) {
     const command = withSettings(program.command(answer), [
       ...whichBus,
       'topicPrefix',
@@ -46,9 +46,9 @@ export function addApprovals(program: Command): void {
     ])
       .argument('<id>', 'the id that weir approvals shows')
       .option('--by <name>', 'the name to record; default: the user of this system', notBlank)
-    if (answer === 'approve')
+    if (answer === 'allow')
       command.option('--values <json>', 'the answer to a question of a tool, as a JSON object')
-    if (answer === 'reject') command.option('--reason <text>', 'the reason, for the model')
+    if (answer === 'deny') command.option('--reason <text>', 'the reason, for the model')
     command.action(async (id, options) => {
       process.exitCode = await (
         await import('../../../service/approvals/decide.ts')

@@ -186,7 +186,7 @@ function connect(): void {
   void follow('live', { onEvent, onOpen, onLost }, stop.signal)
 }
 
-function decide(call: WaitingCall, answer: 'approve' | 'reject', text: string): void {
+function decide(call: WaitingCall, answer: 'allow' | 'deny', text: string): void {
   const { id, hash } = call
   if (busy.has(id)) return
   busy.add(id)
@@ -196,8 +196,8 @@ function decide(call: WaitingCall, answer: 'approve' | 'reject', text: string): 
     id,
     hash,
     answer,
-    reason: answer === 'reject' ? text : '',
-    ...(answer === 'approve' && text !== '' && { values: text }),
+    reason: answer === 'deny' ? text : '',
+    ...(answer === 'allow' && text !== '' && { values: text }),
   })
     .then(
       ({ counted: counts, text }) => counts || notes.set(id, text),
@@ -342,7 +342,7 @@ function keyForm() {
     ${alert(problem)}
     <form onSubmit=${onSubmit}>
       <label><span>API key or token</span><input name="key" type="password" autocomplete="off" required /></label>
-      <button type="submit" class="approve">Open</button>
+      <button type="submit" class="allow">Open</button>
     </form>
     <p class="faint">The key stays in this tab.</p>
   </main>`

@@ -56,7 +56,7 @@ export type CallAnswer =
   | { kind: 'task'; task: Task }
   | { kind: 'question'; call: string; question: string }
 
-export type PersonAnswer = 'approve' | 'reject' | undefined
+export type PersonAnswer = 'allow' | 'deny' | undefined
 
 export type HeldCalls = {
   /** Those of calls that wait for a person. */
@@ -234,12 +234,12 @@ export function heldCalls({
         await finished(placed, { status: 'not-run', text: otherArguments })
         return result(otherArguments)
       }
-      const reason = answer === 'reject' ? { reason: 'declined in the host' } : {}
+      const reason = answer === 'deny' ? { reason: 'declined in the host' } : {}
       try {
         await approvals.decide({ ...approval, answer, by, ...reason })
       } catch (error) {
         log.warn({ err: error, id: approval.id }, 'the answer of a person was not written')
-        if (answer === 'reject') {
+        if (answer === 'deny') {
           await finished(placed, { status: 'not-run', text: undecided })
           return result(undecided)
         }
@@ -251,7 +251,7 @@ export function heldCalls({
 
 const questionCharactersMax = 2_000
 
-const waits = ({ approval }: Asked): string => `waits for a person: weir approve ${approval.id}`
+const waits = ({ approval }: Asked): string => `waits for a person: weir allow ${approval.id}`
 
 function result(text: string): Result {
   return { kind: 'result', result: textResult(text) }

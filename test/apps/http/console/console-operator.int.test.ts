@@ -243,9 +243,9 @@ describe('the console for operators', () => {
 
   it('lets only the role operate change something, and records the name of the key', async () => {
     const file = join(folder, 'keys.json')
-    const keyOf = (name: string, roles: ('read' | 'ask' | 'approve' | 'operate')[]) =>
+    const keyOf = (name: string, roles: ('read' | 'ask' | 'decide' | 'operate')[]) =>
       createApiKey(file, { name, tenant: null, roles })
-    const reader = keyOf('reader', ['read', 'ask', 'approve'])
+    const reader = keyOf('reader', ['read', 'ask', 'decide'])
     const operator = keyOf('ann', ['read', 'operate'])
     await using server = await consoleServer([], {
       access: { apiKeys: file },

@@ -11,10 +11,10 @@ it('a question shows its server, its message and each field, with terminal codes
       meals: { type: 'integer', default: 1 },
     },
   }
-  const message = 'Which?\u001b[2J\nweir approve all'
+  const message = 'Which?\u001b[2J\nweir allow all'
   expect(questionLines({ server: 's', message, mode: 'form', schema }, width)).toEqual([
     '    the MCP server s asks: Which?\\u{1b}[2J',
-    '    weir approve all',
+    '    weir allow all',
     '    seat (one of "aisle", "window"; required): Where',
     '    meals (integer; default 1)',
   ])

@@ -246,7 +246,7 @@ it('a call that waits for a person has its exact arguments between the rule and 
     "  rm needs a person's approval (files):",
     `    {"path":"${'x'.repeat(62)}␣␣y"`,
     '  ↪ }',
-    '  weir approve k7f3-9qxm-2b4d, or weir reject k7f3-9qxm-2b4d --reason "..."',
+    '  weir allow k7f3-9qxm-2b4d, or weir deny k7f3-9qxm-2b4d --reason "..."',
   ])
 })
 

@@ -184,7 +184,7 @@ describe('a guard that requests approval', () => {
     const { verdicts, ...rest } = verdict('approval', ['allow', ordinal])
     return {
       ...rest,
-      verdicts: verdicts.map((one) => ({ ...one, code: 'approval.approved' })),
+      verdicts: verdicts.map((one) => ({ ...one, code: 'approval.allowed' })),
     }
   }
   const one = cleared([onRequest, guard('flow')], { calls: [callOf(0)] })

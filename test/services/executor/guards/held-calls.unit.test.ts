@@ -61,7 +61,7 @@ function verdict(codes: Record<number, string>): GuardVerdict {
   }
 }
 
-const approved = { 0: 'approval.approved', 2: '' }
+const approved = { 0: 'approval.allowed', 2: '' }
 
 function ordinals(state: { wants: readonly unknown[] }, kind: ToolTask['kind']): number[] {
   return (state.wants as ToolTask[]).flatMap((task) => (task.kind === kind ? [task.ordinal] : []))

@@ -60,7 +60,7 @@ const answered: Message = {
   ordinal: 0,
   id: 'i',
   hash: 'h',
-  answer: 'approve',
+  answer: 'allow',
   by: 'alice',
   reason: '',
   input: 0,

@@ -1,5 +1,5 @@
 // Approvals: each waiting call with its exact arguments, its deadline, and the difference to the last
-// approved call of its tool. The keys act on the call that has the focus, and on no other.
+// allowed call of its tool. The keys act on the call that has the focus, and on no other.
 
 import { diffList } from '../../../../page/kit/diff-list.ts'
 import { html } from '../../../../page/kit/html.ts'
@@ -9,8 +9,8 @@ import { counted, number } from '../../../../page/kit/texts.ts'
 import type { ConsoleState, Decision, QuestionField, WaitingCall } from '../console-state.ts'
 import { linkTo, personName, span } from '../parts/ago.ts'
 
-/** `text`: the values of an answer as JSON, or the reason of a rejection. */
-export type Decide = (call: WaitingCall, answer: 'approve' | 'reject', text: string) => void
+/** `text`: the values of an answer as JSON, or the reason of a denial. */
+export type Decide = (call: WaitingCall, answer: 'allow' | 'deny', text: string) => void
 
 /** `busy`: ids whose decision is on its way. `notes`: the answers of the server, by id. */
 export type InboxContext = {
@@ -31,7 +31,7 @@ export function inboxView({ inbox, health }: ConsoleState, context: InboxContext
     ${
       open > 0 &&
       html`<p class="faint keys">
-        <kbd>j</kbd> <kbd>k</kbd> next, previous · <kbd>a</kbd> approve · <kbd>r</kbd> reject with a
+        <kbd>j</kbd> <kbd>k</kbd> next, previous · <kbd>a</kbd> allow · <kbd>r</kbd> deny with a
         reason
       </p>`
     }
@@ -82,7 +82,7 @@ function callCard(call: WaitingCall, { now, busy, notes, decide }: InboxContext)
         call.arguments === null
           ? html`<p class="warning">
               The arguments have ${number(call.bytes)} bytes, too many for this page. weir approvals
-              shows them, and weir approve ${call.id} decides.
+              shows them, and weir allow ${call.id} decides.
             </p>`
           : html`<h3>Arguments, exactly <span class="faint">${number(call.bytes)} bytes</span></h3>
               <pre class="quote" tabindex="0" dir="ltr" aria-label="Arguments">${call.arguments}</pre>`
@@ -93,7 +93,7 @@ function callCard(call: WaitingCall, { now, busy, notes, decide }: InboxContext)
         ${linkTo(call.conversation)}
         <span>agent ${call.agent}, round ${number(call.round)}</span>
         ${program !== null && program !== '' && html`<span>program ${program.slice(0, 12)}</span>`}
-        <code>weir approve ${call.id}</code>
+        <code>weir allow ${call.id}</code>
       </p>
       ${call.arguments !== null && decisionForm(call, busy.has(call.id), decide)}
       ${status(notes.get(call.id))}`,
@@ -103,13 +103,13 @@ function callCard(call: WaitingCall, { now, busy, notes, decide }: InboxContext)
 
 function decisionForm(call: WaitingCall, isBusy: boolean, decide: Decide) {
   const { question } = call
-  const reject = (event: Event) => {
+  const deny = (event: Event) => {
     event.preventDefault()
-    decide(call, 'reject', textIn(event.currentTarget, 'reason'))
+    decide(call, 'deny', textIn(event.currentTarget, 'reason'))
   }
-  const approve = (event: Event) =>
-    decide(call, 'approve', textIn((event.currentTarget as HTMLButtonElement).form, 'values'))
-  return html`<form onSubmit=${reject}>
+  const allow = (event: Event) =>
+    decide(call, 'allow', textIn((event.currentTarget as HTMLButtonElement).form, 'values'))
+  return html`<form onSubmit=${deny}>
     ${
       question !== null &&
       question.url === null &&
@@ -118,14 +118,14 @@ function decisionForm(call: WaitingCall, isBusy: boolean, decide: Decide) {
         <textarea name="values" rows="3" autocomplete="off" spellcheck="false">${valuesText(question.fields)}</textarea>
       </label>`
     }
-    <button type="button" class="approve" disabled=${isBusy} onClick=${approve}>
-      ${question === null ? 'Approve' : 'Answer'} <kbd>a</kbd>
+    <button type="button" class="allow" disabled=${isBusy} onClick=${allow}>
+      ${question === null ? 'Allow' : 'Answer'} <kbd>a</kbd>
     </button>
     <label class="reason">
       <span class="unseen">Reason, for the model</span>
       <input name="reason" type="text" maxlength="1000" autocomplete="off" placeholder="Reason, for the model" />
     </label>
-    <button type="submit" class="reject" disabled=${isBusy}>Reject <kbd>r</kbd></button>
+    <button type="submit" class="reject" disabled=${isBusy}>Deny <kbd>r</kbd></button>
   </form>`
 }
 
@@ -157,30 +157,30 @@ function valuesText(fields: readonly QuestionField[]): string {
 
 function difference(now: string, before: string | null) {
   if (before === null)
-    return html`<p class="faint">No approved call of this tool to compare with.</p>`
+    return html`<p class="faint">No allowed call of this tool to compare with.</p>`
   if (before === now)
-    return html`<p class="faint">Byte for byte the last approved call of this tool.</p>`
+    return html`<p class="faint">Byte for byte the last allowed call of this tool.</p>`
   return html`<div class="difference">
-    <h3>Compared with the last approved call</h3>
+    <h3>Compared with the last allowed call</h3>
     ${diffList(argumentDiff(before, now).members)}
   </div>`
 }
 
 /** Nobody's silence never looks like a person's no: other words, another mark, another colour. */
 const outcomes: Record<Decision['outcome'], { mark: string; tone: string; text: string }> = {
-  approved: { mark: '✓', tone: 'good', text: 'approved' },
-  rejected: { mark: '✕', tone: 'bad', text: 'rejected' },
+  allow: { mark: '✓', tone: 'good', text: 'allowed' },
+  deny: { mark: '✕', tone: 'bad', text: 'denied' },
   expired: { mark: '◷', tone: 'silent', text: 'nobody answered in time' },
   withdrawn: { mark: '–', tone: 'faint', text: 'no longer needed' },
 }
 
 function isClaimed({ outcome, identity }: Decision): boolean {
-  return identity === 'claimed' && (outcome === 'approved' || outcome === 'rejected')
+  return identity === 'claimed' && (outcome === 'allow' || outcome === 'deny')
 }
 
 function decidedLine(one: Decision, now: number) {
   const { mark, tone, text } = outcomes[one.outcome]
-  const isPerson = one.outcome === 'approved' || one.outcome === 'rejected'
+  const isPerson = one.outcome === 'allow' || one.outcome === 'deny'
   return html`<li key=${`${one.id}/${one.at}`} data-outcome=${one.outcome}>
     <span class=${`mark ${tone}`} aria-hidden="true">${mark}</span>
     <code>${one.tool}</code>
@@ -205,7 +205,7 @@ export function inboxKey(key: string, calls: readonly WaitingCall[], decide: Dec
     return true
   }
   if (card === null || call === undefined || call.arguments === null) return false
-  if (key === 'a') decide(call, 'approve', textIn(card.querySelector('form'), 'values'))
+  if (key === 'a') decide(call, 'allow', textIn(card.querySelector('form'), 'values'))
   else if (key === 'r') card.querySelector<HTMLInputElement>('input[name=reason]')?.focus()
   else return false
   return true
