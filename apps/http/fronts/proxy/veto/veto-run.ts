@@ -6,7 +6,8 @@
 // VETO-RUN-3. Without a refusal, the bytes of the answer are those of the upstream.
 // VETO-RUN-4. A client that leaves ends the request, the wait for verdicts, and the repeats.
 // VETO-RUN-5. After a request whose answers were all refused, the session's next one has half as many
-//     repeats, until a call runs or the model answers in text.
+//     repeats, until a call runs or the model answers in text. If the client requires a call, some of
+//     its further requests do not reach the model (endWithoutModel).
 
 import { randomUUID } from 'node:crypto'
 import type {
@@ -29,7 +30,7 @@ import { answerOf } from '../../../../../shared/wire/exchange.ts'
 import type { Json } from '../../../../../shared/wire/format.ts'
 import { HttpError } from '../../../http-error.ts'
 import { guestRequest } from '../identity/guest-request.ts'
-import type { GuestSession } from '../identity/guest-sessions.ts'
+import { endWithoutModel, type GuestSession } from '../identity/guest-sessions.ts'
 import { callIdsIn } from '../identity/history-parts.ts'
 import { noteOf } from '../judged-request.ts'
 import type { ProxiedConversation } from '../proxied-conversation.ts'
@@ -57,7 +58,8 @@ export function vetoRun(
   let usage: Json | undefined
   let identity = identities.ofRequest(clientRequest)
   const isNamed = identity !== undefined
-  const repeatsMax = repeatsFor(clients.find(clientRequest, identity?.conversation))
+  const known = clients.find(clientRequest, identity?.conversation)
+  const repeatsMax = repeatsFor(known)
   let guest: ProxiedConversation | undefined
 
   async function adviceOf(judge: GuestConversation): Promise<Advice> {
@@ -70,6 +72,11 @@ export function vetoRun(
 
   async function answer(): Promise<void> {
     if (session !== undefined) sessions.sawProxy(session)
+    const end = endWithoutModel(known, sent.body)
+    if (end !== undefined && known !== undefined) {
+      clients.refused(clientRequest, identity?.conversation ?? known.turn, end)
+      return ended(end.text, end.note)
+    }
     if (identity !== undefined) guest = await conversationOf(agent, identity)
     let advice = guest === undefined ? undefined : await adviceOf(guest)
     for (;;) {
@@ -97,11 +104,16 @@ export function vetoRun(
       if (over !== undefined) return ended(paragraphs(over.text, fallback), noteOfRefusal(over))
       const refusal = verdicts.find(({ verdict }) => verdict !== 'allow')
       if (refusal !== undefined && attempts.count() > repeatsMax) {
-        if (identity !== undefined) clients.refused(clientRequest, identity.conversation)
         const isShown = client.stream.shownText().length > shownBefore
         const reason = refusalText(attempts.count(), refusal)
+        const note = noteOfRefusal(refusal)
+        if (identity !== undefined)
+          clients.refused(clientRequest, identity.conversation, {
+            text: paragraphs(reason, fallback),
+            note,
+          })
         const why = `${refusedAnswers(attempts.count())}, the last one as ${refusal.code}`
-        return ended(paragraphs(isShown ? '' : text, reason, fallback), noteOfRefusal(refusal), why)
+        return ended(paragraphs(isShown ? '' : text, reason, fallback), note, why)
       }
       hidden.push(...form.repeated(attempt.answer, results, sent.body))
       advice = await adviceOf(guest)
