@@ -10,6 +10,7 @@ import type { Piece, ReadExchange, ToRead } from '../transcript/transcript.ts'
 import type { SentEvent } from './event-stream.ts'
 import type { Failed, Finished, ModelAnswer, ProviderRequest } from './exchange.ts'
 import type { Secret } from './faults/short-reason.ts'
+import type { StrictFormat } from './strict.ts'
 
 export type Json = Record<string, unknown>
 
@@ -23,6 +24,8 @@ export type WireFormat<Name extends string = string> = {
   request?: RequestFormat
   answer?: AnswerFormat
   stream?: StreamFormat
+  /** The strict reading, for a veto. */
+  strict?: StrictFormat
   /** Present for an API that agents of Weir use without an SDK. */
   agent?: AgentFormat
 }
