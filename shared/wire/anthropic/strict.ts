@@ -7,10 +7,10 @@ import { boundedJson } from '../../lib/json/bounded-json.ts'
 import { isObject } from '../../lib/json/json-object.ts'
 import { finishWord } from '../../transcript/finish-reasons.ts'
 import { stopOfWord } from '../answer-stop.ts'
-import { checkNoCall } from '../call-like.ts'
 import type { AnswerItem } from '../exchange.ts'
 import { noUsage } from '../exchange.ts'
 import type { Json } from '../format.ts'
+import { checkNoCall } from '../strict/call-like.ts'
 import {
   type ClientStream,
   type EventData,
@@ -20,8 +20,8 @@ import {
   type StrictFormat,
   type StrictReader,
   shownOf,
-} from '../strict.ts'
-import { usageIn, usageSum } from '../usage-sum.ts'
+} from '../strict/strict.ts'
+import { usageIn, usageSum } from '../strict/usage-sum.ts'
 import { blockEvents, blockOf } from './answer.ts'
 import { messagesUsage } from './usage.ts'
 
@@ -101,7 +101,8 @@ function checkBlock(block: unknown): asserts block is Json {
 
 function wholeBlock(block: unknown): AnswerItem {
   checkBlock(block)
-  return endedBlock({ block, pieces: new Map(), citations: [] })
+  const item = endedBlock({ block, pieces: new Map(), citations: [] })
+  return item.kind === 'call' ? { ...item, arguments: item.arguments || '{}' } : item
 }
 
 function endedBlock({ block, pieces, citations }: OpenBlock): AnswerItem {

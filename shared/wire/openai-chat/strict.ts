@@ -7,10 +7,10 @@ import { isObject } from '../../lib/json/json-object.ts'
 import { finishWord } from '../../transcript/finish-reasons.ts'
 import { freeTextArguments } from '../../transcript/transcript.ts'
 import { stopOfWord } from '../answer-stop.ts'
-import { checkNoCall, couldBeCall, isEmptyCall } from '../call-like.ts'
 import { type AnswerCall, type AnswerItem, callsOfAnswer, noUsage } from '../exchange.ts'
 import type { Json } from '../format.ts'
 import { listIn, textIn } from '../request/content.ts'
+import { checkNoCall, couldBeCall, isEmptyCall } from '../strict/call-like.ts'
 import {
   type ClientStream,
   type EventData,
@@ -20,8 +20,8 @@ import {
   type StrictFormat,
   type StrictReader,
   shownOf,
-} from '../strict.ts'
-import { usageIn, usageSum } from '../usage-sum.ts'
+} from '../strict/strict.ts'
+import { usageIn, usageSum } from '../strict/usage-sum.ts'
 import { argumentsIn, entryOf, isOlder, olderCall } from './answer.ts'
 import { joinMembers } from './joined-members.ts'
 import { usageOf } from './usage.ts'

@@ -8,10 +8,10 @@ import { limits } from '../../contract/limits.ts'
 import { isObject } from '../../lib/json/json-object.ts'
 import { freeTextArguments } from '../../transcript/transcript.ts'
 import { stopOfWord } from '../answer-stop.ts'
-import { checkNoCall } from '../call-like.ts'
 import { type AnswerItem, callsOfAnswer, noUsage } from '../exchange.ts'
 import type { Json } from '../format.ts'
 import { listIn } from '../request/content.ts'
+import { checkNoCall } from '../strict/call-like.ts'
 import {
   type ClientStream,
   type EventData,
@@ -21,8 +21,8 @@ import {
   type StrictFormat,
   type StrictReader,
   shownOf,
-} from '../strict.ts'
-import { usageIn, usageSum } from '../usage-sum.ts'
+} from '../strict/strict.ts'
+import { usageIn, usageSum } from '../strict/usage-sum.ts'
 import { itemEvents, itemOf, messageItem } from './answer.ts'
 import { responsesUsage } from './usage.ts'
 

@@ -17,9 +17,9 @@ import {
   StrictFault,
   type StrictFormat,
   type StrictReader,
-} from '../../../../../shared/wire/strict.ts'
-import { strictEvents } from '../../../../../shared/wire/strict-events.ts'
-import { strictObject } from '../../../../../shared/wire/strict-json.ts'
+} from '../../../../../shared/wire/strict/strict.ts'
+import { strictEvents } from '../../../../../shared/wire/strict/strict-events.ts'
+import { strictObject } from '../../../../../shared/wire/strict/strict-json.ts'
 import { HttpError } from '../../../http-error.ts'
 import { decoded } from '../encodings.ts'
 import type { ClientAnswer } from './client-answer.ts'

@@ -10,7 +10,7 @@ import type { Milliseconds } from '../../../../../shared/lib/clock.ts'
 import type { Json } from '../../../../../shared/wire/format.ts'
 import type { VetoedFormat } from '../../../../../shared/wire/formats.ts'
 import { printedEvents } from '../../../../../shared/wire/printed-events.ts'
-import type { ClientStream, EventData } from '../../../../../shared/wire/strict.ts'
+import type { ClientStream, EventData } from '../../../../../shared/wire/strict/strict.ts'
 import { HttpError } from '../../../http-error.ts'
 
 export type ClientAnswer = {

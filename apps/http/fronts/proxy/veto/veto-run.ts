@@ -34,8 +34,8 @@ import {
   withText,
 } from '../../../../../shared/wire/exchange.ts'
 import type { Json } from '../../../../../shared/wire/format.ts'
-import type { NotRun } from '../../../../../shared/wire/strict.ts'
-import { usageSum } from '../../../../../shared/wire/usage-sum.ts'
+import type { NotRun } from '../../../../../shared/wire/strict/strict.ts'
+import { usageSum } from '../../../../../shared/wire/strict/usage-sum.ts'
 import { HttpError } from '../../../http-error.ts'
 import { guestRequest } from '../identity/guest-request.ts'
 import { endWithoutModel, type GuestSession } from '../identity/guest-sessions.ts'

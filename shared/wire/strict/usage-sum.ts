@@ -1,7 +1,7 @@
 // The usage of several attempts as one: each number is the sum, other values are the newest.
 
-import { isObject } from '../lib/json/json-object.ts'
-import type { Json } from './format.ts'
+import { isObject } from '../../lib/json/json-object.ts'
+import type { Json } from '../format.ts'
 
 export function usageSum(a: Json | undefined, b: Json | undefined): Json | undefined {
   if (a === undefined || b === undefined) return a ?? b

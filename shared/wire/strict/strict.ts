@@ -6,7 +6,7 @@
 //     from its value, and not from its pieces.
 // STRICT-3. Before the first call of an answer, its events go out at once. From then on all is held.
 
-import type { ModelAnswer } from './exchange.ts'
+import type { ModelAnswer } from '../exchange.ts'
 
 type Json = Record<string, unknown>
 

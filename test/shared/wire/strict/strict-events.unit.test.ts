@@ -1,9 +1,9 @@
 // Server-sent events that every client reads alike, and those that are refused.
 
 import { describe, expect, it } from '@jest/globals'
-import { printedEvents } from '../../../shared/wire/printed-events.ts'
-import type { EventData } from '../../../shared/wire/strict.ts'
-import { strictEvents } from '../../../shared/wire/strict-events.ts'
+import { printedEvents } from '../../../../shared/wire/printed-events.ts'
+import type { EventData } from '../../../../shared/wire/strict/strict.ts'
+import { strictEvents } from '../../../../shared/wire/strict/strict-events.ts'
 
 function eventsOf(text: string, pieceBytes: number): EventData[] {
   const bytes = Buffer.from(text)

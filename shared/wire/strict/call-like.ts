@@ -4,8 +4,8 @@
 // CALL-LIKE-2. An entry with a `type` or a `function` is no empty one, even without a name: OpenAI's
 //     SDK hands it to the client as a call.
 
-import { isObject } from '../lib/json/json-object.ts'
-import type { Json } from './format.ts'
+import { isObject } from '../../lib/json/json-object.ts'
+import type { Json } from '../format.ts'
 import { fault } from './strict.ts'
 
 /** Nested as deeply as `limits.jsonDepthMax` allows. */

@@ -2,17 +2,21 @@
 // and the prints of several attempts.
 
 import { describe, expect, it } from '@jest/globals'
-import { repeatedRequest } from '../../../apps/http/fronts/proxy/veto/repeated-request.ts'
-import { callsOfAnswer } from '../../../shared/wire/exchange.ts'
-import type { Json } from '../../../shared/wire/format.ts'
+import { repeatedRequest } from '../../../../apps/http/fronts/proxy/veto/repeated-request.ts'
+import { callsOfAnswer } from '../../../../shared/wire/exchange.ts'
+import type { Json } from '../../../../shared/wire/format.ts'
 import {
   canBeVetoed,
   type FormatName,
   modelFormats,
   type VetoedFormat,
-} from '../../../shared/wire/formats.ts'
-import type { ClientStream, EventData, StrictAnswer } from '../../../shared/wire/strict.ts'
-import { usageSum } from '../../../shared/wire/usage-sum.ts'
+} from '../../../../shared/wire/formats.ts'
+import type {
+  ClientStream,
+  EventData,
+  StrictAnswer,
+} from '../../../../shared/wire/strict/strict.ts'
+import { usageSum } from '../../../../shared/wire/strict/usage-sum.ts'
 
 const formatOf = (name: FormatName): VetoedFormat => {
   const format = modelFormats.find((one) => one.name === name)

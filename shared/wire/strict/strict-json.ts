@@ -2,12 +2,12 @@
 // does not distinguish capitals in names.
 // STRICT-JSON-1. A value keeps the digits of its numbers when JSON.stringify prints it.
 
-import { limits } from '../contract/limits.ts'
-import { nestsDeeper } from '../lib/json/bounded-json.ts'
-import { isObject } from '../lib/json/json-object.ts'
-import { withExactNumbers } from '../lib/json/raw-numbers.ts'
-import { closingQuote, spaceEnd, stringValue, unit } from '../lib/json/tokens.ts'
-import type { Json } from './format.ts'
+import { limits } from '../../contract/limits.ts'
+import { nestsDeeper } from '../../lib/json/bounded-json.ts'
+import { isObject } from '../../lib/json/json-object.ts'
+import { withExactNumbers } from '../../lib/json/raw-numbers.ts'
+import { closingQuote, spaceEnd, stringValue, unit } from '../../lib/json/tokens.ts'
+import type { Json } from '../format.ts'
 import { fault } from './strict.ts'
 
 const { closeBrace, closeBracket, colon, openBrace, openBracket, quote } = unit

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { hasOneReading, strictObject } from '../../../shared/wire/strict-json.ts'
+import { hasOneReading, strictObject } from '../../../../shared/wire/strict/strict-json.ts'
 
 describe('a text that all parsers read alike', () => {
   it.each([
