@@ -7,6 +7,7 @@ import { type RoundOptions, roundOf } from './round-of.ts'
 import type { LooseMessage, SummaryTimeline, Timeline, TurnTimeline } from './timeline.ts'
 import { factsOf } from './turn-facts.ts'
 import type { TurnView } from './turn-view.ts'
+import { waitsOf } from './waits.ts'
 
 export type TimelineOptions = RoundOptions & {
   /** Earlier turns of the conversation, of which the view has nothing (contextTurns). */
@@ -66,6 +67,7 @@ function turnOf(
 ): TurnTimeline {
   const question = asked.get(messageId)
   const rounds = [...view.rounds.values()].sort((a, b) => a.round - b.round)
+  const waits = waitsOf(rounds)
   return {
     turn,
     number,
@@ -76,7 +78,7 @@ function turnOf(
     messageAt: question?.at ?? null,
     startedAt: view.startedAt ?? view.firstAt,
     durationMs: end?.totals.wallMs ?? null,
-    rounds: rounds.map((round) => roundOf(round, options)),
+    rounds: rounds.map((round) => roundOf(round, waits.get(round.round), options)),
     cancelRequestedAt: cancelled.get(messageId) ?? null,
     facts: factsOf(facts),
     failures,

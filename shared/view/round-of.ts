@@ -17,7 +17,12 @@ export type RoundOptions = {
   differs: (policy: Policy) => Record<string, string | null>
 }
 
-export function roundOf(view: RoundView, options: RoundOptions): RoundTimeline {
+/** `waits`: the ordinals of its waits. */
+export function roundOf(
+  view: RoundView,
+  waits: ReadonlySet<number> | undefined,
+  options: RoundOptions,
+): RoundTimeline {
   const { round, failure, policy, chosen, kept, calls, intervention = null, shadowed } = view
   const response = failure === null ? view.response : undefined
   const endedAt = view.outcomeAt ?? kept?.at ?? null
@@ -32,7 +37,10 @@ export function roundOf(view: RoundView, options: RoundOptions): RoundTimeline {
     response: response === undefined ? null : shownResponse(response, view, options),
     failure,
     note: kept?.note ?? null,
-    calls: (response?.calls ?? []).map((call) => callOf(call, calls.get(call.ordinal), view)),
+    calls: (response?.calls ?? []).map((call) => ({
+      ...callOf(call, calls.get(call.ordinal), view),
+      ...(waits?.has(call.ordinal) && { waits: true as const }),
+    })),
     guards: guardsOf(view),
     ...(questions.length > 0 && { questions }),
     policy:

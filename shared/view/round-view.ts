@@ -14,8 +14,8 @@ import type {
   MessageOf,
   PendingCall,
   Policy,
-  Rejection,
   Response,
+  RoundChecked,
   RoundFailure,
   TextCallsMode,
 } from '../contract/messages.ts'
@@ -54,7 +54,7 @@ export type RoundView = {
   failure: RoundFailure | null
   policy?: Policy
   declarations?: Declaration[]
-  checked?: At<{ rejections: Rejection[] }>
+  checked?: At<RoundChecked>
   cleared?: At<{ calls: Call[]; policy: Policy }>
   executedAt?: Milliseconds
   outcomeAt?: Milliseconds
@@ -190,7 +190,7 @@ function addStage(view: RoundView, message: Message, at: Milliseconds): void {
       addResponse(view, message.response, rank.checked)
       view.policy ??= message.policy
       view.declarations ??= message.declarations
-      view.checked ??= { at, rejections: message.rejections }
+      view.checked ??= { ...message, at }
       return
     case 'round-cleared':
       if (view.cleared !== undefined) return
