@@ -4,7 +4,7 @@
 import type { MessageId } from '../contract/ids.ts'
 import type { ConversationView } from './conversation-view.ts'
 import { type RoundOptions, roundOf } from './round-of.ts'
-import type { LooseMessage, SummaryTimeline, Timeline, TurnTimeline } from './timeline.ts'
+import type { LooseMessage, SummaryTimeline, Timeline, TurnEnd, TurnTimeline } from './timeline.ts'
 import { factsOf } from './turn-facts.ts'
 import type { TurnView } from './turn-view.ts'
 import { waitsOf } from './waits.ts'
@@ -82,8 +82,20 @@ function turnOf(
     cancelRequestedAt: cancelled.get(messageId) ?? null,
     facts: factsOf(facts),
     failures,
-    end: end ?? null,
+    end: end === undefined ? null : endOf(end),
   }
+}
+
+function endOf({
+  at,
+  outcome,
+  reason,
+  class: failure,
+  cap,
+  reply,
+  totals,
+}: NonNullable<TurnView['end']>): TurnEnd {
+  return { at, outcome, reason, class: failure, cap, reply, totals }
 }
 
 /** Messages that were refused, were removed from the queue, or still wait. */
