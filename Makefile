@@ -63,6 +63,7 @@ check: types lint dead-code schemas-check import-rules ## check types, lint, for
 types: $(EVERYTHING)
 	$(NODE) node_modules/typescript/bin/tsc --incremental --tsBuildInfoFile node_modules/.types.tsbuildinfo
 	$(NODE) node_modules/typescript/bin/tsc -p apps/report/page
+	$(NODE) node_modules/typescript/bin/tsc -p apps/replay/page
 	$(NODE) node_modules/typescript/bin/tsc -p apps/http/console/page
 
 lint: $(EVERYTHING)

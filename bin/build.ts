@@ -55,8 +55,8 @@ function writeCode(): void {
   // All other files of the sources are read at run time. They are the template of `weir init`, the
   // schema of agent files, the tool of the demo, and the pages of `weir report` and of the console.
   // The scripts of pages are copied unchanged: they are only text until a browser loads them.
-  const pages = ['report', join('http', 'console')].map((app) =>
-    join(root, 'apps', app, 'page', sep),
+  const pages = ['page/kit', 'report/page', 'replay/page', 'http/console/page'].map((folder) =>
+    join(root, 'apps', folder, sep),
   )
   for (const name of ['apps', 'client', 'services', 'shared'])
     cpSync(join(root, name), join(dist, name), {

@@ -24,7 +24,7 @@ import {
   parseMessageId,
 } from '../shared/contract/ids.ts'
 import { WeirError } from '../shared/lib/errors.ts'
-import { createLog } from '../shared/lib/log.ts'
+import { createLog } from '../shared/lib/log/log.ts'
 import { type AgentCalls, createAgentCalls } from './agents/agent-calls.ts'
 import { type Agents, agentsOf } from './agents/agents-in-files.ts'
 import type { Contexts } from './agents/contexts.ts'
@@ -170,9 +170,9 @@ export type Weir = AsyncDisposable & {
    * of a running tool, as JSON text. Throws `approval.unknown`, `approval.ambiguous`, and
    * `message.invalid` for values that do not fit.
    */
-  approve(id: string, decision?: DecisionOptions & { values?: string }): Promise<DecisionOutcome>
+  allow(id: string, decision?: DecisionOptions & { values?: string }): Promise<DecisionOutcome>
   /** Rejects the call. The model gets `reason`. Otherwise as `approve`. */
-  reject(id: string, decision?: DecisionOptions & { reason?: string }): Promise<DecisionOutcome>
+  deny(id: string, decision?: DecisionOptions & { reason?: string }): Promise<DecisionOutcome>
   /**
    * Stops: nothing new starts, claimed calls that have not started are released, and running tools
    * may end within 10 seconds. With stages here and a Kafka that does not answer, it drops
@@ -364,14 +364,14 @@ function weirOf(parts: Parts): Weir {
       return (await approvals()).waiting()
     },
 
-    async approve(id, { by = personHere(), ...decision } = {}) {
+    async allow(id, { by = personHere(), ...decision } = {}) {
       assertOpen()
-      return (await approvals()).decide({ ...decision, id: String(id), answer: 'approve', by })
+      return (await approvals()).decide({ ...decision, id: String(id), answer: 'allow', by })
     },
 
-    async reject(id, { by = personHere(), ...decision } = {}) {
+    async deny(id, { by = personHere(), ...decision } = {}) {
       assertOpen()
-      return (await approvals()).decide({ ...decision, id: String(id), answer: 'reject', by })
+      return (await approvals()).decide({ ...decision, id: String(id), answer: 'deny', by })
     },
 
     close: closeOnce,

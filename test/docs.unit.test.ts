@@ -152,8 +152,8 @@ test('the guard of docs/guides/guard-in-typescript.md rejects on Fridays only', 
         },
       ],
     }).verdicts
-  expect(on('2026-11-19')).toEqual([{ ordinal: 0, verdict: 'pass' }])
-  expect(on('2026-11-20')).toMatchObject([{ ordinal: 0, verdict: 'reject', code: 'friday' }])
+  expect(on('2026-11-19')).toEqual([{ ordinal: 0, verdict: 'allow' }])
+  expect(on('2026-11-20')).toMatchObject([{ ordinal: 0, verdict: 'deny', code: 'friday' }])
 })
 
 describe('the checks of pages', () => {
@@ -281,7 +281,8 @@ function keysOf(schema: Property, prefix = ''): { key: string; byDefault: string
 /** The commands as apps/cli/main.ts adds them. */
 async function weirCommand(): Promise<Command> {
   const weir = new Command('weir')
-  for (const file of readdirSync(join(root, 'apps/cli/commands'))) {
+  const files = readdirSync(join(root, 'apps/cli/commands'), { recursive: true, encoding: 'utf8' })
+  for (const file of files.filter((name) => name.endsWith('.ts'))) {
     const exports = (await import(join(root, 'apps/cli/commands', file))) as Record<string, unknown>
     for (const [name, add] of Object.entries(exports)) {
       if (/^add[A-Z]/.test(name) && typeof add === 'function') add(weir)

@@ -33,10 +33,12 @@ const floors = [
   'apps/bundles',
   'apps/traces',
   'apps/history',
+  'apps/page',
   'apps/terminal',
   'client',
   'shared/view', // above the services: it shows their decisions
   'services',
+  'shared/tools',
   'shared/runtime',
   'shared/wire',
   'shared/transcript',
@@ -63,6 +65,8 @@ describe('the tree', () => {
   test('has no import cycles', () => expect(noCycles(tree)).toEqual([]))
   test('imports no bench', () => expect(benchApart(tree)).toEqual([]))
   test('keeps services apart', () => expect(servicesApart(tree)).toEqual([]))
+  test('keeps the edge below the console, and fronts off the executor', () =>
+    expect(frontsApart(tree)).toEqual([]))
   test('keeps kafkajs and node:sqlite behind the bus', () =>
     expect(driversBehindTheBus(tree)).toEqual([]))
   test('has no barrels', () => expect(noBarrels(tree)).toEqual([]))
@@ -226,6 +230,21 @@ describe('services apart', () => {
     expect(
       offences(servicesApart, { 'services/stages.ts': source, 'services/reducers.ts': source }),
     ).toEqual([])
+  })
+})
+
+describe('fronts apart', () => {
+  test('reports an edge that imports the console, and a front that imports the executor', () => {
+    const files = {
+      'apps/http/edge/edge.ts': `import '../console/console-protocol.ts'`,
+      'apps/http/console/console-routes.ts': `import '../edge/sse.ts'`,
+      'apps/http/fronts/mcp/gateway.ts': `import '../../../../services/executor/results.ts'`,
+      'apps/http/serve/serve.ts': `import '../console/console-protocol.ts'; import '../edge/edge.ts'`,
+    }
+    expect(offences(frontsApart, files)).toEqual([
+      'apps/http/edge/edge.ts imports apps/http/console/console-protocol.ts; apps/http/edge may not import apps/http/console',
+      'apps/http/fronts/mcp/gateway.ts imports services/executor/results.ts; apps/http/fronts may not import services/executor',
+    ])
   })
 })
 
@@ -481,6 +500,22 @@ function servicesApart(files: Parsed[]): string[] {
 /** Each of them opens turns in its own way, and services/turn has all that their turns share. */
 function sharesTurn(file: string): boolean {
   return isUnder('services/conversation', file) || isUnder('services/guest', file)
+}
+
+/** Pairs of an importer and a part that it may not import. */
+const apart = [
+  ['apps/http/edge', 'apps/http/console'],
+  ['apps/http/fronts', 'services/executor'],
+]
+
+function frontsApart(files: Parsed[]): string[] {
+  return files.flatMap(({ file, imports }) =>
+    apart.flatMap(([importer = '', banned = '']) =>
+      imports
+        .filter(({ target }) => isUnder(importer, file) && isUnder(banned, target))
+        .map(({ target }) => `${file} imports ${target}; ${importer} may not import ${banned}`),
+    ),
+  )
 }
 
 function driversBehindTheBus(files: Parsed[]): string[] {

@@ -58,7 +58,7 @@ const commandList: readonly Group[] = [
     heading: 'Read the log:',
     parts: [
       {
-        add: async (program) => (await import('./commands/history.ts')).addHistory(program),
+        add: async (program) => (await import('./commands/log/history.ts')).addHistory(program),
         commands: {
           inspect:
             'Show a conversation: rounds, calls, verdicts, results, times. Works beside a running Weir.',
@@ -70,7 +70,7 @@ const commandList: readonly Group[] = [
         },
       },
       {
-        add: async (program) => (await import('./commands/traces.ts')).addTraces(program),
+        add: async (program) => (await import('./commands/log/traces.ts')).addTraces(program),
         commands: {
           traces:
             'Send turns as OpenTelemetry traces: those since a time, then the new ones, until a signal.',
@@ -82,7 +82,7 @@ const commandList: readonly Group[] = [
     heading: 'Bundles and replay, offline:',
     parts: [
       {
-        add: async (program) => (await import('./commands/bundles.ts')).addBundles(program),
+        add: async (program) => (await import('./commands/log/bundles.ts')).addBundles(program),
         commands: {
           export:
             'Write conversations to one file, to keep, mail, inspect and replay. Exports whole turns with all their records. Works beside a running Weir.',
@@ -134,19 +134,19 @@ const commandList: readonly Group[] = [
         },
       },
       {
-        add: async (program) => (await import('./commands/topics.ts')).addTopics(program),
+        add: async (program) => (await import('./commands/log/topics.ts')).addTopics(program),
         commands: {
           topics: 'Plan, create and check the topics that Weir needs on Kafka.',
         },
       },
       {
-        add: async (program) => (await import('./commands/keys.ts')).addKeys(program),
+        add: async (program) => (await import('./commands/operator/keys.ts')).addKeys(program),
         commands: {
           keys: 'Create the keys of signed records on Kafka, and of encrypted ones.',
         },
       },
       {
-        add: async (program) => (await import('./commands/reset.ts')).addReset(program),
+        add: async (program) => (await import('./commands/log/reset.ts')).addReset(program),
         commands: {
           reset:
             "Find commits that are outside their log on Kafka, and repair them. The stage then goes on at the partition's end.",
@@ -154,7 +154,7 @@ const commandList: readonly Group[] = [
       },
       {
         add: async (program) =>
-          (await import('./commands/dead-letters.ts')).addDeadLetters(program),
+          (await import('./commands/log/dead-letters.ts')).addDeadLetters(program),
         commands: {
           'dead-letters': 'List, show and retry the records that a stage could not process.',
         },
@@ -165,30 +165,30 @@ const commandList: readonly Group[] = [
     heading: 'Control tool calls:',
     parts: [
       {
-        add: async (program) => (await import('./commands/guard.ts')).addGuard(program),
+        add: async (program) => (await import('./commands/operator/guard.ts')).addGuard(program),
         commands: {
           guard: 'Run and manage guards: services that judge calls before they run, with a veto.',
         },
       },
       {
-        add: async (program) => (await import('./commands/approvals.ts')).addApprovals(program),
+        add: async (program) =>
+          (await import('./commands/operator/approvals.ts')).addApprovals(program),
         commands: {
           approvals: 'List the calls that wait for a person, and the rules that make calls wait.',
-          approve:
+          allow:
             'Let a waiting call run, with exactly the arguments shown, or answer the question of its tool. Exit codes: 0 your decision counts, 4 somebody decided earlier.',
-          reject:
-            'Reject a waiting call, or decline the question of its tool. Exit codes: 0 your decision counts, 4 somebody decided earlier.',
+          deny: 'Deny a waiting call, or decline the question of its tool. Exit codes: 0 your decision counts, 4 somebody decided earlier.',
         },
       },
       {
-        add: async (program) => (await import('./commands/policy.ts')).addPolicy(program),
+        add: async (program) => (await import('./commands/operator/policy.ts')).addPolicy(program),
         commands: {
           policy:
             "Set thresholds, caps and rule modes over those of agent files, effective from the next model response. AGENT is a name, or '*' for all.",
         },
       },
       {
-        add: async (program) => (await import('./commands/stops.ts')).addStops(program),
+        add: async (program) => (await import('./commands/operator/stops.ts')).addStops(program),
         commands: {
           stop: 'Stop agents, tenants, tools or a conversation until weir release. It counts within a second, without a restart.',
           stops: 'List the stops in force: id, mode, time, author and reason.',
@@ -196,7 +196,8 @@ const commandList: readonly Group[] = [
         },
       },
       {
-        add: async (program) => (await import('./commands/budgets.ts')).addBudgets(program),
+        add: async (program) =>
+          (await import('./commands/operator/budgets.ts')).addBudgets(program),
         commands: {
           budget: 'Limit tokens and money of tenants, agents and conversations.',
         },

@@ -2,7 +2,7 @@
 // some of them on standard output. In a command they go to standard error, in printable form.
 
 import { format } from 'node:util'
-import { printable } from '../terminal/printable.ts'
+import { printable } from '../terminal/text/printable.ts'
 
 /** Lines of other code of this process, such as a guard, stay as they are. */
 const ofSdk = /^(?:\[mcp-sdk\] |Client\.\w+\(\) called but )/

@@ -3,8 +3,8 @@
 
 import { Command } from 'commander'
 import { version } from '../../shared/lib/version.ts'
-import { runToItsEnd } from '../terminal/ending.ts'
 import { exitCodesHelp } from '../terminal/exit-codes.ts'
+import { runToItsEnd } from '../terminal/text/ending.ts'
 import { addCommands, programText, versionOption } from './command-list.ts'
 import { helpStyle, reportMissingLast } from './help-style.ts'
 import { keepLibrariesPrintable } from './library-console.ts'

@@ -12,8 +12,8 @@ import {
 } from '../../shared/settings/settings.ts'
 import { commandSettingsWithOrigins, type SettingFlags } from '../terminal/command-settings.ts'
 import { columnsOfOutput, painted } from '../terminal/paint.ts'
-import { printable, printableJson } from '../terminal/printable.ts'
-import { wrapped } from '../terminal/word-wrap.ts'
+import { printable, printableJson } from '../terminal/text/printable.ts'
+import { wrapped } from '../terminal/text/word-wrap.ts'
 
 /**
  * `weir settings --json` prints one of these for each setting, by key. A secret's value is null.

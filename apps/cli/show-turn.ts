@@ -6,9 +6,9 @@ import type { TurnFinished } from '../../shared/contract/messages.ts'
 import type { Clock } from '../../shared/lib/clock.ts'
 import type { Asker } from '../service/approvals/asker.ts'
 import type { Screen } from '../terminal/live-screen.ts'
-import { printableLines, withoutControls } from '../terminal/printable.ts'
-import { beginTranscript, liveLine, transcribe } from '../terminal/transcript.ts'
-import { wrapped } from '../terminal/word-wrap.ts'
+import { printableLines, withoutControls } from '../terminal/text/printable.ts'
+import { beginTranscript, liveLine, transcribe } from '../terminal/text/transcript.ts'
+import { wrapped } from '../terminal/text/word-wrap.ts'
 
 export type ShowOptions = {
   turn: Turn

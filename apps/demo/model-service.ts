@@ -2,11 +2,11 @@
 // other containers. The request's model selects one: `reflex` or `stubborn`.
 
 import { WeirError } from '../../shared/lib/errors.ts'
-import { refuseTaken, writeWhole } from '../../shared/lib/whole-file.ts'
+import { refuseTaken, writeWhole } from '../../shared/lib/files/whole-file.ts'
 import { listenForInterrupts } from '../terminal/interrupts.ts'
 import { ownCommand, shellWord } from '../terminal/own-command.ts'
 import { portOf } from '../terminal/port-flag.ts'
-import { printable } from '../terminal/printable.ts'
+import { printable } from '../terminal/text/printable.ts'
 import { demoAgentFile, question } from './agent.ts'
 import { startAnthropicServer } from './anthropic-server.ts'
 import { type BadModel, badModels, reflexModel, thinkingMs } from './reflex-model.ts'

@@ -5,11 +5,15 @@ import { styleText } from 'node:util'
 import type { Activity } from '../../client/edge/edge.ts'
 import type { ConversationId } from '../../shared/contract/ids.ts'
 import { onOneLine } from '../../shared/lib/text-cut.ts'
-import { callRejectedText, interventionText, roundStartedText } from '../terminal/activity-texts.ts'
 import { isCheckout, ownCommand, shellWord } from '../terminal/own-command.ts'
 import { columnsOfOutput } from '../terminal/paint.ts'
-import { printable } from '../terminal/printable.ts'
-import { wrapped } from '../terminal/word-wrap.ts'
+import {
+  callRejectedText,
+  interventionText,
+  roundStartedText,
+} from '../terminal/text/activity-texts.ts'
+import { printable } from '../terminal/text/printable.ts'
+import { wrapped } from '../terminal/text/word-wrap.ts'
 import type { LoopEnd } from './plain-loop.ts'
 import type { BadModel } from './reflex-model.ts'
 

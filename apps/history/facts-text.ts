@@ -2,7 +2,7 @@
 
 import { approvalGuard } from '../../shared/contract/guard/approval-guard.ts'
 import type { TurnFacts } from '../../shared/view/turn-facts.ts'
-import { count, elapsed } from '../terminal/quantities.ts'
+import { count, elapsed } from '../terminal/text/quantities.ts'
 
 /**
  * The notable facts, the most important first: `loop stopped by identical-failure`, `2 calls vetoed
@@ -21,9 +21,9 @@ export function factTexts(facts: TurnFacts): string[] {
   for (const [guard, n] of Object.entries(vetoes))
     if (guard !== approvalGuard) texts.push(`${count(n, 'call')} vetoed by ${guard}`)
   if (rejections > 0) texts.push(`${count(rejections, 'call')} refused before running`)
-  const { approved = 0, rejected = 0, expired = 0, withdrawn = 0, pending = 0 } = approvals
-  if (approved > 0) texts.push(`${count(approved, 'call')} approved by a person`)
-  if (rejected > 0) texts.push(`${count(rejected, 'call')} rejected by a person`)
+  const { allow = 0, deny = 0, expired = 0, withdrawn = 0, pending = 0 } = approvals
+  if (allow > 0) texts.push(`${count(allow, 'call')} allowed by a person`)
+  if (deny > 0) texts.push(`${count(deny, 'call')} denied by a person`)
   if (expired > 0) texts.push(`${count(expired, 'call')} that nobody decided`)
   if (withdrawn > 0) texts.push(`${count(withdrawn, 'approval')} withdrawn`)
   if (pending > 0) texts.push(`${count(pending, 'call')} waiting for a person`)

@@ -1,7 +1,7 @@
 // The text about records that a reader could not decrypt: the tenant, the number, and the remedy.
 
 import type { HiddenRecords } from '../../shared/contract/bus.ts'
-import { count as counted } from '../terminal/quantities.ts'
+import { count as counted } from '../terminal/text/quantities.ts'
 
 export function hiddenText({ tenant, name, reason, hasOthers, count }: HiddenRecords): string {
   const records = `${counted(count, 'record')} of the tenant ${tenant}`

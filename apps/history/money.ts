@@ -12,7 +12,7 @@ import { limits } from '../../shared/contract/limits.ts'
 import type { BudgetSettled } from '../../shared/contract/messages.ts'
 import { partitionOf } from '../../shared/contract/partition.ts'
 import { tenantOf } from '../../shared/contract/tenant.ts'
-import type { Money } from '../terminal/money-text.ts'
+import type { Money } from '../terminal/text/money-text.ts'
 
 export type MoneyLog = { bus: Pick<Bus, 'ends' | 'read'>; topicPrefix: string }
 

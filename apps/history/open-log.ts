@@ -10,10 +10,10 @@ import type { Bus } from '../../shared/contract/bus.ts'
 import { tenantOf } from '../../shared/contract/tenant.ts'
 import { systemClock } from '../../shared/lib/clock.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
-import { createLog } from '../../shared/lib/log.ts'
+import { createLog } from '../../shared/lib/log/log.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
-import { endWithout } from '../terminal/ending.ts'
 import { createProgress, type Progress } from '../terminal/progress.ts'
+import { endWithout } from '../terminal/text/ending.ts'
 import { hiddenText } from './hidden-text.ts'
 
 export type OpenLog = ReadableLog & {

@@ -1,7 +1,7 @@
 // The proxy of `weir demo`: `weir proxy` in this process, with its log in memory.
 
 import { openFronts } from '../../client/guard/log/fronts.ts'
-import { createLog } from '../../shared/lib/log.ts'
+import { createLog } from '../../shared/lib/log/log.ts'
 import type { StartProxy } from '../demo/demo.ts'
 import { startFrontServer } from './front-server.ts'
 

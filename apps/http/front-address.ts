@@ -1,7 +1,7 @@
 // The address of a server of fronts, from the flags of a command.
 
 import { WeirError } from '../../shared/lib/errors.ts'
-import { printable } from '../terminal/printable.ts'
+import { printable } from '../terminal/text/printable.ts'
 import { isLoopback } from './server.ts'
 
 /**

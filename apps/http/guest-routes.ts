@@ -50,7 +50,7 @@ export function guestRoutes({ guardOf }: Pick<GuardsByAgent, 'guardOf'>): (app: 
           { request: requestIn(body), answer: body.answer },
           { waitMs: waitMsOf(context.req.query('wait')), signal: context.req.raw.signal },
         )
-        const isOpen = calls.some(({ verdict }) => verdict === 'wait')
+        const isOpen = calls.some(({ verdict }) => verdict === 'pending')
         return context.json({ calls }, isOpen ? 202 : 200)
       }),
     )

@@ -22,7 +22,7 @@ import {
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { parseId } from '../../shared/runtime/derived-id.ts'
 import type { Applied, Fold } from '../../shared/runtime/fold.ts'
-import { foldOfLog } from '../../shared/runtime/log-fold.ts'
+import { foldOfLog } from '../../shared/runtime/log/log-fold.ts'
 import { type Beginnings, beginningsIn, wholeLog } from './beginnings.ts'
 import { type Difference, messageIn, sameness } from './difference.ts'
 import { inTurns } from './lanes.ts'

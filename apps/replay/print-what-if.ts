@@ -3,8 +3,8 @@
 import type { TurnId } from '../../shared/contract/ids.ts'
 import { type NumberOf, turnText } from '../history/turn-numbers.ts'
 import { columnsToCut, painted } from '../terminal/paint.ts'
-import { printable, printableJson } from '../terminal/printable.ts'
-import { count } from '../terminal/quantities.ts'
+import { printable, printableJson } from '../terminal/text/printable.ts'
+import { count } from '../terminal/text/quantities.ts'
 import type { Address } from './difference.ts'
 import { cut } from './record-members.ts'
 import { type Change, type Decision, type Totals, totalsOf } from './what-if/change.ts'
@@ -123,7 +123,7 @@ export function decisionText(decision: Decision | null): string {
 
 const rungTexts: Record<Decision['rung'], string> = {
   nudge: 'a nudge',
-  veto: 'a veto',
+  deny: 'a denial',
   ask: 'a wait for approval',
   text_only: 'one more request, for text only',
   end: 'the end of the turn',

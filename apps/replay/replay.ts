@@ -9,13 +9,13 @@ import { busKindOf } from '../../shared/bus/kinds.ts'
 import type { ConversationId, TurnId } from '../../shared/contract/ids.ts'
 import { inboxOf, stages } from '../../shared/contract/topology.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
-import { refuseTaken, writeWhole } from '../../shared/lib/whole-file.ts'
+import { refuseTaken, writeWhole } from '../../shared/lib/files/whole-file.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
 import { type OpenLog, withLog } from '../history/open-log.ts'
 import { type NumberOf, readTurnNumbers } from '../history/turn-numbers.ts'
-import { instantOfFlag } from '../terminal/instant-text.ts'
 import { entriesOf } from '../terminal/policy-pairs.ts'
-import { count } from '../terminal/quantities.ts'
+import { instantOfFlag } from '../terminal/text/instant-text.ts'
+import { count } from '../terminal/text/quantities.ts'
 import type { Tally } from './compare.ts'
 import { recordedGuard } from './guard/recorded-guard.ts'
 import type { Period, ReadLog } from './log-range.ts'
@@ -23,7 +23,7 @@ import { printReplayed, replayedJson } from './print-replayed.ts'
 import { printWhatIf, whatIfJson } from './print-what-if.ts'
 import { replayLog } from './replay-log.ts'
 import { printSweep, sweepJson, sweepPage } from './sweep.ts'
-import { sweepSvg } from './sweep-plot.ts'
+import { sweepHtml } from './sweep-html.ts'
 import { contentOf, contentsOf, type Sweep, sweepOf } from './what-if/policy-flags.ts'
 import { whatIf } from './what-if/what-if.ts'
 
@@ -163,7 +163,7 @@ async function trySweep(
   log.progress.end()
   if (found.conversations === 0) throw nothingJudged(conversation, period)
   const page = sweepPage(sweep, found)
-  if (output !== undefined) await writeWhole(output, [sweepSvg(page)], { force })
+  if (output !== undefined) await writeWhole(output, sweepHtml(page), { force })
   if (json) out.write(`${sweepJson(page)}\n`)
   else printSweep(page, out)
   return 0

@@ -11,7 +11,7 @@ import { moneyOf } from '../history/inspect/money-of.ts'
 import { timelineOf } from '../history/inspect/timeline-of.ts'
 import { sumOfMoney } from '../history/money.ts'
 import type { OpenLog } from '../history/open-log.ts'
-import { printable } from '../terminal/printable.ts'
+import { printable } from '../terminal/text/printable.ts'
 import { isPlayed } from '../transcripts/made-up-settings.ts'
 import { type MadeReport, reportData } from './report-data.ts'
 

@@ -7,7 +7,7 @@ import { unreachable } from '../../shared/contract/stage.ts'
 import { reasons } from '../../shared/contract/turn/turn-texts.ts'
 import { placeIn } from '../../shared/view/place.ts'
 import type { RoundTimeline, TurnEnd, TurnTimeline } from '../../shared/view/timeline.ts'
-import { elapsed } from '../terminal/quantities.ts'
+import { elapsed } from '../terminal/text/quantities.ts'
 import type { Figures, Loop, Phrase, Tone } from './page/data.ts'
 
 export type Summary = { sentence: Phrase[]; tone: Tone }

@@ -2,8 +2,8 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { killRunningGroups } from '../../services/executor/performer/tools/tool-process.ts'
 import { limits } from '../../shared/contract/limits.ts'
+import { killRunningGroups } from '../../shared/tools/tool-process.ts'
 
 /** Open parts of the service. The last one is closed first. */
 export type Open = { name: string; close(): Promise<void> }[]

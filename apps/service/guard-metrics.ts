@@ -22,7 +22,7 @@ const judgeBuckets = [0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 
 /** The codes of answers that the runner of guards makes (shared/runtime/guards/judgement.ts). */
 const failureCodes = ['guard.threw', 'guard.stuck', 'guard.unusable']
 
-const verdicts = ['pass', 'reject', 'ask'] as const
+const verdicts = ['allow', 'deny', 'ask'] as const
 
 export const guardMetricTable = {
   rounds: [

@@ -5,7 +5,7 @@ import type { AgentPart } from '../../shared/agents/file/source.ts'
 import { type StageName, stageNames } from '../../shared/contract/topology.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { nearestName } from '../../shared/settings/nearest-name.ts'
-import { printable } from '../terminal/printable.ts'
+import { printable } from '../terminal/text/printable.ts'
 
 /**
  * In the order of the topology, each once. `list`: names separated by commas; default: all. Throws

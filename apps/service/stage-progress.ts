@@ -5,7 +5,7 @@ import { busKindOf } from '../../shared/bus/kinds.ts'
 import type { Bus, PartitionEnds } from '../../shared/contract/bus.ts'
 import { type StageName, stageNames, stages } from '../../shared/contract/topology.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
-import { createLog } from '../../shared/lib/log.ts'
+import { createLog } from '../../shared/lib/log/log.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
 
 /**

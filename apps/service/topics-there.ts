@@ -11,7 +11,7 @@ import {
 import type { Bus } from '../../shared/contract/bus.ts'
 import { topicSpecs } from '../../shared/contract/topology.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
-import { otherPartitionCount } from '../../shared/runtime/partition-count.ts'
+import { otherPartitionCount } from '../../shared/runtime/log/partition-count.ts'
 
 export type TopicsThereOptions = {
   bus: Pick<Bus, 'ends' | 'clock' | 'list' | 'read' | 'append'>

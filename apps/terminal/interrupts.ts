@@ -3,7 +3,7 @@
 // groups, so the terminal's signal does not reach them.
 
 import type { Turn } from '../../client/turn/turn.ts'
-import { killRunningGroups } from '../../services/executor/performer/tools/tool-process.ts'
+import { killRunningGroups } from '../../shared/tools/tool-process.ts'
 import type { Screen } from './live-screen.ts'
 
 const signals = ['SIGINT', 'SIGTERM'] as const

@@ -2,7 +2,7 @@
 // Only the live line is ever erased.
 
 import { painted } from './paint.ts'
-import type { Layout, Line } from './transcript.ts'
+import type { Layout, Line } from './text/transcript.ts'
 
 export type Screen = {
   /** The present layout: a terminal may be resized. */

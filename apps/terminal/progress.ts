@@ -4,7 +4,7 @@
 import type { Clock, Milliseconds } from '../../shared/lib/clock.ts'
 
 import { createScreen } from './live-screen.ts'
-import { bytesText, count, durationText } from './quantities.ts'
+import { bytesText, count, durationText } from './text/quantities.ts'
 
 export type Progress = {
   /** Adds to the number of records (or other units) to read. */

@@ -6,7 +6,7 @@ import type { TurnEvent } from '../../client/turn/turn-event.ts'
 import { busKindOf } from '../../shared/bus/kinds.ts'
 import { type StageName, stageNames } from '../../shared/contract/topology.ts'
 import { type Clock, systemClock } from '../../shared/lib/clock.ts'
-import { createLog } from '../../shared/lib/log.ts'
+import { createLog } from '../../shared/lib/log/log.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
 import type { Screen } from './live-screen.ts'
 

@@ -286,7 +286,7 @@ function guardSpan(
   time: Milliseconds,
 ): Span {
   const { guard, version, answer, verdicts, waitedMs, round } = message
-  const rejected = verdicts.filter(({ verdict }) => verdict === 'reject').length
+  const rejected = verdicts.filter(({ verdict }) => verdict === 'deny').length
   return {
     ...childOf(message),
     id: placeSpanId(message, `guard ${round} ${guard}`),

@@ -7,7 +7,7 @@
 import { WeirError } from '../../shared/lib/errors.ts'
 import type { LeftOut } from '../../shared/transcript/left-out.ts'
 import { invalid, type Piece } from '../../shared/transcript/transcript.ts'
-import { printable } from '../terminal/printable.ts'
+import { printable } from '../terminal/text/printable.ts'
 import { conversationIdIn, type IdField } from './conversation-id.ts'
 import { exchangeIn } from './exchange.ts'
 import type { Found } from './file-values.ts'

@@ -1,7 +1,7 @@
 // The verdict on one call of an answer, for adapters whose host requests each call separately.
 // Owns: the refusal of a call that Weir cannot judge.
 // Does not own: the decision (services/guest and behind it), the host's form of a refusal.
-// ADAPT-1. A call runs only if Weir's verdict on it is `run`. An error is a refusal, because an
+// ADAPT-1. A call runs only if Weir's verdict on it is `allow`. An error is a refusal, because an
 //     error in a host's callback would reject the whole run.
 
 import { judgingFailed, noVerdict, turnEnded } from '../../shared/model-texts/guests.ts'
@@ -18,7 +18,7 @@ export type ToJudge = { answer: GuestAnswer; signal: AbortSignal | undefined }
 /** How long a call waits for its siblings' verdicts once it has its own. */
 const firstMs = 2_000
 
-/** The verdicts on an answer. Calls that need longer have the verdict `wait`. */
+/** The verdicts on an answer. Calls that need longer have the verdict `pending`. */
 export function firstVerdicts(
   conversation: GuestConversation,
   { answer, signal }: ToJudge,
@@ -36,12 +36,12 @@ export async function refusalOf(
 ): Promise<string | undefined> {
   try {
     let own = verdictOn(callId, await firstVerdicts(conversation, round))
-    if (own?.verdict === 'wait') {
+    if (own?.verdict === 'pending') {
       const { answer, signal } = round
       const verdicts = conversation.afterModel(answer, signal && { signal })
       own = verdictOn(callId, await verdicts)
     }
-    if (own?.verdict === 'run') return undefined
+    if (own?.verdict === 'allow') return undefined
     return own?.text || noVerdict
   } catch (error) {
     return judgingFailed(error instanceof Error ? error.message : String(error))
@@ -52,8 +52,8 @@ export async function refusalOf(
 function verdictOn(callId: string, verdicts: CallVerdict[]): CallVerdict | undefined {
   const own = verdicts.filter((one) => one.callId === callId)
   return (
-    own.find(({ verdict }) => verdict === 'refuse') ??
-    own.find(({ verdict }) => verdict === 'wait') ??
+    own.find(({ verdict }) => verdict === 'deny') ??
+    own.find(({ verdict }) => verdict === 'pending') ??
     own[0]
   )
 }
@@ -61,7 +61,7 @@ function verdictOn(callId: string, verdicts: CallVerdict[]): CallVerdict | undef
 /** The refusals among the verdicts that an answer has at once, by call id. */
 export function refusalsOf(verdicts: CallVerdict[]): Map<string, string> {
   return new Map(
-    verdicts.flatMap(({ callId, verdict, text }) => (verdict === 'refuse' ? [[callId, text]] : [])),
+    verdicts.flatMap(({ callId, verdict, text }) => (verdict === 'deny' ? [[callId, text]] : [])),
   )
 }
 

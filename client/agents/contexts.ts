@@ -3,10 +3,10 @@
 // CONTEXTS-1. A tool gets the context of the message that opened its turn, or none. The log knows
 //     that message.
 
-import type { Context, ContextOf } from '../../services/executor/performer/tools/checked-start.ts'
 import { type SentMessage, type TurnId, turnKey } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
+import type { Context, ContextOf } from '../../shared/tools/checked-start.ts'
 import type { Opening } from '../turn/opening.ts'
 
 export type Contexts = {

@@ -7,19 +7,12 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Tool as ServerTool } from '@modelcontextprotocol/client'
 import type { Logger } from 'pino'
-import { connectionTo } from '../../services/executor/performer/tools/mcp/connection.ts'
-import {
-  type LeftOut,
-  toolsOfServer,
-  wantedOf,
-} from '../../services/executor/performer/tools/mcp/listed-tools.ts'
-import {
-  inToolList,
-  readToolList,
-} from '../../services/executor/performer/tools/mcp/tool-list-file.ts'
 import type { Agent, Agents, McpServer, Tool } from '../../shared/agents/agents.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
+import { connectionTo } from '../../shared/tools/mcp/connection.ts'
+import { type LeftOut, toolsOfServer, wantedOf } from '../../shared/tools/mcp/listed-tools.ts'
+import { inToolList, readToolList } from '../../shared/tools/mcp/tool-list-file.ts'
 
 export type McpAgents<Some extends Agents = Agents> = {
   /** The same agents. Those with servers have their tools too. */

@@ -15,7 +15,7 @@ import type { Message } from '../../shared/contract/messages.ts'
 import type { Stage } from '../../shared/contract/stage.ts'
 import { stages } from '../../shared/contract/topology.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
-import { foldOfLog } from '../../shared/runtime/log-fold.ts'
+import { foldOfLog } from '../../shared/runtime/log/log-fold.ts'
 import type { ReadableLog } from '../history/readable-log.ts'
 import { scan } from '../history/scan.ts'
 

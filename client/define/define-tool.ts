@@ -131,7 +131,7 @@ export function defineTool(tool: object): DefinedTool {
   return { ...tool, name, [toolSymbol]: defined } as DefinedTool
 }
 
-/** services/executor/performer/tools/module/module-child.ts finds an isolated tool by it. */
+/** shared/tools/module/module-child.ts finds an isolated tool by it. */
 export const toolSymbol: unique symbol = Symbol.for('weir-agents.tool')
 
 /** `file`: the one that exports an isolated tool. */

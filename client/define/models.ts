@@ -1,13 +1,11 @@
 // The models of an agent in a program. A key comes from the environment by default, as in an agent
 // file, and one server's key never goes to another.
 
+import type { ProviderName } from '../../services/llm-gateway/performer/providers/providers.ts'
+
 /** The model of an agent, as an agent file writes it. */
 export type DefinedModel = Readonly<
-  { provider: 'anthropic' | 'openai-chat' | 'openai-responses'; name: string } & (
-    | AnthropicOptions
-    | OpenaiOptions
-    | OpenaiChatOptions
-  )
+  { provider: ProviderName; name: string } & (AnthropicOptions | OpenaiOptions | OpenaiChatOptions)
 >
 
 export type ModelOptions = {

@@ -6,19 +6,20 @@ import type { BodyEdit } from '../../shared/wire/format.ts'
 import { formatNamed } from '../../shared/wire/formats.ts'
 import type { Advice, GuestRequest } from './guest-conversation.ts'
 
-/** The edits for this advice, in any order. None at `none` and `end`, and for lists of messages. */
+/**
+ * The edits for this advice, in any order. None at `none` and `end`, and for lists of messages.
+ * `forbidsCalls`: false for a server that refuses requests that forbid calls.
+ */
 export function adviceEdits(
   { format, body }: GuestRequest,
   { rung, text }: Pick<Advice, 'rung' | 'text'>,
+  { forbidsCalls }: { forbidsCalls: boolean } = { forbidsCalls: true },
 ): BodyEdit[] {
   const edit = formatNamed(format).request?.edit
   if (edit === undefined || !isObject(body) || rung === 'none' || rung === 'end') return []
-  const hasTools = Array.isArray(body.tools) && body.tools.length > 0
   return [
     ...(text === '' ? [] : edit.addAdvice(body, text)),
-    ...(rung === 'text_only' && hasTools
-      ? [{ kind: 'set' as const, path: ['tool_choice'], value: edit.noTools }]
-      : []),
+    ...(rung === 'text_only' && forbidsCalls ? edit.withoutCalls(body) : []),
   ]
 }
 

@@ -26,8 +26,8 @@ import type {
 import type { Clock, Milliseconds } from '../../shared/lib/clock.ts'
 import { roundIsOver } from '../../shared/model-texts/guests.ts'
 import { hashOfKey, idsOfKey, numberOfKey, roundKey } from '../../shared/transcript/round-key.ts'
+import { responseOfCalls, resultOfCalls, textStandIn } from './history/unrecorded.ts'
 import { type FrontLink, type Inbox, openInbox } from './inbox.ts'
-import { responseOfCalls, resultOfCalls, textStandIn } from './unrecorded.ts'
 import { roundOver } from './verdict-code.ts'
 
 /** `turnKey`: the front's name for the turn. `user`: the text that opened it, if known. */
@@ -333,7 +333,7 @@ async function verdictsOn(
   const newest = (): RoundVerdicts | undefined => {
     const calls = place === undefined ? undefined : seen.get(place)
     if (calls === undefined) return undefined
-    const isSettled = calls.every(({ verdict }) => verdict !== 'wait')
+    const isSettled = calls.every(({ verdict }) => verdict !== 'pending')
     return { calls, pending, isSettled, notCounted: undefined }
   }
   for (;;) {
@@ -383,9 +383,9 @@ function overVerdicts(
   return {
     calls: calls.map(({ ordinal, id, name }) => {
       const own = seen.find((call) => call.ordinal === ordinal)
-      if (own?.verdict === 'run' || own?.verdict === 'done') return own
+      if (own?.verdict === 'allow') return own
       const { text, code } = texts.get(ordinal) ?? neverAllowed
-      return { ordinal, callId: id, name, text, code, verdict: 'refuse', until: 0 }
+      return { ordinal, callId: id, name, text, code, verdict: 'deny', until: 0, isOver: false }
     }),
     pending: [],
     isSettled: true,

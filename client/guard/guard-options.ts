@@ -23,7 +23,7 @@ export type GuardOptions = {
    */
   agent: string | GuestAgent
   /**
-   * `blocking`: a call starts only after a verdict `run`. `observing`: every verdict is `run`, so
+   * `blocking`: a call starts only after a verdict `allow`. `observing`: every verdict is `allow`, so
    * guards and approvals decide nothing, and Weir advises only. Default `blocking`.
    */
   mode?: 'blocking' | 'observing'
@@ -45,8 +45,8 @@ export type GuardOptions = {
   stages?: StagesChoice
   /** The log is on Kafka, and `weir up` runs the stages. */
   kafka?: Omit<KafkaBusChoice, 'kind'> & { topicPrefix?: string }
-  /** When Weir does not answer in time. Default `run` for observing, `refuse` for blocking. */
-  onUnavailable?: 'run' | 'refuse'
+  /** When Weir does not answer in time. Default `allow` for observing, `deny` for blocking. */
+  onUnavailable?: 'allow' | 'deny'
   /**
    * Milliseconds that `beforeModel` and `afterModel` wait for an answer. Default 2 seconds for
    * observing, 10 minutes for blocking.
@@ -86,7 +86,7 @@ export function checkGuardOptions(given: GuardOptions): void {
   if (!isName) checkAgent(agent)
   needOneOf('mode', mode, ['blocking', 'observing'])
   needOneOf('record', given.record, recordedParts)
-  needOneOf('onUnavailable', onUnavailable, ['run', 'refuse'])
+  needOneOf('onUnavailable', onUnavailable, ['allow', 'deny'])
   needOneOf('stages', given.stages, stagesChoices)
   checkGuards(given.guards)
   if (answerWithinMs !== undefined && !(Number.isFinite(answerWithinMs) && answerWithinMs >= 0))

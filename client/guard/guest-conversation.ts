@@ -49,13 +49,13 @@ export type Advice = {
 export type CallVerdict = {
   callId: string
   name: string
-  verdict: 'run' | 'refuse' | 'wait'
-  /** For the model. Empty at `run`. */
+  verdict: 'allow' | 'deny' | 'pending'
+  /** For the model. Empty at `allow`. */
   text: string
   code: VerdictCode
-  /** For people, at `refuse` and `wait`: a short reason, or the names of the guards. */
+  /** For people, at `deny` and `pending`: a short reason, or the names of the guards. */
   reason?: string
-  /** At `wait` for a person. `until` is in milliseconds since 1970. */
+  /** At `pending` for a person. `until` is in milliseconds since 1970. */
   approval?: { id: string; hash: string; until: number }
 }
 
@@ -75,7 +75,7 @@ export type GuestConversation = {
    */
   beforeModel(request: GuestRequest, signal?: AbortSignal): Promise<Advice>
   /**
-   * After the model has answered. Resolves once no call waits, or after `waitMs` with verdicts `wait`.
+   * After the model has answered. Resolves once no call waits, or after `waitMs` with verdicts `pending`.
    * Call it again to go on waiting.
    */
   afterModel(

@@ -28,7 +28,7 @@ import { hostNamed } from '../../shared/hosts/hosts.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { isObject } from '../../shared/lib/json/json-object.ts'
-import type { WorkLog } from '../../shared/lib/lazy-log.ts'
+import type { WorkLog } from '../../shared/lib/log/lazy-log.ts'
 import { newest } from '../../shared/lib/newest.ts'
 import { cutToBytes } from '../../shared/lib/text-cut.ts'
 import * as texts from '../../shared/model-texts/guests.ts'
@@ -57,7 +57,13 @@ import type {
   GuestRequest,
   GuestResult,
 } from './guest-conversation.ts'
-import { answeredRound, asHostReads, historyReader, responseOf, toolsFor } from './history.ts'
+import {
+  answeredRound,
+  asHostReads,
+  historyReader,
+  responseOf,
+  toolsFor,
+} from './history/history.ts'
 import type { GuestBudgets } from './log/guest-budgets.ts'
 import { codeOfRefusal, codeOfWait } from './verdict-code.ts'
 
@@ -124,13 +130,13 @@ export type ThreadsOptions = {
 /** The defaults of a front, as for `openGuard`. */
 export function waitingOf({
   mode = 'blocking',
-  onUnavailable = mode === 'blocking' ? 'refuse' : 'run',
+  onUnavailable = mode === 'blocking' ? 'deny' : 'allow',
   answerWithinMs = mode === 'blocking' ? limits.guestHoldMs : limits.guestAdviceMs,
 }: Pick<GuardOptions, 'mode' | 'onUnavailable' | 'answerWithinMs'>): Pick<
   ThreadsOptions,
   'blocking' | 'refuses' | 'waitMs'
 > {
-  const refuses = onUnavailable === 'refuse'
+  const refuses = onUnavailable === 'deny'
   return { blocking: mode === 'blocking', refuses, waitMs: answerWithinMs }
 }
 
@@ -240,7 +246,7 @@ export function createThreads({
       const seen = counter()
       const results = calls.flatMap(({ callId, verdict }) => {
         const nth = seen(callId)
-        return verdict === 'run'
+        return verdict === 'allow'
           ? []
           : [resultRecord({ callId, nth, status: 'not-run', text: '' }, round.key)]
       })
@@ -331,7 +337,7 @@ export function createThreads({
           const result = ofEach(spoken.calls, calls, own, refuses)
           if (blocking && !isPoll && verdicts?.isSettled !== true && refuses)
             await giveUp(place, round, own)
-          if (hides && result.some(({ verdict }) => verdict === 'refuse')) hiddenKeys.push(key)
+          if (hides && result.some(({ verdict }) => verdict === 'deny')) hiddenKeys.push(key)
           return result
         } catch (error) {
           const own = verdictsFrom(round, undefined, { refuses, isPoll: false })
@@ -515,8 +521,8 @@ function ofEach(
       callId,
       name,
       ...(refuses
-        ? { verdict: 'refuse' as const, ...beyondLimits }
-        : { verdict: 'run' as const, text: '', code: '' as const }),
+        ? { verdict: 'deny' as const, ...beyondLimits }
+        : { verdict: 'allow' as const, text: '', code: '' as const }),
     }))
   let next = 0
   return calls.map(({ id, name, arguments: sent }) => {
@@ -524,14 +530,14 @@ function ofEach(
     const verdict = verdicts[next]
     const isNext = call?.id === id && call.name === name && sentOf(call) === sent
     if (!isNext || verdict === undefined)
-      return { callId: id, name, verdict: 'refuse', ...repeatedCall }
+      return { callId: id, name, verdict: 'deny', ...repeatedCall }
     next += 1
     return verdict
   })
 }
 
 function allowed({ id: callId, name }: { id: string; name: string }): CallVerdict {
-  return { callId, name, verdict: 'run', text: '', code: '' }
+  return { callId, name, verdict: 'allow', text: '', code: '' }
 }
 
 /** A text above the bound was cut, so nothing after such a call is found, and it is refused too. */
@@ -564,12 +570,12 @@ function verdictsFrom(
   const pending = new Map(verdicts?.pending.map((call) => [call.ordinal, call]))
   return response.calls.map(({ ordinal, id: callId, name }) => {
     const call = known.get(ordinal)
-    if (call?.verdict === 'run' || call?.verdict === 'done') return allowed({ id: callId, name })
-    if (call?.verdict === 'refuse')
+    if (call?.verdict === 'allow') return allowed({ id: callId, name })
+    if (call?.verdict === 'deny')
       return {
         callId,
         name,
-        verdict: 'refuse',
+        verdict: 'deny',
         text: call.text,
         code: codeOfRefusal(call.code),
         reason: call.code,
@@ -579,7 +585,7 @@ function verdictsFrom(
       return {
         callId,
         name,
-        verdict: 'wait',
+        verdict: 'pending',
         text: '',
         code: codeOfWait(call?.code ?? ''),
         reason: call?.code ?? '',
@@ -594,7 +600,7 @@ function verdictsFrom(
       verdicts?.notCounted === undefined
         ? unavailable
         : { text: texts.notCounted(verdicts.notCounted), code: 'guest.over' as const }
-    return { callId, name, verdict: 'refuse', ...why }
+    return { callId, name, verdict: 'deny', ...why }
   })
 }
 

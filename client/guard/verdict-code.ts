@@ -8,9 +8,9 @@ import { skippedCall } from '../../shared/contract/call/call-endings.ts'
 import { approvalGuard } from '../../shared/contract/guard/approval-guard.ts'
 
 /**
- * Empty at `run`. At `wait`: `approval.pending`, a person decides. `guard.pending`, a guard has not
- * answered. `guest.pending`, the call is not judged yet. At `refuse`: `call.rejected`, the call is
- * wrong or its tool unknown. `guard.rejected`, by a guard. `approval.rejected`, by a person or for
+ * Empty at `allow`. At `pending`: `approval.pending`, a person decides. `guard.pending`, a guard has not
+ * answered. `guest.pending`, the call is not judged yet. At `deny`: `call.denied`, the call is
+ * wrong or its tool unknown. `guard.denied`, by a guard. `approval.denied`, by a person or for
  * lack of one. `turn.over`, the turn ended before. `guest.refused-before`, the first time that this
  * answer came. `guest.repeated`, the answer has the call twice. `guest.limits`, the answer is above a
  * limit. `guest.over`, the round or turn is over. `guest.unavailable`, Weir could not judge it in
@@ -21,9 +21,9 @@ export type VerdictCode =
   | 'approval.pending'
   | 'guard.pending'
   | 'guest.pending'
-  | 'call.rejected'
-  | 'guard.rejected'
-  | 'approval.rejected'
+  | 'call.denied'
+  | 'guard.denied'
+  | 'approval.denied'
   | 'turn.over'
   | 'guest.refused-before'
   | 'guest.repeated'
@@ -43,8 +43,8 @@ export function codeOfRefusal(reason: string): VerdictCode {
   if (reason === refusedBeforeReason) return 'guest.refused-before'
   if (skippedReasons.includes(reason)) return 'turn.over'
   const guard = guardOfVeto(reason)
-  if (guard === undefined) return 'call.rejected'
-  return guard === approvalGuard ? 'approval.rejected' : 'guard.rejected'
+  if (guard === undefined) return 'call.denied'
+  return guard === approvalGuard ? 'approval.denied' : 'guard.denied'
 }
 
 /** The reason of a call without a verdict in a round that is over. */

@@ -65,8 +65,8 @@ function* shapeMistakes(guard: Partial<Record<keyof Guard, unknown>>): Generator
     for (const [at, pattern] of tools.entries())
       if (typeof pattern !== 'string') yield `tools[${at}] ${stated(pattern)}; must be a pattern`
   if (typeof deadlineMs !== 'number') yield `deadlineMs ${stated(deadlineMs)}; must be a number`
-  if (onTimeout !== 'reject' && onTimeout !== 'allow')
-    yield `onTimeout ${stated(onTimeout)}; must be 'reject' or 'allow'`
+  if (onTimeout !== 'deny' && onTimeout !== 'allow')
+    yield `onTimeout ${stated(onTimeout)}; must be 'deny' or 'allow'`
   if (typeof judge !== 'function') yield `judge ${stated(judge)}; must be a function`
   if (stateKeptMs !== undefined && !(typeof stateKeptMs === 'number' && stateKeptMs >= 0))
     yield `stateKeptMs ${stated(stateKeptMs)}; must be a number of milliseconds`

@@ -89,13 +89,13 @@ const keys: Record<
   },
   guard: { accepted: null, of: ({ facts }) => Object.keys(facts.vetoes) },
   call: {
-    accepted: ['vetoed', 'rejected', 'approved', 'waiting'],
+    accepted: ['vetoed', 'rejected', 'allowed', 'pending'],
     of({ facts: { vetoes, rejections, approvals } }) {
       return [
         ...(Object.keys(vetoes).length > 0 ? ['vetoed'] : []),
         ...(rejections > 0 ? ['rejected'] : []),
-        ...((approvals.approved ?? 0) > 0 ? ['approved'] : []),
-        ...((approvals.pending ?? 0) > 0 ? ['waiting'] : []),
+        ...((approvals.allow ?? 0) > 0 ? ['allowed'] : []),
+        ...((approvals.pending ?? 0) > 0 ? ['pending'] : []),
       ]
     },
   },

@@ -18,9 +18,9 @@ export type KafkaBusChoice = {
   /** These properties win over those of the file. */
   properties?: Record<string, string>
   /**
-   * Whether SASL PLAIN may send its password without TLS to another machine. Default `refuse`.
+   * Whether SASL PLAIN may send its password without TLS to another machine. Default `deny`.
    */
-  plaintextPassword?: 'refuse' | 'allow'
+  plaintextPassword?: 'deny' | 'allow'
   /** The key file of this program, or a folder with several: signs its records (weir keys create). */
   recordSigning?: string
   /** `on`: records have the header `traceparent` of their turn. Default `off`. */

@@ -14,8 +14,8 @@ import {
   assertPartitionCount,
   storedPartitionCount,
   storePartitionCount,
-} from '../../shared/runtime/partition-count.ts'
-import { foldFrom } from '../../shared/runtime/position.ts'
+} from '../../shared/runtime/log/partition-count.ts'
+import { foldFrom } from '../../shared/runtime/log/position.ts'
 import { ownerLeaves } from './stage-host.ts'
 
 type Options = Omit<OpenOptions, 'log' | 'keepFrom'>
@@ -136,7 +136,7 @@ async function onceAnswered<Answer>(
 
 /**
  * The number of partitions that the topics have. Throws `bus.topic-missing`, and `bus.topic-differs`
- * if the log was made with another number (shared/runtime/partition-count.ts). `name`: a topic that
+ * if the log was made with another number (shared/runtime/log/partition-count.ts). `name`: a topic that
  * this process may describe.
  */
 export async function partitionCount(

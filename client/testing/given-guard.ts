@@ -97,7 +97,7 @@ function judgedAs<State>(
         state: judged.state,
         verdicts: judged.verdicts.map(
           ({ ordinal, verdict, code, text, evidence }): Verdict =>
-            verdict === 'pass'
+            verdict === 'allow'
               ? { ordinal, verdict }
               : { ordinal, verdict, code, text, ...(evidence !== null && { evidence }) },
         ),

@@ -109,7 +109,7 @@ function judgeByRules(
   if (rules === undefined) {
     return {
       ordinal,
-      verdict: 'reject',
+      verdict: 'deny',
       code: 'approval.rules-unusable',
       text: rulesUnreadable,
       evidence: null,
@@ -118,7 +118,7 @@ function judgeByRules(
   if (requested !== null) return requested
   const rule = ruleFor({ tool: name, arguments: objectIn(text) }, rules)
   const code = program === null ? '' : noRuleCode
-  return rule?.name ?? { ordinal, verdict: 'pass', code, text: '', evidence: null }
+  return rule?.name ?? { ordinal, verdict: 'allow', code, text: '', evidence: null }
 }
 
 /** Undefined: the text is no JSON object, so each rule of the tool matches. */

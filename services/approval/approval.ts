@@ -1,4 +1,4 @@
-// One call that waits for a person: pending, then approved, rejected, expired or withdrawn, for
+// One call that waits for a person: pending, then allowed, denied, expired or withdrawn, for
 // good.
 // Owns: the call's id, the effect of a decision and its texts. Does not own: which calls wait
 // (rules.ts), the other calls of the round (approval-round.ts).
@@ -42,7 +42,7 @@ export type ApprovalRequest = RoundId &
 export type Approval =
   | { kind: 'pending'; request: ApprovalRequest }
   | {
-      kind: 'approved'
+      kind: 'allow'
       request: ApprovalRequest
       by: string
       identity: PersonIdentity
@@ -51,7 +51,7 @@ export type Approval =
       values?: string
     }
   | {
-      kind: 'rejected'
+      kind: 'deny'
       request: ApprovalRequest
       by: string
       identity: PersonIdentity
@@ -118,14 +118,14 @@ export function applyDecision(
   const { request } = now
   if (now.kind !== 'pending' || id !== request.id || hash !== request.hash) return now
   const author = shortened(onOneLine(by), limits.approvalByBytesMax)
-  if (answer === 'approve') {
-    const approved = { kind: 'approved' as const, request, by: author, identity, at: time }
+  if (answer === 'allow') {
+    const approved = { kind: 'allow' as const, request, by: author, identity, at: time }
     if (request.question === null) return approved
     const checked = valuesFor(request.question, values)
     return 'fault' in checked ? now : { ...approved, values: checked.values }
   }
   return {
-    kind: 'rejected',
+    kind: 'deny',
     request,
     by: author,
     identity,
@@ -155,21 +155,21 @@ export function verdictOf(approval: Decided): CallVerdict {
   const { ordinal, name } = approval.request
   const reject = (code: string, text: string, evidence: string | null): CallVerdict => ({
     ordinal,
-    verdict: 'reject',
+    verdict: 'deny',
     code,
     text,
     evidence,
   })
   switch (approval.kind) {
-    case 'approved':
+    case 'allow':
       return {
         ordinal,
-        verdict: 'pass',
+        verdict: 'allow',
         code: passCode(approval.request),
         text: '',
         evidence: null,
       }
-    case 'rejected': {
+    case 'deny': {
       const text = personRejected(name, approval.reason)
       return reject('approval.rejected', text, `by ${approval.by}`)
     }
@@ -192,9 +192,9 @@ export function givenOf(approval: Decided): InputGiven | undefined {
   const { conversation, turn, round, ordinal, input } = approval.request
   const place = { type: 'input-given' as const, conversation, turn, round, ordinal, input }
   switch (approval.kind) {
-    case 'approved':
+    case 'allow':
       return { ...place, answer: 'accept', values: approval.values ?? '{}' }
-    case 'rejected':
+    case 'deny':
       return { ...place, answer: 'decline', values: '' }
     case 'expired':
       return { ...place, answer: 'cancel', values: '' }

@@ -8,12 +8,12 @@ import type { Approval } from './approval.ts'
 /** For the author of a decision that counted. */
 export function countedText({ kind, request: { name, id, question } }: Approval): string {
   if (question !== null)
-    return kind === 'approved'
+    return kind === 'allow'
       ? `Answered: ${id}. ${name} goes on with your values.`
       : `Declined: ${id}. ${name} gets no values, and its server decides.`
-  return kind === 'approved'
-    ? `Approved: ${id}. ${name} may run with exactly these arguments.`
-    : `Rejected: ${id}. ${name} does not run, and the model gets the reason.`
+  return kind === 'allow'
+    ? `Allowed: ${id}. ${name} may run with exactly these arguments.`
+    : `Denied: ${id}. ${name} does not run, and the model gets the reason.`
 }
 
 /** For the author of a decision that did not count. */
@@ -23,12 +23,12 @@ export function alreadyText(approval: Approval): string {
   switch (approval.kind) {
     case 'pending':
       return `${nothing} waits with other arguments than your decision names. List it again, then decide.`
-    case 'approved':
-      return `${nothing} was approved by ${personText(approval)} at ${instant(approval.at)}. The call may have run already.`
-    case 'rejected':
-      return `${nothing} was rejected by ${personText(approval)} at ${instant(approval.at)}.`
+    case 'allow':
+      return `${nothing} was allowed by ${personText(approval)} at ${instant(approval.at)}. The call may have run already.`
+    case 'deny':
+      return `${nothing} was denied by ${personText(approval)} at ${instant(approval.at)}.`
     case 'expired':
-      return `${nothing} was rejected because nobody decided before ${instant(approval.at)}.`
+      return `${nothing} was denied because nobody decided before ${instant(approval.at)}.`
     case 'withdrawn':
       return `${nothing} was decided otherwise at ${instant(approval.at)}${approval.reason === '' ? '' : ` (${approval.reason})`}.`
     default:

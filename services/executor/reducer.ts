@@ -26,6 +26,7 @@ import {
   noResultInTime,
   outcomeUnknown,
   promisesNeverRan,
+  rejected,
 } from '../../shared/contract/call/call-endings.ts'
 import { type TryId, turnKey } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
@@ -55,20 +56,12 @@ import {
   type Stage,
   unreachable,
 } from '../../shared/contract/stage.ts'
-import { clientOwner, guestOwner, isGuest } from '../../shared/contract/topology.ts'
+import { isGuest } from '../../shared/contract/topology.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
-import { cutToBytes } from '../../shared/lib/text-cut.ts'
 import { earlierTry, runnerGone } from '../../shared/model-texts/endings.ts'
 import { notOffered, notWhole } from '../../shared/model-texts/refused-calls.ts'
-import { stopOfCall, stoppedCall } from '../../shared/runtime/stops.ts'
-import { cancelledAtClient, offered, resultOf } from './client-calls.ts'
-import {
-  applyPrograms,
-  askForApproval,
-  forbidPrograms,
-  withdrawAll,
-  withdrawApproval,
-} from './guards/approval-asking.ts'
+import { stopOfCall, stoppedCall } from '../../shared/runtime/settings/stops.ts'
+import { applyPrograms, forbidPrograms } from './guards/approval-asking.ts'
 import { findHolders, releaseCalls } from './guards/held-calls.ts'
 import {
   applyVerdict,
@@ -77,25 +70,34 @@ import {
   finishWaitingCalls,
   phaseOf,
 } from './guards/waiting.ts'
+import { changedVerdicts, verdictsOf } from './offered/guest-verdicts.ts'
 import {
   applyEarly,
-  applyGuestOutcome,
-  changedVerdicts,
-  isOfGuest,
-  verdictsOf,
-} from './guest-calls.ts'
-import { applyInput, requestInput, withdrawAllInputs, withdrawInputs } from './input-questions.ts'
-import { notRun, rejected } from './results.ts'
+  applyEnd,
+  isFromOutside,
+  offered,
+  runsOutside,
+  stopClaimed,
+} from './offered/offered-calls.ts'
+import {
+  applyInput,
+  askForApproval,
+  requestInput,
+  withdrawOffers,
+} from './offered/person-offers.ts'
+import { notRun } from './results.ts'
 import { applyStop } from './stops.ts'
 import { type ExecutorTask, tasksOf } from './tasks.ts'
 import {
+  type Claimed,
+  type ClaimInForce,
   callFinished,
   chargeResult,
   claimDeadline,
+  findCall,
   finishCall,
   type OpenCall,
   opened,
-  type Phase,
   type Round,
   type Turn,
 } from './turn.ts'
@@ -132,27 +134,29 @@ export const executor: Stage<Turn, Inbox, ExecutorTask> = {
       case 'turn-ended':
         return closed
       case 'guard-verdict':
-        return onVerdict(turn, message, time)
+        return inRound(turn, message, time, (turn, round) =>
+          applyVerdict(turn, round, message, time),
+        )
       case 'programs-hashed':
-        return onPrograms(turn, message, time)
+        return inRound(turn, message, time, (_, round) => applyPrograms(round, message))
       case 'calls-stopped':
-        return onStopped(turn, message, time)
-      case 'input-requested':
-        return onInputRequested(turn, message, time)
+        return inRound(turn, message, time, (turn, round) => applyStop(turn, round, message))
       case 'input-given':
-        return onInputGiven(turn, message, time)
+        return inRound(turn, message, time, (_, round) => applyInput(round, message))
+      case 'verdicts-requested':
+        return inRound(turn, message, time, (turn, round) => [verdictsOf(turn, round)])
+      case 'input-requested':
+        return ofClaim(turn, message, time, (claim) => requestInput(claim, message, time))
+      case 'lapsed':
+        return ofClaim(turn, message, time, (claim) => retryOrFinish(claim, time, lapsed))
       case 'claim':
         return onClaim(turn, message, time)
       case 'outcome':
-        return isOfGuest(message)
-          ? onGuestOutcome(turn ?? opened(message), message, time)
-          : onOutcome(turn, message, time)
+        return isFromOutside(message)
+          ? onEnd(turn ?? opened(message), message, time)
+          : ofClaim(turn, message, time, (claim) => applyOutcome(claim, message, time))
       case 'result-sent':
-        return onResult(turn, message, time)
-      case 'lapsed':
-        return onLapsed(turn, message, time)
-      case 'verdicts-requested':
-        return onVerdictsRequested(turn, message)
+        return turn === undefined ? closed : onEnd(turn, message, time)
       case 'tick':
         return onTick(turn, time)
       default:
@@ -174,10 +178,7 @@ export const executor: Stage<Turn, Inbox, ExecutorTask> = {
    * that calls may have run (R8). Open approvals are withdrawn.
    */
   failed: (turn) => ({
-    records:
-      turn === undefined
-        ? []
-        : [...withdrawAll(turn, failure), ...withdrawAllInputs(turn, failure)],
+    records: turn?.rounds.flatMap((round) => withdrawOffers(turn, round, failure)) ?? [],
   }),
 }
 
@@ -201,12 +202,11 @@ function onCleared(turn: Turn, message: RoundCleared, time: Milliseconds): React
     clearedAt: time,
     calls: [],
     guards: [],
-    pendingApprovals: [],
+    personOffers: [],
     isApprovalRequested: false,
     holders: [],
     programsKnown: false,
     inputs: 0,
-    openInputs: [],
     interventions: [],
     ...counts,
   }
@@ -240,7 +240,7 @@ function onCleared(turn: Turn, message: RoundCleared, time: Milliseconds): React
   }
   findHolders(round)
   releaseCalls(turn, round, time)
-  records.push(...applyEarly(turn, round))
+  records.push(...applyEarly(turn, round, time))
   if (round.guards.length > 0) records.push(callsWaiting(turn, round))
   if (policy.bindsPrograms) forbidPrograms(round)
   return reportFinishedRounds(turn, records, time)
@@ -267,58 +267,30 @@ function admission(
   return declaration
 }
 
-function onVerdict(
+/** Applies a record to its round, if that is open. */
+function inRound(
   turn: Turn | undefined,
-  message: GuardVerdict,
+  message: { round: number },
   time: Milliseconds,
+  apply: (turn: Turn, round: Round) => Output[],
 ): Reaction<Turn> {
   const round = turn?.rounds.find(({ round }) => round === message.round)
   if (turn === undefined || round === undefined) return { state: turn }
-  return reportFinishedRounds(turn, applyVerdict(turn, round, message, time), time)
+  return reportFinishedRounds(turn, apply(turn, round), time)
 }
 
-function onPrograms(
+/** Applies a record to the claim that it names, if that is in force (keeps EXEC-1). */
+function ofClaim(
   turn: Turn | undefined,
-  message: ProgramsHashed,
+  message: Pick<TryId, 'round' | 'ordinal' | 'try'> & { owner: string },
   time: Milliseconds,
-): Reaction<Turn> {
-  const round = turn?.rounds.find(({ round }) => round === message.round)
-  if (turn === undefined || round === undefined) return { state: turn }
-  applyPrograms(round, message)
-  return reportFinishedRounds(turn, [], time)
-}
-
-function onStopped(
-  turn: Turn | undefined,
-  message: CallsStopped,
-  time: Milliseconds,
-): Reaction<Turn> {
-  const round = turn?.rounds.find(({ round }) => round === message.round)
-  if (turn === undefined || round === undefined) return { state: turn }
-  return reportFinishedRounds(turn, applyStop(turn, round, message), time)
-}
-
-function onInputRequested(
-  turn: Turn | undefined,
-  message: InputRequested,
-  time: Milliseconds,
+  apply: (claim: ClaimInForce) => Output[],
 ): Reaction<Turn> {
   const found = findCall(turn, message)
-  if (turn === undefined || found === undefined || !isClaimOf(found.phase, message))
-    return { state: turn }
-  const { round, open, phase } = found
-  return { state: turn, records: requestInput(turn, round, { ...open, phase }, message, time) }
-}
-
-function onInputGiven(
-  turn: Turn | undefined,
-  message: InputGiven,
-  time: Milliseconds,
-): Reaction<Turn> {
-  const round = turn?.rounds.find(({ round }) => round === message.round)
-  if (turn === undefined || round === undefined) return { state: turn }
-  applyInput(round, message)
-  return reportFinishedRounds(turn, [], time)
+  const phase = found?.open.phase
+  if (turn === undefined || found === undefined || phase?.kind !== 'claimed') return { state: turn }
+  if (phase.try !== message.try || phase.owner !== message.owner) return { state: turn }
+  return reportFinishedRounds(turn, apply({ turn, ...found, phase }), time)
 }
 
 function onCancel(turn: Turn, message: Cancel, time: Milliseconds): Reaction<Turn> {
@@ -331,9 +303,7 @@ function onCancel(turn: Turn, message: Cancel, time: Milliseconds): Reaction<Tur
       const { phase } = open
       if (phase.kind === 'ready')
         records.push(finishCall(turn, round, open, notRun('cancelled', phase.lapsed)))
-      else if (phase.kind === 'claimed' && phase.owner === clientOwner)
-        records.push(finishCall(turn, round, open, cancelledAtClient))
-      else if (phase.kind === 'claimed') phase.cancelled = true // keeps EXEC-3
+      else if (phase.kind === 'claimed') records.push(...stopClaimed({ turn, round, open, phase }))
     }
   }
   return reportFinishedRounds(turn, records, time)
@@ -342,48 +312,34 @@ function onCancel(turn: Turn, message: Cancel, time: Milliseconds): Reaction<Tur
 function onClaim(turn: Turn | undefined, message: Claim, time: Milliseconds): Reaction<Turn> {
   const found = findCall(turn, message)
   if (found === undefined) return { state: turn }
-  const { round, open, phase } = found
+  const { round, open } = found
+  const { phase } = open
   if (phase.kind !== 'ready' || phase.try !== message.try || time >= round.expiresAt)
     return { state: turn }
   const claimed = { ...phase, kind: 'claimed' as const, owner: message.owner, time }
   open.phase = { ...claimed, cancelled: false }
-  if (message.owner !== clientOwner) return { state: turn }
-  return {
-    state: turn,
-    records: [offered(message, open.call.name, claimDeadline(round, open.phase))],
-  }
+  const until = claimDeadline(round, open.phase)
+  return { state: turn, records: offered(message, { name: open.call.name, until }) }
 }
 
-function onOutcome(turn: Turn | undefined, message: Outcome, time: Milliseconds): Reaction<Turn> {
-  const found = findCall(turn, message)
-  if (turn === undefined || found === undefined || !isClaimOf(found.phase, message))
-    return { state: turn }
-  const { round, open, phase } = found
-  const { result } = message
-
-  if (result === null) {
-    const ending = endingOfReturned(phase, time >= round.expiresAt)
-    if (ending !== undefined)
-      return reportFinishedRounds(turn, [finishCall(turn, round, open, ending)], time)
-    open.phase = {
-      kind: 'ready',
-      declaration: phase.declaration,
-      try: phase.try + 1,
-      lapsed: phase.lapsed,
-    }
-    return { state: turn }
-  }
-  if (phase.lapsed && promisesNeverRan(result.status)) {
+function applyOutcome(claim: ClaimInForce, { result }: Outcome, time: Milliseconds): Output[] {
+  const { turn, round, open, phase } = claim
+  if (result !== null) {
     // The owner of this try knows only this try; keeps RESULTS-1.
-    const what = earlierTry('a further one was refused')
-    return reportFinishedRounds(
-      turn,
-      [finishCall(turn, round, open, outcomeUnknown(what, 'no result of an earlier try'))],
-      time,
-    )
+    const isDenied = phase.lapsed && promisesNeverRan(result.status)
+    return [finishCall(turn, round, open, isDenied ? refusedAgain : result)]
   }
-  return reportFinishedRounds(turn, [finishCall(turn, round, open, result)], time)
+  const ending = endingOfReturned(phase, time >= round.expiresAt)
+  if (ending !== undefined) return [finishCall(turn, round, open, ending)]
+  const { declaration, lapsed } = phase
+  open.phase = { kind: 'ready', declaration, try: phase.try + 1, lapsed }
+  return []
 }
+
+const refusedAgain = outcomeUnknown(
+  earlierTry('a further one was refused'),
+  'no result of an earlier try',
+)
 
 /** The end of a claim that was given back. Undefined: the call can be claimed again. */
 function endingOfReturned(phase: Claimed, isExpired: boolean): CallEnding | undefined {
@@ -392,41 +348,11 @@ function endingOfReturned(phase: Claimed, isExpired: boolean): CallEnding | unde
   return isExpired ? notRun('expired', phase.lapsed) : undefined
 }
 
-/** Keeps GUEST-CALLS-2 and GUEST-CALLS-3. */
-function onGuestOutcome(turn: Turn, message: Outcome, time: Milliseconds): Reaction<Turn> {
-  return reportFinishedRounds(turn, applyGuestOutcome(turn, message, time), time)
+function onEnd(turn: Turn, message: Outcome | ResultSent, time: Milliseconds): Reaction<Turn> {
+  return reportFinishedRounds(turn, applyEnd(turn, message, time), time)
 }
 
-/** Keeps CLIENT-CALLS-2: the first result before the deadline counts, however late the tick. */
-function onResult(turn: Turn | undefined, message: ResultSent, time: Milliseconds): Reaction<Turn> {
-  const found = findCall(turn, message)
-  if (turn === undefined || found === undefined) return { state: turn }
-  const { round, open, phase } = found
-  if (phase.kind !== 'claimed' || phase.owner !== clientOwner) return { state: turn }
-  if (time >= claimDeadline(round, phase)) return { state: turn }
-  const result = resultOf(message, Math.max(0, time - phase.time))
-  const resultId = cutToBytes(message.resultId, limits.messageIdBytesMax)
-  const finished = finishCall(turn, round, open, result, resultId)
-  return reportFinishedRounds(turn, [finished], time)
-}
-
-function onVerdictsRequested(turn: Turn | undefined, message: VerdictsRequested): Reaction<Turn> {
-  const round = turn?.rounds.find(({ round }) => round === message.round)
-  if (turn === undefined || round === undefined) return { state: turn }
-  return { state: turn, records: [verdictsOf(turn, round)] }
-}
-
-function onLapsed(turn: Turn | undefined, message: Lapsed, time: Milliseconds): Reaction<Turn> {
-  const found = findCall(turn, message)
-  if (turn === undefined || found === undefined || !isClaimOf(found.phase, message))
-    return { state: turn }
-  const ending = outcomeUnknown(runnerGone, 'its executor ended without a result')
-  return reportFinishedRounds(
-    turn,
-    retryOrFinish(turn, found.round, found.open, found.phase, time, ending),
-    time,
-  )
-}
+const lapsed = outcomeUnknown(runnerGone, 'its executor ended without a result')
 
 function onTick(turn: Turn | undefined, time: Milliseconds): Reaction<Turn> {
   if (turn === undefined) return closed
@@ -439,7 +365,7 @@ function onTick(turn: Turn | undefined, time: Milliseconds): Reaction<Turn> {
       if (phase.kind === 'ready')
         records.push(finishCall(turn, round, open, notRun('expired', phase.lapsed)))
       else if (phase.kind === 'claimed')
-        records.push(...retryOrFinish(turn, round, open, phase, time, noResultInTime))
+        records.push(...retryOrFinish({ turn, round, open, phase }, time, noResultInTime))
     }
   }
   return reportFinishedRounds(turn, records, time)
@@ -447,17 +373,13 @@ function onTick(turn: Turn | undefined, time: Milliseconds): Reaction<Turn> {
 
 /** The claim's deadline has passed: retries an idempotent call, otherwise finishes it. */
 function retryOrFinish(
-  turn: Turn,
-  round: Round,
-  open: OpenCall,
-  phase: Claimed,
+  { turn, round, open, phase }: ClaimInForce,
   time: Milliseconds,
   ending: CallEnding,
 ): Output[] {
   const again =
     phase.declaration.idempotent &&
-    phase.owner !== guestOwner &&
-    phase.owner !== clientOwner &&
+    !runsOutside(phase.owner) &&
     phase.try < round.policy.toolTries &&
     !phase.cancelled &&
     time < round.expiresAt
@@ -470,8 +392,7 @@ function retryOrFinish(
 function reportFinishedRounds(turn: Turn, records: Output[], time: Milliseconds): Reaction<Turn> {
   const { conversation } = turn
   for (const round of turn.rounds) {
-    records.push(...withdrawApproval(turn, round), ...askForApproval(turn, round))
-    records.push(...withdrawInputs(turn, round))
+    records.push(...withdrawOffers(turn, round), ...askForApproval(turn, round))
     releaseCalls(turn, round, time)
   }
   records.push(...changedVerdicts(turn))
@@ -493,21 +414,6 @@ function reportFinishedRounds(turn: Turn, records: Output[], time: Milliseconds)
   turn.rounds = turn.rounds.filter(({ callsLeft }) => callsLeft > 0)
   const over = turn.rounds.length === 0 && time >= turn.closesAt
   return { state: over ? undefined : turn, records }
-}
-
-type Claimed = Extract<Phase, { kind: 'claimed' }>
-
-function isClaimOf(phase: Phase, of: { try: number; owner: string }): phase is Claimed {
-  return phase.kind === 'claimed' && phase.try === of.try && phase.owner === of.owner
-}
-
-function findCall(
-  turn: Turn | undefined,
-  at: Pick<TryId, 'round' | 'ordinal'>,
-): { round: Round; open: OpenCall; phase: Phase } | undefined {
-  const round = turn?.rounds.find((round) => round.round === at.round)
-  const open = round?.calls.find(({ call }) => call.ordinal === at.ordinal)
-  return round && open && { round, open, phase: open.phase }
 }
 
 /** The next deadline of the call: of a guard, of its expiry, or of its claim. */

@@ -13,7 +13,6 @@ import { limits } from '../../shared/contract/limits.ts'
 import type { CallResult } from '../../shared/contract/messages.ts'
 import { cutToBytes, shortened } from '../../shared/lib/text-cut.ts'
 import { cutNote, earlierTry } from '../../shared/model-texts/endings.ts'
-import { rejectedForGood } from '../../shared/model-texts/refused-calls.ts'
 
 /**
  * The end of a call without a claim. Skipped, unless an earlier try lapsed: that one may have run
@@ -28,15 +27,6 @@ export function notRun(why: WhyNotRun, lapsed: boolean): CallEnding {
     )
   }
   return skippedCall(why)
-}
-
-/** The call never ran. The same call would be rejected again. */
-export function rejected(what: string, reason: string): CallEnding {
-  return {
-    status: 'rejected',
-    text: rejectedForGood(what),
-    reason,
-  }
 }
 
 /** The result within its bounds. `bytesMax` bounds text and reason together. */

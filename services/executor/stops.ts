@@ -5,9 +5,9 @@
 
 import type { CallsStopped } from '../../shared/contract/messages.ts'
 import type { Output } from '../../shared/contract/stage.ts'
-import { clientOwner, guestOwner } from '../../shared/contract/topology.ts'
-import { stoppedCall } from '../../shared/runtime/stops.ts'
+import { stoppedCall } from '../../shared/runtime/settings/stops.ts'
 import { forgetAnswered } from './guards/waiting.ts'
+import { stopClaimed } from './offered/offered-calls.ts'
 import { finishCall, type Round, type Turn } from './turn.ts'
 
 /** Later rounds are not concerned: each of them has the stops of its own time. */
@@ -20,13 +20,11 @@ export function applyStop(
   for (const open of round.calls) {
     const { phase } = open
     if (!ordinals.includes(open.call.ordinal) || phase.kind === 'done') continue
-    const isAtClient = phase.kind === 'claimed' && phase.owner === clientOwner
-    if (phase.kind !== 'claimed' || (isAtClient && stop.mode === 'now')) {
-      const lapsed = isAtClient || (phase.kind === 'ready' && phase.lapsed)
+    if (phase.kind !== 'claimed') {
+      const lapsed = phase.kind === 'ready' && phase.lapsed
       records.push(finishCall(turn, round, open, stoppedCall(stop, lapsed)))
-    } else if (stop.mode === 'now' && phase.owner !== guestOwner && !phase.cancelled) {
-      phase.cancelled = true
-      phase.stop = stop
+    } else if (stop.mode === 'now') {
+      records.push(...stopClaimed({ turn, round, open, phase }, stop))
     }
   }
   forgetAnswered(round)

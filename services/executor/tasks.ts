@@ -7,7 +7,7 @@ import type { Declaration, GuardInForce } from '../../shared/contract/messages.t
 import { clientOwner, guestOwner } from '../../shared/contract/topology.ts'
 import { toolTimeout } from '../../shared/contract/turn/tool-deadline.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
-import { stopReason } from '../../shared/runtime/stops.ts'
+import { stopReason } from '../../shared/runtime/settings/stops.ts'
 import { isAsked, needsPrograms } from './guards/approval-asking.ts'
 import type { OpenCall, Question, Round, Turn } from './turn.ts'
 
@@ -94,7 +94,7 @@ export function byPart(tasks: readonly ExecutorTask[]) {
 export function tasksOf(turn: Turn): ExecutorTask[] {
   return turn.rounds.flatMap((round) => [
     ...round.guards.map(({ name }) => verdictTask(turn, round, name)),
-    ...round.openInputs.flatMap(({ input }) => inputTask(turn, round, input)),
+    ...round.personOffers.flatMap(({ input }) => inputTask(turn, round, input)),
     ...(needsPrograms(round) ? [programTask(turn, round)] : []),
     ...round.calls.flatMap((call) => taskOf(turn, round, call) ?? []),
   ])

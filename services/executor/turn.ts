@@ -2,7 +2,7 @@
 // described here.
 
 import type { CallEnding } from '../../shared/contract/call/call-endings.ts'
-import type { TurnId } from '../../shared/contract/ids.ts'
+import type { CallId, TurnId } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type {
   Call,
@@ -45,8 +45,8 @@ export type Round = Pick<RoundCleared, 'round' | 'agent' | 'policy' | 'expiresAt
   calls: OpenCall[]
   /** The guards that a call still waits for. */
   guards: AwaitedGuard[]
-  /** Ordinals of the calls that wait for an answer of the approval guard. */
-  pendingApprovals: number[]
+  /** Offers to a person without an answer. `input` 0: the calls that need approval. */
+  personOffers: { input: number; ordinals: number[] }[]
   /** Whether its approvals were requested. */
   isApprovalRequested: boolean
   /**
@@ -56,9 +56,8 @@ export type Round = Pick<RoundCleared, 'round' | 'agent' | 'policy' | 'expiresAt
   holders: number[]
   /** Whether the programs of the calls that a person may decide are known. */
   programsKnown: boolean
-  /** The number of questions of its tools to a person, and those without an answer. */
+  /** The number of questions of its tools to a person. */
   inputs: number
-  openInputs: { ordinal: number; input: number }[]
   interventions: GuardWish[]
   /** The verdicts that a guest's front was shown last. */
   verdictsShown?: string
@@ -103,6 +102,11 @@ export type Phase =
     }
   | { kind: 'done'; result: CallResult }
 
+export type Claimed = Extract<Phase, { kind: 'claimed' }>
+
+/** A claimed call with its place. */
+export type ClaimInForce = { turn: Turn; round: Round; open: OpenCall; phase: Claimed }
+
 /** `number`: in its try. `input`: in its round. `since`: its append time. */
 export type Question = {
   number: number
@@ -115,7 +119,16 @@ export function opened({ conversation, turn }: TurnId): Turn {
   return { conversation, turn, cancelled: false, roundNewest: 0, rounds: [], closesAt: 0 }
 }
 
-/** Lets a call run. A guest runs its own: the offer is the claim (GUEST-CALLS-1). */
+export function findCall(
+  turn: Turn | undefined,
+  at: Pick<CallId, 'round' | 'ordinal'>,
+): { round: Round; open: OpenCall } | undefined {
+  const round = turn?.rounds.find((round) => round.round === at.round)
+  const open = round?.calls.find(({ call }) => call.ordinal === at.ordinal)
+  return round && open && { round, open }
+}
+
+/** Lets a call run. A guest runs its own: the offer is the claim (OFFERED-CALLS-1). */
 export function release(
   { conversation }: Turn,
   open: OpenCall,
@@ -134,7 +147,7 @@ export function release(
 /** The time at which a claimed call without an outcome is lost. */
 export function claimDeadline(
   { policy }: Pick<Round, 'policy'>,
-  { time, declaration, owner }: Extract<Phase, { kind: 'claimed' }>,
+  { time, declaration, owner }: Claimed,
 ): Milliseconds {
   const timeout = toolTimeout(declaration)
   return owner === clientOwner

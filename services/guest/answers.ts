@@ -12,7 +12,7 @@ import type {
 import type { Output } from '../../shared/contract/stage.ts'
 import { cutToBytes } from '../../shared/lib/text-cut.ts'
 import { refusedBefore as refusedBeforeText } from '../../shared/model-texts/endings.ts'
-import { stopOfTurn, stopReason } from '../../shared/runtime/stops.ts'
+import { stopOfTurn, stopReason } from '../../shared/runtime/settings/stops.ts'
 import type { Place } from '../turn/unit.ts'
 import { hiddenOf, type OpenTurn } from './turn.ts'
 

@@ -6,7 +6,7 @@ import type { GuestResults, RoundOutcome } from '../../shared/contract/messages.
 import type { Output } from '../../shared/contract/stage.ts'
 import { reasons } from '../../shared/contract/turn/turn-texts.ts'
 import { cutToBytes } from '../../shared/lib/text-cut.ts'
-import { stopReason } from '../../shared/runtime/stops.ts'
+import { stopReason } from '../../shared/runtime/settings/stops.ts'
 import { type Allowance, type CapStep, totalsOf, wallStep } from '../turn/allowance.ts'
 import { cancelled, capped, type Ending, failed } from '../turn/endings.ts'
 import type { Place } from '../turn/unit.ts'

@@ -155,7 +155,7 @@ export type McpTool = { kind: 'mcp'; server: McpServer; tool: string }
 /** A tool that the client of the conversation runs. Its declaration has the hint `client`. */
 export type ClientTool = { kind: 'client' }
 
-/** A tool that an executor runs. services/executor/performer/tools/start-tool.ts starts them. */
+/** A tool that an executor runs. shared/tools/start-tool.ts starts them. */
 export type StartedTool = CommandTool | HttpTool | ModuleTool | FunctionTool | McpTool
 
 /** Every kind of tool. */

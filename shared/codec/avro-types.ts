@@ -18,6 +18,7 @@ import type { Type as AvroType, types as AvroTypes } from 'avsc'
 // @ts-expect-error avsc has no types for its inner files
 import untyped from 'avsc/lib/types.js'
 import type { ByteReader, ByteWriter } from './avro-bytes.ts'
+import { formerWords } from './former-words.ts'
 
 const { Type, builtins } = untyped as { Type: typeof AvroType; builtins: typeof AvroTypes }
 
@@ -38,6 +39,10 @@ type Check = (
 const recordMethods = builtins.RecordType.prototype as unknown as {
   _createSkipper(): Skip
   _createChecker(): Check
+}
+type EnumResolver = { symbols?: string[] }
+const enumMethods = builtins.EnumType.prototype as unknown as {
+  _update(resolver: EnumResolver, writer: AvroTypes.EnumType, options: object): void
 }
 const mapMethods = builtins.MapType.prototype as unknown as { _check: Check }
 
@@ -240,6 +245,16 @@ class ClosedEnum extends builtins.EnumType {
   constructor(schema: Schema, options: unknown) {
     super(schema, options)
     Object.setPrototypeOf((this as unknown as { _indices: object })._indices, null)
+  }
+
+  /** avsc reads a symbol without a namesake as the default. A former word has a successor. */
+  _update(resolver: EnumResolver, writer: AvroTypes.EnumType, options: object): void {
+    enumMethods._update.call(this, resolver, writer, options)
+    const words = formerWords[this.name ?? '']
+    if (words === undefined || resolver.symbols === undefined) return
+    resolver.symbols = writer.symbols.map(
+      (symbol, index) => words[symbol] ?? ((resolver.symbols as string[])[index] as string),
+    )
   }
 
   _createBranchConstructor(): null {

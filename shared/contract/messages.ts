@@ -201,7 +201,7 @@ export type ApprovalPending = {
   round: number
   /** by ordinal */
   calls: PendingCall[]
-  /** append time in milliseconds at which Weir rejects them if nobody decides */
+  /** append time in milliseconds at which Weir denies them if nobody decides */
   until: number
 }
 
@@ -722,8 +722,7 @@ export type GuardVerdictGiven = {
   /** whether it answered */
   answer: GuardAnswer
   /**
-   * the verdict that counts for each call that waited for it; pass without an answer: onTimeout
-   * allows the call
+   * the verdict that counts for each call that waited for it; allow without an answer: by onTimeout
    */
   verdicts: CallVerdict[]
   /** milliseconds from the round-cleared to this record */
@@ -1701,13 +1700,13 @@ export type AnsweredCall = {
  * A person's decision on a call that waits. A reader that does not know a newer symbol reads the
  * default, the most cautious one.
  */
-export type ApprovalAnswer = 'approve' | 'reject'
+export type ApprovalAnswer = 'allow' | 'deny'
 
 /**
  * The result of a call that waited for a person. `withdrawn`: it no longer waits, for another
  * reason. A reader that does not know a newer symbol reads the default.
  */
-export type ApprovalOutcome = 'approved' | 'rejected' | 'expired' | 'withdrawn'
+export type ApprovalOutcome = 'allow' | 'deny' | 'expired' | 'withdrawn'
 
 /**
  * The source of a call's argument text (I5.1: sources are never joined). `start`: the event that
@@ -1868,14 +1867,14 @@ export type CallResult = {
 export type CallVerdict = {
   /** the call */
   ordinal: number
-  /** pass, reject, or ask for a person's approval */
+  /** the decision */
   verdict: VerdictKind
   /**
-   * the code of a rejection or of a request for approval, for people, such as outside-folder;
-   * empty: it passes
+   * the code of a denial or of a request for approval, for people, such as outside-folder; empty:
+   * allow
    */
   code: string
-  /** the text of a rejection, for the model, or of a request, for the person; empty: it passes */
+  /** the text of a denial, for the model, or of a request, for the person; empty: allow */
   text: string
   /** the evidence, for people */
   evidence: string | null
@@ -2034,11 +2033,11 @@ export type GuardInForce = {
 export type GuardMode = 'enforce' | 'shadow'
 
 /**
- * The rule for a call if an enforcing guard does not answer in time. `reject`: the call is vetoed.
+ * The rule for a call if an enforcing guard does not answer in time. `deny`: the call does not run.
  * `allow`: the call goes on. A reader that does not know a newer symbol reads the default, the most
  * cautious one.
  */
-export type GuardSilence = 'reject' | 'allow'
+export type GuardSilence = 'deny' | 'allow'
 
 /** An intervention by a guard. */
 export type GuardWish = {
@@ -2068,11 +2067,11 @@ export type GuestCallVerdict = {
   name: string
   /** whether it may run */
   verdict: GuestVerdictKind
-  /** the text for the model; empty unless it is refused */
+  /** the text for the model; empty unless the call is denied */
   text: string
   /**
-   * the reason of a refusal or of a wait: the short reason of its result, or the names of the
-   * guards that it waits for; otherwise empty
+   * the reason of `deny` or `pending`: the short reason of its result, or the names of the guards
+   * that it waits for; otherwise empty
    */
   code: string
   /**
@@ -2080,6 +2079,8 @@ export type GuestCallVerdict = {
    * may run; otherwise 0
    */
   until: number
+  /** whether an allowed call has ended */
+  isOver: boolean
 }
 
 /**
@@ -2125,11 +2126,10 @@ export type GuestResultStatus = 'ok' | 'error' | 'skipped' | 'outcome_unknown' |
 export type GuestRung = 'none' | 'nudge' | 'text_only' | 'end'
 
 /**
- * The state of a guest's call. `run`: it may start. `refuse`: it must not run. `wait`: guards have
- * not decided yet. `done`: it was allowed and is over. A reader that does not know a newer symbol
- * reads the default, the most cautious one.
+ * The decision on a guest's call. `pending`: guards have not decided yet. A reader that does not
+ * know a newer symbol reads the default, the most cautious one.
  */
-export type GuestVerdictKind = 'run' | 'refuse' | 'wait' | 'done'
+export type GuestVerdictKind = 'allow' | 'deny' | 'pending'
 
 /** Refused rounds with the same words that a front has hidden from its guest. */
 export type HiddenRounds = {
@@ -2638,9 +2638,9 @@ export type UnjudgedRequests = {
 
 /**
  * The rule for a model without a known price under a budget in money. `allow`: it counts as no
- * money. `refuse`: its request does not start.
+ * money. `deny`: its request does not start.
  */
-export type Unpriced = 'allow' | 'refuse'
+export type Unpriced = 'allow' | 'deny'
 
 /** Tokens of one attempt as the provider counted them. */
 export type Usage = {
@@ -2655,10 +2655,10 @@ export type Usage = {
 }
 
 /**
- * A guard's verdict on a call. `ask`: a person must approve it first. A reader that does not know a
- * newer symbol reads the default, the most cautious one.
+ * A decision on a call. `ask`: a person decides. A reader that does not know a newer symbol reads
+ * the default, the most cautious one.
  */
-export type VerdictKind = 'pass' | 'reject' | 'ask'
+export type VerdictKind = 'allow' | 'deny' | 'ask'
 
 /** A call that waits for guards. */
 export type WaitingCall = {

@@ -20,8 +20,8 @@ import type { Milliseconds } from '../lib/clock.ts'
 import { WeirError } from '../lib/errors.ts'
 import { onOneLine, shortened } from '../lib/text-cut.ts'
 import { isRepeat, type Mark, type Marks, moveMark, parseId, type ReadId } from './derived-id.ts'
-import type { Position } from './position.ts'
-import { createRefusals, type Judge, type Judged } from './refusals.ts'
+import type { Position } from './log/position.ts'
+import { createRefusals, type Judge, type Judged } from './log/refusals.ts'
 import { admit, inletOf, outletOf, toRecords } from './wiring.ts'
 
 export type Unit<State> = {

@@ -22,9 +22,9 @@ import type { Performer } from '../contract/performer.ts'
 import type { Output, Stage } from '../contract/stage.ts'
 import { WeirError } from '../lib/errors.ts'
 import { type Applied, createFold } from './fold.ts'
-import { createInputEnds } from './input-ends.ts'
 import type { Instruments, PartitionInstrument } from './instruments.ts'
-import { positionAt, toCommit } from './position.ts'
+import { createInputEnds } from './log/input-ends.ts'
+import { positionAt, toCommit } from './log/position.ts'
 import { createTicker } from './ticker.ts'
 
 export type PartitionOptions<State, In extends Message, Task> = {

@@ -18,8 +18,8 @@ import { historyReader } from './history-reader.ts'
 import type { Instruments } from './instruments.ts'
 import { writeObservation } from './observation.ts'
 import { readPartition } from './partition.ts'
-import { policyReader } from './policy-reader.ts'
 import { toRecord } from './record.ts'
+import { policyReader } from './settings/policy-reader.ts'
 
 /** A stage with its side effects, as services/stages.ts lists them. */
 export type StageEntry<State, In extends Message, Task> = {

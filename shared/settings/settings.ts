@@ -26,7 +26,7 @@ export type Settings = {
   /** Empty: none is given. */
   commandConfig: string
   commandProperty: Properties
-  plaintextPassword: 'refuse' | 'allow'
+  plaintextPassword: 'deny' | 'allow'
   /** Empty: records are not signed. */
   recordSigning: string
   traceHeaders: 'off' | 'on'
@@ -125,7 +125,7 @@ export const settingTable: Record<SettingKey, Setting> = {
     description:
       'whether SASL PLAIN may send its password without TLS to another machine than this one',
     secret: false,
-    schema: { type: 'string', enum: ['refuse', 'allow'], default: 'refuse' },
+    schema: { type: 'string', enum: ['deny', 'allow'], default: 'deny' },
   },
   recordSigning: {
     variable: 'WEIR_RECORD_SIGNING',

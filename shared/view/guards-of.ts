@@ -73,7 +73,7 @@ function callOf(
     code,
     text,
     evidence,
-    stopped: counted?.verdict === 'reject',
+    stopped: counted?.verdict === 'deny',
     approval: approval === undefined ? null : decisionOn(approval),
   }
 }

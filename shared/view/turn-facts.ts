@@ -95,7 +95,7 @@ export function isEffective({ intervention, shadow }: InterventionRaised): boole
 
 /** A withdrawn approval is no refusal: nobody judged the call. */
 export function isRefusal({ verdict, code }: Pick<CallVerdict, 'verdict' | 'code'>): boolean {
-  return verdict === 'reject' && code !== withdrawnCode
+  return verdict === 'deny' && code !== withdrawnCode
 }
 
 /** Whether an intervention ended the turn, or forbade it further calls. */

@@ -2,11 +2,13 @@
 // format lacks is absent, and each user names those that it needs.
 // Owns: the shapes. Does not own: a vendor's JSON, which only the folder of a format knows.
 
+import type { Agent } from '../agents/agents.ts'
+import type { AcceptedOptions } from '../agents/file/source.ts'
 import type { PartEvent } from '../contract/messages.ts'
 import type { UnjudgedKind } from '../contract/unjudged-kinds.ts'
 import type { Piece, ReadExchange, ToRead } from '../transcript/transcript.ts'
 import type { SentEvent } from './event-stream.ts'
-import type { Failed, Finished, ModelAnswer } from './exchange.ts'
+import type { Failed, Finished, ModelAnswer, ProviderRequest } from './exchange.ts'
 import type { Secret } from './faults/short-reason.ts'
 
 export type Json = Record<string, unknown>
@@ -21,6 +23,8 @@ export type WireFormat<Name extends string = string> = {
   request?: RequestFormat
   answer?: AnswerFormat
   stream?: StreamFormat
+  /** Present for an API that agents of Weir use without an SDK. */
+  agent?: AgentFormat
 }
 
 /** Histories, requests and finished answers as pieces. The readers throw `transcript.invalid`. */
@@ -59,31 +63,52 @@ export type SessionFormat = {
 
 /** The body of a request on the network. */
 export type RequestFormat = {
-  /** The end of its paths, in small letters. */
-  path: string
+  /** Its name for people. */
+  title: string
+  routes: readonly Route[]
   /** The member with the history. */
-  history: 'messages' | 'input'
+  history: string
+  /** The model, if the path names it and not the body. */
+  model?(path: string): string
+  /** The members that stay from run to run of one program. */
+  program: readonly string[]
+  /** The limits of the tokens of an answer, as the request has them. */
+  outputLimits(body: Json): unknown[]
   /** The member by which a request leaves its history, or its answer, at the provider. */
   elsewhere(body: Json): UnjudgedKind | undefined
-  /** A request that lets the model give more than one answer. */
-  asksForSeveral(body: Json): boolean
+  /** The number of answers that the model may give, as the request has it. */
+  answers(body: Json): unknown
   /** Whether the model may call a tool of the client. */
   hasTools(body: Json): boolean
-  /** Whether a message of the history is of the model and calls a tool. */
-  isCall(message: Json): boolean
+  /**
+   * What identifies each call in a message of the history: its id, its name, and without an id its
+   * arguments. None: it is not of the model, or calls nothing.
+   */
+  calls(message: Json): CallWords[]
   /** Whether a message of the history is of the model. */
   isOfModel(message: Json): boolean
   /** The text of a message of the user; undefined: it is none, or a tool's result. */
   userText(message: Json): string | undefined
+  /** The text of a message of the model. */
+  modelText(message: Json): string
   edit: RequestEdits
 }
+
+/**
+ * How a request on the network is recognized. `end`: of its path, in small letters. `query`: a
+ * parameter that it must have. `streams`: the path decides that the answer is a stream; default: the
+ * body does.
+ */
+export type Route = { end: string; query?: readonly [name: string, value: string]; streams?: true }
+
+export type CallWords = readonly [id: string, name: unknown, text?: unknown]
 
 /** The smallest changes to a request, for guests. */
 export type RequestEdits = {
   /** The text behind the history, for this request only. */
   addAdvice(body: Json, text: string): BodyEdit[]
-  /** The value of `tool_choice` that forbids calls. */
-  noTools: unknown
+  /** Forbids calls, and keeps the tools. */
+  withoutCalls(body: Json): BodyEdit[]
 }
 
 /** `set`: the field at the path. `append`: to the list at the path. */
@@ -99,6 +124,10 @@ export type AnswerFormat = {
   reader(options: ReaderOptions): AnswerReader
   /** The whole body of an answer. */
   write(answer: ModelAnswer): Json
+  /** The member of a body with its usage. */
+  usage: string
+  /** The messages of a history that the answer with this body adds. */
+  messages(body: Json): Json[]
 }
 
 /**
@@ -117,6 +146,44 @@ export type AnswerReader = {
   /** The last events, after the end of the stream or an `interruption` (undefined: none). */
   end(interruption: unknown): PartEvent[]
   ending(interruption: unknown): Finished | Failed
+}
+
+/** An API for agents of Weir. The gateway sends the requests with its own HTTP client. */
+export type AgentFormat = {
+  /** The variable that holds the key if an agent file names none. */
+  keyVariable: string
+  /** The values of a model's options that the API has. */
+  accepts: AcceptedOptions
+  /** The address of a streamed request, and the headers with the key. */
+  target(model: ModelAddress): HttpTarget
+  /** A request that costs nothing and fails if the provider does not know the model. */
+  check(model: ModelAddress): HttpTarget
+  /** The body of a request. Throws if a tool's schema is not JSON, in an unchecked agent. */
+  write(agent: Agent, request: ProviderRequest): Json
+  /** The body of an error: its types and codes, and its message (empty: none). */
+  error(body: unknown): { words: unknown[]; statement: string }
+  recording: RecordingFormat
+}
+
+/** `baseUrl`: without a final slash; undefined: the provider's own. `path`: the encoded model. */
+export type ModelAddress = { baseUrl: string | undefined; apiKey: string; path: string }
+
+export type HttpTarget = { url: string; headers: Record<string, string> }
+
+/** How a recorded stream of an API is recognized. */
+export type RecordingFormat = {
+  /** Each event of a stream repeats the type of its payload as its name. */
+  hasNamedEvents: boolean
+  /** Whether a JSON object is the body of a server that does not stream. */
+  isWhole(body: Json): boolean
+  /** The types of the events that end a response. */
+  lastTypes: ReadonlySet<string>
+  /** Matches only the first event of a response. */
+  first: RegExp
+  /** Matches only its last event. */
+  last: RegExp
+  /** Matches some event of every response, or its whole body. */
+  any: RegExp
 }
 
 /** The events of a streamed answer. */

@@ -54,6 +54,18 @@ function isOfModel(format: HistoryFormat): format is ModelFormat {
   return format.request !== undefined && format.answer !== undefined && format.stream !== undefined
 }
 
+/** The format of an API that agents use without an SDK. */
+export type AgentModelFormat = ModelFormat & Required<Pick<WireFormat, 'agent'>>
+
+/** Its name in agent files. */
+export type AgentFormatName = Extract<(typeof formats)[number], { agent: object }>['name']
+
+export const agentFormats: readonly AgentModelFormat[] = modelFormats.filter(isForAgents)
+
+function isForAgents(format: ModelFormat): format is AgentModelFormat {
+  return format.agent !== undefined
+}
+
 /** A format that `weir import-transcript` reads. */
 export type FileFormat = TranscriptFormat & { file: TranscriptFile }
 

@@ -8,8 +8,8 @@ import { openEmbeddedBus } from '../../shared/bus/embedded/bus.ts'
 import type { Synchronous } from '../../shared/bus/embedded/file/open-file.ts'
 import { decode } from '../../shared/codec/codec.ts'
 import { systemClock } from '../../shared/lib/clock.ts'
-import { createLog } from '../../shared/lib/log.ts'
-import { foldFrom } from '../../shared/runtime/position.ts'
+import { createLog } from '../../shared/lib/log/log.ts'
+import { foldFrom } from '../../shared/runtime/log/position.ts'
 import { readSettings } from '../../shared/settings/settings.ts'
 import {
   type BenchProvider,

@@ -16,10 +16,6 @@ import { mkdtempSync, rmdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { startCommand } from '../../services/executor/performer/tools/command/command.ts'
-import { httpTools } from '../../services/executor/performer/tools/http/http.ts'
-import { moduleTools } from '../../services/executor/performer/tools/module/module.ts'
-import type { RunningTool } from '../../services/executor/performer/tools/tool.ts'
 import { executor } from '../../services/executor/reducer.ts'
 import type { Turn } from '../../services/executor/turn.ts'
 import { defaultPolicy, policyOf } from '../../shared/agents/agents.ts'
@@ -36,6 +32,10 @@ import type {
 } from '../../shared/contract/messages.ts'
 import { systemClock } from '../../shared/lib/clock.ts'
 import { sandboxBackend } from '../../shared/lib/sandbox/backend.ts'
+import { startCommand } from '../../shared/tools/command/command.ts'
+import { httpTools } from '../../shared/tools/http/http.ts'
+import { moduleTools } from '../../shared/tools/module/module.ts'
+import type { RunningTool } from '../../shared/tools/tool.ts'
 import type { Row } from './row.ts'
 
 const laps = 30
@@ -151,7 +151,7 @@ function guarded(mode: GuardMode): RoundCleared['policy'] {
     version: '1',
     tools: [{ pattern: '*', mode }],
     deadlineMs: 1_000,
-    onTimeout: 'reject' as const,
+    onTimeout: 'deny' as const,
     rules: null,
   }
   return policyOf({ ...content, guards: [guard] })
@@ -160,7 +160,7 @@ function guarded(mode: GuardMode): RoundCleared['policy'] {
 function passed(place: { conversation: string; turn: number }, calls: Call[]): GuardVerdict {
   const verdicts = calls.map(({ ordinal }) => ({
     ordinal,
-    verdict: 'pass' as const,
+    verdict: 'allow' as const,
     code: '',
     text: '',
     evidence: null,

@@ -54,7 +54,7 @@ export async function playGuest(guard: Front, id: string, rounds: number): Promi
     times.after.push(
       await responseMs(async () => {
         const [call] = await conversation.afterModel({ request, answer })
-        if (call?.verdict !== 'run') throw new Error(`round ${n}: ${call?.verdict} ${call?.text}`)
+        if (call?.verdict !== 'allow') throw new Error(`round ${n}: ${call?.verdict} ${call?.text}`)
       }),
     )
   }

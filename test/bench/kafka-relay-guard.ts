@@ -16,10 +16,10 @@ export const passing: Guard<{ seen: number }> = {
   version: '1',
   tools: ['*'],
   deadlineMs: 60_000,
-  onTimeout: 'reject',
+  onTimeout: 'deny',
   judge: ({ seen } = { seen: 0 }, { calls }) => ({
     state: { seen: seen + calls.length },
-    verdicts: calls.map(({ ordinal }) => ({ ordinal, verdict: 'pass' })),
+    verdicts: calls.map(({ ordinal }) => ({ ordinal, verdict: 'allow' })),
   }),
 }
 

@@ -30,7 +30,7 @@ const guarded = policyOf({
       version: '1',
       tools: [{ pattern: '*', mode: 'enforce' }],
       deadlineMs: 60_000,
-      onTimeout: 'reject',
+      onTimeout: 'deny',
       rules: null,
     },
   ],

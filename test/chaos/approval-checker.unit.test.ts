@@ -37,7 +37,7 @@ const verdict = {
   ...round,
   guard: 'approval',
   version: 'v',
-  verdicts: ['pass', 'pass', 'reject', 'reject'].map((word, ordinal) => ({
+  verdicts: ['allow', 'allow', 'deny', 'deny'].map((word, ordinal) => ({
     ordinal,
     verdict: word,
     code: ['', '', 'approval.expired', 'approval.withdrawn'][ordinal],
@@ -53,9 +53,9 @@ const lines: Line[] = [
     { type: 'approval-pending', ...round, calls: calls.slice(1), until: 400 },
     'approval/0/0/0',
   ],
-  ['approvals', 150, answered(1, 'approve', 'ann')],
+  ['approvals', 150, answered(1, 'allow', 'ann')],
   ['approvals', 150, answered(1, 'reject', 'bob')],
-  ['activity', 151, decided(1, 'approved', 'ann'), 'approval/0/1/0'],
+  ['activity', 151, decided(1, 'allow', 'ann'), 'approval/0/1/0'],
   [
     'approvals',
     200,
@@ -64,7 +64,7 @@ const lines: Line[] = [
   ],
   ['activity', 201, decided(3, 'withdrawn', ''), 'approval/0/3/0'],
   ['approvals', 399, tick],
-  ['approvals', 400, answered(2, 'approve', 'eve')],
+  ['approvals', 400, answered(2, 'allow', 'eve')],
   ['activity', 401, decided(2, 'expired', ''), 'approval/0/5/0'],
   ['guard-verdicts.approval', 401, verdict, 'approval/0/5/1'],
 ]
@@ -73,7 +73,7 @@ function soundRun(): Evidence {
   const evidence = evidenceOf(lines, [start(0, 's0'), { ...start(1, 's1'), at: 160 }])
   const decision = (
     ordinal: number,
-    answer: 'approve' | 'reject',
+    answer: 'allow' | 'deny',
     by: string,
     counted: boolean | undefined,
   ) => ({
@@ -84,10 +84,10 @@ function soundRun(): Evidence {
     counted,
   })
   evidence.decisions = [
-    decision(1, 'approve', 'ann', true),
-    decision(1, 'reject', 'bob', false),
-    decision(2, 'approve', 'eve', false),
-    decision(2, 'approve', 'unanswered', undefined),
+    decision(1, 'allow', 'ann', true),
+    decision(1, 'deny', 'bob', false),
+    decision(2, 'allow', 'eve', false),
+    decision(2, 'allow', 'unanswered', undefined),
   ]
   return evidence
 }
@@ -123,12 +123,12 @@ const violations: [name: string, plant: (evidence: Evidence) => void, expected: 
   ],
   [
     'a second decision that counted',
-    (e) => change(e, 'approval-decided', { outcome: 'rejected', by: 'bob' }),
-    "reported as rejected by 'bob'",
+    (e) => change(e, 'approval-decided', { outcome: 'deny', by: 'bob' }),
+    "reported as deny by 'bob'",
   ],
   [
     'a late decision that counted',
-    (e) => change(e, 'approval-decided', { outcome: 'approved', by: 'eve' }, 2),
+    (e) => change(e, 'approval-decided', { outcome: 'allow', by: 'eve' }, 2),
     "log requires expired by ''",
   ],
   [
@@ -148,8 +148,8 @@ const violations: [name: string, plant: (evidence: Evidence) => void, expected: 
   ],
   [
     'a verdict that passes a call without approval',
-    (e) => change(e, 'approval-answered', { answer: 'reject' }),
-    'is [0 approved,1 approved',
+    (e) => change(e, 'approval-answered', { answer: 'deny' }),
+    'is [0 allow,1 allow',
   ],
   ['a round without a verdict', (e) => remove(e, 'guard-verdict'), 'got no verdict'],
   [
@@ -160,7 +160,7 @@ const violations: [name: string, plant: (evidence: Evidence) => void, expected: 
   [
     'a start before the approval',
     (e) => Object.assign(e.starts[1]!, { at: 149 }),
-    'started at 149, and was approved at 150',
+    'started at 149, and was allow at 150',
   ],
 ]
 

@@ -1,6 +1,6 @@
 // The people of a run: a call whose argument `risk` names a person waits for one. Most decide
 // within seconds, some never, some near the deadline, and now and then two decide at once. Each
-// decides from a process outside the fleet, as `weir approve` does, under their own name.
+// decides from a process outside the fleet, as `weir allow` does, under their own name.
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -69,7 +69,7 @@ export function startApprovers({
     const dice = createRandom(`${seed}/person/${call.id}`)
     for (let deciders = dice.chance(0.25) ? 2 : 1; deciders > 0; deciders -= 1) {
       const delayMs = delayOf(dice, round.until - Date.now())
-      const answer = dice.chance(0.75) ? 'approve' : 'reject'
+      const answer = dice.chance(0.75) ? 'allow' : 'deny'
       if (delayMs === undefined) continue
       const one = decide(
         {
@@ -95,7 +95,7 @@ export function startApprovers({
     decisions.push(decision)
     const { id, answer, by } = decision
     const reply = await approvals
-      .decide({ id, answer, by, reason: answer === 'reject' ? 'not today' : '' })
+      .decide({ id, answer, by, reason: answer === 'deny' ? 'not today' : '' })
       .catch(() => undefined)
     decision.counted = reply?.counted // a failed write may still be in the log
   }

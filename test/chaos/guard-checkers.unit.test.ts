@@ -72,7 +72,7 @@ const violations: [name: string, plant: (evidence: Evidence) => void, expected: 
   ],
   [
     'a veto that no guard gave',
-    (e) => Object.assign(verdictsOf(e, 'rounds-cleared')[1]!, { verdict: 'pass' }),
+    (e) => Object.assign(verdictsOf(e, 'rounds-cleared')[1]!, { verdict: 'allow' }),
     'and no guard rejected it',
   ],
   [
@@ -118,7 +118,7 @@ const violations: [name: string, plant: (evidence: Evidence) => void, expected: 
   ],
   [
     'a verdict that is not the guard’s',
-    (e) => Object.assign(verdictsOf(e, lookout)[0]!, { verdict: 'reject' }),
+    (e) => Object.assign(verdictsOf(e, lookout)[0]!, { verdict: 'deny' }),
     'and must be',
   ],
   [
@@ -180,7 +180,7 @@ describe('the chaos checkers for a run with guards', () => {
 
   it('allow a call to run without an answer of its guard only if on-timeout allows it, and only after the deadline', () => {
     const late = () => runWithLateGuard().records.find(({ topic }) => topic === lookout)
-    expect(late()?.message).toMatchObject({ verdicts: [{ verdict: 'reject' }] })
+    expect(late()?.message).toMatchObject({ verdicts: [{ verdict: 'deny' }] })
     const problemsOf = (evidence: Evidence) =>
       check(evidence).filter(({ checker }) => checker !== 'guard-answers')
     expect(problemsOf(runWithLateGuard())).toEqual([])

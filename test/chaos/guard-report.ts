@@ -43,8 +43,8 @@ function linesOf(guard: string, evidence: Evidence): string {
   return [
     `in force in ${cleared.length} rounds, for ${modes.filter((mode) => mode === 'enforce').length} calls to enforce and ${modes.filter((mode) => mode === 'shadow').length} as a shadow`,
     `${rounds.size} rounds answered, ${answers.length - rounds.size} answers again`,
-    `of the calls that waited for it ${count(({ answer, verdict }) => answer === 'verdicts' && verdict === 'pass')} passed and ${count(({ answer, verdict }) => answer === 'verdicts' && verdict === 'reject')} were rejected`,
-    `at its deadline ${count(({ answer, verdict }) => answer === 'silent' && verdict === 'reject')} rejected and ${count(({ answer, verdict }) => answer === 'silent' && verdict === 'pass')} let through`,
+    `of the calls that waited for it ${count(({ answer, verdict }) => answer === 'verdicts' && verdict === 'allow')} passed and ${count(({ answer, verdict }) => answer === 'verdicts' && verdict === 'deny')} were rejected`,
+    `at its deadline ${count(({ answer, verdict }) => answer === 'silent' && verdict === 'deny')} rejected and ${count(({ answer, verdict }) => answer === 'silent' && verdict === 'allow')} let through`,
     `${waitedAtRemoval(guard, evidence)} rounds waited when it was removed`,
   ].join('; ')
 }

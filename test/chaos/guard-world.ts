@@ -17,7 +17,7 @@ export const guardKinds: Record<
   GuardName,
   Omit<RiskOptions, 'name' | 'version'> & { instances: number }
 > = {
-  ledger: { tools: ['pay', 'ch*', 'note'], deadlineMs: 6_000, onTimeout: 'reject', instances: 2 },
+  ledger: { tools: ['pay', 'ch*', 'note'], deadlineMs: 6_000, onTimeout: 'deny', instances: 2 },
   lookout: { tools: ['*'], deadlineMs: 8_000, onTimeout: 'allow', instances: 1 },
 }
 

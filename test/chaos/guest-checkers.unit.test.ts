@@ -20,7 +20,7 @@ const calls = ['a', 'b'].map((mark, ordinal) => ({
 const response = { attempt: 'key.1', text: '', calls }
 const ledger = {
   name: 'ledger',
-  onTimeout: 'reject',
+  onTimeout: 'deny',
   deadlineMs: 1_000,
   tools: [{ pattern: '*', mode: 'enforce' }],
 }
@@ -50,13 +50,13 @@ const lines: Line[] = [
       type: 'guard-verdict',
       ...round,
       verdicts: [
-        { ordinal: 0, verdict: 'pass' },
-        { ordinal: 1, verdict: 'reject' },
+        { ordinal: 0, verdict: 'allow' },
+        { ordinal: 1, verdict: 'deny' },
       ],
     },
   ],
   ['activity', 105, verdict('wait', 'wait'), 'executor/0/0/0'],
-  ['activity', 106, verdict('run', 'refuse'), 'executor/0/1/0'],
+  ['activity', 106, verdict('allow', 'deny'), 'executor/0/1/0'],
   ['guest-events', 110, { type: 'round-outcome', ...round, response, results }, 'loop-detector/1'],
   ['activity', 120, { type: 'turn-finished', conversation, turn: 0 }, 'guest/0/3/0'],
 ]
@@ -116,7 +116,7 @@ const violations: [name: string, plant: (evidence: Evidence) => void, expected: 
   ],
   [
     'a call that ran although it was refused later',
-    (e) => again(e, 'guest-verdicts', verdict('refuse', 'refuse')),
+    (e) => again(e, 'guest-verdicts', verdict('deny', 'deny')),
     'the call a ran although its newest verdict was refuse',
   ],
   ['a call that ran twice', (e) => e.guests.runs.push(run(e)), 'the call a ran 2 times'],

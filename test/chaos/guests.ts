@@ -136,7 +136,7 @@ export function startGuests({ fronts, random, clients }: GuestsOptions): GuestLo
     { id, mark }: Call,
     verdict: CallVerdict | undefined,
   ): Block {
-    const isRun = verdict?.verdict === 'run'
+    const isRun = verdict?.verdict === 'allow'
     const text = isRun ? `did ${mark}` : (verdict?.text ?? 'Not run: no answer of the front.')
     if (isRun) runs.push({ conversation, mark: mark ?? '', at: Date.now(), text })
     return { type: 'tool_result', tool_use_id: id, content: text, is_error: !isRun }
@@ -157,7 +157,7 @@ export function startGuests({ fronts, random, clients }: GuestsOptions): GuestLo
         | { calls: CallVerdict[] }
         | undefined
       if (got === undefined) return []
-      if (got.calls.every(({ verdict }) => verdict !== 'wait')) return got.calls
+      if (got.calls.every(({ verdict }) => verdict !== 'pending')) return got.calls
     }
   }
 

@@ -20,7 +20,7 @@ const ledger = {
   version: 'v1',
   tools: [{ pattern: 'pay', mode: 'enforce' }],
   deadlineMs: 1_000,
-  onTimeout: 'reject',
+  onTimeout: 'deny',
 }
 const lookout = {
   name: 'lookout',
@@ -36,11 +36,11 @@ const calls = ['{"n":"0"}', '{"n":"1"}', '{"n":"2","risk":"ledger"}'].map((raw, 
   raw,
   problem: null,
 }))
-const pass = { verdict: 'pass', code: '', text: '', evidence: null }
+const pass = { verdict: 'allow', code: '', text: '', evidence: null }
 const text = 'ledger v1 has seen 1 calls before; it does not want this one.'
 const verdicts = [
   { ordinal: 0, ...pass },
-  { ordinal: 2, verdict: 'reject', code: 'risk', text, evidence: null },
+  { ordinal: 2, verdict: 'deny', code: 'risk', text, evidence: null },
 ]
 const verdict = {
   type: 'guard-verdict',
@@ -153,7 +153,7 @@ export function guardedRun(): Evidence {
  * The same, but `lookout` enforces for look and answers too late. Its on-timeout allows the call.
  */
 export function runWithLateGuard(): Evidence {
-  const late = [{ ordinal: 1, verdict: 'reject', code: 'risk', text: 'no', evidence: null }]
+  const late = [{ ordinal: 1, verdict: 'deny', code: 'risk', text: 'no', evidence: null }]
   const given = [{ ordinal: 1, ...pass, code: 'guard.silent' }]
   const evidence = withGuards(
     [

@@ -19,7 +19,7 @@ import type {
 export type CountedVerdict = {
   guard: string
   answer: GuardAnswer
-  verdict: 'pass' | 'reject'
+  verdict: 'allow' | 'deny'
   time: number
   at: string
 }
@@ -93,7 +93,7 @@ export function passTime<Call extends Waiting>(
         {
           guard: name,
           answer: 'silent',
-          verdict: onTimeout === 'allow' ? 'pass' : 'reject',
+          verdict: onTimeout === 'allow' ? 'allow' : 'deny',
           time,
           at,
         },
@@ -125,10 +125,10 @@ export function applyAnswer<Call extends Waiting>(
   for (const call of required) {
     const isRejected =
       !isUsable ||
-      verdicts.some(({ ordinal, verdict }) => ordinal === call.ordinal && verdict === 'reject')
+      verdicts.some(({ ordinal, verdict }) => ordinal === call.ordinal && verdict === 'deny')
     const answer = isUsable ? 'verdicts' : 'unusable'
     if (call.awaited?.some(({ name }) => name === guard))
-      applyVerdict(call, { guard, answer, verdict: isRejected ? 'reject' : 'pass', time, at }, end)
+      applyVerdict(call, { guard, answer, verdict: isRejected ? 'deny' : 'allow', time, at }, end)
   }
 }
 
@@ -141,7 +141,7 @@ function applyVerdict<Call extends Waiting>(
   if (call.awaited === undefined) return
   call.counted.push(counted)
   const awaited = call.awaited.filter(({ name }) => name !== counted.guard)
-  const how = counted.verdict === 'reject' ? 'vetoed' : awaited.length === 0 ? 'passed' : undefined
+  const how = counted.verdict === 'deny' ? 'vetoed' : awaited.length === 0 ? 'passed' : undefined
   call.awaited = how === undefined ? awaited : undefined
   if (how !== undefined) end(call, how)
 }

@@ -6,7 +6,7 @@ import { applyAnswer, type Waiting } from './waits.ts'
 
 const awaited = ['approval', 'ledger'].map((name) => ({
   name,
-  onTimeout: 'reject' as const,
+  onTimeout: 'deny' as const,
   due: 100,
 }))
 const call = (ordinal: number): Waiting => ({
@@ -16,7 +16,7 @@ const call = (ordinal: number): Waiting => ({
   counted: [],
   awaited,
 })
-const answer = (guard: string, verdicts: [ordinal: number, verdict: 'pass' | 'reject'][]) =>
+const answer = (guard: string, verdicts: [ordinal: number, verdict: 'allow' | 'deny'][]) =>
   ({
     guard,
     verdicts: verdicts.map(([ordinal, verdict]) => ({ ordinal, verdict })),
@@ -30,13 +30,13 @@ it.each([
   applyAnswer(
     calls,
     answer(first, [
-      [1, 'reject'],
-      [2, 'pass'],
+      [1, 'deny'],
+      [2, 'allow'],
     ]),
     10,
     'a',
     () => {},
   )
-  applyAnswer(calls, answer(second, [[2, 'pass']]), 20, 'b', () => {})
+  applyAnswer(calls, answer(second, [[2, 'allow']]), 20, 'b', () => {})
   expect(calls[1]?.counted.map((one) => one.answer)).toEqual(['verdicts', expected])
 })

@@ -66,7 +66,7 @@ describe.each(['2026-07-28', '2025-11-25'])('a question of a server of %s', (era
     const listed: unknown[] = []
     await played('ask', async (weir, { id }) => {
       listed.push(...(await weir.approvals()))
-      await weir.reject(id)
+      await weir.deny(id)
     })
     expect(listed).toMatchObject([
       {
@@ -83,16 +83,16 @@ describe.each(['2026-07-28', '2025-11-25'])('a question of a server of %s', (era
 
   it('gets the values of a person with the defaults of its schema, and goes on', async () => {
     const { text, statuses, outcomes } = await played('ask', (weir, { id, hash }) =>
-      weir.approve(id, { by: 'ada', hash, values: '{"seat":"aisle"}' }),
+      weir.allow(id, { by: 'ada', hash, values: '{"seat":"aisle"}' }),
     )
     expect(statuses).toEqual(['ok'])
-    expect(outcomes).toEqual(['approved'])
+    expect(outcomes).toEqual(['allow'])
     expect(text).toContain('"action":"accept"')
     expect(text).toContain('"content":{"meals":1,"seat":"aisle"}')
   })
 
   it('is declined by a rejection', async () => {
-    const { text, outcomes } = await played('ask', (weir, { id }) => weir.reject(id))
+    const { text, outcomes } = await played('ask', (weir, { id }) => weir.deny(id))
     expect(text).toBe('answered {"action":"decline"}')
     expect(outcomes).toEqual(['rejected'])
   })
@@ -111,9 +111,9 @@ describe.each(['2026-07-28', '2025-11-25'])('a question of a server of %s', (era
     const { text } = await played('ask', async (weir, { id }) => {
       for (const values of [undefined, 'no', '{"seat":"roof"}', '{"seat":"aisle","x":1}'])
         await weir
-          .approve(id, values === undefined ? {} : { values })
+          .allow(id, values === undefined ? {} : { values })
           .catch(({ code, message }) => faults.push(`${code} ${message.split(': ')[1]}`))
-      await weir.approve(id, { values: '{"seat":"window","meals":0}' })
+      await weir.allow(id, { values: '{"seat":"window","meals":0}' })
     })
     expect(faults).toEqual([
       "message.invalid must have required property 'seat'.",
@@ -128,8 +128,8 @@ describe.each(['2026-07-28', '2025-11-25'])('a question of a server of %s', (era
     const { text } = await played('page', async (weir, { id }) => {
       const [waiting] = await weir.approvals()
       expect(waiting?.question).toMatchObject({ mode: 'url', url: 'https://bank.example/in' })
-      await expect(weir.approve(id, { values: '{"pin":1}' })).rejects.toThrow('a page')
-      await weir.approve(id)
+      await expect(weir.allow(id, { values: '{"pin":1}' })).rejects.toThrow('a page')
+      await weir.allow(id)
     })
     expect(text).toBe('answered {"action":"accept"}')
   })
@@ -138,7 +138,7 @@ describe.each(['2026-07-28', '2025-11-25'])('a question of a server of %s', (era
     let asked = 0
     const { text, statuses } = await played('insist', (weir, { id }) => {
       asked += 1
-      return weir.reject(id)
+      return weir.deny(id)
     })
     expect(statuses).toEqual(['error'])
     expect(text).toMatch(/more questions|rounds|input/i)

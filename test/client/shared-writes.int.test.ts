@@ -114,12 +114,12 @@ describe('a process beside the owner', () => {
       version: '1',
       tools: ['act'],
       deadlineMs: 30_000,
-      onTimeout: 'reject',
+      onTimeout: 'deny',
       judge: (state, { calls }) => ({
         state,
         verdicts: calls.map(({ ordinal }) => ({
           ordinal,
-          verdict: 'reject',
+          verdict: 'deny',
           code: 'no-acts',
           text: 'No acts here.',
         })),
@@ -142,7 +142,7 @@ describe('a process beside the owner', () => {
       return (await beside.approvals())[0]?.id ?? ''
     }
     const first = owner.ask({ agent, text: 'go' })
-    await beside.approve(await waiting())
+    await beside.allow(await waiting())
     expect(await first.finished).toMatchObject({ reply: 'Done.' })
     const message = { conversation: 'c', messageId: 'm' }
     const second = owner.ask({ agent, text: 'go', ...message })

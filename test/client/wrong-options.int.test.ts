@@ -59,7 +59,7 @@ const guard = {
   version: '1',
   tools: ['pay'],
   deadlineMs: 500,
-  onTimeout: 'reject',
+  onTimeout: 'deny',
   judge: () => ({ state: undefined, verdicts: [] }),
 }
 
@@ -151,7 +151,7 @@ it.each([
   ['cancel', [], 'message.invalid', 'cancel needs an object of options'],
   ['cancel', [{ conversation: 'c' }], 'message.invalid', 'the message id is no text'],
   ['conversation', [], 'message.invalid', "the conversation's id is no text"],
-  ['approve', [], 'approval.unknown', 'no call waits'],
+  ['allow', [], 'approval.unknown', 'no call waits'],
   [
     'conversations',
     [{ where: { tenant: 'Ada Lovelace' } }],

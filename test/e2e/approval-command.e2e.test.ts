@@ -53,7 +53,7 @@ describe('weir approvals, approve and reject', () => {
     const asking = start([...ask, 'go'])
     await asking.shows("act needs a person's approval (production):")
     await asking.shows('{"env":"prod"}')
-    await asking.shows('weir approve ')
+    await asking.shows('weir allow ')
     const [waiting] = (await run(['approvals', '--json'])).out
       .split('\n')
       .map((line) => line && JSON.parse(line))
@@ -70,15 +70,15 @@ describe('weir approvals, approve and reject', () => {
     asking.child.kill('SIGKILL')
     await asking.ended
 
-    expect(await run(['approve', id, '--by', 'ann'])).toMatchObject({
+    expect(await run(['allow', id, '--by', 'ann'])).toMatchObject({
       code: 0,
-      out: `Approved: ${id}. act may run with exactly these arguments.\n`,
+      out: `Allowed: ${id}. act may run with exactly these arguments.\n`,
     })
-    expect(await run(['reject', id, '--reason', 'no'])).toMatchObject({
+    expect(await run(['deny', id, '--reason', 'no'])).toMatchObject({
       code: 4,
-      out: expect.stringContaining(`Nothing was changed: ${id} was approved by ann (claimed) at `),
+      out: expect.stringContaining(`Nothing was changed: ${id} was allowed by ann (claimed) at `),
     })
-    expect(await run(['approve', '0000-0000-0000'])).toMatchObject({
+    expect(await run(['allow', '0000-0000-0000'])).toMatchObject({
       code: 2,
       errors: expect.stringContaining('weir approvals lists'),
     })
@@ -89,7 +89,7 @@ describe('weir approvals, approve and reject', () => {
     expect(await run([...ask, 'and then?'])).toMatchObject({ code: 0 })
     expect((await starts(here)).length).toBeGreaterThanOrEqual(1)
     expect((await run(['inspect', 'c'])).out).toMatch(
-      new RegExp(`call 0: approved by ann \\(claimed\\) after .* \\(production,\\s+${id}\\)`),
+      new RegExp(`call 0: allowed by ann \\(claimed\\) after .* \\(production,\\s+${id}\\)`),
     )
   })
 
@@ -100,15 +100,15 @@ describe('weir approvals, approve and reject', () => {
     const asking = start([...ask, 'go'])
     await asking.shows("act needs a person's approval (production):")
     const { id } = JSON.parse((await run(['approvals', '--json'])).out)
-    expect(await run(['approve', id, '--by', 'ann'])).toMatchObject({
+    expect(await run(['allow', id, '--by', 'ann'])).toMatchObject({
       code: 0,
       out: expect.stringContaining('Approved'),
     })
-    expect(await run(['reject', id])).toMatchObject({
+    expect(await run(['deny', id])).toMatchObject({
       code: 4,
-      out: expect.stringContaining('was approved by ann'),
+      out: expect.stringContaining('was allowed by ann'),
     })
-    await asking.shows('act was approved by ann')
+    await asking.shows('act was allowed by ann')
     expect(await asking.ended).toMatchObject({ code: 0, out: 'Done.\n' })
     expect(await starts(here)).toHaveLength(1)
   })
@@ -147,7 +147,7 @@ onTerminals('at a terminal', () => {
     child.stdin.write('go\r')
     await shows('or n and why: ')
     child.stdin.write('n, not on a Friday\r')
-    await shows('act was rejected by')
+    await shows('act was denied by')
     await shows('Done.')
     expect(resultsOf(server.requests[1])).toEqual([expect.stringContaining('not on a Friday')])
     await shows('> ')
@@ -155,7 +155,7 @@ onTerminals('at a terminal', () => {
     await shows('or n and why: ')
     const { id } = JSON.parse((await run(['approvals', '--json'])).out)
     child.stdin.write(`${id.slice(0, 4)}\r`)
-    await shows('act was approved by')
+    await shows('act was allowed by')
     await shows('Done.')
     await shows('> ')
     child.stdin.write('\u0004')

@@ -163,7 +163,7 @@ withBrowser('the console', () => {
     const page = await tab(context, `${server.url}/console#/approvals`)
     await page.route('**/console/api/decide', async (route) => {
       const [waiting] = await server.weir.approvals()
-      await server.weir.reject(waiting?.id ?? '', { by: 'bob' })
+      await server.weir.deny(waiting?.id ?? '', { by: 'bob' })
       await page.waitForSelector('[data-outcome=rejected]')
       await route.continue()
     })
@@ -171,7 +171,7 @@ withBrowser('the console', () => {
     await page.waitForSelector('[data-call]')
     await page.keyboard.press('j')
     await page.keyboard.press('a')
-    await page.waitForSelector('[role=status]:has-text("was rejected by bob (claimed)")')
+    await page.waitForSelector('[role=status]:has-text("was denied by bob (claimed)")')
     expect(await page.textContent('[data-outcome=rejected]')).toContain('by bob (claimed)')
     expect(await turn.finished).toMatchObject({ outcome: 'answered' })
     await page.keyboard.press('1')
@@ -184,7 +184,7 @@ withBrowser('the console', () => {
   it('marks no name that a key proves as claimed', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'weir-keys-'))
     const apiKeys = join(folder, 'keys.json')
-    const key = createApiKey(apiKeys, { name: 'ann', tenant: null, roles: ['read', 'approve'] })
+    const key = createApiKey(apiKeys, { name: 'ann', tenant: null, roles: ['read', 'decide'] })
     await using server = await consoleServer(
       [says(call('deploy', { env: 'prod' })), says('I stop.')],
       { tools: [deploy], approvals, access: { apiKeys } },
@@ -244,6 +244,27 @@ withBrowser('the console', () => {
     await page.keyboard.press('Escape')
     await page.waitForSelector('text=No turn is open')
     expect(await turn.finished).toMatchObject({ outcome: 'cancelled' })
+    expect(page.problems).toEqual([])
+  })
+
+  it('keeps the focus and an open record of a live report when a turn arrives, and shows its help', async () => {
+    await using server = await consoleServer([says('Hello.'), says('Hello again.')])
+    await using context = await browser.newContext()
+    await server.weir.ask({ agent: 'helper', text: 'hi', conversation: 'c' }).finished
+    const page = await tab(context, `${server.url}/console#/conversation/c`)
+    await page.click('button:has-text("Help")')
+    await page.waitForSelector('dialog[open]:has-text("How to read this")')
+    await page.keyboard.press('Escape')
+    await page.waitForSelector('dialog', { state: 'detached' })
+    await page.click('.round-head')
+    await page.click('.round-row .records > summary')
+    await page.click('.round-row .record >> nth=0')
+    await page.waitForSelector('.round-row .record pre')
+    await page.locator('.round-head').focus()
+    await server.weir.ask({ agent: 'helper', text: 'again', conversation: 'c' }).finished
+    await page.waitForSelector('.turn-row:has-text("Turn 2")')
+    expect(await page.evaluate('document.activeElement.className')).toBe('head round-head')
+    expect(await page.locator('.round-row .record[open] pre').count()).toBe(1)
     expect(page.problems).toEqual([])
   })
 

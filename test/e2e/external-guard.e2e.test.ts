@@ -41,14 +41,14 @@ async function ask(mode: 'enforce' | 'shadow') {
   await writeFile(
     join(commands.folder, 'server.mjs'),
     `export default {
-      name: 'server', version: '1', tools: ['act'], deadlineMs: 20_000, onTimeout: 'reject',
+      name: 'server', version: '1', tools: ['act'], deadlineMs: 20_000, onTimeout: 'deny',
       external: true,
       async judge(_state, { calls }, { signal }) {
         const response = await fetch('http://127.0.0.1:${port}', { signal })
         const { allow } = await response.json()
         return { state: undefined, verdicts: calls.map(({ ordinal }) => allow
-          ? { ordinal, verdict: 'pass' }
-          : { ordinal, verdict: 'reject', code: 'server.no', text: 'Not now. Deploy tomorrow.' }) }
+          ? { ordinal, verdict: 'allow' }
+          : { ordinal, verdict: 'deny', code: 'server.no', text: 'Not now. Deploy tomorrow.' }) }
       },
     }`,
   )
@@ -77,7 +77,7 @@ describe('an external guard', () => {
     answer = { allow: true }
     const { code, out, errors } = await commands.run(['replay', '--guard', 'server.mjs'])
     expect({ code, errors }).toMatchObject({ code: 0 })
-    expect(out).toContain('would be a veto by server@1: server.no')
+    expect(out).toContain('would be a denial by server@1: server.no')
     expect(out).not.toContain('not judged')
     expect(requests).toBe(1)
     const plain = await commands.run(['replay'])
@@ -92,7 +92,7 @@ describe('an external guard', () => {
     const round = { conversation: 'c', turn: 0, round: 1, agent: 'a', time: 0, calls }
     const { signal } = new AbortController()
     expect(await policyServer.judge(undefined, round as never, { signal })).toMatchObject({
-      verdicts: [{ verdict: 'pass' }, { verdict: 'reject', text: 'Not on a Friday.' }],
+      verdicts: [{ verdict: 'allow' }, { verdict: 'deny', text: 'Not on a Friday.' }],
     })
     delete process.env.POLICY_URL
   })
@@ -103,7 +103,7 @@ describe('an external guard', () => {
     await writeFile(
       file,
       `export default { name: 'other', version: '1', tools: ['*'], deadlineMs: 1000,
-        onTimeout: 'reject', external: true, judge: () => ({}) }`,
+        onTimeout: 'deny', external: true, judge: () => ({}) }`,
     )
     const { code, errors } = await commands.run(['replay', '--guard', file])
     expect(code).toBe(2)

@@ -10,7 +10,7 @@ import type { Agent } from '../../shared/agents/agents.ts'
 import { decode } from '../../shared/codec/codec.ts'
 import type { Message } from '../../shared/contract/messages.ts'
 import { partitionOf } from '../../shared/contract/partition.ts'
-import { createLog } from '../../shared/lib/log.ts'
+import { createLog } from '../../shared/lib/log/log.ts'
 import { toRecord } from '../../shared/runtime/record.ts'
 import { readSettings } from '../../shared/settings/settings.ts'
 import { until, userMessage } from '../support/inbox.ts'
@@ -27,11 +27,11 @@ afterEach(async () => {
 
 const guardFile = `
 export default {
-  name: 'no-removal', version: '1', tools: ['exec'], deadlineMs: 10000, onTimeout: 'reject',
+  name: 'no-removal', version: '1', tools: ['exec'], deadlineMs: 10000, onTimeout: 'deny',
   judge: (state, { calls }) => ({
     state,
     verdicts: calls.map(({ ordinal, arguments: { command } }) =>
-      command.startsWith('rm') ? { ordinal, verdict: 'reject', code: 'removes', text: 'Nothing may be removed.' } : { ordinal, verdict: 'pass' }),
+      command.startsWith('rm') ? { ordinal, verdict: 'deny', code: 'removes', text: 'Nothing may be removed.' } : { ordinal, verdict: 'allow' }),
   }),
 }
 `
@@ -89,8 +89,8 @@ describe('weir guard', () => {
 
     const page = (await run(['inspect', 'c'])).out
     expect(page).toMatch(/guard +no-removal 1, a shadow: answered after/)
-    expect(page).toContain('call 0: would have been rejected (removes)')
-    expect(page).toContain('call 0: rejected (removes); this stopped it')
+    expect(page).toContain('call 0: would have been denied (removes)')
+    expect(page).toContain('call 0: denied (removes); this stopped it')
 
     expect(await run(['guard', 'remove', 'no-removal'])).toMatchObject({ code: 0 })
     expect((await run(['guard', 'list'])).out).toContain('no guard is registered')
@@ -175,7 +175,7 @@ describe('weir guard', () => {
       expect(
         metricOf(
           metrics,
-          'weir_guard_verdicts_total{guard="no-removal",mode="enforce",verdict="reject"}',
+          'weir_guard_verdicts_total{guard="no-removal",mode="enforce",verdict="deny"}',
         ),
       ).toBe(1)
       expect(metricOf(metrics, 'weir_partitions_assigned{stage="guard.no-removal"}')).toBe(4)
@@ -310,8 +310,8 @@ describe('weir guard', () => {
     for (const command of [
       ['guard', 'mode', 'spend', 'shadow'],
       ['guard', 'remove', 'spend'],
-      ['approve', 'abc'],
-      ['reject', 'abc'],
+      ['allow', 'abc'],
+      ['deny', 'abc'],
     ]) {
       const ended = await run([...command, '--data-folder', 'typo'])
       expect(ended).toMatchObject({
@@ -325,9 +325,9 @@ describe('weir guard', () => {
   it('accepts no decision without a name, and points to the help of the command', async () => {
     const { run } = await openFolder()
     for (const by of ['', '  ']) {
-      const ended = await run(['approve', 'abc', '--by', by])
+      const ended = await run(['allow', 'abc', '--by', by])
       expect(ended).toMatchObject({ code: 2, errors: expect.stringContaining('It is empty.') })
-      expect(ended.errors).toContain('(weir approve --help lists all options)')
+      expect(ended.errors).toContain('(weir allow --help lists all options)')
     }
     expect((await run(['guard', 'mode', 'spend', 'no-mode'])).errors).toContain(
       '(weir guard mode --help lists all options)',
@@ -356,7 +356,7 @@ describe('weir guard', () => {
     const { run, folder } = await openFolder()
     await writeFile(
       join(folder, 'bad.mjs'),
-      'export default { name: "Bad!", version: "1", tools: ["*"], deadlineMs: 5, onTimeout: "reject", judge() {} }',
+      'export default { name: "Bad!", version: "1", tools: ["*"], deadlineMs: 5, onTimeout: "deny", judge() {} }',
     )
     const bad = await run([...ask, '--guard', 'bad.mjs', 'go'])
     expect(bad.code).not.toBe(0)

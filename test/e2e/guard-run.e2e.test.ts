@@ -43,10 +43,10 @@ beforeAll(async () => {
   await writeFile(
     join(commands.folder, 'guard.mjs'),
     `export default {
-      name: 'no-removal', version: '1', tools: ['exec'], deadlineMs: 25000, onTimeout: 'reject',
+      name: 'no-removal', version: '1', tools: ['exec'], deadlineMs: 25000, onTimeout: 'deny',
       judge: (state, { calls }) => ({
         state,
-        verdicts: calls.map(({ ordinal }) => ({ ordinal, verdict: 'reject', code: 'removes', text: 'Nothing may be removed.' })),
+        verdicts: calls.map(({ ordinal }) => ({ ordinal, verdict: 'deny', code: 'removes', text: 'Nothing may be removed.' })),
       }),
     }`,
   )

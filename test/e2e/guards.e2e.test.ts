@@ -6,7 +6,7 @@ import { decode } from '../../shared/codec/codec.ts'
 import type { Guard } from '../../shared/contract/guard/guard.ts'
 import type { GuardMode, GuardVerdict, Message } from '../../shared/contract/messages.ts'
 import { guardKeyPrefix } from '../../shared/contract/topology.ts'
-import { createLog } from '../../shared/lib/log.ts'
+import { createLog } from '../../shared/lib/log/log.ts'
 import { removeGuard, switchGuard } from '../../shared/runtime/guards/guard-registry.ts'
 import { type RunningGuards, startGuards } from '../../shared/runtime/guards/start-guards.ts'
 import { until } from '../support/inbox.ts'
@@ -22,18 +22,18 @@ const noRemoval: Guard<{ seen: number }> = {
   version: '1',
   tools: ['exec'],
   deadlineMs: 20_000,
-  onTimeout: 'reject',
+  onTimeout: 'deny',
   judge: (state = { seen: 0 }, { calls }) => ({
     state: { seen: state.seen + calls.length },
     verdicts: calls.map(({ ordinal, arguments: { command } }) =>
       String(command).startsWith('rm')
         ? {
             ordinal,
-            verdict: 'reject',
+            verdict: 'deny',
             code: 'removes',
             text: `Nothing may be removed; ${state.seen} calls were seen before.`,
           }
-        : { ordinal, verdict: 'pass' },
+        : { ordinal, verdict: 'allow' },
     ),
   }),
 }
@@ -108,9 +108,9 @@ describe('a guard', () => {
       ).toEqual([
         [
           [0, 1],
-          ['pass', 'reject'],
+          ['allow', 'deny'],
         ],
-        [[], ['reject']],
+        [[], ['deny']],
       ])
       expect(verdicts[1]?.verdicts[0]?.text).toBe(
         'Nothing may be removed; 2 calls were seen before.',
@@ -145,7 +145,7 @@ describe('a guard', () => {
       const second = await pipeline.ask('second')
       expect(second.activity.find(({ type }) => type === 'guard-verdict-given')).toMatchObject({
         answer: 'silent',
-        verdicts: [{ verdict: 'pass' }],
+        verdicts: [{ verdict: 'allow' }],
       })
       expect(await pipeline.starts()).toHaveLength(1)
     })
@@ -165,7 +165,10 @@ describe('a guard', () => {
         if (command === 'throw') throw new Error('no idea')
         if (command === 'loop') for (;;);
         if (command === 'nonsense') return 'yes' as never
-        return { state, verdicts: round.calls.map(({ ordinal }) => ({ ordinal, verdict: 'pass' })) }
+        return {
+          state,
+          verdicts: round.calls.map(({ ordinal }) => ({ ordinal, verdict: 'allow' })),
+        }
       },
     }
     await withPipeline({ model: hangs }, async (pipeline) => {
@@ -213,7 +216,7 @@ describe('a guard', () => {
       ...(noRemoval as Guard),
       judge: (state, { calls }) => ({
         state,
-        verdicts: calls.map(({ ordinal }) => ({ ordinal, verdict: 'pass' })),
+        verdicts: calls.map(({ ordinal }) => ({ ordinal, verdict: 'allow' })),
         intervention: { reason: 'it lists too much', text: 'List less.' },
       }),
     }

@@ -77,17 +77,17 @@ describe('approval over Kafka', () => {
     const id = await waitingId()
     first.signal('SIGKILL')
     await first.ended
-    expect(await run('approve', id, '--by', 'ann')).toMatchObject({
+    expect(await run('allow', id, '--by', 'ann')).toMatchObject({
       code: 0,
       out: expect.stringContaining('Approved'),
     })
-    expect(await run('reject', id)).toMatchObject({
+    expect(await run('deny', id)).toMatchObject({
       code: 4,
-      out: expect.stringContaining('was approved by ann'),
+      out: expect.stringContaining('was allowed by ann'),
     })
     expect(await starts()).toBe(0)
     const second = up('approval')
-    await approved.shows('act was approved by ann')
+    await approved.shows('act was allowed by ann')
     expect(await approved.ended).toMatchObject({ code: 0, out: 'Done.\n' })
     expect(await starts()).toBe(1)
 
@@ -95,7 +95,7 @@ describe('approval over Kafka', () => {
       environment: environment(),
     })
     await rejected.shows("act needs a person's approval")
-    expect(await run('reject', await waitingId(), '--reason', 'not on a Friday')).toMatchObject({
+    expect(await run('deny', await waitingId(), '--reason', 'not on a Friday')).toMatchObject({
       code: 0,
     })
     expect(await rejected.ended).toMatchObject({ code: 0, out: 'Done.\n' })

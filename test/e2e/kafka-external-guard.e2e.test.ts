@@ -24,7 +24,7 @@ let judged = 0
 const policyServer = createServer(async (request, response) => {
   judged += 1
   const calls = (await json(request)) as { ordinal: number; arguments: { env: string } }[]
-  const verdicts = { test: 'pass', prod: 'ask', old: 'reject' } as Record<string, string>
+  const verdicts = { test: 'allow', prod: 'ask', old: 'deny' } as Record<string, string>
   response.end(JSON.stringify(calls.map(({ arguments: { env } }) => verdicts[env])))
 })
 
@@ -57,18 +57,18 @@ async function writeFiles(): Promise<void> {
   await writeFile(
     join(commands.folder, 'server.mjs'),
     `export default {
-      name: 'server', version: '1', tools: ['act'], deadlineMs: 30_000, onTimeout: 'reject',
+      name: 'server', version: '1', tools: ['act'], deadlineMs: 30_000, onTimeout: 'deny',
       external: true,
       async judge(_state, { calls }, { signal }) {
         const body = JSON.stringify(calls)
         const response = await fetch('http://127.0.0.1:${port}', { method: 'POST', body, signal })
         const verdicts = await response.json()
         return { state: undefined, verdicts: calls.map(({ ordinal }, at) =>
-          verdicts[at] === 'reject'
-            ? { ordinal, verdict: 'reject', code: 'server.no', text: 'This environment is gone.' }
+          verdicts[at] === 'deny'
+            ? { ordinal, verdict: 'deny', code: 'server.no', text: 'This environment is gone.' }
             : verdicts[at] === 'ask'
               ? { ordinal, verdict: 'ask', code: 'server.ask', text: 'This changes production.' }
-              : { ordinal, verdict: 'pass' }) }
+              : { ordinal, verdict: 'allow' }) }
       },
     }`,
   )
@@ -95,7 +95,7 @@ describe('an external guard over Kafka', () => {
     const listed = (await run('approvals', '--json')).out.trim().split('\n')
     expect(listed).toHaveLength(1)
     const { id } = JSON.parse(listed[0] ?? '') as { id: string }
-    expect(await run('approve', id, '--by', 'ann')).toMatchObject({ code: 0 })
+    expect(await run('allow', id, '--by', 'ann')).toMatchObject({ code: 0 })
     expect(await asking.ended).toMatchObject({ code: 0, out: 'Done.\n' })
 
     expect(resultsOf(commands.server.requests[1])).toEqual([

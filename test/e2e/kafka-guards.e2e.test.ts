@@ -11,7 +11,7 @@ import { openKafkaBus } from '../../shared/bus/kafka/bus.ts'
 import type { Bus } from '../../shared/contract/bus.ts'
 import type { Guard } from '../../shared/contract/guard/guard.ts'
 import { systemClock } from '../../shared/lib/clock.ts'
-import { createLog } from '../../shared/lib/log.ts'
+import { createLog } from '../../shared/lib/log/log.ts'
 import {
   registeredGuards,
   removeGuard,
@@ -42,21 +42,21 @@ const noRemoval: Guard = {
   version: '1',
   tools: ['exec'],
   deadlineMs: 20_000,
-  onTimeout: 'reject',
+  onTimeout: 'deny',
   judge: (state, { calls }) => ({
     state,
     verdicts: calls.map(({ ordinal, arguments: { command } }) =>
       String(command).startsWith('rm')
-        ? { ordinal, verdict: 'reject', code: 'removes', text: 'Nothing may be removed.' }
-        : { ordinal, verdict: 'pass' },
+        ? { ordinal, verdict: 'deny', code: 'removes', text: 'Nothing may be removed.' }
+        : { ordinal, verdict: 'allow' },
     ),
   }),
 }
 
 const guardFile = `
 export default {
-  name: 'no-removal', version: '1', tools: ['exec'], deadlineMs: 20000, onTimeout: 'reject',
-  judge: (state, { calls }) => ({ state, verdicts: calls.map(({ ordinal }) => ({ ordinal, verdict: 'reject', code: 'removes', text: 'Nothing may be removed.' })) }),
+  name: 'no-removal', version: '1', tools: ['exec'], deadlineMs: 20000, onTimeout: 'deny',
+  judge: (state, { calls }) => ({ state, verdicts: calls.map(({ ordinal }) => ({ ordinal, verdict: 'deny', code: 'removes', text: 'Nothing may be removed.' })) }),
 }
 `
 
@@ -130,7 +130,7 @@ describe('weir guard over Kafka', () => {
           expect(
             metricOf(
               metrics,
-              'weir_guard_verdicts_total{guard="no-removal",mode="enforce",verdict="reject"}',
+              'weir_guard_verdicts_total{guard="no-removal",mode="enforce",verdict="deny"}',
             ),
           ).toBe(1)
           expect(metricOf(metrics, 'weir_guard_late_total{guard="no-removal"}')).toBe(0)

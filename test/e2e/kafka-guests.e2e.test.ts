@@ -194,7 +194,7 @@ describe('guests on Kafka', () => {
         killed.signal('SIGKILL')
         await killed.ended
         const next = up([stage])
-        expect(await verdicts).toMatchObject([{ callId: 'c', verdict: 'run' }])
+        expect(await verdicts).toMatchObject([{ callId: 'c', verdict: 'allow' }])
         await stop([others, next])
       } finally {
         await guard.close()

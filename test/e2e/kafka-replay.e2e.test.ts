@@ -114,8 +114,8 @@ describe('weir replay over Kafka', () => {
     ])
     writeFileSync(
       join(commands.folder, 'no-act.mjs'),
-      `const rejected = ({ ordinal }) => ({ ordinal, verdict: 'reject', code: 'no', text: 'Not this.' })
-export default { name: 'no-act', version: '1', tools: ['act'], deadlineMs: 500, onTimeout: 'reject', judge: (state, { calls }) => ({ state, verdicts: calls.map(rejected) }) }
+      `const rejected = ({ ordinal }) => ({ ordinal, verdict: 'deny', code: 'no', text: 'Not this.' })
+export default { name: 'no-act', version: '1', tools: ['act'], deadlineMs: 500, onTimeout: 'deny', judge: (state, { calls }) => ({ state, verdicts: calls.map(rejected) }) }
 `,
     )
     const guarded = await replayed({ guard: join(commands.folder, 'no-act.mjs'), since: middle })

@@ -74,13 +74,13 @@ const noRemoval: Guard = {
   version: '1',
   tools: ['exec'],
   deadlineMs: 30_000,
-  onTimeout: 'reject',
+  onTimeout: 'deny',
   judge: (state, { calls }) => ({
     state,
     verdicts: calls.map(({ ordinal, arguments: { command } }) =>
       String(command).startsWith('rm')
-        ? { ordinal, verdict: 'reject', code: 'removes', text: 'Nothing may be removed.' }
-        : { ordinal, verdict: 'pass' },
+        ? { ordinal, verdict: 'deny', code: 'removes', text: 'Nothing may be removed.' }
+        : { ordinal, verdict: 'allow' },
     ),
   }),
 }
@@ -199,7 +199,7 @@ describe('one user per principal with the printed rights', () => {
         seen.push(value.type === 'call-finished' ? `call ${value.status}` : value.type)
         if (value.type === 'approval-pending') {
           const [waiting] = await approvals.waiting()
-          await approvals.decide({ id: waiting?.id ?? '', answer: 'approve', by: 'ann' })
+          await approvals.decide({ id: waiting?.id ?? '', answer: 'allow', by: 'ann' })
         }
         if (value.type === 'turn-finished') {
           expect(value).toMatchObject({ outcome: 'answered', messageId: 'm' })
@@ -252,7 +252,7 @@ describe('one user per principal with the printed rights', () => {
         const asked = (responses: Said[]) => requestOf('anthropic', [{ user: 'Go.', responses }])
         const said = saidCall('look', { at: '.' }, { id: 'c', result: 'a.ts' })
         expect(await conversation.afterModel(answerOf(asked([]), said))).toMatchObject([
-          { callId: 'c', verdict: 'run' },
+          { callId: 'c', verdict: 'allow' },
         ])
         expect(await conversation.beforeModel(asked([said]))).toMatchObject({ judged: true })
         await conversation.endTurn()

@@ -150,7 +150,7 @@ describe('signed records on Kafka', () => {
       name: 'shell',
       version: '1',
       deadlineMs: 1_000,
-      onTimeout: 'reject' as const,
+      onTimeout: 'deny' as const,
       rules: null,
       tools: [{ pattern: '*', mode: 'shadow' as const }],
     }

@@ -51,17 +51,17 @@ describe('a question of an MCP server', () => {
     expect(out).toContain('    meals (integer; default 1)\n')
     expect(out).not.toContain('\u001b[2J')
     const [id = ''] = out.split(' ')
-    expect(await commands.run(['approve', id])).toMatchObject({
+    expect(await commands.run(['allow', id])).toMatchObject({
       code: 2,
       errors: expect.stringContaining("must have required property 'seat'"),
     })
-    expect(await commands.run(['approve', id, '--values', '{"seat":"window"}'])).toMatchObject({
+    expect(await commands.run(['allow', id, '--values', '{"seat":"window"}'])).toMatchObject({
       code: 0,
       out: `Answered: ${id}. test__ask goes on with your values.\n`,
     })
     expect((await asking.ended).out).toContain('Booked.')
     const shown = (await commands.run(['inspect', 'c'])).out
-    expect(shown).toMatch(/call 0 needed input: approved by \S+ \(claimed\) after /)
+    expect(shown).toMatch(/call 0 needed input: allowed by \S+ \(claimed\) after /)
     expect(resultsOf(commands.server.requests[1])[0]).toContain('"seat":"window"')
   })
 

@@ -222,7 +222,7 @@ describe('the flow guard', () => {
     expect(await askThrice('shadow')).not.toContain('vetoed')
     const { code, out } = await commands.run(['replay', '--guard', 'flow', '--full'])
     expect(code).toBe(0)
-    expect(out).toContain('would be a veto by flow@1: exec brings sends:out after')
+    expect(out).toContain('would be a denial by flow@1: exec brings sends:out after')
     expect(out).toContain('1 call that had succeeded would have been refused')
 
     const options = { onMeeting: 'ask', labels: { act: { sends: 'out' } } }

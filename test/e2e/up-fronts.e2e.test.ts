@@ -69,7 +69,7 @@ describe('weir up with the port of the fronts', () => {
     })
     // The agent file allows one call.
     expect(await verdicts.json()).toMatchObject({
-      calls: [{ verdict: 'run' }, { verdict: 'refuse' }],
+      calls: [{ verdict: 'allow' }, { verdict: 'deny' }],
     })
     expect((await post('/v1/hooks/claude-code/prompt', {})).status).not.toBe(404)
     expect((await post('/v1/messages', request.body)).status).toBe(404)

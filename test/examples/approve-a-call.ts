@@ -22,7 +22,7 @@ for await (const event of turn) {
   if (event.type !== 'approval-pending') continue
   for (const { id, name, arguments: args, hash, rule } of event.calls) {
     console.log(`${rule}: ${name} ${args}`)
-    await weir.approve(id, { by: 'ada', hash })
+    await weir.allow(id, { by: 'ada', hash })
   }
 }
 console.log((await turn.finished).reply)

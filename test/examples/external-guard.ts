@@ -5,7 +5,7 @@ const guard: ExternalGuard = {
   version: '1',
   tools: ['deploy'],
   deadlineMs: 5_000,
-  onTimeout: 'reject',
+  onTimeout: 'deny',
   external: true,
   async judge(_state, round, { signal }) {
     const url = process.env.POLICY_URL ?? 'http://127.0.0.1:8181/judge'
@@ -17,8 +17,8 @@ const guard: ExternalGuard = {
       state: undefined,
       verdicts: round.calls.map(({ ordinal }) => {
         const text = denied[ordinal]
-        if (text === undefined) return { ordinal, verdict: 'pass' }
-        return { ordinal, verdict: 'reject', code: 'denied', text }
+        if (text === undefined) return { ordinal, verdict: 'allow' }
+        return { ordinal, verdict: 'deny', code: 'denied', text }
       }),
     }
   },

@@ -46,7 +46,7 @@ while (reply === null) {
   for (const [at, { id, function: called }] of calls.entries()) {
     const verdict = verdicts[at]
     const content =
-      verdict?.verdict === 'run' ? `ran ${called.arguments}` : (verdict?.text ?? 'Not run.')
+      verdict?.verdict === 'allow' ? `ran ${called.arguments}` : (verdict?.text ?? 'Not run.')
     messages.push({ role: 'tool', tool_call_id: id, content })
   }
   if (calls.length === 0) reply = message.content ?? ''

@@ -6,13 +6,13 @@ const noRemoval: Guard = {
   version: '1',
   tools: ['exec'],
   deadlineMs: 5_000,
-  onTimeout: 'reject',
+  onTimeout: 'deny',
   judge: (state, { calls }) => ({
     state,
     verdicts: calls.map(({ ordinal, arguments: args }) =>
       /\brm\b/.test(JSON.stringify(args))
-        ? { ordinal, verdict: 'reject', code: 'removal', text: 'Nothing is removed here.' }
-        : { ordinal, verdict: 'pass' },
+        ? { ordinal, verdict: 'deny', code: 'removal', text: 'Nothing is removed here.' }
+        : { ordinal, verdict: 'allow' },
     ),
   }),
 }

@@ -5,13 +5,13 @@ const guard: Guard = {
   version: '1',
   tools: ['deploy'],
   deadlineMs: 500,
-  onTimeout: 'reject',
+  onTimeout: 'deny',
   judge: (_state, round) => ({
     state: undefined,
     verdicts: round.calls.map(({ ordinal }) => {
-      if (new Date(round.time).getUTCDay() !== 5) return { ordinal, verdict: 'pass' }
+      if (new Date(round.time).getUTCDay() !== 5) return { ordinal, verdict: 'allow' }
       const text = 'No deploys on Friday. Deploy on Monday.'
-      return { ordinal, verdict: 'reject', code: 'friday', text }
+      return { ordinal, verdict: 'deny', code: 'friday', text }
     }),
   }),
 }

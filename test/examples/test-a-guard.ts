@@ -7,18 +7,18 @@ const guard: Guard<number> = {
   version: '1',
   tools: ['pay_*'],
   deadlineMs: 500,
-  onTimeout: 'reject',
+  onTimeout: 'deny',
   judge: (paid = 0, { calls }) => ({
     state: paid + calls.length,
     verdicts: calls.map(({ ordinal }) =>
       paid === 0
-        ? { ordinal, verdict: 'pass' }
-        : { ordinal, verdict: 'reject', code: 'again', text: 'It is paid.' },
+        ? { ordinal, verdict: 'allow' }
+        : { ordinal, verdict: 'deny', code: 'again', text: 'It is paid.' },
     ),
   }),
 }
 
 const once = given(guard, [{ tool: 'pay_invoice', arguments: { amount: 5 } }])
-assert.deepEqual(once.verdicts, [{ ordinal: 0, verdict: 'pass' }])
+assert.deepEqual(once.verdicts, [{ ordinal: 0, verdict: 'allow' }])
 const again = once.when({ calls: [{ tool: 'pay_invoice' }], at: '2026-11-20T09:00:00Z' })
-assert.equal(again.verdicts[0]?.verdict, 'reject')
+assert.equal(again.verdicts[0]?.verdict, 'deny')

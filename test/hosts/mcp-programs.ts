@@ -163,7 +163,7 @@ export function pythonQuestionRun(): Promise<Result> {
       const turn = weir.ask({ agent, text: 'Book a seat.' })
       for await (const event of turn)
         if (event.type === 'approval-pending')
-          for (const { id } of event.calls) await weir.approve(id, { values: '{"seat":"aisle"}' })
+          for (const { id } of event.calls) await weir.allow(id, { values: '{"seat":"aisle"}' })
       const result = model.requests[1]?.results[0] ?? ''
       const isRight = result === "accept {'seat': 'aisle'} for the flight"
       return { found: 'the values of a person', fault: isRight ? undefined : result }

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from '@jest/globals'
 import { hookKinds, hookPayloadOf } from '../../apps/http/fronts/hooks/hook-payload.ts'
-import { historyOf } from '../../client/guard/history.ts'
+import { historyOf } from '../../client/guard/history/history.ts'
 import type { SeenRequest } from './model-server.ts'
 import { recordedHost } from './recorded-host.ts'
 import { transcriptOf } from './transcript.ts'

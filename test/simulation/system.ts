@@ -2,13 +2,13 @@
 // tools and the bus. A canary is another System: the same with one part broken (broken/).
 
 import type { Front } from '../../client/guard/front.ts'
-import type { StartTool } from '../../services/executor/performer/tools/tool.ts'
 import type { Provider } from '../../services/llm-gateway/performer/providers/provider.ts'
 import { runEntry, type StageEntries, stageEntries } from '../../services/stages.ts'
 import type { Agents } from '../../shared/agents/agents.ts'
 import type { Bus, Subscription } from '../../shared/contract/bus.ts'
 import { stageNames } from '../../shared/contract/topology.ts'
 import type { RunOptions } from '../../shared/runtime/run-stage.ts'
+import type { StartTool } from '../../shared/tools/tool.ts'
 
 /** `place`: the location of the process, which its successors share. */
 export type Parts = { place: string; agents: Agents; connect: () => Provider; run: StartTool }

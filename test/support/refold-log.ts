@@ -6,7 +6,7 @@ import { type AnyStage, reducers } from '../../services/reducers.ts'
 import { batchesOf } from '../../shared/bus/range.ts'
 import type { RecordToAppend } from '../../shared/contract/bus.ts'
 import { stages, type TopicName, topics } from '../../shared/contract/topology.ts'
-import { foldOfLog } from '../../shared/runtime/log-fold.ts'
+import { foldOfLog } from '../../shared/runtime/log/log-fold.ts'
 
 export type Refolded = { compared: number; missing: string[]; differing: string[] }
 

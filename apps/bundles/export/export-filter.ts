@@ -5,7 +5,7 @@ import type { ExportFilter } from '../../../client/bundle/selection.ts'
 import { whereOf } from '../../../client/history/turn-filter.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
-import { instantOfFlag } from '../../terminal/instant-text.ts'
+import { instantOfFlag } from '../../terminal/text/instant-text.ts'
 
 export type FilterOptions = {
   conversation?: string[]

@@ -28,11 +28,11 @@ import {
 } from '../../../shared/contract/topology.ts'
 import { systemClock } from '../../../shared/lib/clock.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
-import { toCommit } from '../../../shared/runtime/position.ts'
+import { toCommit } from '../../../shared/runtime/log/position.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 import { type OpenLog, withBundle } from '../../history/open-log.ts'
 import { listenForInterrupts } from '../../terminal/interrupts.ts'
-import { count } from '../../terminal/quantities.ts'
+import { count } from '../../terminal/text/quantities.ts'
 import { type Unfinished, unfinishedIn } from './unfinished.ts'
 
 /**

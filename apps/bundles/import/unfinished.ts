@@ -12,7 +12,7 @@ import type { Offset } from '../../../shared/contract/bus.ts'
 import type { Message } from '../../../shared/contract/messages.ts'
 import type { Output } from '../../../shared/contract/stage.ts'
 import { stages } from '../../../shared/contract/topology.ts'
-import { foldOfLog } from '../../../shared/runtime/log-fold.ts'
+import { foldOfLog } from '../../../shared/runtime/log/log-fold.ts'
 import type { OpenLog } from '../../history/open-log.ts'
 
 /** Of one partition. `turns`: the open ones, by their number. */

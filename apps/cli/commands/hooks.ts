@@ -3,7 +3,7 @@
 import { homedir } from 'node:os'
 import type { Command } from 'commander'
 import type { HooksContext } from '../../http/hosts/hooks-command.ts'
-import { answers } from '../../terminal/ending.ts'
+import { answers } from '../../terminal/text/ending.ts'
 
 export function addHooks(program: Command): void {
   const hooks = program.command('hooks')

@@ -2,7 +2,7 @@
 
 import { type Command, Option } from 'commander'
 import { providerNames } from '../../../services/llm-gateway/performer/providers/providers.ts'
-import { answers } from '../../terminal/ending.ts'
+import { answers } from '../../terminal/text/ending.ts'
 import { listed, once, settingsBeside, whichBus, withSettings } from './flags.ts'
 
 export function addJudging(program: Command): void {
@@ -79,7 +79,7 @@ export function addJudging(program: Command): void {
       once,
     )
     .option('--sweep <key=from..to>', 'try each value of a threshold: a table and a plot', once)
-    .option('-o, --output <file>', 'write the plot of --sweep as SVG')
+    .option('-o, --output <file>', 'write a page with the plot of --sweep')
     .option('--force', 'overwrite an existing file')
     .option('--full', 'do not shorten values and lists')
     .option('--json', 'print one JSON object; see docs/guides/postmortems.md')

@@ -1,7 +1,7 @@
 // weir mcp: a gateway between a host and its MCP servers, and commands about the servers of agents.
 
 import type { Command } from 'commander'
-import { endWith } from '../../terminal/ending.ts'
+import { endWith } from '../../terminal/text/ending.ts'
 import { listed, ownStages, withSettings } from './flags.ts'
 
 export function addMcp(program: Command): void {

@@ -1,7 +1,7 @@
 // weir proxy: guard the agents that call a model through it.
 
 import type { Command } from 'commander'
-import { endWith } from '../../terminal/ending.ts'
+import { endWith } from '../../terminal/text/ending.ts'
 import { ownStages, withSettings } from './flags.ts'
 
 export function addProxy(program: Command): void {

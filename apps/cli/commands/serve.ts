@@ -2,7 +2,7 @@
 
 import { type Command, Option } from 'commander'
 import { settingKeys } from '../../../shared/settings/settings.ts'
-import { endWith } from '../../terminal/ending.ts'
+import { endWith } from '../../terminal/text/ending.ts'
 import { listed, withSettings } from './flags.ts'
 
 /** The flags of the edge, for `weir serve` and `weir up`. */
@@ -59,7 +59,7 @@ export function addApiKeys(program: Command): void {
     .option('--tenant <name>', 'the tenant of its conversations')
     .option('--all-tenants', 'let the key reach the conversations of all tenants')
     .addOption(
-      new Option('--role <role>', 'ask, approve, operate, read or unredacted; repeat for more')
+      new Option('--role <role>', 'ask, decide, operate, read or unredacted; repeat for more')
         .argParser(listed)
         .makeOptionMandatory(),
     )

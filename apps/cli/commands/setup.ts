@@ -2,7 +2,7 @@
 
 import { type Command, Option } from 'commander'
 import { settingKeys } from '../../../shared/settings/settings.ts'
-import { answers } from '../../terminal/ending.ts'
+import { answers } from '../../terminal/text/ending.ts'
 import { templateNames } from '../init/template-names.ts'
 import { withSettings } from './flags.ts'
 

@@ -3,7 +3,7 @@
 import { type Command, Option } from 'commander'
 import { guardModes } from '../../../shared/contract/guard/guard.ts'
 import { settingKeys } from '../../../shared/settings/settings.ts'
-import { endWith } from '../../terminal/ending.ts'
+import { endWith } from '../../terminal/text/ending.ts'
 import { listed, runImportedFlag, withSettings } from './flags.ts'
 import { withEdge } from './serve.ts'
 

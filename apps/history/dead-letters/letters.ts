@@ -20,9 +20,9 @@ import {
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import { errorCodes, WeirError } from '../../../shared/lib/errors.ts'
 import { nearestName } from '../../../shared/settings/nearest-name.ts'
-import { instantOfFlag } from '../../terminal/instant-text.ts'
-import { printable } from '../../terminal/printable.ts'
-import { count } from '../../terminal/quantities.ts'
+import { instantOfFlag } from '../../terminal/text/instant-text.ts'
+import { printable } from '../../terminal/text/printable.ts'
+import { count } from '../../terminal/text/quantities.ts'
 import type { OpenLog } from '../open-log.ts'
 
 /**

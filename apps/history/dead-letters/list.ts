@@ -6,8 +6,8 @@ import type { ConversationId } from '../../../shared/contract/ids.ts'
 import type { Message } from '../../../shared/contract/messages.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 import { painted } from '../../terminal/paint.ts'
-import { printable, printableJson, printableLines } from '../../terminal/printable.ts'
-import { instant, second } from '../../terminal/quantities.ts'
+import { printable, printableJson, printableLines } from '../../terminal/text/printable.ts'
+import { instant, second } from '../../terminal/text/quantities.ts'
 import { type OpenLog, withLog } from '../open-log.ts'
 import {
   contentOf,

@@ -5,7 +5,7 @@ import type { Bus } from '../../../shared/contract/bus.ts'
 import { partitionOf } from '../../../shared/contract/partition.ts'
 import { tenantOf } from '../../../shared/contract/tenant.ts'
 import type { Timeline } from '../../../shared/view/timeline.ts'
-import { type Money, moneyText } from '../../terminal/money-text.ts'
+import { type Money, moneyText } from '../../terminal/text/money-text.ts'
 import { addSettled, budgetEnds, noMoney, settledIn } from '../money.ts'
 import type { Page } from './page.ts'
 

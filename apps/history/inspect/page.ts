@@ -2,9 +2,9 @@
 // tone and no colour. The page makes all text printable, so callers cannot forget it.
 
 import type { Tone } from '../../terminal/paint.ts'
-import { printable, printableLines } from '../../terminal/printable.ts'
-import { count } from '../../terminal/quantities.ts'
-import { columnsOf, cutToColumns, wrapped } from '../../terminal/word-wrap.ts'
+import { printable, printableLines } from '../../terminal/text/printable.ts'
+import { count } from '../../terminal/text/quantities.ts'
+import { columnsOf, cutToColumns, wrapped } from '../../terminal/text/word-wrap.ts'
 
 export type Line = { text: string; tone: Tone }
 

@@ -3,7 +3,7 @@
 import { unreachable } from '../../../shared/contract/stage.ts'
 import type { CallTimeline, TryTimeline } from '../../../shared/view/timeline.ts'
 import type { Tone } from '../../terminal/paint.ts'
-import { elapsed } from '../../terminal/quantities.ts'
+import { elapsed } from '../../terminal/text/quantities.ts'
 import { argumentsText } from './argument-words.ts'
 import type { Page } from './page.ts'
 

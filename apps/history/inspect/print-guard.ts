@@ -6,7 +6,7 @@ import type {
   GuardedCallTimeline,
   GuardTimeline,
 } from '../../../shared/view/timeline.ts'
-import { count, elapsed } from '../../terminal/quantities.ts'
+import { count, elapsed } from '../../terminal/text/quantities.ts'
 import type { Page } from './page.ts'
 
 export function printGuard(page: Page, guard: GuardTimeline): void {
@@ -21,7 +21,7 @@ export function printGuard(page: Page, guard: GuardTimeline): void {
       page.line(6, `call ${call.ordinal}: ${approvalText(call.approval)}`, 'faint')
     if (call.verdict === null) continue
     page.line(6, callText(call), call.stopped ? 'bad' : 'faint')
-    if (call.verdict !== 'pass' && call.text !== '') page.quote(6, call.text)
+    if (call.verdict !== 'allow' && call.text !== '') page.quote(6, call.text)
     if (call.evidence !== null && call.evidence !== '')
       page.entry(6, 'evidence', call.evidence, 'faint')
   }
@@ -41,7 +41,7 @@ function answerText({
       ? ''
       : `, of which ${elapsed(Math.max(1, Math.round(judgedMs)))} judging`
   const letThrough = calls.filter(
-    ({ verdict, code }) => verdict === 'pass' && code === 'guard.silent',
+    ({ verdict, code }) => verdict === 'allow' && code === 'guard.silent',
   ).length
   const then =
     onTimeout === 'allow' ? `; ${count(letThrough, 'call')} went on without its verdict` : ''
@@ -63,15 +63,15 @@ function answerText({
 
 function callText({ ordinal, mode, verdict, code, stopped }: GuardedCallTimeline): string {
   const because = code === '' ? '' : ` (${code})`
-  if (verdict === 'pass') return `call ${ordinal}: pass${because}`
+  if (verdict === 'allow') return `call ${ordinal}: allowed${because}`
   if (verdict === 'ask')
     return mode === 'shadow'
       ? `call ${ordinal}: would have needed approval${because}`
       : `call ${ordinal}: needs a person's approval${because}`
-  if (mode === 'shadow') return `call ${ordinal}: would have been rejected${because}`
+  if (mode === 'shadow') return `call ${ordinal}: would have been denied${because}`
   return stopped
-    ? `call ${ordinal}: rejected${because}; this stopped it`
-    : `call ${ordinal}: rejected${because}; it was decided before`
+    ? `call ${ordinal}: denied${because}; this stopped it`
+    : `call ${ordinal}: denied${because}; it was decided before`
 }
 
 export function approvalText({
@@ -88,10 +88,10 @@ export function approvalText({
   switch (outcome) {
     case 'pending':
       return `waits for a person (${rule}) as ${id}`
-    case 'approved':
-      return `approved by ${person}${after} (${rule}, ${id})`
-    case 'rejected':
-      return `rejected by ${person}${after} (${rule}, ${id})${reason === '' ? '' : `: ${reason}`}`
+    case 'allow':
+      return `allowed by ${person}${after} (${rule}, ${id})`
+    case 'deny':
+      return `denied by ${person}${after} (${rule}, ${id})${reason === '' ? '' : `: ${reason}`}`
     case 'expired':
       return `nobody decided${after} (${rule}, ${id})`
     case 'withdrawn':

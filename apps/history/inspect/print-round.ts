@@ -11,7 +11,7 @@ import type {
   ResponseTimeline,
   RoundTimeline,
 } from '../../../shared/view/timeline.ts'
-import { count, elapsed } from '../../terminal/quantities.ts'
+import { count, elapsed } from '../../terminal/text/quantities.ts'
 import type { Page } from './page.ts'
 import { printCall } from './print-call.ts'
 import { approvalText, printGuard } from './print-guard.ts'

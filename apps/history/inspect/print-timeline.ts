@@ -8,7 +8,7 @@ import type {
   TurnEnd,
   TurnTimeline,
 } from '../../../shared/view/timeline.ts'
-import { count, elapsed, instant } from '../../terminal/quantities.ts'
+import { count, elapsed, instant } from '../../terminal/text/quantities.ts'
 import { factTexts } from '../facts-text.ts'
 import { createPage, type Page, type PageOptions } from './page.ts'
 import { printRound } from './print-round.ts'

@@ -4,7 +4,7 @@ import { decode } from '../../../shared/codec/codec.ts'
 import type { StoredRecord } from '../../../shared/contract/bus.ts'
 import type { Message } from '../../../shared/contract/messages.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
-import { printableJson } from '../../terminal/printable.ts'
+import { printableJson } from '../../terminal/text/printable.ts'
 
 /**
  * `weir tail` prints one of these per line. `time`: the append time. Bytes in a message are base64.

@@ -20,8 +20,8 @@ import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { alternatives } from '../../../shared/settings/mistake.ts'
 import { nearestName } from '../../../shared/settings/nearest-name.ts'
-import { instantOf, instantOfFlag } from '../../terminal/instant-text.ts'
-import { printable } from '../../terminal/printable.ts'
+import { instantOf, instantOfFlag } from '../../terminal/text/instant-text.ts'
+import { printable } from '../../terminal/text/printable.ts'
 
 export type TailOptions = {
   conversation?: ConversationId

@@ -19,7 +19,7 @@ import { newestLetters, shownLetter } from '../../history/dead-letters/list.ts'
 import { retryDeadLetter } from '../../history/dead-letters/retry.ts'
 import { moneyReader } from '../../history/money.ts'
 import { requireRole } from '../edge/access/principal.ts'
-import { decideFor } from '../edge/approval-decisions.ts'
+import { type Decision, decideFor } from '../edge/approval-decisions.ts'
 import type { EdgeContext } from '../edge/edge-context.ts'
 import { sseResponse } from '../edge/sse.ts'
 import { HttpError } from '../http-error.ts'
@@ -117,13 +117,12 @@ export function consoleApi(edge: EdgeContext, parts: ConsoleParts): HttpApp {
     const principal = principalOf(context.req.raw)
     const body = await bodyOf(context)
     const answer = textIn(body, 'answer')
-    if (answer !== 'approve' && answer !== 'reject')
-      throw new HttpError(400, 'http.body', 'answer must be approve or reject')
+    if (answer !== 'allow' && answer !== 'deny')
+      throw new HttpError(400, 'http.body', 'answer must be allow or deny')
     const decision = { id: textIn(body, 'id'), hash: textIn(body, 'hash') }
-    const approve = answer === 'approve'
-    const reason = approve ? '' : textIn(body, 'reason')
-    const values = approve && 'values' in body ? { values: textIn(body, 'values') } : {}
-    const answered = { ...decision, approve, reason, ...values }
+    const reason = answer === 'allow' ? '' : textIn(body, 'reason')
+    const values = answer === 'allow' && 'values' in body ? { values: textIn(body, 'values') } : {}
+    const answered: Decision = { ...decision, answer, reason, ...values }
     return context.json(await decideFor(edge, principal, answered))
   })
 

@@ -95,6 +95,6 @@ function budgetIn(body: Record<string, unknown>): BudgetOptions {
     ...(subject !== 'tenant' && { [subject]: textIn(body, 'name').trim() }),
     ...(hard && { [unit === 'tokens' ? 'tokens' : 'money']: hard }),
     ...(soft && { [unit === 'tokens' ? 'softTokens' : 'softMoney']: soft }),
-    ...(unit === 'usd' && { unpriced: oneOf(body, 'unpriced', ['allow', 'refuse'] as const) }),
+    ...(unit === 'usd' && { unpriced: oneOf(body, 'unpriced', ['allow', 'deny'] as const) }),
   }
 }

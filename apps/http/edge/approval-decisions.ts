@@ -4,6 +4,7 @@
 // APPROVAL-DECISIONS-2. A call of another tenant does not exist: 404.
 
 import type { DecisionOutcome, WaitingApproval } from '../../../client/weir.ts'
+import type { ApprovalAnswer } from '../../../shared/contract/messages.ts'
 import { conversationFor, type Principal, requireRole } from './access/principal.ts'
 import type { EdgeContext } from './edge-context.ts'
 
@@ -20,7 +21,7 @@ export async function waitingFor(
 
 export type Decision = {
   id: string
-  approve: boolean
+  answer: ApprovalAnswer
   reason?: string
   hash?: string
   values?: string
@@ -28,13 +29,13 @@ export type Decision = {
   of?: Pick<WaitingApproval, 'conversation' | 'turn'>
 }
 
-/** Throws 403 without the role `approve`, and 404. */
+/** Throws 403 without the role `decide`, and 404. */
 export async function decideFor(
   context: Pick<EdgeContext, 'weir'>,
   principal: Principal,
-  { id, approve, reason, hash, values, of }: Decision,
+  { id, answer, reason, hash, values, of }: Decision,
 ): Promise<DecisionOutcome> {
-  requireRole(principal, 'approve')
+  requireRole(principal, 'decide')
   const { weir } = context
   const { name: by, identity, tenant } = principal
   const decision = {
@@ -44,7 +45,7 @@ export async function decideFor(
     ...(tenant !== null && { tenant }),
     ...(hash !== undefined && { hash }),
   }
-  return approve
-    ? weir.approve(id, { ...decision, ...(values !== undefined && { values }) })
-    : weir.reject(id, { ...decision, ...(reason !== undefined && { reason }) })
+  return answer === 'allow'
+    ? weir.allow(id, { ...decision, ...(values !== undefined && { values }) })
+    : weir.deny(id, { ...decision, ...(reason !== undefined && { reason }) })
 }

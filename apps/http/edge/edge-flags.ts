@@ -2,10 +2,10 @@
 
 import { limits } from '../../../shared/contract/limits.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
-import { readSecretFile } from '../../../shared/lib/secret-files.ts'
+import { readSecretFile } from '../../../shared/lib/files/secret-files.ts'
 import { readText } from '../../../shared/settings/text-file.ts'
 import { portOf } from '../../terminal/port-flag.ts'
-import { printable } from '../../terminal/printable.ts'
+import { printable } from '../../terminal/text/printable.ts'
 import { isLoopback, type TlsFiles } from '../server.ts'
 import { signerOf, type WebhookOptions } from '../webhook/webhook.ts'
 import type { OidcOptions } from './access/oidc.ts'

@@ -40,7 +40,7 @@ export function webhookEvents(
     }
     case 'approval-decided': {
       const { conversation, turn, round, ordinal, id, name: tool, outcome, by, identity } = message
-      const isPerson = outcome === 'approved' || outcome === 'rejected'
+      const isPerson = outcome === 'allow' || outcome === 'deny'
       return [
         eventOf(`approval.${outcome}`, [conversation, turn, round, ordinal, id], time, {
           id,

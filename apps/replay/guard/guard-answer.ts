@@ -86,7 +86,7 @@ function isLoadedGuard(value: unknown): value is LoadedGuard {
     return false
   if (!Array.isArray(tools) || !tools.every((pattern) => typeof pattern === 'string')) return false
   if (typeof external !== 'boolean') return false
-  if (onTimeout !== 'reject' && onTimeout !== 'allow') return false
+  if (onTimeout !== 'deny' && onTimeout !== 'allow') return false
   const patterns = tools.map((pattern) => ({ pattern, mode: 'enforce' as const }))
   return (
     registrationFault({ name, version, tools: patterns, deadlineMs, onTimeout, rules: null }) ===

@@ -8,10 +8,10 @@ import type { Address } from '../difference.ts'
 
 /**
  * `rule`: with its version, `identical-failure@1`. `ask`: calls wait for a person. `calls`: the
- * ordinals of vetoed calls, or of those that wait.
+ * ordinals of denied calls, or of those that wait.
  */
 export type Decision = {
-  rung: Rung | 'veto' | 'ask'
+  rung: Rung | 'deny' | 'ask'
   rule: string
   reason: string
   calls?: number[]
@@ -76,7 +76,7 @@ export const lastRound = 'caps'
 const heights: Record<Decision['rung'], number> = {
   nudge: 1,
   ask: 2,
-  veto: 3,
+  deny: 3,
   text_only: 4,
   end: 5,
 }

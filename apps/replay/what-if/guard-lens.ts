@@ -59,7 +59,10 @@ export function guardLens(
       )
       const rounds = selected.flatMap((record) => withGuard(record, inForce))
       for (const { verdict } of await process.judge(cleared.partition, rounds))
-        if (verdict.intervention !== null || verdict.verdicts.some((one) => one.verdict !== 'pass'))
+        if (
+          verdict.intervention !== null ||
+          verdict.verdicts.some((one) => one.verdict !== 'allow')
+        )
           verdicts.set(roundKey(verdict), verdict)
     }
   }
@@ -74,7 +77,7 @@ export function guardLens(
         const verdict = verdicts.get(roundKey(outcome))
         verdicts.delete(roundKey(outcome))
         if (!hasTurn(outcome)) continue
-        const refusing = ordinalsOf(verdictsOfKind(verdict, 'reject'))
+        const refusing = ordinalsOf(verdictsOfKind(verdict, 'deny'))
         const asking = verdictsOfKind(verdict, 'ask').length
         const round = roundOf(record, outcome, repeatedIn(outcome))
         changes.judged({
@@ -122,14 +125,11 @@ function decodedIn({ value }: StoredRecord): Message | undefined {
 function decisionOf(verdict: GuardVerdict | undefined): Decision | null {
   if (verdict === undefined) return null
   const rule = ruleOf(verdict.guard, verdict.version)
-  for (const [kind, rung] of [
-    ['reject', 'veto'],
-    ['ask', 'ask'],
-  ] as const) {
+  for (const kind of ['deny', 'ask'] as const) {
     const some = verdictsOfKind(verdict, kind)
     const [first] = some
     if (first !== undefined)
-      return { rung, rule, reason: first.evidence ?? first.code, calls: ordinalsOf(some) }
+      return { rung: kind, rule, reason: first.evidence ?? first.code, calls: ordinalsOf(some) }
   }
   return verdict.intervention === null
     ? null
@@ -157,7 +157,7 @@ function wasDecided(
   )
   const [first] = vetoed
   if (first !== undefined)
-    return { rung: 'veto', rule, reason: first.reason, calls: ordinalsOf(vetoed) }
+    return { rung: 'deny', rule, reason: first.reason, calls: ordinalsOf(vetoed) }
   const executed = decodedIn(record)
   const wish =
     executed?.type === 'round-executed'

@@ -1,7 +1,7 @@
 // Puts named settings over the policy of each round, and keeps all others.
 
 import { policyOf } from '../../../shared/agents/agents.ts'
-import { shadowedBy } from '../../../shared/agents/file/settings-part.ts'
+import { shadowedBy } from '../../../shared/agents/file/parts/settings-part.ts'
 import type { PolicyContent } from '../../../shared/agents/policy/entries.ts'
 import type { Message, Policy } from '../../../shared/contract/messages.ts'
 

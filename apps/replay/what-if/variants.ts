@@ -6,7 +6,7 @@ import type { AnyStage } from '../../../services/reducers.ts'
 import { decode } from '../../../shared/codec/codec.ts'
 import type { StoredRecord } from '../../../shared/contract/bus.ts'
 import type { Message } from '../../../shared/contract/messages.ts'
-import { foldOfLog } from '../../../shared/runtime/log-fold.ts'
+import { foldOfLog } from '../../../shared/runtime/log/log-fold.ts'
 import type { ReadLog, TopicRange } from '../log-range.ts'
 
 export type Variants = {

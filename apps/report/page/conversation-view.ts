@@ -1,24 +1,35 @@
 // One conversation: the top, the time axis, the list, and the connections between them. This module
 // alone keeps the open rows, the selection and the search.
 
-import { type Chart, chart } from './chart.ts'
+import { render } from 'preact'
+import { type Child, fixed, html } from '../../page/kit/html.ts'
+import { timeAxis } from './axis/time-axis.ts'
 import type { RecordTable, ReportData, ReportIndex, ShownRound, ShownTurn } from './data.ts'
-import { element } from './element.ts'
-import { bindKeys } from './keys.ts'
-import { type RecordsView, recordsView } from './records-view.ts'
-import { roundDetails } from './round-details.ts'
-import { type RoundList, roundList } from './round-list.ts'
-import { rowHead } from './round-row.ts'
-import { type Row, rowsOf } from './rows.ts'
-import { hasWords, isOfKind, type Kind, wordsIn } from './search.ts'
-import { exchange, summary } from './summary.ts'
-import { toolbar } from './toolbar.ts'
+import { type RecordsView, recordsView } from './details/records-view.ts'
+import { roundDetails } from './details/round-details.ts'
+import { type Actions, bindKeys } from './keys.ts'
+import { helpDialog } from './list/help.ts'
+import { roundList } from './list/round-list.ts'
+import { rowHead } from './list/round-row.ts'
+import { type Row, rowsOf } from './list/rows.ts'
+import { hasWords, isOfKind, type Kind, wordsIn } from './list/search.ts'
+import { toolbar } from './list/toolbar.ts'
+import { exchange, summary } from './top/summary.ts'
 
 /** `leave` removes its effects outside of its node. */
-export type View = { node: HTMLElement; drawn: () => void; leave: () => void }
+export type View = { leave: () => void }
 
 /** The open rows, for a view of the same conversation that follows this one. */
 export type Kept = { unfolded: Set<string>; opened: Set<string> }
+
+export type Shown = {
+  data: ReportData
+  index: ReportIndex
+  readRecords: () => RecordTable
+  /** The place of the view. */
+  node: HTMLElement
+  kept?: Kept
+}
 
 type Search = { kind: Kind; words: string[] }
 
@@ -28,45 +39,73 @@ const printedDetailsMax = 60
 /** The width of the lanes on a sheet of A4 or letter. */
 const paperPixels = 640
 
-export function conversationView(
-  data: ReportData,
-  index: ReportIndex,
-  readRecords: () => RecordTable,
-  { unfolded, opened }: Kept = { unfolded: new Set(), opened: new Set() },
-): View {
+export function conversationView({ data, index, readRecords, node, kept }: Shown): View {
   const { turns } = data.timeline
-  let search = everything
-
+  const { unfolded, opened } = kept ?? { unfolded: new Set(), opened: new Set() }
+  const top = fixed(summary(data, index))
+  const middle = fixed([exchange(data), troubles(data)])
+  const isRemarkable = remarkableIn(turns)
   const isOpen = (turn: number, loop: number) => unfolded.has(`${turn}/${loop}`)
-  const time: Chart | undefined =
+  const axis =
     data.imported !== null
       ? undefined
-      : chart(data, {
+      : timeAxis(data, {
           isOpen,
           onRound: (turn, round) => goTo(isRoundAt(turn, round)),
           onLoop: (turn, loop) => goTo(isLoopAt(turn, loop)),
         })
-  const rows = createRows(data, recordsView(readRecords), {
-    opened,
-    onLoop: toggleLoop,
-    onFocus: (place) => position.choose(place),
+  const paper = onPaper(turns, { unfolded, isRemarkable })
+  const rowView = rowsOfPage(data, recordsView(readRecords, data), {
+    hasDetails: (row) => opened.has(keyOf(row)) || paper.hasDetails(row),
+    onToggle: toggle,
+    onFocus(place) {
+      current = place
+      draw()
+    },
   })
-  const list = roundList(rows.build)
-  const position = createPosition(list, (row) =>
-    time?.point(row?.turn ?? 0, row?.kind === 'round' ? row.round : undefined),
-  )
-  const tools = toolbar({
+  const list = roundList(rowView, draw)
+  const bar = toolbar({
     onKind: (kind) => find({ ...search, kind }),
     onQuery: (query) => find({ ...search, words: wordsIn(query) }),
+    onHelp: () => help(true),
   })
-  const isRemarkable = remarkableIn(turns)
+  let search = everything
+  let found: number | undefined
+  /** The place of the current row in the list; -1: none. */
+  let current = -1
+  let axisWidth = 0
+  let isHelpOpen = false
+
+  // ── Drawing ──
+
+  function draw(): void {
+    const row = list.rows()[current]
+    const pointed = row?.kind === 'round' ? row : undefined
+    const time = axis?.view(paper.isOn() ? paperPixels : axisWidth, pointed)
+    render(
+      html`<div class="conversation">
+        ${top}
+        <main>${[time, middle, bar.view(search.kind, found), list.view()]}</main>
+        ${isHelpOpen && helpDialog(() => help(false))}
+      </div>`,
+      node,
+    )
+  }
+
+  function help(isOpen: boolean): void {
+    isHelpOpen = isOpen
+    draw()
+  }
+
+  // ── The list ──
 
   function show(shown = search): void {
     const matches = matcherOf(shown)
-    const found = rowsOf(data, { isOpen, matches })
-    list.show(found)
-    position.clear()
-    tools.found(matches && found.filter(({ kind }) => kind === 'round').length)
+    const rows = rowsOf(data, { isOpen, matches })
+    list.show(rows)
+    current = -1
+    found = matches && rows.filter(({ kind }) => kind === 'round').length
+    draw()
   }
 
   function find(newSearch: Search): void {
@@ -74,138 +113,27 @@ export function conversationView(
     show()
   }
 
+  /** False: all rounds are shown already. */
+  function clear(): boolean {
+    const isChanged = bar.empty() || search.kind !== 'all'
+    if (isChanged) find(everything)
+    return isChanged
+  }
+
+  function toggle(row: Row, place: number): void {
+    if (row.kind === 'turn') return
+    const open = row.kind === 'loop' ? unfolded : opened
+    if (!open.delete(keyOf(row))) open.add(keyOf(row))
+    if (row.kind === 'round') return list.changed(place)
+    axis?.changed()
+    show()
+    go(list.rows().findIndex(isLoopAt(row.turn, row.loop)))
+  }
+
   function goTo(accepts: (row: Row) => boolean): void {
-    if (matcherOf(search) !== undefined) tools.clear()
-    position.go(list.rows().findIndex(accepts))
+    clear()
+    go(list.rows().findIndex(accepts))
   }
-
-  function toggleLoop(turn: number, loop: number): void {
-    const key = `${turn}/${loop}`
-    if (!unfolded.delete(key)) unfolded.add(key)
-    show()
-    time?.draw()
-    position.go(list.rows().findIndex(isLoopAt(turn, loop)))
-  }
-
-  // ── On paper ──
-
-  let beforePaper: string[] = []
-
-  function print(): void {
-    const isShort = turns.reduce((sum, { rounds }) => sum + rounds.length, 0) <= printedDetailsMax
-    beforePaper = [...unfolded]
-    if (isShort)
-      for (const [turn, { loops }] of turns.entries())
-        for (const loop of loops.keys()) unfolded.add(`${turn}/${loop}`)
-    show(everything) // paper does not show the search
-    list.fillAll()
-    for (const [place, row] of list.rows().entries()) {
-      if (row.kind !== 'round' || !(isShort || isRemarkable(row))) continue
-      const item = list.reach(place)
-      if (item !== undefined) rows.open(item, row)
-    }
-    time?.draw(paperPixels)
-  }
-
-  function printed(): void {
-    unfolded.clear()
-    for (const key of beforePaper) unfolded.add(key)
-    show()
-    time?.draw()
-  }
-
-  const parts = [time?.node, exchange(data), troubles(data), tools.node, list.node]
-  const main = element('main', {}, parts)
-  const node = element('div', { class: 'conversation' }, summary(data, index), main)
-  const unbind = bindKeys({
-    next: () => position.move(1, isNoTurn),
-    previous: () => position.move(-1, isNoTurn),
-    nextRemarkable: () => position.move(1, isRemarkable),
-    previousRemarkable: () => position.move(-1, isRemarkable),
-    search: tools.focus,
-    clear: tools.clear,
-  })
-  const resized = new ResizeObserver(() => {
-    if (!matchMedia('print').matches) time?.draw()
-  })
-  show()
-  return {
-    node,
-    drawn() {
-      if (time !== undefined) resized.observe(time.node)
-      window.addEventListener('beforeprint', print)
-      window.addEventListener('afterprint', printed)
-    },
-    leave() {
-      unbind()
-      resized.disconnect()
-      window.removeEventListener('beforeprint', print)
-      window.removeEventListener('afterprint', printed)
-    },
-  }
-}
-
-type RoundRow = Row & { kind: 'round' }
-type RowActions = {
-  /** The rounds with details. */
-  opened: Set<string>
-  onLoop: (turn: number, loop: number) => void
-  onFocus: (place: number) => void
-}
-
-/** The nodes of the rows. A click opens and closes the details of a round. */
-function createRows(
-  data: ReportData,
-  records: RecordsView,
-  { opened, onLoop, onFocus }: RowActions,
-): { build: (row: Row) => HTMLElement; open: (item: HTMLElement, row: RoundRow) => void } {
-  const { turns } = data.timeline
-  const slowestMs = slowestOf(turns)
-
-  function build(row: Row): HTMLElement {
-    const head = rowHead(data, row, slowestMs)
-    const inLoop = row.kind === 'round' && row.loop >= 0
-    const item = element('div', { class: `row ${row.kind}-row${inLoop ? ' in-loop' : ''}` }, head)
-    if (row.kind === 'loop') head.addEventListener('click', () => onLoop(row.turn, row.loop))
-    if (row.kind === 'round') {
-      if (opened.has(`${row.turn}/${row.round}`)) open(item, row)
-      head.addEventListener('click', () => toggle(item, row))
-    }
-    if (row.kind === 'turn') {
-      const block = records.block(data, (turns[row.turn] as ShownTurn).records)
-      if (block !== null) item.append(block)
-    }
-    head.addEventListener('focus', () => onFocus(Number(item.dataset.place)))
-    return item
-  }
-
-  function toggle(item: HTMLElement, row: RoundRow): void {
-    const key = `${row.turn}/${row.round}`
-    if (opened.delete(key)) {
-      item.querySelector('.details')?.remove()
-      item.classList.remove('open')
-      item.firstElementChild?.setAttribute('aria-expanded', 'false')
-      return
-    }
-    opened.add(key)
-    open(item, row)
-  }
-
-  function open(item: HTMLElement, { turn, round }: RoundRow): void {
-    const own = turns[turn]
-    const shown = own?.rounds[round]
-    if (own === undefined || shown === undefined || item.classList.contains('open')) return
-    item.classList.add('open')
-    item.firstElementChild?.setAttribute('aria-expanded', 'true')
-    item.append(roundDetails(data, own, shown, records))
-  }
-
-  return { build, open }
-}
-
-/** The current row of the list: its place, or -1. */
-function createPosition(list: RoundList, onRow: (row: Row | undefined) => void) {
-  let current = -1
 
   function go(place: number): void {
     const head = list.reach(place)?.querySelector<HTMLElement>('[data-row]')
@@ -214,21 +142,132 @@ function createPosition(list: RoundList, onRow: (row: Row | undefined) => void) 
     head.scrollIntoView({ block: 'nearest' })
   }
 
+  function move(by: 1 | -1, accepts: (row: Row) => boolean): void {
+    const rows = list.rows()
+    for (let place = current + by; place >= 0 && place < rows.length; place += by)
+      if (accepts(rows[place] as Row)) return go(place)
+  }
+
+  function print(): void {
+    paper.begin()
+    axis?.changed()
+    show(everything) // paper does not show the search
+    list.fillAll()
+  }
+
+  function printed(): void {
+    paper.end()
+    axis?.changed()
+    show()
+  }
+
+  show()
+  const unbind = bindPage(node, {
+    next: () => move(1, isNoTurn),
+    previous: () => move(-1, isNoTurn),
+    nextRemarkable: () => move(1, isRemarkable),
+    previousRemarkable: () => move(-1, isRemarkable),
+    search: bar.focus,
+    help: () => help(true),
+    clear,
+    print,
+    printed,
+    onWidth(width) {
+      axisWidth = width
+      draw()
+    },
+  })
   return {
-    go,
-    choose(place: number): void {
-      current = place
-      onRow(list.rows()[place])
-    },
-    clear(): void {
-      current = -1
-    },
-    move(by: 1 | -1, accepts: (row: Row) => boolean): void {
-      const rows = list.rows()
-      for (let place = current + by; place >= 0 && place < rows.length; place += by)
-        if (accepts(rows[place] as Row)) return go(place)
+    leave() {
+      unbind()
+      list.leave()
     },
   }
+}
+
+/** `onWidth`: of the time axis. */
+type PageActions = Actions & {
+  print: () => void
+  printed: () => void
+  onWidth: (width: number) => void
+}
+
+/** Returns a function that removes the listeners. */
+function bindPage(node: HTMLElement, actions: PageActions): () => void {
+  const { print, printed, onWidth } = actions
+  const unbind = bindKeys(actions)
+  const resized = new ResizeObserver(([entry]) => {
+    if (entry !== undefined && !matchMedia('print').matches)
+      onWidth(Math.max(120, entry.target.clientWidth))
+  })
+  const canvas = node.querySelector('.canvas')
+  if (canvas !== null) resized.observe(canvas)
+  window.addEventListener('beforeprint', print)
+  window.addEventListener('afterprint', printed)
+  return () => {
+    unbind()
+    resized.disconnect()
+    window.removeEventListener('beforeprint', print)
+    window.removeEventListener('afterprint', printed)
+  }
+}
+
+type RowActions = {
+  hasDetails: (row: Row) => boolean
+  onToggle: (row: Row, place: number) => void
+  onFocus: (place: number) => void
+}
+
+function rowsOfPage(
+  data: ReportData,
+  records: RecordsView,
+  { hasDetails, onToggle, onFocus }: RowActions,
+): (row: Row, place: number) => Child {
+  const { turns } = data.timeline
+  const slowestMs = data.imported !== null ? null : slowestOf(turns)
+  return (row, place) => {
+    const turn = turns[row.turn] as ShownTurn
+    const round = row.kind === 'round' ? turn.rounds[row.round] : undefined
+    const isOpened = round !== undefined && hasDetails(row)
+    const inLoop = row.kind === 'round' && row.loop >= 0 ? ' in-loop' : ''
+    const onClick = () => onToggle(row, place)
+    return html`<div
+      class=${`row ${row.kind}-row${inLoop}${isOpened ? ' open' : ''}`} role="listitem"
+      key=${`${row.kind}/${keyOf(row)}`} data-place=${place}
+    >
+      ${rowHead(data, row, { slowestMs, isOpened, onClick, onFocus: () => onFocus(place) })}
+      ${row.kind === 'turn' && records.block(turn.records)}
+      ${isOpened && roundDetails(data, turn, round, records)}
+    </div>`
+  }
+}
+
+type PaperOptions = { unfolded: Set<string>; isRemarkable: (row: Row) => boolean }
+
+/** On paper, a short conversation has no folded loop, and all details. */
+function onPaper(turns: ShownTurn[], { unfolded, isRemarkable }: PaperOptions) {
+  const isShort = turns.reduce((sum, { rounds }) => sum + rounds.length, 0) <= printedDetailsMax
+  let before: string[] | undefined
+  return {
+    isOn: () => before !== undefined,
+    hasDetails: (row: Row) => before !== undefined && (isShort || isRemarkable(row)),
+    begin(): void {
+      before = [...unfolded]
+      if (!isShort) return
+      for (const [turn, { loops }] of turns.entries())
+        for (const loop of loops.keys()) unfolded.add(`${turn}/${loop}`)
+    },
+    end(): void {
+      unfolded.clear()
+      for (const key of before ?? []) unfolded.add(key)
+      before = undefined
+    },
+  }
+}
+
+function keyOf(row: Row): string {
+  if (row.kind === 'turn') return `${row.turn}`
+  return `${row.turn}/${row.kind === 'round' ? row.round : row.loop}`
 }
 
 /** Undefined: every round matches. */
@@ -270,9 +309,7 @@ function lastedOf({ askedAt, endedAt }: ShownRound, until: number): number {
 }
 
 /** Messages that opened no turn, and records that a stage could not process. */
-function troubles({
-  timeline: { messages, troubles, unreadable },
-}: ReportData): HTMLElement | null {
+function troubles({ timeline: { messages, troubles, unreadable } }: ReportData): Child {
   const lines = [
     ...troubles.map(
       ({ stage, reason, topic, partition, offset }) =>
@@ -289,13 +326,7 @@ function troubles({
         ]),
   ]
   if (lines.length === 0) return null
-  return element(
-    'section',
-    { class: 'troubles', 'aria-label': 'Also' },
-    element(
-      'ul',
-      {},
-      lines.map((line) => element('li', {}, line)),
-    ),
-  )
+  return html`<section class="troubles" aria-label="Also">
+    <ul>${lines.map((line) => html`<li>${line}</li>`)}</ul>
+  </section>`
 }

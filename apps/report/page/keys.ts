@@ -6,6 +6,7 @@ export type Actions = {
   nextRemarkable: () => void
   previousRemarkable: () => void
   search: () => void
+  help: () => void
   /** False: there was nothing to end. */
   clear: () => boolean
 }
@@ -18,7 +19,7 @@ export function bindKeys(actions: Actions): () => void {
     n: actions.nextRemarkable,
     p: actions.previousRemarkable,
     '/': actions.search,
-    '?': openHelp,
+    '?': actions.help,
   }
 
   function pressed(event: KeyboardEvent): void {
@@ -43,8 +44,4 @@ export function bindKeys(actions: Actions): () => void {
 
   document.addEventListener('keydown', pressed)
   return () => document.removeEventListener('keydown', pressed)
-}
-
-export function openHelp(): void {
-  document.querySelector<HTMLDialogElement>('dialog.help')?.showModal()
 }

@@ -1,7 +1,7 @@
 // Asks the person at the terminal about the waiting calls of their turn, one after the other. The
-// start of the call's id approves; n and a reason rejects. A call that was decided elsewhere is no
+// start of the call's id allows; n and a reason denies. A call that was decided elsewhere is no
 // longer on screen.
-// Only the id approves: text typed before the question counts as its answer, and a model can write
+// Only the id allows: text typed before the question counts as its answer, and a model can write
 // text that looks like a question. Neither knows the id.
 // Standard input is read only during a question, so Ctrl-C reaches the process otherwise.
 
@@ -13,8 +13,8 @@ import { idFrom } from '../../../services/approval/approval.ts'
 import type { MessageOf, PendingCall } from '../../../shared/contract/messages.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import type { Screen } from '../../terminal/live-screen.ts'
-import { printable } from '../../terminal/printable.ts'
 import type { Streams } from '../../terminal/streams.ts'
+import { printable } from '../../terminal/text/printable.ts'
 
 export type Asker = {
   /** A question is on the terminal's last line. */
@@ -27,7 +27,7 @@ export type Asker = {
   close(): void
 }
 
-type Decide = Pick<Weir, 'approve' | 'reject'>
+type Decide = Pick<Weir, 'allow' | 'deny'>
 
 /** Undefined: there is no terminal. */
 export function createAsker(
@@ -78,7 +78,7 @@ export function createAsker(
       for (;;) {
         const how =
           toolQuestion === null
-            ? 'to approve, or n and why'
+            ? 'to allow, or n and why'
             : 'and the values as a JSON object, or n to decline'
         const question = `  ${printable(name)} ${id}: its first ${idCharactersMin} characters ${how}: `
         const line = await prompt.question(question, {
@@ -123,7 +123,7 @@ export function createAsker(
   }
 }
 
-type Answer = { approve: true; values?: string } | { approve: false; reason: string }
+type Answer = { answer: 'allow'; values?: string } | { answer: 'deny'; reason: string }
 
 /**
  * Reads `k7f3` or more of the id, with `{"city":"Rome"}` behind it for a question, `n`, or `no: not
@@ -131,12 +131,12 @@ type Answer = { approve: true; values?: string } | { approve: false; reason: str
  */
 export function answerIn(line: string, id: string, isQuestion = false): Answer | undefined {
   const no = /^\s*no?(?:\b[\s:,;.-]*(.*))?$/i.exec(line)
-  if (no !== null) return { approve: false, reason: (no[1] ?? '').trim() }
+  if (no !== null) return { answer: 'deny', reason: (no[1] ?? '').trim() }
   const [, begin = '', values] = /^([^{]*)(\{.*)?$/s.exec(line) ?? []
   const typed = idFrom(begin)
   if (typed.length < idCharactersMin || !id.startsWith(typed)) return undefined
   if (values !== undefined && !isQuestion) return undefined
-  return { approve: true, ...(values !== undefined && { values }) }
+  return { answer: 'allow', ...(values !== undefined && { values }) }
 }
 
 /** 20 bits: too many to type by chance, and few enough to type. */
@@ -148,8 +148,9 @@ async function decide(
   { id, hash }: PendingCall,
   answer: Answer,
 ): Promise<string | undefined> {
-  const { counted, text } = answer.approve
-    ? await weir.approve(id, { hash, ...(answer.values && { values: answer.values }) })
-    : await weir.reject(id, { hash, reason: answer.reason })
+  const { counted, text } =
+    answer.answer === 'allow'
+      ? await weir.allow(id, { hash, ...(answer.values && { values: answer.values }) })
+      : await weir.deny(id, { hash, reason: answer.reason })
   return counted ? undefined : text
 }

@@ -1,4 +1,4 @@
-// `weir approve` and `weir reject`: a person's decision on a waiting call. Exit codes: 0 it counts,
+// `weir allow` and `weir deny`: a person's decision on a waiting call. Exit codes: 0 it counts,
 // 4 the call was decided before; an unknown id is bad usage (2).
 
 import { partitionCount } from '../../../client/place/open-bus.ts'
@@ -8,9 +8,9 @@ import type { ApprovalAnswer } from '../../../shared/contract/messages.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 import { assertLogExists } from '../../history/open-log.ts'
 import { withRegistry } from '../../history/registry.ts'
-import { printable } from '../../terminal/printable.ts'
 import { missingStages } from '../../terminal/silence.ts'
 import { processStreams, type Streams } from '../../terminal/streams.ts'
+import { printable } from '../../terminal/text/printable.ts'
 
 export type DecideOptions = { by?: string; reason?: string; values?: string }
 
@@ -40,6 +40,6 @@ export async function decideApproval(
 async function warnIfStageIsMissing(settings: Settings, errors: NodeJS.WriteStream): Promise<void> {
   if ((await missingStages(settings))?.includes('approval') !== true) return
   errors.write(
-    'no process runs the stage approval now: start it with weir up --stages approval, or the call is vetoed at its deadline\n',
+    'no process runs the stage approval now: start it with weir up --stages approval, or the call is denied at its deadline\n',
   )
 }

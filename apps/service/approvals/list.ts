@@ -8,12 +8,12 @@ import {
 import { systemClock } from '../../../shared/lib/clock.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 import { withLog } from '../../history/open-log.ts'
-import { programText } from '../../terminal/activity-texts.ts'
-import { argumentLines } from '../../terminal/argument-lines.ts'
 import { painted } from '../../terminal/paint.ts'
-import { printable, printableJson } from '../../terminal/printable.ts'
-import { elapsed, second } from '../../terminal/quantities.ts'
-import { questionLines } from '../../terminal/question-lines.ts'
+import { programText } from '../../terminal/text/activity-texts.ts'
+import { argumentLines } from '../../terminal/text/argument-lines.ts'
+import { printable, printableJson } from '../../terminal/text/printable.ts'
+import { elapsed, second } from '../../terminal/text/quantities.ts'
+import { questionLines } from '../../terminal/text/question-lines.ts'
 
 /** `json`: one WaitingApproval per line. */
 export async function listApprovals(
@@ -46,6 +46,6 @@ function print(approval: WaitingApproval, out: NodeJS.WriteStream): void {
   out.write(`    conversation ${printable(conversation)}, agent ${printable(agent)}`)
   out.write(program === undefined ? '\n' : `, ${program}\n`)
   out.write(
-    `    since ${second(since)}; rejected in ${elapsed(Math.max(0, until - now))} if nobody decides, at ${second(until)}\n`,
+    `    since ${second(since)}; denied in ${elapsed(Math.max(0, until - now))} if nobody decides, at ${second(until)}\n`,
   )
 }

@@ -19,8 +19,8 @@ import type { Settings } from '../../../shared/settings/settings.ts'
 import { readText } from '../../../shared/settings/text-file.ts'
 import { withLog } from '../../history/open-log.ts'
 import { withRegistry } from '../../history/registry.ts'
-import { printable, printableLines } from '../../terminal/printable.ts'
-import { count, elapsed } from '../../terminal/quantities.ts'
+import { printable, printableLines } from '../../terminal/text/printable.ts'
+import { count, elapsed } from '../../terminal/text/quantities.ts'
 
 const rulesBytesMax = 1024 * 1024
 
@@ -41,7 +41,7 @@ export async function approvalRules(
   )
   const patterns = tools.map(({ pattern }) => pattern).join(', ')
   out.write(
-    `${printable(`${count(rules.rules.length, 'rule')} for ${patterns}`)}: from the next model response, calls wait up to ${elapsed(deadlineMs)} for weir approve\n`,
+    `${printable(`${count(rules.rules.length, 'rule')} for ${patterns}`)}: from the next model response, calls wait up to ${elapsed(deadlineMs)} for weir allow\n`,
   )
   if (wasOff)
     out.write(

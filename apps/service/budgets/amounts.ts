@@ -1,7 +1,7 @@
 // Amounts of budgets and prices as text: tokens, or US dollars with nine decimals.
 
 import { WeirError } from '../../../shared/lib/errors.ts'
-import { printable } from '../../terminal/printable.ts'
+import { printable } from '../../terminal/text/printable.ts'
 
 /** In US dollars. With nine decimals, a number holds it exactly. */
 const usdMax = 1_000_000

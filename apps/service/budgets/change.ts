@@ -14,12 +14,12 @@ import { defaultTenant, isTenant, tenantOf, tenantRule } from '../../../shared/c
 import { budgetId, budgetKeyPrefix, eachName } from '../../../shared/contract/topology.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { toRecord } from '../../../shared/runtime/record.ts'
-import { removeSetting } from '../../../shared/runtime/removed-settings.ts'
+import { removeSetting } from '../../../shared/runtime/settings/removed-settings.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 import { agentInLog, conversationInLog, tenantInLog } from '../../history/agents-in-log.ts'
 import { withExistingRegistry, withRegistry } from '../../history/registry.ts'
-import { shownAmount } from '../../terminal/money-text.ts'
-import { printable } from '../../terminal/printable.ts'
+import { shownAmount } from '../../terminal/text/money-text.ts'
+import { printable } from '../../terminal/text/printable.ts'
 import { unseenNameText, unseenTenantText, unseenText } from '../policy/layers.ts'
 import { tokensOf, usdOf } from './amounts.ts'
 import { storedBudgets } from './stored.ts'
@@ -147,7 +147,7 @@ export function budgetOf({ window, unpriced, ...options }: Omit<BudgetOptions, '
     throw new WeirError('usage', '--unpriced has no effect on tokens: leave it out')
   if (soft !== null && hard !== null && soft > hard)
     throw new WeirError('usage', 'the soft amount is above the hard one: give a lower one')
-  return { tenant, scope, name, window, unit, soft, hard, unpriced: unpriced ?? 'refuse' }
+  return { tenant, scope, name, window, unit, soft, hard, unpriced: unpriced ?? 'deny' }
 }
 
 function subjectOf({ agent, conversation }: Pick<BudgetOptions, 'agent' | 'conversation'>): {

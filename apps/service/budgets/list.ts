@@ -5,8 +5,8 @@ import type { Account } from '../../../shared/runtime/budgets/ledger.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 import { type OpenLog, withLog } from '../../history/open-log.ts'
 import { type NumberOf, readTurnNumbers, turnText } from '../../history/turn-numbers.ts'
-import { shownAmount } from '../../terminal/money-text.ts'
-import { printable, printableJson } from '../../terminal/printable.ts'
+import { shownAmount } from '../../terminal/text/money-text.ts'
+import { printable, printableJson } from '../../terminal/text/printable.ts'
 import { budgetAccounts, type StoredBudget, storedBudgets } from './stored.ts'
 
 /**

@@ -9,11 +9,11 @@ import type { ModelPrice } from '../../../shared/contract/messages.ts'
 import { pricesKey } from '../../../shared/contract/topology.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { toRecord } from '../../../shared/runtime/record.ts'
-import { removeSetting } from '../../../shared/runtime/removed-settings.ts'
+import { removeSetting } from '../../../shared/runtime/settings/removed-settings.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 import { withRegistry } from '../../history/registry.ts'
-import { printable } from '../../terminal/printable.ts'
-import { count } from '../../terminal/quantities.ts'
+import { printable } from '../../terminal/text/printable.ts'
+import { count } from '../../terminal/text/quantities.ts'
 
 /** `file`: see `pricesIn`. Undefined: removes all own prices. */
 export async function setPrices(

@@ -4,12 +4,12 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { loadAgents } from '../../../client/weir.ts'
-import { startModuleProcess } from '../../../services/executor/performer/tools/module/module-process.ts'
 import type { Agent, Agents, ModuleTool, Tool } from '../../../shared/agents/agents.ts'
 import { unreachable } from '../../../shared/contract/stage.ts'
 import { systemClock } from '../../../shared/lib/clock.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
-import { count } from '../../terminal/quantities.ts'
+import { startModuleProcess } from '../../../shared/tools/module/module-process.ts'
+import { count } from '../../terminal/text/quantities.ts'
 import { type Check, odd, ok, skipped, wrong } from './check.ts'
 
 const loadMsMax = 10_000

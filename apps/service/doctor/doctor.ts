@@ -10,9 +10,9 @@ import {
   type SettingFlags,
 } from '../../terminal/command-settings.ts'
 import { columnsOfOutput, painted, type Tone } from '../../terminal/paint.ts'
-import { printable } from '../../terminal/printable.ts'
-import { count } from '../../terminal/quantities.ts'
-import { wrapped } from '../../terminal/word-wrap.ts'
+import { printable } from '../../terminal/text/printable.ts'
+import { count } from '../../terminal/text/quantities.ts'
+import { wrapped } from '../../terminal/text/word-wrap.ts'
 import { partitionsSetBy } from '../service-settings.ts'
 import { agentChecks, toolChecks } from './agents.ts'
 import { type Check, ok, skipped } from './check.ts'

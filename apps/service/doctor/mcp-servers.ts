@@ -3,8 +3,8 @@
 
 import { closeMcpOf, type McpReading, mcpToolsOf } from '../../../client/agents/mcp-agents.ts'
 import type { Agent, Agents } from '../../../shared/agents/agents.ts'
-import { createLog } from '../../../shared/lib/log.ts'
-import { count } from '../../terminal/quantities.ts'
+import { createLog } from '../../../shared/lib/log/log.ts'
+import { count } from '../../terminal/text/quantities.ts'
 import { type Check, odd, ok } from './check.ts'
 
 const name = 'mcp'

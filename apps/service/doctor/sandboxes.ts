@@ -2,11 +2,11 @@
 
 import { realpathSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { sandboxed } from '../../../services/executor/performer/tools/sandbox/sandboxed.ts'
 import type { Agent, Agents, CommandTool, ModuleTool } from '../../../shared/agents/agents.ts'
 import { type Backend, type Found, sandboxBackend } from '../../../shared/lib/sandbox/backend.ts'
 import { agentFileIn, isProgramFolder, ownPaths } from '../../../shared/lib/sandbox/own-paths.ts'
 import { hasProcessCap } from '../../../shared/lib/sandbox/process-cap.ts'
+import { sandboxed } from '../../../shared/tools/sandbox/sandboxed.ts'
 import { type Check, odd, ok, wrong } from './check.ts'
 import { nestedCredentials } from './nested-credentials.ts'
 

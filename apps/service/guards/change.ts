@@ -6,7 +6,7 @@ import type { GuardMode } from '../../../shared/contract/messages.ts'
 import { removeGuard, switchGuard } from '../../../shared/runtime/guards/guard-registry.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 import { withExistingRegistry } from '../../history/registry.ts'
-import { printable } from '../../terminal/printable.ts'
+import { printable } from '../../terminal/text/printable.ts'
 
 /** `tools`: registered patterns; default: all. Throws `guard.unknown`. */
 export async function setGuardMode(

@@ -14,7 +14,7 @@ export function failoverWarning(
   if (busKindOf(settings).isLocal) return undefined
   const failoverMs = settings.sessionTimeout + limits.failoverMarginMs
   if (deadlineMs >= failoverMs) return undefined
-  const end = onTimeout === 'allow' ? 'run without its verdict' : 'are vetoed'
+  const end = onTimeout === 'allow' ? 'run without its verdict' : 'are denied'
   return (
     `the deadline of ${name} is ${deadlineMs} ms, and a failover needs about ${failoverMs} ms: while it enforces, ` +
     `the calls after a failure of its process ${end}. Raise the deadline, or lower --session-timeout (WEIR_SESSION_TIMEOUT)`

@@ -15,10 +15,10 @@ import { WeirError } from '../../../shared/lib/errors.ts'
 import { modeOf, registeredGuards } from '../../../shared/runtime/guards/guard-registry.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 import { type OpenLog, withLog } from '../../history/open-log.ts'
-import { instantOfFlag } from '../../terminal/instant-text.ts'
 import { painted } from '../../terminal/paint.ts'
-import { printable, printableJson } from '../../terminal/printable.ts'
-import { count } from '../../terminal/quantities.ts'
+import { instantOfFlag } from '../../terminal/text/instant-text.ts'
+import { printable, printableJson } from '../../terminal/text/printable.ts'
+import { count } from '../../terminal/text/quantities.ts'
 import { createTally, type GuardTally } from './tally.ts'
 
 /** `--json`: one object per line. `mode`: `mixed` if it enforces for some of its tools only. */
@@ -141,7 +141,7 @@ function print(guard: ListedGuard, out: NodeJS.WriteStream): void {
   out.write(
     `${painted(out, mode === 'shadow' ? 'faint' : 'good', printable(name))} ${printable(version)}: ${mode}, for ${printable(modes.join(', '))}\n`,
   )
-  const otherwise = onTimeout === 'reject' ? 'its calls are vetoed' : 'its calls go on'
+  const otherwise = onTimeout === 'deny' ? 'its calls are denied' : 'its calls go on'
   out.write(`    ${whereverTexts[mode]} has ${deadlineMs} ms to answer, otherwise ${otherwise}\n`)
   out.write(
     `    ${count(rounds, 'round')}, ${count(rejected, 'call')} rejected, ${wouldHaveRejected} would have been, ${late} late, ${count(letThrough, 'call')} let through unanswered\n`,

@@ -10,7 +10,7 @@ import { WeirError } from '../../../shared/lib/errors.ts'
 import { registerGuard } from '../../../shared/runtime/guards/guard-registry.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 import { withRegistry } from '../../history/registry.ts'
-import { printable } from '../../terminal/printable.ts'
+import { printable } from '../../terminal/text/printable.ts'
 import { failoverWarning } from './failover.ts'
 
 /** `tools`: patterns, optionally with `=enforce` or `=shadow`. */
@@ -18,7 +18,7 @@ export type GuardRegisterOptions = {
   version: string
   tools: string[]
   deadlineMs: string
-  onTimeout: 'reject' | 'allow'
+  onTimeout: 'deny' | 'allow'
   mode?: GuardMode
   replace?: boolean
 }

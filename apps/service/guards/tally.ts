@@ -71,7 +71,7 @@ export function createTally() {
         const call = `${round}/${ordinal}`
         const others = calls.get(call) ?? new Map<string, VerdictKind>()
         calls.set(call, others.set(guard, own))
-        if (own === 'pass') continue
+        if (own === 'allow') continue
         const verb = own === 'ask' ? 'Asked' : 'Rejected'
         if (!verdict.enforces.includes(ordinal)) counts[`wouldHave${verb}`] += 1
         else if (!isLate) counts[own === 'ask' ? 'asked' : 'rejected'] += 1
@@ -90,7 +90,7 @@ export function createTally() {
       if (counts.silent.has(round)) return false
       counts.silent.add(round)
       counts.late.add(round)
-      counts.letThrough += given.verdicts.filter(({ verdict }) => verdict === 'pass').length
+      counts.letThrough += given.verdicts.filter(({ verdict }) => verdict === 'allow').length
       return true
     },
 

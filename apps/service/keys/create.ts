@@ -4,7 +4,7 @@
 import { createKeyFiles } from '../../../shared/bus/signing/keys.ts'
 import { isGuardName } from '../../../shared/contract/guard/guard-registration.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
-import { printable } from '../../terminal/printable.ts'
+import { printable } from '../../terminal/text/printable.ts'
 
 export type KeysOptions = { guard?: string[]; rotate?: boolean }
 

@@ -10,8 +10,8 @@ import {
 } from '../../../shared/bus/encryption/tenant-keys.ts'
 import { isTenant, tenantRule } from '../../../shared/contract/tenant.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
-import { printable } from '../../terminal/printable.ts'
-import { count } from '../../terminal/quantities.ts'
+import { printable } from '../../terminal/text/printable.ts'
+import { count } from '../../terminal/text/quantities.ts'
 
 export type TenantKeyOptions = { file: string; delete?: boolean }
 

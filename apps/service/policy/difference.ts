@@ -2,7 +2,7 @@
 
 import type { Effective, EffectiveValue } from '../../history/effective.ts'
 import { painted } from '../../terminal/paint.ts'
-import { printable } from '../../terminal/printable.ts'
+import { printable } from '../../terminal/text/printable.ts'
 import { valueWithOrigin } from './words.ts'
 
 /** `weir policy diff --json`: one object per line. */

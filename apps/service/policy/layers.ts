@@ -10,7 +10,7 @@ import { WeirError } from '../../../shared/lib/errors.ts'
 import { nearestName } from '../../../shared/settings/nearest-name.ts'
 import { type AgentInLog, agentInLog, type NameInLog } from '../../history/agents-in-log.ts'
 import type { OwnPolicy, PolicyLayers } from '../../history/effective.ts'
-import { printable } from '../../terminal/printable.ts'
+import { printable } from '../../terminal/text/printable.ts'
 import { storedLimits, storedPolicies } from './stored.ts'
 
 /** `agentFile`: the path of an agent file, or of a folder with one for the agent. */

@@ -7,7 +7,7 @@ import { everyAgent } from '../../../shared/contract/topology.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { readText } from '../../../shared/settings/text-file.ts'
 import { entriesOf } from '../../terminal/policy-pairs.ts'
-import { printable } from '../../terminal/printable.ts'
+import { printable } from '../../terminal/text/printable.ts'
 
 /**
  * `changes`: KEY=VALUE, added to the set values. `file`: replaces all set values; a JSON object by

@@ -7,7 +7,7 @@ import type { AgentPolicy, OperatorLimits } from '../../../shared/contract/messa
 import { everyAgent, policyKeyPrefix } from '../../../shared/contract/topology.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { toRecord } from '../../../shared/runtime/record.ts'
-import { removeSetting } from '../../../shared/runtime/removed-settings.ts'
+import { removeSetting } from '../../../shared/runtime/settings/removed-settings.ts'
 
 type Table = { bus: Pick<Bus, 'list'>; topicPrefix: string }
 

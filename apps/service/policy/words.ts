@@ -2,7 +2,7 @@
 
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import { defaultValue, type EffectiveValue, type Origin } from '../../history/effective.ts'
-import { second } from '../../terminal/quantities.ts'
+import { second } from '../../terminal/text/quantities.ts'
 
 const origins: Record<Origin, string> = {
   operator: 'set for this agent',

@@ -14,11 +14,11 @@ import {
   topicSpecs,
 } from '../../../shared/contract/topology.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
-import { createLog } from '../../../shared/lib/log.ts'
-import { type CommitFault, faultOf, repairedCommit } from '../../../shared/runtime/repair.ts'
+import { createLog } from '../../../shared/lib/log/log.ts'
+import { type CommitFault, faultOf, repairedCommit } from '../../../shared/runtime/log/repair.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
-import { printable } from '../../terminal/printable.ts'
-import { count } from '../../terminal/quantities.ts'
+import { printable } from '../../terminal/text/printable.ts'
+import { count } from '../../terminal/text/quantities.ts'
 
 export type ResetOptions = { all?: boolean; stage?: string; partition?: string; yes?: boolean }
 

@@ -5,7 +5,7 @@ import { limits } from '../../../shared/contract/limits.ts'
 import type { OperatorStop, StopMode } from '../../../shared/contract/messages.ts'
 import { stopId, stopKeyPrefix } from '../../../shared/contract/topology.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
-import { removeSetting } from '../../../shared/runtime/removed-settings.ts'
+import { removeSetting } from '../../../shared/runtime/settings/removed-settings.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 import {
   agentInLog,
@@ -14,9 +14,9 @@ import {
   toolInLog,
 } from '../../history/agents-in-log.ts'
 import { withExistingRegistry } from '../../history/registry.ts'
-import { printable } from '../../terminal/printable.ts'
-import { instant } from '../../terminal/quantities.ts'
 import { shellWord } from '../../terminal/shell-word.ts'
+import { printable } from '../../terminal/text/printable.ts'
+import { instant } from '../../terminal/text/quantities.ts'
 import { unseenNameText, unseenTenantText, unseenText } from '../policy/layers.ts'
 import { type ScopeFlags, scopeOf } from './scope.ts'
 import { type StoredStop, storedStops, storeStop } from './stored.ts'

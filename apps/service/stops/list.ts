@@ -3,8 +3,8 @@
 import type { OperatorStop } from '../../../shared/contract/messages.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 import { withLog } from '../../history/open-log.ts'
-import { printable, printableJson } from '../../terminal/printable.ts'
-import { instant } from '../../terminal/quantities.ts'
+import { printable, printableJson } from '../../terminal/text/printable.ts'
+import { instant } from '../../terminal/text/quantities.ts'
 import { releasedStops, type StoredStop, storedStops } from './stored.ts'
 
 /** `--json`: one object per line. The fields but `id` are null if the record cannot be read. */

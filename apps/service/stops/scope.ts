@@ -5,7 +5,7 @@ import { limits } from '../../../shared/contract/limits.ts'
 import type { OperatorStop } from '../../../shared/contract/messages.ts'
 import { isTenant, tenantRule } from '../../../shared/contract/tenant.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
-import { printable } from '../../terminal/printable.ts'
+import { printable } from '../../terminal/text/printable.ts'
 
 export type ScopeFlags = {
   all?: true

@@ -5,7 +5,7 @@ import type { Bus, StoredRecord } from '../../../shared/contract/bus.ts'
 import type { OperatorStop } from '../../../shared/contract/messages.ts'
 import { stopKeyPrefix } from '../../../shared/contract/topology.ts'
 import { toRecord } from '../../../shared/runtime/record.ts'
-import { removedSettings } from '../../../shared/runtime/removed-settings.ts'
+import { removedSettings } from '../../../shared/runtime/settings/removed-settings.ts'
 
 type Table = { bus: Pick<Bus, 'list'>; topicPrefix: string }
 

@@ -4,7 +4,7 @@ import { openBus } from '../../../client/place/open-bus.ts'
 import type { TopicSpec } from '../../../shared/contract/bus.ts'
 import { retentionMsOf } from '../../../shared/contract/retention.ts'
 import { guardTopicSpec } from '../../../shared/contract/topology.ts'
-import { createLog } from '../../../shared/lib/log.ts'
+import { createLog } from '../../../shared/lib/log/log.ts'
 import { registeredGuardNames } from '../../../shared/runtime/guards/guard-registry.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 

@@ -4,12 +4,12 @@
 import { endsOnceAnswered, openBus } from '../../../client/place/open-bus.ts'
 import type { Bus } from '../../../shared/contract/bus.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
-import { createLog } from '../../../shared/lib/log.ts'
+import { createLog } from '../../../shared/lib/log/log.ts'
 import {
   otherPartitionCount,
   storedPartitionCount,
   storePartitionCount,
-} from '../../../shared/runtime/partition-count.ts'
+} from '../../../shared/runtime/log/partition-count.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 
 /** Short, because a person waits. */

@@ -3,7 +3,7 @@
 import type { AccessRight } from '../../../shared/bus/kafka/cluster/access-rights.ts'
 import { shellWord } from '../../../shared/bus/kafka/cluster/topic-plan.ts'
 import { painted } from '../../terminal/paint.ts'
-import { printable } from '../../terminal/printable.ts'
+import { printable } from '../../terminal/text/printable.ts'
 
 /** `user`: the name of the user on Kafka, without `User:`. */
 export type UserAccess = { principal: string; user: string; rights: AccessRight[] }

@@ -3,9 +3,9 @@
 
 import type { PlannedTopic } from '../../../shared/bus/kafka/cluster/topic-plan.ts'
 import { columnsOfOutput, painted } from '../../terminal/paint.ts'
-import { printable } from '../../terminal/printable.ts'
-import { count } from '../../terminal/quantities.ts'
-import { wrapped } from '../../terminal/word-wrap.ts'
+import { printable } from '../../terminal/text/printable.ts'
+import { count } from '../../terminal/text/quantities.ts'
+import { wrapped } from '../../terminal/text/word-wrap.ts'
 
 const dayMs = 86_400_000
 

@@ -4,7 +4,7 @@
 import { stringify } from 'yaml'
 import type { PlannedTopic } from '../../../shared/bus/kafka/cluster/topic-plan.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
-import { printable } from '../../terminal/printable.ts'
+import { printable } from '../../terminal/text/printable.ts'
 import type { UserAccess } from './print-acls.ts'
 
 const apiVersion = 'kafka.strimzi.io/v1'

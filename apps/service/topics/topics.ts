@@ -19,7 +19,7 @@ import { isGuardName } from '../../../shared/contract/guard/guard-registration.t
 import { retentionMsOf } from '../../../shared/contract/retention.ts'
 import { topicSpecs } from '../../../shared/contract/topology.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
-import { createLog } from '../../../shared/lib/log.ts'
+import { createLog } from '../../../shared/lib/log/log.ts'
 import {
   type BusName,
   busNames,
@@ -28,8 +28,8 @@ import {
 } from '../../../shared/settings/settings.ts'
 import { commandSettings, type SettingFlags } from '../../terminal/command-settings.ts'
 import { painted } from '../../terminal/paint.ts'
-import { printable, printableJson } from '../../terminal/printable.ts'
-import { count } from '../../terminal/quantities.ts'
+import { printable, printableJson } from '../../terminal/text/printable.ts'
+import { count } from '../../terminal/text/quantities.ts'
 import { partitionsSetBy } from '../service-settings.ts'
 import { guardTopicsOf, guardTopicsOn } from './guard-topics.ts'
 import { keepPartitions, withPlannedPartitions } from './planned-partitions.ts'

@@ -9,7 +9,7 @@ import type { Policy } from '../../../shared/contract/messages.ts'
 import type { StageName } from '../../../shared/contract/topology.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
-import { policyReader } from '../../../shared/runtime/policy-reader.ts'
+import { policyReader } from '../../../shared/runtime/settings/policy-reader.ts'
 import { createFront } from '../front.ts'
 import { conversationOfGuest } from '../guest-agent.ts'
 import {
@@ -43,7 +43,7 @@ export type FrontOnOptions = {
   log: Logger
   /** As for `openGuard`. */
   mode?: 'blocking' | 'observing' | undefined
-  onUnavailable?: 'run' | 'refuse' | undefined
+  onUnavailable?: 'allow' | 'deny' | undefined
   answerWithinMs?: Milliseconds | undefined
   /** Default `reserve`. */
   counting?: BudgetCounting | undefined

@@ -7,7 +7,7 @@ import { createLedgerReader } from '../../../services/llm-gateway/performer/budg
 import type { Guests } from '../../../shared/agents/guest.ts'
 import { withPartitionsOfLog } from '../../../shared/bus/partitions-of-log.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
-import { createLog } from '../../../shared/lib/log.ts'
+import { createLog } from '../../../shared/lib/log/log.ts'
 import { settingsWithOrigins, valuesOf } from '../../../shared/settings/settings.ts'
 import { flagsOfChoice } from '../../place/bus-choice.ts'
 import type { GuardOptions } from '../guard-options.ts'

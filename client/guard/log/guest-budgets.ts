@@ -21,8 +21,9 @@ import type { BudgetUse, Usage } from '../../../shared/contract/messages.ts'
 import { budgetKeyPrefix, pricesKey } from '../../../shared/contract/topology.ts'
 import { isObject } from '../../../shared/lib/json/json-object.ts'
 import { budgetLog } from '../../../shared/runtime/budgets/budget-log.ts'
-import type { policyReader } from '../../../shared/runtime/policy-reader.ts'
+import type { policyReader } from '../../../shared/runtime/settings/policy-reader.ts'
 import type { Failed } from '../../../shared/wire/exchange.ts'
+import { formatNamed } from '../../../shared/wire/formats.ts'
 import type { GuestRequest } from '../guest-conversation.ts'
 
 /** A model request that a guest is about to send. */
@@ -145,7 +146,7 @@ function boundOf(request: GuestRequest | undefined): Usage {
     return undefined
   })
   const inputTokens = Math.ceil(Buffer.byteLength(text ?? '') / 2) + contents * contentTokens
-  return { ...none, inputTokens, outputTokens: outputMaxOf(request.body) }
+  return { ...none, inputTokens, outputTokens: outputMaxOf(request) }
 }
 
 /** The bytes of an image or a file. No text of a model or a user has this form. */
@@ -159,14 +160,13 @@ function isContent(value: unknown): boolean {
 
 const contentCharsMin = 1024
 
-function outputMaxOf(body: unknown): number {
-  if (!isObject(body)) return limits.guestOutputTokens
-  const given = ['max_tokens', 'max_completion_tokens', 'max_output_tokens']
-    .map((name) => body[name])
-    .filter(isCount)
+function outputMaxOf({ format, body }: GuestRequest): number {
+  const api = formatNamed(format as unknown)?.request
+  if (!isObject(body) || api === undefined) return limits.guestOutputTokens
+  const given = api.outputLimits(body).filter(isCount)
   const one = given.length === 0 ? limits.guestOutputTokens : Math.max(...given)
-  const answers = isCount(body.n) ? Math.max(1, body.n) : 1
-  return Math.min(one * answers, limits.usageTokensMax)
+  const answers = api.answers(body)
+  return Math.min(one * (isCount(answers) ? Math.max(1, answers) : 1), limits.usageTokensMax)
 }
 
 /** The counts of any server. A value that is no count is 0. */

@@ -15,7 +15,7 @@ import type { TopicName } from '../../../shared/contract/topology.ts'
 import { keepAlive } from '../../../shared/lib/alive.ts'
 import type { Clock, Milliseconds } from '../../../shared/lib/clock.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
-import type { WorkLog } from '../../../shared/lib/lazy-log.ts'
+import type { WorkLog } from '../../../shared/lib/log/lazy-log.ts'
 import { createPlayer } from '../../../shared/runtime/in-memory.ts'
 import {
   activityTypes,

@@ -5,7 +5,7 @@ import { logJudgements } from '../../../services/validator/log-judgements.ts'
 import type { GuestAgent } from '../../../shared/agents/guest.ts'
 import type { GuardInForce } from '../../../shared/contract/messages.ts'
 import { systemClock } from '../../../shared/lib/clock.ts'
-import type { WorkLog } from '../../../shared/lib/lazy-log.ts'
+import type { WorkLog } from '../../../shared/lib/log/lazy-log.ts'
 import { createFront } from '../front.ts'
 import type { GuardOptions } from '../guard-options.ts'
 import { conversationOfGuest } from '../guest-agent.ts'
@@ -54,7 +54,7 @@ type Extras = Pick<GuardOptions, 'guards' | 'approvals' | 'log'> & {
 
 async function startGuards({ guards, approvals, log, stages }: Extras) {
   const { openMemoryGuards } = await import('./memory-guards.ts')
-  const { createLog } = await import('../../../shared/lib/log.ts')
+  const { createLog } = await import('../../../shared/lib/log/log.ts')
   const opened = await openMemoryGuards({
     guards,
     approvals,
@@ -70,7 +70,7 @@ async function startGuards({ guards, approvals, log, stages }: Extras) {
 /** Lines of JSON at `warn` and above on standard error. The first line loads the logger. */
 function logWhenNeeded(): WorkLog {
   const loaded = async () => {
-    const { createLog } = await import('../../../shared/lib/log.ts')
+    const { createLog } = await import('../../../shared/lib/log/log.ts')
     return createLog({ level: 'warn', secrets: [] })
   }
   let loading: ReturnType<typeof loaded> | undefined

@@ -20,8 +20,8 @@ import {
   parseId,
   type ReadId,
 } from '../../../shared/runtime/derived-id.ts'
-import type { Judge } from '../../../shared/runtime/refusals.ts'
-import { refusedInLog } from '../../../shared/runtime/refused-in-log.ts'
+import type { Judge } from '../../../shared/runtime/log/refusals.ts'
+import { refusedInLog } from '../../../shared/runtime/log/refused-in-log.ts'
 import { type Approval, applyTime } from '../approval.ts'
 import { type ApprovalRound, applyRecord, approvalRound } from '../approval-round.ts'
 import { approval as stage } from '../reducer.ts'

@@ -234,7 +234,7 @@ function refuseValues(
   answer: ApprovalAnswer,
   values: string | null,
 ): void {
-  if (answer === 'reject' || question === null) {
+  if (answer === 'deny' || question === null) {
     if (values === null) return
     throw new WeirError('message.invalid', 'values answer a question, and this is none')
   }

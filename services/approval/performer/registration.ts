@@ -40,7 +40,7 @@ export function approvalRegistration(settings: ApprovalSettings): GuardInForce {
     version: createHash('sha256').update(text).digest('hex').slice(0, 8),
     tools: patterns.map((pattern) => ({ pattern, mode: 'enforce' })),
     deadlineMs,
-    onTimeout: 'reject',
+    onTimeout: 'deny',
     rules: text,
   }
   const fault = registrationFault(registration)

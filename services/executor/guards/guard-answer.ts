@@ -61,7 +61,7 @@ export function answerOf(
   }
 }
 
-const strictness: Record<VerdictKind, number> = { pass: 0, ask: 1, reject: 2 }
+const strictness: Record<VerdictKind, number> = { allow: 0, ask: 1, deny: 2 }
 
 function isStricter(known: CallVerdict | undefined, { verdict }: CallVerdict): boolean {
   return known !== undefined && strictness[known.verdict] > strictness[verdict]
@@ -72,7 +72,7 @@ export function silenceOf({ name, version, onTimeout, ordinals }: AwaitedGuard):
   const verdicts = ordinals.map(
     (ordinal): CallVerdict =>
       onTimeout === 'allow'
-        ? { ordinal, verdict: 'pass', code: 'guard.silent', text: '', evidence: null }
+        ? { ordinal, verdict: 'allow', code: 'guard.silent', text: '', evidence: null }
         : rejection(ordinal, 'guard.silent', silentGuard(name), null),
   )
   return { answer: 'silent', version, verdicts }
@@ -108,12 +108,12 @@ function rejection(
   text: string,
   evidence: string | null,
 ): CallVerdict {
-  return { ordinal, verdict: 'reject', code, text, evidence }
+  return { ordinal, verdict: 'deny', code, text, evidence }
 }
 
 /** A guard's text may be anything: so far only its size was checked, by the relay. */
 function bounded({ ordinal, verdict, code, text, evidence }: CallVerdict): CallVerdict {
-  if (verdict === 'pass') return { ordinal, verdict, code: '', text: '', evidence: null }
+  if (verdict === 'allow') return { ordinal, verdict, code: '', text: '', evidence: null }
   return {
     ordinal,
     verdict,

@@ -22,6 +22,7 @@ import { onOneLine, shortened } from '../../../shared/lib/text-cut.ts'
 import { noApprovalRule } from '../../../shared/model-texts/refused-calls.ts'
 import { modeFor } from '../../../shared/runtime/guards/tool-pattern.ts'
 import { redactedActivity } from '../../../shared/runtime/redaction/agent-redaction.ts'
+import { approvalAnswered } from '../offered/person-offers.ts'
 import { notRun } from '../results.ts'
 import { finishCall, type OpenCall, type Phase, type Round, type Turn } from '../turn.ts'
 import {
@@ -66,7 +67,7 @@ export function applyVerdict(
   const guard = round.guards.find(({ name }) => name === message.guard)
   if (guard === undefined) return records
   if (guard.name === approvalGuard) {
-    round.pendingApprovals = [] // answered: nothing to withdraw
+    approvalAnswered(round)
     keepApproved(round, message)
   }
   if (message.intervention !== null)
@@ -129,7 +130,7 @@ function applyAnswer(
     const { phase } = open
     const verdict = counting.find(({ ordinal }) => ordinal === open.call.ordinal)
     if (verdict === undefined || phase.kind !== 'waiting') continue
-    if (verdict.verdict === 'reject')
+    if (verdict.verdict === 'deny')
       records.push(finishCall(turn, round, open, vetoed(name, verdict)))
     else {
       if (verdict.verdict === 'ask') open.requested ??= requestText(name, verdict)
@@ -152,13 +153,13 @@ function verdictThatCounts(
   if (verdict.verdict === 'ask' && !phase.guards.includes(approvalGuard))
     return {
       ...verdict,
-      verdict: 'reject',
+      verdict: 'deny',
       text: noApprovalRule(verdict.text, true),
     }
-  if (verdict.verdict === 'pass' && guard === approvalGuard && requested !== undefined)
+  if (verdict.verdict === 'allow' && guard === approvalGuard && requested !== undefined)
     return {
       ...verdict,
-      verdict: 'reject',
+      verdict: 'deny',
       code: 'approval.not-requested',
       text: noApprovalRule(requested, false),
     }

@@ -42,7 +42,7 @@ export function unreadableGuardsVeto(): CallEnding {
 function vetoOf(guard: string, text: string): CallEnding {
   return vetoed(guard, {
     ordinal: 0,
-    verdict: 'reject',
+    verdict: 'deny',
     code: 'guard.absent',
     text,
     evidence: null,

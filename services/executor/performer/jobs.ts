@@ -2,9 +2,9 @@
 
 import type { TryId } from '../../../shared/contract/ids.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
+import type { Releasable } from '../../../shared/tools/released-agent.ts'
 import type { ToolTask } from '../tasks.ts'
 import type { ToolQuestions } from './tool-questions.ts'
-import type { Releasable } from './tools/released-agent.ts'
 
 export type ClaimTask = Extract<ToolTask, { kind: 'claim' }>
 export type RunTask = Extract<ToolTask, { kind: 'run' }>

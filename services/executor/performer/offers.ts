@@ -6,16 +6,17 @@
 
 import { type Agents, findDeclared } from '../../../shared/agents/agents.ts'
 import type { CallEnding } from '../../../shared/contract/call/call-endings.ts'
+import { rejected } from '../../../shared/contract/call/call-endings.ts'
 import { tryIdOf } from '../../../shared/contract/ids.ts'
 import type { Message } from '../../../shared/contract/messages.ts'
 import { clientOwner } from '../../../shared/contract/topology.ts'
 import type { Clock } from '../../../shared/lib/clock.ts'
 import { noClientToolDeclared } from '../../../shared/model-texts/refused-calls.ts'
-import { bounded, rejected } from '../results.ts'
+import { type ContextOf, startChecked } from '../../../shared/tools/checked-start.ts'
+import { neverStarted } from '../../../shared/tools/tool-endings.ts'
+import { bounded } from '../results.ts'
 import type { OfferTask } from '../tasks.ts'
 import { nameOf } from './jobs.ts'
-import { type ContextOf, startChecked } from './tools/checked-start.ts'
-import { neverStarted } from './tools/tool-endings.ts'
 import type { Writes } from './writes.ts'
 
 export type Offers = {

@@ -6,8 +6,8 @@ import type { CallsStopped, StopInForce } from '../../../shared/contract/message
 import type { PerformerContext, PolicyRecord } from '../../../shared/contract/performer.ts'
 import { stopId } from '../../../shared/contract/topology.ts'
 import type { Clock } from '../../../shared/lib/clock.ts'
-import { createStopWatch } from '../../../shared/runtime/stop-watch.ts'
-import { stopOfCall, stopsInForce } from '../../../shared/runtime/stops.ts'
+import { createStopWatch } from '../../../shared/runtime/settings/stop-watch.ts'
+import { stopOfCall, stopsInForce } from '../../../shared/runtime/settings/stops.ts'
 import type { ExecutorTask } from '../tasks.ts'
 import type { Writes } from './writes.ts'
 

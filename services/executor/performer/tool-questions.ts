@@ -6,8 +6,8 @@ import { tryIdOf } from '../../../shared/contract/ids.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import type { InputRequested } from '../../../shared/contract/messages.ts'
 import type { Clock } from '../../../shared/lib/clock.ts'
+import type { AskPerson, PersonAnswer } from '../../../shared/tools/tool.ts'
 import type { ToolTask } from '../tasks.ts'
-import type { AskPerson, PersonAnswer } from './tools/tool.ts'
 
 type RunTask = Extract<ToolTask, { kind: 'run' }>
 

@@ -8,16 +8,27 @@
 import { type Agents, findDeclared, type ToolRun } from '../../../shared/agents/agents.ts'
 import { secretsOf } from '../../../shared/agents/secrets.ts'
 import type { CallEnding } from '../../../shared/contract/call/call-endings.ts'
+import { rejected } from '../../../shared/contract/call/call-endings.ts'
 import { contentRef, piecesOf } from '../../../shared/contract/call/contents.ts'
 import { tryIdOf } from '../../../shared/contract/ids.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import type { PerformerContext } from '../../../shared/contract/performer.ts'
 import { traceparentOf } from '../../../shared/contract/trace-ids.ts'
 import type { Clock, Milliseconds } from '../../../shared/lib/clock.ts'
-import { secretMask } from '../../../shared/lib/secret-mask.ts'
+import { secretMask } from '../../../shared/lib/log/secret-mask.ts'
 import { toolStartFailed } from '../../../shared/model-texts/endings.ts'
 import { noToolDeclared, programChanged } from '../../../shared/model-texts/refused-calls.ts'
-import { bounded, rejected } from '../results.ts'
+import { type ContextOf, startChecked } from '../../../shared/tools/checked-start.ts'
+import { releasable } from '../../../shared/tools/released-agent.ts'
+import type {
+  AskPerson,
+  RunningTool,
+  StartTool,
+  ToolCall,
+  ToolEnding,
+} from '../../../shared/tools/tool.ts'
+import { neverStarted } from '../../../shared/tools/tool-endings.ts'
+import { bounded } from '../results.ts'
 import {
   type Claimed,
   type Instant,
@@ -30,10 +41,6 @@ import type { KeptTools } from './kept/kept-tools.ts'
 import type { KeptResult } from './kept/result-files.ts'
 import type { ProgramHash } from './program/program-hash.ts'
 import { toolQuestions } from './tool-questions.ts'
-import { type ContextOf, startChecked } from './tools/checked-start.ts'
-import { releasable } from './tools/released-agent.ts'
-import type { AskPerson, RunningTool, StartTool, ToolCall, ToolEnding } from './tools/tool.ts'
-import { neverStarted } from './tools/tool-endings.ts'
 import type { Writes } from './writes.ts'
 
 export type ToolRuns = {

@@ -41,7 +41,7 @@ export default function flowGuard(options: FlowGuardOptions = {}): Guard<FlowSta
     version: '1',
     tools: rules.tools,
     deadlineMs: options.deadlineMs ?? 1_000,
-    onTimeout: 'reject',
+    onTimeout: 'deny',
     stateKeptMs: rules.rememberedMs,
     judge: (state, round) => judge(state, round, rules),
   }
@@ -59,7 +59,7 @@ function judge(
     const verdict = verdictOn(call, labels, { met, requested }, rules)
     const place = { tool: call.tool, turn: round.turn, round: round.round }
     const brought = Object.fromEntries(labels.map((label) => [label, place]))
-    if (verdict.verdict === 'pass' || !call.enforced) met = { ...brought, ...met }
+    if (verdict.verdict === 'allow' || !call.enforced) met = { ...brought, ...met }
     else if (verdict.verdict === 'ask') requested = { ...brought, ...requested }
     return verdict
   })
@@ -88,7 +88,7 @@ function verdictOn(
     (label) => label in met || label in requested || labels.includes(label),
   )
   const adds = labels.some((label) => label === 'sends:out' || !(label in met))
-  if (!hasAll || !adds) return { ordinal, verdict: 'pass' }
+  if (!hasAll || !adds) return { ordinal, verdict: 'allow' }
   const before = allLabels.flatMap((label) => {
     const place = met[label] ?? requested[label]
     return place === undefined ? [] : [`${descriptions[label]} (${place.tool})`]
@@ -101,5 +101,5 @@ function verdictOn(
   const evidence = `${tool} brings ${labels.join(', ')}${before.length === 0 ? '' : ` after ${before.join(', ')}`}`
   return onMeeting === 'ask'
     ? { ordinal, verdict: 'ask', code, text, evidence }
-    : { ordinal, verdict: 'reject', code, text: `${text} ${advice}`, evidence }
+    : { ordinal, verdict: 'deny', code, text: `${text} ${advice}`, evidence }
 }

@@ -13,8 +13,8 @@ export type FlowGuardOptions = {
   name?: string
   /** Patterns of the tools that it judges. Default: all. */
   tools?: string[]
-  /** When all three labels meet: refuse the call, or request approval of it. Default `refuse`. */
-  onMeeting?: 'refuse' | 'ask'
+  /** When all three labels meet: deny the call, or request approval of it. Default `deny`. */
+  onMeeting?: 'deny' | 'ask'
   /**
    * Labels by patterns of tool names, beside those that the tools carry: for the tools of guests,
    * and for logs from before there were labels.
@@ -30,7 +30,7 @@ export type FlowReads = 'private' | 'untrusted'
 
 export type FlowRules = {
   tools: string[]
-  onMeeting: 'refuse' | 'ask'
+  onMeeting: 'deny' | 'ask'
   rememberedMs: number
   labelsOf(call: GuardedCall): FlowLabel[]
 }
@@ -48,11 +48,11 @@ const known: readonly FlowLabel[] = ['reads:private', 'reads:untrusted', 'sends:
 
 export function flowRules(options: FlowGuardOptions): FlowRules {
   checkKeys('options', options, optionNames)
-  const { tools = ['*'], onMeeting = 'refuse', labels = {}, rememberedHours = 720 } = options
+  const { tools = ['*'], onMeeting = 'deny', labels = {}, rememberedHours = 720 } = options
   if (!Array.isArray(tools) || tools.length === 0)
     throw invalid('tools', tools, "give it the patterns of the tools, e.g. ['*']")
-  if (!['refuse', 'ask'].includes(onMeeting))
-    throw invalid('onMeeting', onMeeting, "give it 'refuse' or 'ask'")
+  if (!['deny', 'ask'].includes(onMeeting))
+    throw invalid('onMeeting', onMeeting, "give it 'deny' or 'ask'")
   if (!(rememberedHours >= 1 && rememberedHours <= 720))
     throw invalid('rememberedHours', rememberedHours, 'give it hours from 1 to 720')
   if (typeof labels !== 'object' || labels === null || Array.isArray(labels))

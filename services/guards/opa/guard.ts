@@ -51,7 +51,7 @@ export default function opaGuard(options: OpaGuardOptions): Guard<undefined> {
     version: '1',
     tools,
     deadlineMs,
-    onTimeout: 'reject',
+    onTimeout: 'deny',
     judge: (_state, round) => ({
       state: undefined,
       verdicts: round.calls.map((call) => {
@@ -83,7 +83,7 @@ function inputOf(
 /** As @ai-sdk/policy-opa reads a result. Null is no opinion. */
 function verdictOf(result: unknown, call: GuardedCall): Verdict {
   const { ordinal } = call
-  if (result === null || result === undefined) return { ordinal, verdict: 'pass' }
+  if (result === null || result === undefined) return { ordinal, verdict: 'allow' }
   const { decision, allow, reason } = isObject(result) ? result : {}
   const why = typeof reason === 'string' && reason.trim() !== '' ? reason : undefined
   const named = typeof decision === 'string' ? decision : undefined
@@ -91,7 +91,7 @@ function verdictOf(result: unknown, call: GuardedCall): Verdict {
     case 'allow':
     case 'not-applicable':
     case true:
-      return { ordinal, verdict: 'pass' }
+      return { ordinal, verdict: 'allow' }
     case 'deny':
     case false:
       return rejection(call, 'denied', `the policy denies this call${why ? `: ${why}` : '.'}`, why)
@@ -110,7 +110,7 @@ const knownDecisions = ['allow', 'deny', 'requires-approval', 'not-applicable'] 
 
 function rejection({ ordinal }: GuardedCall, code: string, text: string, evidence?: string) {
   const known = evidence === undefined ? {} : { evidence }
-  return { ordinal, verdict: 'reject' as const, code: `opa.${code}`, text, ...known }
+  return { ordinal, verdict: 'deny' as const, code: `opa.${code}`, text, ...known }
 }
 
 // ── Options ──

@@ -22,7 +22,7 @@ def verdict(call):
         print(f"{NAME}: call {call['ordinal']}: {error!r}", file=sys.stderr)
         found = "guard-failed", "it could not be judged. Do without this call, or tell the user."
     code, text = found or ("", "")
-    return {"ordinal": call["ordinal"], "verdict": "reject" if found else "pass", "code": code, "text": text}
+    return {"ordinal": call["ordinal"], "verdict": "deny" if found else "allow", "code": code, "text": text}
 
 def answer(value, cleared_at):
     """The guard-verdict for a record of rounds-cleared, or None if no call of it concerns this guard."""

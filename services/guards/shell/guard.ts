@@ -29,7 +29,7 @@ export default function shellGuard(options: ShellGuardOptions): Guard<undefined>
     version,
     tools: options.tools,
     deadlineMs: options.deadlineMs ?? 1_000,
-    onTimeout: 'reject',
+    onTimeout: 'deny',
     judge: (_, { calls }) => ({
       state: undefined,
       verdicts: calls.map((call) => verdictOn(call, rules)),
@@ -41,13 +41,13 @@ function verdictOn(call: GuardedCall, rules: ShellRules): Verdict {
   const { ordinal } = call
   try {
     judgeArguments(call, rules)
-    return { ordinal, verdict: 'pass' }
+    return { ordinal, verdict: 'allow' }
   } catch (error) {
     const refusal = error instanceof Refusal ? error : unjudged(error)
     const text = `${refusal.message}. ${refusal.advice}`
     return {
       ordinal,
-      verdict: 'reject',
+      verdict: 'deny',
       code: `shell.${refusal.code}`,
       text: text.slice(0, 1_500),
       evidence: refusal.message.slice(0, 500),

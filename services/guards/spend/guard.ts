@@ -80,7 +80,7 @@ export default function spendGuard(options: SpendGuardOptions): Guard<SpendState
     version: '1',
     tools: options.tools,
     deadlineMs: 1_000,
-    onTimeout: 'reject',
+    onTimeout: 'deny',
     stateKeptMs: (options.rememberedHours ?? 48) * 60 * 60_000,
     judge: (state, round) => judge(state, round, rules),
   }
@@ -137,7 +137,7 @@ function judgeCall(
   rules: Rules,
 ): { verdict: Verdict; spent: bigint } {
   const refused = (code: string, text: string, evidence: string) => ({
-    verdict: { ordinal, verdict: 'reject' as const, code: `spend.${code}`, text, evidence },
+    verdict: { ordinal, verdict: 'deny' as const, code: `spend.${code}`, text, evidence },
     spent: 0n,
   })
   const amount = amountOf(valueAt(args, rules.argument), rules.form, rules.decimals)
@@ -168,7 +168,7 @@ function judgeCall(
       : [{ ...one, limit, left: limit > one.before ? limit - one.before : 0n }],
   )
   const over = all.find(({ left }) => units > left)
-  if (over === undefined) return { verdict: { ordinal, verdict: 'pass' }, spent: units }
+  if (over === undefined) return { verdict: { ordinal, verdict: 'allow' }, spent: units }
 
   const money = (value: bigint) => textOfUnits(value, rules.decimals)
   const evidence = `${money(units)} after ${money(over.before)} is over ${money(over.limit)} for ${over.what}`
@@ -200,7 +200,7 @@ function compare(
 function outOfOrder({ ordinal }: Pick<GuardedCall, 'ordinal'>): Verdict {
   const text =
     'its spending could not be counted, because a later round was counted before. Make the call again.'
-  return { ordinal, verdict: 'reject', code: 'spend.out-of-order', text }
+  return { ordinal, verdict: 'deny', code: 'spend.out-of-order', text }
 }
 
 // ── Options ──

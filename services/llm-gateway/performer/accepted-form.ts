@@ -3,12 +3,15 @@
 // sends it once more in the form that answers the refusal (reducer.ts).
 // Owns: the choice of the form, and the facts about a refusal for the log. Does not own: the forms
 // (providers/plain-request.ts, the messages of each provider), the meaning of a refusal
-// (providers/provider-errors.ts).
+// (shared/wire/faults).
 
 import type { Agent } from '../../../shared/agents/agents.ts'
-import type { AttemptFailed, ReasoningRefusal } from '../../../shared/contract/messages.ts'
+import type {
+  AttemptFailed,
+  HistoryEntry,
+  ReasoningRefusal,
+} from '../../../shared/contract/messages.ts'
 import type { Failed, ProviderRequest } from '../../../shared/wire/exchange.ts'
-import { isAnswerable } from '../../../shared/wire/faults/reasoning-refused.ts'
 import type { AttemptTask } from '../reducer.ts'
 import { createLessons, type Lessons } from './providers/lessons.ts'
 import { inPlainText, type Obstacle, obstacleIn } from './providers/plain-request.ts'
@@ -121,4 +124,13 @@ export function refusedParts(
     ...(isOfTools ? [toolsRefused ? reasons.tools : reasons.toolsAgain] : []),
   ]
   return { historyRefused, toolsRefused, reasoningRefused, why }
+}
+
+/** Whether the request differs in the form that answers this refusal. */
+export function isAnswerable(refusal: ReasoningRefusal, history: HistoryEntry[]): boolean {
+  if (refusal === 'none') return false
+  const isFilled = refusal === 'missing' || refusal === 'unsigned'
+  return history.some(
+    ({ response }) => response !== null && (isFilled || response.reasoning !== ''),
+  )
 }

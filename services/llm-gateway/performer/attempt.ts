@@ -29,17 +29,14 @@ import type {
 import type { PerformerContext } from '../../../shared/contract/performer.ts'
 import { tenantOf } from '../../../shared/contract/tenant.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
-import { lazyChild, type WorkLog } from '../../../shared/lib/lazy-log.ts'
+import { lazyChild, type WorkLog } from '../../../shared/lib/log/lazy-log.ts'
 import type { Slots } from '../../../shared/lib/slots.ts'
 import { version } from '../../../shared/lib/version.ts'
-import { stopOfTurn } from '../../../shared/runtime/stops.ts'
+import { stopOfTurn } from '../../../shared/runtime/settings/stops.ts'
 import type { Failed, ProviderRequest } from '../../../shared/wire/exchange.ts'
-import {
-  contextFull,
-  historyTooLarge,
-  isContextEnd,
-} from '../../../shared/wire/faults/context-full.ts'
+import { contextFull, isContextEnd } from '../../../shared/wire/faults/provider-errors.ts'
 import { shortReason } from '../../../shared/wire/faults/short-reason.ts'
+import { historyTooLarge } from '../../../shared/wire/request/history-size.ts'
 import { withReminder } from '../degenerate/reminder.ts'
 import type { AttemptTask } from '../reducer.ts'
 import {

@@ -16,7 +16,7 @@ import {
   summaryLine,
   summaryTask as taskText,
 } from '../../../shared/model-texts/requests.ts'
-import { historyBytes } from '../../../shared/wire/faults/context-full.ts'
+import { historyBytes } from '../../../shared/wire/request/history-size.ts'
 
 /** As HistoryRule of an agent. */
 export type Keep = { rounds?: number; tokens?: number }

@@ -9,7 +9,7 @@ import {
   stopOfTurn,
   stopReason,
   stopsInForce,
-} from '../../../shared/runtime/stops.ts'
+} from '../../../shared/runtime/settings/stops.ts'
 import type { Failed } from '../../../shared/wire/exchange.ts'
 import { type BudgetsInForce, budgetsInForce } from './budgets/in-force.ts'
 

@@ -16,9 +16,9 @@ import {
   policyKeyPrefix,
   stopKeyPrefix,
 } from '../../../shared/contract/topology.ts'
-import type { WorkLog } from '../../../shared/lib/lazy-log.ts'
+import type { WorkLog } from '../../../shared/lib/log/lazy-log.ts'
 import { shortened } from '../../../shared/lib/text-cut.ts'
-import { type StopTarget, stopsInForce, withStops } from '../../../shared/runtime/stops.ts'
+import { type StopTarget, stopsInForce, withStops } from '../../../shared/runtime/settings/stops.ts'
 import { guardsInForce, withGuards } from './guards-in-force.ts'
 import { withOperatorCaps } from './operator-caps.ts'
 

@@ -9,7 +9,7 @@ import { readDocument } from '../../settings/document.ts'
 import { cannotUse, kindOf, type Mistake, type Path, shown } from '../../settings/mistake.ts'
 import { readText } from '../../settings/text-file.ts'
 import type { McpServer } from '../agents.ts'
-import { mcpOf } from './mcp-part.ts'
+import { mcpOf } from './parts/mcp-part.ts'
 import { schemaMistakes } from './schema-mistakes.ts'
 import { noProviders, type Source } from './source.ts'
 

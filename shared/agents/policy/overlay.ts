@@ -4,7 +4,7 @@
 import type { Policy } from '../../contract/messages.ts'
 import { lowestCaps } from '../../contract/turn/caps.ts'
 import { policyOf } from '../agents.ts'
-import { shadowedBy } from '../file/settings-part.ts'
+import { shadowedBy } from '../file/parts/settings-part.ts'
 import type { PolicyContent } from './entries.ts'
 
 /** The result has its own version. It is the given policy itself if nothing differs. */

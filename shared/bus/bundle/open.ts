@@ -5,8 +5,12 @@ import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { knownSchemas } from '../../codec/codec.ts'
-import { applicationIdIn, logApplicationId, sqliteHeaderBytes } from '../../lib/application-id.ts'
 import { WeirError } from '../../lib/errors.ts'
+import {
+  applicationIdIn,
+  logApplicationId,
+  sqliteHeaderBytes,
+} from '../../lib/files/application-id.ts'
 import { unreadable } from '../../settings/text-file.ts'
 import { DatabaseSync } from '../sqlite.ts'
 import { refuseLargeRecords, refuseOutOfBounds, refuseUnlistedTopics } from './bounds.ts'

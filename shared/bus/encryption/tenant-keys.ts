@@ -7,7 +7,7 @@ import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { isTenant, tenantRule } from '../../contract/tenant.ts'
 import { WeirError } from '../../lib/errors.ts'
-import { readSecretFile, writeSecretFile } from '../../lib/secret-files.ts'
+import { readSecretFile, writeSecretFile } from '../../lib/files/secret-files.ts'
 
 /** `name`: as encrypted records name it. */
 export type TenantKey = { name: string; key: Buffer }

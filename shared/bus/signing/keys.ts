@@ -9,7 +9,7 @@ import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { stageNames } from '../../contract/topology.ts'
 import { WeirError } from '../../lib/errors.ts'
-import { readSecretFile, writeSecretFile } from '../../lib/secret-files.ts'
+import { readSecretFile, writeSecretFile } from '../../lib/files/secret-files.ts'
 import { type Hmac, hmacOf } from './fast-hmac.ts'
 import { checkedBy, guardPrincipal, outsiders, topicsSignedBy } from './principals.ts'
 

@@ -1,6 +1,7 @@
 // The ends of a call that never ran, or whose end is unknown. Every stage uses the same words.
 
 import * as texts from '../../model-texts/endings.ts'
+import { rejectedForGood } from '../../model-texts/refused-calls.ts'
 import type { CallResult, ResultStatus } from '../messages.ts'
 
 /** A result without its place and time. */
@@ -24,6 +25,15 @@ export function skippedCall(why: WhyNotRun): CallEnding {
         text: texts.turnOver,
         reason: 'the turn was over before it started',
       }
+}
+
+/** The call never ran. The same call would be rejected again. */
+export function rejected(what: string, reason: string): CallEnding {
+  return {
+    status: 'rejected',
+    text: rejectedForGood(what),
+    reason,
+  }
 }
 
 /** `sentence` is for the model. `reason` is the short form. */

@@ -41,8 +41,8 @@ export type GuardedCall = {
  * person. `evidence`: for people, the basis of the verdict.
  */
 export type Verdict =
-  | { ordinal: number; verdict: 'pass' }
-  | { ordinal: number; verdict: 'reject' | 'ask'; code: string; text: string; evidence?: string }
+  | { ordinal: number; verdict: 'allow' }
+  | { ordinal: number; verdict: 'deny' | 'ask'; code: string; text: string; evidence?: string }
 
 /**
  * `state`: the memory of the conversation, as plain JSON of at most `limits.guardStateBytesMax`
@@ -65,7 +65,7 @@ export type Guard<State = unknown> = {
   /** The time that a round waits for it when it enforces. */
   deadlineMs: Milliseconds
   /** The verdict on its calls if it does not answer in time. */
-  onTimeout: 'reject' | 'allow'
+  onTimeout: 'deny' | 'allow'
   /**
    * The time after which an idle conversation is forgotten. Default: `limits.guardStateKeptMs`. A
    * restart judges the rounds of that time again, so a shorter one starts sooner.

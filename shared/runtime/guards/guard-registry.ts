@@ -20,7 +20,7 @@ import { guardKeyPrefix, guardTopicName, guardTopicSpec, topics } from '../../co
 import type { Milliseconds } from '../../lib/clock.ts'
 import { WeirError } from '../../lib/errors.ts'
 import { toRecord } from '../record.ts'
-import { removeSetting } from '../removed-settings.ts'
+import { removeSetting } from '../settings/removed-settings.ts'
 
 export type Registry = {
   bus: Pick<Bus, 'append' | 'ensureTopics' | 'list' | 'clock'>

@@ -72,7 +72,7 @@ export function failedAnswer(calls: GuardedRound['calls'], code: string, why: st
   return {
     verdicts: calls.map(({ ordinal }) => ({
       ordinal,
-      verdict: 'reject',
+      verdict: 'deny',
       code,
       text: failedGuard,
       evidence,
@@ -86,8 +86,8 @@ function verdictIn(value: unknown): CallVerdict | string {
   if (typeof value !== 'object' || value === null) return 'a verdict is not an object'
   const { ordinal, verdict, code, text, evidence } = value as Record<string, unknown>
   if (typeof ordinal !== 'number' || !Number.isInteger(ordinal)) return 'a verdict has no ordinal'
-  if (verdict === 'pass') return { ordinal, verdict, code: '', text: '', evidence: null }
-  if (verdict !== 'reject' && verdict !== 'ask')
+  if (verdict === 'allow') return { ordinal, verdict, code: '', text: '', evidence: null }
+  if (verdict !== 'deny' && verdict !== 'ask')
     return `the verdict on call ${ordinal} is none of pass, reject and ask`
   if (typeof code !== 'string' || !codeShape.test(code))
     return `the code of call ${ordinal} is not 1 to 64 of a-z, 0-9, _, . and -`

@@ -2,25 +2,33 @@
 
 import { isObject } from '../../lib/json/json-object.ts'
 import type { BodyEdit, Json, RequestFormat, TranscriptFormat, WireFormat } from '../format.ts'
-import { listIn, textIn } from '../request/content.ts'
+import { contentText, listIn, textIn, toolChoice } from '../request/content.ts'
 import { messageEvents, writeMessage } from './answer.ts'
 import { answerOfMessages, isToolOfClient, piecesOfMessage, readAnthropic } from './history.ts'
 import { messageReader } from './reading.ts'
 
 const request: RequestFormat = {
-  path: '/messages',
+  title: 'Messages',
+  routes: [{ end: '/messages' }],
   history: 'messages',
   elsewhere: () => undefined,
-  asksForSeveral: () => false,
+  program: ['system', 'tools'],
+  outputLimits: ({ max_tokens }) => [max_tokens],
+  answers: () => 1,
   hasTools: ({ tools }) => listIn(tools).some(isToolOfClient),
-  isCall: ({ role, content }) =>
-    role === 'assistant' && listIn(content).some(({ type }) => type === 'tool_use'),
+  calls: ({ role, content }) =>
+    role === 'assistant'
+      ? listIn(content).flatMap(({ type, id, name }) =>
+          type === 'tool_use' ? [[`${id ?? ''}`, name] as const] : [],
+        )
+      : [],
   isOfModel: ({ role }) => role === 'assistant',
   userText: ({ role, content }) =>
     role !== 'user' || listIn(content).some(({ type }) => type === 'tool_result')
       ? undefined
       : textIn(content, ['text']),
-  edit: { addAdvice: inLastUserMessage, noTools: { type: 'none' } },
+  modelText: contentText,
+  edit: { addAdvice: inLastUserMessage, withoutCalls: toolChoice({ type: 'none' }) },
 }
 
 /** A text block at the end of the last message of the user. */
@@ -48,6 +56,11 @@ export const anthropic = {
   name: 'anthropic',
   transcript: anthropicMessages,
   request,
-  answer: { reader: messageReader, write: writeMessage },
+  answer: {
+    reader: messageReader,
+    write: writeMessage,
+    usage: 'usage',
+    messages: (body) => [body],
+  },
   stream: { isNamed: true, events: messageEvents },
 } satisfies WireFormat<'anthropic'>

@@ -1,44 +1,55 @@
 // Classifies errors between gateway and provider: whether a retry can help, and when. Never passes
 // on an SDK's text, which may quote a URL or a key. The provider's message is passed on, bounded.
 
+import type { FailureClass } from '../../contract/messages.ts'
 import { type ErrorCode, WeirError } from '../../lib/errors.ts'
 import { isObject } from '../../lib/json/json-object.ts'
 import type { Failed } from '../exchange.ts'
-import { contentDeclined, saysContentDeclined } from './content-declined.ts'
-import { contextFull, saysContextFull } from './context-full.ts'
-import { formRefusedBy } from './form-refused.ts'
-import { saysHistoryRefused } from './history-refused.ts'
-import { reasoningRefusalIn } from './reasoning-refused.ts'
+import { formRefusedBy, hasMeaning, type Reported, reasoningRefusalIn } from './fault-table.ts'
 import { retryHint, waitIn } from './retry-hint.ts'
 import { type Secret, shortReason } from './short-reason.ts'
 
-/** An HTTP error. `words`: its types and codes. `statement`: its message or body; empty: none. */
+/** An HTTP error. `statement`: its message or body; empty: none. */
 export function httpFailure(
-  {
-    status,
-    headers,
-    words,
-    statement,
-  }: { status: number; headers: Headers | undefined; words: unknown[]; statement: string },
+  { headers, ...reported }: Required<Reported> & { status: number; headers: Headers | undefined },
   apiKey: Secret,
 ): Failed {
+  const { status, statement } = reported
   if (status >= 300 && status < 400) return redirected({ status, headers }, apiKey)
-  const refused = isRefusal(status) || words.some((word) => spent.has(`${word}`))
+  const isRefused = isRefusal(status) || hasMeaning('spent', reported)
   const reason = shortReason(
     `the provider answered ${status}${statement === '' ? ' without a body' : `: ${statement}`}`,
     apiKey,
   )
-  if (saysContextFull({ status, words, statement })) return contextFull(reason)
-  if (refused && saysContentDeclined({ words, statement })) return contentDeclined(reason)
+  if (hasMeaning('context-full', reported)) return contextFull(reason)
+  if (isRefused && hasMeaning('declined', reported)) return contentDeclined(reason)
+  if (isRefused) return { ...refusal('refused', reason), ...whatIsRefused(true, reported) }
   return {
-    kind: 'failed',
-    code: refused ? 'provider.refused' : 'provider.unavailable',
-    class: refused ? 'refused' : 'transient',
-    reason,
-    retryable: !refused && headers?.get('x-should-retry') !== 'false',
-    retryAfterMs: refused ? null : retryHint({ status, headers, statement }),
-    ...whatIsRefused(refused, { status, statement }),
+    ...transient('provider.unavailable', reason),
+    retryable: headers?.get('x-should-retry') !== 'false',
+    retryAfterMs: retryHint({ status, headers, statement }),
+    ...whatIsRefused(false, reported),
   }
+}
+
+/**
+ * A retry would be refused too, and so would a longer request. `detail`: a clause with the
+ * evidence. The advice comes first, because long reasons are truncated.
+ */
+export function contextFull(detail: string): Failed {
+  const advice =
+    'begin a new conversation, where tools return less, or use a model with a larger context'
+  return refusal('context_full', `the model's context is full; ${advice} (${detail})`)
+}
+
+/** The finish reason of a response that filled the context. */
+export function isContextEnd(finish: string): boolean {
+  return finish === 'model_context_window_exceeded'
+}
+
+/** A retry of the same conversation would be declined too. `detail`: a clause with the evidence. */
+function contentDeclined(detail: string): Failed {
+  return refusal('refused', `the provider declines the content of this conversation (${detail})`)
 }
 
 /**
@@ -52,19 +63,11 @@ function redirected(
   const to = URL.parse(headers?.get('location') ?? '')?.origin
   const where = to === undefined ? '' : ` to ${to}`
   const advice = 'which is not followed: correct model.baseUrl in the agent file'
-  const reason = shortReason(`the provider redirects${where} (HTTP ${status}), ${advice}`, apiKey)
-  return {
-    kind: 'failed',
-    code: 'provider.refused',
-    class: 'refused',
-    reason,
-    retryable: false,
-    retryAfterMs: null,
-  }
+  return refusal(
+    'refused',
+    shortReason(`the provider redirects${where} (HTTP ${status}), ${advice}`, apiKey),
+  )
 }
-
-/** Codes that accompany a 429 but mean an unpaid bill, not a rate. */
-const spent = new Set(['insufficient_quota', 'billing_hard_limit_reached', 'billing_not_active'])
 
 /** 408, 409 and 429 are temporary. Any other 4xx would be refused again. */
 export function isRefusal(status: number): boolean {
@@ -94,34 +97,32 @@ export function brokenStream(reason: string): Failed {
   return transient('provider.stream', reason)
 }
 
-type Reported = { type: string; words: unknown[]; message: unknown; refused: boolean }
+type SentError = { type: string; words: unknown[]; message: unknown; refused: boolean }
 
 /**
  * An error inside an answer with status 200. `words`: its types and codes. `refused`: a retry would
  * be refused too.
  */
-export function reportedError({ type, words, message, refused }: Reported): Failed {
+export function reportedError({ type, words, message, refused }: SentError): Failed {
   const statement =
     typeof message === 'string' ? message : (JSON.stringify(message) ?? 'no message')
   const reason = `the provider reported ${type} inside the stream: ${statement}`
-  if (saysContextFull({ status: undefined, words, statement })) return contextFull(reason)
-  if (saysContentDeclined({ words, statement })) return contentDeclined(reason)
-  const what = whatIsRefused(refused, { status: undefined, statement })
-  if (!refused)
-    return { ...transient('provider.stream', reason), retryAfterMs: waitIn(statement), ...what }
-  return { ...transient('provider.refused', reason), class: 'refused', retryable: false, ...what }
+  const reported = { status: undefined, words, statement }
+  if (hasMeaning('context-full', reported)) return contextFull(reason)
+  if (hasMeaning('declined', reported)) return contentDeclined(reason)
+  const what = whatIsRefused(refused, reported)
+  if (refused) return { ...refusal('refused', reason), ...what }
+  return { ...transient('provider.stream', reason), retryAfterMs: waitIn(statement), ...what }
 }
-
-type Statement = { status: number | undefined; statement: string }
 
 /** The changes that may help: new ids in the history, other reasoning, or plain text. */
 function whatIsRefused(
-  refused: boolean,
-  statement: Statement,
+  isRefused: boolean,
+  reported: Reported,
 ): Pick<Failed, 'historyRefused' | 'reasoningRefused' | 'formRefused'> {
-  if (saysHistoryRefused(statement)) return { historyRefused: true }
-  const reasoningRefused = reasoningRefusalIn(statement)
-  const formRefused = refused ? formRefusedBy(statement) : undefined
+  if (hasMeaning('history', reported)) return { historyRefused: true }
+  const reasoningRefused = reasoningRefusalIn(reported)
+  const formRefused = isRefused ? formRefusedBy(reported) : undefined
   return {
     ...(reasoningRefused === 'none' ? {} : { reasoningRefused }),
     ...(formRefused === undefined ? {} : { formRefused }),
@@ -135,11 +136,19 @@ function transient(code: ErrorCode, reason: string): Failed {
 /** Nothing was sent: the agent file does not make a valid request, so a retry would fail too. */
 function notMade(error: unknown): Failed {
   const what = error instanceof Error ? error.name : typeof error
+  return refusal(
+    'internal',
+    `the request to the provider could not be made (${what}); check the agent's file: base URL, key and the schemas of its tools`,
+  )
+}
+
+/** The same request would be refused again. */
+function refusal(failureClass: FailureClass, reason: string): Failed {
   return {
     kind: 'failed',
     code: 'provider.refused',
-    class: 'internal',
-    reason: `the request to the provider could not be made (${what}); check the agent's file: base URL, key and the schemas of its tools`,
+    class: failureClass,
+    reason,
     retryable: false,
     retryAfterMs: null,
   }

@@ -2,6 +2,7 @@
 
 import { isObject } from '../../lib/json/json-object.ts'
 import type { Failed } from '../exchange.ts'
+import { hasMeaning } from './fault-table.ts'
 import { isRefusal, reportedError } from './provider-errors.ts'
 
 type Json = Record<string, unknown>
@@ -84,38 +85,16 @@ export function faultOf(error: Json): Failed {
   const status = [error.status_code, error.code, error.status]
     .map(Number)
     .find((code) => code >= 400 && code < 600)
-  const isModels = modelsFaults.has(`${error.code}`)
-  const refused =
-    !isModels &&
-    (status === undefined
-      ? refusals.has(`${error.type}`) || refusals.has(`${error.code}`)
-      : isRefusal(status))
+  const words = [error.type, error.code]
+  const isOutput = hasMeaning('output', { status, words: [error.code], statement: '' })
+  const isRefused =
+    status === undefined
+      ? hasMeaning('refused', { status, words, statement: '' })
+      : isRefusal(status)
   return reportedError({
     type: `${type}`,
-    words: [error.type, error.code],
+    words,
     message: error.message ?? error.detail,
-    refused,
+    refused: isRefused && !isOutput,
   })
 }
-
-/** The request was valid and the model's output was not, so the next response may be good. */
-const modelsFaults = new Set(['tool_use_failed', 'json_validate_failed', 'output_parse_failed'])
-
-const refusals = new Set([
-  ...[
-    'invalid_request_error',
-    'BadRequestError',
-    'authentication_error',
-    'AuthenticationError',
-    'permission_error',
-    'not_found_error',
-  ],
-  ...[
-    'NotFoundError',
-    'insufficient_quota',
-    'invalid_api_key',
-    'model_not_found',
-    'context_length_exceeded',
-    'content_policy_violation',
-  ],
-])

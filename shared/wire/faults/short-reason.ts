@@ -3,7 +3,7 @@
 // quote.
 
 import { limits } from '../../contract/limits.ts'
-import { secretMask } from '../../lib/secret-mask.ts'
+import { secretMask } from '../../lib/log/secret-mask.ts'
 import { onOneLine, shortened } from '../../lib/text-cut.ts'
 
 /** The key of a model, or all values that its provider knows and no record may contain. */

@@ -1,23 +1,35 @@
 // OpenAI's Chat Completions, also of compatible servers.
 
 import { isObject } from '../../lib/json/json-object.ts'
-import type { BodyEdit, Json, RequestFormat, WireFormat } from '../format.ts'
+import type { BodyEdit, CallWords, Json, RequestFormat, WireFormat } from '../format.ts'
 import { answerOfOpenai, openaiFile, readOpenai } from '../openai/history.ts'
-import { listIn, textIn } from '../request/content.ts'
+import { contentText, listIn, textIn, toolChoice } from '../request/content.ts'
 import { chatEvents, writeCompletion } from './answer.ts'
 import { chatReader } from './reading.ts'
 
 const request: RequestFormat = {
-  path: '/chat/completions',
+  title: 'Chat Completions',
+  routes: [{ end: '/chat/completions' }],
   history: 'messages',
   elsewhere: () => undefined,
-  asksForSeveral: ({ n }) => typeof n === 'number' && n > 1,
+  program: ['tools', 'functions'],
+  outputLimits: ({ max_tokens, max_completion_tokens }) => [max_tokens, max_completion_tokens],
+  answers: ({ n }) => n,
   hasTools: ({ tools, functions }) => listIn(tools).length + listIn(functions).length > 0,
-  isCall: ({ role, tool_calls: calls, function_call: call }) =>
-    role === 'assistant' && (listIn(calls).length > 0 || (call !== undefined && call !== null)),
+  calls: ({ role, tool_calls: calls, function_call: older }) =>
+    role === 'assistant' ? [...listIn(calls), ...[older].filter(isObject)].map(wordsOf) : [],
   isOfModel: ({ role }) => role === 'assistant',
   userText: ({ role, content }) => (role === 'user' ? textIn(content, ['text']) : undefined),
-  edit: { addAdvice: inOwnMessage, noTools: 'none' },
+  modelText: contentText,
+  edit: { addAdvice: inOwnMessage, withoutCalls: toolChoice('none') },
+}
+
+function wordsOf({ id, name, function: named }: Json): CallWords {
+  return [`${id ?? ''}`, isObject(named) ? named.name : name]
+}
+
+function messagesIn({ choices }: Json): Json[] {
+  return listIn(choices).flatMap(({ message }) => (isObject(message) ? [message] : []))
 }
 
 /** A message of the operator's role at the end, in the role that the request uses. */
@@ -38,6 +50,6 @@ export const openaiChat = {
     file: openaiFile,
   },
   request,
-  answer: { reader: chatReader, write: writeCompletion },
+  answer: { reader: chatReader, write: writeCompletion, usage: 'usage', messages: messagesIn },
   stream: { isNamed: false, events: chatEvents },
 } satisfies WireFormat<'openai-chat'>

@@ -2,25 +2,30 @@
 
 import type { BodyEdit, Json, RequestFormat, TranscriptFormat, WireFormat } from '../format.ts'
 import { answerOfOpenai, openaiFile, readOpenai } from '../openai/history.ts'
-import { listIn, textIn } from '../request/content.ts'
+import { contentText, listIn, textIn, toolChoice } from '../request/content.ts'
 import { responseEvents, writeResponse } from './answer.ts'
 import { responseReader } from './reading.ts'
 
 const request: RequestFormat = {
-  path: '/responses',
+  title: 'Responses',
+  routes: [{ end: '/responses' }],
   history: 'input',
   elsewhere: (body) =>
     (['previous_response_id', 'conversation', 'prompt'] as const).find(
       (name) => body[name] !== undefined && body[name] !== null,
     ) ?? (body.background === true ? 'background' : undefined),
-  asksForSeveral: () => false,
+  program: ['instructions', 'tools'],
+  outputLimits: ({ max_output_tokens }) => [max_output_tokens],
+  answers: () => 1,
   hasTools: ({ tools }) => listIn(tools).some(isOfClient),
-  isCall: ({ type }) => type === 'function_call' || type === 'custom_tool_call',
+  calls: ({ type, call_id: id, name }) =>
+    type === 'function_call' || type === 'custom_tool_call' ? [[`${id ?? ''}`, name]] : [],
   isOfModel: ({ type, role }) =>
     role === 'assistant' || /^(reasoning|function_call|custom_tool_call)$/.test(String(type)),
   userText: ({ type = 'message', role, content }) =>
     type === 'message' && role === 'user' ? textIn(content, ['input_text', 'text']) : undefined,
-  edit: { addAdvice: inOwnItem, noTools: 'none' },
+  modelText: contentText,
+  edit: { addAdvice: inOwnItem, withoutCalls: toolChoice('none') },
 }
 
 /** A tool of an unknown type may be the client's. A client can run `tool_search` itself. */
@@ -52,6 +57,11 @@ export const openaiResponses = {
   name: 'openai-responses',
   transcript: openaiItems,
   request,
-  answer: { reader: responseReader, write: writeResponse },
+  answer: {
+    reader: responseReader,
+    write: writeResponse,
+    usage: 'usage',
+    messages: ({ output }) => listIn(output),
+  },
   stream: { isNamed: true, events: responseEvents },
 } satisfies WireFormat<'openai-responses'>

@@ -1,11 +1,23 @@
 // The lists and texts in the content of a message.
 
-import type { Json } from '../format.ts'
+import type { BodyEdit, Json } from '../format.ts'
 
 export function listIn(value: unknown): Json[] {
   return Array.isArray(value)
     ? value.filter((one): one is Json => typeof one === 'object' && one !== null)
     : []
+}
+
+/** All texts of a message's content, in a row. */
+export function contentText({ content }: Json): string {
+  const texts = typeof content === 'string' ? [content] : listIn(content).map(({ text }) => text)
+  return texts.join(' ')
+}
+
+/** The value of `tool_choice` that forbids calls, if the request has tools. */
+export function toolChoice(value: unknown): (body: Json) => BodyEdit[] {
+  return ({ tools }) =>
+    listIn(tools).length > 0 ? [{ kind: 'set', path: ['tool_choice'], value }] : []
 }
 
 /** The texts of a message's content: a text, or a list with texts of the given types. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { type MoneyLog, moneyReader } from '../../../apps/history/money.ts'
-import { moneyText } from '../../../apps/terminal/money-text.ts'
+import { moneyText } from '../../../apps/terminal/text/money-text.ts'
 import { encode } from '../../../shared/codec/codec.ts'
 import type { StoredRecord } from '../../../shared/contract/bus.ts'
 import type { BudgetSettled } from '../../../shared/contract/messages.ts'

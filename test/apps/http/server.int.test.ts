@@ -245,7 +245,7 @@ describe('the interface of a front over HTTP', () => {
   it('answers 202 while a call waits, and 200 after that', async () => {
     const guard = scriptedGuard({
       after: (_, n) => [
-        { callId: '1', name: 'x', verdict: n === 1 ? 'wait' : 'run', text: '', code: '' },
+        { callId: '1', name: 'x', verdict: n === 1 ? 'pending' : 'allow', text: '', code: '' },
       ],
     })
     const url = await serveGuard(guard)

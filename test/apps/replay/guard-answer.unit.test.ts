@@ -12,7 +12,7 @@ const guard = {
   version: '1',
   tools: ['*'],
   deadlineMs: 1000,
-  onTimeout: 'reject',
+  onTimeout: 'deny',
   external: false,
 }
 
@@ -53,7 +53,7 @@ describe('an answer', () => {
     ['rounds that are no list', { number: 2, kind: 'judged', rounds: { length: 1 } }],
     [
       'a verdict that is no bytes',
-      { number: 2, kind: 'judged', rounds: [{ offset: 3, verdict: 'pass' }] },
+      { number: 2, kind: 'judged', rounds: [{ offset: 3, verdict: 'allow' }] },
     ],
     [
       'a round that stands nowhere',
@@ -102,7 +102,7 @@ describe('the verdicts in an answer', () => {
 })
 
 function passed(ordinal: number): GuardVerdict['verdicts'][number] {
-  return { ordinal, verdict: 'pass', code: '', text: '', evidence: null }
+  return { ordinal, verdict: 'allow', code: '', text: '', evidence: null }
 }
 
 function answered(

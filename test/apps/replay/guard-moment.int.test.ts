@@ -61,13 +61,13 @@ inSandboxes('a guard in a replay', () => {
     'that judges by %s is refused, because its live decision is unknown',
     async (_, rejects, before = '') => {
       const file = guardFile(
-        `const verdict = ${rejects} ? { verdict: 'reject', code: 'no', text: 'No.' } : { verdict: 'pass' }
+        `const verdict = ${rejects} ? { verdict: 'deny', code: 'no', text: 'No.' } : { verdict: 'allow' }
        return { state, verdicts: round.calls.map(({ ordinal }: any) => ({ ordinal, ...verdict })) }`,
         before,
       )
       const refused = changesBy(file)
       await expect(refused).rejects.toThrow(
-        /guard-\d+\.ts: it judges the same round \(\d of the turn at offset 0\) differently at another time: call 0 (pass|reject)/,
+        /guard-\d+\.ts: it judges the same round \(\d of the turn at offset 0\) differently at another time: call 0 (allow|deny)/,
       )
       await expect(refused).rejects.toMatchObject({ code: 'guard.invalid' })
     },
@@ -75,13 +75,13 @@ inSandboxes('a guard in a replay', () => {
 
   it('sees no real process number and no machine name', async () => {
     const judge = `const known = pid < 10 && process.pid < 10 && process.ppid === 1 && hostname() === 'replay'
-      const verdict = known ? { verdict: 'reject', code: 'no', text: 'No.', evidence: 'known' } : { verdict: 'pass' }
+      const verdict = known ? { verdict: 'deny', code: 'no', text: 'No.', evidence: 'known' } : { verdict: 'allow' }
       return { state, verdicts: round.calls.map(({ ordinal }: any) => ({ ordinal, ...verdict })) }`
     const file = guardFile(
       judge,
       `import { hostname } from 'node:os'\nimport { pid } from 'node:process'`,
     )
-    expect((await changesBy(file))[0]).toMatchObject({ round: 1, is: { rung: 'veto' } })
+    expect((await changesBy(file))[0]).toMatchObject({ round: 1, is: { rung: 'deny' } })
   })
 
   it('is accepted if it uses time and chance only beside its decision', async () => {
@@ -89,9 +89,9 @@ inSandboxes('a guard in a replay', () => {
       const id = Math.random().toString(36) + Date() + new Date(0).toISOString()
       if (!(new Date() instanceof Date) || new Date().constructor !== Date || performance.now() < began) throw new Error('broken')
       const evidence = new Date().toISOString() + id
-      return { state, verdicts: round.calls.map(({ ordinal }: any) => ({ ordinal, verdict: 'reject', code: 'no', text: 'No.', evidence })) }`
+      return { state, verdicts: round.calls.map(({ ordinal }: any) => ({ ordinal, verdict: 'deny', code: 'no', text: 'No.', evidence })) }`
     const [change] = await changesBy(guardFile(judge))
-    expect(change).toMatchObject({ round: 1, is: { rung: 'veto' } })
+    expect(change).toMatchObject({ round: 1, is: { rung: 'deny' } })
     expect(Date.parse(change?.is?.reason.slice(0, 24) ?? '')).toBeLessThan(Date.now() - 1000) // the round's, not now
   })
 
@@ -105,7 +105,7 @@ inSandboxes('a guard in a replay', () => {
       if (refused !== 4 || !Buffer.isBuffer(bytes) || randomBytes(0).length !== 0 || randomFillSync(new Uint8Array(4), 2)[0] !== 0) throw new Error('broken')
       const hash = createHash('sha256').update(bytes).digest('hex')
       const evidence = [id, hash, randomInt(1_000_000), getRandomValues(new Uint32Array(2)).join(), Math.random()].join(' ')
-      return { state, verdicts: round.calls.map(({ ordinal }: any) => ({ ordinal, verdict: 'reject', code: 'no', text: 'No.', evidence })) }`
+      return { state, verdicts: round.calls.map(({ ordinal }: any) => ({ ordinal, verdict: 'deny', code: 'no', text: 'No.', evidence })) }`
     const file = guardFile(judge, names)
     const [[one], [other]] = [await changesBy(file), await changesBy(file)]
     expect(one?.is?.reason).toMatch(/^[0-9a-f-]{36} [0-9a-f]{64} \d+ \d+,\d+ 0\.\d+$/)

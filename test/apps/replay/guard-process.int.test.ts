@@ -35,7 +35,7 @@ afterAll(() => rmSync(foreign, { recursive: true, force: true }))
 
 /** Vetoes from the third round on. */
 const third = `const seen = (state ?? 0) + 1
-  const verdict = (ordinal: number) => (seen < 3 ? { ordinal, verdict: 'pass' } : { ordinal, verdict: 'reject', code: 'enough', text: 'Enough.', evidence: 'three' })
+  const verdict = (ordinal: number) => (seen < 3 ? { ordinal, verdict: 'allow' } : { ordinal, verdict: 'deny', code: 'enough', text: 'Enough.', evidence: 'three' })
   return { state: seen, verdicts: round.calls.map(({ ordinal }: any) => verdict(ordinal)) }`
 
 inSandboxes('a guard in a replay', () => {
@@ -48,7 +48,7 @@ inSandboxes('a guard in a replay', () => {
     expect(change).toMatchObject({
       round: 3,
       was: null,
-      is: { rung: 'veto', rule: 'mine@1', reason: 'three' },
+      is: { rung: 'deny', rule: 'mine@1', reason: 'three' },
       roundsSaved: 4,
     })
     expect(change?.refused.map(({ round }) => round)).toEqual([3, 4, 5, 6])
@@ -60,7 +60,7 @@ inSandboxes('a guard in a replay', () => {
       version: '0',
       tools: [],
       deadlineMs: 1000,
-      onTimeout: 'reject' as const,
+      onTimeout: 'deny' as const,
       rules: null,
     }
     const [change, ...others] = await changesBy(guardFile(third), (record, message) => {
@@ -77,7 +77,7 @@ inSandboxes('a guard in a replay', () => {
     expect(change).toMatchObject({
       round: 4,
       was: null,
-      is: { rung: 'veto', rule: 'mine@1', calls: [0] },
+      is: { rung: 'deny', rule: 'mine@1', calls: [0] },
     })
     expect(others).toEqual([])
   })
@@ -253,7 +253,7 @@ const tried = await Promise.allSettled([
     const judge = 'judge(state) { return { state, verdicts: [] } }'
     writeFileSync(
       guard,
-      `${imports}export default { name: 'mine', version: '1', tools: ['*'], deadlineMs: 1000, onTimeout: 'reject', ${judge} }`,
+      `${imports}export default { name: 'mine', version: '1', tools: ['*'], deadlineMs: 1000, onTimeout: 'deny', ${judge} }`,
     )
     const started = await startGuardProcess(guard)
     started.close()

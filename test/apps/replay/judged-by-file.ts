@@ -32,7 +32,7 @@ export function guardFiles(): {
       writeFileSync(
         file,
         `${before}
-export default { name: 'mine', version: '1', tools: ['*'], deadlineMs: 1000, onTimeout: 'reject', judge(state: any, round: any) { ${judge} } }
+export default { name: 'mine', version: '1', tools: ['*'], deadlineMs: 1000, onTimeout: 'deny', judge(state: any, round: any) { ${judge} } }
 `,
       )
       return file
@@ -63,5 +63,5 @@ export async function changesBy(
 }
 
 export const pass =
-  'return { state, verdicts: round.calls.map(({ ordinal }: any) => ({ ordinal, verdict: "pass" })) }'
+  'return { state, verdicts: round.calls.map(({ ordinal }: any) => ({ ordinal, verdict: "allow" })) }'
 export const passing = `const pass = (state: any, round: any) => { ${pass} }`

@@ -259,7 +259,7 @@ describe('weir replay', () => {
   })
 
   it('sweeps a threshold into a table and a plot', async () => {
-    const file = join(folder, 'plot.svg')
+    const file = join(folder, 'plot.html')
     const { text } = await run('i3-no-termination', {
       sweep: 'loop.identicalSuccesses=2..6',
       output: file,
@@ -267,16 +267,16 @@ describe('weir replay', () => {
     expect(text).toMatch(/ 2 +1 +≤ 5 +≤ \d+ +0 +3\n/)
     expect(text).toMatch(/ 5 +0 +≤ 0 +≤ 0 +0 +0\n/)
     expect(text).toMatch(/ 6 +1 +unknown +unknown +≥ 1 +0\n/)
-    expect(readFileSync(file, 'utf8')).toMatch(/^<svg .*<polyline/s)
+    expect(readFileSync(file, 'utf8')).toMatch(/^<!doctype html>/)
     const again = run('i3-no-termination', { sweep: 'loop.identicalSuccesses=2..3', output: file })
     await expect(again).rejects.toMatchObject({ code: 'output.exists' })
-    expect(readFileSync(file, 'utf8')).toContain('>6</text>')
+    expect(readFileSync(file, 'utf8')).toContain('"value":6')
     await run('i3-no-termination', {
       sweep: 'loop.identicalSuccesses=2..3',
       output: file,
       force: true,
     })
-    expect(readFileSync(file, 'utf8')).not.toContain('>6</text>')
+    expect(readFileSync(file, 'utf8')).not.toContain('"value":6')
   })
 
   it.each<[string, ReplayOptions]>([
@@ -332,7 +332,7 @@ describe('weir replay', () => {
       { sweep: 'loop.cycleLaps=2..3', set: ['loop.cycleLaps=2'] },
       /tries one threshold alone/,
     ],
-    ['a plot of nothing', { output: 'plot.svg' }, /--output needs --sweep/],
+    ['a plot of nothing', { output: 'plot.html' }, /--output needs --sweep/],
     ['a time that is none', { since: 'yesterday-ish' }, /--since is/],
     [
       'a policy that is not there',

@@ -92,7 +92,7 @@ describe('a conversation in the index of a page', () => {
       guard: 'no-rome',
       answer: 'verdicts',
       waitedMs: 3,
-      verdicts: [{ ordinal: 0, verdict: 'reject', code: '', text: '', evidence: null }],
+      verdicts: [{ ordinal: 0, verdict: 'deny', code: '', text: '', evidence: null }],
     })
     log.ask(1)
     log.answer(1, reply)

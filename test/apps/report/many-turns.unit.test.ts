@@ -10,8 +10,8 @@ import {
   type Piece,
   piecesOf,
   xOf,
-} from '../../../apps/report/page/axis.ts'
-import { ticksOf } from '../../../apps/report/page/ticks.ts'
+} from '../../../apps/report/page/axis/axis.ts'
+import { ticksOf } from '../../../apps/report/page/axis/ticks.ts'
 import { answeredTurn, inTurns } from './several-turns.ts'
 
 const turnMs = 1_000

@@ -86,17 +86,17 @@ describe('the metrics of a guard', () => {
     instrument.acknowledged({
       read,
       answers: [
-        answer([said(0, 'reject'), said(1, 'pass')], [0], 9_500),
-        answer([said(0, 'pass')], [0], 9_000),
-        answer([said(0, 'pass')], [], 1),
+        answer([said(0, 'deny'), said(1, 'allow')], [0], 9_500),
+        answer([said(0, 'allow')], [0], 9_000),
+        answer([said(0, 'allow')], [], 1),
       ],
     })
     expect(await series()).toEqual({
       'weir_partitions_assigned{stage="guard.shell"}': 1,
       'weir_guard_rounds_total{guard="shell"}': 3,
-      'weir_guard_verdicts_total{guard="shell",mode="enforce",verdict="reject"}': 1,
-      'weir_guard_verdicts_total{guard="shell",mode="enforce",verdict="pass"}': 1,
-      'weir_guard_verdicts_total{guard="shell",mode="shadow",verdict="pass"}': 2,
+      'weir_guard_verdicts_total{guard="shell",mode="enforce",verdict="deny"}': 1,
+      'weir_guard_verdicts_total{guard="shell",mode="enforce",verdict="allow"}': 1,
+      'weir_guard_verdicts_total{guard="shell",mode="shadow",verdict="allow"}': 2,
       'weir_guard_late_total{guard="shell"}': 1,
       'weir_guard_judge_seconds_count{guard="shell"}': 3,
     })
@@ -107,8 +107,8 @@ describe('the metrics of a guard', () => {
     instrument.acknowledged({
       read,
       answers: [
-        answer([said(0, 'reject', 'guard.stuck')], [], 9_900),
-        answer([said(0, 'reject', 'mine')], [], 9_900),
+        answer([said(0, 'deny', 'guard.stuck')], [], 9_900),
+        answer([said(0, 'deny', 'mine')], [], 9_900),
       ],
     })
     const failures = Object.entries(await series()).filter(([name]) =>

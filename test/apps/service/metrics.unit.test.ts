@@ -340,7 +340,7 @@ describe('the metrics of decisions', () => {
     })
     assign('approval').acknowledged({
       read: [],
-      ...written(decided('approved'), decided('expired'), decided('approved')),
+      ...written(decided('allow'), decided('expired'), decided('allow')),
     })
     expect(await seen('weir_approvals_total')).toEqual({
       'weir_approvals_total{outcome="approved"}': 2,

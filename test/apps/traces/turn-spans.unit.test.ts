@@ -60,7 +60,7 @@ const verdict: Activity = {
   version: '3',
   answer: 'verdicts',
   waitedMs: 40,
-  verdicts: [{ ordinal: 0, verdict: 'reject', code: 'outside', text: 'no', evidence: null }],
+  verdicts: [{ ordinal: 0, verdict: 'deny', code: 'outside', text: 'no', evidence: null }],
 }
 
 /** Each record ten milliseconds after the one before, from 1,000 on. */

@@ -107,7 +107,7 @@ export function roundsOf(evidence: Evidence): Map<string, Round> {
     if (message.type === 'approval-answered')
       decide(
         (ordinal) => ordinal === message.ordinal,
-        message.answer === 'approve' ? 'approved' : 'rejected',
+        message.answer === 'allow' ? 'allow' : 'deny',
         message.by,
       )
     if (message.type === 'approval-withdrawn') {
@@ -215,7 +215,7 @@ function verdicts(rounds: Map<string, Round>, evidence: Evidence): Violation[] {
     )
     const expected = round?.requested.map(
       (ordinal) =>
-        `${ordinal} ${round.calls.find((call) => call.ordinal === ordinal)?.outcome ?? 'approved'}`,
+        `${ordinal} ${round.calls.find((call) => call.ordinal === ordinal)?.outcome ?? 'allow'}`,
     )
     if (`${given}` !== `${expected}`) report(`is [${given}], and by the log [${expected}]`)
   }
@@ -226,13 +226,14 @@ function verdicts(rounds: Map<string, Round>, evidence: Evidence): Violation[] {
 }
 
 function outcomeOf(verdict: CallVerdict['verdict'], code: string): string {
-  return verdict === 'pass' ? 'approved' : code.replace('approval.', '')
+  if (verdict === 'allow') return 'allow'
+  return code === 'approval.rejected' ? 'deny' : code.replace('approval.', '')
 }
 
 function started(calls: Map<string, Waiting>, { starts }: Evidence): Violation[] {
   return starts.flatMap(({ call: key, at: startedAt }) => {
     const call = calls.get(key)
-    if (call === undefined || (call.outcome === 'approved' && startedAt >= call.time)) return []
+    if (call === undefined || (call.outcome === 'allow' && startedAt >= call.time)) return []
     return [
       {
         checker,

@@ -122,10 +122,10 @@ function verdictOn(
   version: string,
   seenBefore: number,
 ): [number, CallVerdict['verdict'], string] {
-  if (!riskIn(raw)?.includes(guard)) return [ordinal, 'pass', '']
+  if (!riskIn(raw)?.includes(guard)) return [ordinal, 'allow', '']
   return [
     ordinal,
-    'reject',
+    'deny',
     `${guard} ${version} has seen ${seenBefore} calls before; it does not want this one.`,
   ]
 }

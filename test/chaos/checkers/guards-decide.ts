@@ -84,7 +84,7 @@ function vetoes(evidence: Evidence, calls: Map<string, ClearedCall>): Violation[
       const key = callKey(record.message, result.ordinal)
       const report = (problem: string) =>
         violations.push({ checker, problem: `${key} ${problem}`, at: addressOf(record) })
-      const veto = calls.get(key)?.counted.find(({ verdict }) => verdict === 'reject')
+      const veto = calls.get(key)?.counted.find(({ verdict }) => verdict === 'deny')
       if (veto === undefined) {
         report(`is vetoed (${result.reason}), and no guard rejected it`)
         continue

@@ -69,11 +69,11 @@ function verdictsIn(evidence: Evidence): Map<string, Verdict[]> {
 
 /** The broker and the guests share one clock. */
 function unallowed({ at }: GuestRun, verdicts: readonly Verdict[]): string | undefined {
-  const first = verdicts.find(({ verdict }) => verdict === 'run')
+  const first = verdicts.find(({ verdict }) => verdict === 'allow')
   if (first === undefined) return 'ran without a verdict'
   if (first.time > at) return `ran ${first.time - at} ms before its verdict`
   const [newest] = verdicts.filter(({ time }) => time <= at).slice(-1)
-  return newest?.verdict === 'refuse' ? 'ran although its newest verdict was refuse' : undefined
+  return newest?.verdict === 'deny' ? 'ran although its newest verdict was refuse' : undefined
 }
 
 /** A call that ran has its own text or an unknown outcome. A call that did not run is never ok. */

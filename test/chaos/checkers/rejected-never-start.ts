@@ -75,7 +75,7 @@ function forbidden(
   if (onTimeout === 'allow' && at >= clearedAt + deadlineMs) return undefined
   if (answer === undefined) return `without a verdict of guard ${name}, which enforced`
   const verdict = answer.message.verdicts.find((one) => one.ordinal === ordinal)?.verdict
-  if (verdict !== 'pass')
-    return `though guard ${name} ${verdict === 'reject' ? 'rejected it' : 'left it out'}: ${addressOf(answer)}`
+  if (verdict !== 'allow')
+    return `though guard ${name} ${verdict === 'deny' ? 'rejected it' : 'left it out'}: ${addressOf(answer)}`
   return at < answer.time ? `before guard ${name} let it pass: ${addressOf(answer)}` : undefined
 }

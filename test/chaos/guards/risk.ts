@@ -17,11 +17,11 @@ export default function riskGuard(options: RiskOptions): Guard<{ seen: number }>
         typeof risk === 'string' && risk.split(' ').includes(name)
           ? {
               ordinal,
-              verdict: 'reject',
+              verdict: 'deny',
               code: 'risk',
               text: `${name} ${version} has seen ${seen + i} calls before; it does not want this one.`,
             }
-          : { ordinal, verdict: 'pass' },
+          : { ordinal, verdict: 'allow' },
       ),
     }),
   }

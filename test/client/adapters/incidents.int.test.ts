@@ -146,13 +146,13 @@ const noRemoval: Guard = {
   version: '1',
   tools: ['exec'],
   deadlineMs: 5_000,
-  onTimeout: 'reject',
+  onTimeout: 'deny',
   judge: (_state, { calls }) => ({
     state: undefined,
     verdicts: calls.map(({ ordinal, arguments: args }) =>
       JSON.stringify(args).includes('rm ')
-        ? { ordinal, verdict: 'reject', code: 'removal', text: 'Nothing is removed here.' }
-        : { ordinal, verdict: 'pass' },
+        ? { ordinal, verdict: 'deny', code: 'removal', text: 'Nothing is removed here.' }
+        : { ordinal, verdict: 'allow' },
     ),
   }),
 }
@@ -179,5 +179,5 @@ function watch(
 
 async function approve({ approval }: CallVerdict): Promise<void> {
   const weir = fileURLToPath(new URL('../../../bin/weir', import.meta.url))
-  await promisify(execFile)(weir, ['approve', approval?.id ?? '', '--data-folder', folder ?? ''])
+  await promisify(execFile)(weir, ['allow', approval?.id ?? '', '--data-folder', folder ?? ''])
 }

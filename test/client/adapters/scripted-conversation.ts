@@ -51,18 +51,24 @@ export function advisesLoop(n: number): Partial<Advice> {
 }
 
 export const verdict = {
-  run: (callId: string): CallVerdict => ({ callId, name: '', verdict: 'run', text: '', code: '' }),
+  run: (callId: string): CallVerdict => ({
+    callId,
+    name: '',
+    verdict: 'allow',
+    text: '',
+    code: '',
+  }),
   refuse: (callId: string, text: string): CallVerdict => ({
     callId,
     name: '',
-    verdict: 'refuse',
+    verdict: 'deny',
     text,
-    code: 'guard.rejected',
+    code: 'guard.denied',
   }),
   wait: (callId: string): CallVerdict => ({
     callId,
     name: '',
-    verdict: 'wait',
+    verdict: 'pending',
     text: '',
     code: 'guard.pending',
     approval: { id: 'a1', hash: 'h', until: 0 },

@@ -152,7 +152,8 @@ const verdicts = (
     text: '',
     code: '',
     until: 0,
-    ...(typeof kind === 'string' ? { verdict: kind } : { verdict: 'refuse' as const, ...kind }),
+    isOver: false,
+    ...(typeof kind === 'string' ? { verdict: kind } : { verdict: 'deny' as const, ...kind }),
   })),
 })
 
@@ -274,22 +275,22 @@ describe('after the model', () => {
     const { thread } = await scripted((message) =>
       isRound(message)
         ? [
-            verdicts(7, 'run', 'run'), // of another round
+            verdicts(7, 'allow', 'allow'), // of another round
             started('another', 7),
             started(message.key, 8),
-            verdicts(8, 'run', 'wait'),
-            verdicts(8, 'run', { text: 'No.', code: 'vetoed by guard shell: policy' }),
+            verdicts(8, 'allow', 'pending'),
+            verdicts(8, 'allow', { text: 'No.', code: 'vetoed by guard shell: policy' }),
           ]
         : [],
     )
     expect(await thread().afterModel(answerOf(request, both))).toEqual([
-      { callId: 'call_0', name: 'read', verdict: 'run', text: '', code: '' },
+      { callId: 'call_0', name: 'read', verdict: 'allow', text: '', code: '' },
       {
         callId: 'call_1',
         name: 'read',
-        verdict: 'refuse',
+        verdict: 'deny',
         text: 'No.',
-        code: 'guard.rejected',
+        code: 'guard.denied',
         reason: 'vetoed by guard shell: policy',
       },
     ])
@@ -300,7 +301,7 @@ describe('after the model', () => {
       isRound(message)
         ? [
             started(message.key, 7, 'another'),
-            verdicts(7, 'run', 'run'),
+            verdicts(7, 'allow', 'allow'),
             advice({ key: message.key, round: 7, turnKey: 'another' }),
             started(message.key, 8),
             verdicts(8, { text: 'No.' }, { text: 'No.' }),
@@ -308,7 +309,7 @@ describe('after the model', () => {
         : [],
     )
     const result = await thread().afterModel(answerOf(request, both))
-    expect(result.map(({ verdict }) => verdict)).toEqual(['refuse', 'refuse'])
+    expect(result.map(({ verdict }) => verdict)).toEqual(['deny', 'deny'])
   })
 
   it('takes the end of its round also under another name of the turn', async () => {
@@ -326,10 +327,10 @@ describe('after the model', () => {
 
   it('takes verdicts that came before the number of the round', async () => {
     const { thread } = await scripted((message) =>
-      isRound(message) ? [verdicts(8, 'run', 'done'), started(message.key, 8)] : [],
+      isRound(message) ? [verdicts(8, 'allow', 'allow'), started(message.key, 8)] : [],
     )
     const result = await thread().afterModel(answerOf(request, both))
-    expect(result.map(({ verdict }) => verdict)).toEqual(['run', 'run'])
+    expect(result.map(({ verdict }) => verdict)).toEqual(['allow', 'allow'])
   })
 
   it('returns after waitMs with the calls that wait, and with their approval', async () => {
@@ -345,24 +346,28 @@ describe('after the model', () => {
               until: 99,
               calls: [pendingCall],
             },
-            verdicts(1, 'run', { verdict: 'wait', code: 'approval' }),
+            verdicts(1, 'allow', { verdict: 'pending', code: 'approval' }),
           ]
         : [],
     )
     const guest = thread()
     let result = await guest.afterModel(answerOf(request, both), { waitMs: 0 })
-    while (result[0]?.verdict === 'wait')
+    while (result[0]?.verdict === 'pending')
       result = await guest.afterModel(answerOf(request, both), { waitMs: 20 })
     expect(result).toMatchObject([
-      { verdict: 'run' },
-      { verdict: 'wait', code: 'approval.pending', approval: { id: 'a1', hash: 'h', until: 99 } },
+      { verdict: 'allow' },
+      {
+        verdict: 'pending',
+        code: 'approval.pending',
+        approval: { id: 'a1', hash: 'h', until: 99 },
+      },
     ])
   })
 
   it('returns the calls as waiting if the stage is silent and the caller asks again', async () => {
     const { thread } = await scripted(() => [])
     const result = await thread().afterModel(answerOf(request, both), { waitMs: 0 })
-    const waits = expect.objectContaining({ verdict: 'wait', code: 'guest.pending' })
+    const waits = expect.objectContaining({ verdict: 'pending', code: 'guest.pending' })
     expect(result).toEqual([waits, waits])
   })
 
@@ -370,8 +375,8 @@ describe('after the model', () => {
     const { written, thread } = await scripted(() => [])
     const result = await thread({ waitMs: 20 }).afterModel(answerOf(request, both))
     expect(result).toMatchObject([
-      { verdict: 'refuse', code: 'guest.unavailable' },
-      { verdict: 'refuse', code: 'guest.unavailable' },
+      { verdict: 'deny', code: 'guest.unavailable' },
+      { verdict: 'deny', code: 'guest.unavailable' },
     ])
     await seen(written, 2)
     expect(written[1]).toMatchObject({
@@ -387,12 +392,12 @@ describe('after the model', () => {
     const { thread } = await scripted(() => [])
     const options = { blocking: false, waitMs: 20 }
     const result = await thread(options).afterModel(answerOf(request, both))
-    expect(result.map(({ verdict }) => verdict)).toEqual(['run', 'run'])
+    expect(result.map(({ verdict }) => verdict)).toEqual(['allow', 'allow'])
   })
 
   it('reports the calls as not run when the client has gone', async () => {
     const { written, thread } = await scripted((message) =>
-      isRound(message) ? [started(message.key), verdicts(1, 'wait', 'wait')] : [],
+      isRound(message) ? [started(message.key), verdicts(1, 'pending', 'pending')] : [],
     )
     const stop = new AbortController()
     const result = thread().afterModel(answerOf(request, both), { signal: stop.signal })
@@ -415,8 +420,8 @@ describe('after the model', () => {
         : [],
     )
     expect(await thread().afterModel(answerOf(request, both))).toMatchObject([
-      { verdict: 'refuse', code: 'guest.over' },
-      { verdict: 'refuse', text: 'No.', code: 'call.rejected', reason: 'unknown-tool' },
+      { verdict: 'deny', code: 'guest.over' },
+      { verdict: 'deny', text: 'No.', code: 'call.denied', reason: 'unknown-tool' },
     ])
   })
 
@@ -425,13 +430,13 @@ describe('after the model', () => {
       isRound(message)
         ? [
             started(message.key),
-            verdicts(1, 'run', { verdict: 'wait', code: 'shell' }),
+            verdicts(1, 'allow', { verdict: 'pending', code: 'shell' }),
             advice({ key: message.key, round: 1 }),
           ]
         : [],
     )
     const result = await thread().afterModel(answerOf(request, both))
-    expect(result.map(({ verdict }) => verdict)).toEqual(['run', 'refuse'])
+    expect(result.map(({ verdict }) => verdict)).toEqual(['allow', 'deny'])
   })
 
   it('refuses the calls of a round that the stage does not count', async () => {
@@ -439,8 +444,8 @@ describe('after the model', () => {
       isRound(message) ? [advice({ key: message.key, isOpen: false, reason: 'stopped' })] : [],
     )
     expect(await thread().afterModel(answerOf(request, both))).toMatchObject([
-      { verdict: 'refuse', text: 'Not run: stopped', code: 'guest.over' },
-      { verdict: 'refuse' },
+      { verdict: 'deny', text: 'Not run: stopped', code: 'guest.over' },
+      { verdict: 'deny' },
     ])
   })
 
@@ -460,7 +465,7 @@ describe('a front that hides refused rounds', () => {
         const hidden = [...refusedOnce].map((key) => ({ hash: key.slice(0, -2), count: 1 }))
         return [advice({ requestId: message.requestId, hidden })]
       }
-      if (refusedOnce.size > 0) return [started(message.key, 2), verdicts(2, 'run')]
+      if (refusedOnce.size > 0) return [started(message.key, 2), verdicts(2, 'allow')]
       refusedOnce.add(message.key)
       return [started(message.key), verdicts(1, { text: 'No.' })]
     })
@@ -468,9 +473,9 @@ describe('a front that hides refused rounds', () => {
     const request = asked([])
     const answer = answerOf(request, read(0))
     await guest.beforeModel(request)
-    expect(await guest.afterModel(answer)).toMatchObject([{ verdict: 'refuse' }])
+    expect(await guest.afterModel(answer)).toMatchObject([{ verdict: 'deny' }])
     await guest.beforeModel(request)
-    expect(await guest.afterModel(answer)).toMatchObject([{ verdict: 'run' }])
+    expect(await guest.afterModel(answer)).toMatchObject([{ verdict: 'allow' }])
     const [first, second] = written.filter(isRound)
     expect([first?.key.slice(-2), second?.key.slice(-2)]).toEqual(['.1', '.2'])
     expect(written[2]).toMatchObject({ phase: 'before_model', hiddenKeys: [first?.key] })
@@ -531,7 +536,7 @@ describe('a front without a policy', () => {
 describe('reports of hooks', () => {
   it('name the round of a call that this front has sent, and the turn of the newest request', async () => {
     const { written, thread } = await scripted((message) =>
-      isRound(message) ? [started(message.key), verdicts(1, 'run')] : [],
+      isRound(message) ? [started(message.key), verdicts(1, 'allow')] : [],
     )
     const guest = thread({ turn: 'prompt-1' })
     await guest.afterModel(answerOf(asked([]), read(0)))

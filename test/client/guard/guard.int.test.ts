@@ -117,7 +117,7 @@ describe('the options of a guard', () => {
     [
       'another word',
       { agent, onUnavailable: 'stop' },
-      'onUnavailable is "stop"; must be run or refuse',
+      'onUnavailable is "stop"; must be allow or deny',
     ],
     [
       'a text as time',
@@ -162,7 +162,7 @@ describe.each(places)('a guard %s', (place) => {
       rungs.push(rung)
       if (rung === 'end') break
       const [verdict] = await conversation.afterModel(answerOf(request, broken))
-      expect(verdict?.verdict).toBe('refuse')
+      expect(verdict?.verdict).toBe('deny')
       responses.push(broken)
     }
     expect(rungs).toEqual(['none', 'none', 'none', 'nudge', 'text_only', 'end'])
@@ -171,7 +171,7 @@ describe.each(places)('a guard %s', (place) => {
   it('lets a valid call run, and judges its turn to the end', async () => {
     const conversation = (await guardWith()).conversation('t')
     expect(await conversation.afterModel(answerOf(asked([]), good))).toMatchObject([
-      { callId: 'c', verdict: 'run' },
+      { callId: 'c', verdict: 'allow' },
     ])
     const advice = await conversation.beforeModel(asked([good]))
     expect(advice).toMatchObject({ rung: 'none', judged: true })
@@ -216,12 +216,12 @@ describe.each(places)('a guard %s', (place) => {
       version: '1',
       tools: ['exec'],
       deadlineMs: 60_000,
-      onTimeout: 'reject',
+      onTimeout: 'deny',
       judge: (_state, round) => ({
         state: undefined,
         verdicts: round.calls.map(({ ordinal }) => ({
           ordinal,
-          verdict: 'reject' as const,
+          verdict: 'deny' as const,
           code: 'no',
           text: 'Not today.',
         })),
@@ -230,7 +230,7 @@ describe.each(places)('a guard %s', (place) => {
     const guard = await guardWith({ guards: { guards: [noExec], mode: 'enforce' } })
     const [verdict] = await guard.conversation('t').afterModel(answerOf(asked([]), good))
     expect(verdict).toMatchObject({
-      verdict: 'refuse',
+      verdict: 'deny',
       text: expect.stringContaining('Not today.'),
     })
   })
@@ -309,7 +309,7 @@ describe.each(places)('a guard %s', (place) => {
     const calls = Array.from({ length: 40 }, () => good.calls[0]).flatMap((call) => call ?? [])
     const verdicts = await conversation.afterModel(answerOf(asked([]), { text: '', calls }))
     expect(verdicts.map(({ verdict }) => verdict)).toEqual(
-      calls.map((_, place) => (place === 0 ? 'run' : 'refuse')),
+      calls.map((_, place) => (place === 0 ? 'allow' : 'deny')),
     )
     expect(verdicts[1]?.code).toBe('guest.repeated')
     const advice = await conversation.beforeModel(asked([{ text: '', calls }]))
@@ -322,10 +322,10 @@ describe.each(places)('a guard %s', (place) => {
     const conversation = guard.conversation('t')
     const answer = answerOf(asked([]), good)
     const [waits] = await conversation.afterModel(answer, { waitMs: 2_000 })
-    expect(waits).toMatchObject({ verdict: 'wait', code: 'approval.pending' })
+    expect(waits).toMatchObject({ verdict: 'pending', code: 'approval.pending' })
     expect(waits?.approval).toMatchObject({ id: expect.any(String), hash: expect.any(String) })
     const [verdict] = await conversation.afterModel(answer)
-    expect(verdict).toMatchObject({ verdict: 'refuse', code: 'approval.rejected' })
+    expect(verdict).toMatchObject({ verdict: 'deny', code: 'approval.denied' })
   })
 
   const judgedBy = (judge: WeirGuard['judge']): WeirGuard => ({
@@ -333,12 +333,12 @@ describe.each(places)('a guard %s', (place) => {
     version: '1',
     tools: ['exec'],
     deadlineMs: 60_000,
-    onTimeout: 'reject',
+    onTimeout: 'deny',
     judge,
   })
   const pass: WeirGuard['judge'] = (_, { calls }) => ({
     state: undefined,
-    verdicts: calls.map(({ ordinal }) => ({ ordinal, verdict: 'pass', code: '', text: '' })),
+    verdicts: calls.map(({ ordinal }) => ({ ordinal, verdict: 'allow', code: '', text: '' })),
   })
 
   it('keeps the state of a guard from round to round', async () => {
@@ -348,7 +348,7 @@ describe.each(places)('a guard %s', (place) => {
       if (count === 1) return { state: { count }, verdicts }
       const no = verdicts.map(({ ordinal }) => ({
         ordinal,
-        verdict: 'reject' as const,
+        verdict: 'deny' as const,
         code: 'no',
         text: 'Once is enough.',
       }))
@@ -357,10 +357,10 @@ describe.each(places)('a guard %s', (place) => {
     const guard = await guardWith({ guards: { guards: [judgedBy(judge)], mode: 'enforce' } })
     const conversation = guard.conversation('t')
     const [first] = await conversation.afterModel(answerOf(asked([]), good))
-    expect(first).toMatchObject({ verdict: 'run' })
+    expect(first).toMatchObject({ verdict: 'allow' })
     const again = saidCall('exec', { command: 'pwd' }, { id: 'd' })
     const [second] = await conversation.afterModel(answerOf(asked([good]), again))
-    expect(second).toMatchObject({ verdict: 'refuse', code: 'guard.rejected' })
+    expect(second).toMatchObject({ verdict: 'deny', code: 'guard.denied' })
   })
 
   it('refuses a call on which a guard throws, and decides nothing by a guard in shadow mode', async () => {
@@ -370,10 +370,10 @@ describe.each(places)('a guard %s', (place) => {
     const log = pino({ level: 'silent' })
     const strict = await guardWith({ guards: { guards: [judgedBy(throws)], mode: 'enforce' }, log })
     const [refused] = await strict.conversation('t').afterModel(answerOf(asked([]), good))
-    expect(refused).toMatchObject({ verdict: 'refuse', code: 'guard.rejected' })
+    expect(refused).toMatchObject({ verdict: 'deny', code: 'guard.denied' })
     const shadow = await guardWith({ guards: { guards: [judgedBy(throws)] }, log })
     const [allowed] = await shadow.conversation('t').afterModel(answerOf(asked([]), good))
-    expect(allowed).toMatchObject({ verdict: 'run' })
+    expect(allowed).toMatchObject({ verdict: 'allow' })
   })
 
   it('refuses two guards with one name that differ', async () => {
@@ -387,7 +387,7 @@ describe.each(places)('a guard %s', (place) => {
     await conversation.reportResults([{ callId: 'c', status: 'ok', text: 'a.ts' }])
     await conversation.endTurn()
     expect(await conversation.afterModel(answerOf(asked([good]), good))).toMatchObject([
-      { verdict: 'refuse', code: 'guest.over' },
+      { verdict: 'deny', code: 'guest.over' },
     ])
   })
 })
@@ -399,7 +399,7 @@ describe('a repeated call before another call of the same id', () => {
       (said) => said.calls,
     )
     const verdicts = await conversation.afterModel(answerOf(asked([]), { text: '', calls }))
-    expect(verdicts.map(({ verdict }) => verdict)).toEqual(['run', 'refuse', 'run'])
+    expect(verdicts.map(({ verdict }) => verdict)).toEqual(['allow', 'deny', 'allow'])
   })
 })
 
@@ -416,7 +416,7 @@ describe('a response above the limits', () => {
     const verdicts = await (await guardWith()).conversation('t').afterModel(answer)
     expect(verdicts).toHaveLength(calls.length)
     expect(new Set(verdicts.map(({ verdict, code }) => `${verdict} ${code}`))).toEqual(
-      new Set(['refuse guest.limits']),
+      new Set(['deny guest.limits']),
     )
     expect(verdicts[0]?.text).toContain(`${limits.responseCallsMax} calls`)
   })
@@ -424,7 +424,7 @@ describe('a response above the limits', () => {
   it('runs the calls of a front that only observes', async () => {
     const guard = await guardWith({ mode: 'observing' })
     const verdicts = await guard.conversation('t').afterModel(answer)
-    expect(new Set(verdicts.map(({ verdict }) => verdict))).toEqual(new Set(['run']))
+    expect(new Set(verdicts.map(({ verdict }) => verdict))).toEqual(new Set(['allow']))
   })
 })
 
@@ -436,7 +436,7 @@ describe('a guard in memory', () => {
     const waiting = guard.conversation('t').afterModel(answerOf(asked([]), good))
     await guard.conversation('t').afterModel(answerOf(asked([]), good), { waitMs: 0 })
     await guard.close()
-    const refused = [{ verdict: 'refuse', code: 'guest.unavailable' }]
+    const refused = [{ verdict: 'deny', code: 'guest.unavailable' }]
     expect(await waiting).toMatchObject(refused)
     expect(await guard.conversation('u').afterModel(answerOf(asked([]), good))).toMatchObject(
       refused,
@@ -456,7 +456,7 @@ describe('a guard in memory', () => {
     `
     const args = ['--disable-warning=ExperimentalWarning', '--input-type=module', '-e', program]
     const { stdout } = await promisify(execFile)(process.execPath, args)
-    expect(stdout.trim()).toBe('approval.rejected')
+    expect(stdout.trim()).toBe('approval.denied')
   })
 
   it('judges conversations at once', async () => {
@@ -467,7 +467,7 @@ describe('a guard in memory', () => {
       ),
     )
     expect(verdicts.map(([call]) => call?.verdict)).toEqual(
-      verdicts.map((_, n) => (n % 2 === 0 ? 'run' : 'refuse')),
+      verdicts.map((_, n) => (n % 2 === 0 ? 'allow' : 'deny')),
     )
   })
 })

@@ -2,7 +2,11 @@
 
 import { describe, expect, it } from '@jest/globals'
 import type { GuestRequest } from '../../../client/guard/guest-conversation.ts'
-import { type GuestHistory, historyOf, historyReader } from '../../../client/guard/history.ts'
+import {
+  type GuestHistory,
+  historyOf,
+  historyReader,
+} from '../../../client/guard/history/history.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import { formatNames } from '../../../shared/wire/formats.ts'
 import {

@@ -80,16 +80,16 @@ const judged = async (guard: Guard, id: string) => [
 it('share a folder: each judges the calls of its program', async () => {
   const first = await guardWith()
   const second = await guardWith({ agent: 'writer' })
-  expect(await judged(second, 'a')).toEqual(['run', 'refuse'])
-  expect(await judged(first, 'b')).toEqual(['run', 'refuse'])
+  expect(await judged(second, 'a')).toEqual(['allow', 'deny'])
+  expect(await judged(first, 'b')).toEqual(['allow', 'deny'])
 })
 
 it('go on when the one that runs the stages closes', async () => {
   const first = await guardWith()
   const second = await guardWith()
-  expect(await judged(second, 'a')).toEqual(['run', 'refuse'])
+  expect(await judged(second, 'a')).toEqual(['allow', 'deny'])
   await first.close()
-  expect(await judged(second, 'b')).toEqual(['run', 'refuse'])
+  expect(await judged(second, 'b')).toEqual(['allow', 'deny'])
 })
 
 it('go on when the process that runs the stages is killed', async () => {
@@ -102,9 +102,9 @@ it('go on when the process that runs the stages is killed', async () => {
   if (child.stdout === null) throw new Error('no output')
   await once(createInterface(child.stdout), 'line') // it owns the folder
   const guard = await guardWith()
-  expect(await judged(guard, 'a')).toEqual(['run', 'refuse'])
+  expect(await judged(guard, 'a')).toEqual(['allow', 'deny'])
   child.kill('SIGKILL')
-  expect(await judged(guard, 'b')).toEqual(['run', 'refuse'])
+  expect(await judged(guard, 'b')).toEqual(['allow', 'deny'])
 })
 
 it('run their own guards beside a Weir, which judges their calls', async () => {
@@ -114,19 +114,19 @@ it('run their own guards beside a Weir, which judges their calls', async () => {
     version: '1',
     tools: ['exec'],
     deadlineMs: waitMaxMs,
-    onTimeout: 'reject',
+    onTimeout: 'deny',
     judge: (state, { calls }) => ({
       state,
       verdicts: calls.map(({ ordinal, arguments: args }) =>
         JSON.stringify(args).includes('rm')
-          ? { ordinal, verdict: 'reject', code: 'removal', text: 'No.' }
-          : { ordinal, verdict: 'pass' },
+          ? { ordinal, verdict: 'deny', code: 'removal', text: 'No.' }
+          : { ordinal, verdict: 'allow' },
       ),
     }),
   }
   const guard = await guardWith({ guards: { guards: [noRemoval], mode: 'enforce' } })
-  expect(await verdictOf(guard, 'a', { command: 'rm -r .' })).toBe('refuse')
-  expect(await judged(guard, 'b')).toEqual(['run', 'refuse'])
+  expect(await verdictOf(guard, 'a', { command: 'rm -r .' })).toBe('deny')
+  expect(await judged(guard, 'b')).toEqual(['allow', 'deny'])
   expect((await weir.ask({ agent: 'helper', text: 'Where?' }).finished).reply).toBe('Here.')
 })
 
@@ -135,13 +135,13 @@ it.each(['auto', 'here'] as const)(
   async (stages) => {
     const guard = await guardWith()
     const other = await guardWith({ agent: 'writer' })
-    expect(await judged(guard, 'a')).toEqual(['run', 'refuse'])
+    expect(await judged(guard, 'a')).toEqual(['allow', 'deny'])
     const weir = await weirWith(stages)
     expect((await weir.ask({ agent: 'helper', text: 'Where?' }).finished).reply).toBe('Here.')
-    expect(await judged(guard, 'b')).toEqual(['run', 'refuse'])
-    expect(await judged(other, 'c')).toEqual(['run', 'refuse'])
+    expect(await judged(guard, 'b')).toEqual(['allow', 'deny'])
+    expect(await judged(other, 'c')).toEqual(['allow', 'deny'])
     await weir.close()
-    expect(await judged(guard, 'd')).toEqual(['run', 'refuse'])
+    expect(await judged(guard, 'd')).toEqual(['allow', 'deny'])
   },
 )
 
@@ -153,11 +153,11 @@ it('leave the folder to weir up, which waits for it', async () => {
   })
   await bus?.close()
   expect(bus).toBeDefined()
-  expect(await judged(guard, 'a')).toEqual(['run', 'refuse'])
+  expect(await judged(guard, 'a')).toEqual(['allow', 'deny'])
 })
 
 it('wait for a folder with stages elsewhere', async () => {
   const opening = guardWith({ stages: 'elsewhere' })
   await weirWith('here')
-  expect(await judged(await opening, 'a')).toEqual(['run', 'refuse'])
+  expect(await judged(await opening, 'a')).toEqual(['allow', 'deny'])
 })

@@ -45,14 +45,14 @@ describe('a guest whose agent an operator stopped', () => {
     })
     const [refused] = await conversation.afterModel(answerOf(asked([]), said))
     expect(refused).toMatchObject({
-      verdict: 'refuse',
+      verdict: 'deny',
       text: 'This call was not run: an operator stopped agent "coder": wrong files.',
     })
 
     await release('agent:coder', {}, settings, out())
     const other = guard.conversation('u')
     expect(await other.beforeModel(asked([]))).toMatchObject({ rung: 'none' })
-    expect(await other.afterModel(answerOf(asked([]), said))).toMatchObject([{ verdict: 'run' }])
+    expect(await other.afterModel(answerOf(asked([]), said))).toMatchObject([{ verdict: 'allow' }])
   })
 
   it('gets a refused call and no advice to end if only the tool is stopped', async () => {
@@ -61,7 +61,7 @@ describe('a guest whose agent an operator stopped', () => {
     expect(await conversation.beforeModel(asked([]))).toMatchObject({ rung: 'none' })
     const [refused] = await conversation.afterModel(answerOf(asked([]), said))
     expect(refused).toMatchObject({
-      verdict: 'refuse',
+      verdict: 'deny',
       text: expect.stringContaining('an operator stopped tool "ex*": wrong files'),
     })
   })

@@ -5,13 +5,13 @@ import { refusedBeforeReason } from '../../../services/guest/answers.ts'
 import { skippedCall } from '../../../shared/contract/call/call-endings.ts'
 
 const vetoBy = (guard: string) =>
-  vetoed(guard, { ordinal: 0, verdict: 'reject', code: 'no', text: 'No.', evidence: null }).reason
+  vetoed(guard, { ordinal: 0, verdict: 'deny', code: 'no', text: 'No.', evidence: null }).reason
 
 it.each([
-  ['call.rejected', 'missing city'],
-  ['call.rejected', 'the tool vetoed by guard x: y is unknown'],
-  ['guard.rejected', vetoBy('shell')],
-  ['approval.rejected', vetoBy('approval')],
+  ['call.denied', 'missing city'],
+  ['call.denied', 'the tool vetoed by guard x: y is unknown'],
+  ['guard.denied', vetoBy('shell')],
+  ['approval.denied', vetoBy('approval')],
   ['turn.over', skippedCall('cancelled').reason],
   ['turn.over', skippedCall('expired').reason],
   ['guest.refused-before', refusedBeforeReason],

@@ -17,7 +17,7 @@ const guardOf = (...tools: string[]): Guard => ({
   version: '1',
   tools,
   deadlineMs: 5,
-  onTimeout: 'reject',
+  onTimeout: 'deny',
   judge: () => ({ state: undefined, verdicts: [] }),
 })
 

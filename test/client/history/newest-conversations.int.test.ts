@@ -166,7 +166,7 @@ async function raise(
 }
 
 async function veto(conversation: string, turn: number, guard: string): Promise<void> {
-  const verdict = { ordinal: 0, verdict: 'reject', code: '', text: '', evidence: null } as const
+  const verdict = { ordinal: 0, verdict: 'deny', code: '', text: '', evidence: null } as const
   await write('activity', {
     type: 'guard-verdict-given',
     conversation,

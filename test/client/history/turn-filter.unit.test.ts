@@ -29,8 +29,8 @@ describe('--where', () => {
     ['call=vetoed', caught, true],
     ['call=rejected', caught, false],
     ['call=rejected', turn({}, { rejections: 1 }), true],
-    ['call=waiting', turn({}, { approvals: { pending: 1 } }), true],
-    ['call=approved', turn({}, { approvals: { approved: 1 } }), true],
+    ['call=pending', turn({}, { approvals: { pending: 1 } }), true],
+    ['call=allowed', turn({}, { approvals: { allow: 1 } }), true],
     ['agent=helper rule=cycle', caught, true],
     ['agent=other rule=cycle', caught, false],
     ['outcome=open', turn(), true],
@@ -43,7 +43,7 @@ describe('--where', () => {
   it.each([
     ['rule=sweeps', "--where rule is 'sweeps'. Did you mean sweep? It must be one of identical-"],
     ['intervention=nudges', 'Did you mean nudge? It must be one of any, nudge, text_only, end'],
-    ['call=veto', 'Did you mean vetoed? It must be one of vetoed, rejected, approved, waiting'],
+    ['call=veto', 'Did you mean vetoed? It must be one of vetoed, rejected, allowed, pending'],
     ['rules=cycle', 'Did you mean rule?'],
     [
       'cycle',

@@ -14,13 +14,13 @@ const counting: Guard<{ seen: number }> = {
   version: '1',
   tools: ['pay_*'],
   deadlineMs: 500,
-  onTimeout: 'reject',
+  onTimeout: 'deny',
   judge: (state, { calls }) => ({
     state: { seen: (state?.seen ?? 0) + calls.length },
     verdicts: calls.map(({ ordinal }) =>
       (state?.seen ?? 0) > 0
-        ? { ordinal, verdict: 'reject', code: 'again', text: 'Paid already.', evidence: 'seen' }
-        : { ordinal, verdict: 'pass' },
+        ? { ordinal, verdict: 'deny', code: 'again', text: 'Paid already.', evidence: 'seen' }
+        : { ordinal, verdict: 'allow' },
     ),
   }),
 }
@@ -29,12 +29,12 @@ describe('given(guard, ...rounds)', () => {
   it('passes a deploy on Monday and rejects one on Friday', () => {
     const deploy = [{ tool: 'deploy' }]
     expect(given(noFridayDeploys, { calls: deploy, at: monday }).verdicts).toEqual([
-      { ordinal: 0, verdict: 'pass' },
+      { ordinal: 0, verdict: 'allow' },
     ])
     expect(given(noFridayDeploys, { calls: deploy, at: friday }).verdicts).toEqual([
       {
         ordinal: 0,
-        verdict: 'reject',
+        verdict: 'deny',
         code: 'friday',
         text: 'No deploys on Friday. Deploy on Monday.',
       },
@@ -43,10 +43,10 @@ describe('given(guard, ...rounds)', () => {
 
   it('keeps the memory of the rounds before, and one history can continue in two ways', () => {
     const once = given(counting, [{ tool: 'pay_invoice', arguments: { amount: 5 } }])
-    expect(once).toMatchObject({ verdicts: [{ verdict: 'pass' }], state: { seen: 1 } })
+    expect(once).toMatchObject({ verdicts: [{ verdict: 'allow' }], state: { seen: 1 } })
     const again = once.when([{ tool: 'list' }, { tool: 'pay_invoice' }])
     expect(again.verdicts).toEqual([
-      { ordinal: 1, verdict: 'reject', code: 'again', text: 'Paid already.', evidence: 'seen' },
+      { ordinal: 1, verdict: 'deny', code: 'again', text: 'Paid already.', evidence: 'seen' },
     ])
     expect(once.when([{ tool: 'pay_rent' }]).state).toEqual({ seen: 2 })
   })

@@ -29,7 +29,7 @@ page.get('/', async (c) => {
   return c.html(html`<h1>Calls</h1>${calls.map((call) => button(call.id, call.arguments))}`)
 })
 page.post('/:id', async (c) => {
-  await weir.approve(c.req.param('id'))
+  await weir.allow(c.req.param('id'))
   return c.redirect('/')
 })
 const server = serve({ fetch: page.fetch, port: 0 }, ({ port }) =>

@@ -54,8 +54,8 @@ function hookedCases(program: Program): Case[] {
       .filter((front) => front !== 'hooks' || program === claudeCode)
       .map((front) => loopingAgentsCase(program, front, loopOf(program))),
     ...(['hooks', 'proxy and hooks'] as const).map((front) => guardCase(program, front)),
-    approvalCase(program, 'approve'),
-    approvalCase(program, 'reject'),
+    approvalCase(program, 'allow'),
+    approvalCase(program, 'deny'),
     ...(['proxy', 'veto', 'hooks', 'proxy and hooks'] as const).flatMap((front) =>
       (['stream', 'call'] as const).map((place) => killCase(program, front, place)),
     ),

@@ -55,8 +55,8 @@ export function guardCase(program: Program, front: Front): Case {
   }
 }
 
-export function approvalCase(program: Program, decision: 'approve' | 'reject'): Case {
-  const isRejected = decision === 'reject'
+export function approvalCase(program: Program, decision: 'allow' | 'deny'): Case {
+  const isRejected = decision === 'deny'
   return {
     program: nameOf(program),
     front: 'hooks',

@@ -5,13 +5,13 @@ export default {
   version: '1',
   tools: ['*'],
   deadlineMs: 5000,
-  onTimeout: 'reject',
+  onTimeout: 'deny',
   judge: (_state, round) => ({
     state: undefined,
     verdicts: round.calls.map(({ ordinal, arguments: text }) =>
       JSON.stringify(text).includes('forbidden')
-        ? { ordinal, verdict: 'reject', code: 'forbidden', text: 'Leave that file alone.' }
-        : { ordinal, verdict: 'pass' },
+        ? { ordinal, verdict: 'deny', code: 'forbidden', text: 'Leave that file alone.' }
+        : { ordinal, verdict: 'allow' },
     ),
   }),
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { logCalls } from '../../../services/accumulator/log-calls.ts'
 import type { Message } from '../../../shared/contract/messages.ts'
-import { createLog } from '../../../shared/lib/log.ts'
+import { createLog } from '../../../shared/lib/log/log.ts'
 import { callStart, event, opened, proposedFor } from './stream.ts'
 
 const proposed = proposedFor([

@@ -61,24 +61,24 @@ describe('an id', () => {
 describe('a decided call', () => {
   const decisions: [string, Approval, string][] = [
     [
-      'approved',
+      'allowed',
       applyDecision(pending, answer(), 1_200),
-      'was approved by ann (claimed) at 1970-01-01T00:00:01.200Z. The call may have run already',
+      'was allowed by ann (claimed) at 1970-01-01T00:00:01.200Z. The call may have run already',
     ],
     [
-      'rejected',
-      applyDecision(pending, answer({ answer: 'reject', by: 'bob' }), 1_300),
-      'was rejected by bob (claimed) at 1970-01-01T00:00:01.300Z',
+      'denied',
+      applyDecision(pending, answer({ answer: 'deny', by: 'bob' }), 1_300),
+      'was denied by bob (claimed) at 1970-01-01T00:00:01.300Z',
     ],
     [
-      'approved',
+      'allowed',
       applyDecision(pending, answer({ by: 'key:ann', identity: 'authenticated' }), 1_200),
-      'was approved by key:ann at 1970-01-01T00:00:01.200Z',
+      'was allowed by key:ann at 1970-01-01T00:00:01.200Z',
     ],
     [
       'expired',
       applyTime(pending, expiresAt),
-      'was rejected because nobody decided before 1970-01-01T00:00:51.000Z',
+      'was denied because nobody decided before 1970-01-01T00:00:51.000Z',
     ],
     [
       'withdrawn',
@@ -90,7 +90,7 @@ describe('a decided call', () => {
   test.each(decisions)(
     'stays %s, and a later decision gets the reason in its answer',
     (_, approval, reason) => {
-      for (const later of [answer(), answer({ answer: 'reject' })])
+      for (const later of [answer(), answer({ answer: 'deny' })])
         expect(applyDecision(approval, later, 9_000_000)).toBe(approval)
       expect(applyWithdrawal(approval, 'vetoed', 2_000)).toBe(approval)
       expect(applyTime(approval, 1e15)).toBe(approval)
@@ -100,10 +100,10 @@ describe('a decided call', () => {
 
   it('is reported to the author of the decision', () => {
     expect(countedText(applyDecision(pending, answer(), 1_200))).toBe(
-      `Approved: ${id}. deploy may run with exactly these arguments.`,
+      `Allowed: ${id}. deploy may run with exactly these arguments.`,
     )
-    expect(countedText(applyDecision(pending, answer({ answer: 'reject' }), 1_200))).toContain(
-      `Rejected: ${id}.`,
+    expect(countedText(applyDecision(pending, answer({ answer: 'deny' }), 1_200))).toContain(
+      `Denied: ${id}.`,
     )
     expect(alreadyText(pending)).toContain('other arguments')
   })
@@ -121,7 +121,7 @@ describe('any order of decisions', () => {
         for (const { approves, right, at } of decisions)
           approval = applyDecision(
             approval,
-            answer({ answer: approves ? 'approve' : 'reject', ...(!right && { hash: 'x' }) }),
+            answer({ answer: approves ? 'allow' : 'deny', ...(!right && { hash: 'x' }) }),
             at,
           )
         const expected =
@@ -130,15 +130,15 @@ describe('any order of decisions', () => {
             : first.at >= expiresAt
               ? 'expired'
               : first.approves
-                ? 'approved'
-                : 'rejected'
+                ? 'allow'
+                : 'deny'
         expect(approval.kind).toBe(expected)
       }),
     )
   })
 
   it('gives a text within the bounds of a guard, however long the reason is', () => {
-    const long = answer({ answer: 'reject', reason: '𝔵'.repeat(100_000), by: 'b'.repeat(100_000) })
+    const long = answer({ answer: 'deny', reason: '𝔵'.repeat(100_000), by: 'b'.repeat(100_000) })
     const verdict = verdictOf(applyDecision(pending, long, 2_000) as Decided)
     expect(Buffer.byteLength(verdict.text)).toBeLessThanOrEqual(limits.guardTextBytesMax)
     expect(Buffer.byteLength(verdict.evidence ?? '')).toBeLessThanOrEqual(

@@ -75,7 +75,7 @@ async function pendingTurn(
 }
 
 async function resultsAfterApproval(turn: Turn, id: string): Promise<string[]> {
-  expect(await weir.approve(id)).toMatchObject({ counted: true })
+  expect(await weir.allow(id)).toMatchObject({ counted: true })
   await turn.finished
   return resultsOf(server.requests[1]).map(String)
 }

@@ -59,7 +59,7 @@ describe('a question of a running tool', () => {
     expect(over.to('verdict')).toEqual([
       { ...gave, answer: 'accept', values: '{"meals":1,"seat":"aisle"}' },
     ])
-    expect(over.to('activity')).toMatchObject([{ outcome: 'approved', by: 'ann' }])
+    expect(over.to('activity')).toMatchObject([{ outcome: 'allow', by: 'ann' }])
     expect(over.state).toBeUndefined()
   })
 
@@ -77,7 +77,7 @@ describe('a question of a running tool', () => {
   })
 
   it('is declined by a rejection, and cancelled when nobody answers', () => {
-    const declined = waiting.when(answered({ answer: 'reject', values: null }))
+    const declined = waiting.when(answered({ answer: 'deny', values: null }))
     expect(declined.to('verdict')).toEqual([{ ...gave, answer: 'decline', values: '' }])
     const expired = waiting.when(at(expiresAt, tick))
     expect(expired.to('verdict')).toEqual([{ ...gave, answer: 'cancel', values: '' }])
@@ -99,8 +99,8 @@ describe('a question of a running tool', () => {
   it('has its own words for the author of the answer', () => {
     const request = approvalOf(approvalRound(asked), 0).request
     const by = { request, by: 'ann', identity: 'claimed' as const, at: 1 }
-    expect(countedText({ kind: 'approved', ...by })).toContain('Answered')
-    expect(countedText({ kind: 'rejected', reason: '', ...by })).toContain('Declined')
+    expect(countedText({ kind: 'allow', ...by })).toContain('Answered')
+    expect(countedText({ kind: 'deny', reason: '', ...by })).toContain('Declined')
   })
 
   it('that cannot be read is never accepted', () => {

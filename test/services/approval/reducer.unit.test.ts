@@ -44,7 +44,7 @@ describe('calls for the approval guard', () => {
     const passed = given(approval, approvalAsked({ calls: [test] }))
     expect(passed.state).toBeUndefined()
     expect(passed.to('verdict')).toMatchObject([
-      { guard: 'approval', version: 'v', verdicts: [{ ordinal: 1, verdict: 'pass' }] },
+      { guard: 'approval', version: 'v', verdicts: [{ ordinal: 1, verdict: 'allow' }] },
     ])
   })
 
@@ -62,7 +62,7 @@ describe('calls for the approval guard', () => {
         {
           verdicts: [0, 1].map((ordinal) => ({
             ordinal,
-            verdict: 'reject',
+            verdict: 'deny',
             code: 'approval.rules-unusable',
           })),
         },
@@ -99,7 +99,7 @@ describe('a decision', () => {
         enforces: [0, 1],
         verdicts: [0, 1].map((ordinal) => ({
           ordinal,
-          verdict: 'pass',
+          verdict: 'allow',
           code: '',
           text: '',
           evidence: null,
@@ -111,7 +111,7 @@ describe('a decision', () => {
         type: 'approval-decided',
         ordinal: 0,
         name: 'deploy',
-        outcome: 'approved',
+        outcome: 'allow',
         by: 'ann',
         waitedMs: 4_000,
       },
@@ -120,22 +120,20 @@ describe('a decision', () => {
   })
 
   it('that rejects is a veto with its reason in a text for the model', () => {
-    const rejected = waiting.when(
-      answer({ answer: 'reject', by: 'bob', reason: 'not on a Friday' }),
-    )
+    const rejected = waiting.when(answer({ answer: 'deny', by: 'bob', reason: 'not on a Friday' }))
     expect(rejected.to('verdict')).toMatchObject([
       {
         verdicts: [
           {
             ordinal: 0,
-            verdict: 'reject',
+            verdict: 'deny',
             code: 'approval.rejected',
             evidence: 'by bob',
             text:
               'a person rejected this call of deploy. The reason given: "not on a Friday". ' +
               'Do not send the same call again; go on without it, or ask the user.',
           },
-          { ordinal: 1, verdict: 'pass' },
+          { ordinal: 1, verdict: 'allow' },
         ],
       },
     ])
@@ -145,26 +143,26 @@ describe('a decision', () => {
     const pending = given(approval, both)
     const first = pending
       .when(answer({ by: 'ann' }, both))
-      .when(answer({ answer: 'reject', by: 'bob' }, both))
+      .when(answer({ answer: 'deny', by: 'bob' }, both))
     expect(first.records).toEqual([])
     expect(first.when(answer({ ordinal: 2 }, both)).to('verdict')).toMatchObject([
       {
         verdicts: [
-          { ordinal: 0, verdict: 'pass' },
-          { ordinal: 2, verdict: 'pass' },
+          { ordinal: 0, verdict: 'allow' },
+          { ordinal: 2, verdict: 'allow' },
         ],
       },
     ])
   })
 
   it('on one call leaves the others waiting, and the last one gives the round its verdict', () => {
-    const half = given(approval, both).when(answer({ ordinal: 2, answer: 'reject' }, both))
+    const half = given(approval, both).when(answer({ ordinal: 2, answer: 'deny' }, both))
     expect(half.to('verdict')).toEqual([])
     expect(half.when(answer({}, both)).to('verdict')).toMatchObject([
       {
         verdicts: [
-          { ordinal: 0, verdict: 'pass' },
-          { ordinal: 2, verdict: 'reject' },
+          { ordinal: 0, verdict: 'allow' },
+          { ordinal: 2, verdict: 'deny' },
         ],
       },
     ])
@@ -180,7 +178,7 @@ describe('a decision', () => {
 
   it('after the end of the round changes nothing', () => {
     const over = waiting.when(answer())
-    expect(over.when(answer({ answer: 'reject' })).records).toEqual([])
+    expect(over.when(answer({ answer: 'deny' })).records).toEqual([])
     expect(given(approval, answer()).records).toEqual([])
   })
 })
@@ -193,11 +191,11 @@ describe('time', () => {
         verdicts: [
           {
             ordinal: 0,
-            verdict: 'reject',
+            verdict: 'deny',
             code: 'approval.expired',
             text: expect.stringContaining("needs a person's approval"),
           },
-          { ordinal: 1, verdict: 'pass' },
+          { ordinal: 1, verdict: 'allow' },
         ],
       },
     ])
@@ -215,7 +213,7 @@ describe('time', () => {
 
   it('rejects without a tick too: an approval in that millisecond is too late', () => {
     expect(waiting.when(at(expiresAt - 1, answer())).to('verdict')).toMatchObject([
-      { verdicts: [{ verdict: 'pass' }, {}] },
+      { verdicts: [{ verdict: 'allow' }, {}] },
     ])
     expect(waiting.when(at(expiresAt, answer())).to('verdict')).toMatchObject([
       { verdicts: [{ code: 'approval.expired' }, {}] },
@@ -234,7 +232,7 @@ describe('withdrawn calls', () => {
       {
         verdicts: [
           { ordinal: 0, code: 'approval.withdrawn' },
-          { ordinal: 2, verdict: 'pass' },
+          { ordinal: 2, verdict: 'allow' },
         ],
       },
     ])
@@ -249,7 +247,7 @@ describe('withdrawn calls', () => {
 
   it('are followed by the verdict on the calls that no rule names', () => {
     expect(waiting.when(withdrawal(0)).to('verdict')).toMatchObject([
-      { verdicts: [{ ordinal: 0 }, { ordinal: 1, verdict: 'pass' }] },
+      { verdicts: [{ ordinal: 0 }, { ordinal: 1, verdict: 'allow' }] },
     ])
   })
 })

@@ -75,7 +75,7 @@ export function answer(
     ordinal,
     id,
     hash,
-    answer: 'approve',
+    answer: 'allow',
     by: 'ann',
     reason: '',
     input: 0,

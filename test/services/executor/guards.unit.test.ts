@@ -31,7 +31,7 @@ function guard(fields: Partial<GuardInForce> = {}): GuardInForce {
     version: '1',
     tools: [{ pattern: 'mail', mode: 'enforce' }],
     deadlineMs,
-    onTimeout: 'reject',
+    onTimeout: 'deny',
     rules: null,
     ...fields,
   }
@@ -43,14 +43,14 @@ function guarded(guards: GuardInForce[], fields: Partial<RoundCleared> = {}) {
 
 const pass = (ordinal = 0): CallVerdict => ({
   ordinal,
-  verdict: 'pass',
+  verdict: 'allow',
   code: '',
   text: '',
   evidence: null,
 })
 const reject = (ordinal = 0, fields: Partial<CallVerdict> = {}): CallVerdict => ({
   ordinal,
-  verdict: 'reject',
+  verdict: 'deny',
   code: 'outside-folder',
   text: 'Only files in /work may be written.',
   evidence: null,
@@ -226,7 +226,7 @@ describe('the deadline of a guard', () => {
     const allowed = silent({ onTimeout: 'allow' }).when(at(due, tick))
     expect(kindsOf(allowed)).toEqual(['claim'])
     expect(linesOf(allowed, 'guard-verdict-given')).toMatchObject([
-      { answer: 'silent', verdicts: [{ ordinal: 0, verdict: 'pass', code: 'guard.silent' }] },
+      { answer: 'silent', verdicts: [{ ordinal: 0, verdict: 'allow', code: 'guard.silent' }] },
     ])
   })
 
@@ -252,7 +252,7 @@ describe('the deadline of a guard', () => {
     const slow = guard({ name: 'approval', deadlineMs: 60_000, onTimeout: 'allow' })
     const late = given(executor, guarded([slow, guard()])).when(at(clearedAt + 70_000, tick))
     expect(linesOf(late, 'guard-verdict-given')).toMatchObject([
-      { guard: 'shell', answer: 'silent', verdicts: [{ verdict: 'reject' }] },
+      { guard: 'shell', answer: 'silent', verdicts: [{ verdict: 'deny' }] },
     ])
     expect(resultsOf(late)).toMatchObject([
       { status: 'vetoed', reason: 'vetoed by guard shell: guard.silent' },
@@ -260,7 +260,7 @@ describe('the deadline of a guard', () => {
   })
 
   it('yields to the end of the turn: then no call starts, with any on-timeout', () => {
-    for (const onTimeout of ['reject', 'allow'] as const) {
+    for (const onTimeout of ['deny', 'allow'] as const) {
       const late = silent({ onTimeout, deadlineMs: 10 * expiresAt })
       expect(late.due).toBe(expiresAt)
       for (const record of [tick, verdict([pass()]), verdict([reject()])])

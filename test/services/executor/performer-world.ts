@@ -2,11 +2,6 @@
 // real reducer, tools that end on command. Kinder than the real one: one partition, and every
 // write is read at once by every owner that is awake.
 
-import type {
-  StartTool,
-  ToolCall,
-  ToolEnding,
-} from '../../../services/executor/performer/tools/tool.ts'
 import { executor } from '../../../services/executor/reducer.ts'
 import type { ExecutorTask } from '../../../services/executor/tasks.ts'
 import type { Turn } from '../../../services/executor/turn.ts'
@@ -31,7 +26,8 @@ import type {
   StartPerformer,
 } from '../../../shared/contract/performer.ts'
 import type { Clock } from '../../../shared/lib/clock.ts'
-import { createLog } from '../../../shared/lib/log.ts'
+import { createLog } from '../../../shared/lib/log/log.ts'
+import type { StartTool, ToolCall, ToolEnding } from '../../../shared/tools/tool.ts'
 import { noBudgets } from '../../support/no-budgets.ts'
 import { look, mail } from './samples.ts'
 

@@ -16,7 +16,7 @@ describe('the guards that ship', () => {
     ).toMatchObject({
       name: 'shell',
       tools: ['bash'],
-      onTimeout: 'reject',
+      onTimeout: 'deny',
     })
     expect(
       await loadGuard(fileOf('spend'), {
@@ -71,7 +71,7 @@ describe('the guards that ship', () => {
 })
 
 describe('a custom guard', () => {
-  const own = `name: 'own', version: '1', tools: ['*'], deadlineMs: 500, onTimeout: 'reject', judge: () => ({ verdicts: [] })`
+  const own = `name: 'own', version: '1', tools: ['*'], deadlineMs: 500, onTimeout: 'deny', judge: () => ({ verdicts: [] })`
   const folder = mkdtempSync(join(tmpdir(), 'weir-guards-'))
   afterAll(() => rmSync(folder, { recursive: true }))
   const written = (name: string, source: string) => {
@@ -94,7 +94,7 @@ describe('a custom guard', () => {
   it('is refused with all its mistakes at once', async () => {
     const source = `export default { name: 'own', version: 1, tools: '*', deadlineMs: 500, onTimout: 'allow' }`
     await expect(loadGuard(written('wrong', source))).rejects.toThrow(
-      /"onTimout".*; version is 1; must be a text; tools is "\*"; must be a list of patterns; onTimeout is missing; must be 'reject' or 'allow'; judge is missing; must be a function$/,
+      /"onTimout".*; version is 1; must be a text; tools is "\*"; must be a list of patterns; onTimeout is missing; must be 'deny' or 'allow'; judge is missing; must be a function$/,
     )
   })
 

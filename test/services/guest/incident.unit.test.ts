@@ -53,10 +53,10 @@ describe('incident I1 in a guest: the same failing call again and again', () => 
     )
     expect(of(written, 'guest-verdicts').map(({ calls }) => calls)).toEqual([
       [
-        expect.objectContaining({ callId: 'x', name: 'exec', verdict: 'run' }),
+        expect.objectContaining({ callId: 'x', name: 'exec', verdict: 'allow' }),
         expect.objectContaining({
           callId: 'y',
-          verdict: 'refuse',
+          verdict: 'deny',
           text: expect.stringContaining('command'),
         }),
       ],
@@ -72,7 +72,7 @@ describe('a call of a guest', () => {
   it('is offered to the guest alone: no executor has a task', async () => {
     const world = openGuestWorld()
     const written = await world.write(round('a.1'))
-    expect(of(written, 'guest-verdicts')[0]?.calls[0]?.verdict).toBe('run')
+    expect(of(written, 'guest-verdicts')[0]?.calls[0]?.verdict).toBe('allow')
     expect(world.tasks(conversation)).toEqual([])
   })
 
@@ -107,7 +107,7 @@ const approvalGuard: GuardInForce = {
   version: '1',
   tools: [{ pattern: '*', mode: 'enforce' }],
   deadlineMs: 600_000,
-  onTimeout: 'reject',
+  onTimeout: 'deny',
   rules: '[{"name":"all","tools":["exec"]}]',
 }
 
@@ -123,7 +123,7 @@ describe('a call that waits for a person', () => {
   it('has the verdict wait, and extends the turn', async () => {
     const { written } = await waiting()
     expect(of(written, 'guest-verdicts').at(-1)?.calls).toEqual([
-      expect.objectContaining({ verdict: 'wait', code: 'approval', until: expect.any(Number) }),
+      expect.objectContaining({ verdict: 'pending', code: 'approval', until: expect.any(Number) }),
     ])
     expect(of(written, 'turn-extended')).toHaveLength(1)
     expect(of(written, 'approval-pending')).toHaveLength(1)
@@ -132,7 +132,7 @@ describe('a call that waits for a person', () => {
   it('whose result comes is over: it ran without the verdict, and no other front may run it', async () => {
     const { world } = await waiting()
     const over = await world.write(results('running', { results: [result('a.1')], policy }))
-    expect(of(over, 'guest-verdicts').at(-1)?.calls[0]?.verdict).toBe('refuse')
+    expect(of(over, 'guest-verdicts').at(-1)?.calls[0]?.verdict).toBe('deny')
     expect(of(over, 'approval-withdrawn')).toHaveLength(1)
     expect(of(over, 'round-outcome')[0]?.results[0]).toMatchObject({ status: 'ok', text: 'a.txt' })
   })
@@ -152,7 +152,7 @@ describe('a call that waits for a person', () => {
       conversation,
       messageId: '',
     })
-    expect(of(over, 'guest-verdicts').at(-1)?.calls[0]?.verdict).toBe('refuse')
+    expect(of(over, 'guest-verdicts').at(-1)?.calls[0]?.verdict).toBe('deny')
     expect(of(over, 'round-outcome')[0]?.results[0]?.status).toBe('skipped')
   })
 })

@@ -23,7 +23,7 @@ const guard: GuardInForce = {
   version: '1',
   tools: [{ pattern: 'exec', mode: 'enforce' }],
   deadlineMs: 1_000,
-  onTimeout: 'reject',
+  onTimeout: 'deny',
   rules: null,
 }
 const opened = given(guest, request('r0'))

@@ -19,7 +19,7 @@ import type {
 } from '../../../shared/contract/messages.ts'
 import type { PerformerContext } from '../../../shared/contract/performer.ts'
 import { systemClock } from '../../../shared/lib/clock.ts'
-import { createLog } from '../../../shared/lib/log.ts'
+import { createLog } from '../../../shared/lib/log/log.ts'
 import { at, given } from '../../support/given.ts'
 import { modelRequest } from '../../support/messages.ts'
 import { noBudgets } from '../../support/no-budgets.ts'

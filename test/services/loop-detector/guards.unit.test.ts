@@ -27,7 +27,7 @@ function guard(fields: Partial<GuardInForce> = {}): GuardInForce {
     version: '1',
     tools: [{ pattern: 'pay', mode: 'enforce' }],
     deadlineMs: hour,
-    onTimeout: 'reject',
+    onTimeout: 'deny',
     rules: null,
     ...fields,
   }

@@ -64,7 +64,7 @@ function roundOf({ tool: name, sent, text, stop, guards = [] }: Case): RoundChec
       ...guard,
       version: '1',
       deadlineMs: 1_000,
-      onTimeout: 'reject' as const,
+      onTimeout: 'deny' as const,
     })),
   }
   const [record] = given(

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { logJudgements } from '../../../services/validator/log-judgements.ts'
 import type { Message } from '../../../shared/contract/messages.ts'
-import { createLog } from '../../../shared/lib/log.ts'
+import { createLog } from '../../../shared/lib/log/log.ts'
 import { callOf, checked, exec, proposed, tool } from './round.ts'
 
 const nothing = tool('nothing', { type: 'object' })

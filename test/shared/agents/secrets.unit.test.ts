@@ -6,7 +6,7 @@ import {
   type ToolRun,
 } from '../../../shared/agents/agents.ts'
 import { secretsOf } from '../../../shared/agents/secrets.ts'
-import { secretMask } from '../../../shared/lib/secret-mask.ts'
+import { secretMask } from '../../../shared/lib/log/secret-mask.ts'
 
 function agents(run: ToolRun, model: Partial<Model> = {}): Agents {
   const declaration = {

@@ -117,7 +117,7 @@ async function runWithOld(name: string, module: string, code: string): Promise<v
 
 it('happens when a process starts its first sandbox proxy', async () => {
   await leftSocket(join(folder('weir-proxy-a1B2c3'), 'proxy.sock'))
-  const module = 'services/executor/performer/tools/sandbox/sandbox-proxy.ts'
+  const module = 'shared/tools/sandbox/sandbox-proxy.ts'
   await runWithOld('weir-proxy-a1B2c3', module, 'module.proxyOf([])')
   expect(readdirSync(parent)).toEqual([])
 })

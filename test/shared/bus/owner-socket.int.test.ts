@@ -40,7 +40,7 @@ import type { GuardRegistration, GuardVerdict, Message } from '../../../shared/c
 import { guardKeyPrefix, guardTopicSpec, topicSpecs } from '../../../shared/contract/topology.ts'
 import { type Clock, systemClock } from '../../../shared/lib/clock.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
-import { createLog } from '../../../shared/lib/log.ts'
+import { createLog } from '../../../shared/lib/log/log.ts'
 import { toRecord } from '../../../shared/runtime/record.ts'
 import { readSettings } from '../../../shared/settings/settings.ts'
 import { until } from '../../support/inbox.ts'
@@ -79,7 +79,7 @@ const registration: GuardRegistration = {
   version: '1',
   tools: [{ pattern: '*', mode: 'shadow' }],
   deadlineMs: 5_000,
-  onTimeout: 'reject',
+  onTimeout: 'deny',
   rules: null,
   registeredAt: 1,
   setBy: '',

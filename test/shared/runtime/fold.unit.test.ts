@@ -21,7 +21,7 @@ import { keyOf } from '../../../shared/contract/topology.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import type { Marks } from '../../../shared/runtime/derived-id.ts'
 import { type Applied, createFold } from '../../../shared/runtime/fold.ts'
-import type { Judge } from '../../../shared/runtime/refusals.ts'
+import type { Judge } from '../../../shared/runtime/log/refusals.ts'
 import { cancel, modelRequest, userMessage } from '../../support/messages.ts'
 
 // A toy stage in the gateway's place. A request opens a unit and counts failed attempts in place,

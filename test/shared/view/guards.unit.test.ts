@@ -10,14 +10,14 @@ const place = { conversation: 'c', turn: 0, round: 1 }
 const calls = [exec(), exec({ ordinal: 1, id: 'toolu_2' })]
 const pass = (ordinal: number): CallVerdict => ({
   ordinal,
-  verdict: 'pass',
+  verdict: 'allow',
   code: '',
   text: '',
   evidence: null,
 })
 const reject = (ordinal: number): CallVerdict => ({
   ordinal,
-  verdict: 'reject',
+  verdict: 'deny',
   code: 'removes',
   text: 'Nothing may be removed.',
   evidence: 'rm',
@@ -26,7 +26,7 @@ const reject = (ordinal: number): CallVerdict => ({
 function guard(
   name: string,
   mode: 'enforce' | 'shadow' = 'enforce',
-  onTimeout: 'reject' | 'allow' = 'reject',
+  onTimeout: 'deny' | 'allow' = 'deny',
 ): GuardInForce {
   return {
     name,
@@ -124,22 +124,22 @@ describe('the guards of a round', () => {
         tookMs: 40,
         judgedMs: 3,
         calls: [
-          { ordinal: 0, mode: 'enforce', verdict: 'pass', stopped: false },
-          { ordinal: 1, mode: 'enforce', verdict: 'reject', code: 'removes', stopped: true },
+          { ordinal: 0, mode: 'enforce', verdict: 'allow', stopped: false },
+          { ordinal: 1, mode: 'enforce', verdict: 'deny', code: 'removes', stopped: true },
         ],
       },
       {
         name: 'watcher',
         answer: 'verdicts',
         tookMs: 100,
-        calls: [{ mode: 'shadow', verdict: 'reject', stopped: false }, { verdict: 'pass' }],
+        calls: [{ mode: 'shadow', verdict: 'deny', stopped: false }, { verdict: 'allow' }],
       },
     ])
     const page = pageIn(log)
     expect(page).toMatch(/guard +shell 2: answered after 40 ms, of which 3 ms judging/)
-    expect(page).toContain('call 1: rejected (removes); this stopped it')
+    expect(page).toContain('call 1: denied (removes); this stopped it')
     expect(page).toMatch(/guard +watcher 2, a shadow: answered after/)
-    expect(page).toContain('call 0: would have been rejected (removes)')
+    expect(page).toContain('call 0: would have been denied (removes)')
   })
 
   it('are shown as silent, as late, or with the calls that they let through', () => {
@@ -151,14 +151,14 @@ describe('the guards of a round', () => {
       7_000,
     )
     expect(roundIn(silent)?.guards).toMatchObject([
-      { answer: 'silent', tookMs: null, calls: [{ verdict: 'pass' }, { verdict: 'pass' }] },
+      { answer: 'silent', tookMs: null, calls: [{ verdict: 'allow' }, { verdict: 'allow' }] },
     ])
     expect(pageIn(silent)).toContain(
       'did not answer within 5.0 s; 2 calls went on without its verdict',
     )
     silent.says('shell', [reject(0), pass(1)], 9_000)
     expect(roundIn(silent)?.guards).toMatchObject([
-      { answer: 'late', tookMs: 7_000, calls: [{ verdict: 'pass', stopped: false }, {}] },
+      { answer: 'late', tookMs: 7_000, calls: [{ verdict: 'allow', stopped: false }, {}] },
     ])
   })
 
@@ -202,7 +202,7 @@ describe('the guards of a round', () => {
       ordinal: 0,
       name: 'exec',
       id: 'id-0',
-      outcome: 'rejected' as const,
+      outcome: 'deny' as const,
       by: 'ann',
       reason: 'no',
       waitedMs: 3_000,
@@ -216,7 +216,7 @@ describe('the guards of a round', () => {
             approval: {
               id: 'id-0',
               rule: 'production',
-              outcome: 'rejected',
+              outcome: 'deny',
               by: 'ann',
               reason: 'no',
               at: 5_000,
@@ -228,7 +228,7 @@ describe('the guards of a round', () => {
       },
     ])
     expect(pageIn(log)).toContain(
-      'call 0: rejected by ann (claimed) after 3.0 s (production, id-0): no',
+      'call 0: denied by ann (claimed) after 3.0 s (production, id-0): no',
     )
     expect(pageIn(log)).toContain('call 1: waits for a person (production) as id-1')
   })

@@ -48,12 +48,7 @@ const finished = (ordinal: number, status: ResultStatus): Message => ({
   resultId: '',
   resultBytes: 0,
 })
-const judged = (
-  guard: string,
-  ordinal: number,
-  verdict: 'pass' | 'reject',
-  code = '',
-): Message => ({
+const judged = (guard: string, ordinal: number, verdict: 'allow' | 'deny', code = ''): Message => ({
   type: 'guard-verdict-given',
   ...at,
   round: 1,
@@ -63,7 +58,7 @@ const judged = (
   verdicts: [{ ordinal, verdict, code, text: '', evidence: null }],
   waitedMs: 4,
 })
-const decided = (ordinal: number, outcome: 'approved' | 'rejected', waitedMs: number): Message => ({
+const decided = (ordinal: number, outcome: 'allow' | 'deny', waitedMs: number): Message => ({
   type: 'approval-decided',
   ...at,
   round: 1,
@@ -132,19 +127,19 @@ describe('the facts about a turn', () => {
     ['count a rejected call once', [rejected(0), finished(0, 'rejected')], { rejections: 1 }],
     [
       'count the calls that each guard stopped',
-      [judged('a', 0, 'reject'), judged('b', 1, 'pass'), judged('b', 2, 'reject')],
+      [judged('a', 0, 'deny'), judged('b', 1, 'allow'), judged('b', 2, 'deny')],
       { vetoes: { a: 1, b: 1 } },
     ],
     [
       'count a call once, for its named guard',
-      [judged('approval', 0, 'reject'), judged('a', 0, 'reject')],
+      [judged('approval', 0, 'deny'), judged('a', 0, 'deny')],
       { vetoes: { a: 1 } },
     ],
-    ['leave out a withdrawn approval', [judged('approval', 0, 'reject', 'approval.withdrawn')], {}],
+    ['leave out a withdrawn approval', [judged('approval', 0, 'deny', 'approval.withdrawn')], {}],
     [
       'count the longest wait of a round once',
-      [pending(0), pending(1), decided(0, 'approved', 2_000), decided(1, 'rejected', 5_000)],
-      { approvals: { approved: 1, rejected: 1 }, approvalMs: 5_000 },
+      [pending(0), pending(1), decided(0, 'allow', 2_000), decided(1, 'deny', 5_000)],
+      { approvals: { allow: 1, deny: 1 }, approvalMs: 5_000 },
     ],
     ['count a call that still waits', [pending(0)], { approvals: { pending: 1 } }],
   ])('%s', (_, messages, expected) => {
@@ -154,13 +149,13 @@ describe('the facts about a turn', () => {
   })
 
   it('add up over turns', () => {
-    const one = facts([raised(), judged('a', 0, 'reject'), decided(1, 'approved', 2_000)])
+    const one = facts([raised(), judged('a', 0, 'deny'), decided(1, 'allow', 2_000)])
     expect(sumOfFacts([one, one, facts([])])).toEqual({
       ...nothing,
       rules: { cycle: 2 },
       rungs: { nudge: 2 },
       vetoes: { a: 2 },
-      approvals: { approved: 2 },
+      approvals: { allow: 2 },
       approvalMs: 4_000,
     })
   })
@@ -171,8 +166,8 @@ describe('the facts about a turn', () => {
       factTexts(
         facts([
           ...[raised(), raised({ round: 4, rung: 'end' }), raised({ rule: 'guard' })],
-          ...[judged('no-rome', 0, 'reject'), rejected(3)],
-          ...[judged('approval', 1, 'reject'), decided(1, 'rejected', 50_000)],
+          ...[judged('no-rome', 0, 'deny'), rejected(3)],
+          ...[judged('approval', 1, 'deny'), decided(1, 'deny', 50_000)],
         ]),
       ),
     ).toEqual([
@@ -180,7 +175,7 @@ describe('the facts about a turn', () => {
       '1 intervention by guards',
       '1 call vetoed by no-rome',
       '1 call refused before running',
-      '1 call rejected by a person',
+      '1 call denied by a person',
       'waited 50 s for a person',
     ])
   })

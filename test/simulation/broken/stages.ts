@@ -247,7 +247,7 @@ export const forgetsRequests = withStages(
             const { message } = record
             if (message.type !== 'guard-verdict') return stage.react(state, record)
             const verdicts = message.verdicts.map((one) =>
-              one.verdict === 'ask' ? { ...one, verdict: 'pass' as const } : one,
+              one.verdict === 'ask' ? { ...one, verdict: 'allow' as const } : one,
             )
             return stage.react(state, { ...record, message: { ...message, verdicts } })
           },
@@ -290,7 +290,7 @@ export const approvesRejections = withStages(
           if (message.type !== 'approval-answered') return approval.stage.react(round, record)
           return approval.stage.react(round, {
             ...record,
-            message: { ...message, answer: 'approve' },
+            message: { ...message, answer: 'allow' },
           })
         },
       },

@@ -1,4 +1,4 @@
-// R4: a call of a guest is offered once. No verdict `run` follows `refuse` or `done`. A turn that
+// R4: a call of a guest is offered once. No verdict `allow` follows `deny` or the end of the call. A turn that
 // goes on under a further number does not offer its rounds again, unless another turn came between.
 
 import { isGuest } from '../../../shared/contract/topology.ts'
@@ -19,15 +19,15 @@ function verdictsInOrder(evidence: Evidence): Finding[] {
   for (const { record, message } of evidence.all('activity', 'guest-verdicts')) {
     if (ids.has(record.id ?? '')) continue // a copy of an older record
     ids.add(record.id ?? '')
-    for (const { ordinal, verdict } of message.calls) {
+    for (const { ordinal, verdict, isOver } of message.calls) {
       const name = `${roundOf(message)} ${ordinal}`
       const before = last.get(name)
-      if (verdict === 'run' && (before === 'refuse' || before === 'done'))
+      if (verdict === 'allow' && !isOver && (before === 'deny' || before === 'over'))
         findings.push({
           problem: `call ${name} is offered after ${before}`,
           conversation: message.conversation,
         })
-      last.set(name, verdict)
+      last.set(name, isOver ? 'over' : verdict)
     }
   }
   return findings

@@ -1,6 +1,6 @@
-// R6: a blocking front lets a call run only after a verdict `run` or `done` on its own round. `done`
-// alone means that the offer and the outcome came in one step. The executor wrote the verdict before
-// the world started the call.
+// R6: a blocking front lets a call run only after a verdict `allow` on its own round. The call may
+// be over, if the offer and the outcome came in one step. The executor wrote the verdict before the
+// world started the call.
 
 import type { Checker, Finding } from '../evidence.ts'
 import { guestFacts, roundOf } from './guest-facts.ts'
@@ -14,8 +14,7 @@ export const guestVerdictBeforeRun: Checker = {
     for (const { record, message } of evidence.all('activity', 'guest-verdicts'))
       for (const { ordinal, verdict } of message.calls) {
         const name = `${roundOf(message)} ${ordinal}`
-        if ((verdict === 'run' || verdict === 'done') && !allowed.has(name))
-          allowed.set(name, record.time)
+        if (verdict === 'allow' && !allowed.has(name)) allowed.set(name, record.time)
       }
     for (const run of evidence.ledger.guests.runs) {
       if (!run.judged) continue

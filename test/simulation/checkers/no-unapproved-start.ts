@@ -46,13 +46,13 @@ export const noUnapprovedStart: Checker = {
           )
           const first = given[0]
           const isApproved =
-            first?.message.answer === 'approve' &&
+            first?.message.answer === 'allow' &&
             first.record.time < record.time + (guard?.deadlineMs ?? 0)
           if (isApproved && first.record.time <= start.time) return []
           const problem =
             first === undefined
               ? 'has no decision'
-              : first.message.answer === 'reject'
+              : first.message.answer === 'deny'
                 ? 'is rejected'
                 : 'was approved too late'
           return [

@@ -38,8 +38,8 @@ export const noVetoedStart: Checker = {
             const verdicts =
               answer?.message.verdicts.filter((verdict) => verdict.ordinal === ordinal) ?? []
             const isForbidden = isInTime
-              ? verdicts.length === 0 || verdicts.some(({ verdict }) => verdict === 'reject')
-              : guard.onTimeout === 'reject'
+              ? verdicts.length === 0 || verdicts.some(({ verdict }) => verdict === 'deny')
+              : guard.onTimeout === 'deny'
             if (start === undefined || !isForbidden) return []
             const why = isInTime ? 'rejected' : 'did not answer for'
             return [

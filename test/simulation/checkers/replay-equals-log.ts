@@ -17,8 +17,8 @@ import {
 } from '../../../shared/contract/topology.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { createFold } from '../../../shared/runtime/fold.ts'
-import type { Position } from '../../../shared/runtime/position.ts'
-import type { Judge } from '../../../shared/runtime/refusals.ts'
+import type { Position } from '../../../shared/runtime/log/position.ts'
+import type { Judge } from '../../../shared/runtime/log/refusals.ts'
 import type { Checker, Evidence, Finding } from '../evidence.ts'
 
 type AnyStage = Stage<unknown, Message, unknown>

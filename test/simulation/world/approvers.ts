@@ -61,7 +61,7 @@ export function startApprovers({
       version: `${random.below(9)}`,
       tools: tools.map((pattern) => ({ pattern, mode: 'enforce' as const })),
       deadlineMs,
-      onTimeout: 'reject',
+      onTimeout: 'deny',
       rules: JSON.stringify(rules),
     }
     land(`${topicPrefix}policies`, 0, {
@@ -109,7 +109,7 @@ export function startApprovers({
         ordinal: call.ordinal,
         id: call.id,
         hash,
-        answer: own.chance(0.6) ? 'approve' : 'reject',
+        answer: own.chance(0.6) ? 'allow' : 'deny',
         by: own.pick(['ann', 'bob']),
         reason: 'simulated',
         input: 0,

@@ -8,7 +8,7 @@ import { linkOn, openActivity } from '../../../client/guard/log/guest-activity.t
 import { policyInForce } from '../../../services/llm-gateway/performer/policy-in-force.ts'
 import type { GuestAgent } from '../../../shared/agents/guest.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
-import { policyReader } from '../../../shared/runtime/policy-reader.ts'
+import { policyReader } from '../../../shared/runtime/settings/policy-reader.ts'
 import type { Broker } from '../broker.ts'
 import { createChaos } from '../chaos.ts'
 import type { Coordinator } from '../coordinator.ts'

@@ -69,7 +69,7 @@ export function startGuards({
       version: `${random.below(9)}`,
       tools,
       deadlineMs,
-      onTimeout: random.pick(['reject', 'reject', 'allow'] as const),
+      onTimeout: random.pick(['deny', 'deny', 'allow'] as const),
       rules: null,
     }
     broker.land([
@@ -121,11 +121,11 @@ export function startGuards({
       const isWanted = modeFor(guard, name) !== undefined ? !own.chance(0.02) : own.chance(0.1)
       if (!isWanted) return []
       const verdict = own.weighted([
-        [6, 'pass' as const],
-        [3, 'reject' as const],
+        [6, 'allow' as const],
+        [3, 'deny' as const],
         [1, 'ask' as const],
       ])
-      return verdict === 'pass'
+      return verdict === 'allow'
         ? [{ ordinal, verdict, code: '', text: '', evidence: null }]
         : [{ ordinal, verdict, code: 'simulated', text: 'It is not allowed.', evidence: null }]
     })

@@ -3,7 +3,7 @@
 // are observing, blocking, or blocking and hiding refused rounds.
 
 import type { GuestConversation, GuestFormat } from '../../../client/guard/guest-conversation.ts'
-import { historyOf } from '../../../client/guard/history.ts'
+import { historyOf } from '../../../client/guard/history/history.ts'
 import type { Declaration } from '../../../shared/contract/messages.ts'
 import { partitionOf } from '../../../shared/contract/partition.ts'
 import { guestConversation } from '../../../shared/contract/topology.ts'
@@ -210,7 +210,7 @@ export function startGuests(options: GuestsOptions): { readonly running: number 
         const same = verdicts.flatMap(({ callId }, at) => (callId === call.id ? [at] : []))
         return same[said.calls.filter(({ id }) => id === call.id).indexOf(call)] ?? -1
       })
-      const runs = places.map((at) => verdicts[at]?.verdict === 'run')
+      const runs = places.map((at) => verdicts[at]?.verdict === 'allow')
       if (mode === 'hiding' && runs.includes(false)) continue
       for (const [i, call] of said.calls.entries())
         if (!runs[i])

@@ -1,7 +1,7 @@
 // Tools that succeed or fail, hang, ignore their abort, or crash their process. The ledger records
 // every start.
 
-import type { StartTool, ToolEnding } from '../../../services/executor/performer/tools/tool.ts'
+import type { StartTool, ToolEnding } from '../../../shared/tools/tool.ts'
 import type { Chaos } from '../chaos.ts'
 import type { Machine } from '../machine.ts'
 import type { Scheduler } from '../scheduler.ts'

@@ -1,8 +1,8 @@
 // A process that calls a module's function that never returns: module-parent.ts MODULE ARGUMENTS.
 // For the test that kills it.
 
-import { moduleTools } from '../../../services/executor/performer/tools/module/module.ts'
 import { systemClock } from '../../../shared/lib/clock.ts'
+import { moduleTools } from '../../../shared/tools/module/module.ts'
 
 const [, , file = '', text = ''] = process.argv
 const call = {

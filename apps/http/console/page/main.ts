@@ -2,39 +2,34 @@
 // CONSOLE-PAGE-2. The page decides nothing: a decision is a request, and the stream shows its effect.
 
 import { render } from 'preact'
-import { counted } from './ago.ts'
-import { budgetsPage } from './budgets-page.ts'
-import { confirmations } from './confirmation.ts'
+import { type Child, html } from '../../../page/kit/html.ts'
+import { alert } from '../../../page/kit/parts.ts'
+import { counted } from '../../../page/kit/texts.ts'
 import type { ConsoleState, WaitingCall } from './console-state.ts'
-import { conversationPages, type Filters } from './conversation-pages.ts'
-import { conversationsView, listKey } from './conversations-view.ts'
-import { deadLetters } from './dead-letters.ts'
-import { deadLettersView } from './dead-letters-view.ts'
-import { guardsPage } from './guards-page.ts'
-import { html } from './html.ts'
-import { inboxKey, inboxView } from './inbox-view.ts'
-import { nowView } from './now-view.ts'
+import { conversationPages, type Filters } from './conversations/conversation-pages.ts'
+import { conversationsView, listKey } from './conversations/conversations-view.ts'
+import { type ReportPage, reportPage } from './conversations/report-view.ts'
+import { inboxKey, inboxView } from './inbox/inbox-view.ts'
+import { deadLetters } from './letters/dead-letters.ts'
+import { deadLettersView } from './letters/dead-letters-view.ts'
+import { nowView } from './now/now-view.ts'
+import { type Stopping, stopDialog } from './now/stop-dialog.ts'
+import { budgetsPage } from './operator/budgets-page.ts'
+import { guardsPage } from './operator/guards-page.ts'
+import { newStop, stopsPage } from './operator/stops-page.ts'
 import type { StagesData } from './operator-state.ts'
-import { polled } from './poll.ts'
-import { type ReportPage, reportPage } from './report-view.ts'
-import { follow, hasKey, RequestError, read, send, setKey } from './server.ts'
-import { type Stopping, stopDialog } from './stop-dialog.ts'
-import { newStop, stopsPage } from './stops-page.ts'
+import { confirmations } from './parts/confirmation.ts'
+import { polled } from './parts/poll.ts'
+import { follow, hasKey, RequestError, read, send, setKey } from './parts/server.ts'
 
-const titles = {
-  now: 'Now',
-  approvals: 'Approvals',
-  conversations: 'Conversations',
-  guards: 'Guards',
-  stops: 'Stops',
-  budgets: 'Budgets',
-  letters: 'Dead letters',
-} as const
-
-type TitledPage = keyof typeof titles
-type PageName = TitledPage | 'conversation'
-
-const titledPages = Object.keys(titles) as TitledPage[]
+type ConsolePage = {
+  title: string
+  open?: () => void
+  leave?: () => void
+  view: (now: number) => Child
+  /** True: the page uses the key. */
+  onKey?: (key: string) => boolean
+}
 
 const root = document.getElementById('console') as HTMLElement
 const place = document.getElementById('page') as HTMLElement
@@ -58,17 +53,56 @@ const notes = new Map<string, string>()
 const pages = conversationPages(() => draw())
 const letters = deadLetters(() => draw())
 const confirming = confirmations(() => draw())
-const guards = guardsPage(() => draw(), confirming)
-const stops = stopsPage(() => draw(), confirming)
-const budgets = budgetsPage(() => draw(), confirming)
 const stages = polled<StagesData>(() => draw(), 5_000)
+
+/** In the order of their keys. */
+const consolePages: Record<string, ConsolePage> = {
+  now: {
+    title: 'Now',
+    open: () => stages.open('stages'),
+    leave: () => stages.leave(),
+    view: withState((shown, now) => nowView(shown, { now, stages, onCancel: openStop })),
+  },
+  approvals: {
+    title: 'Approvals',
+    view: withState((shown, now) => inboxView(shown, { now, busy, notes, decide })),
+    onKey: (key) => inboxKey(key, state?.inbox.waiting ?? [], decide),
+  },
+  conversations: {
+    title: 'Conversations',
+    open: openConversations,
+    view: listView,
+    onKey: listKey,
+  },
+  guards: { title: 'Guards', ...guardsPage(() => draw(), confirming) },
+  stops: { title: 'Stops', ...stopsPage(() => draw(), confirming) },
+  budgets: { title: 'Budgets', ...budgetsPage(() => draw(), confirming) },
+  letters: {
+    title: 'Dead letters',
+    open: () => letters.load(),
+    view: (now) => deadLettersView(letters, { now, confirmations: confirming }),
+  },
+}
+const conversationPage: ConsolePage = {
+  title: 'Conversation',
+  leave() {
+    report?.leave()
+    stopReport?.abort()
+    report = undefined
+  },
+  view: () => html`${problem !== null && html`<p class="bad problem" role="alert">${problem}</p>`}
+    ${!isUnknown && conversationBar()}`,
+}
+let current: ConsolePage | undefined
 
 // ── The address ──
 
-function pageNow(): { name: PageName; conversation: string } {
+function pageNow(): { name: string; conversation: string; page: ConsolePage } {
   const [, name = '', id = ''] = /^#\/([a-z]+)(?:\/(.*))?$/.exec(location.hash) ?? []
-  if (name === 'conversation' && id !== '') return { name, conversation: textOf(id) }
-  return { name: titledPages.find((one) => one === name) ?? 'now', conversation: '' }
+  if (name === 'conversation' && id !== '')
+    return { name, conversation: textOf(id), page: conversationPage }
+  const known = Object.hasOwn(consolePages, name) ? name : 'now'
+  return { name: known, conversation: '', page: consolePages[known] as ConsolePage }
 }
 
 function textOf(encoded: string): string {
@@ -80,34 +114,27 @@ function textOf(encoded: string): string {
 }
 
 function show(): void {
-  report?.leave()
-  stopReport?.abort()
-  guards.leave()
-  stops.leave()
-  budgets.leave()
-  stages.leave()
+  current?.leave?.()
   confirming.leave()
   stopping = undefined
   notes.clear()
-  report = undefined
   isUnknown = false
   problem = null
-  const { name, conversation } = pageNow()
-  if (name === 'conversation') openReport(conversation)
-  if (name === 'now') stages.open('stages')
-  if (name === 'letters') letters.load()
-  if (name === 'guards') guards.open()
-  if (name === 'stops') stops.open()
-  if (name === 'budgets') budgets.open()
-  if (name === 'conversations' && pages.loaded === 0) {
-    pages.load(filters)
-    void read<typeof accepted>('filters').then((values) => {
-      accepted = values
-      draw()
-    }, ignored)
-  }
+  const { page, conversation } = pageNow()
+  current = page
+  if (page === conversationPage) openReport(conversation)
+  else page.open?.()
   scrollTo(0, 0)
   draw()
+}
+
+function openConversations(): void {
+  if (pages.loaded > 0) return
+  pages.load(filters)
+  void read<typeof accepted>('filters').then((values) => {
+    accepted = values
+    draw()
+  }, ignored)
 }
 
 function openReport(conversation: string): void {
@@ -159,7 +186,7 @@ function connect(): void {
   void follow('live', { onEvent, onOpen, onLost }, stop.signal)
 }
 
-function decide(call: WaitingCall, answer: 'approve' | 'reject', text: string): void {
+function decide(call: WaitingCall, answer: 'allow' | 'deny', text: string): void {
   const { id, hash } = call
   if (busy.has(id)) return
   busy.add(id)
@@ -169,8 +196,8 @@ function decide(call: WaitingCall, answer: 'approve' | 'reject', text: string): 
     id,
     hash,
     answer,
-    reason: answer === 'reject' ? text : '',
-    ...(answer === 'approve' && text !== '' && { values: text }),
+    reason: answer === 'deny' ? text : '',
+    ...(answer === 'allow' && text !== '' && { values: text }),
   })
     .then(
       ({ counted: counts, text }) => counts || notes.set(id, text),
@@ -217,22 +244,25 @@ function drawNow(): void {
 }
 
 function view() {
-  const { name } = pageNow()
+  const { name, page } = pageNow()
   const waiting = (state?.inbox.waiting.length ?? 0) + (state?.inbox.more ?? 0)
-  document.title = `${waiting > 0 ? `(${waiting}) ` : ''}${name === 'conversation' ? 'Conversation' : titles[name]} · Weir console`
+  document.title = `${waiting > 0 ? `(${waiting}) ` : ''}${page.title} · Weir console`
   return html`<div class="console">
     <header class="bar">
       <span class="wordmark">weir console</span>
       <nav aria-label="Pages">
-        ${titledPages.map(
-          (one) => html`<a href=${`#/${one}`} aria-current=${one === name ? 'page' : undefined}>
-            ${titles[one]}${one === 'approvals' && waiting > 0 && html` <b class="count">${waiting}<span class="unseen"> waiting</span></b>`}
+        ${Object.entries(consolePages).map(
+          ([
+            one,
+            { title },
+          ]) => html`<a href=${`#/${one}`} aria-current=${one === name ? 'page' : undefined}>
+            ${title}${one === 'approvals' && waiting > 0 && html` <b class="count">${waiting}<span class="unseen"> waiting</span></b>`}
           </a>`,
         )}
       </nav>
       <span class=${`connection ${connection}`} role="status">${connectionText[connection]}</span>
     </header>
-    ${connection === 'refused' ? keyForm() : content(name)}
+    ${connection === 'refused' ? keyForm() : page.view(Date.now() + skewMs)}
     ${
       stopping !== undefined &&
       stopDialog(stopping, {
@@ -259,32 +289,29 @@ const connectionText = {
   refused: 'no access',
 }
 
-function content(name: PageName) {
-  const now = Date.now() + skewMs
-  const fault = problem !== null && html`<p class="bad problem" role="alert">${problem}</p>`
-  if (name === 'conversation') return html`${fault}${!isUnknown && conversationBar()}`
-  if (name === 'conversations')
-    return conversationsView(pages, {
-      now,
-      filters,
-      accepted,
-      showsFilters,
-      onToggle() {
-        showsFilters = !showsFilters
-        draw()
-      },
-      onFilter(key, value) {
-        filters = { ...filters, [key]: value }
-        pages.load(filters)
-      },
-    })
-  if (name === 'letters') return deadLettersView(letters, now)
-  if (name === 'guards') return guards.view()
-  if (name === 'stops') return stops.view(now)
-  if (name === 'budgets') return budgets.view()
-  if (state === undefined) return html`<main><p class="faint">Reading the log.</p></main>`
-  if (name === 'approvals') return inboxView(state, { now, busy, notes, decide })
-  return nowView(state, { now, stages, onCancel: openStop })
+/** The view of a page that needs the state. */
+function withState(view: (shown: ConsoleState, now: number) => Child): (now: number) => Child {
+  return (now) =>
+    state === undefined
+      ? html`<main><p class="faint">Reading the log.</p></main>`
+      : view(state, now)
+}
+
+function listView(now: number) {
+  return conversationsView(pages, {
+    now,
+    filters,
+    accepted,
+    showsFilters,
+    onToggle() {
+      showsFilters = !showsFilters
+      draw()
+    },
+    onFilter(key, value) {
+      filters = { ...filters, [key]: value }
+      pages.load(filters)
+    },
+  })
 }
 
 function openStop({ conversation, agent }: Stopping): void {
@@ -312,10 +339,10 @@ function keyForm() {
   }
   return html`<main class="access">
     <h1 class="title">This server asks for a key</h1>
-    ${problem !== null && html`<p class="bad" role="alert">${problem}</p>`}
+    ${alert(problem)}
     <form onSubmit=${onSubmit}>
       <label><span>API key or token</span><input name="key" type="password" autocomplete="off" required /></label>
-      <button type="submit" class="approve">Open</button>
+      <button type="submit" class="allow">Open</button>
     </form>
     <p class="faint">The key stays in this tab.</p>
   </main>`
@@ -324,7 +351,7 @@ function keyForm() {
 // ── Keys ──
 
 const pageKeys: Record<string, string> = Object.fromEntries(
-  titledPages.map((name, place) => [`${place + 1}`, `#/${name}`]),
+  Object.keys(consolePages).map((name, place) => [`${place + 1}`, `#/${name}`]),
 )
 
 function pressed(event: KeyboardEvent): void {
@@ -339,11 +366,8 @@ function pressed(event: KeyboardEvent): void {
   }
   if (event.repeat && key !== 'j' && key !== 'k') return
   const page = Object.hasOwn(pageKeys, key) ? pageKeys[key] : undefined
-  const { name } = pageNow()
   if (page !== undefined) location.hash = page
-  else if (name === 'approvals') {
-    if (!inboxKey(key, state?.inbox.waiting ?? [], decide)) return
-  } else if (name !== 'conversations' || !listKey(key)) return
+  else if (!pageNow().page.onKey?.(key)) return
   event.preventDefault()
 }
 

@@ -1,7 +1,7 @@
 // The data of the pages for operators: guards, policies, what-ifs and stops.
 
 import type { GuardRegistration } from '../../../../shared/contract/messages.ts'
-import type { SweepRow } from '../../../replay/sweep.ts'
+import type { SweepRow } from '../../../replay/sweep-table.ts'
 import type { Decision } from '../../../replay/what-if/change.ts'
 import type { ShownBudget } from '../../../service/budgets/list.ts'
 import type { ListedGuard } from '../../../service/guards/list.ts'

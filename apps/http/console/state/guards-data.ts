@@ -34,7 +34,7 @@ export async function guardsData(log: OpenLog, now: Milliseconds): Promise<Guard
       const minute = minuteOf(guard, time)
       if (clearedAt > 0) minute.tookMs.push(Math.max(0, time - clearedAt))
       for (const { ordinal, verdict } of verdicts)
-        if (verdict === 'pass') minute.passes += 1
+        if (verdict === 'allow') minute.passes += 1
         else minute[enforces.includes(ordinal) ? 'rejects' : 'wouldReject'] += 1
     },
     onSilence({ guard }, time) {

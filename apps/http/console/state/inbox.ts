@@ -57,7 +57,7 @@ export function addToInbox(
       const key = JSON.stringify([conversation, turn, round, ordinal])
       const call = inbox.waiting.get(key)
       remove(inbox, key)
-      if (outcome === 'approved' && call?.question === null) keepApproved(inbox, call)
+      if (outcome === 'allow' && call?.question === null) keepApproved(inbox, call)
       inbox.decided.unshift({
         id,
         conversation,

@@ -3,7 +3,7 @@
 import type { Writable } from 'node:stream'
 import { isTenant, tenantRule } from '../../../../shared/contract/tenant.ts'
 import { WeirError } from '../../../../shared/lib/errors.ts'
-import { printable } from '../../../terminal/printable.ts'
+import { printable } from '../../../terminal/text/printable.ts'
 import {
   addSubject,
   createApiKey,

@@ -10,12 +10,12 @@ import type { Milliseconds } from '../../../../shared/lib/clock.ts'
 import { HttpError } from '../../http-error.ts'
 
 /**
- * `ask`: send messages and cancel turns. `approve`: decide about waiting calls. `read`: read
+ * `ask`: send messages and cancel turns. `decide`: decide about waiting calls. `read`: read
  * conversations and lists. `operate`: in the console, stop agents and tools, retry dead letters,
  * switch guards, change policies, approval rules and budgets. `unredacted`: in the console, see the
  * values that the rules of agents hide.
  */
-export const roles = ['ask', 'approve', 'operate', 'read', 'unredacted'] as const
+export const roles = ['ask', 'decide', 'operate', 'read', 'unredacted'] as const
 export type Role = (typeof roles)[number]
 
 export type Principal = {

@@ -79,7 +79,7 @@ function resumeIn(given: unknown, at: number): Answer | string {
     throw new HttpError(400, 'http.body', `${where}.payload.approved must be true or false`)
   return {
     id,
-    approve: approved,
+    answer: approved ? 'allow' : 'deny',
     ...(typeof reason === 'string' && { reason }),
     ...(values !== undefined && { values: JSON.stringify(values) }),
   }

@@ -17,7 +17,7 @@ import { type Exchange, forkError, isFork } from './resent-history.ts'
 export type UserMessage = MessageContent & { id: string }
 
 /** A person's answer to an approval. `values`: for a question, as JSON text. */
-export type Answer = { id: string; approve: boolean; reason?: string; values?: string }
+export type Answer = Pick<Decision, 'id' | 'answer' | 'reason' | 'values'>
 
 /**
  * `conversation`: as the principal names it. `earlier`: the messages of the user before `message`.
@@ -87,8 +87,7 @@ export async function decideOfTurn(
   assertFewAnswers(answers.length)
   for (const answer of answers) {
     const { outcome, text } = await decideFor(context, principal, { ...answer, of })
-    if (outcome !== (answer.approve ? 'approved' : 'rejected'))
-      throw new HttpError(409, 'approval.decided', text)
+    if (outcome !== answer.answer) throw new HttpError(409, 'approval.decided', text)
   }
 }
 

@@ -98,15 +98,15 @@ function routes(context: EdgeContext): HttpApp {
     return answerJson(http, { approvals: await waitingFor(context, principal) })
   })
 
-  for (const answer of ['approve', 'reject'] as const)
+  for (const answer of ['allow', 'deny'] as const)
     app.post(`/v1/approvals/:id/${answer}`, async (http) => {
-      const principal = author(http, 'approve')
+      const principal = author(http, 'decide')
       const { value } = await fieldsOf(http, ['reason', 'hash', 'values'])
       const { values } = value
       const [reason, hash] = [optionalText(value, 'reason'), textIfGiven(value, 'hash')]
       const outcome = await decideFor(context, principal, {
         id: http.req.param('id'),
-        approve: answer === 'approve',
+        answer,
         ...(reason !== undefined && { reason }),
         ...(hash !== undefined && { hash }),
         ...(values !== undefined && { values: JSON.stringify(values) }),

@@ -135,7 +135,7 @@ function answerIn(item: Record<string, unknown>, where: string): Answer {
   const { approval_request_id: id, approve, reason } = item
   if (typeof id !== 'string') throw bad(`${where}.approval_request_id must be a text`)
   if (typeof approve !== 'boolean') throw bad(`${where}.approve must be true or false`)
-  return { id, approve, ...(typeof reason === 'string' && { reason }) }
+  return { id, answer: approve ? 'allow' : 'deny', ...(typeof reason === 'string' && { reason }) }
 }
 
 function resultIn({ call_id: callId, output }: Record<string, unknown>, where: string): CallAnswer {

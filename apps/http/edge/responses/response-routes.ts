@@ -118,7 +118,7 @@ async function assertDecided(
   principal: Principal,
   conversation: string,
 ): Promise<void> {
-  if (!principal.roles.has('approve')) return
+  if (!principal.roles.has('decide')) return
   const log = context.weir.conversation(conversationIn(principal, conversation))
   const [newest] = await log.turns({ limit: 1 })
   if (newest === undefined || newest.end !== undefined) return
@@ -211,7 +211,7 @@ function responseEvents(
     events,
     answered: new Set(answered),
     fold,
-    decides: principal.roles.has('approve'),
+    decides: principal.roles.has('decide'),
     ...(turn !== undefined && { turn }),
   })
 }
@@ -259,7 +259,7 @@ async function isRunning(
 ): Promise<boolean> {
   if (turn.end !== undefined) return false
   const offered = await weir.conversation(conversation).offeredCalls()
-  const waiting = roles.has('approve') ? await weir.approvals() : []
+  const waiting = roles.has('decide') ? await weir.approvals() : []
   const ids = [
     ...offered.filter((call) => call.turn === turn.turn).map(callIdOf),
     ...waiting

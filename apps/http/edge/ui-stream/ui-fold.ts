@@ -201,7 +201,7 @@ function endOf(
   if (status !== 'vetoed' || isUndecided)
     return [{ type: 'tool-output-error', toolCallId: callId, errorText: result || reason }]
   const denied: UiChunk = { type: 'tool-output-denied', toolCallId: callId }
-  return outcome === 'rejected' ? [denied] : [...vetoed(callId, reason), denied]
+  return outcome === 'deny' ? [denied] : [...vetoed(callId, reason), denied]
 }
 
 function unfinished(parts: CallParts): UiChunk[] {
@@ -216,8 +216,8 @@ function unfinished(parts: CallParts): UiChunk[] {
 
 /** Keeps UI-FOLD-2: only a person's answer is a response. */
 function decided({ id, outcome, reason }: Event<'approval-decided'>): UiChunk[] {
-  if (outcome !== 'approved' && outcome !== 'rejected') return []
-  const response = { approvalId: id, approved: outcome === 'approved' }
+  if (outcome !== 'allow' && outcome !== 'deny') return []
+  const response = { approvalId: id, approved: outcome === 'allow' }
   return [{ type: 'tool-approval-response', ...response, ...(reason !== '' && { reason }) }]
 }
 

@@ -73,7 +73,9 @@ function answerIn(part: unknown, where: string): Answer[] {
   if (id.startsWith(guardPrefix)) return []
   if (typeof approved !== 'boolean')
     throw new HttpError(400, 'http.body', `${where}.approval.approved must be true or false`)
-  return [{ id, approve: approved, ...(typeof reason === 'string' && { reason }) }]
+  return [
+    { id, answer: approved ? 'allow' : 'deny', ...(typeof reason === 'string' && { reason }) },
+  ]
 }
 
 /** The output of a tool that the page ran. Weir has those of the others. */

@@ -10,7 +10,7 @@ import { limits } from '../../../../shared/contract/limits.ts'
 
 export type HeldVerdicts = {
   /**
-   * The verdict on the call at this place of the answer. Still `wait` after limits.guestHoldMs.
+   * The verdict on the call at this place of the answer. Still `pending` after limits.guestHoldMs.
    * Rejects if Weir cannot judge the answer.
    */
   verdictAt(index: number): Promise<CallVerdict | undefined>
@@ -23,8 +23,8 @@ export async function strictestOf(
 ): Promise<CallVerdict | undefined> {
   const all = await Promise.all(places.map((place) => verdicts.verdictAt(place)))
   return (
-    all.find((one) => one?.verdict === 'refuse') ??
-    all.find((one) => one?.verdict !== 'run') ??
+    all.find((one) => one?.verdict === 'deny') ??
+    all.find((one) => one?.verdict !== 'allow') ??
     all[0]
   )
 }
@@ -48,7 +48,7 @@ export function heldVerdicts(
   let newest = Promise.resolve<CallVerdict[] | undefined>(undefined)
   for (const waitMs of looksMs) {
     const look = newest.then(async (verdicts) =>
-      verdicts === undefined || verdicts.some(({ verdict }) => verdict === 'wait')
+      verdicts === undefined || verdicts.some(({ verdict }) => verdict === 'pending')
         ? conversation.afterModel(await answer, { waitMs })
         : verdicts,
     )
@@ -61,7 +61,7 @@ export function heldVerdicts(
       let verdict: CallVerdict | undefined
       for (const look of looks) {
         verdict = (await look)[index]
-        if (verdict?.verdict !== 'wait') break
+        if (verdict?.verdict !== 'pending') break
       }
       return verdict
     },

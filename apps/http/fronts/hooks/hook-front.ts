@@ -97,8 +97,8 @@ export function hookFront({ sessions, clock, log }: HookFrontOptions): HookFront
     if (isEnded(seen, payload)) return deny(endedText(seen.ended?.reason ?? ''))
     try {
       const verdict = await orAborted(verdictOn(seen, conversation, payload, call), signal)
-      if (verdict?.verdict === 'run') return undefined
-      if (verdict?.verdict === 'refuse')
+      if (verdict?.verdict === 'allow') return undefined
+      if (verdict?.verdict === 'deny')
         return await refused(seen, conversation, payload, call, verdict)
       await reportNotRun(conversation, call)
       return deny(undecided)

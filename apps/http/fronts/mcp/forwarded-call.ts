@@ -6,10 +6,10 @@ import { randomUUID } from 'node:crypto'
 import type { CallToolResult, Progress } from '@modelcontextprotocol/client'
 import type { Logger } from 'pino'
 import type { GuestResult } from '../../../../client/guard/guest-conversation.ts'
-import { startMcpCall } from '../../../../services/executor/performer/tools/mcp/mcp.ts'
-import type { ToolEnding } from '../../../../services/executor/performer/tools/tool.ts'
 import type { McpTool } from '../../../../shared/agents/agents.ts'
 import type { Clock } from '../../../../shared/lib/clock.ts'
+import { startMcpCall } from '../../../../shared/tools/mcp/mcp.ts'
+import type { ToolEnding } from '../../../../shared/tools/tool.ts'
 
 export type Forwarded = { answer: CallToolResult; status: GuestResult['status']; text: string }
 

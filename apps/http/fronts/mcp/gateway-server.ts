@@ -192,5 +192,5 @@ function answerIn(responses: Record<string, unknown> | undefined): PersonAnswer 
   if (!isObject(response) || typeof response.action !== 'string') return undefined
   const isApproval =
     response.action === 'accept' && isObject(response.content) && response.content.run === true
-  return isApproval ? 'approve' : 'reject'
+  return isApproval ? 'allow' : 'deny'
 }

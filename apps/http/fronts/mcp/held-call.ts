@@ -1,5 +1,5 @@
 // One `tools/call` of a host: judged, held for a person, forwarded, reported.
-// HELD-CALL-1. A call is forwarded only after the verdict `run` on itself, and once (R6).
+// HELD-CALL-1. A call is forwarded only after the verdict `allow` on itself, and once (R6).
 // HELD-CALL-2. An answer of the host's person decides the arguments that the person saw. A repeat
 //     with others does not run. Judge, person and server get the text of the host.
 // HELD-CALL-3. Each placed call gets exactly one result, also if its host leaves.
@@ -22,7 +22,7 @@ import {
   undecided,
   waitedAs,
 } from '../../../../shared/model-texts/guests.ts'
-import { printable, printableJson } from '../../../terminal/printable.ts'
+import { printable, printableJson } from '../../../terminal/text/printable.ts'
 import { orAborted } from '../or-aborted.ts'
 import { questionOn as askPerson } from '../person-texts.ts'
 import { forwardCall, textResult, withText } from './forwarded-call.ts'
@@ -56,7 +56,7 @@ export type CallAnswer =
   | { kind: 'task'; task: Task }
   | { kind: 'question'; call: string; question: string }
 
-export type PersonAnswer = 'approve' | 'reject' | undefined
+export type PersonAnswer = 'allow' | 'deny' | undefined
 
 export type HeldCalls = {
   /** Those of calls that wait for a person. */
@@ -107,7 +107,7 @@ export function heldCalls({
     const { verdicts, index } = placed
     const first = await known(placed, call, () => verdicts.first(index))
     if (typeof first === 'string') return result(first)
-    if (first.verdict !== 'wait' || first.approval === undefined)
+    if (first.verdict !== 'pending' || first.approval === undefined)
       return settled(placed, run, call, first)
     const own = { placed, run, approval: first.approval }
     if (!call.canAsk && call.canPoll) return taskOf(own, call)
@@ -137,7 +137,7 @@ export function heldCalls({
   async function endIfLeft(own: Asked): Promise<void> {
     const { placed } = own
     const last = await placed.verdicts.last(placed.index).catch(() => undefined)
-    const isApproved = last?.verdict === 'run' // elsewhere: the host may still come
+    const isApproved = last?.verdict === 'allow' // elsewhere: the host may still come
     if (isApproved) await pause(clock, limits.guestHoldMs)
     if (asked.get(placed.id) !== own) return
     asked.delete(placed.id)
@@ -185,7 +185,7 @@ export function heldCalls({
     { verdict, text }: NonNullable<KnownVerdict>,
     approval?: Approval,
   ): Promise<Result> {
-    if (verdict !== 'run' || run === undefined || placed.refusal !== '') {
+    if (verdict !== 'allow' || run === undefined || placed.refusal !== '') {
       const named = approval === undefined ? '' : waitedAs(approval.id)
       const whole = joined(placed.refusal, text, named)
       const advice = await finished(placed, { status: 'error', text: whole })
@@ -234,12 +234,12 @@ export function heldCalls({
         await finished(placed, { status: 'not-run', text: otherArguments })
         return result(otherArguments)
       }
-      const reason = answer === 'reject' ? { reason: 'declined in the host' } : {}
+      const reason = answer === 'deny' ? { reason: 'declined in the host' } : {}
       try {
         await approvals.decide({ ...approval, answer, by, ...reason })
       } catch (error) {
         log.warn({ err: error, id: approval.id }, 'the answer of a person was not written')
-        if (answer === 'reject') {
+        if (answer === 'deny') {
           await finished(placed, { status: 'not-run', text: undecided })
           return result(undecided)
         }
@@ -251,7 +251,7 @@ export function heldCalls({
 
 const questionCharactersMax = 2_000
 
-const waits = ({ approval }: Asked): string => `waits for a person: weir approve ${approval.id}`
+const waits = ({ approval }: Asked): string => `waits for a person: weir allow ${approval.id}`
 
 function result(text: string): Result {
   return { kind: 'result', result: textResult(text) }

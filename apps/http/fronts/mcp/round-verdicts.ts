@@ -10,7 +10,7 @@ import type {
 import { limits } from '../../../../shared/contract/limits.ts'
 import type { Milliseconds } from '../../../../shared/lib/clock.ts'
 
-/** At `wait` it has an approval. Undefined: nobody decided in time. */
+/** At `pending` it has an approval. Undefined: nobody decided in time. */
 export type KnownVerdict = CallVerdict | undefined
 
 export type RoundVerdicts = {
@@ -46,7 +46,7 @@ export function roundVerdicts(conversation: GuestConversation, answer: GuestAnsw
     let waitMs: Milliseconds = firstWaitMs
     for (let waitedMs = 0; ; waitedMs += waitMs) {
       newest = await conversation.afterModel(answer, { waitMs })
-      const waiting = newest.filter(({ verdict }) => verdict === 'wait')
+      const waiting = newest.filter(({ verdict }) => verdict === 'pending')
       if (waiting.length === 0) return
       const isForPersons = waiting.every(({ approval }) => approval !== undefined)
       if (!isForPersons && waitedMs >= limits.guestHoldMs) return
@@ -76,7 +76,7 @@ export function roundVerdicts(conversation: GuestConversation, answer: GuestAnsw
 
   return {
     first: (index) =>
-      until(index, ({ verdict, approval }) => verdict !== 'wait' || approval !== undefined),
-    last: (index) => until(index, ({ verdict }) => verdict !== 'wait'),
+      until(index, ({ verdict, approval }) => verdict !== 'pending' || approval !== undefined),
+    last: (index) => until(index, ({ verdict }) => verdict !== 'pending'),
   }
 }

@@ -8,18 +8,18 @@
 
 import type { Client, Tool as ServerTool } from '@modelcontextprotocol/client'
 import type { Logger } from 'pino'
-import { connectionTo } from '../../../../services/executor/performer/tools/mcp/connection.ts'
-import {
-  type Naming,
-  prefixed,
-  toolsOfServer,
-  wantedOf,
-} from '../../../../services/executor/performer/tools/mcp/listed-tools.ts'
 import type { McpServer, McpTool } from '../../../../shared/agents/agents.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
 import { type Clock, systemClock } from '../../../../shared/lib/clock.ts'
 import { WeirError } from '../../../../shared/lib/errors.ts'
 import { cutToBytes } from '../../../../shared/lib/text-cut.ts'
+import { connectionTo } from '../../../../shared/tools/mcp/connection.ts'
+import {
+  type Naming,
+  prefixed,
+  toolsOfServer,
+  wantedOf,
+} from '../../../../shared/tools/mcp/listed-tools.ts'
 
 /** A list as the host gets it. `declared`: the same tools in the form of Messages. */
 export type OfferedTools = {

@@ -13,18 +13,16 @@ import {
 } from '../../../../shared/lib/json/spliced.ts'
 import type { BodyEdit } from '../../../../shared/wire/format.ts'
 import type { ModelFormat } from '../../../../shared/wire/formats.ts'
-import type { SentRequest } from './sent-request.ts'
+import type { SentBody } from './sent-request.ts'
 
 /** `forbidsCalls`: false for a server that refuses requests that forbid calls. */
 export function advisedRequest(
   { name: format }: ModelFormat,
-  { text, body }: SentRequest,
+  { text, body }: SentBody,
   advice: Pick<Advice, 'rung' | 'text'>,
   { forbidsCalls }: { forbidsCalls: boolean },
 ): string {
-  const edits = adviceEdits({ format, body }, advice).filter(
-    ({ path }) => forbidsCalls || path[0] !== 'tool_choice',
-  )
+  const edits = adviceEdits({ format, body }, advice, { forbidsCalls })
   return spliced(
     text,
     edits.flatMap((edit) => spliceOf(text, edit) ?? []),

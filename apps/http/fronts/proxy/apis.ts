@@ -2,6 +2,7 @@
 // APIS-1. A path is read as a server might read it: servers differ in slashes, case, escapes and
 //     prefixes, so each spelling of an API's path is that API.
 
+import type { RequestFormat, Route } from '../../../../shared/wire/format.ts'
 import { type ModelFormat, modelFormats } from '../../../../shared/wire/formats.ts'
 
 /**
@@ -15,13 +16,25 @@ export type Judgeable =
 
 /** `path`: with the query. */
 export function apiAt(method: string, path: string): Judgeable {
-  const plain = plainPath(path)
-  const api = modelFormats.find((one) => plain.endsWith(one.request.path))
+  const api = modelFormats.find(({ request }) => routeAt(request, path) !== undefined)
   if (method === 'POST' && api !== undefined) return { kind: 'api', api }
-  const isStored = modelFormats.some((one) => plain.includes(`${one.request.path}/`))
+  const plain = plainPath(path)
+  const isStored = modelFormats.some(({ request }) =>
+    request.routes.some(({ end }) => plain.includes(`${end}/`)),
+  )
   const isLookUp = ['GET', 'HEAD'].includes(method) && !isStored
   const hasNone = withoutCalls.has(plain.split(/[/:]/).at(-1) ?? '')
   return { kind: isLookUp || hasNone || withoutAnswer.has(method) ? 'no-calls' : 'unknown' }
+}
+
+/** The route of a request to an API. Undefined: it is to another path. */
+export function routeAt({ routes }: RequestFormat, path: string): Route | undefined {
+  const plain = plainPath(path)
+  const query = new URLSearchParams(path.split('?')[1])
+  return routes.find(
+    ({ end, query: [name, value] = ['', ''] }) =>
+      plain.endsWith(end) && (name === '' || query.get(name) === value),
+  )
 }
 
 /**

@@ -6,17 +6,17 @@ import type { Advice } from '../../../../client/guard/guest-conversation.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
 import { boundedJson } from '../../../../shared/lib/json/bounded-json.ts'
 import { isObject } from '../../../../shared/lib/json/json-object.ts'
-import { formRefusedBy } from '../../../../shared/wire/faults/form-refused.ts'
+import { formRefusedBy } from '../../../../shared/wire/faults/fault-table.ts'
 import type { ModelFormat } from '../../../../shared/wire/formats.ts'
 import { bytesOf } from '../../request-body.ts'
 import { advisedRequest } from './advised-request.ts'
 import { decoded } from './encodings.ts'
-import type { SentRequest } from './sent-request.ts'
+import type { SentBody } from './sent-request.ts'
 
 /** `retry`: the request without the rung that a server may refuse. */
 export type AdvisedBytes = { body: Buffer; retry: Buffer | undefined }
 
-export function advisedBytes(api: ModelFormat, sent: SentRequest, advice: Advice): AdvisedBytes {
+export function advisedBytes(api: ModelFormat, sent: SentBody, advice: Advice): AdvisedBytes {
   const changed = (forbidsCalls: boolean) =>
     Buffer.from(advisedRequest(api, sent, advice, { forbidsCalls }))
   return {
@@ -51,7 +51,7 @@ export async function sendAdvised(
 export async function readable(
   bytes: Buffer,
   { headers }: IncomingMessage,
-): Promise<SentRequest | undefined> {
+): Promise<SentBody | undefined> {
   const plain = await decoded(bytes, headers['content-encoding'], limits.frontBodyBytesMax)
   if (plain === undefined || !isUtf8(plain)) return undefined
   const text = plain.toString('utf8')

@@ -15,7 +15,8 @@ import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import type { Logger } from 'pino'
 import type { Advice } from '../../../../client/guard/guest-conversation.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
-import type { ModelFormat } from '../../../../shared/wire/formats.ts'
+import { alternatives } from '../../../../shared/settings/mistake.ts'
+import { type ModelFormat, modelFormats } from '../../../../shared/wire/formats.ts'
 import { HttpError } from '../../http-error.ts'
 import { bytesOf } from '../../request-body.ts'
 import type { HttpApp } from '../../server.ts'
@@ -28,7 +29,7 @@ import { noteOf, readable } from './judged-request.ts'
 import type { ConversationOf, ProxiedConversation } from './proxied-conversation.ts'
 import { type ReservedRequest, reserveRequest, unnamedIdentity } from './request-budget.ts'
 import { createRequestJudge, mayCall } from './request-judge.ts'
-import { answerBody, modelOf, ownAnswer, type SentRequest } from './sent-request.ts'
+import { answerBody, ownAnswer, type SentRequest, sentRequest } from './sent-request.ts'
 import { unjudgedKindOf } from './unjudged/unjudged-path.ts'
 import { createUnjudgedTally } from './unjudged/unjudged-tally.ts'
 import type { Upstream } from './upstream.ts'
@@ -112,7 +113,8 @@ export function createProxy({
     const { api } = answers
     const route = { agent: name, path, api }
     const bytes = await bytesOf(incoming, limits.frontBodyBytesMax)
-    const sent = await readable(bytes, incoming)
+    const plain = await readable(bytes, incoming)
+    const sent = plain && sentRequest(api, path, plain)
     if (veto?.covers(incoming.headers) && mayCall(api, sent)) {
       const { signal } = gone
       await veto.answer({ ...route, incoming, outgoing, sent, bytes, signal })
@@ -198,9 +200,11 @@ function unknownPath(path: string): HttpError {
   return new HttpError(
     400,
     'proxy.path',
-    `Weir does not know ${JSON.stringify(path.slice(0, 200))}, so it cannot judge the calls of the answer: use Messages, Chat Completions or Responses, or start the proxy without --veto`,
+    `Weir does not know ${JSON.stringify(path.slice(0, 200))}, so it cannot judge the calls of the answer: use ${titles}, or start the proxy without --veto`,
   )
 }
+
+const titles = alternatives(modelFormats.map(({ request }) => request.title))
 
 /** `/proxy/{agent}` names another guest than the one at the root. */
 function routeOf({ url = '/', method = 'GET' }: IncomingMessage, agentAtRoot = ''): Route {
@@ -216,9 +220,9 @@ function endTurn(
   { advice, fallback }: { advice: Advice; fallback: string },
   outgoing: ServerResponse,
 ): void {
-  const isStreamed = sent.body.stream === true
+  const { isStreamed, model } = sent
   const text = [advice.reason, advice.fallback || fallback].filter((one) => one !== '').join('\n\n')
-  const own = ownAnswer(`weir_${randomUUID()}`, modelOf(sent), text)
+  const own = ownAnswer(`weir_${randomUUID()}`, model, text)
   const answer = Buffer.from(answerBody(api, own, isStreamed))
   outgoing.writeHead(200, {
     'content-type': isStreamed ? 'text/event-stream' : 'application/json',

@@ -10,7 +10,7 @@ import { HttpError } from '../../http-error.ts'
 import type { HostSessions } from '../hooks/host-sessions.ts'
 import type { GuestIdentities, GuestIdentity } from './identity/guest-identity.ts'
 import { guestRequest } from './identity/guest-request.ts'
-import { historyOf } from './identity/history-parts.ts'
+import { callsIn, historyOf } from './identity/history-parts.ts'
 import { advisedBytes, noteOf } from './judged-request.ts'
 import type { ConversationOf, ProxiedConversation } from './proxied-conversation.ts'
 import type { SentRequest } from './sent-request.ts'
@@ -128,5 +128,5 @@ export function createRequestJudge({
 /** Whether an answer may call a tool of the client. Titles and summaries may not. */
 export function mayCall(api: ModelFormat, sent: SentRequest | undefined): boolean {
   if (sent === undefined || api.request.elsewhere(sent.body) !== undefined) return true
-  return api.request.hasTools(sent.body) || historyOf(api, sent.body).some(api.request.isCall)
+  return api.request.hasTools(sent.body) || callsIn(api, historyOf(api, sent.body)).length > 0
 }

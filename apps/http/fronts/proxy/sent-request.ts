@@ -4,13 +4,26 @@ import { type ModelAnswer, noUsage } from '../../../../shared/wire/exchange.ts'
 import type { Json } from '../../../../shared/wire/format.ts'
 import type { ModelFormat } from '../../../../shared/wire/formats.ts'
 import { printedEvents } from '../../../../shared/wire/printed-events.ts'
+import { routeAt } from './apis.ts'
 
-/** A request: its text, and the value of that text. */
-export type SentRequest = { text: string; body: Json }
+/** The body of a request: its text, and the value of that text. */
+export type SentBody = { text: string; body: Json }
 
-/** The model that a request names. Empty: none. */
-export function modelOf({ body }: SentRequest): string {
-  return typeof body.model === 'string' ? body.model : ''
+/** `model`: the one that the request names; empty: none. */
+export type SentRequest = SentBody & { model: string; isStreamed: boolean }
+
+export function sentRequest(
+  { request }: ModelFormat,
+  path: string,
+  { text, body }: SentBody,
+): SentRequest {
+  const model = request.model?.(path) ?? body.model
+  return {
+    text,
+    body,
+    model: typeof model === 'string' ? model : '',
+    isStreamed: routeAt(request, path)?.streams ?? body.stream === true,
+  }
 }
 
 /** An answer with this text of Weir. */

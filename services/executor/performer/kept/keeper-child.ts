@@ -8,9 +8,9 @@
 // KEEPER-CHILD-3. A start that waited beyond the time that its claim has left never runs (R4).
 
 import { systemClock } from '../../../../shared/lib/clock.ts'
-import { secretMask } from '../../../../shared/lib/secret-mask.ts'
-import { type RunningCommand, runCommand } from '../tools/command/command-run.ts'
-import type { ToolEnding } from '../tools/tool.ts'
+import { secretMask } from '../../../../shared/lib/log/secret-mask.ts'
+import { type RunningCommand, runCommand } from '../../../../shared/tools/command/command-run.ts'
+import type { ToolEnding } from '../../../../shared/tools/tool.ts'
 import {
   type KeeperAnswer,
   type KeeperRequest,

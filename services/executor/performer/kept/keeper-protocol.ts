@@ -1,7 +1,7 @@
 // The messages between an executor and the process that holds its command tools, as JSON.
 
-import type { CommandLaunch } from '../tools/command/command-run.ts'
-import type { ToolEnding } from '../tools/tool.ts'
+import type { CommandLaunch } from '../../../../shared/tools/command/command-run.ts'
+import type { ToolEnding } from '../../../../shared/tools/tool.ts'
 import type { ClaimId } from './result-files.ts'
 
 /** `leftMs`: from `sentAt` on, by both clocks. */

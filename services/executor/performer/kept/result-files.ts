@@ -22,7 +22,7 @@ import {
 import { join } from 'node:path'
 import { type TryId, tryIdOf } from '../../../../shared/contract/ids.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
-import type { ToolEnding } from '../tools/tool.ts'
+import type { ToolEnding } from '../../../../shared/tools/tool.ts'
 import type { ProcessMark } from './process-mark.ts'
 
 /** A claim: nothing else has this try and this owner. */

@@ -20,8 +20,8 @@ import type { Agents, ToolRun } from '../../../../shared/agents/agents.ts'
 import { secretsOf } from '../../../../shared/agents/secrets.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
 import { unreachable } from '../../../../shared/contract/stage.ts'
-import { secretMask } from '../../../../shared/lib/secret-mask.ts'
-import { programFile } from '../tools/tool-program.ts'
+import { secretMask } from '../../../../shared/lib/log/secret-mask.ts'
+import { programFile } from '../../../../shared/tools/tool-program.ts'
 
 /** SHA-256 in hex of a tool's program, as it is now. Reads files; never throws. */
 export type ProgramHash = (run: ToolRun) => string

@@ -10,7 +10,7 @@ import {
   pricesKey,
 } from '../../../../shared/contract/topology.ts'
 import { shortened } from '../../../../shared/lib/text-cut.ts'
-import type { StopTarget } from '../../../../shared/runtime/stops.ts'
+import type { StopTarget } from '../../../../shared/runtime/settings/stops.ts'
 
 /** `refusesUnpriced`: a budget in money refuses a model whose price is unknown. */
 export type BudgetsInForce = {
@@ -42,7 +42,7 @@ export function budgetsInForce(
     if (message.tenant !== tenant && message.tenant !== eachName) continue
     if (name !== subject && name !== eachName) continue
     found.budgets.push({ id: budgetId(message), subject, window, unit, soft, hard })
-    if (unit === 'usd' && unpriced === 'refuse') found.refusesUnpriced = true
+    if (unit === 'usd' && unpriced === 'deny') found.refusesUnpriced = true
   }
   return found
 }

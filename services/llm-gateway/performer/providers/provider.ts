@@ -5,6 +5,7 @@
 import type { Agent } from '../../../../shared/agents/agents.ts'
 import type { AcceptedOptions } from '../../../../shared/agents/file/source.ts'
 import type { ProviderRequest, Streamed } from '../../../../shared/wire/exchange.ts'
+import type { HttpTarget, ModelAddress, RecordingFormat } from '../../../../shared/wire/format.ts'
 
 /** Connects an agent to its provider. A promise if the SDK must be loaded first. */
 export type Connect = (agent: Agent) => Provider | Promise<Provider>
@@ -24,27 +25,7 @@ export type Provider = {
   ): AsyncIterable<Streamed>
 }
 
-/** `baseUrl`: without a final slash; undefined: the provider's own. `path`: the encoded model. */
-export type ModelCheck = (model: { baseUrl: string | undefined; apiKey: string; path: string }) => {
-  url: string
-  headers: Record<string, string>
-}
-
-/** How a recorded stream of a provider is recognized. */
-export type RecordingFormat = {
-  /** Each event of a stream repeats the type of its payload as its name. */
-  hasNamedEvents: boolean
-  /** Whether a JSON object is the body of a server that does not stream. */
-  isWhole(body: Record<string, unknown>): boolean
-  /** The types of the events that end a response. */
-  lastTypes: ReadonlySet<string>
-  /** Matches only the first event of a response. */
-  first: RegExp
-  /** Matches only its last event. */
-  last: RegExp
-  /** Matches some event of every response, or its whole body. */
-  any: RegExp
-}
+export type ModelCheck = (model: ModelAddress) => HttpTarget
 
 /** A provider as agent files, `doctor`, `normalize` and `init` know it. Loads no SDK. */
 export type ProviderRecord<Name extends string = string> = {

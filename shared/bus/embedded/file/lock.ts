@@ -10,7 +10,7 @@
 import { randomUUID } from 'node:crypto'
 import { existsSync, lstatSync } from 'node:fs'
 import { WeirError } from '../../../lib/errors.ts'
-import { makePrivateFile } from '../../../lib/private-files.ts'
+import { makePrivateFile } from '../../../lib/files/private-files.ts'
 import { DatabaseSync } from '../../sqlite.ts'
 import { asBusError, isBusy } from '../failure.ts'
 import { distrust } from './distrust.ts'

@@ -19,7 +19,7 @@
 // Pages of 8 or 16 KiB were slower. The bench of the finished bus is test/bench/bus.ts.
 
 import type { TopicSpec } from '../../../contract/bus.ts'
-import { logApplicationId } from '../../../lib/application-id.ts'
+import { logApplicationId } from '../../../lib/files/application-id.ts'
 
 /** `PRAGMA user_version`. A file with a higher one is refused. */
 export const schemaVersion = 1

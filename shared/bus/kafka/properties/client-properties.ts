@@ -24,8 +24,8 @@ export type ClientPropertyOptions = {
   overrides?: Readonly<Record<string, string>>
   /** HOST:PORT, separated by commas. Overrides bootstrap.servers. */
   bootstrapServer?: string | undefined
-  /** Default `refuse`: SASL PLAIN without TLS connects to this machine only. */
-  plaintextPassword?: 'refuse' | 'allow' | undefined
+  /** Default `deny`: SASL PLAIN without TLS connects to this machine only. */
+  plaintextPassword?: 'deny' | 'allow' | undefined
   /** Gets a sentence for each ignored property. */
   onIgnored?: ((note: string) => void) | undefined
 }

@@ -6,8 +6,8 @@
 import { rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Logger } from 'pino'
-import { makeFolders } from '../../../lib/make-folders.ts'
-import { makePrivateFile } from '../../../lib/private-files.ts'
+import { makeFolders } from '../../../lib/files/make-folders.ts'
+import { makePrivateFile } from '../../../lib/files/private-files.ts'
 import { DatabaseSync } from '../../sqlite.ts'
 
 export type LockedFile = { db: DatabaseSync; file: string }

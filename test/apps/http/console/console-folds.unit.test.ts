@@ -96,7 +96,7 @@ const verdict = (guard: string, code: string): Message => ({
   version: '1',
   answer: 'verdicts',
   waitedMs: 1,
-  verdicts: [{ ordinal: 0, verdict: 'reject', code, text: 'no', evidence: null }],
+  verdicts: [{ ordinal: 0, verdict: 'deny', code, text: 'no', evidence: null }],
 })
 const pending = (call: Partial<PendingCall> = {}, until = start + 3_600_000): Message => ({
   type: 'approval-pending',
@@ -117,7 +117,7 @@ const pending = (call: Partial<PendingCall> = {}, until = start + 3_600_000): Me
     },
   ],
 })
-const decided = (outcome: 'approved' | 'rejected' | 'expired', ordinal = 0): Message => ({
+const decided = (outcome: 'allow' | 'deny' | 'expired', ordinal = 0): Message => ({
   type: 'approval-decided',
   ...place,
   ordinal,
@@ -163,7 +163,7 @@ describe('the open turns', () => {
     ['tool', [answered(1), toolStarted()], 'tool', 'exec'],
     ['guard', [answered(1), waitsFor(['shell'])], 'guard', 'shell'],
     ['person', [answered(1), waitsFor(['approval']), pending()], 'person', ''],
-    ['tool', [answered(1), pending(), decided('approved')], 'tool', ''],
+    ['tool', [answered(1), pending(), decided('allow')], 'tool', ''],
     ['client', [answered(2), offered(0), offered(1)], 'client', clientCalls],
     ['tool', [answered(1), offered(0), callFinished()], 'tool', ''],
     ['model', [answered(1), toolStarted(), roundStarted(2)], 'model', ''],
@@ -308,13 +308,13 @@ describe('the inbox', () => {
         },
       },
     ])
-    const later = folded([turnStarted(), asked, decided('approved'), pending()]).inbox
+    const later = folded([turnStarted(), asked, decided('allow'), pending()]).inbox
     expect(later.waiting).toMatchObject([{ question: null, approved: null }])
   })
 
   it('has the exact arguments of a call, and those of the last approved call of its tool', () => {
     const { inbox } = folded([
-      ...[turnStarted(), pending({ arguments: '{"a":1}' }), decided('approved')],
+      ...[turnStarted(), pending({ arguments: '{"a":1}' }), decided('allow')],
       pending({ ordinal: 1, arguments: '{"a":2}' }),
     ])
     expect(inbox.waiting).toMatchObject([{ arguments: '{"a":2}', approved: '{"a":1}' }])
@@ -325,7 +325,7 @@ describe('the inbox', () => {
     expect(folded([turnStarted(), pending(), turnFinished()]).inbox.waiting).toEqual([])
   })
 
-  it.each(['approved', 'rejected', 'expired'] as const)('lists a call that is %s', (outcome) => {
+  it.each(['allow', 'deny', 'expired'] as const)('lists a call that is %s', (outcome) => {
     const { waiting, decided: list } = folded([turnStarted(), pending(), decided(outcome)]).inbox
     expect(waiting).toEqual([])
     expect(list).toMatchObject([{ outcome, tool: 'exec', agent: 'agent' }])

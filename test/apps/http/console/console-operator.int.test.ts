@@ -42,12 +42,12 @@ const strict: Guard = {
   version: '1',
   tools: ['fail'],
   deadlineMs: 30_000,
-  onTimeout: 'reject',
+  onTimeout: 'deny',
   judge: (state, { calls }) => ({
     state,
     verdicts: calls.map(({ ordinal }) => ({
       ordinal,
-      verdict: 'reject',
+      verdict: 'deny',
       code: 'strict',
       text: 'No.',
     })),
@@ -201,7 +201,7 @@ describe('the console for operators', () => {
       unit: 'usd',
       hard: '20USD',
       soft: '',
-      unpriced: 'refuse',
+      unpriced: 'deny',
     }
     const all = async () => (await read<BudgetsData>(server, 'budgets')).budgets
     expect(await change(server, 'budget', budget)).toMatchObject({ status: 200 })
@@ -243,9 +243,9 @@ describe('the console for operators', () => {
 
   it('lets only the role operate change something, and records the name of the key', async () => {
     const file = join(folder, 'keys.json')
-    const keyOf = (name: string, roles: ('read' | 'ask' | 'approve' | 'operate')[]) =>
+    const keyOf = (name: string, roles: ('read' | 'ask' | 'decide' | 'operate')[]) =>
       createApiKey(file, { name, tenant: null, roles })
-    const reader = keyOf('reader', ['read', 'ask', 'approve'])
+    const reader = keyOf('reader', ['read', 'ask', 'decide'])
     const operator = keyOf('ann', ['read', 'operate'])
     await using server = await consoleServer([], {
       access: { apiKeys: file },

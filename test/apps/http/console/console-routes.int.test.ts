@@ -51,7 +51,7 @@ describe('the console', () => {
     )
     const text = await response.text()
     const loaded = [...text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path = '']) => path)
-    expect(loaded.length).toBeGreaterThan(3)
+    expect(loaded).toHaveLength(3)
     for (const path of loaded) expect((await fetch(server.url + path)).status).toBe(200)
     expect(text).not.toMatch(/<style|<script>|style=|onload|https?:/)
   })
@@ -65,12 +65,12 @@ describe('the console', () => {
     for await (const event of turn) if (event.type === 'approval-pending') break
     const [waiting] = await server.weir.approvals()
     const id = waiting?.id ?? ''
-    const other = await sent(server.url, 'decide', { id, hash: 'x', answer: 'approve' })
+    const other = await sent(server.url, 'decide', { id, hash: 'x', answer: 'allow' })
     expect(await other.json()).toMatchObject({ counted: false, outcome: 'pending' })
-    const decision = { id, hash: waiting?.hash ?? '', answer: 'approve' }
+    const decision = { id, hash: waiting?.hash ?? '', answer: 'allow' }
     expect(await (await sent(server.url, 'decide', decision)).json()).toMatchObject({
       counted: true,
-      outcome: 'approved',
+      outcome: 'allow',
     })
     expect(await (await sent(server.url, 'decide', decision)).json()).toMatchObject({
       counted: false,
@@ -141,7 +141,7 @@ describe('the console', () => {
 
   it('shows its files to all, and data only to a key for all tenants with the role', async () => {
     const file = join(folder, 'keys.json')
-    const keyOf = (name: string, tenant: string | null, roles: ('read' | 'ask' | 'approve')[]) =>
+    const keyOf = (name: string, tenant: string | null, roles: ('read' | 'ask' | 'decide')[]) =>
       createApiKey(file, { name, tenant, roles })
     const reader = keyOf('reader', null, ['read'])
     const tenant = keyOf('tenant', 'acme', ['read'])
@@ -155,7 +155,7 @@ describe('the console', () => {
     expect([await status(), await status(tenant), await status(asker)]).toEqual([401, 403, 403])
     expect([await status(reader), await status(reader, 'conversations')]).toEqual([200, 200])
     const headers = { authorization: `Bearer ${reader}` }
-    const body = { id: 'x', hash: 'y', answer: 'approve' }
+    const body = { id: 'x', hash: 'y', answer: 'allow' }
     expect((await sent(server.url, 'decide', body, headers)).status).toBe(403)
     expect((await sent(server.url, 'cancel', { agent: 'helper' }, headers)).status).toBe(403)
     const retry = await sent(server.url, 'retry-dead-letter', { place: '0/0' }, headers)

@@ -195,7 +195,7 @@ describe('the Responses API', () => {
     await expect(answer(true)).rejects.toMatchObject({
       status: 409,
       code: 'approval.decided',
-      message: expect.stringContaining('was rejected by'),
+      message: expect.stringContaining('was denied by'),
     })
     const unknown = { status: 404, code: 'approval.unknown' }
     await expect(answer(true, 'aaaa-bbbb-cccc')).rejects.toMatchObject(unknown)

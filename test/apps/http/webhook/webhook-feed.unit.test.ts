@@ -30,7 +30,7 @@ function decided(turn: number): ApprovalDecided {
     ordinal: 0,
     name: 'pay',
     id: `id-${turn}`,
-    outcome: 'approved',
+    outcome: 'allow',
     by: 'ada',
     reason: '',
     waitedMs: 1,
@@ -53,7 +53,7 @@ it('a call that still waits is sent, however many earlier calls were decided', (
   feed.caughtUp()
   expect(sent.map(({ type, data }) => [type, data.id])).toEqual([
     ['approval.pending', 'id-0'],
-    ['approval.approved', 'id--1'],
+    ['approval.allow', 'id--1'],
   ])
 })
 

@@ -80,7 +80,7 @@ describe('the webhook', () => {
     const turn = server.weir.ask({ agent: 'helper', text: 'my secret question', conversation: 'c' })
     await to.count(1)
     const [waiting] = await server.weir.approvals()
-    await server.weir.reject(waiting?.id ?? '', { by: 'ann', reason: 'not now' })
+    await server.weir.deny(waiting?.id ?? '', { by: 'ann', reason: 'not now' })
     await turn.finished
     await to.count(2)
     const verifier = new Verifier(secret)
@@ -93,7 +93,7 @@ describe('the webhook', () => {
       type: 'approval.pending',
       data: { id: waiting?.id, conversation: 'c', agent: 'helper', tool: 'deploy' },
     })
-    expect(decided).toMatchObject({ type: 'approval.rejected', data: { by: 'ann' } })
+    expect(decided).toMatchObject({ type: 'approval.deny', data: { by: 'ann' } })
     expect(decided?.id).not.toBe(pending?.id)
     const sent = to.received.map(({ body }) => body).join()
     for (const text of ['hunter2', 'my secret question', 'not now', 'whsec'])

@@ -5,8 +5,8 @@ import { givenBy } from '../../../../apps/replay/judge/overrides.ts'
 import type { Scenario } from '../../../../apps/replay/judge/scenario.ts'
 import { scenarioOf } from '../../../../apps/replay/judge/timeline-scenario.ts'
 import { judge } from '../../../../apps/replay/judge/verdict.ts'
-import { commandEnding } from '../../../../services/executor/performer/tools/command/command-ending.ts'
 import type { CallResult, Intervention } from '../../../../shared/contract/messages.ts'
+import { commandEnding } from '../../../../shared/tools/command/command-ending.ts'
 import { one, played } from '../../../services/loop-detector/rounds.ts'
 
 const trace = (line: string, error: string) =>

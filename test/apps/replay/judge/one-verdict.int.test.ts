@@ -15,9 +15,9 @@ import {
   type Ending,
   type TranscriptPlayerOptions,
 } from '../../../../apps/transcripts/played.ts'
-import { commandEnding } from '../../../../services/executor/performer/tools/command/command-ending.ts'
 import { defaultPolicy, policyOf } from '../../../../shared/agents/agents.ts'
 import { decode } from '../../../../shared/codec/codec.ts'
+import { commandEnding } from '../../../../shared/tools/command/command-ending.ts'
 import type { Logged } from '../../../../shared/view/logged.ts'
 import {
   corpora,

@@ -37,7 +37,7 @@ function decided(id: string): MessageOf<'approval-decided'> {
     ordinal: 0,
     name: 'deploy',
     id,
-    outcome: 'approved',
+    outcome: 'allow',
     by: 'x',
     reason: '',
     waitedMs: 1,
@@ -59,7 +59,7 @@ function atTerminal({ isTerminal = true, counted = true, unfit = '' } = {}) {
     told.push([answer, id, given])
     if (unfit !== '' && given?.values === unfit)
       throw new WeirError('message.invalid', 'seat must be text')
-    return { counted, outcome: 'approved' as const, text: 'Nothing was changed.' }
+    return { counted, outcome: 'allow' as const, text: 'Nothing was changed.' }
   }
   const screen: Screen = {
     layout: () => ({ columns: 80, isLive: true, isTerminal: true }),
@@ -68,11 +68,7 @@ function atTerminal({ isTerminal = true, counted = true, unfit = '' } = {}) {
     print: (text) => printed.push(text),
   }
   const streams = { input, errors: errors as unknown as NodeJS.WriteStream }
-  const asker = createAsker(
-    { approve: say('approve'), reject: say('reject') },
-    screen,
-    streams,
-  ) as Asker
+  const asker = createAsker({ allow: say('allow'), deny: say('deny') }, screen, streams) as Asker
   const isAsked = (id: string, times = 1) =>
     until(async () => shown.split(`deploy ${id}: its first 4`).length > times)
   return { asker, input, told, printed, isAsked }
@@ -91,8 +87,8 @@ describe('at a terminal', () => {
     input.write('n, not on a Friday\r')
     await until(async () => told.length === 2)
     expect(told).toEqual([
-      ['approve', id.a, { hash: `hash of ${id.a}` }],
-      ['reject', id.b, { hash: `hash of ${id.b}`, reason: 'not on a Friday' }],
+      ['allow', id.a, { hash: `hash of ${id.a}` }],
+      ['deny', id.b, { hash: `hash of ${id.b}`, reason: 'not on a Friday' }],
     ])
     await until(async () => !asker.isAsking)
   })
@@ -109,7 +105,7 @@ describe('at a terminal', () => {
     input.write('a7f3 {"seat":"aisle"}\r')
     await until(async () => told.length === 2)
     expect(told[1]).toEqual([
-      'approve',
+      'allow',
       id.a,
       { hash: `hash of ${id.a}`, values: '{"seat":"aisle"}' },
     ])
@@ -124,7 +120,7 @@ describe('at a terminal', () => {
     await isAsked(id.c)
     input.write('c7f3-9qxm\r')
     await until(async () => told.length === 1)
-    expect(told).toEqual([['approve', id.c, { hash: `hash of ${id.c}` }]])
+    expect(told).toEqual([['allow', id.c, { hash: `hash of ${id.c}` }]])
   })
 
   it('does not count text typed before the question as an approval', async () => {
@@ -134,7 +130,7 @@ describe('at a terminal', () => {
     await isAsked(id.a, 2)
     input.write('n\r')
     await until(async () => told.length === 1)
-    expect(told).toMatchObject([['reject', id.a, {}]])
+    expect(told).toMatchObject([['deny', id.a, {}]])
   })
 
   it('reports a decision that came too late', async () => {
@@ -165,18 +161,18 @@ it('createAsker returns undefined without a terminal', () => {
 
 describe('an answer', () => {
   it.each([
-    ['k7f3', { approve: true }],
-    [' K7F3-9qxm ', { approve: true }],
-    ['k7f39qxm2b4d', { approve: true }],
+    ['k7f3', { answer: 'allow' }],
+    [' K7F3-9qxm ', { answer: 'allow' }],
+    ['k7f39qxm2b4d', { answer: 'allow' }],
     ['k7f', undefined],
     ['k7f4', undefined],
     ['k7f3-9qxm-2b4d-0', undefined],
     ['y', undefined],
     ['yes', undefined],
-    ['n', { approve: false, reason: '' }],
-    ['no', { approve: false, reason: '' }],
-    ['n: too late', { approve: false, reason: 'too late' }],
-    ['no not today', { approve: false, reason: 'not today' }],
+    ['n', { answer: 'deny', reason: '' }],
+    ['no', { answer: 'deny', reason: '' }],
+    ['n: too late', { answer: 'deny', reason: 'too late' }],
+    ['no not today', { answer: 'deny', reason: 'not today' }],
     ['', undefined],
     ['nothing', undefined],
     ['later', undefined],
@@ -185,14 +181,14 @@ describe('an answer', () => {
   it('has values for a question only', () => {
     const line = 'K7F3 {"a":"{"}'
     const values = '{"a":"{"}'
-    expect(answerIn(line, 'k7f3-9qxm-2b4d', true)).toEqual({ approve: true, values })
+    expect(answerIn(line, 'k7f3-9qxm-2b4d', true)).toEqual({ answer: 'allow', values })
     expect(answerIn(line, 'k7f3-9qxm-2b4d')).toBeUndefined()
     expect(answerIn('{"k7f3":1}', 'k7f3-9qxm-2b4d', true)).toBeUndefined()
   })
 
   it('rejects if it begins with no, for any beginning of the id', () => {
-    expect(answerIn('n abc', 'nabc-9qxm-2b4d')).toEqual({ approve: false, reason: 'abc' })
-    expect(answerIn('nabc', 'nabc-9qxm-2b4d')).toEqual({ approve: true })
-    expect(answerIn('no12', 'n012-9qxm-2b4d')).toEqual({ approve: true })
+    expect(answerIn('n abc', 'nabc-9qxm-2b4d')).toEqual({ answer: 'deny', reason: 'abc' })
+    expect(answerIn('nabc', 'nabc-9qxm-2b4d')).toEqual({ answer: 'allow' })
+    expect(answerIn('no12', 'n012-9qxm-2b4d')).toEqual({ answer: 'allow' })
   })
 })

@@ -65,8 +65,8 @@ describe('weir approvals rules', () => {
   })
 })
 
-it('weir approve creates no log', async () => {
-  const decided = decideApproval('approve', 'k7f3-9qxm-2b4d', {}, settings, {
+it('weir allow creates no log', async () => {
+  const decided = decideApproval('allow', 'k7f3-9qxm-2b4d', {}, settings, {
     out: output().stream,
     errors: output().stream,
   })

@@ -21,7 +21,7 @@ const guard: Guard = {
   version: '1',
   tools: ['*'],
   deadlineMs: 1_000,
-  onTimeout: 'reject',
+  onTimeout: 'deny',
   judge: () => ({ state: null, verdicts: [] }),
 }
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import { failoverWarning } from '../../../../apps/service/guards/failover.ts'
 
 const onKafka = { bus: 'kafka', sessionTimeout: 10_000 } as const
-const guard = (deadlineMs: number, onTimeout: 'reject' | 'allow' = 'reject') => ({
+const guard = (deadlineMs: number, onTimeout: 'deny' | 'allow' = 'deny') => ({
   name: 'shell',
   deadlineMs,
   onTimeout,
@@ -11,7 +11,7 @@ const guard = (deadlineMs: number, onTimeout: 'reject' | 'allow' = 'reject') => 
 describe('the deadline of a guard', () => {
   it('that is shorter than a failover gives a warning with both times and the remedy', () => {
     expect(failoverWarning(guard(1_000), onKafka)).toBe(
-      'the deadline of shell is 1000 ms, and a failover needs about 15000 ms: while it enforces, the calls after a failure of its process are vetoed. Raise the deadline, or lower --session-timeout (WEIR_SESSION_TIMEOUT)',
+      'the deadline of shell is 1000 ms, and a failover needs about 15000 ms: while it enforces, the calls after a failure of its process are denied. Raise the deadline, or lower --session-timeout (WEIR_SESSION_TIMEOUT)',
     )
     expect(failoverWarning(guard(1_000, 'allow'), onKafka)).toContain('run without its verdict')
   })

@@ -55,10 +55,10 @@ describe('the tally of a guard', () => {
     const tally = createTally()
     tally.addVerdict(
       'g',
-      answer(1, [said(0, 'reject'), said(1, 'reject'), said(2, 'pass')], [0, 2]),
+      answer(1, [said(0, 'deny'), said(1, 'deny'), said(2, 'allow')], [0, 2]),
       1_010,
     )
-    tally.addVerdict('g', answer(2, [said(0, 'reject')]), 1_030)
+    tally.addVerdict('g', answer(2, [said(0, 'deny')]), 1_030)
     expect(tally.of('g')).toMatchObject({
       rounds: 2,
       rejected: 1,
@@ -72,7 +72,7 @@ describe('the tally of a guard', () => {
 
   it('counts the calls that the guard sent to a person apart from its rejections', () => {
     const tally = createTally()
-    tally.addVerdict('g', answer(1, [said(0, 'ask'), said(1, 'ask'), said(2, 'pass')], [0]), 1_010)
+    tally.addVerdict('g', answer(1, [said(0, 'ask'), said(1, 'ask'), said(2, 'allow')], [0]), 1_010)
     tally.addVerdict('g', answer(2, [said(0, 'ask')], [0]), 2_500)
     expect(tally.of('g')).toMatchObject({
       asked: 1,
@@ -84,9 +84,9 @@ describe('the tally of a guard', () => {
 
   it('does not count a call that the approval guard withdrew', () => {
     const tally = createTally()
-    const withdrawn = { ...said(0, 'reject'), code: 'approval.withdrawn' }
-    tally.addVerdict('approval', answer(1, [withdrawn, said(1, 'pass')], [0, 1]), 1_010)
-    tally.addVerdict('g', answer(1, [said(0, 'pass'), said(1, 'pass')], [0, 1]), 1_010)
+    const withdrawn = { ...said(0, 'deny'), code: 'approval.withdrawn' }
+    tally.addVerdict('approval', answer(1, [withdrawn, said(1, 'allow')], [0, 1]), 1_010)
+    tally.addVerdict('g', answer(1, [said(0, 'allow'), said(1, 'allow')], [0, 1]), 1_010)
     expect(tally.of('approval')).toMatchObject({ rounds: 1, rejected: 0, agreement: 1 })
     tally.addVerdict('g', answer(2, [withdrawn], [0]), 1_010)
     expect(tally.of('g')).toMatchObject({ rejected: 1 })
@@ -94,29 +94,29 @@ describe('the tally of a guard', () => {
 
   it('counts a round once, by its first answer', () => {
     const tally = createTally()
-    tally.addVerdict('g', answer(1, [said(0, 'reject')], [0]), 1_010)
-    tally.addVerdict('g', answer(1, [said(0, 'pass')], [0]), 1_020)
+    tally.addVerdict('g', answer(1, [said(0, 'deny')], [0]), 1_010)
+    tally.addVerdict('g', answer(1, [said(0, 'allow')], [0]), 1_020)
     expect(tally.of('g')).toMatchObject({ rounds: 1, rejected: 1, p99Ms: 10 })
   })
 
   it('counts a late answer once as late and its rejection not at all', () => {
     const tally = createTally()
-    tally.addVerdict('g', answer(1, [said(0, 'reject')], [0]), 2_500)
-    tally.addDecision(silent(1, [said(0, 'reject')]))
-    tally.addDecision(silent(1, [said(0, 'reject')]))
+    tally.addVerdict('g', answer(1, [said(0, 'deny')], [0]), 2_500)
+    tally.addDecision(silent(1, [said(0, 'deny')]))
+    tally.addDecision(silent(1, [said(0, 'deny')]))
     expect(tally.of('g')).toMatchObject({ rounds: 1, rejected: 0, late: 1, letThrough: 0 })
   })
 
   it('excludes answers after a pause of the guard from the latency', () => {
     const tally = createTally()
-    tally.addVerdict('g', answer(1, [said(0, 'pass')]), 1_010)
-    tally.addVerdict('g', answer(2, [said(0, 'pass')]), 600_000)
+    tally.addVerdict('g', answer(1, [said(0, 'allow')]), 1_010)
+    tally.addVerdict('g', answer(2, [said(0, 'allow')]), 600_000)
     expect(tally.of('g')).toMatchObject({ rounds: 2, late: 1, p50Ms: 10, p99Ms: 10 })
   })
 
   it('counts calls that the silence of the guard allowed', () => {
     const tally = createTally()
-    tally.addDecision(silent(1, [said(0, 'pass'), said(1, 'pass')]))
+    tally.addDecision(silent(1, [said(0, 'allow'), said(1, 'allow')]))
     expect(tally.of('g')).toMatchObject({
       rounds: 0,
       late: 1,
@@ -128,9 +128,9 @@ describe('the tally of a guard', () => {
 
   it('gives the share of calls with equal verdicts of other guards', () => {
     const tally = createTally()
-    tally.addVerdict('g', answer(1, [said(0, 'reject'), said(1, 'pass')]), 1_010)
-    tally.addVerdict('h', answer(1, [said(0, 'reject'), said(1, 'reject')]), 1_010)
-    tally.addVerdict('h', answer(2, [said(0, 'reject')]), 1_010)
+    tally.addVerdict('g', answer(1, [said(0, 'deny'), said(1, 'allow')]), 1_010)
+    tally.addVerdict('h', answer(1, [said(0, 'deny'), said(1, 'deny')]), 1_010)
+    tally.addVerdict('h', answer(2, [said(0, 'deny')]), 1_010)
     expect([
       tally.of('g').agreement,
       tally.of('h').agreement,
@@ -140,11 +140,7 @@ describe('the tally of a guard', () => {
 
   it('has no latency for an answer without the time of its round', () => {
     const tally = createTally()
-    tally.addVerdict(
-      'g',
-      answer(1, [said(0, 'reject')], [0], { clearedAt: 0, deadlineMs: 0 }),
-      9_000,
-    )
+    tally.addVerdict('g', answer(1, [said(0, 'deny')], [0], { clearedAt: 0, deadlineMs: 0 }), 9_000)
     expect(tally.of('g')).toMatchObject({ rounds: 1, rejected: 1, late: 0, p50Ms: undefined })
   })
 })

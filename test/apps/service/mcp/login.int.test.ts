@@ -9,7 +9,7 @@ import { pino } from 'pino'
 import { type LoginOptions, mcpLogin } from '../../../../apps/service/mcp/login.ts'
 import { call, says, scriptedModel } from '../../../../client/testing/testing.ts'
 import { defineAgent, Weir } from '../../../../client/weir.ts'
-import type { Login } from '../../../../services/executor/performer/tools/mcp/token-file.ts'
+import type { Login } from '../../../../shared/tools/mcp/token-file.ts'
 import { until } from '../../../support/inbox.ts'
 import { type ProtectedServer, protectedServer } from '../../../support/mcp/protected-server.ts'
 

@@ -11,7 +11,7 @@ import { diffPolicy, getPolicy } from '../../../../apps/service/policy/shown-pol
 import { storePolicy } from '../../../../apps/service/policy/stored.ts'
 import { defaultPolicy } from '../../../../shared/agents/agents.ts'
 import type { AgentContent } from '../../../../shared/agents/file/content.ts'
-import { settingsOf } from '../../../../shared/agents/file/settings-part.ts'
+import { settingsOf } from '../../../../shared/agents/file/parts/settings-part.ts'
 import { encode } from '../../../../shared/codec/codec.ts'
 import { toRecord } from '../../../../shared/runtime/record.ts'
 import { readSettings, type Settings } from '../../../../shared/settings/settings.ts'

@@ -14,7 +14,7 @@ import { topicSpecs } from '../../../../shared/contract/topology.ts'
 import {
   storedPartitionCount,
   storePartitionCount,
-} from '../../../../shared/runtime/partition-count.ts'
+} from '../../../../shared/runtime/log/partition-count.ts'
 import { readSettings } from '../../../../shared/settings/settings.ts'
 import { brokerStartMs, sharedBroker } from '../../../support/kafka/broker.ts'
 import { says, script, text } from '../../../support/script.ts'

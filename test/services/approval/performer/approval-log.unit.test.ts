@@ -116,8 +116,8 @@ describe('the approvals in the log', () => {
       { time: expiresAt - 1, message: tick },
       { time: expiresAt - 400, message: answer({}, both) },
     ])
-    expect(await byStage(log)).toEqual({ 0: 'approved' })
-    expect(await byLog(log)).toEqual({ 0: 'approved' })
+    expect(await byStage(log)).toEqual({ 0: 'allow' })
+    expect(await byLog(log)).toEqual({ 0: 'allow' })
   })
 
   it('agrees with the stage for any records, in any order, at any times', async () => {
@@ -128,7 +128,7 @@ describe('the approvals in the log', () => {
       ordinal.map((ordinal) => withdrawal(ordinal)),
       fc.constant(withdrawal(1)),
       fc
-        .record({ ordinal, answer: fc.constantFrom('approve' as const, 'reject' as const) })
+        .record({ ordinal, answer: fc.constantFrom('allow' as const, 'deny' as const) })
         .map((fields) => answer(fields, both)),
       ordinal.map((ordinal) => answer({ ordinal, hash: 'of something else' }, both)),
     )

@@ -106,20 +106,20 @@ describe('a call that waits for a person', () => {
     expect(await starts()).toEqual([])
 
     const typed = id.replaceAll('-', '').toUpperCase()
-    expect(await weir.approve(typed, { by: 'ann' })).toMatchObject({
+    expect(await weir.allow(typed, { by: 'ann' })).toMatchObject({
       counted: true,
-      outcome: 'approved',
+      outcome: 'allow',
     })
-    expect(await weir.approve(id, { by: 'bob' })).toMatchObject({
+    expect(await weir.allow(id, { by: 'bob' })).toMatchObject({
       counted: false,
-      text: expect.stringContaining('was approved by ann (claimed) at'),
+      text: expect.stringContaining('was allowed by ann (claimed) at'),
     })
-    expect(await weir.reject(id)).toMatchObject({ counted: false, outcome: 'approved' })
+    expect(await weir.deny(id)).toMatchObject({ counted: false, outcome: 'allow' })
 
     expect(await ended(turn)).toBe('answered')
     expect((await starts()).toSorted()).toEqual(['{"env":"prod",  "n":1}', '{"env":"test"}'])
     expect(await rest()).toContainEqual(
-      expect.objectContaining({ type: 'approval-decided', id, outcome: 'approved', by: 'ann' }),
+      expect.objectContaining({ type: 'approval-decided', id, outcome: 'allow', by: 'ann' }),
     )
     expect(await weir.approvals()).toEqual([])
   })
@@ -127,9 +127,9 @@ describe('a call that waits for a person', () => {
   it('does not run after a rejection, and the model reads the reason', async () => {
     await open({ rules })
     const { turn, id } = await untilPending()
-    expect(await weir.reject(id, { reason: 'not on a Friday' })).toMatchObject({
+    expect(await weir.deny(id, { reason: 'not on a Friday' })).toMatchObject({
       counted: true,
-      outcome: 'rejected',
+      outcome: 'deny',
     })
     expect(await ended(turn)).toBe('answered')
     expect(toolResults()).toContain(
@@ -137,9 +137,9 @@ describe('a call that waits for a person', () => {
     )
     expect(toolResults()).toContain('not on a Friday')
     expect(await starts()).toEqual(['{"env":"test"}'])
-    expect(await weir.approve(id)).toMatchObject({
+    expect(await weir.allow(id)).toMatchObject({
       counted: false,
-      text: expect.stringContaining('was rejected by'),
+      text: expect.stringContaining('was denied by'),
     })
   })
 
@@ -151,7 +151,7 @@ describe('a call that waits for a person', () => {
       "act needs a person's approval for these arguments, and nobody gave it in time.",
     )
     expect(await starts()).toEqual(['{"env":"test"}'])
-    expect(await weir.approve(id)).toMatchObject({ counted: false, outcome: 'expired' })
+    expect(await weir.allow(id)).toMatchObject({ counted: false, outcome: 'expired' })
   })
 
   it('still waits under the same id after a restart with other rules', async () => {
@@ -160,7 +160,7 @@ describe('a call that waits for a person', () => {
     await weir.close()
     await open({ rules: [{ name: 'nothing', tools: ['none'] }] })
     expect(await weir.approvals()).toMatchObject([{ id, rule: 'production' }])
-    expect(await weir.approve(id)).toMatchObject({ counted: true })
+    expect(await weir.allow(id)).toMatchObject({ counted: true })
     expect(await ended(weir.ask({ agent, text: 'go', conversation: 'c', messageId: 'm' }))).toBe(
       'answered',
     )
@@ -170,32 +170,29 @@ describe('a call that waits for a person', () => {
   it('is not approved by a decision on other arguments or under an unknown id', async () => {
     await open({ rules })
     const { turn, id, pending } = await untilPending()
-    expect(await weir.approve(id, { hash: 'of something else' })).toMatchObject({
+    expect(await weir.allow(id, { hash: 'of something else' })).toMatchObject({
       counted: false,
       outcome: 'pending',
       text: expect.stringContaining('other arguments'),
     })
-    await expect(weir.approve('0000-0000-0000')).rejects.toMatchObject({ code: 'approval.unknown' })
-    await expect(weir.reject(id, { reason: 'x'.repeat(5_000) })).rejects.toMatchObject({
+    await expect(weir.allow('0000-0000-0000')).rejects.toMatchObject({ code: 'approval.unknown' })
+    await expect(weir.deny(id, { reason: 'x'.repeat(5_000) })).rejects.toMatchObject({
       code: 'message.invalid',
     })
     expect(await starts()).toEqual([])
     const { hash } = pending.calls[0] ?? {}
-    expect(await weir.approve(id, { ...(hash && { hash }) })).toMatchObject({ counted: true })
+    expect(await weir.allow(id, { ...(hash && { hash }) })).toMatchObject({ counted: true })
     expect(await ended(turn)).toBe('answered')
   })
 
   it('has one decision if two people decide at once, and both get the same outcome', async () => {
     await open({ rules })
     const { turn, id } = await untilPending()
-    const both = await Promise.all([
-      weir.approve(id, { by: 'ann' }),
-      weir.reject(id, { by: 'bob' }),
-    ])
+    const both = await Promise.all([weir.allow(id, { by: 'ann' }), weir.deny(id, { by: 'bob' })])
     expect(both.map(({ counted }) => counted).toSorted()).toEqual([false, true])
     expect(both[0]?.outcome).toBe(both[1]?.outcome)
     expect(await ended(turn)).toBe('answered')
-    expect(await starts()).toHaveLength(both[0]?.outcome === 'approved' ? 2 : 1)
+    expect(await starts()).toHaveLength(both[0]?.outcome === 'allow' ? 2 : 1)
   })
 
   it('waits no longer after its turn is cancelled, and a later approval gets that outcome', async () => {
@@ -204,7 +201,7 @@ describe('a call that waits for a person', () => {
     await turn.cancel()
     expect(await ended(turn)).toBe('cancelled')
     await until(async () => (await weir.approvals()).length === 0)
-    expect(await weir.approve(id)).toMatchObject({ counted: false, outcome: 'withdrawn' })
+    expect(await weir.allow(id)).toMatchObject({ counted: false, outcome: 'withdrawn' })
     expect(await starts()).toEqual([])
   })
 })
@@ -229,7 +226,7 @@ it('another guard cannot have the name of the approval guard', async () => {
     version: '1',
     tools: ['*'],
     deadlineMs: 1_000,
-    onTimeout: 'reject' as const,
+    onTimeout: 'deny' as const,
     judge,
   }
   const options = {

@@ -20,7 +20,7 @@ function guard(name: string, fields: Partial<GuardInForce> = {}): GuardInForce {
     version: '1',
     tools,
     deadlineMs,
-    onTimeout: 'reject',
+    onTimeout: 'deny',
     rules: name === 'approval' ? '[…]' : null,
     ...fields,
   }
@@ -115,7 +115,7 @@ describe('calls that wait for the approval guard', () => {
   })
 
   it('are withdrawn when another guard vetoes them, and no others are', () => {
-    const vetoed = waiting.when(verdict('shell', ['reject', 0], ['pass', 1]))
+    const vetoed = waiting.when(verdict('shell', ['deny', 0], ['allow', 1]))
     expect(vetoed.to('person')).toEqual([
       {
         type: 'approval-withdrawn',
@@ -125,7 +125,7 @@ describe('calls that wait for the approval guard', () => {
         calls: [{ ordinal: 0, reason: 'vetoed by guard shell: c' }],
       },
     ])
-    expect(vetoed.when(verdict('approval', ['pass', 0], ['pass', 1])).to('person')).toEqual([])
+    expect(vetoed.when(verdict('approval', ['allow', 0], ['allow', 1])).to('person')).toEqual([])
   })
 
   it('are withdrawn once when the turn is cancelled', () => {
@@ -149,7 +149,7 @@ describe('calls that wait for the approval guard', () => {
 
   it('are withdrawn when the executor fails on another record of their turn, and no others', () => {
     const reason = 'an internal failure ended its turn'
-    const failed = waiting.when(verdict('shell', ['reject', 0], ['pass', 1])).whenFails(cancel)
+    const failed = waiting.when(verdict('shell', ['deny', 0], ['allow', 1])).whenFails(cancel)
     expect(failed.state).toBeUndefined()
     expect(failed.records).toEqual([
       {
@@ -164,15 +164,15 @@ describe('calls that wait for the approval guard', () => {
       },
     ])
     expect(
-      waiting.when(verdict('approval', ['pass', 0], ['pass', 1])).whenFails(cancel).records,
+      waiting.when(verdict('approval', ['allow', 0], ['allow', 1])).whenFails(cancel).records,
     ).toEqual([])
     expect(given(executor).whenFails(cancel).records).toEqual([])
   })
 
   it('are not withdrawn when the guard has answered', () => {
-    const answered = waiting.when(verdict('approval', ['pass', 0], ['reject', 1]))
+    const answered = waiting.when(verdict('approval', ['allow', 0], ['deny', 1]))
     expect(answered.all.filter(({ to }) => to === 'person')).toHaveLength(1)
-    expect(answered.when(verdict('shell', ['reject', 0], ['reject', 1])).to('person')).toEqual([])
+    expect(answered.when(verdict('shell', ['deny', 0], ['deny', 1])).to('person')).toEqual([])
   })
 })
 
@@ -181,10 +181,10 @@ describe('a guard that requests approval', () => {
     rules: JSON.stringify([{ name: 'on request', tools: ['mail'], when: 'requested' }]),
   })
   const approved = (ordinal: number): GuardVerdict => {
-    const { verdicts, ...rest } = verdict('approval', ['pass', ordinal])
+    const { verdicts, ...rest } = verdict('approval', ['allow', ordinal])
     return {
       ...rest,
-      verdicts: verdicts.map((one) => ({ ...one, code: 'approval.approved' })),
+      verdicts: verdicts.map((one) => ({ ...one, code: 'approval.allowed' })),
     }
   }
   const one = cleared([onRequest, guard('flow')], { calls: [callOf(0)] })
@@ -203,7 +203,7 @@ describe('a guard that requests approval', () => {
 
   it('lets other calls pass without a request', () => {
     const both = cleared([onRequest, guard('flow')], { calls: [callOf(0), callOf(1)] })
-    expect(both.when(verdict('flow', ['ask', 0], ['pass', 1])).to('person')).toMatchObject([
+    expect(both.when(verdict('flow', ['ask', 0], ['allow', 1])).to('person')).toMatchObject([
       { calls: [{ requested: 'guard flow: t' }, { requested: null, question: null }] },
     ])
   })
@@ -214,12 +214,12 @@ describe('a guard that requests approval', () => {
     expect(phase(sent)).toBe('waiting')
     expect(phase(sent.when(approved(0)))).toBe('ready')
     expect(sent.when(approved(0)).to('activity')).toMatchObject([
-      { type: 'guard-verdict-given', verdicts: [{ verdict: 'pass' }] },
+      { type: 'guard-verdict-given', verdicts: [{ verdict: 'allow' }] },
     ])
   })
 
   it('vetoes the call if the approval guard passed it without a person', () => {
-    const passed = one.when(verdict('flow', ['ask', 0])).when(verdict('approval', ['pass', 0]))
+    const passed = one.when(verdict('flow', ['ask', 0])).when(verdict('approval', ['allow', 0]))
     expect(passed.to('verdict')).toMatchObject([
       {
         results: [{ status: 'vetoed', reason: 'vetoed by guard approval: approval.not-requested' }],
@@ -236,7 +236,7 @@ describe('a guard that requests approval', () => {
     expect(vetoed.to('activity')).toContainEqual(
       expect.objectContaining({
         type: 'guard-verdict-given',
-        verdicts: [expect.objectContaining({ verdict: 'reject' })],
+        verdicts: [expect.objectContaining({ verdict: 'deny' })],
       }),
     )
   })
@@ -249,14 +249,14 @@ describe('a guard that requests approval', () => {
 
   it('sends nothing to a person for a call that another guard rejects', () => {
     const three = cleared([onRequest, guard('flow'), guard('shell')], { calls: [callOf(0)] })
-    const rejected = three.when(verdict('flow', ['ask', 0])).when(verdict('shell', ['reject', 0]))
+    const rejected = three.when(verdict('flow', ['ask', 0])).when(verdict('shell', ['deny', 0]))
     expect(rejected.to('person')).toEqual([])
   })
 
   // The answer on the calls that the person saw was unusable, so the approved call never ran.
   it('lets an approved call run beside one that another guard rejected before', () => {
     const both = cleared([onRequest, guard('flow')], { calls: [callOf(0), callOf(1)] })
-    const sent = both.when(verdict('flow', ['ask', 0], ['reject', 1]))
+    const sent = both.when(verdict('flow', ['ask', 0], ['deny', 1]))
     expect(sent.to('person')).toMatchObject([{ calls: [{ ordinal: 0 }] }])
     const phases = sent.when(approved(0)).state?.rounds[0]?.calls.map(({ phase }) => phase.kind)
     expect(phases).toEqual(['ready', 'done'])

@@ -23,7 +23,7 @@ function policyWith(rule: object = {}) {
   const rules = JSON.stringify([{ name: 'r', tools: ['mail'], ...rule }])
   const tools = [{ pattern: 'mail', mode: 'enforce' as const }]
   const guard = { name: 'approval', version: '1', tools, deadlineMs, rules }
-  return { ...policy, bindsPrograms: true, guards: [{ ...guard, onTimeout: 'reject' as const }] }
+  return { ...policy, bindsPrograms: true, guards: [{ ...guard, onTimeout: 'deny' as const }] }
 }
 
 const calls = [callOf(0), callOf(1, { name: 'look' }), callOf(2)]
@@ -44,7 +44,7 @@ function verdict(codes: Record<number, string>): GuardVerdict {
     code,
     text: '',
     evidence: null,
-    verdict: code === 'no' ? ('reject' as const) : ('pass' as const),
+    verdict: code === 'no' ? ('deny' as const) : ('allow' as const),
   }))
   return {
     type: 'guard-verdict',
@@ -61,7 +61,7 @@ function verdict(codes: Record<number, string>): GuardVerdict {
   }
 }
 
-const approved = { 0: 'approval.approved', 2: '' }
+const approved = { 0: 'approval.allowed', 2: '' }
 
 function ordinals(state: { wants: readonly unknown[] }, kind: ToolTask['kind']): number[] {
   return (state.wants as ToolTask[]).flatMap((task) => (task.kind === kind ? [task.ordinal] : []))

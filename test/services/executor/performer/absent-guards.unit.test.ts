@@ -18,7 +18,7 @@ const shell: GuardInForce = {
   name: 'shell',
   version: '1',
   deadlineMs: 1_000,
-  onTimeout: 'reject',
+  onTimeout: 'deny',
   rules: null,
   tools: [{ pattern: 'mail', mode: 'enforce' }],
 }

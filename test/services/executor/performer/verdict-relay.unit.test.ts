@@ -8,7 +8,7 @@ import { encode } from '../../../../shared/codec/codec.ts'
 import type { StoredRecord } from '../../../../shared/contract/bus.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
 import type { GuardVerdict, InputGiven, Message } from '../../../../shared/contract/messages.ts'
-import { createLog } from '../../../../shared/lib/log.ts'
+import { createLog } from '../../../../shared/lib/log/log.ts'
 import { settled, testClock } from '../performer-world.ts'
 
 const hear = (round = 1, fields: Partial<VerdictTask> = {}): VerdictTask => ({
@@ -31,7 +31,7 @@ function verdict(round = 1, fields: Partial<GuardVerdict> = {}): GuardVerdict {
     round,
     guard: 'shell',
     version: '1',
-    verdicts: [{ ordinal: 0, verdict: 'pass', code: '', text: '', evidence: null }],
+    verdicts: [{ ordinal: 0, verdict: 'allow', code: '', text: '', evidence: null }],
     intervention: null,
     clearedAt: 0,
     judgedMs: 0,

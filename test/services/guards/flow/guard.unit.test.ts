@@ -34,9 +34,9 @@ function verdicts(guard: typeof refusing, ...rounds: GivenCall[][]): string {
 
 describe('the flow guard', () => {
   it('passes calls while two of the three labels have met', () => {
-    expect(verdicts(refusing, [mail], [web], [plain], [mail], [web])).toBe('pass')
-    expect(verdicts(refusing, [mail], [post], [mail], [post])).toBe('pass')
-    expect(verdicts(refusing, [web], [post], [post])).toBe('pass')
+    expect(verdicts(refusing, [mail], [web], [plain], [mail], [web])).toBe('allow')
+    expect(verdicts(refusing, [mail], [post], [mail], [post])).toBe('allow')
+    expect(verdicts(refusing, [web], [post], [post])).toBe('allow')
   })
 
   it.each([
@@ -44,14 +44,14 @@ describe('the flow guard', () => {
     ['reads untrusted texts', [[mail], [post], [web]]],
     ['reads private data', [[post], [web], [mail]]],
   ])('refuses the call by which all three meet, also if it %s', (_, rounds) => {
-    expect(verdicts(refusing, ...rounds)).toBe('reject')
+    expect(verdicts(refusing, ...rounds)).toBe('deny')
   })
 
   it('names the calls that brought the labels, for the model and for people', () => {
     expect(given(refusing, [mail], [web], [post]).verdicts).toEqual([
       {
         ordinal: 0,
-        verdict: 'reject',
+        verdict: 'deny',
         code: 'flow.meeting',
         text: 'In this conversation private data was read (read_mail), an untrusted text was read (web_fetch). post would now send data out: private data could leak by instructions in a text of others. Go on without this call, or tell the user.',
         evidence:
@@ -61,24 +61,24 @@ describe('the flow guard', () => {
   })
 
   it('judges the calls of one round in their order', () => {
-    expect(verdicts(refusing, [mail, web, post, plain])).toBe('pass pass reject pass')
-    expect(verdicts(refusing, [post, web, mail, web])).toBe('pass pass reject pass')
+    expect(verdicts(refusing, [mail, web, post, plain])).toBe('allow allow deny allow')
+    expect(verdicts(refusing, [post, web, mail, web])).toBe('allow allow deny allow')
   })
 
   it('refuses a tool that has all three labels at its first call', () => {
     const shell = labelled('shell', 'reads:private', 'reads:untrusted', 'sends:out')
-    expect(verdicts(refusing, [shell])).toBe('reject')
+    expect(verdicts(refusing, [shell])).toBe('deny')
   })
 
   it('counts no refused call, so two labels stay usable', () => {
-    expect(verdicts(refusing, [mail], [web], [post], [mail])).toBe('pass')
-    expect(verdicts(refusing, [mail], [web], [post], [post])).toBe('reject')
+    expect(verdicts(refusing, [mail], [web], [post], [mail])).toBe('allow')
+    expect(verdicts(refusing, [mail], [web], [post], [post])).toBe('deny')
   })
 
   it('counts a call that it rejected as a shadow, because that call ran', () => {
     const shadowed = { ...mail, enforced: false }
-    expect(verdicts(refusing, [post], [web], [shadowed], [post])).toBe('reject')
-    expect(verdicts(refusing, [post], [web], [shadowed], [mail])).toBe('pass')
+    expect(verdicts(refusing, [post], [web], [shadowed], [post])).toBe('deny')
+    expect(verdicts(refusing, [post], [web], [shadowed], [mail])).toBe('allow')
   })
 
   it('requests approval instead, and again for each further call that sends', () => {
@@ -89,7 +89,7 @@ describe('the flow guard', () => {
   it('requests approval again of a read that a person may have rejected, and of a call that sends', () => {
     expect(verdicts(asking, [post], [web], [mail], [mail])).toBe('ask')
     expect(verdicts(asking, [post], [web], [mail], [post])).toBe('ask')
-    expect(verdicts(asking, [post], [web], [mail], [web])).toBe('pass')
+    expect(verdicts(asking, [post], [web], [mail], [web])).toBe('allow')
   })
 
   it('gives a repeated round the same verdicts', () => {
@@ -99,7 +99,7 @@ describe('the flow guard', () => {
       [plain],
       [web, post],
     )
-    expect(again.verdicts.map(({ verdict }) => verdict)).toEqual(['pass', 'ask'])
+    expect(again.verdicts.map(({ verdict }) => verdict)).toEqual(['allow', 'ask'])
     expect(again.state).toEqual(state)
   })
 
@@ -110,9 +110,9 @@ describe('the flow guard', () => {
         mail_send: { sends: 'out' },
       },
     })
-    expect(verdicts(guard, [{ tool: 'mail_read' }])).toBe('pass')
-    expect(verdicts(guard, [{ tool: 'mail_read' }], [{ tool: 'mail_send' }])).toBe('reject')
-    expect(verdicts(guard, [{ tool: 'mail_send' }])).toBe('reject')
+    expect(verdicts(guard, [{ tool: 'mail_read' }])).toBe('allow')
+    expect(verdicts(guard, [{ tool: 'mail_read' }], [{ tool: 'mail_send' }])).toBe('deny')
+    expect(verdicts(guard, [{ tool: 'mail_send' }])).toBe('deny')
   })
 
   it('never lets the three labels meet in the calls that it passes', () => {
@@ -131,7 +131,7 @@ describe('the flow guard', () => {
         for (const round of all) {
           judged = judged.when(round)
           for (const { ordinal, verdict } of judged.verdicts)
-            if (verdict === 'pass')
+            if (verdict === 'allow')
               for (const label of round[ordinal]?.hints?.labels ?? []) passed.add(label)
         }
         expect(passed.size).toBeLessThan(3)
@@ -150,7 +150,7 @@ describe('the options of the flow guard', () => {
     ],
     ['a misspelt label', { labels: { x: { read: 'private' } } }, 'did you mean reads?'],
     ['labels that are none', { labels: { x: {} } }, "the flow guard's labels['x'] is {}"],
-    ['another decision', { onMeeting: 'warn' }, "give it 'refuse' or 'ask'"],
+    ['another decision', { onMeeting: 'warn' }, "give it 'deny' or 'ask'"],
     ['no tools', { tools: [] }, "the flow guard's tools is []"],
     ['too long a memory', { rememberedHours: 721 }, 'give it hours from 1 to 720'],
   ])('with %s are refused', (_, options, error) => {

@@ -72,7 +72,7 @@ it('a call that the policy sends to a person runs after the approval, and no oth
     if (event.type === 'approval-pending')
       for (const { id, name, rule } of event.calls) {
         pending.push(`${name}: ${rule}`)
-        await weir.approve(id, { by: 'ann' })
+        await weir.allow(id, { by: 'ann' })
       }
   expect(pending).toEqual([
     'kubectl: guard opa: the policy requires approval of this call: kubectl by sre-oncall',

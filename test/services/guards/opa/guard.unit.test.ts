@@ -38,13 +38,13 @@ describe('the opa guard', () => {
     ['allow', 'git', { args: ['status'] }],
     ['not-applicable', 'look', {}],
   ])('lets a call pass by the decision %s', (_, tool, args) => {
-    expect(verdictOn(tool, args)).toEqual({ ordinal: 0, verdict: 'pass' })
+    expect(verdictOn(tool, args)).toEqual({ ordinal: 0, verdict: 'allow' })
   })
 
   it('rejects a call by the decision deny, with the reason of the policy', () => {
     expect(verdictOn('git', { args: ['push'] })).toEqual({
       ordinal: 0,
-      verdict: 'reject',
+      verdict: 'deny',
       code: 'opa.denied',
       text: 'the policy denies this call: pushes require human review',
       evidence: 'pushes require human review',
@@ -60,21 +60,21 @@ describe('the opa guard', () => {
   })
 
   it('reads the older form with allow', () => {
-    expect(verdictOn('legacy')).toMatchObject({ verdict: 'reject', code: 'opa.denied' })
+    expect(verdictOn('legacy')).toMatchObject({ verdict: 'deny', code: 'opa.denied' })
   })
 
   it('rejects a call by a decision that it does not know', () => {
     expect(verdictOn('unrecognized')).toMatchObject({
-      verdict: 'reject',
+      verdict: 'deny',
       code: 'opa.unrecognized',
       evidence: '{"decision":"maybe"}',
     })
   })
 
   it('rejects a call on which the evaluation fails, and judges the next one', () => {
-    expect(verdictOn('conflict')).toMatchObject({ verdict: 'reject', code: 'opa.error' })
-    expect(verdictOn('git', { args: ['status'] })).toMatchObject({ verdict: 'pass' })
-    expect(verdictOn('git', { args: ['push'] })).toMatchObject({ verdict: 'reject' })
+    expect(verdictOn('conflict')).toMatchObject({ verdict: 'deny', code: 'opa.error' })
+    expect(verdictOn('git', { args: ['status'] })).toMatchObject({ verdict: 'allow' })
+    expect(verdictOn('git', { args: ['push'] })).toMatchObject({ verdict: 'deny' })
   })
 
   it('judges large arguments, again and again in the same memory', () => {
@@ -89,9 +89,9 @@ describe('the opa guard', () => {
       arguments: { args },
     }))
     expect(given(guard, calls).verdicts.map(({ verdict }) => verdict)).toEqual([
-      'pass',
-      'reject',
-      'pass',
+      'allow',
+      'deny',
+      'allow',
     ])
   })
 
@@ -109,7 +109,7 @@ describe('the opa guard', () => {
     const entrypoint = 'agent/call/decision'
     const options = { tools: ['*'], policyFile: policy('messages.tar.gz'), entrypoint }
     const accepting = opaGuard({ ...options, messages: 'empty' })
-    expect(verdictOn('git', {}, accepting)).toMatchObject({ verdict: 'pass' })
+    expect(verdictOn('git', {}, accepting)).toMatchObject({ verdict: 'allow' })
   })
 })
 

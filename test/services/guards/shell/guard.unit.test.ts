@@ -48,12 +48,12 @@ function judged(args: JsonObject, options: Partial<ShellGuardOptions> = {}): Ver
 }
 
 function codeOf(verdict: Verdict): string {
-  return verdict.verdict === 'pass' ? 'pass' : verdict.code
+  return verdict.verdict === 'allow' ? 'allow' : verdict.code
 }
 
 describe('commands that pass', () => {
   test.each(passing)('%s', (command) =>
-    expect(judged({ command })).toEqual({ ordinal: 3, verdict: 'pass' }),
+    expect(judged({ command })).toEqual({ ordinal: 3, verdict: 'allow' }),
   )
 })
 
@@ -63,7 +63,7 @@ describe.each(Object.entries(refused))('commands that are refused as %s', (code,
 
 describe('attacks', () => {
   it.each(Object.entries(hostile))('are all refused in the class: %s', (_, commands) => {
-    const passed = commands.filter((command) => codeOf(judged({ command })) === 'pass')
+    const passed = commands.filter((command) => codeOf(judged({ command })) === 'allow')
     expect(passed).toEqual([])
   })
 })
@@ -76,7 +76,7 @@ describe('honest commands', () => {
 
   it('pass, except for at most 4 of 100', () => {
     const commands = honestCommands(2_000)
-    const refusedOnes = commands.filter((command) => codeOf(judged({ command })) !== 'pass')
+    const refusedOnes = commands.filter((command) => codeOf(judged({ command })) !== 'allow')
     expect(new Set(commands).size).toBeGreaterThan(1_000)
     expect(refusedOnes.length).toBeLessThanOrEqual(77)
   })
@@ -95,7 +95,7 @@ describe('honest commands', () => {
         'Where it is a file that is only read, -- before the file names helps.',
     ],
   ])('get the plain form if they are refused: %s', (command, text) => {
-    expect(judged({ command })).toMatchObject({ verdict: 'reject', text })
+    expect(judged({ command })).toMatchObject({ verdict: 'deny', text })
   })
 })
 
@@ -105,7 +105,7 @@ describe('the source of a command, and its start', () => {
     expect(codeOf(judged({ command: ['bash', '-lc', 'rm -rf /etc/x'] }))).toBe(
       'shell.write-outside',
     )
-    expect(codeOf(judged({ command: ['echo', '$(rm /etc/x)', '> /etc/x'] }))).toBe('pass')
+    expect(codeOf(judged({ command: ['echo', '$(rm /etc/x)', '> /etc/x'] }))).toBe('allow')
   })
 
   it.each([
@@ -162,7 +162,7 @@ describe('the source of a command, and its start', () => {
       return codeOf(shellGuard(elsewhere).judge(undefined, round).verdicts[0]!)
     }
     expect(verdict('touch x')).toBe('shell.unknowable')
-    expect(verdict('cd /work && touch x')).toBe('pass')
+    expect(verdict('cd /work && touch x')).toBe('allow')
     expect(verdict('cd /work; touch x')).toBe('shell.unknowable')
   })
 
@@ -171,7 +171,7 @@ describe('the source of a command, and its start', () => {
       'shell.write-outside',
     )
     expect(codeOf(judged({ command: 'touch x', cwd: 'sub' }, { folderArgument: 'cwd' }))).toBe(
-      'pass',
+      'allow',
     )
     expect(codeOf(judged({ command: 'touch x', cwd: '$HOME' }, { folderArgument: 'cwd' }))).toBe(
       'shell.unknowable',
@@ -183,7 +183,7 @@ describe('the source of a command, and its start', () => {
 
   it('allows only the named commands, also inside other commands', () => {
     const only = { onlyCommands: ['ls', 'sudo', 'bash'] }
-    expect(codeOf(judged({ command: 'cd src && ls && echo done' }, only))).toBe('pass')
+    expect(codeOf(judged({ command: 'cd src && ls && echo done' }, only))).toBe('allow')
     expect(codeOf(judged({ command: 'sudo nmap x' }, only))).toBe('shell.not-allowed')
     expect(codeOf(judged({ command: "bash -c 'nmap x'" }, only))).toBe('shell.not-allowed')
     expect(codeOf(judged({ command: 'source x.sh' }, only))).toBe('shell.not-allowed')
@@ -192,7 +192,7 @@ describe('the source of a command, and its start', () => {
   it('tells the model the reason for a refusal and an acceptable form', () => {
     expect(judged({ command: 'cd /etc; rm hosts' })).toEqual({
       ordinal: 3,
-      verdict: 'reject',
+      verdict: 'deny',
       code: 'shell.write-outside',
       text:
         'rm would change "hosts" (/etc/hosts), which is not below /work or /tmp. ' +
@@ -304,7 +304,7 @@ describe('any command', () => {
     fc.assert(
       fc.property(script, (command) => {
         const verdict = judged({ command })
-        if (verdict.verdict === 'pass') return
+        if (verdict.verdict === 'allow') return
         expect(verdict.code).toMatch(/^[a-z0-9_.-]{1,64}$/)
         expect(Buffer.byteLength(verdict.text)).toBeGreaterThan(0)
         expect(Buffer.byteLength(verdict.text)).toBeLessThanOrEqual(limits.guardTextBytesMax)
@@ -341,7 +341,7 @@ describe('any command', () => {
     fc.assert(
       fc.property(core, fc.array(around, { maxLength: 5 }), (command, layers) => {
         const nested = layers.reduce<string>((inner, layer) => layer(inner), command)
-        expect([nested, codeOf(judged({ command: nested }))]).not.toEqual([nested, 'pass'])
+        expect([nested, codeOf(judged({ command: nested }))]).not.toEqual([nested, 'allow'])
       }),
       { numRuns: 400 },
     )
@@ -392,7 +392,7 @@ describe('any command', () => {
   it('costs work that grows only as fast as its length', () => {
     // Time would measure the machine. Steps are counted, so a command that needs more than the
     // allowed number is refused.
-    expect(codeOf(judged({ command: 'ls; '.repeat(1_500) }))).toBe('pass')
+    expect(codeOf(judged({ command: 'ls; '.repeat(1_500) }))).toBe('allow')
     expect(codeOf(judged({ command: 'ls; '.repeat(30_000) }))).toBe('shell.unknowable')
     expect(codeOf(judged({ command: ' '.repeat(300_000) }))).toBe('shell.unknowable')
   })

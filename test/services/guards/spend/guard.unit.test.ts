@@ -61,7 +61,7 @@ function codes(options: SpendGuardOptions, ...rounds: GuardedRound[]): string[][
     const judgement = guard.judge(state, round)
     state = judgement.state
     return judgement.verdicts.map((verdict) =>
-      verdict.verdict === 'pass' ? 'pass' : verdict.code.replace('spend.', ''),
+      verdict.verdict === 'allow' ? 'allow' : verdict.code.replace('spend.', ''),
     )
   })
 }
@@ -69,20 +69,20 @@ function codes(options: SpendGuardOptions, ...rounds: GuardedRound[]): string[][
 describe('the limits', () => {
   it('pass an amount exactly at a limit, and refuse one unit more', () => {
     expect(codes(usual, roundOf(1, [5000, 5001, 5000, 1]))).toEqual([
-      ['pass', 'over-call', 'pass', 'over-conversation'],
+      ['allow', 'over-call', 'allow', 'over-conversation'],
     ])
   })
 
   it('count over rounds and turns of a conversation', () => {
     expect(
       codes(usual, roundOf(1, [4000]), roundOf(2, [4000]), roundOf(1, [2001, 2000], { turn: 7 })),
-    ).toEqual([['pass'], ['pass'], ['over-conversation', 'pass']])
+    ).toEqual([['allow'], ['allow'], ['over-conversation', 'allow']])
   })
 
   it('leave room for a smaller call after a refused one', () => {
     expect(
       codes({ ...usual, limits: { conversation: '10.00' } }, roundOf(1, [900, 200, 100])),
-    ).toEqual([['pass', 'over-conversation', 'pass']])
+    ).toEqual([['allow', 'over-conversation', 'allow']])
   })
 
   it('begin a new day at midnight in UTC, and never go back to an older one', () => {
@@ -96,7 +96,7 @@ describe('the limits', () => {
         roundOf(3, [1000], { time: before + 1 }),
         roundOf(4, [1], { time: before }),
       ),
-    ).toEqual([['pass'], ['over-day'], ['pass'], ['over-day']])
+    ).toEqual([['allow'], ['over-day'], ['allow'], ['over-day']])
   })
 
   it('refuse another currency', () => {
@@ -106,7 +106,7 @@ describe('the limits', () => {
       { cents: 1, currency: 'eur' },
       { cents: 1 },
     ])
-    expect(codes(options, round)).toEqual([['pass', 'currency', 'currency']])
+    expect(codes(options, round)).toEqual([['allow', 'currency', 'currency']])
   })
 
   it('find an amount by a JSON Pointer', () => {
@@ -123,7 +123,7 @@ describe('the limits', () => {
     const verdict = spendGuard(usual).judge(undefined, roundOf(1, [4000, 3000, 4000])).verdicts[2]
     expect(verdict).toEqual({
       ordinal: 2,
-      verdict: 'reject',
+      verdict: 'deny',
       code: 'spend.over-conversation',
       text: '40.00 after 70.00 is over 100.00 for this conversation. At most 30.00 can still be spent; more needs a person.',
       evidence: '40.00 after 70.00 is over 100.00 for this conversation',
@@ -137,7 +137,7 @@ describe('the remaining amount under several limits', () => {
     const verdict = spendGuard(options)
       .judge(undefined, roundOf(1, [...spent, cents]))
       .verdicts.at(-1)
-    return verdict?.verdict === 'reject' ? verdict.text : 'pass'
+    return verdict?.verdict === 'deny' ? verdict.text : 'allow'
   }
 
   it('satisfies all of them, whichever the call exceeded', () => {
@@ -162,7 +162,7 @@ describe('a repeated round', () => {
 
   it('is refused if it is older than the last', () => {
     expect(codes(usual, roundOf(2, [1]), roundOf(1, [1]), roundOf(3, [1], { turn: 0 }))).toEqual([
-      ['pass'],
+      ['allow'],
       ['out-of-order'],
       ['out-of-order'],
     ])
@@ -252,7 +252,7 @@ describe('the arithmetic', () => {
         for (const [i, amounts] of all.entries())
           for (const [j, cents] of amounts.entries()) {
             const fits = spent + cents <= 10_000
-            expect(judged[i]?.[j]).toBe(fits ? 'pass' : 'over-conversation')
+            expect(judged[i]?.[j]).toBe(fits ? 'allow' : 'over-conversation')
             if (fits) spent += cents
           }
       }),
@@ -269,7 +269,7 @@ describe('the arithmetic', () => {
     }
     const rounds = Array.from({ length: 11 }, (_, i) => roundOf(i + 1, [0.1]))
     expect(codes(options, ...rounds).flat()).toEqual([
-      ...Array.from({ length: 10 }, () => 'pass'),
+      ...Array.from({ length: 10 }, () => 'allow'),
       'over-conversation',
     ])
   })

@@ -12,7 +12,7 @@ const guard = (fields: Partial<GuardInForce> = {}): GuardInForce => ({
   version: '1',
   tools: [{ pattern: 'exec*', mode: 'enforce' }],
   deadlineMs: 5_000,
-  onTimeout: 'reject',
+  onTimeout: 'deny',
   rules: null,
   ...fields,
 })

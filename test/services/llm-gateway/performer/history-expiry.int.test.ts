@@ -10,7 +10,7 @@ import type { Bus, Subscription } from '../../../../shared/contract/bus.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
 import { retentionMsOf, turnLongestMs } from '../../../../shared/contract/retention.ts'
 import { historyKey, topicSpecs } from '../../../../shared/contract/topology.ts'
-import { createLog } from '../../../../shared/lib/log.ts'
+import { createLog } from '../../../../shared/lib/log/log.ts'
 import { toRecord } from '../../../../shared/runtime/record.ts'
 import { runStage } from '../../../../shared/runtime/run-stage.ts'
 

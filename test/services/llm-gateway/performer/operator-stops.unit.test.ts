@@ -6,7 +6,7 @@ import {
   stoppedAttempt,
 } from '../../../../services/llm-gateway/performer/operator-stops.ts'
 import type { Message, StopInForce } from '../../../../shared/contract/messages.ts'
-import { createLog } from '../../../../shared/lib/log.ts'
+import { createLog } from '../../../../shared/lib/log/log.ts'
 
 const stop: StopInForce = { scope: 'agent', name: 'bank', mode: 'now', reason: 'wrong transfers' }
 const target = { agent: 'bank', conversation: 'c' }

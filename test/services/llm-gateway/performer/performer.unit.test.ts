@@ -31,7 +31,7 @@ import type {
 } from '../../../../shared/contract/messages.ts'
 import type { PerformerContext, PolicyRecord } from '../../../../shared/contract/performer.ts'
 import type { Port } from '../../../../shared/contract/topology.ts'
-import { createLog } from '../../../../shared/lib/log.ts'
+import { createLog } from '../../../../shared/lib/log/log.ts'
 import { createSlots } from '../../../../shared/lib/slots.ts'
 import { version } from '../../../../shared/lib/version.ts'
 import { exactValues } from '../../../../shared/wire/exact-json.ts'
@@ -494,7 +494,7 @@ describe('the guards in force', () => {
     name: 'shell',
     version: '1',
     deadlineMs: 5_000,
-    onTimeout: 'reject',
+    onTimeout: 'deny',
     rules: null,
     registeredAt: 1,
     setBy: '',

@@ -155,7 +155,7 @@ describe('the policy in force', () => {
       version: '1',
       tools: [{ pattern: '*', mode: 'enforce' }],
       deadlineMs: 5,
-      onTimeout: 'reject',
+      onTimeout: 'deny',
       registeredAt: 1,
       setBy: '',
       rules: null,

@@ -15,7 +15,7 @@ import type { Bus, RecordToAppend } from '../../../../shared/contract/bus.ts'
 import type { Message, MessageType } from '../../../../shared/contract/messages.ts'
 import { keyOf, topics } from '../../../../shared/contract/topology.ts'
 import { systemClock } from '../../../../shared/lib/clock.ts'
-import { othersReach } from '../../../../shared/lib/secret-files.ts'
+import { othersReach } from '../../../../shared/lib/files/secret-files.ts'
 import { cancel, modelRequest, userMessage } from '../../../support/messages.ts'
 
 let folder: string
@@ -60,7 +60,7 @@ const answered: Message = {
   ordinal: 0,
   id: 'i',
   hash: 'h',
-  answer: 'approve',
+  answer: 'allow',
   by: 'alice',
   reason: '',
   input: 0,

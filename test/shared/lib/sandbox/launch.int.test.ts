@@ -1,4 +1,4 @@
-// The launcher, as this user and, if tests run as root, as an unprivileged one. The attacks of tools are in services/executor/performer/tools/sandbox.int.test.ts.
+// The launcher, as this user and, if tests run as root, as an unprivileged one. The attacks of tools are in shared/tools/sandbox.int.test.ts.
 
 import { spawn, spawnSync } from 'node:child_process'
 import {

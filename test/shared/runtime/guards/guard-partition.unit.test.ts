@@ -11,14 +11,14 @@ import type {
   RoundCleared,
 } from '../../../../shared/contract/messages.ts'
 import { systemClock } from '../../../../shared/lib/clock.ts'
-import { createLog } from '../../../../shared/lib/log.ts'
+import { createLog } from '../../../../shared/lib/log/log.ts'
 import { readGuardPartition } from '../../../../shared/runtime/guards/guard-partition.ts'
 
 const inForce: GuardInForce = {
   name: 'counter',
   version: '1',
   deadlineMs: 5_000,
-  onTimeout: 'reject',
+  onTimeout: 'deny',
   rules: null,
   tools: [
     { pattern: 'pay', mode: 'enforce' },
@@ -32,13 +32,13 @@ const counter: Guard<number> = {
   version: '1',
   tools: ['pay', 'look'],
   deadlineMs: 5_000,
-  onTimeout: 'reject',
+  onTimeout: 'deny',
   stateKeptMs: 10_000,
   judge: (seen = 0, { calls }) => ({
     state: seen + calls.length,
     verdicts: calls.map(({ ordinal }) => ({
       ordinal,
-      verdict: 'reject',
+      verdict: 'deny',
       code: 'seen',
       text: `${seen} before`,
     })),
@@ -213,7 +213,7 @@ describe('a guard on its partition', () => {
       ...(counter as unknown as Guard),
       judge: (_, { calls }) => ({
         state: undefined,
-        verdicts: calls.map(({ ordinal }) => ({ ordinal, verdict: 'pass' })),
+        verdicts: calls.map(({ ordinal }) => ({ ordinal, verdict: 'allow' })),
       }),
     }
     const log = logOf(cleared(['pay']), cleared(['pay'], { conversation: 'other' }))
@@ -252,12 +252,12 @@ describe('a guard on its partition', () => {
     ['no verdict for a call', { verdicts: [] }, /it has no verdict for call 0/],
     [
       'one call twice',
-      { verdicts: [0, 0].map((ordinal) => ({ ordinal, verdict: 'pass' })) },
+      { verdicts: [0, 0].map((ordinal) => ({ ordinal, verdict: 'allow' })) },
       /it names call 0 twice/,
     ],
     [
       'a call of another round',
-      { verdicts: [{ ordinal: 3, verdict: 'pass' }] },
+      { verdicts: [{ ordinal: 3, verdict: 'allow' }] },
       /call 3, which is not in its round/,
     ],
     [
@@ -267,22 +267,22 @@ describe('a guard on its partition', () => {
     ],
     [
       'a rejection without a code',
-      { verdicts: [{ ordinal: 0, verdict: 'reject', text: 'no' }] },
+      { verdicts: [{ ordinal: 0, verdict: 'deny', text: 'no' }] },
       /the code of call 0/,
     ],
     [
       'a rejection without a text',
-      { verdicts: [{ ordinal: 0, verdict: 'reject', code: 'no', text: ' ' }] },
+      { verdicts: [{ ordinal: 0, verdict: 'deny', code: 'no', text: ' ' }] },
       /rejection of call 0 has no text/,
     ],
     [
       'a state that JSON cannot hold',
-      { state: () => 1, verdicts: [{ ordinal: 0, verdict: 'pass' }] },
+      { state: () => 1, verdicts: [{ ordinal: 0, verdict: 'allow' }] },
       /its state is a function; must be data/,
     ],
     [
       'a state that is too large',
-      { state: 'x'.repeat(70_000), verdicts: [{ ordinal: 0, verdict: 'pass' }] },
+      { state: 'x'.repeat(70_000), verdicts: [{ ordinal: 0, verdict: 'allow' }] },
       /its state has 70002 bytes/,
     ],
   ])(
@@ -294,7 +294,7 @@ describe('a guard on its partition', () => {
       })
       const { verdicts } = await read(logOf(cleared(['pay'])))
       expect(verdicts[0]?.verdicts).toMatchObject([
-        { verdict: 'reject', code: 'guard.unusable', evidence: expect.stringMatching(evidence) },
+        { verdict: 'deny', code: 'guard.unusable', evidence: expect.stringMatching(evidence) },
       ])
       expect(lines.join()).toContain('the guard failed on a round')
     },
@@ -309,7 +309,7 @@ describe('a guard on its partition', () => {
       },
     }
     const { verdicts } = await reader(emptying).read(logOf(cleared(['pay'])))
-    expect(verdicts[0]?.verdicts).toMatchObject([{ verdict: 'reject', code: 'guard.unusable' }])
+    expect(verdicts[0]?.verdicts).toMatchObject([{ verdict: 'deny', code: 'guard.unusable' }])
   })
 
   it('answers within the limits if its text has 100 MB', async () => {
@@ -320,7 +320,7 @@ describe('a guard on its partition', () => {
         state: undefined,
         verdicts: calls.map(({ ordinal }) => ({
           ordinal,
-          verdict: 'reject',
+          verdict: 'deny',
           code: 'wordy',
           text: huge,
           evidence: huge,
@@ -329,7 +329,7 @@ describe('a guard on its partition', () => {
       }),
     }
     const { outputs, verdicts } = await reader(wordy).read(logOf(cleared(['pay'])))
-    expect(verdicts[0]?.verdicts).toMatchObject([{ verdict: 'reject', code: 'wordy' }])
+    expect(verdicts[0]?.verdicts).toMatchObject([{ verdict: 'deny', code: 'wordy' }])
     expect(outputs[0]?.value?.length).toBeLessThan(
       3 * limits.guardTextBytesMax + limits.reasonBytesMax + 1_024,
     )
@@ -401,7 +401,7 @@ describe('an external guard', () => {
     version: '1',
     tools: ['pay', 'look'],
     deadlineMs: 5_000,
-    onTimeout: 'reject',
+    onTimeout: 'deny',
     external: true,
     judge,
   })
@@ -409,7 +409,7 @@ describe('an external guard', () => {
     asked.push(round)
     return {
       state: undefined,
-      verdicts: calls.map(({ ordinal }) => ({ ordinal, verdict: 'pass' })),
+      verdicts: calls.map(({ ordinal }) => ({ ordinal, verdict: 'allow' })),
     }
   })
   const rounds = (...numbers: number[]) =>
@@ -418,8 +418,8 @@ describe('an external guard', () => {
   it('answers when its promise resolves', async () => {
     const { verdicts } = await reader(passing).read(rounds(1, 2))
     expect(verdicts.map(({ round, verdicts }) => [round, verdicts[0]?.verdict])).toEqual([
-      [1, 'pass'],
-      [2, 'pass'],
+      [1, 'allow'],
+      [2, 'allow'],
     ])
   })
 
@@ -433,7 +433,7 @@ describe('an external guard', () => {
       open -= 1
       return {
         state: undefined,
-        verdicts: calls.map(({ ordinal }) => ({ ordinal, verdict: 'pass' })),
+        verdicts: calls.map(({ ordinal }) => ({ ordinal, verdict: 'allow' })),
       }
     })
     const many = Array.from({ length: 3 * limits.guardExternalCallsMax }, (_, at) => at + 1)
@@ -462,7 +462,7 @@ describe('an external guard', () => {
     ['resolves to nonsense', async () => 'yes' as never, 'guard.unusable', 'judge returned string'],
     [
       'returns a state',
-      async () => ({ state: 1 as never, verdicts: [{ ordinal: 0, verdict: 'pass' }] }),
+      async () => ({ state: 1 as never, verdicts: [{ ordinal: 0, verdict: 'allow' }] }),
       'guard.unusable',
       'an external guard keeps none',
     ],
@@ -480,7 +480,7 @@ describe('an external guard', () => {
     async (_, judge, code, why) => {
       const { verdicts } = await reader(external(judge)).read(rounds(1))
       expect(verdicts[0]?.verdicts).toMatchObject([
-        { verdict: 'reject', code, evidence: expect.stringContaining(why) },
+        { verdict: 'deny', code, evidence: expect.stringContaining(why) },
       ])
     },
   )
@@ -511,7 +511,7 @@ describe('an external guard', () => {
     const { verdicts } = await reader(promising).read(rounds(1))
     expect(verdicts[0]?.verdicts).toMatchObject([
       {
-        verdict: 'reject',
+        verdict: 'deny',
         code: 'guard.unusable',
         evidence: expect.stringContaining('must declare external: true'),
       },
@@ -527,7 +527,7 @@ it('a guard sees whether the model wrote a call as text', async () => {
       sources.push(...calls.map(({ source }) => source))
       return {
         state: undefined,
-        verdicts: calls.map(({ ordinal }) => ({ ordinal, verdict: 'pass' })),
+        verdicts: calls.map(({ ordinal }) => ({ ordinal, verdict: 'allow' })),
       }
     },
   }

@@ -11,7 +11,7 @@ import { limits } from '../../../../shared/contract/limits.ts'
 import type { GuardVerdict, RoundCleared } from '../../../../shared/contract/messages.ts'
 import { guardTopicSpec, topicSpecs } from '../../../../shared/contract/topology.ts'
 import { systemClock } from '../../../../shared/lib/clock.ts'
-import { createLog } from '../../../../shared/lib/log.ts'
+import { createLog } from '../../../../shared/lib/log/log.ts'
 import {
   type RegisterOptions,
   registeredGuardNames,
@@ -29,7 +29,7 @@ const guard = {
   version: '1',
   tools: ['bash', 'mail_*'],
   deadlineMs: 500,
-  onTimeout: 'reject' as const,
+  onTimeout: 'deny' as const,
 }
 let bus: Bus
 beforeEach(async () => {
@@ -173,7 +173,7 @@ describe('running a guard', () => {
         state: undefined,
         verdicts: calls.map(({ ordinal }) => ({
           ordinal,
-          verdict: 'reject',
+          verdict: 'deny',
           code: 'no',
           text: 'No.',
         })),
@@ -207,7 +207,7 @@ describe('running a guard', () => {
         seen.push(state)
         return {
           state: state + 1,
-          verdicts: calls.map(({ ordinal }) => ({ ordinal, verdict: 'pass' })),
+          verdicts: calls.map(({ ordinal }) => ({ ordinal, verdict: 'allow' })),
         }
       },
     }

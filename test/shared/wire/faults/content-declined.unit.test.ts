@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { saysContentDeclined } from '../../../../shared/wire/faults/content-declined.ts'
+import { hasMeaning } from '../../../../shared/wire/faults/fault-table.ts'
 import { httpFailure, reportedError } from '../../../../shared/wire/faults/provider-errors.ts'
 
 describe('content that a provider declines', () => {
@@ -11,15 +11,19 @@ describe('content that a provider declines', () => {
     'Output data may contain inappropriate content.',
     'Content Exists Risk',
   ])('is known by its wording: %s', (said) =>
-    expect(saysContentDeclined({ words: [], statement: said })).toBe(true),
+    expect(hasMeaning('declined', { status: 400, words: [], statement: said })).toBe(true),
   )
 
   it.each(['content_filter', 'content_policy_violation', 'data_inspection_failed'])(
     'is known by its code: %s',
     (code) =>
-      expect(saysContentDeclined({ words: ['invalid_request_error', code], statement: 'no' })).toBe(
-        true,
-      ),
+      expect(
+        hasMeaning('declined', {
+          status: 400,
+          words: ['invalid_request_error', code],
+          statement: 'no',
+        }),
+      ).toBe(true),
   )
 
   it.each([
@@ -28,7 +32,9 @@ describe('content that a provider declines', () => {
     'messages: text content blocks must be non-empty',
     'tool_choice none is not supported by the content API',
   ])('is no other refusal: %s', (said) =>
-    expect(saysContentDeclined({ words: ['invalid_request_error'], statement: said })).toBe(false),
+    expect(
+      hasMeaning('declined', { status: 400, words: ['invalid_request_error'], statement: said }),
+    ).toBe(false),
   )
 
   const declined = {

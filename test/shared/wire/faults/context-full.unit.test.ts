@@ -2,8 +2,9 @@
 
 import { describe, expect, it } from '@jest/globals'
 import { limits } from '../../../../shared/contract/limits.ts'
-import { historyTooLarge, saysContextFull } from '../../../../shared/wire/faults/context-full.ts'
+import { hasMeaning } from '../../../../shared/wire/faults/fault-table.ts'
 import { httpFailure, reportedError } from '../../../../shared/wire/faults/provider-errors.ts'
+import { historyTooLarge } from '../../../../shared/wire/request/history-size.ts'
 import { call, modelSays, result, userSays } from '../../../services/llm-gateway/samples.ts'
 
 const full: [server: string, status: number, statement: string][] = [
@@ -134,9 +135,11 @@ describe('a full context', () => {
       'exceed_context_size_error',
       'request_too_large',
     ])
-      expect(saysContextFull({ status: 400, words: [null, code], statement: said })).toBe(true)
+      expect(
+        hasMeaning('context-full', { status: 400, words: [null, code], statement: said }),
+      ).toBe(true)
     expect(
-      saysContextFull({
+      hasMeaning('context-full', {
         status: 400,
         words: [undefined, 'invalid_request_error'],
         statement: said,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { llmGateway } from '../../../../services/llm-gateway/reducer.ts'
 import type { AttemptFailed } from '../../../../shared/contract/messages.ts'
-import { saysHistoryRefused } from '../../../../shared/wire/faults/history-refused.ts'
+import { hasMeaning } from '../../../../shared/wire/faults/fault-table.ts'
 import { at, given } from '../../../support/given.ts'
 import { modelRequest } from '../../../support/messages.ts'
 
@@ -26,9 +26,9 @@ describe('a refusal of a history whose calls and results do not go together', ()
     'Please ensure that function call turn comes immediately after a user turn or after a function response turn.',
     'Please ensure that function response turn comes immediately after a function call turn.',
   ])('is known by its words: %s', (said) => {
-    expect(saysHistoryRefused({ status: 400, statement: said })).toBe(true)
-    expect(saysHistoryRefused({ status: undefined, statement: said })).toBe(true)
-    expect(saysHistoryRefused({ status: 429, statement: said })).toBe(false)
+    expect(hasMeaning('history', { status: 400, statement: said })).toBe(true)
+    expect(hasMeaning('history', { status: undefined, statement: said })).toBe(true)
+    expect(hasMeaning('history', { status: 429, statement: said })).toBe(false)
   })
 
   it.each([
@@ -38,7 +38,7 @@ describe('a refusal of a history whose calls and results do not go together', ()
     'Invalid value for tool_choice',
     'max_tokens: must be greater than thinking.budget_tokens',
   ])('is no other refusal: %s', (said) =>
-    expect(saysHistoryRefused({ status: 400, statement: said })).toBe(false),
+    expect(hasMeaning('history', { status: 400, statement: said })).toBe(false),
   )
 })
 

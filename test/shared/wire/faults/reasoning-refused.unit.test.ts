@@ -1,10 +1,8 @@
 import { describe, expect, it } from '@jest/globals'
+import { isAnswerable } from '../../../../services/llm-gateway/performer/accepted-form.ts'
 import { llmGateway } from '../../../../services/llm-gateway/reducer.ts'
 import type { AttemptFailed, ReasoningRefusal } from '../../../../shared/contract/messages.ts'
-import {
-  isAnswerable,
-  reasoningRefusalIn,
-} from '../../../../shared/wire/faults/reasoning-refused.ts'
+import { reasoningRefusalIn } from '../../../../shared/wire/faults/fault-table.ts'
 import { modelSays, userSays } from '../../../services/llm-gateway/samples.ts'
 import { at, given } from '../../../support/given.ts'
 import { modelRequest } from '../../../support/messages.ts'

@@ -10,7 +10,7 @@
 
 import { createHash, randomUUID } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
-import { withoutReminders } from '../../../../../client/guard/reminders.ts'
+import { withoutReminders } from '../../../../../client/guard/history/reminders.ts'
 import { limits } from '../../../../../shared/contract/limits.ts'
 import {
   headerText,
@@ -20,9 +20,8 @@ import {
 import { newest } from '../../../../../shared/lib/newest.ts'
 import type { Json } from '../../../../../shared/wire/format.ts'
 import type { ModelFormat } from '../../../../../shared/wire/formats.ts'
-import { listIn } from '../../../../../shared/wire/request/content.ts'
 import type { ClientRequest, GuestSessions } from './guest-sessions.ts'
-import { answersIn, callsOf, historyOf } from './history-parts.ts'
+import { historyOf } from './history-parts.ts'
 
 /**
  * `turn` undefined: the history decides. `isUnshown`: the requests of this turn show no calls of earlier
@@ -52,11 +51,14 @@ export function guestIdentities(sessions: GuestSessions): GuestIdentities {
   function nameOf(request: ClientRequest, history: readonly Json[]): string | undefined {
     const { api } = request
     const first = firstText(api, history)
-    const calls = history.find(api.request.isCall)
-    if (calls !== undefined) return digest(JSON.stringify([first, callsOf(calls)]), 32)
+    const calls = history.map(api.request.calls).find((words) => words.length > 0)
+    if (calls !== undefined) return digest(JSON.stringify([first, calls]), 32)
     const text = history.find(api.request.isOfModel)
     if (text === undefined) return undefined
-    return digest(JSON.stringify([first, sessions.ownerOf(request), wordsOf(text)]), 32)
+    return digest(
+      JSON.stringify([first, sessions.ownerOf(request), wordsOf(api.request.modelText(text))]),
+      32,
+    )
   }
 
   function conversationOf(request: ClientRequest, name: string, isFirst: boolean): string {
@@ -105,14 +107,14 @@ export function guestIdentities(sessions: GuestSessions): GuestIdentities {
       const named = namedByHeaders(request)
       if (named !== undefined) return named
       const before = historyOf(api, body)
-      const name = nameOf(request, [...before, ...answersIn(api, answer)]) ?? ''
+      const name = nameOf(request, [...before, ...api.answer.messages(answer)]) ?? ''
       const isFirst = !before.some(api.request.isOfModel)
       const conversation = conversationOf(request, name, isFirst)
       return { conversation, turn: headerText(headers, 'x-weir-turn') }
     },
     goesOn(request, answer, { conversation }) {
       const { api, body } = request
-      const name = nameOf(request, [...historyOf(api, body), ...answersIn(api, answer)])
+      const name = nameOf(request, [...historyOf(api, body), ...api.answer.messages(answer)])
       if (name !== undefined) keep(request, name, conversation)
     },
   }
@@ -149,9 +151,8 @@ function firstText(api: ModelFormat, history: readonly Json[]): string {
 }
 
 /** Hosts change the blanks. */
-function wordsOf({ content }: Json): string {
-  const texts = typeof content === 'string' ? [content] : listIn(content).map(({ text }) => text)
-  return texts.join(' ').replaceAll(/\s+/g, ' ').trim()
+function wordsOf(text: string): string {
+  return text.replaceAll(/\s+/g, ' ').trim()
 }
 
 function digest(text: string, digits = 12): string {

@@ -10,13 +10,13 @@
 import { createHash, createHmac, randomBytes, randomUUID } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Logger } from 'pino'
-import { withoutReminders } from '../../../../../client/guard/reminders.ts'
+import { withoutReminders } from '../../../../../client/guard/history/reminders.ts'
 import { limits } from '../../../../../shared/contract/limits.ts'
 import { headerText } from '../../../../../shared/hosts/request-sender.ts'
 import { newest } from '../../../../../shared/lib/newest.ts'
 import type { Json } from '../../../../../shared/wire/format.ts'
 import type { ModelFormat } from '../../../../../shared/wire/formats.ts'
-import { callsOf, historyOf } from './history-parts.ts'
+import { callsIn, historyOf } from './history-parts.ts'
 
 /** A request of a client of this guest. */
 export type ClientRequest = {
@@ -62,7 +62,7 @@ export function guestSessions(log: Logger): GuestSessions {
   const warned = newest<true>(limits.frontSessionsMax)
 
   function ownerOf({ agent, headers }: Pick<ClientRequest, 'agent' | 'headers'>): string {
-    const key = headerText(headers, 'authorization') ?? headerText(headers, 'x-api-key') ?? ''
+    const key = keyHeaders.map((name) => headerText(headers, name)).find((text) => text) ?? ''
     return createHmac('sha256', processKey)
       .update(JSON.stringify([agent, key]))
       .digest('hex')
@@ -74,8 +74,7 @@ export function guestSessions(log: Logger): GuestSessions {
     const system = historyOf(api, body).filter(
       ({ role }) => role === 'system' || role === 'developer',
     )
-    const { tools, functions, instructions } = body
-    const program = [api.request.path, body.system, instructions, tools, functions, system]
+    const program = [api.name, api.request.program.map((name) => body[name]), system]
     return `${ownerOf(request)} ${hashOf(JSON.stringify(program))}`
   }
 
@@ -89,8 +88,8 @@ export function guestSessions(log: Logger): GuestSessions {
       conversation === undefined ? undefined : byConversation.get(`${owner} ${conversation}`)
     if (known !== undefined) return known
     const history = historyOf(api, body)
-    const [first] = history.filter(api.request.isCall).flatMap(callsOf)
-    if (first !== undefined) return byCall.get(`${owner} ${first[0]}`)
+    const [first] = callsIn(api, history)
+    if (first?.[0]) return byCall.get(`${owner} ${first[0]}`)
     const text = textsIn(request)
     return beginnings
       .get(clientOf(request))
@@ -101,7 +100,6 @@ export function guestSessions(log: Logger): GuestSessions {
 
   /** The request's session, which its conversation names from now on. */
   function sessionOf(request: ClientRequest, conversation: string): GuestSession {
-    const { api, body } = request
     const text = textsIn(request)
     const session = find(request, conversation) ?? {
       unshown: 0,
@@ -111,7 +109,7 @@ export function guestSessions(log: Logger): GuestSessions {
     }
     session.texts = textsOf(text)
     byConversation.set(`${ownerOf(request)} ${conversation}`, session)
-    if (historyOf(api, body).some(api.request.isCall)) return session
+    if (showsCalls(request)) return session
     const client = clientOf(request)
     const others = (beginnings.get(client) ?? []).filter((one) => one !== session)
     beginnings.set(client, [...others.slice(1 - limits.frontBeginningsMax), session])
@@ -132,26 +130,31 @@ export function guestSessions(log: Logger): GuestSessions {
     ownerOf,
     find,
     isContinued(request, { texts }) {
-      const { api, body } = request
-      return !historyOf(api, body).some(api.request.isCall) && isExtended(texts, textsIn(request))
+      return !showsCalls(request) && isExtended(texts, textsIn(request))
     },
     answered(request, conversation, callIds) {
-      const { api, body } = request
       const owner = ownerOf(request)
       const isKnown = byConversation.get(`${owner} ${conversation}`) !== undefined
       const session = sessionOf(request, conversation)
       session.refused = 0
-      const isShown = isKnown && historyOf(api, body).some(api.request.isCall)
+      const isShown = isKnown && showsCalls(request)
       if (isShown || callIds.length === 0) session.unshown = 0
       if (callIds.length === 0) return
       session.unshown += 1
-      for (const id of callIds) byCall.set(`${owner} ${id}`, session)
+      for (const id of callIds.filter((one) => one !== '')) byCall.set(`${owner} ${id}`, session)
       if (session.unshown >= limits.unshownAnswersMax) warn(request)
     },
     refused(request, conversation) {
       sessionOf(request, conversation).refused += 1
     },
   }
+}
+
+/** The headers with the key of a client, in any API. */
+const keyHeaders = ['authorization', 'x-api-key', 'x-goog-api-key']
+
+function showsCalls({ api, body }: ClientRequest): boolean {
+  return callsIn(api, historyOf(api, body)).length > 0
 }
 
 const unshownText =

@@ -4,14 +4,14 @@
 
 import { spanAt, spliced, withItem } from '../../../../../shared/lib/json/spliced.ts'
 import type { ModelFormat } from '../../../../../shared/wire/formats.ts'
-import type { SentRequest } from '../sent-request.ts'
+import type { SentBody } from '../sent-request.ts'
 
 /** `parts`: JSON texts. The request unchanged if there are none. */
 export function repeatedRequest(
   { request: { history } }: ModelFormat,
-  { text, body }: SentRequest,
+  { text, body }: SentBody,
   parts: readonly string[],
-): SentRequest {
+): SentBody {
   if (parts.length === 0) return { text, body }
   const span = spanAt(text, [history])
   if (span === undefined) return { text, body }
@@ -20,7 +20,7 @@ export function repeatedRequest(
     typeof given === 'string'
       ? spliced(text, [{ ...span, text: `[${[userMessage(given), ...parts].join(',')}]` }])
       : spliced(text, [withItem(text, span, parts.join(','))])
-  return { text: made, body: JSON.parse(made) as SentRequest['body'] }
+  return { text: made, body: JSON.parse(made) as SentBody['body'] }
 }
 
 function userMessage(text: string): string {

@@ -1,6 +1,6 @@
 // One request of a client under the veto, with its repeats to the model.
 // Reads: answers of the upstream, verdicts, advice. Owns: the order in which the client gets them.
-// VETO-RUN-1. No call reaches the client without a verdict `run`. If Weir cannot judge an answer, the
+// VETO-RUN-1. No call reaches the client without a verdict `allow`. If Weir cannot judge an answer, the
 //     client gets an error (R6).
 // VETO-RUN-2. One refused call hides the whole answer. Its other calls are reported as not run.
 // VETO-RUN-3. Without a refusal, the bytes of the answer are those of the upstream.
@@ -50,7 +50,7 @@ export function vetoRun(
   const { headers } = request.incoming
   const session = senderOf(headers)?.session
   const clientRequest = { agent, api, headers, body: sent.body }
-  const isStreamed = sent.body.stream === true
+  const { isStreamed } = sent
   const attempts = upstreamAttempts(shared, request)
   /** JSON texts: the refused answers and their results. */
   const hidden: string[] = []
@@ -84,7 +84,7 @@ export function vetoRun(
       if (calls.length === 0) return passed(attempt, [])
       guest ??= await guestOf(attempt)
       const verdicts = await guest.afterModel(judged(attempt), { signal })
-      if (verdicts.length === calls.length && verdicts.every(({ verdict }) => verdict === 'run'))
+      if (verdicts.length === calls.length && verdicts.every(({ verdict }) => verdict === 'allow'))
         return passed(attempt, verdicts)
       if (verdicts.length === 0 || verdicts.some(({ code }) => code === 'guest.unavailable'))
         throw noAnswer()
@@ -95,7 +95,7 @@ export function vetoRun(
       const results = await refuse(guest, attempt, verdicts)
       const over = verdicts.find(({ code }) => code === 'guest.over')
       if (over !== undefined) return ended(paragraphs(over.text, fallback), noteOfRefusal(over))
-      const refusal = verdicts.find(({ verdict }) => verdict !== 'run')
+      const refusal = verdicts.find(({ verdict }) => verdict !== 'allow')
       if (refusal !== undefined && attempts.count() > repeatsMax) {
         if (identity !== undefined) clients.refused(clientRequest, identity.conversation)
         const isShown = client.stream.shownText().length > shownBefore
@@ -134,7 +134,7 @@ export function vetoRun(
     return verdicts.map(({ callId, name, verdict, text }) => ({
       callId,
       name,
-      text: verdict === 'refuse' ? text || siblingRefused : siblingRefused,
+      text: verdict === 'deny' ? text || siblingRefused : siblingRefused,
     }))
   }
 
@@ -205,7 +205,7 @@ function notRunIn(verdicts: readonly CallVerdict[]): GuestResult[] {
     .flatMap(({ callId, verdict }) => {
       const nth = seen.get(callId) ?? 0
       seen.set(callId, nth + 1)
-      return verdict === 'refuse' ? [] : [{ callId, nth, status: 'error', text: siblingRefused }]
+      return verdict === 'deny' ? [] : [{ callId, nth, status: 'error', text: siblingRefused }]
     })
 }
 
@@ -232,7 +232,7 @@ function paragraphs(...texts: string[]): string {
 
 /** For the user: the tool, the rule and the reason of the newest refusal. */
 function refusalText(answers: number, { name, code, text, reason }: CallVerdict): string {
-  const isBroken = code === 'call.rejected' // whose text tells the model how to correct the call
+  const isBroken = code === 'call.denied' // whose text tells the model how to correct the call
   const why = (isBroken && reason) || text || reason || ''
   const [tool, cause] = [name, why].map((part) => shortened(onOneLine(part), limits.reasonBytesMax))
   return `${refusedAnswers(answers)}. The last refusal: ${tool} (${code}), ${asSentence(`${cause}`)}`

@@ -12,7 +12,7 @@ import type { Json } from '../../../../../shared/wire/format.ts'
 import type { ModelFormat } from '../../../../../shared/wire/formats.ts'
 import { HttpError } from '../../../http-error.ts'
 import { notAnObject } from '../../../request-body.ts'
-import { modelOf, type SentRequest } from '../sent-request.ts'
+import type { SentRequest } from '../sent-request.ts'
 import { clientAnswer } from './client-answer.ts'
 import type { VetoForm } from './forms/veto-form.ts'
 import { vetoFormOf } from './forms/veto-forms.ts'
@@ -56,7 +56,7 @@ export function createVeto(
       const { api, sent, outgoing } = request
       if (sent === undefined) throw notAnObject()
       const form = formFor(api, sent.body)
-      const model = modelOf(sent)
+      const { model } = sent
       const client = clientAnswer(outgoing, form, { model, pingMs })
       const run = vetoRun({ ...shared, silenceMs }, { ...request, sent, form, client, model })
       try {

@@ -68,7 +68,7 @@ describe('an API key', () => {
     const key = keyFor('reader', 'acme', 'read')
     await using edge = await edgeServer([], { access: { apiKeys: fileOf() } })
     expect(await answerOf(await ask(edge, 'c', key))).toEqual([403, 'edge.role'])
-    const approve = await post(`${edge.url}/v1/approvals/abcd/approve`, {}, key)
+    const approve = await post(`${edge.url}/v1/approvals/abcd/allow`, {}, key)
     expect(await answerOf(approve)).toEqual([403, 'edge.role'])
   })
 
@@ -118,8 +118,8 @@ describe('a tenant', () => {
 
   it('decides about its own calls only, under the authenticated name of its key', async () => {
     const [acme, other] = [
-      keyFor('alice', 'acme', 'ask', 'read', 'approve'),
-      keyFor('bob', 'beta', 'read', 'approve'),
+      keyFor('alice', 'acme', 'ask', 'read', 'decide'),
+      keyFor('bob', 'beta', 'read', 'decide'),
     ]
     const tool = defineTool({
       name: 'pay',
@@ -140,7 +140,7 @@ describe('a tenant', () => {
     }
     expect(waiting[0]?.conversation).toBe('c')
     const approve = (headers: Record<string, string>, body = {}) =>
-      post(`${edge.url}/v1/approvals/${waiting[0]?.id}/approve`, body, headers)
+      post(`${edge.url}/v1/approvals/${waiting[0]?.id}/allow`, body, headers)
     expect(await answerOf(await approve(acme, { by: 'mallory' }))).toEqual([400, 'usage'])
     for (const hash of [null, 1])
       expect(await answerOf(await approve(acme, { hash }))).toEqual([400, 'http.body'])
@@ -150,7 +150,7 @@ describe('a tenant', () => {
     expect(await (await approve(acme)).json()).toMatchObject({ counted: true })
     const again = await approve(acme)
     expect(again.status).toBe(409)
-    const text = expect.stringContaining('was approved by key:alice at')
+    const text = expect.stringContaining('was allowed by key:alice at')
     const error = expect.objectContaining({ code: 'approval.decided', message: text })
     expect(await again.json()).toMatchObject({ counted: false, text, error })
     expect(await answerOf(await approve(other))).toEqual([404, 'approval.unknown'])
@@ -187,7 +187,7 @@ describe('a key that cannot approve', () => {
     const input = [{ type: 'mcp_approval_response', approval_request_id: id, approve: true }]
     const forged = await post(url, { conversation: 'c', input }, asks)
     expect(await answerOf(forged)).toEqual([403, 'edge.role'])
-    await edge.weir.approve(id, { by: 'ann' })
+    await edge.weir.allow(id, { by: 'ann' })
     const { output } = (await (await whole).json()) as { output: { type: string }[] }
     expect(output.map(({ type }) => type)).toEqual(['mcp_approval_request', 'mcp_call', 'message'])
   })
@@ -366,7 +366,7 @@ describe('a page of another site', () => {
     expect((await from('null')).status).toBe(403)
     const origin = 'https://evil.example'
     const forms = { origin, 'content-type': 'text/plain' } // no preflight
-    for (const path of ['conversations/c/messages', 'approvals/k7f3/approve', 'responses'])
+    for (const path of ['conversations/c/messages', 'approvals/k7f3/allow', 'responses'])
       expect((await post(`${edge.url}/v1/${path}`, {}, forms)).status).toBe(403)
     const listed = await from('https://chat.example')
     expect(listed.headers.get('access-control-allow-origin')).toBe('https://chat.example')

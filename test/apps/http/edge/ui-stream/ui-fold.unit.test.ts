@@ -102,7 +102,7 @@ describe('the message of a turn', () => {
 
   it('shows an approval as requested, decided and run', async () => {
     const before = [event({ type: 'turn-started' }), round(), answered('', {}), pending()]
-    const decided = event({ type: 'approval-decided', outcome: 'approved', by: 'ada' })
+    const decided = event({ type: 'approval-decided', outcome: 'allow', by: 'ada' })
     expect((await partsOf(...before))[1]).toMatchObject({
       state: 'approval-requested',
       approval: { id: 'k7f3', requestReason: 'ask-first' },
@@ -180,7 +180,7 @@ describe('a turn', () => {
     expect(paused()).toEqual([])
     add(pending())
     expect(paused()).toMatchObject([{ id: 'k7f3', callId }])
-    add(event({ type: 'approval-decided', outcome: 'approved' }))
+    add(event({ type: 'approval-decided', outcome: 'allow' }))
     expect(paused()).toEqual([])
   })
 

@@ -76,15 +76,15 @@ const batch = (...calls: [id: string, response: string][]) => ({
 const run = (callId: string): CallVerdict => ({
   callId,
   name: 'Bash',
-  verdict: 'run',
+  verdict: 'allow',
   text: '',
   code: '',
 })
 const refuse = (callId: string, text: string): CallVerdict => ({
   ...run(callId),
-  verdict: 'refuse',
+  verdict: 'deny',
   text,
-  code: 'guard.rejected',
+  code: 'guard.denied',
 })
 const denied = (permissionDecisionReason: unknown) => ({
   hookSpecificOutput: {
@@ -169,7 +169,7 @@ describe('a hook before a call', () => {
 
   it('lets a call run while a person decides on its neighbour', async () => {
     const { promise: decided, resolve } = Promise.withResolvers<CallVerdict[]>()
-    const waiting: CallVerdict = { ...run('c2'), verdict: 'wait' }
+    const waiting: CallVerdict = { ...run('c2'), verdict: 'pending' }
     const hook = hooksOf(
       scriptedGuard({ after: (_, n) => (n === 1 ? [run('c1'), waiting] : decided) }),
     )
@@ -180,7 +180,7 @@ describe('a hook before a call', () => {
   })
 
   it('denies a call that nobody decides on, and reports that it did not run', async () => {
-    const guard = scriptedGuard({ after: () => [{ ...run('c1'), verdict: 'wait' }] })
+    const guard = scriptedGuard({ after: () => [{ ...run('c1'), verdict: 'pending' }] })
     const hook = hooksOf(guard)
     expect(await alone(hook('pre', pre('c1')))).toEqual(
       denied(expect.stringContaining('no person or guard decided')),

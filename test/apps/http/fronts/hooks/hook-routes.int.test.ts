@@ -45,13 +45,13 @@ describe('the route of hooks', () => {
   })
 
   it('answers a call that may run with an empty body', async () => {
-    const hook = await serve(scriptedGuard({ after: () => [{ ...verdict, verdict: 'run' }] }))
+    const hook = await serve(scriptedGuard({ after: () => [{ ...verdict, verdict: 'allow' }] }))
     const answer = await hook('claude-code/pre', JSON.stringify(pre))
     expect([answer.status, await answer.text()]).toEqual([200, ''])
   })
 
   it('shows the guard each digit of a call, as the host runs it', async () => {
-    const guard = scriptedGuard({ after: () => [{ ...verdict, verdict: 'run' }] })
+    const guard = scriptedGuard({ after: () => [{ ...verdict, verdict: 'allow' }] })
     const hook = await serve(guard)
     const text = '{"account":9007199254740993,"limit":1e999}'
     await hook('claude-code/pre', JSON.stringify(pre).replace('{"command":"ls"}', text))
@@ -60,7 +60,7 @@ describe('the route of hooks', () => {
   })
 
   it('judges a call as the one of the host that the guest is named after', async () => {
-    const guard = scriptedGuard({ after: () => [{ ...verdict, verdict: 'run' }] })
+    const guard = scriptedGuard({ after: () => [{ ...verdict, verdict: 'allow' }] })
     const hook = await serve(guard)
     await hook('claude-code/pre', JSON.stringify(pre))
     await hook('coder/pre', JSON.stringify({ ...pre, session_id: 's2' }))
@@ -72,7 +72,7 @@ describe('the route of hooks', () => {
 
   it('answers a refused call with the JSON of a denial', async () => {
     const hook = await serve(
-      scriptedGuard({ after: () => [{ ...verdict, verdict: 'refuse', text: 'No.' }] }),
+      scriptedGuard({ after: () => [{ ...verdict, verdict: 'deny', text: 'No.' }] }),
     )
     const answer = await hook('claude-code/pre', JSON.stringify(pre))
     expect(await answer.json()).toEqual({
@@ -87,7 +87,7 @@ describe('the route of hooks', () => {
   it('answers a batch that Weir cannot judge with an error, and names no cause', async () => {
     const hook = await serve(
       scriptedGuard({
-        after: () => [{ ...verdict, verdict: 'run' }],
+        after: () => [{ ...verdict, verdict: 'allow' }],
         before: () => {
           throw new Error('sk-secret')
         },

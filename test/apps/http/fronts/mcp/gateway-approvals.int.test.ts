@@ -109,7 +109,7 @@ describe.each(eras)('a person at a host of the %s era', (era) => {
     const answer = textOf(one, 'weather', { city: 'Rome' })
     const { id, arguments: shown } = await waitingApproval()
     expect(shown).toBe('{"city":"Rome"}')
-    await command('approve', id)
+    await command('allow', id)
     expect(await answer).toEqual({ text: '18 °C in Rome', isError: false })
   })
 })
@@ -122,7 +122,7 @@ describe('a call that nobody decides', () => {
       { name: 'weather', arguments: { city: 'Rome' } },
       { onprogress: ({ message = '' }) => void progress.push(message) },
     )
-    const [, id = ''] = /weir approve (\w+)/.exec(progress[0] ?? '') ?? []
+    const [, id = ''] = /weir allow (\w+)/.exec(progress[0] ?? '') ?? []
     expect({ isError, content }).toEqual({
       isError: true,
       content: [{ type: 'text', text: expect.stringContaining(id) }],
@@ -209,11 +209,11 @@ describe('a host with tasks that cannot ask', () => {
       status: 'working',
       ttlMs: 86_400_000,
       pollIntervalMs: 2_000,
-      statusMessage: `waits for a person: weir approve ${id}`,
+      statusMessage: `waits for a person: weir allow ${id}`,
     })
     const taskId = first.result?.taskId ?? ''
     expect((await task(taskId)).result).toMatchObject({ resultType: 'complete', status: 'working' })
-    await command('approve', id)
+    await command('allow', id)
     await until(async () => (await task(taskId)).result?.status === 'completed')
     expect((await task(taskId)).result?.result).toMatchObject({
       content: [{ type: 'text', text: '18 °C in Rome' }],
@@ -224,7 +224,7 @@ describe('a host with tasks that cannot ask', () => {
   it('gets the refusal of a person as the result', async () => {
     const taskId = await begun()
     const { id } = await waitingApproval()
-    await command('reject', id, '--reason', 'not today')
+    await command('deny', id, '--reason', 'not today')
     await until(async () => (await task(taskId)).result?.status === 'completed')
     expect((await task(taskId)).result?.result).toMatchObject({
       isError: true,

@@ -3,7 +3,7 @@ import { apiAt, isOfWeir } from '../../../../../apps/http/fronts/proxy/apis.ts'
 
 const at = (method: string, path: string) => {
   const found = apiAt(method, path)
-  return found.kind === 'api' ? found.api.request.path : found.kind
+  return found.kind === 'api' ? found.api.request.routes[0]?.end : found.kind
 }
 
 describe('the API at a path', () => {

@@ -15,9 +15,9 @@ afterEach(() => proxy?.close())
 const refused: CallVerdict = {
   callId: 'call_2',
   name: 'exec',
-  verdict: 'refuse',
+  verdict: 'deny',
   text: 'No.',
-  code: 'guard.rejected',
+  code: 'guard.denied',
 }
 const hosts = [
   { ...messagesCase, headers: { 'x-claude-code-session-id': 's1' } },
@@ -60,7 +60,7 @@ it.each(['nothing', 'a guard that needs longer'])(
     const scripted = scriptedGuard({
       after: (_, n) => {
         if (n >= 3) return decided.promise
-        return [verdict('c1', isLate && n === 1 ? 'wait' : 'run'), verdict('c2', 'wait')]
+        return [verdict('c1', isLate && n === 1 ? 'pending' : 'allow'), verdict('c2', 'pending')]
       },
     })
     const guard: Pick<typeof scripted, 'conversation'> = {
@@ -80,9 +80,9 @@ it.each(['nothing', 'a guard that needs longer'])(
     const { url, sessions } = proxy
     const headers = { 'x-claude-code-session-id': 's1' }
     await fetch(`${url}/v1/messages`, { method: 'POST', body: messagesCase.request, headers })
-    expect(await sessions.verdictOn('s1', 'c1')).toMatchObject({ verdict: 'run' })
-    decided.resolve([verdict('c1', 'run'), verdict('c2', 'refuse')])
-    expect(await sessions.verdictOn('s1', 'c2')).toMatchObject({ verdict: 'refuse' })
+    expect(await sessions.verdictOn('s1', 'c1')).toMatchObject({ verdict: 'allow' })
+    decided.resolve([verdict('c1', 'allow'), verdict('c2', 'deny')])
+    expect(await sessions.verdictOn('s1', 'c2')).toMatchObject({ verdict: 'deny' })
     const waitedMs = waits.reduce<number>((sum, waitMs) => sum + (waitMs ?? 0), 0)
     expect(waitedMs).toBeLessThanOrEqual(limits.guestHoldMs)
   },

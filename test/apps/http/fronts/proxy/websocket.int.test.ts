@@ -57,7 +57,7 @@ describe.each([
 
   it('makes a host fall back to HTTP, whose calls are judged', async () => {
     const guard = scriptedGuard({
-      after: () => [{ callId: 'call_2', name: 'exec', verdict: 'run', text: '', code: '' }],
+      after: () => [{ callId: 'call_2', name: 'exec', verdict: 'allow', text: '', code: '' }],
     })
     proxy = await proxied(guard, (_, response) => sendJson(response, answer), '', veto)
     expect(await (await hostAsks()).text()).toContain('call_2')

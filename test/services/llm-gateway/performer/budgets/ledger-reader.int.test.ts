@@ -11,7 +11,7 @@ import { encode } from '../../../../../shared/codec/codec.ts'
 import type { Bus } from '../../../../../shared/contract/bus.ts'
 import type { BudgetReserved } from '../../../../../shared/contract/messages.ts'
 import { systemClock } from '../../../../../shared/lib/clock.ts'
-import { createLog } from '../../../../../shared/lib/log.ts'
+import { createLog } from '../../../../../shared/lib/log/log.ts'
 import { budgetLog } from '../../../../../shared/runtime/budgets/budget-log.ts'
 import { kafkaWorld } from '../../../../shared/bus/kafka/kafka-world.ts'
 

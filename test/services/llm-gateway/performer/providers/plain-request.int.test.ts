@@ -9,7 +9,7 @@ import {
 import { toolRef } from '../../../../../shared/agents/agents.ts'
 import type { HistoryEntry, ModelRequest } from '../../../../../shared/contract/messages.ts'
 import type { ProviderRequest } from '../../../../../shared/wire/exchange.ts'
-import { formRefusedBy } from '../../../../../shared/wire/faults/form-refused.ts'
+import { formRefusedBy } from '../../../../../shared/wire/faults/fault-table.ts'
 import { type Api, type Body, gatewayBefore, type Refusal } from '../../gateway-before.ts'
 import { agentOf, call, modelSays, result, tool, userSays } from '../../samples.ts'
 

@@ -6,8 +6,8 @@ import { messagesForm } from './messages-form.ts'
 import { responsesForm } from './responses-form.ts'
 import type { VetoForm } from './veto-form.ts'
 
-export function vetoFormOf({ request: { path } }: ModelFormat): VetoForm | undefined {
-  return forms[path]
+export function vetoFormOf({ request: { routes } }: ModelFormat): VetoForm | undefined {
+  return forms[routes[0]?.end ?? '']
 }
 
 const forms: Record<string, VetoForm> = {

@@ -28,8 +28,8 @@ function verdictsOn({ answer }: GuestAnswer): CallVerdict[] {
   const ids = new Set(JSON.stringify(answer).match(/\b(good|bad)_\d+/g))
   return [...ids].map((callId) =>
     callId.startsWith('bad')
-      ? { callId, name: 'exec', verdict: 'refuse', text: 'Never rm.', code: 'guard.rejected' }
-      : { callId, name: 'exec', verdict: 'run', text: '', code: '' },
+      ? { callId, name: 'exec', verdict: 'deny', text: 'Never rm.', code: 'guard.denied' }
+      : { callId, name: 'exec', verdict: 'allow', text: '', code: '' },
   )
 }
 
@@ -242,7 +242,7 @@ describe.each(sdkForms)('an SDK before the veto ($name)', ({ open, isStreamed })
       const answered = await chatOn().ask()
       expect(answered.calls).toEqual([])
       expect(answered.text).toContain(
-        'Weir has refused the calls of 4 answers in a row. The last refusal: exec (guard.rejected), Never rm.',
+        'Weir has refused the calls of 4 answers in a row. The last refusal: exec (guard.denied), Never rm.',
       )
     },
   )
@@ -332,9 +332,9 @@ describe.each(sdkForms)('an SDK before the veto ($name)', ({ open, isStreamed })
 const verdict: CallVerdict = {
   callId: 'good_1',
   name: 'exec',
-  verdict: 'refuse',
+  verdict: 'deny',
   text: 'No.',
-  code: 'guard.rejected',
+  code: 'guard.denied',
 }
 
 describe('the veto', () => {
@@ -345,14 +345,13 @@ describe('the veto', () => {
     async (body) => {
       const name = `exec${'\u001b[2J'}`
       const text = `No\n${'\u202e'}${'x'.repeat(9_000)}`
-      const refused = { callId: 'bad_1', name, verdict: 'refuse', text, code: 'guard.rejected' }
+      const refused = { callId: 'bad_1', name, verdict: 'deny', text, code: 'guard.denied' }
       const guard = scriptedGuard({ after: () => [refused as CallVerdict] })
       proxy = await proxied(guard, speaking(bad(1)), '', veto)
       const answered = await post(path, body)
-      if (body === request)
-        expect(answered.headers.get('x-weir')).toBe('ended; rule=guard.rejected')
+      if (body === request) expect(answered.headers.get('x-weir')).toBe('ended; rule=guard.denied')
       const shown = await answered.text()
-      expect(shown).toMatch(/The last refusal: exec \(guard\.rejected\), No x+…/)
+      expect(shown).toMatch(/The last refusal: exec \(guard\.denied\), No x+…/)
       expect(shown).not.toMatch(/\\u001b|\u202e|x{600}/)
     },
   )
@@ -416,7 +415,7 @@ describe('the veto', () => {
     proxy = await proxied(guarded(), speaking(bad(1), good), '', veto)
     const headers = { 'x-claude-code-session-id': 's1' }
     await (await post(path, request, headers)).text()
-    expect(await proxy.sessions.verdictOn('s1', 'good_1')).toMatchObject({ verdict: 'run' })
+    expect(await proxy.sessions.verdictOn('s1', 'good_1')).toMatchObject({ verdict: 'allow' })
   })
 
   it('cancels the wait for a verdict when the client leaves', async () => {

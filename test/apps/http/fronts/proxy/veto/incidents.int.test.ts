@@ -165,7 +165,7 @@ it('ends a turn in the log that the veto has ended for its client, and begins th
     await fronts?.close()
     const ends = await endsIn(join(dataFolder, 'weir.db'))
     expect(ends).toEqual([
-      ['failed', 'Weir has refused the calls of 4 answers in a row, the last one as call.rejected'],
+      ['failed', 'Weir has refused the calls of 4 answers in a row, the last one as call.denied'],
       ['answered', expect.any(String)],
     ])
   } finally {

@@ -29,7 +29,7 @@ describe.each(cases)('a recorded stream of %s under the veto', (api, { path, req
   function verdictsOn({ request: { format }, answer }: GuestAnswer): CallVerdict[] {
     const known = modelFormats.find((one) => one.name === format)
     if (known === undefined) throw new Error(format)
-    const verdict = code === '' ? 'run' : 'refuse'
+    const verdict = code === '' ? 'allow' : 'deny'
     return callIdsIn(known, answer as Record<string, unknown>).map((callId) => ({
       callId,
       name: '',

@@ -1,0 +1,82 @@
+// weir budget set, list, remove, prices.
+
+import { type Command, Option } from 'commander'
+import { notBlank, settingsOf, whichBus, withSettings } from '../flags.ts'
+
+const writes = [...whichBus, 'topicPrefix', 'logLevel', 'synchronous'] as const
+
+export function addBudgets(program: Command): void {
+  const budget = program.command('budget')
+
+  withSettings(budget.command('set'), [...writes])
+    .description(
+      'Set a budget, effective from the next model request. One of the same tenant, subject, window and unit is replaced.',
+    )
+    .option(
+      '--tenant <name>',
+      'the tenant; * counts each one; default: default, and * with --agent or --conversation *',
+    )
+    .option('--agent <name>', 'only this agent; * counts each one')
+    .option('--conversation <id>', 'only this conversation; * counts each one')
+    .addOption(
+      new Option('--window <window>', 'the time after which it begins again, in UTC')
+        .choices(['turn', 'day', 'month'])
+        .makeOptionMandatory(),
+    )
+    .option('--tokens <number>', 'no model request starts from this use on')
+    .option('--money <amount>', 'the same in money, such as 20USD')
+    .option('--soft-tokens <number>', 'an event reports this use')
+    .option('--soft-money <amount>', 'the same in money, such as 15USD')
+    .addOption(
+      new Option(
+        '--unpriced <rule>',
+        'the rule for models without a known price under --money; default: refuse',
+      ).choices(['allow', 'deny']),
+    )
+    .option('--by <name>', 'the name to record; default: the user of this system', notBlank)
+    .action(async (options) =>
+      (await import('../../../service/budgets/change.ts')).setBudget(
+        options,
+        await settingsOf(options),
+        process.stdout,
+      ),
+    )
+
+  withSettings(budget.command('list'), [...whichBus, 'topicPrefix'])
+    .description('List the budgets in force and their use.')
+    .option('--json', 'print one JSON object per line; see apps/service/budgets/list.ts')
+    .action(async (options) =>
+      (await import('../../../service/budgets/list.ts')).listBudgets(
+        options,
+        await settingsOf(options),
+        process.stdout,
+      ),
+    )
+
+  withSettings(budget.command('remove'), [...writes])
+    .description('Remove a budget, effective from the next model request.')
+    .argument('<id>', 'the id that weir budget list shows, such as acme/tenant/day/usd')
+    .option('--by <name>', 'the name to record; default: the user of this system', notBlank)
+    .action(async (id, options) =>
+      (await import('../../../service/budgets/change.ts')).removeBudget(
+        id,
+        options,
+        await settingsOf(options),
+        process.stdout,
+      ),
+    )
+
+  withSettings(budget.command('prices'), [...writes])
+    .description(
+      'Set own prices of models, in US dollars per million tokens. They win over the known prices. Without a file: remove them.',
+    )
+    .argument('[file]', 'a JSON file; see apps/service/budgets/prices.ts')
+    .option('--by <name>', 'the name to record; default: the user of this system', notBlank)
+    .action(async (file, options) =>
+      (await import('../../../service/budgets/prices.ts')).setPrices(
+        { file, ...options },
+        await settingsOf(options),
+        process.stdout,
+      ),
+    )
+}

@@ -1,0 +1,150 @@
+// weir guard run, register, mode, list, remove.
+
+import { Argument, type Command, Option } from 'commander'
+import { guardModes } from '../../../../shared/contract/guard/guard.ts'
+import { endWith } from '../../../terminal/text/ending.ts'
+import { keeping, listed, notBlank, settingsOf, whichBus, withSettings } from '../flags.ts'
+
+export function addGuard(program: Command): void {
+  const guard = program.command('guard')
+  addRun(guard)
+  addRegister(guard)
+  addMode(guard)
+  addList(guard)
+  addRemove(guard)
+}
+
+function addRun(guard: Command): void {
+  withSettings(guard.command('run'), [
+    ...whichBus,
+    'sessionTimeout',
+    'groupInstanceId',
+    'topicPrefix',
+    'logLevel',
+    ...keeping,
+    'replicationFactor',
+    'healthHost',
+    'healthPort',
+  ])
+    .description(
+      'Register a guard and run it beside the stages until SIGTERM or SIGINT. On Kafka, start it again for another instance. Serves health and metrics on its own port.',
+    )
+    .argument(
+      '<guard>',
+      'flow, opa, shell, spend, or a file: a module whose default export is a guard, or a function from options to a guard',
+    )
+    .addOption(modeOption())
+    .option('--options <file>', 'JSON options for a guard that is a function')
+    .option('--replace', 'replace another version with this name')
+    .action(async (given, options) =>
+      endWith(
+        await (await import('../../../service/guards/run.ts')).runGuardProcess(given, options),
+      ),
+    )
+}
+
+function addRegister(guard: Command): void {
+  withSettings(guard.command('register'), [
+    ...whichBus,
+    'sessionTimeout',
+    'topicPrefix',
+    'logLevel',
+    ...keeping,
+    'replicationFactor',
+    'synchronous',
+  ])
+    .description(
+      'Register a guard that runs elsewhere, for example in another language. Repeating the command changes nothing.',
+    )
+    .argument('<name>', '1 to 63 of a-z, 0-9 and -')
+    .requiredOption('--version <text>', 'the version, shown to people')
+    .requiredOption(
+      '--tools <pattern>',
+      'the tools to judge, optionally with =enforce or =shadow; repeat for more',
+      listed,
+    )
+    .requiredOption(
+      '--deadline-ms <milliseconds>',
+      'how long a round waits for the guard in enforce mode',
+    )
+    .addOption(
+      new Option('--on-timeout <what>', 'the result for its calls if it does not answer in time')
+        .choices(['deny', 'allow'])
+        .default('deny'),
+    )
+    .addOption(modeOption())
+    .option('--replace', 'replace another version with this name')
+    .action(async (name, options) => {
+      const settings = await settingsOf(options)
+      await (await import('../../../service/guards/register.ts')).registerElsewhere(
+        name,
+        options,
+        settings,
+        process.stdout,
+      )
+      const { busKindOf } = await import('../../../../shared/bus/kinds.ts')
+      const { isLocal, title } = busKindOf(settings)
+      if (isLocal)
+        process.stderr.write(
+          `on ${title} only weir guard run can run a guard: a guard in another language needs Kafka\n`,
+        )
+    })
+}
+
+function addMode(guard: Command): void {
+  withSettings(guard.command('mode'), [...whichBus, 'topicPrefix', 'logLevel', 'synchronous'])
+    .description(
+      'Switch a guard. enforce: calls wait for it. shadow: its verdicts are recorded and change nothing.',
+    )
+    .argument('<name>', 'the name of the guard')
+    .addArgument(new Argument('<mode>').choices(guardModes))
+    .option('--tools <pattern>', 'only this pattern of tools; repeat for more', listed)
+    .option('--by <name>', 'the name to record; default: the user of this system', notBlank)
+    .action(async (name, mode, options) =>
+      (await import('../../../service/guards/change.ts')).setGuardMode(
+        name,
+        mode,
+        options,
+        await settingsOf(options),
+        process.stdout,
+      ),
+    )
+}
+
+function addList(guard: Command): void {
+  withSettings(guard.command('list'), [...whichBus, 'topicPrefix'])
+    .description(
+      'List the registered guards: mode, rounds, rejections, late answers, latency, agreement.',
+    )
+    .option('--since <time>', "count since this time: 2026-07-29T10:12:03Z, '10m ago'", '24h ago')
+    .option('--json', 'print one JSON object per line; see apps/service/guards/list.ts')
+    .action(async (options) =>
+      (await import('../../../service/guards/list.ts')).listGuards(
+        options,
+        await settingsOf(options),
+        process.stdout,
+      ),
+    )
+}
+
+function addRemove(guard: Command): void {
+  withSettings(guard.command('remove'), [...whichBus, 'topicPrefix', 'logLevel', 'synchronous'])
+    .description('Remove a guard, effective from the next model response. Keeps its topic.')
+    .argument('<name>', 'the name of the guard')
+    .option('--by <name>', 'the name to record; default: the user of this system', notBlank)
+    .action(async (name, options) =>
+      (await import('../../../service/guards/change.ts')).removeRegisteredGuard(
+        name,
+        options,
+        await settingsOf(options),
+        process.stdout,
+      ),
+    )
+}
+
+function modeOption(): Option {
+  return new Option(
+    '--mode <mode>',
+    'the mode for all its tools; default: as registered, and shadow for a new guard',
+  ).choices(guardModes)
+}

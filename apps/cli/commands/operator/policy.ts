@@ -1,0 +1,95 @@
+// weir policy set, get, diff, unset.
+
+import type { Command } from 'commander'
+import { answers } from '../../../terminal/text/ending.ts'
+import { notBlank, settingsOf, whichBus, withSettings } from '../flags.ts'
+
+const agentFile: [string, string] = [
+  '--agent <file>',
+  "the agent file with the agent's own values; default: its newest message in the log",
+]
+
+export function addPolicy(program: Command): void {
+  const policy = program.command('policy')
+
+  withSettings(policy.command('set'), [...whichBus, 'topicPrefix', 'logLevel', 'synchronous'])
+    .description('Set values and keep the others. Works beside a running Weir, without a restart.')
+    .argument('<agent>', "the agent's name, or '*' for all")
+    .argument(
+      '[changes...]',
+      'KEY=VALUE: loop.identicalFailures=2, rule.cycle=shadow, rule.cycle=enforce, caps.rounds=10',
+    )
+    .option('--file <file>', 'JSON by key; replaces all values that are set for the agent')
+    .option(...agentFile)
+    .option('--by <name>', 'the name to record; default: the user of this system', notBlank)
+    .option(
+      '--json',
+      'print the changes, one JSON object per line; see apps/service/policy/difference.ts',
+    )
+    .action(async (agent, changes, options) =>
+      (await import('../../../service/policy/change.ts')).setPolicy(
+        agent,
+        { changes, ...fileOf(options) },
+        await settingsOf(options),
+        { out: process.stdout, errors: process.stderr },
+      ),
+    )
+
+  withSettings(policy.command('get'), [...whichBus, 'topicPrefix'])
+    .description('Show the set values of all agents; of one agent, every value with its origin.')
+    .argument('[agent]', "the agent's name, or '*' for the values for all agents")
+    .option(...agentFile)
+    .option('--json', 'print one JSON object per line; see apps/service/policy/shown-policy.ts')
+    .action(async (agent, options) =>
+      (await import('../../../service/policy/shown-policy.ts')).getPolicy(
+        agent,
+        fileOf(options),
+        await settingsOf(options),
+        process.stdout,
+      ),
+    )
+
+  withSettings(
+    answers(policy.command('diff'), { yes: 'there is no difference', no: 'there is one' }),
+    [...whichBus, 'topicPrefix'],
+  )
+    .description('Show the effect of changes. Without changes, show the effect of the set values.')
+    .argument('<agent>', "the agent's name, or '*' for all")
+    .argument('[changes...]', 'KEY=VALUE, as for weir policy set')
+    .option('--file <file>', 'JSON by key; replaces all values that are set for the agent')
+    .option(...agentFile)
+    .option('--json', 'print one JSON object per line; see apps/service/policy/difference.ts')
+    .action(async (agent, changes, options) => {
+      process.exitCode = await (await import('../../../service/policy/shown-policy.ts')).diffPolicy(
+        agent,
+        { changes, ...fileOf(options) },
+        await settingsOf(options),
+        process.stdout,
+      )
+    })
+
+  withSettings(policy.command('unset'), [...whichBus, 'topicPrefix', 'logLevel', 'synchronous'])
+    .description('Remove set values. The values of the agent file apply again.')
+    .argument('<agent>', "the agent's name, or '*' for the values for all agents")
+    .argument('[keys...]', 'the keys to remove; default: all')
+    .option(...agentFile)
+    .option('--by <name>', 'the name to record; default: the user of this system', notBlank)
+    .option(
+      '--json',
+      'print the changes, one JSON object per line; see apps/service/policy/difference.ts',
+    )
+    .action(async (agent, keys, options) =>
+      (await import('../../../service/policy/change.ts')).unsetPolicy(
+        agent,
+        keys,
+        fileOf(options),
+        await settingsOf(options),
+        { out: process.stdout },
+      ),
+    )
+}
+
+/** `agent` is the name of an argument already. */
+function fileOf<T extends { agent?: string }>({ agent, ...options }: T) {
+  return { ...options, ...(agent !== undefined && { agentFile: agent }) }
+}

@@ -1,0 +1,159 @@
+// Conversations: filters, a search, and a list that draws only the rows in the window.
+// CONSOLE-LIST-1. Every row has the height of the style, so a list of any length has its final height.
+
+import type { PricedConversation } from '../../../../history/conversations/conversations.ts'
+import { factTexts } from '../../../../history/facts-text.ts'
+import { html } from '../../../../page/kit/html.ts'
+import { alert, select } from '../../../../page/kit/parts.ts'
+import { counted, number } from '../../../../page/kit/texts.ts'
+import { moneyText } from '../../../../terminal/text/money-text.ts'
+import { conversationLink, span } from '../parts/ago.ts'
+import type { ConversationPages, Filters } from './conversation-pages.ts'
+
+export type ListContext = {
+  now: number
+  filters: Filters
+  /** The accepted values of each filter. Null: any value. */
+  accepted: Record<string, readonly string[] | null>
+  onFilter(key: string, value: string): void
+  /** On a narrow page, whether the filters behind the text are open. */
+  showsFilters: boolean
+  onToggle(): void
+}
+
+const names: Record<string, string> = {
+  outcome: 'outcome',
+  failureClass: 'class',
+  rule: 'rule',
+  intervention: 'intervention',
+  call: 'calls',
+  cap: 'limit',
+  agent: 'agent',
+  tenant: 'tenant',
+  guard: 'guard',
+}
+
+/** Rows in front of the window and behind it. */
+const margin = 10
+
+export function conversationsView(
+  pages: ConversationPages,
+  { now, filters, accepted, onFilter, showsFilters, onToggle }: ListContext,
+) {
+  const used = Object.values(filters).filter((value) => value !== '').length
+  const { rows, loaded, isWhole, isLoading, problem } = pages
+  const rest = isWhole ? '' : ', more below'
+  return html`<main class="list">
+    <h1 class="title">Conversations</h1>
+    <form class=${showsFilters ? 'filters open' : 'filters'} role="search" onSubmit=${(event: Event) => event.preventDefault()}>
+      <label>
+        <span class="name">text</span>
+        <input type="search" name="text" placeholder="in the loaded rows" onInput=${(event: Event) => pages.search((event.target as HTMLInputElement).value)} />
+      </label>
+      <button type="button" class="quiet toggle" aria-expanded=${showsFilters ? 'true' : 'false'} onClick=${onToggle}>
+        Filters${used === 0 ? '' : ` (${used})`}
+      </button>
+      ${Object.entries(names).map(([key, name]) => filter(key, { name, values: accepted[key] ?? null, value: filters[key] ?? '', onFilter }))}
+    </form>
+    <p class="faint" role="status">
+      ${counted(rows.length, 'conversation')}${rows.length === loaded ? '' : ` of ${number(loaded)} loaded`}${isLoading ? ', loading' : rest}
+    </p>
+    ${alert(problem)}
+    ${windowOf(pages, rows, now)}
+  </main>`
+}
+
+type Filter = {
+  name: string
+  values: readonly string[] | null
+  value: string
+  onFilter: ListContext['onFilter']
+}
+
+function filter(key: string, { name, values, value, onFilter }: Filter) {
+  const set = (given: string) => onFilter(key, given)
+  const onChange = (event: Event) => set((event.target as HTMLInputElement).value)
+  const any = [['', 'any']] as const
+  const choices = values?.map((one) => [one, one.replaceAll('_', ' ')] as const)
+  return html`<label key=${key} class="filter">
+    <span class="name">${name}</span>
+    ${
+      choices === undefined
+        ? html`<input type="text" name=${key} value=${value} placeholder="any" onChange=${onChange} />`
+        : select({ name: key, value, values: [...any, ...choices], onChange: set })
+    }
+  </label>`
+}
+
+/** Keeps CONSOLE-LIST-1. */
+function windowOf(pages: ConversationPages, rows: PricedConversation[], now: number) {
+  const height = rowHeight()
+  const top = document.querySelector<HTMLElement>('.rows')?.getBoundingClientRect().top ?? 0
+  const first = Math.max(0, Math.floor(-top / height) - margin)
+  const last = Math.min(rows.length, first + Math.ceil(innerHeight / height) + 2 * margin)
+  if (last > rows.length - 200 && !pages.isLoading && !pages.isWhole) queueMicrotask(pages.more)
+  const shown = rows.slice(first, last)
+  return html`<div class="rows" role="list" aria-label="Conversations" style=${{ height: `${rows.length * height}px` }}>
+    <div class="shown" style=${{ transform: `translateY(${first * height}px)` }}>
+      ${shown.map((one, place) => row(one, { place: first + place, total: rows.length, now }))}
+    </div>
+  </div>`
+}
+
+function row(
+  {
+    conversation,
+    agent,
+    question,
+    turns,
+    inputTokens,
+    outputTokens,
+    facts,
+    last,
+    money,
+  }: PricedConversation,
+  { place, total, now }: { place: number; total: number; now: number },
+) {
+  const why = last.cap ?? last.class
+  return html`<a
+    class="conversation-row" role="listitem" key=${conversation} data-place=${place}
+    aria-posinset=${place + 1} aria-setsize=${total} href=${conversationLink(conversation)}
+  >
+    <span class="question">${question ?? 'Its text is no longer in the log.'}</span>
+    <span class=${`outcome ${toneOf(last.outcome)}`}>${last.outcome}${why === null ? '' : ` (${why.replaceAll('_', ' ')})`}</span>
+    <span class="faint about"><span class="id">${conversation}</span>${agent === null ? '' : ` · ${agent}`}</span>
+    <span class="faint digits cost">
+      ${counted(turns, 'turn')} · ${number(inputTokens + outputTokens)} tokens${money === null ? '' : ` · ${moneyText(money)}`} · ${span(now - last.at)} ago
+    </span>
+    <span class="warning notable">${factTexts(facts).join('; ')}</span>
+  </a>`
+}
+
+/** The style decides it. */
+function rowHeight(): number {
+  const text = getComputedStyle(document.documentElement).getPropertyValue('--conversation-height')
+  return Number.parseFloat(text) || 64
+}
+
+/** The keys of the list: the next row, the one before. True: the key is used. */
+export function listKey(key: string): boolean {
+  if (key === '/') {
+    document.querySelector<HTMLInputElement>('input[type=search]')?.focus()
+    return true
+  }
+  if (key !== 'j' && key !== 'k') return false
+  const current = Number(
+    (document.activeElement as HTMLElement | null)?.dataset.place ?? (key === 'j' ? -1 : 0),
+  )
+  const next = document.querySelector<HTMLElement>(
+    `[data-place="${current + (key === 'j' ? 1 : -1)}"]`,
+  )
+  next?.focus({ preventScroll: true })
+  next?.scrollIntoView({ block: 'nearest' })
+  return true
+}
+
+function toneOf(outcome: string): string {
+  if (outcome === 'open') return 'faint'
+  return outcome === 'answered' ? 'good' : 'bad'
+}

@@ -1,0 +1,182 @@
+// Now: the work that is stopped, the savings, the use without progress, the open turns by the place
+// where each one is, and the health of the stages.
+
+import { html } from '../../../../page/kit/html.ts'
+import { figures, wideTable } from '../../../../page/kit/parts.ts'
+import { chart } from '../../../../page/kit/plot.ts'
+import { counted, number } from '../../../../page/kit/texts.ts'
+import { usdText } from '../../../../terminal/text/money-text.ts'
+import type { ConsoleState, ShownTurn, Spend, StopsOfMinute, TurnState } from '../console-state.ts'
+import { turnStates } from '../console-state.ts'
+import type { StagesData } from '../operator-state.ts'
+import { linkTo, span } from '../parts/ago.ts'
+import type { Polled } from '../parts/poll.ts'
+import { stagesView } from './stages-view.ts'
+
+const words: Record<TurnState, string> = {
+  person: 'wait for a person',
+  client: 'wait for their client',
+  stalled: 'stalled',
+  guard: 'wait for a guard',
+  tool: 'at a tool',
+  model: 'at the model',
+}
+
+export type NowContext = {
+  now: number
+  stages: Polled<StagesData>
+  onCancel: (turn: ShownTurn) => void
+}
+
+export function nowView(
+  { turns, stops, spend, health }: ConsoleState,
+  { now, stages, onCancel }: NowContext,
+) {
+  const { total, by, minutes } = stops
+  const open = turnStates.reduce((sum, state) => sum + turns.counts[state], 0) + turns.dropped
+  return html`<main class="now">
+    <h1 class="title">${open === 0 ? 'No turn is open' : `${counted(open, 'open turn')}`}</h1>
+    <ul class="states" aria-label="Open turns by state">
+      ${turnStates.map(
+        (state) => html`<li class=${`state ${state}${turns.counts[state] > 0 ? '' : ' none'}`}>
+          <b>${number(turns.counts[state])}</b> <span>${words[state]}</span>
+        </li>`,
+      )}
+    </ul>
+    <section aria-labelledby="stopped">
+      <h2 id="stopped">Stopped in the last hour</h2>
+      ${figures([
+        { name: 'calls stopped', value: number(total.calls) },
+        { name: 'turns stopped', value: number(total.turns) },
+        { name: 'rounds saved, at most', value: number(total.rounds) },
+        { name: 'tokens saved, at most', value: number(total.tokens) },
+      ])}
+      <figure>
+        <div class="chart" aria-hidden="true" ref=${stopsChart(minutes)}></div>
+        <figcaption>
+          <span>Stopped in each minute:</span>
+          <span class="series calls">calls</span>
+          <span class="series turns">turns</span>
+        </figcaption>
+      </figure>
+      ${by.length === 0 ? html`<p class="faint">Nothing was stopped.</p>` : stopsTable(by)}
+    </section>
+    <section aria-labelledby="spend">
+      <h2 id="spend">Spent without progress in the last hour</h2>
+      ${spendView(spend)}
+    </section>
+    <section aria-labelledby="turns">
+      <h2 id="turns">Open turns</h2>
+      ${turns.shown.length === 0 ? html`<p class="faint">None.</p>` : turnsTable(turns.shown, { now, onCancel })}
+      ${
+        open > turns.shown.length &&
+        html`<p class="faint">${counted(open - turns.shown.length, 'further turn')} not shown.</p>`
+      }
+    </section>
+    <section aria-labelledby="health">
+      <h2 id="health">Stages and health</h2>
+      ${stagesView(stages, now)}
+      <ul class="health">
+        <li class=${health.problem === null ? '' : 'bad'}>
+          ${health.problem ?? `The console is ${counted(health.behind, 'record')} behind the log.`}
+        </li>
+        <li>
+          ${health.newestAt === null ? 'It has read no record yet.' : `Its newest record is ${span(now - health.newestAt)} old.`}
+        </li>
+        <li class=${health.deadLetters > 0 ? 'warning' : ''}>
+          ${counted(health.deadLetters, 'dead letter')}${health.deadLetters > 0 ? html`: <a href="#/letters">show them</a>.` : '.'}
+        </li>
+        <li>${counted(health.viewers, 'open page')} of the console.</li>
+      </ul>
+    </section>
+  </main>`
+}
+
+function spendView({ total, by }: ConsoleState['spend']) {
+  if (by.length === 0)
+    return html`<p class="faint">No round was without a new result, as far as the loop-detector has judged.</p>`
+  return html`
+    ${figures([
+      { name: 'turns', value: number(total.turns) },
+      { name: 'rounds, at least', value: number(total.rounds) },
+      { name: 'tokens, at least', value: number(total.tokens) },
+      { name: 'money, at least', value: spentMoney(total) },
+    ])}
+    ${wideTable(
+      'Use without progress by agent',
+      {
+        rows: by,
+        row: ({ agent }) => ({ key: agent, 'data-spend': agent }),
+        columns: [
+          { title: 'agent', cell: ({ agent }) => agent },
+          { title: 'turns', class: 'digits', cell: ({ turns }) => number(turns) },
+          { title: 'rounds', class: 'digits', cell: ({ rounds }) => number(rounds) },
+          { title: 'tokens', class: 'digits', cell: ({ tokens }) => number(tokens) },
+          { title: 'money', class: 'digits', cell: spentMoney },
+        ],
+      },
+      'below',
+    )}
+    <p class="faint">
+      Rounds that the loop-detector names as evidence of a loop, also by a rule in shadow. Money is
+      known for model requests under a budget in money.
+    </p>`
+}
+
+function spentMoney({ usd, priced }: Spend): string {
+  return priced === 0 ? 'not known' : usdText(usd)
+}
+
+function stopsChart(minutes: StopsOfMinute[]) {
+  const ats = minutes.map(({ at }) => at)
+  return chart(ats, [
+    { colour: 'calls', shape: 'bars', values: minutes.map(({ calls }) => calls) },
+    { colour: 'turns', shape: 'bars', values: minutes.map(({ turns }) => turns) },
+  ])
+}
+
+function stopsTable(by: ConsoleState['stops']['by']) {
+  return wideTable('Stops by agent and rule', {
+    rows: by,
+    row: ({ agent, rule }) => ({ key: `${agent}/${rule}` }),
+    columns: [
+      { title: 'agent', cell: ({ agent }) => agent },
+      { title: 'rule', cell: ({ rule }) => rule },
+      { title: 'calls', class: 'digits', cell: ({ calls }) => number(calls) },
+      { title: 'turns', class: 'digits', cell: ({ turns }) => number(turns) },
+      { title: 'reminders', class: 'digits', cell: ({ reminders }) => number(reminders) },
+      { title: 'rounds saved', class: 'digits', cell: ({ rounds }) => number(rounds) },
+      { title: 'tokens saved', class: 'digits', cell: ({ tokens }) => number(tokens) },
+    ],
+  })
+}
+
+function turnsTable(
+  shown: ShownTurn[],
+  { now, onCancel }: { now: number; onCancel: (turn: ShownTurn) => void },
+) {
+  return wideTable('Open turns', {
+    rows: shown,
+    row: ({ conversation, startedAt }) => ({ key: `${conversation}/${startedAt}` }),
+    columns: [
+      { title: 'state', cell: stateCell },
+      { title: 'since', class: 'digits', cell: ({ since }) => span(now - since) },
+      { title: 'conversation', class: 'id', cell: ({ conversation }) => linkTo(conversation) },
+      { title: 'agent', cell: ({ agent }) => agent },
+      { title: 'round', class: 'digits', cell: ({ round }) => number(round) },
+      { title: 'open', class: 'digits', cell: ({ startedAt }) => span(now - startedAt) },
+      {
+        title: html`<span class="unseen">stop</span>`,
+        cell: (turn) =>
+          html`<button type="button" class="quiet" onClick=${() => onCancel(turn)}>Stop…</button>`,
+      },
+    ],
+  })
+}
+
+function stateCell({ state, detail, idle }: ShownTurn) {
+  return html`
+    <span class=${`badge ${state}`}>${state}</span>
+    ${detail !== '' && html` <span class="faint">${detail}</span>`}
+    ${idle > 0 && html` <span class="warning">${counted(idle, 'round')} without progress</span>`}`
+}

@@ -1,0 +1,137 @@
+// The changes of budgets: a new one, other amounts, and a removal, each with its command.
+
+import { shellWord } from '../../../../terminal/shell-word.ts'
+import type { BudgetsData } from '../operator-state.ts'
+import type { Change, Field } from '../parts/confirmation.ts'
+import { send } from '../parts/server.ts'
+
+type Budget = BudgetsData['budgets'][number]
+type Values = Record<string, string>
+
+const text = { kind: 'text', values: null } as const
+
+const subjectFields: Field[] = [
+  {
+    ...text,
+    name: 'tenant',
+    label: 'Tenant, such as acme; * counts each one',
+    value: '',
+    isOptional: true,
+  },
+  {
+    name: 'subject',
+    label: 'It limits the use of',
+    value: 'tenant',
+    kind: 'text',
+    values: ['tenant', 'agent', 'conversation'],
+  },
+  {
+    ...text,
+    name: 'name',
+    label: 'Agent or conversation; * counts each one',
+    value: '',
+    isOptional: true,
+  },
+  {
+    name: 'window',
+    label: 'In each',
+    value: 'day',
+    kind: 'text',
+    values: ['turn', 'day', 'month'],
+  },
+  { name: 'unit', label: 'Unit', value: 'usd', kind: 'text', values: ['usd', 'tokens'] },
+]
+
+/** An empty amount is none. */
+function amountFields({ hard, soft, unpriced }: { hard: string; soft: string; unpriced: string }) {
+  const optional = { ...text, isOptional: true }
+  return [
+    {
+      ...optional,
+      name: 'hard',
+      label: 'No model request from, such as 20USD',
+      value: hard,
+    },
+    { ...optional, name: 'soft', label: 'An event from, such as 15USD', value: soft },
+    {
+      name: 'unpriced',
+      label: 'Models of unknown price, under money',
+      kind: 'text',
+      value: unpriced,
+      values: ['deny', 'allow'],
+    },
+  ] satisfies Field[]
+}
+
+export function newBudget(onChanged: () => void): Change {
+  return budgetChange('Set a budget?', {}, subjectFields, { onChanged, unpriced: 'deny' })
+}
+
+/** Undefined: its record cannot be read. */
+export function changedBudget(budget: Budget, onChanged: () => void): Change | undefined {
+  const { id, tenant, scope, name, window, unit, hard, soft, unpriced } = budget
+  if (tenant === null || scope === null || window === null || unit === null) return undefined
+  const fixed = { tenant, subject: scope, name: name ?? '', window, unit }
+  const amounts = { hard: amountText(hard, unit), soft: amountText(soft, unit) }
+  const options = { onChanged, unpriced: unpriced ?? 'deny', ...amounts }
+  return budgetChange(`Change ${id}?`, fixed, [], options)
+}
+
+type BudgetChange = { onChanged(): void; unpriced: string; hard?: string; soft?: string }
+
+function budgetChange(
+  title: string,
+  fixed: Values,
+  fields: Field[],
+  { onChanged, hard = '', soft = '', unpriced }: BudgetChange,
+): Change {
+  const all = [...fields, ...amountFields({ hard, soft, unpriced })]
+  return {
+    title,
+    text: 'It counts from the next model request on, on every process of the deployment, until it is removed. It replaces a budget of the same tenant, subject, window and unit.',
+    fields: fixed.unit === 'tokens' ? all.filter(({ name }) => name !== 'unpriced') : all,
+    label: 'Set the budget',
+    command: (values) => setCommand({ ...values, ...fixed }),
+    async send(values) {
+      await send('budget', { unpriced, name: '', ...values, ...fixed })
+      onChanged()
+      return 'The budget is set.'
+    },
+  }
+}
+
+function setCommand(values: Values): string {
+  const { tenant = '', subject = '', name = '', window = '', unit = '' } = values
+  const { hard = '', soft = '', unpriced = '' } = values
+  const amount = unit === 'tokens' ? 'tokens' : 'money'
+  return [
+    'weir budget set',
+    ...(tenant === '' ? [] : [`--tenant ${shellWord(tenant)}`]),
+    ...(subject === 'tenant' ? [] : [`--${subject} ${shellWord(name)}`]),
+    `--window ${window}`,
+    ...(hard === '' ? [] : [`--${amount} ${shellWord(hard)}`]),
+    ...(soft === '' ? [] : [`--soft-${amount} ${shellWord(soft)}`]),
+    ...(unit === 'usd' && unpriced === 'allow' ? ['--unpriced allow'] : []),
+  ].join(' ')
+}
+
+/** In the form that weir budget set reads. */
+function amountText(amount: number | null, unit: 'tokens' | 'usd'): string {
+  if (amount === null) return ''
+  return unit === 'tokens' ? `${amount}` : `${(amount / 1e9).toFixed(9).replace(/\.?0+$/, '')}USD`
+}
+
+export function budgetRemoval(id: string, onChanged: () => void): Change {
+  return {
+    title: `Remove ${id}?`,
+    text: 'From the next model request on, nothing is limited by it. Its past use stays in the log.',
+    fields: [],
+    label: 'Remove the budget',
+    command: () => `weir budget remove ${shellWord(id)}`,
+    async send() {
+      await send('budget-remove', { id })
+      onChanged()
+      return `${id} is removed.`
+    },
+  }
+}

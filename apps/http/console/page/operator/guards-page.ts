@@ -1,0 +1,110 @@
+// The page of guards and policies: its data, the chosen agent and threshold, and its parts.
+
+import { html } from '../../../../page/kit/html.ts'
+import { alert, select, status } from '../../../../page/kit/parts.ts'
+import type { GuardsData, PoliciesData, WhatIfData } from '../operator-state.ts'
+import type { Confirmations } from '../parts/confirmation.ts'
+import { polled } from '../parts/poll.ts'
+import { guardsView } from './guards-view.ts'
+import type { OperatorPage } from './operator-page.ts'
+import { agentName, isThreshold, policiesView, valueChange } from './policies-view.ts'
+import { whatIfView } from './what-if-view.ts'
+
+const refreshMs = 5_000
+
+export function guardsPage(onChange: () => void, confirmations: Confirmations): OperatorPage {
+  const guards = polled<GuardsData>(onChange, refreshMs)
+  const policies = polled<PoliciesData>(() => {
+    if (agent === undefined && policies.data !== undefined) {
+      agent = policies.data.agent
+      judge()
+    }
+    onChange()
+  }, null)
+  const whatIf = polled<WhatIfData>(onChange, null)
+  /** Undefined: the server names the first one. */
+  let agent: string | undefined
+  let key = 'loop.identicalFailures'
+  let place: number | null = null
+
+  function loadAgent(): void {
+    policies.open(`policies${agent === undefined ? '' : `?${new URLSearchParams({ agent })}`}`)
+    judge()
+  }
+
+  function judge(): void {
+    place = null
+    if (agent === undefined) return
+    whatIf.open(`what-if?${new URLSearchParams({ agent, key })}`)
+  }
+
+  const context = {
+    confirmations,
+    onAgent(given: string) {
+      agent = given
+      loadAgent()
+    },
+    onChanged() {
+      guards.refresh()
+      loadAgent()
+    },
+  }
+
+  return {
+    open() {
+      guards.open('guards')
+      loadAgent()
+    },
+    leave() {
+      guards.leave()
+      policies.leave()
+      whatIf.leave()
+    },
+    view() {
+      const { data, problem } = policies
+      const agents = (data?.agents ?? []).map((one) => [one, agentName(one)] as const)
+      const keys = Object.keys(data?.policy.effective ?? {}).filter(isThreshold)
+      return html`<main class="operator">
+        <h1 class="title">Guards and policies</h1>
+        ${status(confirmations.note, 'good')}
+        <section aria-labelledby="guards-title">
+          <h2 id="guards-title">Guards, in the last hour</h2>
+          ${alert(guards.problem)}
+          ${guards.data === undefined ? html`<p class="faint">Reading the verdicts.</p>` : guardsView(guards.data.guards, context)}
+        </section>
+        <section aria-labelledby="agent-title">
+          <h2 id="agent-title">Policy of an agent</h2>
+          <label class="field">
+            <span>Agent</span>
+            ${select({ name: 'agent', value: agent, values: agents, onChange: context.onAgent })}
+          </label>
+          ${alert(problem)}
+        </section>
+        <section aria-labelledby="what-if-title">
+          <h2 id="what-if-title">What if a threshold were another?</h2>
+          ${whatIfView(whatIf, {
+            key,
+            keys: keys.length === 0 ? [key] : keys,
+            place,
+            onKey(given) {
+              key = given
+              judge()
+            },
+            onPlace(given) {
+              place = given
+              onChange()
+            },
+            onSet(value) {
+              if (agent !== undefined)
+                confirmations.open(valueChange(agent, key, { value, context }))
+            },
+          })}
+        </section>
+        <section aria-labelledby="values-title">
+          <h2 id="values-title">Values in force${agent === undefined ? '' : ` for ${agentName(agent)}`}</h2>
+          ${data === undefined ? html`<p class="faint">Reading the policy.</p>` : policiesView(data, context)}
+        </section>
+      </main>`
+    },
+  }
+}

@@ -1,0 +1,189 @@
+// The registered guards: mode, verdicts over time, latency, silence, and the shadow against the
+// enforced verdicts.
+
+import { html } from '../../../../page/kit/html.ts'
+import { card, cards, type Figure, figures } from '../../../../page/kit/parts.ts'
+import { chart } from '../../../../page/kit/plot.ts'
+import { counted, number } from '../../../../page/kit/texts.ts'
+import { shellWord } from '../../../../terminal/shell-word.ts'
+import type { ConsoleGuard } from '../operator-state.ts'
+import { personName, span } from '../parts/ago.ts'
+import type { Change, Confirmations } from '../parts/confirmation.ts'
+import { send } from '../parts/server.ts'
+
+export type GuardsContext = { confirmations: Confirmations; onChanged(): void }
+
+export function guardsView(guards: ConsoleGuard[], context: GuardsContext) {
+  const hasRules = guards.some(({ rules }) => rules !== null)
+  return html`
+    ${
+      guards.length === 0
+        ? html`<p class="faint">No guard is registered: <code>weir guard run FILE</code> registers one.</p>`
+        : cards(
+            'Guards',
+            guards.map((guard) => guardCard(guard, context)),
+          )
+    }
+    ${
+      !hasRules &&
+      html`<p class="buttons">
+        <button type="button" onClick=${() => context.confirmations.open(rulesChange(undefined, context))}>Set approval rules…</button>
+        <span class="faint">No rule sends a call to a person.</span>
+      </p>`
+    }`
+}
+
+const exampleRules = '[{ "name": "money", "tools": ["refund"] }]'
+
+/** `guard` undefined: there are no rules yet. */
+function rulesChange(guard: ConsoleGuard | undefined, { onChanged }: GuardsContext): Change {
+  const waitMs = guard?.deadlineMs ?? 3_600_000
+  const value = `{ "waitMs": ${waitMs}, "rules": ${pretty(guard?.rules ?? exampleRules)} }`
+  return {
+    title: 'Set the rules of the approval guard?',
+    text: 'From the next model response on, calls that a rule names wait for a person. These rules replace all others, and all of them enforce.',
+    fields: [
+      { name: 'rules', label: 'Rules, as JSON', value: pretty(value), values: null, kind: 'lines' },
+    ],
+    label: 'Set the rules',
+    command: () => 'weir approvals rules rules.json   # a file with this text',
+    async send({ rules = '' }) {
+      await send('approval-rules', { rules })
+      onChanged()
+      return 'The rules are set.'
+    },
+  }
+}
+
+function guardCard(guard: ConsoleGuard, context: GuardsContext) {
+  const { name, version, mode, tools, deadlineMs, onTimeout, agreement, rules, setBy } = guard
+  const { confirmations } = context
+  const isQuiet = guard.rounds === 0 && guard.late === 0
+  const limit = deadlineMs < 60_000 ? `${number(deadlineMs)} ms` : span(deadlineMs)
+  const otherModes = (['shadow', 'enforce'] as const).filter((one) => one !== mode)
+  return card(
+    {
+      kind: 'guard',
+      id: name,
+      head: html`<span class="faint">${version}</span>
+        <span class=${`badge mode ${mode}`}>${mode}</span>
+        ${setBy !== '' && html`<span class="faint">set by ${personName(setBy)}, ${new Date(guard.registeredAt).toLocaleString()}</span>`}
+        <span class="faint deadline">${limit} to answer, otherwise its calls ${onTimeout === 'deny' ? 'are denied' : 'run'}</span>`,
+    },
+    html`<p class="faint patterns">
+        Tools:${' '}
+        ${tools.map(({ pattern, mode: own }, place) => html`${place > 0 && ', '}<code>${pattern}</code>${mode === 'mixed' && ` (${own})`}`)}
+      </p>
+      ${figures(figuresOf(guard))}
+      ${isQuiet ? html`<p class="faint">It judged no round in the last hour.</p>` : charts(guard)}
+      ${agreement !== undefined && html`<p class="faint">It agrees with other guards on ${Math.round(agreement * 1000) / 10} % of the calls that they judge too.</p>`}
+      ${rules !== null && html`<h3>Rules of the approval guard</h3><pre class="quote" tabindex="0" aria-label="Rules">${pretty(rules)}</pre>`}
+      <p class="buttons">
+        ${rules !== null && html`<button type="button" onClick=${() => confirmations.open(rulesChange(guard, context))}>Change the rules…</button>`}
+        ${otherModes.map((one) => html`<button type="button" onClick=${() => confirmations.open(modeChange(guard, one, context))}>${one === 'shadow' ? 'Shadow…' : 'Enforce…'}</button>`)}
+        <span class="faint">Remove it: <code>weir guard remove ${name}</code></span>
+      </p>`,
+  )
+}
+
+function figuresOf(guard: ConsoleGuard): Figure[] {
+  const { rounds, rejected, asked, wouldHaveRejected, wouldHaveAsked, late, letThrough } = guard
+  return [
+    { name: 'rounds judged', value: number(rounds) },
+    {
+      name: 'calls rejected',
+      value: number(rejected),
+      about: asked > 0 && `${number(asked)} sent to a person`,
+    },
+    {
+      name: 'in shadow, would reject',
+      value: number(wouldHaveRejected),
+      about: wouldHaveAsked > 0 && `${number(wouldHaveAsked)} to a person`,
+    },
+    {
+      name: 'rounds late or silent',
+      value: number(late),
+      about: letThrough > 0 && `${counted(letThrough, 'call')} let through`,
+      isBad: late > 0,
+    },
+  ]
+}
+
+function charts(guard: ConsoleGuard) {
+  const { minutes, p50Ms, p99Ms = p50Ms ?? 0 } = guard
+  const verdicts = chart(
+    minutes.map(({ at }) => at),
+    verdictSeries(guard),
+  )
+  return html`<div class="charts">
+    <figure>
+      <div class="chart" aria-hidden="true" ref=${verdicts}></div>
+      <figcaption>
+        <span>Verdicts on calls:</span>
+        <span class="series passes">pass</span>
+        <span class="series would">would reject</span>
+        <span class="series rejects">reject</span>
+      </figcaption>
+    </figure>
+    <figure>
+      <div class="chart" aria-hidden="true" ref=${latencyChart(guard)}></div>
+      <figcaption>
+        <span>Latency, median of each minute.</span>
+        <span>${p50Ms === undefined ? 'No answer was in time.' : `Half within ${number(p50Ms)} ms, 99 of 100 within ${number(p99Ms)} ms.`}</span>
+      </figcaption>
+    </figure>
+  </div>`
+}
+
+/** A person's decision takes seconds or hours. */
+function latencyChart({ minutes }: ConsoleGuard) {
+  const isSlow = minutes.some(({ p50Ms }) => (p50Ms ?? 0) >= 10_000)
+  const values = minutes.map(({ p50Ms }) => (isSlow && p50Ms !== null ? p50Ms / 1000 : p50Ms))
+  return chart(
+    minutes.map(({ at }) => at),
+    [{ colour: 'latency', shape: 'line', values }],
+    { least: 10, unit: isSlow ? ' s' : ' ms' },
+  )
+}
+
+/** The lower parts are drawn over the sums. */
+function verdictSeries({ minutes }: ConsoleGuard) {
+  const bars = (colour: string, countOf: (minute: ConsoleGuard['minutes'][number]) => number) =>
+    ({ colour, shape: 'bars', values: minutes.map(countOf) }) as const
+  return [
+    bars('passes', ({ passes, wouldReject, rejects }) => passes + wouldReject + rejects),
+    bars('would', ({ wouldReject, rejects }) => wouldReject + rejects),
+    bars('rejects', ({ rejects }) => rejects),
+  ]
+}
+
+function modeChange(
+  { name, wouldHaveRejected }: ConsoleGuard,
+  mode: 'shadow' | 'enforce',
+  { onChanged }: GuardsContext,
+) {
+  const effect =
+    mode === 'enforce'
+      ? `From the next model response on, calls wait for ${name}, and its rejections count. In shadow it would have rejected ${counted(wouldHaveRejected, 'call')} in the last hour.`
+      : `From the next model response on, no call waits for ${name}. Its verdicts are recorded and change nothing.`
+  return {
+    title: `Switch ${name} to ${mode}?`,
+    text: effect,
+    fields: [],
+    label: `Switch to ${mode}`,
+    command: () => `weir guard mode ${shellWord(name)} ${mode}`,
+    async send() {
+      await send('guard-mode', { guard: name, mode })
+      onChanged()
+      return `${name} is switched to ${mode}.`
+    },
+  }
+}
+
+function pretty(json: string): string {
+  try {
+    return JSON.stringify(JSON.parse(json), null, 2)
+  } catch {
+    return json
+  }
+}

@@ -1,0 +1,121 @@
+// The policy of an agent: each value with its origin, and a change behind a confirmation.
+
+import { html } from '../../../../page/kit/html.ts'
+import { wideTable } from '../../../../page/kit/parts.ts'
+import { shellWord } from '../../../../terminal/shell-word.ts'
+import type { PoliciesData } from '../operator-state.ts'
+import { personName } from '../parts/ago.ts'
+import type { Confirmations, Field } from '../parts/confirmation.ts'
+import { send } from '../parts/server.ts'
+
+export type PoliciesContext = {
+  confirmations: Confirmations
+  onAgent(agent: string): void
+  onChanged(): void
+}
+
+type Value = NonNullable<PoliciesData['policy']['effective']>[string]
+
+const everyAgent = '*'
+
+const origins: Record<Value['origin'], string> = {
+  operator: 'set for this agent',
+  'operator-all': 'set for all agents',
+  'operator-limits': "the operator's caps",
+  'agent-file': 'agent file',
+  log: "the agent's newest message",
+  default: 'default',
+  'each-agent': "each agent's own value",
+  unknown: "unknown: the agent's own value",
+}
+
+export function agentName(agent: string): string {
+  return agent === everyAgent ? 'all agents' : agent
+}
+
+export function policiesView({ agent, policy }: PoliciesData, context: PoliciesContext) {
+  const { effective, set, setBy, setAt, leftAside } = policy
+  const { confirmations } = context
+  const buttons = (key: string, value: string | null) => {
+    const change = () => confirmations.open(valueChange(agent, key, { value, context }))
+    const unset = () => confirmations.open(valueRemoval(agent, key, context))
+    return html`
+      <button type="button" class="quiet" data-key=${key} onClick=${change}>Change…</button>
+      ${Object.hasOwn(set, key) && html` <button type="button" class="quiet" onClick=${unset}>Unset…</button>`}`
+  }
+  return html`
+    ${wideTable('Values of the policy', {
+      class: 'policy',
+      rows: Object.entries(effective ?? {}),
+      row: ([key, { origin }]) => ({ key, class: origin.startsWith('operator') ? 'set' : '' }),
+      columns: [
+        { title: 'key', cell: ([key]) => html`<code>${key}</code>` },
+        { title: 'value', cell: ([, value]) => valueText(value) },
+        {
+          title: html`<span class="unseen">change</span>`,
+          cell: ([key, { value }]) => buttons(key, value),
+        },
+        { title: 'origin', class: () => 'faint', cell: ([, { origin }]) => origins[origin] },
+      ],
+    })}
+    <p class="faint">
+      ${setBy === null ? 'Nothing is set for it by an operator.' : `Last set by ${personName(setBy)}, ${new Date(setAt ?? 0).toLocaleString()}.`}
+      ${leftAside.map(({ key, text }) => html` <span class="bad">Ignored: ${key} ${text}.</span>`)}
+    </p>`
+}
+
+function valueText({ value, origin, atMost }: Value): string {
+  if (origin === 'unknown' || origin === 'each-agent') return '?'
+  if (value === null) return 'not capped'
+  return atMost === true ? `at most ${value}` : value
+}
+
+/** `value`: the first value of the field. */
+export function valueChange(
+  agent: string,
+  key: string,
+  { value, context }: { value: string | null; context: PoliciesContext },
+) {
+  return {
+    title: `Change ${key} for ${agentName(agent)}?`,
+    text: 'It counts from the next model response on, without a restart.',
+    fields: [fieldOf(key, value)],
+    label: 'Set the value',
+    command: (values: Record<string, string>) =>
+      `weir policy set ${shellWord(agent)} ${shellWord(`${key}=${values.value ?? ''}`)}`,
+    async send(values: Record<string, string>) {
+      await send('policy', { agent, key, value: values.value ?? '' })
+      context.onChanged()
+      return `${key} is ${values.value} for ${agentName(agent)}.`
+    },
+  }
+}
+
+function valueRemoval(agent: string, key: string, { onChanged }: PoliciesContext) {
+  return {
+    title: `Unset ${key} for ${agentName(agent)}?`,
+    text: 'The value of the agent file applies again, from the next model response on.',
+    fields: [],
+    label: 'Unset the value',
+    command: () => `weir policy unset ${shellWord(agent)} ${shellWord(key)}`,
+    async send() {
+      await send('policy-unset', { agent, key })
+      onChanged()
+      return `${key} is no longer set for ${agentName(agent)}.`
+    },
+  }
+}
+
+function fieldOf(key: string, value: string | null): Field {
+  const common = { name: 'value', label: key, kind: 'number' } as const
+  if (key.startsWith('rule.'))
+    return { ...common, values: ['enforce', 'shadow'], value: value ?? 'shadow' }
+  if (key === 'loop.schemaFailureEndsTurn')
+    return { ...common, values: ['true', 'false'], value: value ?? 'true' }
+  return { ...common, values: null, value: value ?? '' }
+}
+
+/** The keys that a slider can try. */
+export function isThreshold(key: string): boolean {
+  return fieldOf(key, null).values === null
+}

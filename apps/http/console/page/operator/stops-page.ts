@@ -1,0 +1,142 @@
+// The stop switch: the stops in force, a new stop, and a release.
+
+import { html } from '../../../../page/kit/html.ts'
+import { card } from '../../../../page/kit/parts.ts'
+import { shellWord } from '../../../../terminal/shell-word.ts'
+import type { StopsData } from '../operator-state.ts'
+import { personName, span } from '../parts/ago.ts'
+import type { Change, Confirmations } from '../parts/confirmation.ts'
+import { send } from '../parts/server.ts'
+import { type OperatorPage, operatorPage } from './operator-page.ts'
+
+type Stop = StopsData['stops'][number]
+type Scope = NonNullable<Stop['scope']>
+
+const scopes: Record<Scope, { label: string; field: string; effect: string }> = {
+  all: { label: 'All agents', field: '', effect: 'No model request and no call starts.' },
+  tenant: {
+    label: 'One tenant',
+    field: 'Tenant',
+    effect: 'No model request and no call of its conversations starts.',
+  },
+  agent: {
+    label: 'One agent',
+    field: 'Agent',
+    effect: 'No model request and no call of this agent starts.',
+  },
+  tool: {
+    label: 'Tools',
+    field: 'Pattern of tool names, such as pay_*',
+    effect: 'Calls of these tools are rejected. Turns go on without them.',
+  },
+  conversation: {
+    label: 'One conversation',
+    field: 'Conversation',
+    effect: 'No model request and no call of this conversation starts.',
+  },
+}
+
+const scopeNames = Object.keys(scopes) as Scope[]
+
+export function stopsPage(onChange: () => void, confirmations: Confirmations): OperatorPage {
+  return operatorPage<StopsData>(onChange, confirmations, {
+    path: 'stops',
+    refreshMs: 2_000,
+    label: 'Stops in force',
+    intro:
+      'A stop counts within a second, on every process of the deployment, and until its release. The reason is for users, models and colleagues.',
+    title: titleOf,
+    cards: ({ stops }, { now, refresh }) =>
+      stops.map((stop) => stopCard(stop, { now, confirmations, refresh })),
+    below: (data, { now, refresh }) => html`
+      <section aria-labelledby="new-stop">
+        <h2 id="new-stop">Stop</h2>
+        <p class="buttons">
+          ${scopeNames.map((scope) => html`<button type="button" class="reject" onClick=${() => confirmations.open(newStop(scope, '', refresh))}>${scopes[scope].label}…</button>`)}
+        </p>
+      </section>
+      ${releasedView(data?.released ?? [], now)}`,
+  })
+}
+
+function stopCard(
+  { id, mode, reason, setBy, setAt }: Stop,
+  context: { now: number; confirmations: Confirmations; refresh: () => void },
+) {
+  const { now, confirmations, refresh } = context
+  return card(
+    {
+      kind: 'stop',
+      class: 'stopped',
+      id,
+      head: html`${mode !== null && html`<span class="badge">${mode}</span>`}
+        ${setAt !== null && html`<span class="faint deadline">${span(now - setAt)} ago by ${personName(setBy ?? '')}</span>`}`,
+    },
+    html`<p class="reason">${reason ?? 'The record cannot be read. Nothing starts until it is released.'}</p>
+      <p class="buttons">
+        <button type="button" onClick=${() => confirmations.open(release(id, refresh))}>Release…</button>
+      </p>`,
+  )
+}
+
+function releasedView(released: StopsData['released'], now: number) {
+  if (released.length === 0) return false
+  return html`<section aria-labelledby="released">
+    <h2 id="released">Released lately</h2>
+    <ul class="decided">
+      ${released.map((one) => html`<li key=${one.id} data-released=${one.id}><code>${one.id}</code> <span>by ${personName(one.releasedBy)}</span> <span class="faint">${span(now - one.releasedAt)} ago</span></li>`)}
+    </ul>
+  </section>`
+}
+
+/** `name`: the first value of its field. */
+export function newStop(scope: Scope, name: string, onChanged: () => void): Change {
+  const { label, field, effect } = scopes[scope]
+  const text = { kind: 'text', values: null } as const
+  return {
+    title: `Stop: ${label.toLowerCase()}?`,
+    text: effect,
+    fields: [
+      ...(field === '' ? [] : [{ ...text, name: 'name', label: field, value: name }]),
+      { ...text, name: 'reason', label: 'Reason', value: '' },
+      {
+        name: 'mode',
+        label: 'Running tools and model requests',
+        kind: 'text',
+        values: ['drain', 'now'],
+        value: 'drain',
+      },
+    ],
+    label: 'Stop',
+    command: ({ name: given = '', reason = '', mode = '' }) =>
+      `weir stop --${scope}${scope === 'all' ? '' : ` ${shellWord(given)}`} --${mode} --reason ${shellWord(reason)}`,
+    async send({ name: given = '', reason = '', mode = '' }) {
+      await send('stop', { scope, name: given, reason, mode })
+      onChanged()
+      return `${scope === 'all' ? 'All agents are' : `The ${scope} ${given} is`} stopped.`
+    },
+  }
+}
+
+function release(id: string, onChanged: () => void): Change {
+  return {
+    title: `Release ${id}?`,
+    text: 'New questions run again. Turns that have ended stay ended.',
+    fields: [],
+    label: 'Release',
+    command: () => `weir release ${shellWord(id)}`,
+    async send() {
+      await send('release', { id })
+      onChanged()
+      return `${id} is released.`
+    },
+  }
+}
+
+function titleOf(data: StopsData | undefined): string {
+  if (data === undefined) return 'Stops'
+  const { length } = data.stops
+  return length === 0
+    ? 'Nothing is stopped'
+    : `${length} ${length === 1 ? 'stop is' : 'stops are'} in force`
+}

@@ -1,0 +1,29 @@
+// Times and names of the console as texts.
+
+import { html } from '../../../../page/kit/html.ts'
+
+/** `0 s`, `59 s`, `3 min`, `2 h 5 min`. */
+export function span(ms: number): string {
+  const seconds = Math.max(0, Math.floor(ms / 1000))
+  if (seconds < 60) return `${seconds} s`
+  const minutes = Math.floor(seconds / 60)
+  if (minutes < 60) return `${minutes} min`
+  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`
+}
+
+/** The address of a conversation in this page. */
+export function conversationLink(conversation: string): string {
+  return `#/conversation/${encodeURIComponent(conversation)}`
+}
+
+export function linkTo(conversation: string, kind?: string) {
+  return html`<a class=${kind} href=${conversationLink(conversation)}>${conversation}</a>`
+}
+
+const kinds: Record<string, string> = { key: 'API key', certificate: 'certificate' }
+
+/** The name of an author: `op (API key)` of `key:op`. Any other name stays. */
+export function personName(name: string): string {
+  const [, kind = '', rest = ''] = /^(key|certificate):(.+)$/s.exec(name) ?? []
+  return rest === '' ? name : `${rest} (${kinds[kind] ?? kind})`
+}

@@ -1,0 +1,87 @@
+// The script of a page: its modules, their imports and its libraries, joined into one. A report is
+// opened from a disk, where browsers load no modules. There is no build step: Node strips the types.
+// PAGE-SCRIPT-1. A module starts with imports of `./….ts` lines or of the libraries in this file.
+//     Declarations follow, some behind `export `. Any other form throws.
+// PAGE-SCRIPT-2. Each module becomes a function that returns its exports, so two modules may use
+//     the same name.
+
+import { existsSync, readFileSync } from 'node:fs'
+import { createRequire, stripTypeScriptTypes } from 'node:module'
+import { dirname, join } from 'node:path'
+
+/** By the name in an import: the file for a browser, next to the entry of the package. */
+const libraries: Record<string, string> = {
+  preact: 'preact.mjs',
+  htm: 'htm.mjs',
+  uplot: 'uPlot.iife.min.js',
+  'eventsource-parser': 'parse.js',
+}
+
+/**
+ * `entry`: the path of the first module; its imports are placed before it. A package contains
+ * compiled modules, so `.js` files are accepted too.
+ */
+export function joinedScript(entry: string): string {
+  const joined: Joined = { names: new Map(), parts: [] }
+  append(entry, joined)
+  return `'use strict';\n(() => {\n${joined.parts.join('\n')}\n})()\n`
+}
+
+type Joined = { names: Map<string, string>; parts: string[] }
+
+const importLine = /^import (type )?(\{[^}]*\}|\w+) from '([^']+)';?\n/gm
+const exportWord = /^export (?=(?:const|let|async function|function|class) (\w+))/gm
+
+function append(file: string, joined: Joined): string {
+  const { names, parts } = joined
+  const known = names.get(file)
+  if (known !== undefined) return known
+  const name = `$${names.size}`
+  names.set(file, name)
+  const source = readFileSync(file, 'utf8')
+  const code = file.endsWith('.ts')
+    ? stripTypeScriptTypes(withoutTypeImports(source), { mode: 'strip' })
+    : libraryCode(source)
+  const imports = [...code.matchAll(importLine)].map(([, , members = '', path = '']) => {
+    const from = append(found(path, file), joined)
+    return members.startsWith('{')
+      ? `const ${members.replaceAll(' as ', ': ')} = ${from}`
+      : `const ${members} = ${from}.default`
+  })
+  const exported = [...code.matchAll(exportWord)].map(([, declared]) => declared)
+  const body = code.replace(importLine, '').replace(exportWord, '')
+  const strange = /^(?:import|export)\b.*/m.exec(body)
+  if (strange !== null) throw new Error(`${file} has a line that cannot be joined: ${strange[0]}`)
+  parts.push(
+    `const ${name} = (() => {\n${[...imports, body].join('\n')}\nreturn { ${exported.join(', ')} }\n})()`,
+  )
+  return name
+}
+
+/** Must run before the types are stripped: that would leave blank lines. */
+function withoutTypeImports(source: string): string {
+  return source.replace(importLine, (line, isType) => (isType ? '' : line))
+}
+
+/** A library exports all at its end, or its default, or it is a script with one variable. */
+function libraryCode(source: string): string {
+  const code = source.replace(/\n\/\/# sourceMappingURL=.*/, '')
+  if (/\bexport default /.test(code))
+    return `${code.replace(/\bexport default /, 'const $default = ')}\nreturn { default: $default }\n`
+  const [, variable] = /^(?:\/\*.*\*\/\s*)?var (\w+)=function/.exec(code) ?? []
+  if (variable !== undefined) return `${code}\nreturn { default: ${variable} }\n`
+  return code.replace(/\bexport ?\{([^}]*)\};?\s*$/, (_, members: string) => {
+    const pairs = members.split(',').map((member) => member.trim().split(' as ').reverse())
+    return `\nreturn { ${pairs.map((pair) => pair.join(': ')).join(', ')} }\n`
+  })
+}
+
+function found(path: string, from: string): string {
+  if (!path.startsWith('.')) {
+    const file = libraries[path]
+    if (file === undefined) throw new Error(`${from} imports ${path}, which no page has`)
+    return join(dirname(createRequire(import.meta.url).resolve(path)), file)
+  }
+  const source = join(dirname(from), path)
+  return existsSync(source) ? source : source.replace(/\.ts$/, '.js')
+}

@@ -1,0 +1,345 @@
+// The open turn of a guest's history, as its front sends it: the user's text, and the rounds with
+// their keys and results. A front remembers nothing, so it reads this from each request.
+// GUEST-HISTORY-1. A round counts the rounds with the same words before it in its turn. A later
+//     history of the same turn therefore gives it the same key.
+// GUEST-HISTORY-2. Responses before the first text of a user are a turn whose text is unknown.
+// GUEST-HISTORY-3. A reader reads only the items behind those that it has read already and that are
+//     the same in every value. The result is that of reading all of them.
+
+import { hash } from 'node:crypto'
+import { emptyResponse, foldResponse } from '../../../services/accumulator/response.ts'
+import type { GuestHints } from '../../../shared/agents/guest.ts'
+import { limits } from '../../../shared/contract/limits.ts'
+import type {
+  Declaration,
+  GuestResult,
+  Response,
+  ToolHints,
+} from '../../../shared/contract/messages.ts'
+import { hostNamed } from '../../../shared/hosts/hosts.ts'
+import {
+  argumentsAsRun,
+  argumentsRead,
+  type HostRewriting,
+} from '../../../shared/hosts/rewriting.ts'
+import { isObject } from '../../../shared/lib/json/json-object.ts'
+import { newest } from '../../../shared/lib/newest.ts'
+import { cutToBytes } from '../../../shared/lib/text-cut.ts'
+import { calledIn, eventsOf, stopOf } from '../../../shared/transcript/response-parts.ts'
+import { roundKey, type Words, wordsHash } from '../../../shared/transcript/round-key.ts'
+import {
+  addPieces,
+  emptyTranscript,
+  type Piece,
+  type ReadTurns,
+  type TranscriptResponse,
+  type TranscriptTurn,
+  turnsOf,
+} from '../../../shared/transcript/transcript.ts'
+import { itemsOf, type ReadGuestRequest, readAnswer, readRequest } from '../formats.ts'
+import type { GuestAnswer, GuestRequest } from '../guest-conversation.ts'
+import { addLeaves, afterLeaves, type Leaves } from './json-leaves.ts'
+import { withoutReminders } from './reminders.ts'
+
+/** A round in a history. `results`: of its calls, as far as the history has them, made when read. */
+export type HistoryRound = {
+  key: string
+  spoken: TranscriptResponse
+  readonly results: GuestResult[]
+}
+
+/**
+ * `turnKey`: made from the number of the user's messages and the last one. `counts`: how often each
+ * hash of words has occurred. `rounds`: the last ones, oldest first.
+ */
+export type GuestHistory = {
+  turnKey: string
+  user: string | null
+  rounds: HistoryRound[]
+  counts: ReadonlyMap<string, number>
+  tools: Declaration[] | undefined
+}
+
+/** The history of a request. Throws `guest.format`. */
+export function historyOf(request: GuestRequest): GuestHistory {
+  const { pieces, tools } = readRequest(request)
+  const read = begin(pieces)
+  return historyIn(read, tools, request)
+}
+
+/** Reads the histories of conversations, which grow from request to request. */
+export type HistoryReader = {
+  /**
+   * As historyOf. `counts` is valid until the next read of the conversation.
+   */
+  read(conversation: string, request: GuestRequest): GuestHistory
+}
+
+export function historyReader(): HistoryReader {
+  const known = newest<KnownHistory>(limits.guestHistoriesSizeMax, ({ size }) => size)
+
+  /** Undefined: the request does not go on from the known history. */
+  function goOn(history: KnownHistory | undefined, request: GuestRequest, items: unknown[]) {
+    if (history?.format !== request.format || !isBeginning(history, items)) return undefined
+    return history
+  }
+
+  return {
+    read(conversation, request) {
+      const list = itemsOf(request)
+      if (list === undefined) return historyOf(request)
+      const { items, from } = list
+      const before = goOn(known.get(conversation), request, items)
+      const rest = before === undefined ? undefined : readRest(before, () => from(before.items))
+      if (before !== undefined && rest !== undefined) {
+        addPieces(before.read.turns, 'body', rest.pieces, leftOut)
+        keep(conversation, before, items)
+        return historyIn(before.read, rest.tools, request)
+      }
+      const { pieces, tools } = readRequest(request)
+      const read = begin(pieces)
+      keep(conversation, { format: request.format, read, items: 0, leaves: [], size: 0 }, items)
+      return historyIn(read, tools, request)
+    },
+  }
+
+  /** Notes the items that are new. One that cannot be compared ends the memory. */
+  function keep(conversation: string, history: KnownHistory, items: unknown[]): void {
+    for (const item of items.slice(history.items)) {
+      const size = addLeaves(history.leaves, item)
+      history.size += size ?? Number.POSITIVE_INFINITY
+    }
+    history.items = items.length
+    known.set(conversation, history)
+  }
+}
+
+/** `items`: the number of those that are read. `leaves`: their content. */
+type KnownHistory = {
+  format: GuestRequest['format']
+  read: ReadHistory
+  items: number
+  leaves: Leaves
+  size: number
+}
+
+/** `isUnknown`: GUEST-HISTORY-2. `turn`: the number of the turn that `keys` and `counts` are of. */
+type ReadHistory = {
+  turns: ReadTurns
+  isUnknown: boolean
+  turn: number
+  keys: string[]
+  counts: Map<string, number>
+}
+
+const leftOut = { leave: () => {} }
+
+function begin(pieces: Piece[]): ReadHistory {
+  const first = pieces.find(({ kind }) => kind !== 'left-out' && kind !== 'ended')
+  const isUnknown = first !== undefined && first.kind !== 'user'
+  const turns = emptyTranscript()
+  const known: Piece[] = isUnknown ? [{ kind: 'user', text: '' }, ...pieces] : pieces
+  addPieces(turns, 'body', known, leftOut)
+  return { turns, isUnknown, turn: 0, keys: [], counts: new Map() }
+}
+
+function isBeginning({ items: count, leaves }: KnownHistory, items: unknown[]): boolean {
+  if (count > items.length) return false
+  let at = 0
+  for (let n = 0; n < count && at !== -1; n += 1) at = afterLeaves(leaves, at, items[n])
+  return at === leaves.length
+}
+
+/**
+ * The rest of a request. Undefined: it would add to a response that is read, or it has a mistake,
+ * whose place only a read of the whole request can name.
+ */
+function readRest(
+  { read: { turns } }: KnownHistory,
+  rest: () => GuestRequest,
+): ReadGuestRequest | undefined {
+  const last = turns.turns.at(-1)?.responses.at(-1)
+  if (turns.turns.length === 0 || turns.isModelSpeaking) return undefined
+  try {
+    const found = readRequest(rest())
+    const first = found.pieces.find(({ kind }) => kind === 'response')
+    const goesOn = first?.kind === 'response' && first.id !== undefined && first.id === last?.id
+    return goesOn ? undefined : found
+  } catch {
+    return undefined
+  }
+}
+
+function historyIn(
+  read: ReadHistory,
+  tools: GuestHistory['tools'],
+  request: GuestRequest,
+): GuestHistory {
+  const { isUnknown, counts } = read
+  const { turns } = read.turns
+  const turn = turns.at(-1) ?? { user: '', responses: [] }
+  const user = turns.length === 0 || (isUnknown && turns.length === 1) ? null : turn.user
+  if (read.turn !== turns.length) {
+    read.turn = turns.length
+    read.keys = []
+    counts.clear()
+  }
+  const { keys } = read
+  for (const response of turn.responses.slice(keys.length)) {
+    const words = wordsIn(request, response)
+    const n = (counts.get(words) ?? 0) + 1
+    counts.set(words, n)
+    keys.push(roundKey(words, n))
+  }
+  const from = Math.max(turn.responses.length - limits.guestKeysMax, 0)
+  return {
+    turnKey: turnKeyOf(turns),
+    user: user === null ? null : cutToBytes(user, limits.userMessageBytesMax),
+    rounds: turn.responses.slice(from).map((spoken, at) => {
+      const key = keys[from + at] as string
+      return {
+        key,
+        spoken,
+        get results() {
+          return resultsOf(key, spoken)
+        },
+      }
+    }),
+    counts,
+    tools,
+  }
+}
+
+/** The round that an answer makes behind its request's history. Throws `guest.format`. */
+export function answeredRound(
+  answered: GuestAnswer,
+  { counts }: Pick<GuestHistory, 'counts'>,
+): { spoken: TranscriptResponse; words: string; n: number } {
+  const spoken = spokenIn(readAnswer(answered))
+  const words = wordsIn(answered.request, spoken)
+  return { spoken, words, n: (counts.get(words) ?? 0) + 1 }
+}
+
+/** The words of a response, in the spelling in which its host runs and shows the calls. */
+function wordsIn({ host, body }: GuestRequest, { text, calls }: Words): string {
+  const rewriting = hostNamed(host)?.rewriting
+  if (rewriting === undefined) return wordsHash({ text, calls })
+  const folder = () => folderIn(body, rewriting)
+  const run = calls.map(({ id, name, arguments: sent }) => ({
+    id,
+    name,
+    arguments: argumentsAsRun({ name, arguments: sent }, rewriting, folder),
+  }))
+  return wordsHash({ text, calls: run })
+}
+
+/** The host names its folder in the system prompt. */
+function folderIn(body: unknown, { folder }: HostRewriting): string | undefined {
+  const system = isObject(body) ? body.system : undefined
+  const blocks: unknown[] = Array.isArray(system) ? system : [{ text: system }]
+  const texts = blocks.map((block) => (isObject(block) ? block.text : undefined))
+  for (const text of texts) {
+    const found = typeof text === 'string' ? folder?.named.exec(text)?.[1]?.trimEnd() : undefined
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+/** All pieces of an answer are one response. */
+function spokenIn(pieces: Piece[]): TranscriptResponse {
+  const begins = pieces.findIndex(({ kind }) => kind === 'response')
+  const one: Piece[] = [
+    { kind: 'user', text: '' },
+    { kind: 'response', id: undefined },
+    ...pieces.filter(({ kind }, at) => kind !== 'response' || at === begins),
+  ]
+  const [turn] = turnsOf('answer', one, { leave: () => {} })
+  return (turn as TranscriptTurn).responses.at(-1) as TranscriptResponse
+}
+
+/** The response with its calls as the host reads them, on record as repairs. */
+export function asHostReads(
+  response: Response,
+  declarations: readonly Declaration[],
+  host: string | undefined,
+): Response {
+  if (hostNamed(host)?.rewriting?.readsTexts !== true) return response
+  const calls = response.calls.map((call) => {
+    const schema = declarations.find(({ name }) => name === call.name)?.schema ?? ''
+    const raw = argumentsRead(call.raw, schema)
+    if (raw === call.raw) return call
+    const { sent, how } = call.repair ?? { sent: call.raw, how: [] }
+    return { ...call, raw, repair: { sent, how: [...how, 'read-text'] } }
+  })
+  return { ...response, calls }
+}
+
+/** The response of a round, with its key in place of an attempt. */
+export function responseOf(spoken: TranscriptResponse, key: string): Response {
+  const { finish, usage } = spoken
+  const finished = { attempt: key, stop: stopOf(spoken), finish, usage }
+  const { response } = foldResponse([eventsOf(spoken)], finished, [])
+  return response.attempt === key ? response : emptyResponse(finished)
+}
+
+/**
+ * The tools that a round's record carries: those that its response names. Nobody knows how long a
+ * tool of a guest runs, so each one may take as long as any. `pollers`: those of its host's profile,
+ * beside those of the guest's file.
+ */
+export function toolsFor(
+  spoken: Pick<TranscriptResponse, 'calls'>,
+  tools: Declaration[] | undefined,
+  hints: Readonly<Record<string, GuestHints>>,
+  pollers: readonly string[] = [],
+): { offered: string[]; declarations: Declaration[] } {
+  const listed = tools ?? calledIn([spoken])
+  const named = new Set(spoken.calls.map(({ name }) => name))
+  return {
+    offered: listed.map(({ name }) => name),
+    declarations: listed
+      .filter(({ name }) => named.has(name))
+      .map((declaration) => {
+        const own = Object.hasOwn(hints, declaration.name) ? hints[declaration.name] : undefined
+        const { poll = false, ...rest } = own ?? {}
+        const isPoller = poll || pollers.includes(declaration.name)
+        return {
+          ...declaration,
+          poll: isPoller,
+          timeoutMs: limits.toolTimeoutMsMax,
+          hints: own === undefined ? null : (rest as ToolHints),
+        }
+      }),
+  }
+}
+
+/**
+ * The results of the round's calls. A call that comes twice, with the same words, counts once.
+ * `shown`: the arguments in the history, which may differ from the model's.
+ */
+function resultsOf(key: string, { calls }: TranscriptResponse): GuestResult[] {
+  const seen = new Map<string, number>()
+  const sent = new Set<string>()
+  return calls.flatMap(({ id, name, arguments: args, result }) => {
+    const words = JSON.stringify([id, name, args])
+    if (id !== '' && sent.has(words)) return []
+    sent.add(words)
+    const nth = seen.get(id) ?? 0
+    seen.set(id, nth + 1)
+    if (result === undefined) return []
+    const ended =
+      result === 'unknown'
+        ? ({ status: 'unseen', text: '' } as const)
+        : ({ status: result.isError ? 'error' : 'ok', text: result.text } as const)
+    const text = cutToBytes(ended.text, limits.resultBytesMax)
+    return [{ key, callId: id, nth, status: ended.status, text, shown: args, durationMs: 0 }]
+  })
+}
+
+const turnTextDigits = 12
+
+/** `u`, the number of the user's messages, and a hash of the last one without reminders. */
+function turnKeyOf(turns: readonly TranscriptTurn[]): string {
+  const text = withoutReminders(turns.at(-1)?.user ?? '')
+  return `u${turns.length}:${hash('sha256', text).slice(0, turnTextDigits)}`
+}

@@ -1,0 +1,101 @@
+// The log's partition count, kept in the table `policies`. A conversation's partition is a function
+// of this count. With another count its history and its marks are in a partition that nobody reads
+// for it. So a log keeps the count of its first start forever.
+// PARTITION-COUNT-1. The count is stored once. Weir refuses topics with another count, and never
+//     writes the record again.
+// PARTITION-COUNT-2. A log without the record gets it only if most of its conversations are in the
+//     partition that the count gives.
+
+import { decode } from '../../codec/codec.ts'
+import type { Bus } from '../../contract/bus.ts'
+import { partitionOf } from '../../contract/partition.ts'
+import { partitionCountKey } from '../../contract/topology.ts'
+import { WeirError } from '../../lib/errors.ts'
+import { toRecord } from '../record.ts'
+
+/** The advice for every refusal: Kafka cannot undo a growth. */
+export const otherCountRemedy =
+  'Kafka cannot remove partitions: restore the topics, begin anew under another prefix (weir topics grow prints the steps), or delete everything (weir reset --all)'
+
+/**
+ * The stored count. Undefined: the log has none yet, or this user may not read `policies`. The
+ * stages, which can read it, check the count in any case. Throws `bus.topic-differs` if the record
+ * is not a count.
+ */
+export async function storedPartitionCount(
+  bus: Pick<Bus, 'list'>,
+  topicPrefix: string,
+): Promise<number | undefined> {
+  const topic = `${topicPrefix}policies`
+  try {
+    const found = await bus.list({ topic, partition: 0, prefix: partitionCountKey, upToNow: true })
+    const record = found.find(({ key }) => key === partitionCountKey)
+    if (record === undefined || record.value === null) return undefined
+    const message = decode(record.value)
+    if (message.type === 'partition-count' && message.partitions > 0) return message.partitions
+    throw new WeirError(
+      'bus.topic-differs',
+      `the record ${partitionCountKey} in ${topic} is not a partition count: restore it from a backup, or delete everything (weir reset --all)`,
+    )
+  } catch (error) {
+    if (error instanceof WeirError && unreadable.includes(error.code)) return undefined
+    throw error
+  }
+}
+
+const unreadable = ['bus.topic-missing', 'bus.unauthorized']
+
+/** Throws `bus.topic-differs` if a topic has another count than the log began with. */
+export function assertPartitionCount(topic: string, is: number, stored: number | undefined): void {
+  if (stored !== undefined && is !== stored) throw otherPartitionCount(topic, is, stored)
+}
+
+export function otherPartitionCount(topic: string, is: number, stored: number): WeirError {
+  return new WeirError(
+    'bus.topic-differs',
+    `${topic} has ${is} partitions, and this log began with ${stored}: with another number, conversations lose their history and messages run twice. ${otherCountRemedy}`,
+  )
+}
+
+/**
+ * Stores the count of a log that has none. Resolves to false if it has one already. Throws
+ * `bus.topic-differs` if its conversations are in other partitions (PARTITION-COUNT-2), and
+ * `bus.unauthorized` if this user may not write `policies`.
+ */
+export async function storePartitionCount(
+  bus: Pick<Bus, 'list' | 'ends' | 'read' | 'append'>,
+  topicPrefix: string,
+  partitions: number,
+): Promise<boolean> {
+  if ((await storedPartitionCount(bus, topicPrefix)) !== undefined) return false
+  const topic = `${topicPrefix}conversation-events`
+  const { seen, elsewhere } = await samplePlaces(bus, topic, partitions)
+  if (elsewhere * 2 > seen)
+    throw new WeirError(
+      'bus.topic-differs',
+      `${topic} has ${partitions} partitions, and ${elsewhere} of ${seen} sampled records are in another partition than this number gives: the topic has grown since they were written. ${otherCountRemedy}`,
+    )
+  const message = { type: 'partition-count', partitions } as const
+  await bus.append([toRecord({ topic: `${topicPrefix}policies`, partition: 0, message })])
+  return true
+}
+
+/** From the begin of each partition, where the records from before a growth are. */
+const sampledPerPartition = 20
+
+async function samplePlaces(
+  bus: Pick<Bus, 'ends' | 'read'>,
+  topic: string,
+  partitions: number,
+): Promise<{ seen: number; elsewhere: number }> {
+  const places = { seen: 0, elsewhere: 0 }
+  for (const { partition, begin, end } of await bus.ends(topic)) {
+    if (begin >= end) continue
+    const limit = sampledPerPartition
+    for (const { key } of await bus.read({ topic, partition, from: begin, to: end, limit })) {
+      places.seen += 1
+      if (partitionOf(key, partitions) !== partition) places.elsewhere += 1
+    }
+  }
+  return places
+}

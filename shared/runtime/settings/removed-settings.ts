@@ -1,0 +1,58 @@
+// The removal of a setting from `policies`, with its author. Every command and page that removes one
+// uses this file.
+// REMOVED-SETTINGS-1. The tombstone comes first: a removal counts even if its author is lost.
+// REMOVED-SETTINGS-2. The table keeps the newest `limits.settingsRemovedKept` removals.
+
+import { decode } from '../../codec/codec.ts'
+import type { Bus } from '../../contract/bus.ts'
+import { limits } from '../../contract/limits.ts'
+import type { SettingRemoved } from '../../contract/messages.ts'
+import { removedKeyPrefix } from '../../contract/topology.ts'
+import { toRecord } from '../record.ts'
+
+type Table = { bus: Pick<Bus, 'append' | 'list' | 'clock'>; topicPrefix: string }
+
+/** `setting`: the key of its record. The caller has found it. */
+export async function removeSetting(
+  { bus, topicPrefix }: Table,
+  setting: string,
+  by: string,
+): Promise<void> {
+  const place = { topic: `${topicPrefix}policies`, partition: 0 }
+  const others = (await removedSettings({ bus, topicPrefix })).filter(
+    (one) => one.setting !== setting,
+  )
+  const message = { type: 'setting-removed', setting, setBy: by, setAt: bus.clock.now() } as const
+  const forgotten = others.slice(limits.settingsRemovedKept - 1)
+  await bus.append([
+    { ...place, key: setting, value: null },
+    toRecord({ ...place, message }),
+    ...forgotten.map((one) => ({ ...place, key: removedKeyPrefix + one.setting, value: null })),
+  ])
+}
+
+/** The newest first. Leaves out records that cannot be read. */
+export async function removedSettings({
+  bus,
+  topicPrefix,
+}: {
+  bus: Pick<Bus, 'list'>
+  topicPrefix: string
+}): Promise<SettingRemoved[]> {
+  const records = await bus.list({
+    topic: `${topicPrefix}policies`,
+    partition: 0,
+    prefix: removedKeyPrefix,
+    upToNow: true,
+  })
+  return records.flatMap(({ value }) => removalIn(value)).sort((a, b) => b.setAt - a.setAt)
+}
+
+function removalIn(value: Uint8Array | null): SettingRemoved[] {
+  try {
+    const message = value === null ? undefined : decode(value)
+    return message?.type === 'setting-removed' ? [message] : []
+  } catch {
+    return []
+  }
+}

@@ -1,0 +1,113 @@
+// The stored partition count, on a log in memory.
+
+import { describe, expect, it } from '@jest/globals'
+import { encode } from '../../../../shared/codec/codec.ts'
+import type { RecordToAppend, StoredRecord } from '../../../../shared/contract/bus.ts'
+import type { Message } from '../../../../shared/contract/messages.ts'
+import { partitionOf } from '../../../../shared/contract/partition.ts'
+import { WeirError } from '../../../../shared/lib/errors.ts'
+import {
+  assertPartitionCount,
+  storedPartitionCount,
+  storePartitionCount,
+} from '../../../../shared/runtime/log/partition-count.ts'
+import { cancel } from '../../../support/messages.ts'
+
+/** A log with `keys` written by clients that knew `written` partitions, and now with `now`. */
+function log(written: number, now: number, conversations: number, stored?: Message) {
+  const appended: RecordToAppend[] = []
+  const keys = Array.from({ length: conversations }, (_, n) => `c${n}`)
+  const inPartition = (partition: number) =>
+    keys.filter((key) => partitionOf(key as never, written) === partition)
+  return {
+    appended,
+    async list(): Promise<StoredRecord[]> {
+      if (stored === undefined) return []
+      const key = 'partition-count'
+      return [{ topic: '', partition: 0, key, value: encode(stored), offset: 0, time: 0 }]
+    },
+    ends: async () =>
+      Array.from({ length: now }, (_, partition) => ({
+        partition,
+        begin: 0,
+        end: inPartition(partition).length,
+      })),
+    read: async ({ partition, limit }: { partition: number; limit: number }) =>
+      inPartition(partition)
+        .slice(0, limit)
+        .map((key, offset) => ({ topic: '', partition, key, value: null, offset, time: 0 })),
+    async append(records: RecordToAppend[]) {
+      appended.push(...records)
+      return []
+    },
+  }
+}
+
+describe('the partition count of a log without a record', () => {
+  it.each([
+    ['is empty', 4, 4, 0],
+    ['has one conversation', 4, 4, 1],
+    ['has many', 6, 6, 500],
+    ['has one partition', 1, 1, 10],
+  ])('is stored if the log %s', async (_, written, now, conversations) => {
+    const bus = log(written, now, conversations)
+    expect(await storePartitionCount(bus, 'w.', now)).toBe(true)
+    expect(bus.appended).toMatchObject([
+      { topic: 'w.policies', partition: 0, key: 'partition-count' },
+    ])
+  })
+
+  it.each([
+    [4, 6],
+    [4, 5],
+    [2, 3],
+    [6, 7],
+    [1, 4],
+  ])('is not stored if the topics grew from %p to %p', async (written, now) => {
+    const bus = log(written, now, 200)
+    await expect(storePartitionCount(bus, 'w.', now)).rejects.toMatchObject({
+      code: 'bus.topic-differs',
+    })
+    expect(bus.appended).toEqual([])
+  })
+})
+
+describe('the stored partition count', () => {
+  it('is not written again', async () => {
+    const bus = log(4, 4, 10, { type: 'partition-count', partitions: 4 })
+    expect(await storePartitionCount(bus, 'w.', 4)).toBe(false)
+    expect(bus.appended).toEqual([])
+  })
+
+  it.each<[string, Message]>([
+    ['is another record', cancel()],
+    ['is zero', { type: 'partition-count', partitions: 0 }],
+  ])('that %s is refused', async (_, stored) => {
+    await expect(storedPartitionCount(log(4, 4, 0, stored), 'w.')).rejects.toMatchObject({
+      code: 'bus.topic-differs',
+    })
+  })
+
+  it.each(['bus.topic-missing', 'bus.unauthorized'] as const)(
+    'is unknown if the table cannot be read: %s',
+    async (code) => {
+      const list = () => Promise.reject(new WeirError(code, 'no'))
+      expect(await storedPartitionCount({ list }, 'w.')).toBeUndefined()
+    },
+  )
+
+  it('is not unknown if the broker is away', async () => {
+    const list = () => Promise.reject(new WeirError('bus.unreachable', 'no'))
+    await expect(storedPartitionCount({ list }, 'w.')).rejects.toMatchObject({
+      code: 'bus.unreachable',
+    })
+  })
+
+  it('refuses topics with another count, and names both', () => {
+    expect(() => assertPartitionCount('w.history', 6, 4)).toThrow(
+      /w\.history has 6 partitions, and this log began with 4/,
+    )
+    expect(() => assertPartitionCount('w.history', 4, 4)).not.toThrow()
+    expect(() => assertPartitionCount('w.history', 4, undefined)).not.toThrow()
+  })
+})
