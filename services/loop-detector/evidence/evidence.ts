@@ -20,6 +20,7 @@ import type {
 import { isGuest } from '../../../shared/contract/topology.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import { onOneLine, shortened } from '../../../shared/lib/text-cut.ts'
+import { isBrief } from '../waiting/sleep.ts'
 import {
   isInputEmpty,
   looksAtSession,
@@ -30,7 +31,7 @@ import {
   waitsByInput,
 } from '../waiting/waiting.ts'
 import { echoesOf, membersOf, readArguments } from './arguments.ts'
-import { type Effect, isStatusTool, type Operation, operationOf } from './effect.ts'
+import { commandIn, type Effect, isStatusTool, type Operation, operationOf } from './effect.ts'
 import { errorOf } from './error-text.ts'
 import type { FailureKind } from './failure-kind.ts'
 import { fingerprint } from './fingerprint.ts'
@@ -80,6 +81,8 @@ export type CallEvidence = {
   effect: Effect
   /** It succeeded, and it sleeps: alone, or before a look at a thing that is not over. */
   sleeps: boolean
+  /** It sleeps for less than five seconds. */
+  sleepsBriefly: boolean
   operation: string
   freeText: boolean
   /** Its arguments. Undefined: their text is not JSON. */
@@ -236,6 +239,7 @@ function callEvidence(
     outcome: key + resultKey,
     effect,
     sleeps,
+    sleepsBriefly: sleeps && isBrief(commandIn(read.value) ?? ''),
     operation: operation ?? key,
     freeText,
     mutates: mutates === true,
