@@ -56,7 +56,10 @@ export function reduce(
     next.turns.set(message.turn, turn)
     addToTurn(turn, record, detail)
   }
-  if (message.type === 'requests-unjudged') addFact((next.facts ??= beginFacts()), message)
+  if (message.type === 'requests-unjudged') {
+    next.facts ??= beginFacts()
+    addFact(next.facts, message)
+  }
   if (detail === 'all') addToConversation(next, message, time)
   return next
 }
