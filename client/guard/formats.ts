@@ -10,7 +10,12 @@ import { errorAnswer, furtherChoice, notPutTogether } from '../../shared/transcr
 import type { Piece } from '../../shared/transcript/transcript.ts'
 import type { TranscriptFormat } from '../../shared/wire/format.ts'
 import { formatNamed, formatNames, historyFormats } from '../../shared/wire/formats.ts'
-import type { GuestAnswer, GuestFormat, GuestRequest } from './guest-conversation.ts'
+import type {
+  GuestAnswer,
+  GuestFormat,
+  GuestRequest,
+  ReadGuestAnswer,
+} from './guest-conversation.ts'
 
 /** Throws `guest.format` for a request that is no object with a format. */
 export function checkRequest(given: unknown, method: string): void {
@@ -64,7 +69,10 @@ const listNames = [...new Set(historyFormats.flatMap(({ transcript }) => transcr
  * Throws `guest.format` with the path into the answer. An answer that cannot be read whole may have
  * calls, and no verdict would name them (R6).
  */
-export function readAnswer({ request: { format, host }, answer }: GuestAnswer): Piece[] {
+export function readAnswer(answered: GuestAnswer | ReadGuestAnswer): Piece[] {
+  const { request, answer } = answered
+  const { format, host } = request
+  if ('pieces' in answered) return asSent([...answered.pieces], host)
   const reader = transcriptOf(format)
   const expected = `must be ${reader.answerName}, whole and parsed`
   if (typeof answer === 'string' || answer === null || typeof answer !== 'object')

@@ -3,6 +3,7 @@
 // Does not own: the records that a front writes (front.ts), the decisions (services/guest).
 
 import type { Cap, Rung } from '../../shared/contract/messages.ts'
+import type { Piece } from '../../shared/transcript/transcript.ts'
 import type { FormatName } from '../../shared/wire/formats.ts'
 import type { VerdictCode } from './verdict-code.ts'
 
@@ -24,6 +25,9 @@ export type GuestRequest = {
 
 /** The model's finished answer to a request, in the same format. */
 export type GuestAnswer = { request: GuestRequest; answer: unknown }
+
+/** An answer that its front has read already. */
+export type ReadGuestAnswer = GuestAnswer & { pieces: readonly Piece[] }
 
 export type Advice = {
   rung: 'none' | Rung

@@ -18,6 +18,14 @@ export function hastyRoundsMax({ identicalSuccesses }: LoopThresholds): number {
   return Math.max(identicalSuccesses, 25)
 }
 
+/**
+ * For looks after a sleep below five seconds, if no answer states that something runs. An honest wait
+ * has news or an end before that.
+ */
+export function briefRoundsMax({ identicalSuccesses }: LoopThresholds): number {
+  return Math.max(identicalSuccesses, 100)
+}
+
 /** Looks that are closer together, on average, are hasty: no model and tool take less time. */
 export const hastyMs: Milliseconds = 1000
 

@@ -585,6 +585,8 @@ export const limits = {
   frontBeginningsMax: 16,
   /** Answers with calls in a row that no request has shown, until a proxy warns. */
   unshownAnswersMax: 10,
+  /** Refused requests in a row of a client that requires calls, until not each one reaches the model. */
+  refusedRequestsMax: 4,
   /** How often a proxy with a veto repeats one request after a refused answer. */
   proxyRepeatsMax: 3,
   /** The wait of such a proxy for advice, and for the next bytes of the upstream. */

@@ -4,8 +4,7 @@
 // TRANSCRIPT-1. The model's pieces between two pieces of a user or a tool are one response. A new
 //     response begins only after an empty one.
 // TRANSCRIPT-2. A result belongs to the oldest open call with its id, in the latest response with
-//     such a call. Ids repeat, and results come in the order in which tools end. Without ids, the
-//     name of the tool decides, if the result has one.
+//     such a call: ids repeat. Without ids, the name of the tool decides, if the result has one.
 // TRANSCRIPT-3. Pieces without a place are counted and reported, never guessed.
 // TRANSCRIPT-4. A call without a result has an unknown outcome if the model went on. Otherwise it
 //     stays open.

@@ -12,6 +12,7 @@ import type {
 } from '../contract/messages.ts'
 import type { Milliseconds } from '../lib/clock.ts'
 import type { ErrorCode } from '../lib/errors.ts'
+import type { Piece } from '../transcript/transcript.ts'
 
 /** The bytes of the contents of a history, by hash. */
 export type Contents = ReadonlyMap<string, Uint8Array>
@@ -107,6 +108,30 @@ export type ModelAnswer = {
   usage: Usage
 }
 
+/** The same answer with this text. Without calls and reasoning beside it, that is all of it. */
+export function withText<Answer extends ModelAnswer>(answer: Answer, text: string): Answer {
+  const others = answer.items.filter(({ kind }) => kind !== 'text')
+  const items = text === '' ? others : [{ kind: 'text' as const, text }, ...others]
+  return { ...answer, items }
+}
+
+/** The pieces of an answer, for a history. */
+export function piecesOfAnswer(answer: ModelAnswer): Piece[] {
+  const { finish, usage } = answer
+  const text = textOfAnswer(answer)
+  return [
+    { kind: 'response', id: undefined },
+    ...(text === '' ? [] : [{ kind: 'text' as const, text }]),
+    ...callsOfAnswer(answer).map(({ id, name, arguments: sent }) => ({
+      kind: 'call' as const,
+      id,
+      name,
+      arguments: sent,
+    })),
+    { kind: 'ended', usage, finish },
+  ]
+}
+
 /** The visible text of an answer. */
 export function textOfAnswer({ items }: Pick<ModelAnswer, 'items'>): string {
   return items.map((item) => (item.kind === 'text' ? item.text : '')).join('')
@@ -114,6 +139,12 @@ export function textOfAnswer({ items }: Pick<ModelAnswer, 'items'>): string {
 
 export function callsOfAnswer({ items }: Pick<ModelAnswer, 'items'>): AnswerCall[] {
   return items.filter((item) => item.kind === 'call')
+}
+
+/** The free text of a call whose tool has no schema. Its arguments are an object around it. */
+export function freeTextOf({ arguments: text }: AnswerCall): string {
+  const { input } = JSON.parse(text) as { input: string }
+  return input
 }
 
 export const noUsage: Usage = {

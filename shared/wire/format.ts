@@ -10,6 +10,7 @@ import type { Piece, ReadExchange, ToRead } from '../transcript/transcript.ts'
 import type { SentEvent } from './event-stream.ts'
 import type { Failed, Finished, ModelAnswer, ProviderRequest } from './exchange.ts'
 import type { Secret } from './faults/short-reason.ts'
+import type { StrictFormat } from './strict/strict.ts'
 
 export type Json = Record<string, unknown>
 
@@ -23,6 +24,8 @@ export type WireFormat<Name extends string = string> = {
   request?: RequestFormat
   answer?: AnswerFormat
   stream?: StreamFormat
+  /** The strict reading, for a veto. */
+  strict?: StrictFormat
   /** Present for an API that agents of Weir use without an SDK. */
   agent?: AgentFormat
 }
@@ -81,7 +84,7 @@ export type RequestFormat = {
   /** Whether the model may call a tool of the client. */
   hasTools(body: Json): boolean
   /**
-   * What identifies each call in a message of the history: its id, its name, and without an id its
+   * The words that identify each call in a message of the history: its id, its name, and without an id its
    * arguments. None: it is not of the model, or calls nothing.
    */
   calls(message: Json): CallWords[]

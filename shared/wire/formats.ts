@@ -44,6 +44,13 @@ export function formatNamed(name: unknown): HistoryFormat | undefined {
 export type ModelFormat = HistoryFormat &
   Required<Pick<WireFormat, 'request' | 'answer' | 'stream'>>
 
+/** A format whose answers a veto can hold. */
+export type VetoedFormat = ModelFormat & Required<Pick<WireFormat, 'strict'>>
+
+export function canBeVetoed(format: ModelFormat): format is VetoedFormat {
+  return format.strict !== undefined
+}
+
 export const modelFormats: readonly ModelFormat[] = historyFormats.filter(isOfModel)
 
 function hasTranscript(format: WireFormat): format is HistoryFormat {

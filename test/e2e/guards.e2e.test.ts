@@ -7,8 +7,9 @@ import type { Guard } from '../../shared/contract/guard/guard.ts'
 import type { GuardMode, GuardVerdict, Message } from '../../shared/contract/messages.ts'
 import { guardKeyPrefix } from '../../shared/contract/topology.ts'
 import { createLog } from '../../shared/lib/log/log.ts'
-import { removeGuard, switchGuard } from '../../shared/runtime/guards/guard-registry.ts'
+import { guardSetting, switchGuard } from '../../shared/runtime/guards/guard-registry.ts'
 import { type RunningGuards, startGuards } from '../../shared/runtime/guards/start-guards.ts'
+import { removeStored } from '../../shared/runtime/settings/operator-setting.ts'
 import { until } from '../support/inbox.ts'
 import { type Pipeline, withPipeline } from '../support/pipeline.ts'
 import { call, says, script, text } from '../support/script.ts'
@@ -95,7 +96,7 @@ describe('a guard', () => {
       expect(await pipeline.starts()).toHaveLength(2)
       await until(async () => (await verdictsOf(pipeline, 'no-removal')).length === 2)
 
-      await removeGuard(pipeline.wiring, 'no-removal', 'test')
+      await removeStored(guardSetting, pipeline.wiring, { id: 'no-removal', by: 'test' })
       await pipeline.ask('third')
       expect(await pipeline.starts()).toHaveLength(3)
       await guards.close()
@@ -205,7 +206,7 @@ describe('a guard', () => {
           outcome: 'failed',
           reason: expect.stringMatching(/policies/),
         })
-        await removeGuard(wiring, 'odd', 'test')
+        await removeStored(guardSetting, wiring, { id: 'odd', by: 'test' })
         expect((await pipeline.ask('second')).finished).toMatchObject({ reply: 'Hello.' })
       },
     )

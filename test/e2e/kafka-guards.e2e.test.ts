@@ -13,11 +13,12 @@ import type { Guard } from '../../shared/contract/guard/guard.ts'
 import { systemClock } from '../../shared/lib/clock.ts'
 import { createLog } from '../../shared/lib/log/log.ts'
 import {
+  guardSetting,
   registeredGuards,
-  removeGuard,
   switchGuard,
 } from '../../shared/runtime/guards/guard-registry.ts'
 import { startGuards } from '../../shared/runtime/guards/start-guards.ts'
+import { removeStored } from '../../shared/runtime/settings/operator-setting.ts'
 import { brokerStartMs, sharedBroker } from '../support/kafka/broker.ts'
 import { withPipeline } from '../support/pipeline.ts'
 import { call, says, script, text } from '../support/script.ts'
@@ -194,7 +195,7 @@ describe('a guard over Kafka', () => {
           await switchGuard(place, 'no-removal', { mode: 'shadow', by: 'test' })
           expect(await statuses('third')).toEqual(['ok'])
           expect(await starts()).toHaveLength(2)
-          await removeGuard(place, 'no-removal', 'test')
+          await removeStored(guardSetting, place, { id: 'no-removal', by: 'test' })
           expect(await registeredGuards(place)).toEqual([])
           expect(await statuses('fourth')).toEqual(['ok'])
         } finally {

@@ -136,6 +136,13 @@ describe('a transcript', () => {
     expect(linesOf(answered(['toolu_1', report(1250)]))).toEqual(first)
   })
 
+  it('leaves out the notices of the host alone', () => {
+    const notice = '<system-reminder>\n<status>completed</status>\n</system-reminder>'
+    const body = { messages: [{ role: 'user', content: notice }] }
+    const request: SeenRequest = { api: 'messages', path: '/v1/messages', headers: {}, body }
+    expect(linesOf(request)).toEqual([])
+  })
+
   it('differs for results that belong to another call', () => {
     const first = linesOf(answered(['toolu_1', 'a'], ['toolu_2', 'b']))
     expect(linesOf(answered(['toolu_1', 'b'], ['toolu_2', 'a']))).not.toEqual(first)

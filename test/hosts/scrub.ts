@@ -25,6 +25,7 @@ export function scrubber(home: string, called?: ReadonlySet<string>): Scrub {
       .replace(/"(turn_started_at_unix_ms)":\d+/g, '"$1":0')
       .replace(/\(Debian[^)]*\)|\(\w+ [\d.]+; x86_64\)/g, '(system)')
       .replace(/(tasks\/|with ID: |task-id>|backgroundTaskId":\s?")b[0-9a-z]{8}\b/g, '$1b00000000')
+      .replace(/\b(Process Group PGID): (?:\d+|\(none\))/g, '$1: 0')
       .replace(/\b(duration_ms): \d+/g, '$1: 0')
       .replace(/Chunk ID: \w+/g, 'Chunk ID: 000000')
       .replace(/Wall time: [\d.]+/g, 'Wall time: 0.0000')

@@ -19,13 +19,24 @@ export function transcriptOf({
     const key = conversationOf(request)
     if ((longest.get(key)?.length ?? 0) <= messages.length) longest.set(key, messages)
   }
-  return [...longest.values()].flat().map((message) =>
+  const said = [...longest.values()].flat().filter((message) => !isReminder(message))
+  return said.map((message) =>
     JSON.stringify(withoutIds(scrub(inOrder(message))))
       // Agents that start at once have their ids in any order.
       .replace(/00000000-0000-4000-8000-\d{12}/g, '(id)')
       // A report of an agent has its duration in a long text.
       .replace(/( characters), [0-9a-f]{6}\)/g, '$1)')
+      .replace(/(session ID |session_id\W{1,4})\d+/g, '$1(id)')
+      .replace(/<current_datetime>[^<]*/g, '<current_datetime>')
       .replace(/(nickname\W+)\w+/g, '$1(name)'),
+  )
+}
+
+/** A message of the host alone, such as the notice that a task has ended, which comes at any time. */
+function isReminder(message: unknown): boolean {
+  const { content } = (message ?? {}) as { content?: unknown }
+  return (
+    typeof content === 'string' && /^<system-reminder>[\s\S]*<\/system-reminder>$/.test(content)
   )
 }
 

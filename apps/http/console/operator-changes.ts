@@ -4,16 +4,16 @@
 import { guardModes } from '../../../shared/contract/guard/guard.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { switchGuard } from '../../../shared/runtime/guards/guard-registry.ts'
+import {
+  type OperatorSetting,
+  removeStored,
+} from '../../../shared/runtime/settings/operator-setting.ts'
 import type { withExistingRegistry } from '../../history/registry.ts'
 import { placeRules, rulesIn } from '../../service/approvals/rules.ts'
-import {
-  type BudgetOptions,
-  budgetOf,
-  placeBudget,
-  removeStoredBudget,
-} from '../../service/budgets/change.ts'
+import { type BudgetOptions, budgetOf, placeBudget } from '../../service/budgets/change.ts'
+import { budgetSetting, stopSetting } from '../../service/operator-settings.ts'
 import { changePolicy, removeValues } from '../../service/policy/change.ts'
-import { placeStop, releaseStop } from '../../service/stops/change.ts'
+import { placeStop } from '../../service/stops/change.ts'
 import { scopeOf } from '../../service/stops/scope.ts'
 import { HttpError } from '../http-error.ts'
 import { textIn } from '../request-body.ts'
@@ -47,10 +47,7 @@ export const operatorChanges: Readonly<Record<string, OperatorChange>> = {
     await placeBudget(table, budgetOf(budgetIn(body)), by)
     return {}
   },
-  async 'budget-remove'(table, body, by) {
-    await removeStoredBudget(table, textIn(body, 'id'), by)
-    return {}
-  },
+  'budget-remove': removalOf(budgetSetting),
   async stop(table, body, by) {
     const kind = oneOf(body, 'scope', stopScopes)
     const scope = scopeOf(kind === 'all' ? { all: true } : { [kind]: textIn(body, 'name') })
@@ -58,10 +55,14 @@ export const operatorChanges: Readonly<Record<string, OperatorChange>> = {
     await placeStop(table, { ...scope, mode, reason: textIn(body, 'reason'), setBy: by })
     return {}
   },
-  async release(table, body, by) {
-    await releaseStop(table, textIn(body, 'id'), by)
+  release: removalOf(stopSetting),
+}
+
+function removalOf(setting: OperatorSetting): OperatorChange {
+  return async (table, body, by) => {
+    await removeStored(setting, table, { id: textIn(body, 'id'), by })
     return {}
-  },
+  }
 }
 
 const stopScopes = ['all', 'tenant', 'agent', 'tool', 'conversation'] as const

@@ -8,15 +8,15 @@ import { Hono } from 'hono'
 import { limits } from '../../../shared/contract/limits.ts'
 import { everyAgent } from '../../../shared/contract/topology.ts'
 import { createSlots } from '../../../shared/lib/slots.ts'
+import { storedSettings } from '../../../shared/runtime/settings/operator-setting.ts'
 import { defaultValue } from '../../history/effective.ts'
 import { withExistingRegistry } from '../../history/registry.ts'
+import { accountsReader } from '../../service/budgets/accounts.ts'
 import { shownBudget } from '../../service/budgets/list.ts'
-import { accountsReader, storedBudgets } from '../../service/budgets/stored.ts'
-import { readLayers } from '../../service/policy/layers.ts'
+import { budgetSetting, stopSetting } from '../../service/operator-settings.ts'
+import { readLayers, storedPolicies } from '../../service/policy/layers.ts'
 import { effectiveOf } from '../../service/policy/shown-policy.ts'
-import { storedPolicies } from '../../service/policy/stored.ts'
-import { shownStop } from '../../service/stops/list.ts'
-import { releasedStops, storedStops } from '../../service/stops/stored.ts'
+import { releasedStops, shownStop } from '../../service/stops/list.ts'
 import { requireRole } from '../edge/access/principal.ts'
 import type { EdgeContext } from '../edge/edge-context.ts'
 import type { HttpApp, HttpContext } from '../server.ts'
@@ -105,7 +105,7 @@ export function operatorApi(
 
   app.get(`${api}/stops`, async (context) =>
     context.json({
-      stops: (await storedStops(log)).map(shownStop),
+      stops: (await storedSettings(stopSetting, log)).map(shownStop),
       released: await releasedStops(log),
     }),
   )
@@ -113,7 +113,7 @@ export function operatorApi(
   app.get(`${api}/stages`, async (context) => context.json(await readStages()))
 
   app.get(`${api}/budgets`, async (context) => {
-    const budgets = await storedBudgets(log)
+    const budgets = await storedSettings(budgetSetting, log)
     const accounts = budgets.length === 0 ? [] : await within(reads, readAccounts)
     const shown = budgets.map((budget) => {
       const use = accounts

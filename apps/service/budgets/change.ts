@@ -1,4 +1,4 @@
-// `weir budget set` and `weir budget remove`: each writes one record to `policies`.
+// `weir budget set`: writes one record to `policies`.
 
 import { personHere } from '../../../services/approval/performer/person.ts'
 import { conversationIdFault } from '../../../shared/contract/ids.ts'
@@ -11,18 +11,20 @@ import type {
   Unpriced,
 } from '../../../shared/contract/messages.ts'
 import { defaultTenant, isTenant, tenantOf, tenantRule } from '../../../shared/contract/tenant.ts'
-import { budgetId, budgetKeyPrefix, eachName } from '../../../shared/contract/topology.ts'
+import { budgetId, eachName } from '../../../shared/contract/topology.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
-import { toRecord } from '../../../shared/runtime/record.ts'
-import { removeSetting } from '../../../shared/runtime/settings/removed-settings.ts'
+import {
+  placeSetting,
+  storedSettings,
+  type WritableTable,
+} from '../../../shared/runtime/settings/operator-setting.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
-import { agentInLog, conversationInLog, tenantInLog } from '../../history/agents-in-log.ts'
-import { withExistingRegistry, withRegistry } from '../../history/registry.ts'
+import { withRegistry } from '../../history/registry.ts'
 import { shownAmount } from '../../terminal/text/money-text.ts'
 import { printable } from '../../terminal/text/printable.ts'
-import { unseenNameText, unseenTenantText, unseenText } from '../policy/layers.ts'
+import { budgetSetting } from '../operator-settings.ts'
+import { unseenScope } from '../unseen.ts'
 import { tokensOf, usdOf } from './amounts.ts'
-import { storedBudgets } from './stored.ts'
 
 export type BudgetOptions = {
   tenant?: string
@@ -56,76 +58,34 @@ export async function setBudget(
   }))
   out.write(`${printable(id)}: for ${subjectText(budget)}, ${effectOf(budget)}\n`)
   if (before !== undefined) out.write(`it replaces: ${effectOf(before)}\n`)
-  out.write(`it counts from now on; to remove it: weir budget remove '${printable(id)}'\n`)
+  out.write(`it counts from now on; to remove it: ${budgetSetting.words.removal(id)}\n`)
   for (const text of unseen) errors.write(`weir: warning: ${text}\n`)
 }
 
 /** Warnings about names that nothing in the log has: a budget of a wrong name counts nothing. */
 async function unseenSubjects(
   { tenant, scope, name }: NewBudget,
-  log: Parameters<typeof agentInLog>[1],
+  log: Parameters<typeof unseenScope>[1],
 ): Promise<string[]> {
-  const ofTenant =
-    tenant === eachName ? undefined : unseenTenantText(tenant, await tenantInLog(tenant, log))
-  const ofAgent =
-    scope === 'agent' && name !== eachName
-      ? unseenText(name, await agentInLog(name, log))
-      : undefined
-  const ofConversation =
-    scope === 'conversation' && name !== eachName
-      ? unseenNameText('no conversation', name, await conversationInLog(name, log))
-      : undefined
-  return [ofTenant, ofAgent, ofConversation].filter((text) => text !== undefined)
+  const subjects = [
+    { scope: 'tenant' as const, name: tenant },
+    ...(scope === 'tenant' ? [] : [{ scope, name }]),
+  ].filter(({ name }) => name !== eachName)
+  const texts = await Promise.all(subjects.map((subject) => unseenScope(subject, log)))
+  return texts.filter((text) => text !== undefined)
 }
-
-type BudgetsTable = Parameters<typeof removeSetting>[0]
 
 /** Writes the budget. Returns the one that it replaces. Throws `usage`. */
 export async function placeBudget(
-  { bus, topicPrefix }: BudgetsTable,
+  table: WritableTable,
   budget: NewBudget,
   by: string,
 ): Promise<OperatorBudget | undefined> {
   const id = budgetId(budget)
-  const budgets = await storedBudgets({ bus, topicPrefix })
-  const known = budgets.find((one) => one.id === id)
-  if (budgets.length >= limits.budgetsMax && known === undefined)
-    throw new WeirError(
-      'usage',
-      `${budgets.length} budgets are in force, which is the limit; remove one (weir budget remove)`,
-    )
-  const setAt = bus.clock.now()
-  const message = { type: 'operator-budget', ...budget, setBy: by, setAt } as const
-  await bus.append([toRecord({ topic: `${topicPrefix}policies`, partition: 0, message })])
-  return known?.budget
-}
-
-/** Throws `budget.unknown`. */
-export async function removeStoredBudget(
-  table: BudgetsTable,
-  id: string,
-  by: string,
-): Promise<void> {
-  const budgets = await storedBudgets(table)
-  if (!budgets.some((budget) => budget.id === id)) {
-    const ids = budgets.map((budget) => budget.id).join(', ')
-    throw new WeirError(
-      'budget.unknown',
-      printable(`no budget has the id ${id}; budgets in force: ${ids === '' ? 'none' : ids}`),
-    )
-  }
-  await removeSetting(table, budgetKeyPrefix + id, by)
-}
-
-/** Throws `budget.unknown`. */
-export async function removeBudget(
-  id: string,
-  { by = personHere() }: { by?: string },
-  settings: Settings,
-  out: NodeJS.WriteStream,
-): Promise<void> {
-  await withExistingRegistry(settings, (registry) => removeStoredBudget(registry, id, by))
-  out.write(`${printable(id)} is removed, effective from the next model request\n`)
+  const known = (await storedSettings(budgetSetting, table)).find((one) => one.id === id)
+  const setAt = table.bus.clock.now()
+  await placeSetting(budgetSetting, table, { type: 'operator-budget', ...budget, setBy: by, setAt })
+  return known?.value
 }
 
 type NewBudget = Omit<OperatorBudget, 'type' | 'setBy' | 'setAt'>

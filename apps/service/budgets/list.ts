@@ -2,12 +2,17 @@
 
 import type { OperatorBudget } from '../../../shared/contract/messages.ts'
 import type { Account } from '../../../shared/runtime/budgets/ledger.ts'
+import {
+  type StoredSetting,
+  storedSettings,
+} from '../../../shared/runtime/settings/operator-setting.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 import { type OpenLog, withLog } from '../../history/open-log.ts'
 import { type NumberOf, readTurnNumbers, turnText } from '../../history/turn-numbers.ts'
 import { shownAmount } from '../../terminal/text/money-text.ts'
 import { printable, printableJson } from '../../terminal/text/printable.ts'
-import { budgetAccounts, type StoredBudget, storedBudgets } from './stored.ts'
+import { budgetSetting } from '../operator-settings.ts'
+import { budgetAccounts } from './accounts.ts'
 
 /**
  * `--json`: one object per line. `window`: a day, a month, or a conversation and its turn. The fields
@@ -27,7 +32,7 @@ export async function listBudgets(
   out: NodeJS.WriteStream,
 ): Promise<void> {
   const { budgets, numberOf } = await withLog(settings, async (log) => {
-    const stored = await storedBudgets(log)
+    const stored = await storedSettings(budgetSetting, log)
     const accounts = stored.length === 0 ? [] : await budgetAccounts(log)
     const budgets = stored.map((budget) => {
       const use = accounts
@@ -50,7 +55,7 @@ export async function listBudgets(
 }
 
 export function shownBudget(
-  { id, budget }: StoredBudget,
+  { id, value: budget }: StoredSetting<'operator-budget'>,
   use: Account[],
   numberOf: NumberOf,
 ): ShownBudget {
@@ -86,7 +91,7 @@ function windowText({ window, turn }: Account, numberOf: NumberOf): string {
   return turn === null ? window : `${turn.conversation} ${turnText(numberOf, turn)}`
 }
 
-function budgetLine({ id, budget }: StoredBudget): string {
+function budgetLine({ id, value: budget }: StoredSetting<'operator-budget'>): string {
   if (budget === undefined)
     return `${id}  cannot be read; no model request starts until it is removed`
   const { unit, soft, hard, setBy } = budget

@@ -1,9 +1,8 @@
-// `weir guard mode` and `weir guard remove`: each writes one record to `policies`, effective from
-// the next model response.
+// `weir guard mode`: writes one record to `policies`, effective from the next model response.
 
 import { personHere } from '../../../services/approval/performer/person.ts'
 import type { GuardMode } from '../../../shared/contract/messages.ts'
-import { removeGuard, switchGuard } from '../../../shared/runtime/guards/guard-registry.ts'
+import { switchGuard } from '../../../shared/runtime/guards/guard-registry.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 import { withExistingRegistry } from '../../history/registry.ts'
 import { printable } from '../../terminal/text/printable.ts'
@@ -23,17 +22,4 @@ export async function setGuardMode(
     out.write(
       `${printable(`${name} ${mode === 'enforce' ? 'enforces' : 'is a shadow'} for ${pattern}`)}\n`,
     )
-}
-
-/** Throws `guard.unknown`. */
-export async function removeRegisteredGuard(
-  name: string,
-  { by = personHere() }: { by?: string },
-  settings: Settings,
-  out: NodeJS.WriteStream,
-): Promise<void> {
-  await withExistingRegistry(settings, (registry) => removeGuard(registry, name, by))
-  out.write(
-    `${printable(name)} is removed; rounds that wait for it already wait until its deadline\n`,
-  )
 }

@@ -3,15 +3,27 @@
 
 import { personHere } from '../../../services/approval/performer/person.ts'
 import { policyKey, unknownKey } from '../../../shared/agents/policy/entries.ts'
+import type { AgentPolicy } from '../../../shared/contract/messages.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
+import {
+  placeSetting,
+  removeStored,
+  type WritableTable,
+} from '../../../shared/runtime/settings/operator-setting.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 import { type Effective, effective } from '../../history/effective.ts'
 import { withExistingRegistry, withRegistry } from '../../history/registry.ts'
 import { printable, printableJson } from '../../terminal/text/printable.ts'
+import { nameOf, policySetting } from '../operator-settings.ts'
 import { differencesOf, type PolicyDifference, printDifferences } from './difference.ts'
-import { type OwnPolicyOptions, policyInFile, readLayers, unseenText } from './layers.ts'
+import {
+  type OwnPolicyOptions,
+  policyInFile,
+  readLayers,
+  storedPolicies,
+  unseenText,
+} from './layers.ts'
 import { type Change, changed, checkAgent } from './named-agent.ts'
-import { nameOf, nothingSet, removePolicy, storedPolicies, storePolicy } from './stored.ts'
 import { inForceFrom } from './words.ts'
 
 export type ChangeOptions = OwnPolicyOptions & { json?: boolean; by?: string }
@@ -42,9 +54,7 @@ export async function setPolicy(
     errors.write(`weir: warning: ${unseen}. The values count once an agent of this name is asked\n`)
 }
 
-type PolicyTable = Parameters<typeof readLayers>[2] &
-  Parameters<typeof storePolicy>[0] &
-  Parameters<typeof removePolicy>[0]
+type PolicyTable = Parameters<typeof readLayers>[2] & WritableTable
 
 /** `unseen`: a warning about an agent that the log does not know. Throws `usage`. */
 export async function changePolicy(
@@ -92,15 +102,15 @@ export async function removeValues(
 ): Promise<PolicyDifference[]> {
   const removed = keysOf(keys)
   if (removed.length === 0 && !(await isReadable(table))) {
-    await removePolicy(table, agent, by)
+    await removeStored(policySetting, table, { id: agent, by })
     return []
   }
   const layers = await readLayers(agent, { agentFile }, table)
   const stored = layers.stored.get(agent)?.entries
-  if (stored === undefined) throw nothingSet(agent, [...layers.stored.keys()])
+  if (stored === undefined) throw policySetting.words.unknown(agent, [...layers.stored.keys()])
   const entries =
     removed.length === 0 ? [] : stored.filter(({ key }) => !removed.includes(policyKey(key) ?? key))
-  if (entries.length === 0) await removePolicy(table, agent, by)
+  if (entries.length === 0) await removeStored(policySetting, table, { id: agent, by })
   else if (entries.length < stored.length) await storePolicy(table, { agent, entries, setBy: by })
   return differencesOf(effective(agent, stored, layers), effective(agent, entries, layers))
 }
@@ -111,6 +121,15 @@ function keysOf(keys: readonly string[]): string[] {
     if (known === undefined) throw new WeirError('usage', `'${printable(key)}' ${unknownKey(key)}`)
     return known
   })
+}
+
+/** Replaces all values of the agent. */
+export async function storePolicy(
+  table: WritableTable,
+  policy: Omit<AgentPolicy, 'type' | 'setAt'>,
+): Promise<void> {
+  const setAt = table.bus.clock.now()
+  await placeSetting(policySetting, table, { type: 'agent-policy', ...policy, setAt })
 }
 
 /** An unreadable record must stay removable. */

@@ -3,15 +3,20 @@
 
 import { providers } from '../../../services/llm-gateway/performer/providers/providers.ts'
 import { loadAgents, loadGuests } from '../../../shared/agents/file/load-agents.ts'
+import { decode } from '../../../shared/codec/codec.ts'
 import type { Bus } from '../../../shared/contract/bus.ts'
+import type { AgentPolicy, OperatorLimits } from '../../../shared/contract/messages.ts'
 import { defaultTenant } from '../../../shared/contract/tenant.ts'
 import { everyAgent } from '../../../shared/contract/topology.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
+import { readableSettings } from '../../../shared/runtime/settings/operator-setting.ts'
 import { nearestName } from '../../../shared/settings/nearest-name.ts'
 import { type AgentInLog, agentInLog, type NameInLog } from '../../history/agents-in-log.ts'
 import type { OwnPolicy, PolicyLayers } from '../../history/effective.ts'
 import { printable } from '../../terminal/text/printable.ts'
-import { storedLimits, storedPolicies } from './stored.ts'
+import { policySetting } from '../operator-settings.ts'
+
+type Table = { bus: Pick<Bus, 'list'>; topicPrefix: string }
 
 /** `agentFile`: the path of an agent file, or of a folder with one for the agent. */
 export type OwnPolicyOptions = { agentFile?: string | undefined }
@@ -34,6 +39,23 @@ export async function readLayers(
     limits: await storedLimits(log),
     found,
   }
+}
+
+/** By agent, in the order of their names. Throws `policies.unreadable` with the remedy. */
+export async function storedPolicies(table: Table): Promise<Map<string, AgentPolicy>> {
+  const policies = await readableSettings(policySetting, table)
+  return new Map(policies.map((policy) => [policy.agent, policy]))
+}
+
+/** The operator's caps for all agents. Undefined: there are none. Throws `policies.unreadable`. */
+async function storedLimits({ bus, topicPrefix }: Table): Promise<OperatorLimits | undefined> {
+  const key = 'operator-limits'
+  const records = await bus.list({ topic: `${topicPrefix}policies`, partition: 0, prefix: key })
+  const value = records.find((record) => record.key === key)?.value ?? null
+  if (value === null) return undefined
+  const message = decode(value)
+  if (message.type === 'operator-limits') return message
+  throw new WeirError('policies.unreadable', `the record ${key} in policies is a ${message.type}`)
 }
 
 /** Reads no key and starts nothing. */

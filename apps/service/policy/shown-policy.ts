@@ -14,10 +14,10 @@ import { withLog } from '../../history/open-log.ts'
 import { painted } from '../../terminal/paint.ts'
 import { printable, printableJson } from '../../terminal/text/printable.ts'
 import { instant } from '../../terminal/text/quantities.ts'
+import { nameOf } from '../operator-settings.ts'
 import { differencesOf, printDifferences } from './difference.ts'
 import { type OwnPolicyOptions, policyInFile, type ReadLayers, readLayers } from './layers.ts'
 import { type Change, changed, checkAgent } from './named-agent.ts'
-import { nameOf } from './stored.ts'
 import { type OwnSource, originText, ownText, valueText } from './words.ts'
 
 /**

@@ -1,11 +1,16 @@
 // `weir stops`: the stops in force, each with its author, time, mode and reason, or the newest releases.
 
 import type { OperatorStop } from '../../../shared/contract/messages.ts'
+import {
+  type StoredSetting,
+  storedSettings,
+} from '../../../shared/runtime/settings/operator-setting.ts'
+import { removedSettings } from '../../../shared/runtime/settings/removed-settings.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 import { withLog } from '../../history/open-log.ts'
 import { printable, printableJson } from '../../terminal/text/printable.ts'
 import { instant } from '../../terminal/text/quantities.ts'
-import { releasedStops, type StoredStop, storedStops } from './stored.ts'
+import { stopSetting } from '../operator-settings.ts'
 
 /** `--json`: one object per line. The fields but `id` are null if the record cannot be read. */
 export type ShownStop = { id: string } & {
@@ -18,7 +23,7 @@ export async function listStops(
   out: NodeJS.WriteStream,
 ): Promise<void> {
   if (released) return listReleases(json, settings, out)
-  const stops = await withLog(settings, (log) => storedStops(log))
+  const stops = await withLog(settings, (log) => storedSettings(stopSetting, log))
   if (json) for (const stop of stops) out.write(`${printableJson(shownStop(stop))}\n`)
   else if (stops.length === 0) out.write('nothing is stopped\n')
   else for (const stop of stops) out.write(`${printable(line(stop))}\n`)
@@ -38,13 +43,26 @@ async function listReleases(
   }
 }
 
-export function shownStop({ id, stop }: StoredStop): ShownStop {
+/** The newest releases first. `id`: of the stop. */
+export async function releasedStops(
+  table: Parameters<typeof removedSettings>[0],
+): Promise<ReleasedStop[]> {
+  return (await removedSettings(table)).flatMap(({ setting, setBy, setAt }) =>
+    setting.startsWith(stopSetting.scope)
+      ? [{ id: setting.slice(stopSetting.scope.length), releasedBy: setBy, releasedAt: setAt }]
+      : [],
+  )
+}
+
+export type ReleasedStop = { id: string; releasedBy: string; releasedAt: number }
+
+export function shownStop({ id, value: stop }: StoredSetting<'operator-stop'>): ShownStop {
   const { scope = null, name = null, mode = null } = stop ?? {}
   const { reason = null, setBy = null, setAt = null } = stop ?? {}
   return { id, scope, name, mode, reason, setBy, setAt }
 }
 
-function line({ id, stop }: StoredStop): string {
+function line({ id, value: stop }: StoredSetting<'operator-stop'>): string {
   if (stop === undefined) return `${id}  cannot be read; nothing starts until it is released`
   return `${id}  ${stop.mode}  since ${instant(stop.setAt)} by ${stop.setBy}: ${stop.reason}`
 }

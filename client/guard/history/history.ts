@@ -246,7 +246,7 @@ function folderIn(body: unknown, { folder }: HostRewriting): string | undefined 
 }
 
 /** All pieces of an answer are one response. */
-function spokenIn(pieces: Piece[]): TranscriptResponse {
+function spokenIn(pieces: readonly Piece[]): TranscriptResponse {
   const begins = pieces.findIndex(({ kind }) => kind === 'response')
   const one: Piece[] = [
     { kind: 'user', text: '' },

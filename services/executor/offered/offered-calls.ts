@@ -1,8 +1,7 @@
 // The calls that a guest or a client runs: the offer, the result, and the end without one. Part of
 // the reducer.
-// OFFERED-CALLS-1. The offer is the claim (R4), of the owner `guest` or `client`. A guest's call is
-//     offered when it may run. A performer offers a client's call, after the checks that precede
-//     each start (offers.ts).
+// OFFERED-CALLS-1. The offer is the claim (R4). A guest's call is offered when it may run, a
+//     client's by a performer, after the checks that precede each start (offers.ts).
 // OFFERED-CALLS-2. The first result counts. Without one, the outcome is unknown: a call that was
 //     offered may have run, so it is never `skipped` and never offered again.
 // OFFERED-CALLS-3. The result of a guest's call that still waits counts: it ran without the guards'

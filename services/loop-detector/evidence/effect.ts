@@ -42,7 +42,7 @@ function guessedOperation(tool: string, value: unknown): Operation {
   const effect = named === 'waits' ? named : (actionEffect(value) ?? named)
   return {
     effect,
-    waits: waitsAs(effect === 'waits', effect === 'waits' && !namesThing(value), commandIn(value)),
+    waits: waitsAs(effect === 'waits', effect === 'waits' && !namesTarget(value), commandIn(value)),
     operation: words.some((word) => sendWords.has(word)) ? undefined : tool,
     freeText: words.some((word) => searchWords.has(word)),
   }
@@ -68,7 +68,7 @@ function waitsAs(isWait: boolean, isAlone: boolean, command = ''): Operation['wa
 }
 
 /** A wait for a thing names it. A time alone is no name. */
-function namesThing(value: unknown): boolean {
+function namesTarget(value: unknown): boolean {
   return (
     isObject(value) &&
     Object.keys(value).some((name) =>
@@ -138,7 +138,8 @@ const changeWords = words(
 
 const commandMembers = ['command', 'cmd', 'script', 'code']
 
-function commandIn(value: unknown): string | undefined {
+/** The command of a shell, or the program of an interpreter, as far as it is read. */
+export function commandIn(value: unknown): string | undefined {
   if (!isObject(value)) return undefined
   for (const key of commandMembers) {
     const command = Object.hasOwn(value, key) ? value[key] : undefined

@@ -20,6 +20,7 @@ import type {
 import { isGuest } from '../../../shared/contract/topology.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import { onOneLine, shortened } from '../../../shared/lib/text-cut.ts'
+import { isBrief } from '../waiting/sleep.ts'
 import {
   isInputEmpty,
   looksAtSession,
@@ -30,7 +31,7 @@ import {
   waitsByInput,
 } from '../waiting/waiting.ts'
 import { echoesOf, membersOf, readArguments } from './arguments.ts'
-import { type Effect, isStatusTool, type Operation, operationOf } from './effect.ts'
+import { commandIn, type Effect, isStatusTool, type Operation, operationOf } from './effect.ts'
 import { errorOf } from './error-text.ts'
 import type { FailureKind } from './failure-kind.ts'
 import { fingerprint } from './fingerprint.ts'
@@ -80,6 +81,8 @@ export type CallEvidence = {
   effect: Effect
   /** It succeeded, and it sleeps: alone, or before a look at a thing that is not over. */
   sleeps: boolean
+  /** It sleeps for less than five seconds. */
+  sleepsBriefly: boolean
   operation: string
   freeText: boolean
   /** Its arguments. Undefined: their text is not JSON. */
@@ -204,10 +207,11 @@ function callEvidence(
   declaration: Declaration | undefined,
   rejection: Rejection | undefined,
 ): CallEvidence {
-  const read = readArguments(call.raw, declaration?.hints)
-  const tool = toolOf(call)
-  const mutates = declaration?.hints?.mutates ?? null
-  const guess = operationOf(tool, read.value, mutates)
+  const { read, tool, mutates, guess, progress, wait, sleeps } = waitEvidence(
+    call,
+    result,
+    declaration,
+  )
   const { waits, operation } = guess
   const seen =
     result.status === 'ok' || result.status === 'error'
@@ -219,15 +223,6 @@ function callEvidence(
       ? undefined
       : failureOf(call, result, { value: read.value, rejection, seen, text })
   const key = fingerprint('arguments', call.name, read.canonical)
-  const progress = failure === undefined ? progressIn(read.value, result.text) : 'over'
-  const wait = waitOf(tool, read.value, {
-    progress,
-    text: result.text,
-    isPoller: declaration?.poll === true,
-    looks: () => mayLook(tool, read.value, { ...guess, mutates }),
-  })
-  const sleeps =
-    failure === undefined && (waits === 'only' || (waits === 'look' && progress !== 'over'))
   // A look at a thing that is over is no wait, so its answer counts like any other.
   // The name of a tool for input says nothing about a call without one, which reads a text.
   const isVainInput = failure === undefined && progress === 'over' && waitsByInput(read.value)
@@ -244,6 +239,7 @@ function callEvidence(
     outcome: key + resultKey,
     effect,
     sleeps,
+    sleepsBriefly: sleeps && isBrief(commandIn(read.value) ?? ''),
     operation: operation ?? key,
     freeText,
     mutates: mutates === true,
@@ -264,6 +260,25 @@ function callEvidence(
   }
 }
 
+/** Whether the call waits, as far as the call alone shows it (waits-of-turn.ts). */
+export function waitEvidence(call: Call, result: CallResult, declaration: Declaration | undefined) {
+  const read = readArguments(call.raw, declaration?.hints)
+  const tool = toolOf(call)
+  const mutates = declaration?.hints?.mutates ?? null
+  const guess = operationOf(tool, read.value, mutates)
+  const isOk = result.status === 'ok'
+  const progress = isOk ? progressIn(read.value, result.text) : 'over'
+  const wait = waitOf(tool, read.value, {
+    progress,
+    text: result.text,
+    isPoller: declaration?.poll === true,
+    looks: () => mayLook(tool, read.value, { ...guess, mutates }),
+  })
+  const { waits } = guess
+  const sleeps = isOk && (waits === 'only' || (waits === 'look' && progress !== 'over'))
+  return { read, tool, mutates, guess, progress, wait, sleeps }
+}
+
 /** Whether its answer may be about another thing: a look, and no action that was queued. */
 function mayLook(
   tool: string,
@@ -279,7 +294,7 @@ function mayLook(
 }
 
 /** It waits: for something that runs, or for a time. */
-export function isWaiting({ poll, sleeps }: CallEvidence): boolean {
+export function isWaiting({ poll, sleeps }: Pick<CallEvidence, 'poll' | 'sleeps'>): boolean {
   return poll || sleeps
 }
 

@@ -34,7 +34,7 @@ const wordFirst = anyOf('gi', [
   // count.
   String.raw`((?:took|\w{0,24}(?:duration|elapsed|latency)\w{0,8})"?[:= ]{1,2})\d+(?:\.\d+)?\b(?!\.\d| ?[a-z])`,
   // `process 3 of 8` and `process 30 items` are counts.
-  String.raw`(?:pid|process)[ :=]{1,2}\d+\b(?! ?(?:/|of\b)| (?:items?|rows?|files?|records?|entries|steps?|pages?|jobs?|tasks?|messages?|orders?|requests?|bytes)\b)`,
+  String.raw`(?:pid|pgid|process)[ :=]{1,2}\d+\b(?! ?(?:/|of\b)| (?:items?|rows?|files?|records?|entries|steps?|pages?|jobs?|tasks?|messages?|orders?|requests?|bytes)\b)`,
   String.raw`(${temporaryFolder})([\w.+-]{6,80})`,
   String.raw`tmp[-_.]?(?=[a-z]*[0-9_])[a-z0-9_]{6,}\b`,
   // Attempt counters, not other counts.

@@ -4,22 +4,27 @@
 // STILL-WAITING-1. One wait lasts until a result or a change that is new in the turn. Its bound is
 //     its time, by the records. After a reminder the time counts from there.
 // STILL-WAITING-2. Looks that follow each other faster than any agent waits have a limit in rounds
-//     too. So have all looks of a record without times.
+//     too. So have all looks of a record without times, and looks after short sleeps whose answers do
+//     not state that anything runs.
 // STILL-WAITING-3. A round without a wait neither counts nor ends it: the agent may look after it
 //     slept. A round with news begins it anew.
 
 import { stillWaiting as textOf } from '../../../shared/model-texts/interventions.ts'
 import { isWaiting } from '../evidence/evidence.ts'
 import { addMatch, emptyStreak, roundsText, type Streak } from '../ladder.ts'
-import { hastyMs, hastyRoundsMax, waitMsMax } from '../patience.ts'
+import { briefRoundsMax, hastyMs, hastyRoundsMax, waitMsMax } from '../patience.ts'
 import type { Finding, Rule } from '../rule.ts'
 
-/** `since`: its begin. `counted`: the rounds since the begin or the last reminder, at `countedFrom`. */
+/**
+ * `since`: its begin. `counted`: the rounds since the begin or the last reminder, at `countedFrom`.
+ * `brief`: those of them with no more than a short sleep.
+ */
 type Memory = {
   streak: Streak
   since: number
   rounds: number
   counted: number
+  brief: number
   countedFrom: number
 }
 
@@ -28,17 +33,18 @@ const noWait = (): Memory => ({
   since: 0,
   rounds: 0,
   counted: 0,
+  brief: 0,
   countedFrom: 0,
 })
 
 export const stillWaiting: Rule<Memory> = {
   name: 'still-waiting',
-  version: 1,
+  version: 2,
   kind: 'tool_loop',
   thresholds: ['loop.waitMinutes', 'loop.identicalSuccesses'],
   description: 'The agent waits for something that runs, and nothing changes for long.',
   firesWhen:
-    'one wait lasts for 60 minutes without news, or for 25 rounds that follow each other within a second. It only reminds the model, and again after the same time',
+    'one wait lasts for 60 minutes without news, for 25 rounds that follow each other within a second, or for 100 rounds with a sleep below five seconds. It only reminds the model, and again after the same time',
   endedBy: 'any new result, or a change',
   sentence: 'kept waiting',
   initial: noWait,
@@ -51,11 +57,13 @@ export const stillWaiting: Rule<Memory> = {
     if (memory.rounds === 0) begin(memory, 0, time)
     memory.rounds += 1
     memory.counted += 1
+    if (!waiting.poll && waiting.sleepsBriefly) memory.brief += 1
     addMatch(memory.streak, waiting)
     const passed = time - memory.countedFrom
     const isHasty = memory.counted >= hastyRoundsMax(loop) && passed < memory.counted * hastyMs
-    if (passed < waitMsMax(loop) && !isHasty) return undefined
-    Object.assign(memory, { counted: 0, countedFrom: time })
+    const isBrief = memory.brief >= briefRoundsMax(loop)
+    if (passed < waitMsMax(loop) && !isHasty && !isBrief) return undefined
+    Object.assign(memory, { counted: 0, brief: 0, countedFrom: time })
     return finding(memory, time)
   },
 }

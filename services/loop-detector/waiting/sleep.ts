@@ -10,6 +10,17 @@ export function isPause(command: string): boolean {
   return found !== null && (found[1] === undefined || sleepsFor(found[1]))
 }
 
+const sleepWithTime = /\bsleep(?: ?\(|\s+)["']?(\d{0,9}\.?\d{0,9})([mhd]?)/gi
+
+/** Whether the sleeps of a command last less than five seconds together. A loop may last longer. */
+export function isBrief(command: string): boolean {
+  if (/\b(?:for|while|until)\b/.test(command)) return false
+  const sleeps = [...command.matchAll(sleepWithTime)]
+  if (sleeps.some(([, time = '', unit]) => time === '' || unit !== '')) return false
+  const seconds = sleeps.reduce((sum, [, time]) => sum + Number.parseFloat(time ?? ''), 0)
+  return sleeps.length > 0 && seconds < 5
+}
+
 /** Of a sleep with this argument: below a second it is no wait. */
 export function sleepsFor(duration = ''): boolean {
   return !(Number.parseFloat(duration) < 1)

@@ -5,7 +5,7 @@
 // SOURCE-2. The `status` of any other document is a text that nothing changes.
 
 import { isObject } from '../../../shared/lib/json/json-object.ts'
-import { programsIn, wordsOf } from '../evidence/effect.ts'
+import { commandIn, programsIn, wordsOf } from '../evidence/effect.ts'
 
 /** `names`: a list of names, a search, or the call's own words: never a wait. */
 type Source = 'thing' | 'document' | 'names'
@@ -19,7 +19,7 @@ export function sourceOf(tool: string, value: unknown, text: string): Source {
 }
 
 function sourceOfCommand(command: string, text: string): Source {
-  const programs = programsIn(command.slice(0, commandCharsMax))
+  const programs = programsIn(command)
   const isOf = (list: ReadonlySet<string>) => programs.every(({ program }) => list.has(program))
   if (programs.length === 0) return 'thing'
   if (isOf(speakers) || isOf(namers)) return 'names'
@@ -31,12 +31,6 @@ function sourceOfFile(path: string, text: string): Source {
   return isState || /"\w{0,16}id"\s*:/i.test(text.slice(0, textCharsMax)) ? 'thing' : 'document'
 }
 
-function commandIn(value: unknown): string | undefined {
-  if (!isObject(value)) return undefined
-  const command = value.command ?? value.cmd
-  return typeof command === 'string' && command.trim() !== '' ? command : undefined
-}
-
 function pathIn(value: unknown): string | undefined {
   if (!isObject(value)) return undefined
   for (const [name, member] of Object.entries(value))
@@ -46,7 +40,6 @@ function pathIn(value: unknown): string | undefined {
 
 export const pathName = /^(?:(?:absolute_?|target_?)?(?:file_?)?path|file_?name|file)$/i
 
-const commandCharsMax = 4096
 const textCharsMax = 1024
 const words = (list: string): ReadonlySet<string> => new Set(list.split(' '))
 

@@ -18,15 +18,14 @@ export type Progress = 'running' | 'over' | 'empty' | 'other'
 export function progressOf(text: string, isOfCommand: boolean): Progress {
   const head = text.slice(0, headCharsMax).trim()
   if (head === '' || emptyAnswer.test(head)) return 'empty'
-  const first = head.charCodeAt(0)
-  const hasNoContent = first === openBrace && emptyContent.test(head) && hasBlankContents(text)
-  if (!hint.test(head)) return hasNoContent ? 'empty' : 'other'
-  if (first === openBrace || first === openBracket) {
-    const inMembers =
-      text.length <= jsonCharsMax ? progressInJson(text, isOfCommand) : firstMember(head)
-    if (inMembers !== undefined) return inMembers
-    if (hasNoContent) return 'empty'
+  const hasHint = hint.test(head)
+  if (/^[{[]/.test(head) && (hasHint || emptyContent.test(head))) {
+    const json = text.length <= jsonCharsMax ? parsed(text) : undefined
+    const progress = json === undefined ? firstMember(head) : progressIn(json, 0, isOfCommand)
+    if (hasHint && progress !== undefined) return progress
+    if (isObject(json) && emptyContent.test(head) && hasBlankContents(json)) return 'empty'
   }
+  if (!hasHint) return 'other'
   return progressInLines(
     head,
     text.length > headCharsMax ? text.slice(-tailCharsMax) : '',
@@ -37,8 +36,6 @@ export function progressOf(text: string, isOfCommand: boolean): Progress {
 const headCharsMax = 1024
 const tailCharsMax = 512
 const jsonCharsMax = 16_384
-const openBrace = 0x7b
-const openBracket = 0x5b
 const emptyAnswer = wholeOf([
   /(?:null|none|""|\{\}|\[\]|\.{3}|…|output:)/,
   /[([<]?(?:no|empty) (?:output|content|result)[)\]>]?\.?/,
@@ -83,11 +80,12 @@ const things =
 const thingsMax = 32
 const depthMax = 3
 
-function progressInJson(text: string, isOfCommand: boolean): Progress | undefined {
+/** Undefined: it is no JSON. */
+function parsed(text: string): unknown {
   try {
-    return progressIn(JSON.parse(text), 0, isOfCommand)
+    return JSON.parse(text)
   } catch {
-    return firstMember(text.slice(0, headCharsMax))
+    return undefined
   }
 }
 
@@ -159,14 +157,9 @@ function ofStages(list: unknown[], depth: number, isOfCommand: boolean): Progres
   return runs && all.includes('over') ? 'running' : undefined
 }
 
-/** Whether an answer in JSON has members for its text, and all of them are blank. */
-function hasBlankContents(text: string): boolean {
-  if (text.length > jsonCharsMax) return false
-  try {
-    return contentsOf(JSON.parse(text), 0).every((content) => content.trim() === '')
-  } catch {
-    return false
-  }
+/** Whether all members for a text are blank. */
+function hasBlankContents(json: unknown): boolean {
+  return contentsOf(json, 0).every((content) => content.trim() === '')
 }
 
 function contentsOf(value: unknown, depth: number): string[] {
@@ -220,7 +213,7 @@ function progressInLines(head: string, tail: string, isOfCommand: boolean): Prog
   if (lines.length === 1 && soleWord.test(head)) return 'running'
   for (const whole of lines) {
     const line = whole.trim().slice(0, lineCharsMax)
-    const progress = ofLine(line, { isShort, isOfCommand })
+    const progress = ofLine(line, { isShort, isAlone: lines.length === 1, isOfCommand })
     if (progress === 'running') return progress
     if (progress === 'over' && !(isOfCommand && exitLine.test(line))) isOver = true
     else if (noNewOutput.test(line)) isSilent = true
@@ -235,7 +228,7 @@ const lineCharsMax = 200
 
 function ofLine(
   line: string,
-  { isShort, isOfCommand }: { isShort: boolean; isOfCommand: boolean },
+  { isShort, isAlone, isOfCommand }: { isShort: boolean; isAlone: boolean; isOfCommand: boolean },
 ): Progress | undefined {
   if (line === '') return undefined
   if (negation.test(line)) return 'over'
@@ -254,7 +247,9 @@ function ofLine(
   if (!isOfCommand && frame.test(line)) return 'running'
   const state = thingWithState.exec(line)?.[1]
   if (state !== undefined && ofValue(state) !== undefined) return ofValue(state)
-  if (isShort && (statement.test(line) || table(line))) return 'running'
+  if (isShort && (row.test(line) || table(line))) return 'running'
+  // A command prints much about itself, so a sentence of it counts only alone.
+  if (isShort && (isAlone || !isOfCommand) && statement.test(line)) return 'running'
   return overLine.test(line) && !share.test(line) ? 'over' : undefined
 }
 
@@ -278,8 +273,10 @@ const statement = anyOf([
   /^[^.:;]{1,80}? (?:is|are|remains?) (?:still |currently |now )?(?:running|executing|pending|queued|in progress|not (?:yet )?(?:ready|finished|complete|done)|being processed)(?: (?:yet|now))?(?:\s*$|\s*[.,;!)(\]…]|\s+(?:with|for \d|since|after|under|\d))/,
   /^\W*(?:still|not yet) (?:running|pending|queued|in progress|ready|finished|complete|done|waiting)\b/,
   /^\W*(?:[\w-]{1,24} ){0,2}not (?:yet )?ready\b/,
+])
+/** A row of `jobs`, and one of `squeue` that waits for its nodes. */
+const row = anyOf([
   /^\W{0,4}\[[^\]]{0,24}\d\][-+]?\s{1,4}running\b/,
-  // A row of `squeue`: it waits for its nodes.
   /^\s*\d+ .{1,80} (?:PD|CF) +[\d:-]{4,12} /,
 ])
 /** A state that the thing no longer has, or never had. */

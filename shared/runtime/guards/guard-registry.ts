@@ -4,7 +4,6 @@
 //     operator's mode stays.
 // GUARD-REGISTRY-2. The topic comes first: a guard that is in force must be able to answer.
 
-import { decode } from '../../codec/codec.ts'
 import type { Bus } from '../../contract/bus.ts'
 import { approvalGuard } from '../../contract/guard/approval-guard.ts'
 import type { Guard } from '../../contract/guard/guard.ts'
@@ -19,54 +18,49 @@ import type {
 import { guardKeyPrefix, guardTopicName, guardTopicSpec, topics } from '../../contract/topology.ts'
 import type { Milliseconds } from '../../lib/clock.ts'
 import { WeirError } from '../../lib/errors.ts'
-import { toRecord } from '../record.ts'
-import { removeSetting } from '../settings/removed-settings.ts'
+import {
+  type OperatorSetting,
+  placeSetting,
+  readableSettings,
+  storedSettings,
+} from '../settings/operator-setting.ts'
 
 export type Registry = {
   bus: Pick<Bus, 'append' | 'ensureTopics' | 'list' | 'clock'>
   topicPrefix: string
 }
 
+/** Rounds that wait for a removed guard wait on. Its topic and its verdicts stay. */
+export const guardSetting: OperatorSetting<'guard-registration'> = {
+  scope: guardKeyPrefix,
+  schema: 'guard-registration',
+  effect: () => 'removed; rounds that wait for it already wait until its deadline',
+  words: {
+    removal: () => 'weir guard remove',
+    unknown(name, names) {
+      const there = names.length === 0 ? 'none' : names.join(', ')
+      return new WeirError(
+        'guard.unknown',
+        `unknown guard ${JSON.stringify(name.slice(0, 80))}; registered guards: ${there}`,
+      )
+    },
+  },
+}
+
 /** All registrations, by name. Throws `policies.unreadable` for a record that cannot be read. */
-export async function registeredGuards({
-  bus,
-  topicPrefix,
-}: Registry): Promise<GuardRegistration[]> {
-  const records = await bus.list({
-    topic: `${topicPrefix}policies`,
-    partition: 0,
-    prefix: guardKeyPrefix,
-  })
-  return records.flatMap(({ key, value }) => {
-    if (value === null) return []
-    const message = decode(value)
-    if (message.type === 'guard-registration') return [message]
-    throw new WeirError(
-      'policies.unreadable',
-      `the record ${key} in policies is a ${message.type}; remove it with weir guard remove`,
-    )
-  })
+export function registeredGuards(registry: Registry): Promise<GuardRegistration[]> {
+  return readableSettings(guardSetting, registry)
 }
 
 /**
  * The names of guards with their own topic and group. Includes guards whose registration cannot be
  * read.
  */
-export async function registeredGuardNames({
-  bus,
-  topicPrefix,
-}: {
-  bus: Pick<Bus, 'list'>
-  topicPrefix: string
-}): Promise<string[]> {
-  const records = await bus.list({
-    topic: `${topicPrefix}policies`,
-    partition: 0,
-    prefix: guardKeyPrefix,
-  })
-  return records
-    .map(({ key }) => key.slice(guardKeyPrefix.length))
-    .filter((name) => isGuardName(name) && !isStage(name))
+export async function registeredGuardNames(
+  registry: Parameters<typeof storedSettings>[1],
+): Promise<string[]> {
+  const guards = await storedSettings(guardSetting, registry)
+  return guards.map(({ id }) => id).filter((name) => isGuardName(name) && !isStage(name))
 }
 
 /** Whether the guard is a stage of Weir. Its topic is in the topology, its group is the stage's. */
@@ -178,21 +172,6 @@ export async function switchGuard(
   return switched
 }
 
-/**
- * Rounds that wait for the guard wait on until their deadlines. Its topic and its verdicts stay.
- * Throws `guard.unknown`.
- */
-export async function removeGuard(registry: Registry, name: string, by: string): Promise<void> {
-  const { bus, topicPrefix } = registry
-  const topic = `${topicPrefix}policies`
-  const key = guardKeyPrefix + name
-  // By its key: a registration that cannot be read can be removed too.
-  const records = await bus.list({ topic, partition: 0, prefix: key })
-  if (!records.some((record) => record.key === key))
-    throw unknownGuard(name, await registeredGuards(registry))
-  await removeSetting(registry, key, by)
-}
-
 /** Undefined: the guard enforces for some of its tools only. */
 export function modeOf(guard: { tools: GuardedTools[] } | undefined): GuardMode | undefined {
   const [first, ...others] = new Set(guard?.tools.map(({ mode }) => mode))
@@ -216,31 +195,23 @@ function inForceOf(
 async function registered(registry: Registry, name: string): Promise<GuardRegistration> {
   const guards = await registeredGuards(registry)
   const known = guards.find((guard) => guard.name === name)
-  if (known === undefined) throw unknownGuard(name, guards)
+  if (known === undefined)
+    throw guardSetting.words.unknown(
+      name,
+      guards.map((guard) => guard.name),
+    )
   return known
-}
-
-function unknownGuard(name: string, guards: GuardRegistration[]): WeirError {
-  const names = guards.length === 0 ? 'none' : guards.map((guard) => guard.name).join(', ')
-  return new WeirError(
-    'guard.unknown',
-    `unknown guard ${JSON.stringify(name.slice(0, 80))}; registered guards: ${names}`,
-  )
 }
 
 /** Writes without a check: the caller has checked the registration. */
 export async function writeRegistration(
-  { bus, topicPrefix }: Registry,
+  registry: Registry,
   guard: GuardInForce,
   by: string,
 ): Promise<void> {
-  const message: GuardRegistration = {
-    type: 'guard-registration',
-    ...guard,
-    registeredAt: bus.clock.now(),
-    setBy: by,
-  }
-  await bus.append([toRecord({ topic: `${topicPrefix}policies`, partition: 0, message })])
+  const registeredAt = registry.bus.clock.now()
+  const message = { type: 'guard-registration', ...guard, registeredAt, setBy: by } as const
+  await placeSetting(guardSetting, registry, message)
 }
 
 function differenceOf(known: GuardRegistration, requested: GuardInForce): string | undefined {

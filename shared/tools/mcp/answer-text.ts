@@ -8,6 +8,30 @@ import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/client'
 import { limits } from '../../contract/limits.ts'
 import { boundedJson } from '../../lib/json/bounded-json.ts'
 import { isObject } from '../../lib/json/json-object.ts'
+import { cutToBytes } from '../../lib/text-cut.ts'
+import { toolFailed } from '../../model-texts/endings.ts'
+import { keptBytes } from '../kept-output.ts'
+import type { ToolEnding } from '../tool.ts'
+import { notes } from '../tool-endings.ts'
+
+/**
+ * The text of the answer, which the loop rules compare. `isForwarded`: a host gets the whole answer,
+ * so a cut text ends with its hash.
+ */
+export function answered(
+  answer: CallToolResult,
+  { outputBytesMax, isForwarded }: { outputBytesMax: number | undefined; isForwarded: boolean },
+): ToolEnding {
+  const whole = wholeText(answer)
+  const text = cutToBytes(whole, keptBytes(outputBytesMax))
+  const isCut = text.length < whole.length
+  const bytes = isCut ? Buffer.byteLength(whole) : 0
+  const identity = isCut && isForwarded ? `\n[hash ${letterHash(whole)}]` : ''
+  const shown = text + notes({ text, bytes, cut: isCut, replaced: false }) + identity
+  return answer.isError === true
+    ? { status: 'error', text: shown || toolFailed, reason: 'the tool failed' }
+    : { status: 'ok', text: shown, reason: '' }
+}
 
 /** Not cut. */
 export function wholeText({ content = [], structuredContent }: CallToolResult): string {

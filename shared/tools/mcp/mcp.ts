@@ -10,9 +10,10 @@ import { withExactNumbers } from '../../lib/json/raw-numbers.ts'
 import { serverTooSlow } from '../../model-texts/endings.ts'
 import type { RunningTool, StartTool, ToolCall, ToolEnding } from '../tool.ts'
 import { notReady, stopped, stoppedBefore, timedOut } from '../tool-endings.ts'
+import { answered } from './answer-text.ts'
 import { callTool } from './connection.ts'
 import { answerInput } from './elicitation.ts'
-import { answered, failed } from './mcp-ending.ts'
+import { failed } from './mcp-faults.ts'
 import { tokenMask } from './token-file.ts'
 
 export const startMcp: StartTool<McpTool> = (run, call) => startMcpCall(run, call)

@@ -19,7 +19,7 @@ import { keepEnd } from '../kept-output.ts'
 import { proxyEnvironment } from '../sandbox/sandbox-environment.ts'
 import { sandboxed } from '../sandbox/sandboxed.ts'
 import { groupRuns, signalGroup, visibleEnvironment } from '../tool-process.ts'
-import type { ProgramEnd, ProgramState } from './connect-fault.ts'
+import type { ProgramEnd, ProgramState } from './mcp-faults.ts'
 import { messageLines } from './message-lines.ts'
 
 const statusFd = 3

@@ -2,9 +2,11 @@
 
 import { limits } from '../../contract/limits.ts'
 import type { Usage } from '../../contract/messages.ts'
-import { boundedJson } from '../../lib/json/bounded-json.ts'
+import { nestsDeeper } from '../../lib/json/bounded-json.ts'
+import { withExactNumbers } from '../../lib/json/raw-numbers.ts'
 import type { AnswerItem, ModelAnswer } from '../exchange.ts'
 import type { Json } from '../format.ts'
+import { listIn } from '../request/content.ts'
 
 export function writeMessage({ id, model, items, stop, finish, usage }: ModelAnswer): Json {
   return {
@@ -37,7 +39,7 @@ function usageOf({ inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens 
   }
 }
 
-function blockOf(item: AnswerItem): Json {
+export function blockOf(item: AnswerItem): Json {
   switch (item.kind) {
     case 'text':
       return { ...item.vendor, type: 'text', text: item.text }
@@ -52,7 +54,8 @@ function blockOf(item: AnswerItem): Json {
 
 /** A text that is not JSON stays a text, which no schema accepts. */
 function inputOf(text: string): unknown {
-  return text === '' ? {} : (boundedJson(text, limits.jsonDepthMax) ?? text)
+  if (text === '') return {}
+  return (nestsDeeper(text, limits.jsonDepthMax) ? undefined : withExactNumbers(text)) ?? text
 }
 
 export function messageEvents(answer: ModelAnswer): Json[] {
@@ -65,27 +68,41 @@ export function messageEvents(answer: ModelAnswer): Json[] {
   ]
 }
 
-/** The events of a whole block at this place. */
+/** The events of a whole block at this place. Clients read each field from its deltas. */
 export function blockEvents(item: AnswerItem, index: number): Json[] {
   const start = (content_block: Json) => ({ type: 'content_block_start', index, content_block })
-  const delta = (delta: Json) => ({ type: 'content_block_delta', index, delta })
+  const deltas = (...pieces: Json[]) =>
+    pieces.map((delta) => ({ type: 'content_block_delta', index, delta }))
   const stop = { type: 'content_block_stop', index }
-  switch (item.kind) {
-    case 'text':
+  const block = blockOf(item)
+  switch (block.type) {
+    case 'text': {
+      const { citations, ...plain } = block
       return [
-        start({ ...item.vendor, type: 'text', text: '' }),
-        delta({ type: 'text_delta', text: item.text }),
-        stop,
-      ]
-    case 'call': {
-      const { id, name, vendor } = item
-      return [
-        start({ ...vendor, type: 'tool_use', id, name, input: {} }),
-        delta({ type: 'input_json_delta', partial_json: item.arguments }),
+        start({ ...plain, text: '' }),
+        ...deltas({ type: 'text_delta', text: block.text }),
+        ...deltas(...listIn(citations).map((citation) => ({ type: 'citations_delta', citation }))),
         stop,
       ]
     }
-    case 'vendor':
-      return [start(item.vendor), stop]
+    case 'thinking':
+      return [
+        start({ ...block, thinking: '', signature: '' }),
+        ...deltas({ type: 'thinking_delta', thinking: block.thinking }),
+        ...deltas({ type: 'signature_delta', signature: block.signature }),
+        stop,
+      ]
+    case 'tool_use':
+    case 'server_tool_use':
+    case 'mcp_tool_use': {
+      const json = item.kind === 'call' ? item.arguments : JSON.stringify(block.input)
+      return [
+        start({ ...block, input: {} }),
+        ...(json === '' ? [] : deltas({ type: 'input_json_delta', partial_json: json })),
+        stop,
+      ]
+    }
+    default:
+      return [start(block), stop]
   }
 }

@@ -6,6 +6,7 @@ import { contentText, listIn, textIn, toolChoice } from '../request/content.ts'
 import { messageEvents, writeMessage } from './answer.ts'
 import { answerOfMessages, isToolOfClient, piecesOfMessage, readAnthropic } from './history.ts'
 import { messageReader } from './reading.ts'
+import { messagesStrict } from './strict.ts'
 
 const request: RequestFormat = {
   title: 'Messages',
@@ -63,4 +64,5 @@ export const anthropic = {
     messages: (body) => [body],
   },
   stream: { isNamed: true, events: messageEvents },
+  strict: messagesStrict,
 } satisfies WireFormat<'anthropic'>

@@ -1,7 +1,13 @@
 // Writes an answer in the form of Chat Completions, whole or as the chunks of a stream.
 
 import type { Usage } from '../../contract/messages.ts'
-import { type AnswerCall, callsOfAnswer, type ModelAnswer, textOfAnswer } from '../exchange.ts'
+import {
+  type AnswerCall,
+  callsOfAnswer,
+  freeTextOf,
+  type ModelAnswer,
+  textOfAnswer,
+} from '../exchange.ts'
 import type { Json } from '../format.ts'
 
 export function writeCompletion(answer: ModelAnswer): Json {
@@ -10,7 +16,7 @@ export function writeCompletion(answer: ModelAnswer): Json {
   const message = {
     role: 'assistant',
     content: textOfAnswer(answer),
-    ...(calls.length > 0 && { tool_calls: calls.map(writeCall) }),
+    ...(calls.length > 0 && { tool_calls: calls.map((call) => entryOf(call)) }),
   }
   return {
     id,
@@ -31,8 +37,26 @@ const finishOf = {
   cut: null,
 }
 
-function writeCall({ id, name, arguments: text, vendor }: AnswerCall): Json {
-  return { ...vendor, id, type: 'function', function: { name, arguments: text } }
+/** A call of the first form, which an answer had once and without an id. */
+export function isOlder({ vendor }: AnswerCall): boolean {
+  return vendor?.isOlder === true
+}
+
+export function olderCall({ name, arguments: text }: AnswerCall): Json {
+  return { name, arguments: text }
+}
+
+/** An entry of `tool_calls`. `text`: its arguments. */
+export function entryOf(call: AnswerCall, text = argumentsIn(call)): Json {
+  const { id, name, vendor } = call
+  if (isOlder(call)) return { id, type: 'function', function: { name, arguments: text } }
+  return vendor?.type === 'custom'
+    ? { id, ...vendor, custom: { name, input: text } }
+    : { id, type: 'function', ...vendor, function: { name, arguments: text } }
+}
+
+export function argumentsIn(call: AnswerCall): string {
+  return call.vendor?.type === 'custom' ? freeTextOf(call) : call.arguments
 }
 
 function writeUsage({ inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens }: Usage): Json {
@@ -62,7 +86,7 @@ export function chatEvents(answer: ModelAnswer): (Json | string)[] {
   return [
     chunk({ role: 'assistant', content: textOfAnswer(answer) }, null),
     ...callsOfAnswer(answer).map((call, index) =>
-      chunk({ tool_calls: [{ index, ...writeCall(call) }] }, null),
+      chunk({ tool_calls: [{ index, ...entryOf(call) }] }, null),
     ),
     chunk({}, finish || finishOf[stop]),
     '[DONE]',

@@ -6,6 +6,7 @@ import { answerOfOpenai, openaiFile, readOpenai } from '../openai/history.ts'
 import { contentText, listIn, textIn, toolChoice } from '../request/content.ts'
 import { chatEvents, writeCompletion } from './answer.ts'
 import { chatReader } from './reading.ts'
+import { chatStrict } from './strict.ts'
 
 const request: RequestFormat = {
   title: 'Chat Completions',
@@ -52,4 +53,5 @@ export const openaiChat = {
   request,
   answer: { reader: chatReader, write: writeCompletion, usage: 'usage', messages: messagesIn },
   stream: { isNamed: false, events: chatEvents },
+  strict: chatStrict,
 } satisfies WireFormat<'openai-chat'>

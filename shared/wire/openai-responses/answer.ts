@@ -1,8 +1,9 @@
 // Writes an answer in the form of Responses, whole or as the events of a stream.
 
 import type { Usage } from '../../contract/messages.ts'
-import type { AnswerItem, ModelAnswer } from '../exchange.ts'
+import { type AnswerCall, type AnswerItem, freeTextOf, type ModelAnswer } from '../exchange.ts'
 import type { Json } from '../format.ts'
+import { listIn } from '../request/content.ts'
 
 export function writeResponse({ id, model, items, stop, usage }: ModelAnswer): Json {
   const isCut = stop === 'length'
@@ -41,30 +42,33 @@ function writeUsage({ inputTokens, outputTokens, cacheReadTokens, cacheWriteToke
 }
 
 /** `place`: unique in the conversation. */
-function itemOf(item: AnswerItem, place: string): Json {
+export function itemOf(item: AnswerItem, place: string): Json {
   switch (item.kind) {
     case 'text':
-      return {
-        id: `msg_${place}`,
-        type: 'message',
-        role: 'assistant',
-        status: 'completed',
-        content: [{ type: 'output_text', text: item.text, annotations: [], logprobs: [] }],
-        ...item.vendor,
-      }
+      return item.vendor ?? messageItem(item.text, place)
     case 'call':
-      return {
-        id: `fc_${place}`,
-        type: 'function_call',
-        status: 'completed',
-        ...item.vendor,
-        call_id: item.id,
-        name: item.name,
-        arguments: item.arguments,
-      }
+      return callItem(item, place)
     case 'vendor':
       return item.vendor
   }
+}
+
+export function messageItem(text: string, place: string): Json {
+  return {
+    id: `msg_${place}`,
+    type: 'message',
+    role: 'assistant',
+    status: 'completed',
+    content: [{ type: 'output_text', text, annotations: [], logprobs: [] }],
+  }
+}
+
+function callItem(call: AnswerCall, place: string): Json {
+  const { id, name, vendor } = call
+  if (vendor?.type === 'custom_tool_call')
+    return { ...vendor, call_id: id, name, input: freeTextOf(call) }
+  const about = vendor ?? { id: `fc_${place}`, type: 'function_call', status: 'completed' }
+  return { ...about, call_id: id, name, arguments: call.arguments }
 }
 
 export function responseEvents(answer: ModelAnswer): Json[] {
@@ -85,35 +89,48 @@ export function itemEvents(item: Json, output_index: number): Json[] {
   const added = (begun: Json) => ({ type: 'response.output_item.added', output_index, item: begun })
   const done = { type: 'response.output_item.done', output_index, item }
   const isBegun = { status: 'in_progress' }
-  if (item.type === 'message')
-    return [
-      added({ ...item, ...isBegun, content: [] }),
-      ...(item.content as Json[]).flatMap((part, at) =>
-        partEvents(part, { ...place, content_index: at }),
-      ),
-      done,
-    ]
-  if (item.type === 'function_call')
-    return [
-      added({ ...item, ...isBegun, arguments: '' }),
-      { type: 'response.function_call_arguments.delta', ...place, delta: item.arguments },
-      {
-        type: 'response.function_call_arguments.done',
-        ...place,
-        name: item.name,
-        arguments: item.arguments,
-      },
-      done,
-    ]
-  return [added(item), done]
+  switch (item.type) {
+    case 'message':
+      return [
+        added({ ...item, ...isBegun, content: [] }),
+        ...listIn(item.content).flatMap((part, at) =>
+          partEvents(part, { ...place, content_index: at }),
+        ),
+        done,
+      ]
+    case 'function_call': {
+      const { arguments: text } = item
+      const type = 'response.function_call_arguments'
+      return [
+        added({ ...item, ...isBegun, arguments: '' }),
+        { type: `${type}.delta`, ...place, delta: text },
+        { type: `${type}.done`, ...place, arguments: text },
+        done,
+      ]
+    }
+    case 'custom_tool_call': {
+      const { input } = item
+      const type = 'response.custom_tool_call_input'
+      return [
+        added({ ...item, ...isBegun, input: '' }),
+        { type: `${type}.delta`, ...place, delta: input },
+        { type: `${type}.done`, ...place, input },
+        done,
+      ]
+    }
+    default:
+      return [added(item), done]
+  }
 }
 
 function partEvents(part: Json, place: Json): Json[] {
-  const { text } = part
+  const member = part.type === 'refusal' ? 'refusal' : 'text'
+  const type = `response.${part.type === 'refusal' ? 'refusal' : 'output_text'}`
+  const text = part[member]
   return [
-    { type: 'response.content_part.added', ...place, part: { ...part, text: '' } },
-    { type: 'response.output_text.delta', ...place, delta: text, logprobs: [] },
-    { type: 'response.output_text.done', ...place, text, logprobs: [] },
+    { type: 'response.content_part.added', ...place, part: { ...part, [member]: '' } },
+    { type: `${type}.delta`, ...place, delta: text, logprobs: [] },
+    { type: `${type}.done`, ...place, [member]: text, logprobs: [] },
     { type: 'response.content_part.done', ...place, part },
   ]
 }

@@ -5,6 +5,7 @@ import { answerOfOpenai, openaiFile, readOpenai } from '../openai/history.ts'
 import { contentText, listIn, textIn, toolChoice } from '../request/content.ts'
 import { responseEvents, writeResponse } from './answer.ts'
 import { responseReader } from './reading.ts'
+import { responsesStrict } from './strict.ts'
 
 const request: RequestFormat = {
   title: 'Responses',
@@ -64,4 +65,5 @@ export const openaiResponses = {
     messages: ({ output }) => listIn(output),
   },
   stream: { isNamed: true, events: responseEvents },
+  strict: responsesStrict,
 } satisfies WireFormat<'openai-responses'>

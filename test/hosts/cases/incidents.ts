@@ -2,6 +2,7 @@
 
 import type { ScriptedAnswer, SeenRequest } from '../model-server.ts'
 import { command, nameOf, type Program } from '../programs/program.ts'
+import { messagesOf } from '../transcript.ts'
 import {
   type Case,
   type Front,
@@ -21,6 +22,8 @@ export const finalText = 'I could not do the task.'
 export type Incident = {
   title: string
   loop(program: Program, number: number): ScriptedAnswer
+  /** Its arguments are no JSON. */
+  isUnreadable?: boolean
   /** The requests until the loop has ended. */
   requestsMax: number
 }
@@ -50,6 +53,7 @@ export const cutArguments: Incident = {
     calls: [{ name: shell.name, input: `{"${shell.argument}":"touch ran-` }],
     isLengthLimited: true,
   }),
+  isUnreadable: true,
   requestsMax: 5,
 }
 
@@ -71,8 +75,9 @@ export const incidents: readonly Incident[] = [
       number % 2 === 1
         ? { thinking: 'I think about it.' }
         : { calls: [command(program, `echo step ${number}`)] },
-    // The cap on empty answers is ten, and each second answer is one.
-    requestsMax: 23,
+    // The cap on empty answers is ten, and each second answer is one. A host that shows no empty answer
+    // hides the first: its conversation has no name before the first call.
+    requestsMax: 25,
   },
   otherArguments,
   {
@@ -86,6 +91,7 @@ export const incidents: readonly Incident[] = [
     loop: ({ shell }) => ({
       calls: [{ name: shell.name, input: `{"${shell.argument}": echo` }],
     }),
+    isUnreadable: true,
     requestsMax: 5,
   },
   {
@@ -149,14 +155,15 @@ function isSameEnd(observed: Observed, alone: Observed): boolean {
 function judged(
   program: Program,
   front: Front,
-  { requestsMax }: Incident,
+  incident: Incident,
   { requests, reply, ended, warnings }: Observed,
   obeys: boolean,
 ): Result {
-  const count = requests.length
+  const { requestsMax } = incident.isUnreadable && program.repairsArguments ? sameSuccess : incident
+  const { count, note } = counted(requests)
   const asksAgain = program.finish === undefined ? 0 : 1
-  const end = endOf(reply, count)
-  const found = `${count} requests, ${endTexts[end]}`
+  const end = endOf(reply, requests.length)
+  const found = `${count} requests, ${endTexts[end]}${note}`
   if (count === 0) return { found, fault: `no request: ${ended.errors.slice(-300)}` }
   if (front === 'none')
     return { found, fault: count <= rounds ? 'the host ended the loop itself' : undefined }
@@ -170,6 +177,29 @@ function judged(
   if (count > requestsMax + asksAgain) return { found, fault: `more than ${requestsMax} requests` }
   if (end === 'model' || end === 'weir' || !obeys) return { found }
   return { found, fault: `the turn ended in: ${JSON.stringify(reply.slice(-200))}` }
+}
+
+/**
+ * The requests of the loop. A host may send one again at once, and start an agent of its own behind the
+ * turn that loops too.
+ */
+function counted(requests: readonly SeenRequest[]): { count: number; note: string } {
+  const texts = requests.map((request) => JSON.stringify(messagesOf(request)))
+  const once = requests.filter((_, at) => texts[at] !== texts[at - 1])
+  // The marks of a cache move from message to message.
+  const begins = once.map((request) =>
+    JSON.stringify(messagesOf(request)[0], (key, value) =>
+      key === 'cache_control' ? undefined : value,
+    ),
+  )
+  const [first, second, ...more] = [...new Set(begins)]
+  if (second === undefined || more.length > 0) {
+    const repeats = requests.length - once.length
+    return { count: once.length, note: repeats === 0 ? '' : `, ${repeats} of them sent twice` }
+  }
+  const ofFirst = begins.filter((begin) => begin === first).length
+  const count = Math.max(ofFirst, once.length - ofFirst)
+  return { count, note: `, and ${once.length - count} of an agent behind the turn` }
 }
 
 const endTexts = {

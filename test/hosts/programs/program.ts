@@ -41,6 +41,10 @@ export type Program = {
   hooks?: Host
   /** The call that ends a run, if a text alone does not. The host then asks the model once more. */
   finish?: ScriptedCall
+  /** Its own loop detection ends honest polls, as it does without Weir. */
+  endsPolls?: boolean
+  /** It repairs arguments that are no JSON and runs the call, so a loop of them is one of successes. */
+  repairsArguments?: boolean
   /** The reason why Weir cannot judge its calls, in words for the table. */
   unjudged?: string | undefined
 }

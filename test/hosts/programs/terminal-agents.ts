@@ -94,6 +94,8 @@ export const opencode: Program = {
 
 export const qwenCode: Program = {
   title: 'Qwen Code',
+  endsPolls: true,
+  repairsArguments: true,
   package: { npm: '@qwen-code/qwen-code', version: '0.24.4', bin: 'qwen' },
   way: '`OPENAI_BASE_URL`, Chat Completions',
   shell: { name: 'run_shell_command', argument: 'command', more: { is_background: false } },

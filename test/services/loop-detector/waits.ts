@@ -101,6 +101,7 @@ const quietLooks: WaitCase[] = [
   bash('stack-created', 'aws cloudformation describe-stacks --query x', 'CREATE_IN_PROGRESS'),
   bash('database-created', 'aws rds describe-db-instances --query x', '"creating"'),
   bash('container-starts', 'docker inspect -f "{{.State.Health.Status}}" db', 'starting'),
+  bash('sentence-alone', './deploy.sh status', 'The deployment is still in progress.'),
   bash('shell-jobs', 'jobs', '[1]+  Running                 make &'),
   bash(
     'squeue-pending',
@@ -683,6 +684,11 @@ export const fakeWaits: WaitCase[] = [
   bash('sleep-in-a-test-loop', 'while true; do npm test; sleep 5; done', 'Tests: 1 failed'),
   bash('sleep-for-the-missing', 'sleep 2; cat nope 2>/dev/null || echo missing', 'missing'),
   bash('short-sleep', 'sleep 0.1; ls', 'a b'),
+  bash(
+    'pending-in-its-own-text',
+    'node report.js',
+    'Report of the week\n\nThe third chapter is pending.\nWords: 4100',
+  ),
   // The answer is in the arguments, in a name, or in a text that nobody changes.
   bash('echo', 'echo running', 'running'),
   bash('names', 'ls', 'running\npending'),

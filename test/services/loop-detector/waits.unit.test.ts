@@ -146,6 +146,40 @@ describe('a model that loops', () => {
       expect(one).toMatchObject({ rule: 'still-waiting', rung: 'nudge', class: null })
   })
 
+  const slept = (command: string): WaitCall => ({
+    tool: 'bash',
+    args: { command },
+    answer: 'a.txt b.txt',
+  })
+  const remindersOf = (command: string) =>
+    rungsOf(
+      Array.from({ length: 250 }, () => slept(command)),
+      5 * second,
+    ).flatMap((rung, n) => (rung === '-' ? [] : [n]))
+
+  it.each(['sleep 1 && ls', 'sleep 2; ls; sleep 2.5', 'sleep 4s; ls'])(
+    'is reminded at each hundredth look after a short sleep: %s',
+    (command) => expect(remindersOf(command)).toEqual([99, 199]),
+  )
+
+  it.each([
+    'sleep 5 && ls',
+    'sleep 2; ls; sleep 3',
+    'sleep 1m; ls',
+    'sleep $N; ls',
+    'for i in 1 2 3 4; do sleep 2; ls; done',
+  ])('has the time of a wait after a longer sleep: %s', (command) =>
+    expect(remindersOf(command)).toEqual([]),
+  )
+
+  it('has the time of a wait after a short sleep if the answers state that it runs', () => {
+    const polls = Array.from({ length: 250 }, () => ({
+      ...slept('sleep 1; ./ci status'),
+      answer: 'status: running',
+    }))
+    expect(new Set(rungsOf(polls, 5 * second))).toEqual(new Set(['-']))
+  })
+
   it('reads that it is still waiting, and its other choices', () => {
     const build: WaitCall = { tool: 'get_build', args: { id: 1 }, answer: 'running' }
     const raised = interventions([...Array.from({ length: 70 }, () => build)], minute)

@@ -1,25 +1,23 @@
 // weir approvals list and rules, allow, deny.
 
 import type { Command } from 'commander'
-import { notBlank, settingsOf, whichBus, withSettings } from '../flags.ts'
+import { settingsOf } from '../flags.ts'
+import { by, changing, reading } from './setting-commands.ts'
 
 export function addApprovals(program: Command): void {
   const approvals = program.command('approvals')
 
-  withSettings(approvals.command('list', { isDefault: true }), [...whichBus, 'topicPrefix'])
+  reading(approvals.command('list', { isDefault: true }))
     .description(
       'List the waiting calls: id, exact arguments, start and end of the wait. Works beside a running Weir.',
     )
     .option('--json', 'print one JSON object per line (type WaitingApproval)')
-    .action(async (options) =>
-      (await import('../../../service/approvals/list.ts')).listApprovals(
-        options,
-        await settingsOf(options),
-        process.stdout,
-      ),
-    )
+    .action(async (options) => {
+      const { listApprovals } = await import('../../../service/approvals/list.ts')
+      await listApprovals(options, await settingsOf(options), process.stdout)
+    })
 
-  withSettings(approvals.command('rules'), [...whichBus, 'topicPrefix', 'logLevel', 'synchronous'])
+  changing(approvals.command('rules'))
     .description(
       'Show the rules for calls that wait for a person, or set them from a file. weir guard remove approval removes them.',
     )
@@ -27,25 +25,16 @@ export function addApprovals(program: Command): void {
       '[file]',
       'JSON: {"rules": [{"name", "tools", "arguments", "pattern"}], "waitMs"}; see docs/guides/approvals.md',
     )
-    .option('--by <name>', 'the name to record; default: the user of this system', notBlank)
-    .action(async (file, options) =>
-      (await import('../../../service/approvals/rules.ts')).approvalRules(
-        file,
-        options,
-        await settingsOf(options),
-        process.stdout,
-      ),
-    )
+    .option(...by)
+    .action(async (file, options) => {
+      const { approvalRules } = await import('../../../service/approvals/rules.ts')
+      await approvalRules(file, options, await settingsOf(options), process.stdout)
+    })
 
   for (const answer of ['allow', 'deny'] as const) {
-    const command = withSettings(program.command(answer), [
-      ...whichBus,
-      'topicPrefix',
-      'logLevel',
-      'synchronous',
-    ])
+    const command = changing(program.command(answer))
       .argument('<id>', 'the id that weir approvals shows')
-      .option('--by <name>', 'the name to record; default: the user of this system', notBlank)
+      .option(...by)
     if (answer === 'allow')
       command.option('--values <json>', 'the answer to a question of a tool, as a JSON object')
     if (answer === 'deny') command.option('--reason <text>', 'the reason, for the model')

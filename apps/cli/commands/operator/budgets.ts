@@ -1,14 +1,13 @@
 // weir budget set, list, remove, prices.
 
 import { type Command, Option } from 'commander'
-import { notBlank, settingsOf, whichBus, withSettings } from '../flags.ts'
-
-const writes = [...whichBus, 'topicPrefix', 'logLevel', 'synchronous'] as const
+import { settingsOf } from '../flags.ts'
+import { by, changing, reading, removal } from './setting-commands.ts'
 
 export function addBudgets(program: Command): void {
   const budget = program.command('budget')
 
-  withSettings(budget.command('set'), [...writes])
+  changing(budget.command('set'))
     .description(
       'Set a budget, effective from the next model request. One of the same tenant, subject, window and unit is replaced.',
     )
@@ -33,50 +32,34 @@ export function addBudgets(program: Command): void {
         'the rule for models without a known price under --money; default: refuse',
       ).choices(['allow', 'deny']),
     )
-    .option('--by <name>', 'the name to record; default: the user of this system', notBlank)
-    .action(async (options) =>
-      (await import('../../../service/budgets/change.ts')).setBudget(
-        options,
-        await settingsOf(options),
-        process.stdout,
-      ),
-    )
+    .option(...by)
+    .action(async (options) => {
+      const { setBudget } = await import('../../../service/budgets/change.ts')
+      await setBudget(options, await settingsOf(options), process.stdout)
+    })
 
-  withSettings(budget.command('list'), [...whichBus, 'topicPrefix'])
+  reading(budget.command('list'))
     .description('List the budgets in force and their use.')
     .option('--json', 'print one JSON object per line; see apps/service/budgets/list.ts')
-    .action(async (options) =>
-      (await import('../../../service/budgets/list.ts')).listBudgets(
-        options,
-        await settingsOf(options),
-        process.stdout,
-      ),
-    )
+    .action(async (options) => {
+      const { listBudgets } = await import('../../../service/budgets/list.ts')
+      await listBudgets(options, await settingsOf(options), process.stdout)
+    })
 
-  withSettings(budget.command('remove'), [...writes])
-    .description('Remove a budget, effective from the next model request.')
-    .argument('<id>', 'the id that weir budget list shows, such as acme/tenant/day/usd')
-    .option('--by <name>', 'the name to record; default: the user of this system', notBlank)
-    .action(async (id, options) =>
-      (await import('../../../service/budgets/change.ts')).removeBudget(
-        id,
-        options,
-        await settingsOf(options),
-        process.stdout,
-      ),
-    )
+  removal(
+    budget.command('remove'),
+    ['<id>', 'the id that weir budget list shows, such as acme/tenant/day/usd'],
+    async () => (await import('../../../service/operator-settings.ts')).budgetSetting,
+  ).description('Remove a budget, effective from the next model request.')
 
-  withSettings(budget.command('prices'), [...writes])
+  changing(budget.command('prices'))
     .description(
       'Set own prices of models, in US dollars per million tokens. They win over the known prices. Without a file: remove them.',
     )
     .argument('[file]', 'a JSON file; see apps/service/budgets/prices.ts')
-    .option('--by <name>', 'the name to record; default: the user of this system', notBlank)
-    .action(async (file, options) =>
-      (await import('../../../service/budgets/prices.ts')).setPrices(
-        { file, ...options },
-        await settingsOf(options),
-        process.stdout,
-      ),
-    )
+    .option(...by)
+    .action(async (file, options) => {
+      const { setPrices } = await import('../../../service/budgets/prices.ts')
+      await setPrices({ file, ...options }, await settingsOf(options), process.stdout)
+    })
 }

@@ -3,7 +3,8 @@
 import { Argument, type Command, Option } from 'commander'
 import { guardModes } from '../../../../shared/contract/guard/guard.ts'
 import { endWith } from '../../../terminal/text/ending.ts'
-import { keeping, listed, notBlank, settingsOf, whichBus, withSettings } from '../flags.ts'
+import { keeping, listed, settingsOf, whichBus, withSettings } from '../flags.ts'
+import { by, changing, reading, removal } from './setting-commands.ts'
 
 export function addGuard(program: Command): void {
   const guard = program.command('guard')
@@ -92,54 +93,39 @@ function addRegister(guard: Command): void {
 }
 
 function addMode(guard: Command): void {
-  withSettings(guard.command('mode'), [...whichBus, 'topicPrefix', 'logLevel', 'synchronous'])
+  changing(guard.command('mode'))
     .description(
       'Switch a guard. enforce: calls wait for it. shadow: its verdicts are recorded and change nothing.',
     )
     .argument('<name>', 'the name of the guard')
     .addArgument(new Argument('<mode>').choices(guardModes))
     .option('--tools <pattern>', 'only this pattern of tools; repeat for more', listed)
-    .option('--by <name>', 'the name to record; default: the user of this system', notBlank)
-    .action(async (name, mode, options) =>
-      (await import('../../../service/guards/change.ts')).setGuardMode(
-        name,
-        mode,
-        options,
-        await settingsOf(options),
-        process.stdout,
-      ),
-    )
+    .option(...by)
+    .action(async (name, mode, options) => {
+      const { setGuardMode } = await import('../../../service/guards/change.ts')
+      await setGuardMode(name, mode, options, await settingsOf(options), process.stdout)
+    })
 }
 
 function addList(guard: Command): void {
-  withSettings(guard.command('list'), [...whichBus, 'topicPrefix'])
+  reading(guard.command('list'))
     .description(
       'List the registered guards: mode, rounds, rejections, late answers, latency, agreement.',
     )
     .option('--since <time>', "count since this time: 2026-07-29T10:12:03Z, '10m ago'", '24h ago')
     .option('--json', 'print one JSON object per line; see apps/service/guards/list.ts')
-    .action(async (options) =>
-      (await import('../../../service/guards/list.ts')).listGuards(
-        options,
-        await settingsOf(options),
-        process.stdout,
-      ),
-    )
+    .action(async (options) => {
+      const { listGuards } = await import('../../../service/guards/list.ts')
+      await listGuards(options, await settingsOf(options), process.stdout)
+    })
 }
 
 function addRemove(guard: Command): void {
-  withSettings(guard.command('remove'), [...whichBus, 'topicPrefix', 'logLevel', 'synchronous'])
-    .description('Remove a guard, effective from the next model response. Keeps its topic.')
-    .argument('<name>', 'the name of the guard')
-    .option('--by <name>', 'the name to record; default: the user of this system', notBlank)
-    .action(async (name, options) =>
-      (await import('../../../service/guards/change.ts')).removeRegisteredGuard(
-        name,
-        options,
-        await settingsOf(options),
-        process.stdout,
-      ),
-    )
+  removal(
+    guard.command('remove'),
+    ['<name>', 'the name of the guard'],
+    async () => (await import('../../../../shared/runtime/guards/guard-registry.ts')).guardSetting,
+  ).description('Remove a guard, effective from the next model response. Keeps its topic.')
 }
 
 function modeOption(): Option {

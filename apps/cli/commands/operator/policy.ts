@@ -2,7 +2,8 @@
 
 import type { Command } from 'commander'
 import { answers } from '../../../terminal/text/ending.ts'
-import { notBlank, settingsOf, whichBus, withSettings } from '../flags.ts'
+import { settingsOf, whichBus, withSettings } from '../flags.ts'
+import { by, changing, reading } from './setting-commands.ts'
 
 const agentFile: [string, string] = [
   '--agent <file>',
@@ -12,7 +13,7 @@ const agentFile: [string, string] = [
 export function addPolicy(program: Command): void {
   const policy = program.command('policy')
 
-  withSettings(policy.command('set'), [...whichBus, 'topicPrefix', 'logLevel', 'synchronous'])
+  changing(policy.command('set'))
     .description('Set values and keep the others. Works beside a running Weir, without a restart.')
     .argument('<agent>', "the agent's name, or '*' for all")
     .argument(
@@ -21,33 +22,28 @@ export function addPolicy(program: Command): void {
     )
     .option('--file <file>', 'JSON by key; replaces all values that are set for the agent')
     .option(...agentFile)
-    .option('--by <name>', 'the name to record; default: the user of this system', notBlank)
+    .option(...by)
     .option(
       '--json',
       'print the changes, one JSON object per line; see apps/service/policy/difference.ts',
     )
-    .action(async (agent, changes, options) =>
-      (await import('../../../service/policy/change.ts')).setPolicy(
-        agent,
-        { changes, ...fileOf(options) },
-        await settingsOf(options),
-        { out: process.stdout, errors: process.stderr },
-      ),
-    )
+    .action(async (agent, changes, options) => {
+      const { setPolicy } = await import('../../../service/policy/change.ts')
+      await setPolicy(agent, { changes, ...fileOf(options) }, await settingsOf(options), {
+        out: process.stdout,
+        errors: process.stderr,
+      })
+    })
 
-  withSettings(policy.command('get'), [...whichBus, 'topicPrefix'])
+  reading(policy.command('get'))
     .description('Show the set values of all agents; of one agent, every value with its origin.')
     .argument('[agent]', "the agent's name, or '*' for the values for all agents")
     .option(...agentFile)
     .option('--json', 'print one JSON object per line; see apps/service/policy/shown-policy.ts')
-    .action(async (agent, options) =>
-      (await import('../../../service/policy/shown-policy.ts')).getPolicy(
-        agent,
-        fileOf(options),
-        await settingsOf(options),
-        process.stdout,
-      ),
-    )
+    .action(async (agent, options) => {
+      const { getPolicy } = await import('../../../service/policy/shown-policy.ts')
+      await getPolicy(agent, fileOf(options), await settingsOf(options), process.stdout)
+    })
 
   withSettings(
     answers(policy.command('diff'), { yes: 'there is no difference', no: 'there is one' }),
@@ -68,25 +64,22 @@ export function addPolicy(program: Command): void {
       )
     })
 
-  withSettings(policy.command('unset'), [...whichBus, 'topicPrefix', 'logLevel', 'synchronous'])
+  changing(policy.command('unset'))
     .description('Remove set values. The values of the agent file apply again.')
     .argument('<agent>', "the agent's name, or '*' for the values for all agents")
     .argument('[keys...]', 'the keys to remove; default: all')
     .option(...agentFile)
-    .option('--by <name>', 'the name to record; default: the user of this system', notBlank)
+    .option(...by)
     .option(
       '--json',
       'print the changes, one JSON object per line; see apps/service/policy/difference.ts',
     )
-    .action(async (agent, keys, options) =>
-      (await import('../../../service/policy/change.ts')).unsetPolicy(
-        agent,
-        keys,
-        fileOf(options),
-        await settingsOf(options),
-        { out: process.stdout },
-      ),
-    )
+    .action(async (agent, keys, options) => {
+      const { unsetPolicy } = await import('../../../service/policy/change.ts')
+      await unsetPolicy(agent, keys, fileOf(options), await settingsOf(options), {
+        out: process.stdout,
+      })
+    })
 }
 
 /** `agent` is the name of an argument already. */

@@ -1,10 +1,11 @@
 // weir stop, stops, release.
 
 import type { Command } from 'commander'
-import { notBlank, settingsOf, whichBus, withSettings } from '../flags.ts'
+import { notBlank, settingsOf } from '../flags.ts'
+import { by, changing, reading, removal } from './setting-commands.ts'
 
 export function addStops(program: Command): void {
-  withSettings(program.command('stop'), [...whichBus, 'topicPrefix', 'logLevel', 'synchronous'])
+  changing(program.command('stop'))
     .option('--all', 'stop all agents')
     .option('--tenant <name>', 'stop the conversations of one tenant')
     .option('--agent <name>', 'stop one agent')
@@ -13,35 +14,23 @@ export function addStops(program: Command): void {
     .option('--drain', 'let running tools and model requests end normally (default)')
     .option('--now', 'stop running tools and model requests too, and end their turns')
     .requiredOption('--reason <text>', 'the reason, for people and models', notBlank)
-    .option('--by <name>', 'the name to record; default: the user of this system', notBlank)
-    .action(async (options) =>
-      (await import('../../../service/stops/change.ts')).stop(
-        options,
-        await settingsOf(options),
-        process.stdout,
-      ),
-    )
+    .option(...by)
+    .action(async (options) => {
+      const { stop } = await import('../../../service/stops/change.ts')
+      await stop(options, await settingsOf(options), process.stdout)
+    })
 
-  withSettings(program.command('stops'), [...whichBus, 'topicPrefix'])
+  reading(program.command('stops'))
     .option('--released', 'list the newest releases instead: id, time and author')
     .option('--json', 'print one JSON object per line; see apps/service/stops/list.ts')
-    .action(async (options) =>
-      (await import('../../../service/stops/list.ts')).listStops(
-        options,
-        await settingsOf(options),
-        process.stdout,
-      ),
-    )
+    .action(async (options) => {
+      const { listStops } = await import('../../../service/stops/list.ts')
+      await listStops(options, await settingsOf(options), process.stdout)
+    })
 
-  withSettings(program.command('release'), [...whichBus, 'topicPrefix', 'logLevel', 'synchronous'])
-    .argument('<id>', 'the id that weir stops shows, such as agent:bank')
-    .option('--by <name>', 'the name to record; default: the user of this system', notBlank)
-    .action(async (id, options) =>
-      (await import('../../../service/stops/change.ts')).release(
-        id,
-        options,
-        await settingsOf(options),
-        process.stdout,
-      ),
-    )
+  removal(
+    program.command('release'),
+    ['<id>', 'the id that weir stops shows, such as agent:bank'],
+    async () => (await import('../../../service/operator-settings.ts')).stopSetting,
+  )
 }

@@ -7,8 +7,7 @@ import type { ShownBudget } from '../../../service/budgets/list.ts'
 import type { ListedGuard } from '../../../service/guards/list.ts'
 import type { ShownPolicy } from '../../../service/policy/shown-policy.ts'
 import type { StageProgress } from '../../../service/stage-progress.ts'
-import type { ShownStop } from '../../../service/stops/list.ts'
-import type { ReleasedStop } from '../../../service/stops/stored.ts'
+import type { ReleasedStop, ShownStop } from '../../../service/stops/list.ts'
 
 /**
  * Verdicts on calls in one minute. `rejects`, `wouldReject`: by an enforcing guard, and in shadow; a

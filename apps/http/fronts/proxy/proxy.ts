@@ -28,7 +28,7 @@ import { guestSessions } from './identity/guest-sessions.ts'
 import { noteOf, readable } from './judged-request.ts'
 import type { ConversationOf, ProxiedConversation } from './proxied-conversation.ts'
 import { type ReservedRequest, reserveRequest, unnamedIdentity } from './request-budget.ts'
-import { createRequestJudge, mayCall } from './request-judge.ts'
+import { createRequestJudge } from './request-judge.ts'
 import { answerBody, ownAnswer, type SentRequest, sentRequest } from './sent-request.ts'
 import { unjudgedKindOf } from './unjudged/unjudged-path.ts'
 import { createUnjudgedTally } from './unjudged/unjudged-tally.ts'
@@ -115,7 +115,7 @@ export function createProxy({
     const bytes = await bytesOf(incoming, limits.frontBodyBytesMax)
     const plain = await readable(bytes, incoming)
     const sent = plain && sentRequest(api, path, plain)
-    if (veto?.covers(incoming.headers) && mayCall(api, sent)) {
+    if (veto?.covers(incoming.headers)) {
       const { signal } = gone
       await veto.answer({ ...route, incoming, outgoing, sent, bytes, signal })
       return

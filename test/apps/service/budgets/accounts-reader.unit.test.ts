@@ -1,7 +1,7 @@
 // The accounts of budgets, read again and again.
 
 import { expect, it } from '@jest/globals'
-import { accountsReader } from '../../../../apps/service/budgets/stored.ts'
+import { accountsReader } from '../../../../apps/service/budgets/accounts.ts'
 import { encode } from '../../../../shared/codec/codec.ts'
 import type { BudgetReserved, BudgetSettled } from '../../../../shared/contract/messages.ts'
 import { systemClock } from '../../../../shared/lib/clock.ts'

@@ -6,9 +6,10 @@ import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import { withRegistry } from '../../../../apps/history/registry.ts'
-import { release, type StopOptions, stop } from '../../../../apps/service/stops/change.ts'
+import { stopSetting } from '../../../../apps/service/operator-settings.ts'
+import { removeOperatorSetting } from '../../../../apps/service/remove-setting.ts'
+import { placeStop, type StopOptions, stop } from '../../../../apps/service/stops/change.ts'
 import { listStops } from '../../../../apps/service/stops/list.ts'
-import { storeStop } from '../../../../apps/service/stops/stored.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
 import type { Message } from '../../../../shared/contract/messages.ts'
 import { toRecord } from '../../../../shared/runtime/record.ts'
@@ -45,7 +46,8 @@ const set = (options: Partial<StopOptions>) =>
       new PassThrough() as never,
     ),
   )
-const free = (id: string) => said((out) => release(id, { by: 'bob' }, settings, out))
+const free = (id: string) =>
+  said((out) => removeOperatorSetting(stopSetting, id, { by: 'bob' }, settings, out))
 const list = (options = {}) => said((out) => listStops(options, settings, out))
 
 describe('weir stop', () => {
@@ -174,7 +176,7 @@ describe('weir stop', () => {
   it('refuses one more than the limit', async () => {
     await withRegistry(settings, async (registry) => {
       for (let n = 0; n < limits.stopsMax; n++)
-        await storeStop(registry, {
+        await placeStop(registry, {
           scope: 'agent',
           name: `a${n}`,
           mode: 'drain',

@@ -38,6 +38,7 @@ describe('two texts are equal if they differ only in', () => {
       'same\n<shellId: 24 completed with exit code 0>',
     ],
     ['a process id', 'worker pid=4021 gone', 'worker pid=77 gone'],
+    ['a process group', 'Process Group PGID: 4021', 'Process Group PGID: 77'],
     [
       'the number of a process',
       '[Inferior 1 (process 4021) exited]',

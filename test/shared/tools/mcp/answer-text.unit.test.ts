@@ -1,8 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import type { CallToolResult } from '@modelcontextprotocol/client'
 import { masked } from '../../../../services/loop-detector/evidence/mask.ts'
-import { wholeText } from '../../../../shared/tools/mcp/answer-text.ts'
-import { answered } from '../../../../shared/tools/mcp/mcp-ending.ts'
+import { answered, wholeText } from '../../../../shared/tools/mcp/answer-text.ts'
 
 const text = (...texts: string[]) => texts.map((one) => ({ type: 'text' as const, text: one }))
 const image = (data: string) => ({ type: 'image' as const, mimeType: 'image/png', data })

@@ -4,7 +4,7 @@ import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import { limits } from '../../../../shared/contract/limits.ts'
 import { endChat, newChatStream, readChunk } from '../../../../shared/wire/openai-chat/events.ts'
-import { chatMessages } from '../../../../shared/wire/openai-chat/messages.ts'
+import { chatMessages } from '../../../../shared/wire/openai-chat/request/messages.ts'
 import { call, modelSays, result, userSays } from '../../../services/llm-gateway/samples.ts'
 
 type Detail = Record<string, unknown>

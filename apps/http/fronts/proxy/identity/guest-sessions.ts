@@ -13,6 +13,7 @@ import type { Logger } from 'pino'
 import { withoutReminders } from '../../../../../client/guard/history/reminders.ts'
 import { limits } from '../../../../../shared/contract/limits.ts'
 import { headerText } from '../../../../../shared/hosts/request-sender.ts'
+import { isObject } from '../../../../../shared/lib/json/json-object.ts'
 import { newest } from '../../../../../shared/lib/newest.ts'
 import type { Json } from '../../../../../shared/wire/format.ts'
 import type { ModelFormat } from '../../../../../shared/wire/formats.ts'
@@ -29,13 +30,17 @@ export type ClientRequest = {
 export type GuestSession = {
   /** Answers with calls in a row that no later request has shown. */
   unshown: number
-  /** Requests in a row whose answers were all refused. */
+  /** Requests in a row whose answers were all refused, and the end that the newest one got. */
   refused: number
+  end: RefusedEnd | undefined
   /** The name of the turn of requests that show no calls. */
   turn: string
   /** The user's texts in the newest request. */
   texts: Texts
 }
+
+/** The text for the client, and the value of `x-weir`. */
+export type RefusedEnd = { text: string; note: string }
 
 /** `hash` of the first `length` characters. */
 type Texts = { length: number; hash: string }
@@ -49,8 +54,8 @@ export type GuestSessions = {
   isContinued(request: ClientRequest, session: GuestSession): boolean
   /** The client has an answer with these calls. */
   answered(request: ClientRequest, conversation: string, callIds: readonly string[]): void
-  /** All answers to the request were refused. */
-  refused(request: ClientRequest, conversation: string): void
+  /** All answers to the request were refused, or none was requested (endWithoutModel). */
+  refused(request: ClientRequest, conversation: string, end: RefusedEnd): void
 }
 
 export function guestSessions(log: Logger): GuestSessions {
@@ -104,6 +109,7 @@ export function guestSessions(log: Logger): GuestSessions {
     const session = find(request, conversation) ?? {
       unshown: 0,
       refused: 0,
+      end: undefined,
       turn: `run-${randomUUID()}`,
       texts: textsOf(text),
     }
@@ -117,13 +123,13 @@ export function guestSessions(log: Logger): GuestSessions {
   }
 
   /** Once for each client. One that sends the header needs no warning. */
-  function warn(request: ClientRequest): void {
+  function warn(request: ClientRequest, text: string): void {
     if (headerText(request.headers, 'x-weir-conversation') !== undefined) return
     const client = clientOf(request)
     if (warned.get(client)) return
     warned.set(client, true)
     const { agent } = request
-    log.warn({ agent, answers: limits.unshownAnswersMax }, unshownText)
+    log.warn({ agent, answers: limits.unshownAnswersMax }, text)
   }
 
   return {
@@ -138,14 +144,17 @@ export function guestSessions(log: Logger): GuestSessions {
       const session = sessionOf(request, conversation)
       session.refused = 0
       const isShown = isKnown && showsCalls(request)
-      if (isShown || callIds.length === 0) session.unshown = 0
+      if (isShown) session.unshown = 0
       if (callIds.length === 0) return
       session.unshown += 1
       for (const id of callIds.filter((one) => one !== '')) byCall.set(`${owner} ${id}`, session)
-      if (session.unshown >= limits.unshownAnswersMax) warn(request)
+      if (session.unshown >= limits.unshownAnswersMax) warn(request, unshownText)
     },
-    refused(request, conversation) {
-      sessionOf(request, conversation).refused += 1
+    refused(request, conversation, end) {
+      const session = sessionOf(request, conversation)
+      session.refused += 1
+      session.end = end
+      if (session.refused >= limits.unshownAnswersMax) warn(request, refusedText)
     },
   }
 }
@@ -159,6 +168,24 @@ function showsCalls({ api, body }: ClientRequest): boolean {
 
 const unshownText =
   'this client has got answers with calls, and no request shows them in the conversation of those before, so Weir cannot see its progress: send the header x-weir-conversation with one id for each run'
+
+const refusedText =
+  'this client goes on behind the end of its turn, and all answers to its last requests were refused: limit its steps, and send the header x-weir-conversation with one id for each run'
+
+/**
+ * The end of a request that does not reach the model. A client that requires a call takes no text for an
+ * end. After some refused requests only those with the numbers 8, 16, 32 and so on reach the model.
+ */
+export function endWithoutModel(
+  session: GuestSession | undefined,
+  { tool_choice: choice }: Json,
+): RefusedEnd | undefined {
+  if (session === undefined || session.refused <= limits.refusedRequestsMax) return undefined
+  const kind = isObject(choice) ? choice.type : choice
+  const requiresCall = kind !== undefined && kind !== 'auto' && kind !== 'none'
+  const isPowerOfTwo = Number.isInteger(Math.log2(session.refused))
+  return requiresCall && !isPowerOfTwo ? session.end : undefined
+}
 
 /** The texts of the user, as one. Some clients add a result to the text of their user. */
 function textsIn({ api, body }: ClientRequest): string {

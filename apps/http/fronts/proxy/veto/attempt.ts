@@ -1,32 +1,33 @@
-// One request to the model under the veto, and its whole answer. Text goes to the client at once; from
-// the first event that may be of a call on, everything is held.
-// VETO-ATTEMPT-1. An answer that two clients could read differently is refused (one-reading.ts).
+// One request to the model under the veto, and its whole answer. Text goes to the client at once. From
+// the first call on, everything is held (STRICT-3).
+// VETO-ATTEMPT-1. The answer is parsed once, and the client gets only prints of its values.
 // VETO-ATTEMPT-2. An upstream that is silent for too long ends the attempt: the client gets events from
 //     Weir meanwhile and cannot notice it.
 
+import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
 import { limits } from '../../../../../shared/contract/limits.ts'
-import type { Response as Round } from '../../../../../shared/contract/messages.ts'
 import type { Milliseconds } from '../../../../../shared/lib/clock.ts'
-import { boundedJson } from '../../../../../shared/lib/json/bounded-json.ts'
-import { isObject } from '../../../../../shared/lib/json/json-object.ts'
 import type { Json } from '../../../../../shared/wire/format.ts'
-import type { ModelFormat } from '../../../../../shared/wire/formats.ts'
+import type { VetoedFormat } from '../../../../../shared/wire/formats.ts'
+import {
+  type EventData,
+  fault,
+  type StrictAnswer,
+  StrictFault,
+  type StrictFormat,
+  type StrictReader,
+} from '../../../../../shared/wire/strict/strict.ts'
+import { strictEvents } from '../../../../../shared/wire/strict/strict-events.ts'
+import { strictObject } from '../../../../../shared/wire/strict/strict-json.ts'
 import { HttpError } from '../../../http-error.ts'
-import { roundIn } from '../answer-copy.ts'
 import { decoded } from '../encodings.ts'
 import type { ClientAnswer } from './client-answer.ts'
-import { type EventBlock, eventBlocks } from './event-blocks.ts'
-import type { EventData, WholeAnswer } from './forms/veto-form.ts'
-import { hasOneReading } from './one-reading.ts'
 
-/** `held`: the events that the client has not got yet, in order. `bytes`: the whole body. */
+/** `headers`: for the client. */
 export type Attempt = {
-  answer: WholeAnswer
-  round: Round
-  held: readonly EventBlock[]
-  bytes: Buffer
-  /** For the client. */
+  answer: StrictAnswer
+  isStreamed: boolean
   headers: readonly string[]
 }
 
@@ -43,55 +44,65 @@ export function watchSilence(silenceMs: Milliseconds): SilenceWatch {
   }
 }
 
-/** Reads a successful answer. Throws an HttpError with the reason if it is no round. */
+/** Reads a successful answer. Throws an HttpError with the reason if it has not one meaning. */
 export async function readAttempt(
-  api: ModelFormat,
+  { strict }: VetoedFormat,
   received: IncomingMessage,
   client: ClientAnswer,
   { headers, silence }: { headers: readonly string[]; silence: SilenceWatch },
 ): Promise<Attempt> {
-  const isStream = /^text\/event-stream\b/i.test(received.headers['content-type'] ?? '')
-  if (client.hasBegun && !isStream) throw broken('the upstream no longer streams')
-  const pieces: Buffer[] = []
-  const held: EventBlock[] = []
-  const events: EventData[] = []
-  const blocks = eventBlocks()
-  let size = 0
-
-  async function take(found: readonly EventBlock[]): Promise<void> {
-    for (const block of found) {
-      if (block.data !== undefined && !hasOneReading(block.text)) throw ambiguous()
-      if (block.data !== undefined) events.push({ text: block.text, data: block.data })
-      const passes =
-        held.length === 0 &&
-        (block.isComment || (block.data !== undefined && client.stream.passes(block.data)))
-      if (passes) await client.pass(block)
-      else held.push(block)
-    }
+  const isStreamed = /^text\/event-stream\b/i.test(received.headers['content-type'] ?? '')
+  if (client.hasBegun && !isStreamed) throw broken('the upstream no longer streams')
+  try {
+    const pieces = bounded(received, silence)
+    if (!isStreamed) return { answer: await wholeIn(strict, pieces), isStreamed, headers }
+    client.begin(headers)
+    const answer = await streamedIn(strict.stream(), pieces, async (events) =>
+      client.write(client.stream.shown(events)),
+    )
+    return { answer, isStreamed, headers }
+  } catch (cause) {
+    if (cause instanceof StrictFault) throw broken(cause.message, { cause })
+    throw cause
   }
+}
 
-  if (isStream) client.begin(headers)
+async function* bounded(
+  received: IncomingMessage,
+  silence: SilenceWatch,
+): AsyncGenerator<Buffer, void> {
+  let size = 0
   for await (const piece of plain(received)) {
     silence.heard()
     size += piece.length
     if (size > limits.roundPartsBytesMax)
       throw broken(`the answer is larger than ${limits.roundPartsBytesMax} bytes`)
-    pieces.push(piece)
-    if (isStream) await take(blocks.take(piece))
+    yield piece
   }
-  if (isStream) await take(blocks.end())
+}
 
-  const bytes = Buffer.concat(pieces)
-  const contentType = received.headers['content-type']
-  const round = await roundIn(api, bytes, contentType ? { 'content-type': contentType } : {})
-  if ('reason' in round) throw broken(round.reason)
-  return {
-    answer: isStream ? { kind: 'streamed', events } : wholeIn(bytes),
-    round,
-    held,
-    bytes,
-    headers,
-  }
+/** `show`: for the events that the client may have at once. */
+async function streamedIn(
+  reader: StrictReader,
+  pieces: AsyncIterable<Buffer>,
+  show: (events: Json[]) => Promise<void>,
+): Promise<StrictAnswer> {
+  const events = strictEvents()
+  const read = (found: readonly EventData[]) => show(found.flatMap((data) => reader.read(data)))
+  for await (const piece of pieces) await read(events.take(piece))
+  await read(events.end())
+  return reader.end()
+}
+
+async function wholeIn(
+  { whole }: StrictFormat,
+  pieces: AsyncIterable<Buffer>,
+): Promise<StrictAnswer> {
+  const read: Buffer[] = []
+  for await (const piece of pieces) read.push(piece)
+  const bytes = Buffer.concat(read)
+  if (!isUtf8(bytes)) throw fault('it is not UTF-8')
+  return whole(strictObject(bytes.toString('utf8')))
 }
 
 /** The bytes without their encoding. The request names no encoding. */
@@ -111,20 +122,6 @@ async function* plain(received: IncomingMessage): AsyncGenerator<Buffer, void> {
   const bytes = await decoded(Buffer.concat(pieces), encoding, limits.roundPartsBytesMax)
   if (bytes === undefined) throw broken('the answer has an encoding that Weir cannot read')
   yield bytes
-}
-
-function wholeIn(bytes: Buffer): WholeAnswer {
-  const text = bytes.toString('utf8')
-  const body = boundedJson(text, limits.jsonDepthMax)
-  if (!isObject(body)) throw broken('the answer is not JSON')
-  if (!hasOneReading(text)) throw ambiguous()
-  return { kind: 'whole', text, body: body as Json }
-}
-
-function ambiguous(): HttpError {
-  return broken(
-    'an object in it has a name twice, or a name with capitals, which clients read differently',
-  )
 }
 
 /** `reason`: a constant text of Weir. */

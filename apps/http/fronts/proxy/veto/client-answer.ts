@@ -7,9 +7,11 @@
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import type { Milliseconds } from '../../../../../shared/lib/clock.ts'
+import type { Json } from '../../../../../shared/wire/format.ts'
+import type { VetoedFormat } from '../../../../../shared/wire/formats.ts'
+import { printedEvents } from '../../../../../shared/wire/printed-events.ts'
+import type { ClientStream, EventData } from '../../../../../shared/wire/strict/strict.ts'
 import { HttpError } from '../../../http-error.ts'
-import { type EventBlock, eventOf } from './event-blocks.ts'
-import type { ClientStream, VetoForm } from './forms/veto-form.ts'
 
 export type ClientAnswer = {
   readonly stream: ClientStream
@@ -17,14 +19,14 @@ export type ClientAnswer = {
   readonly hasBegun: boolean
   /** Begins a stream. `headers`: raw names and values. Without effect if it has begun. */
   begin(headers: readonly string[]): void
-  /** Passes an event on: its own bytes if nothing in it changes. */
-  pass(block: EventBlock): Promise<void>
-  /** Writes events of Weir. */
-  write(texts: readonly string[]): Promise<void>
+  /** Writes events that are printed from values. */
+  write(events: readonly EventData[]): Promise<void>
   /** Ends a stream. */
   end(attempts: number): void
   /** Sends a whole answer. */
-  whole(status: number, headers: readonly string[], body: Buffer): void
+  whole(status: number, headers: readonly string[], body: Json): void
+  /** Sends the unchanged error of the upstream. */
+  error(status: number, headers: readonly string[], body: Buffer): void
   /** Ends the answer with this error: as a status, or as the last event of a stream. */
   fail(error: HttpError, attempts: number): void
   /** Stops all timers. */
@@ -33,15 +35,15 @@ export type ClientAnswer = {
 
 export function clientAnswer(
   outgoing: ServerResponse,
-  form: VetoForm,
+  api: Pick<VetoedFormat, 'stream' | 'strict'>,
   { model, pingMs }: { model: string; pingMs: Milliseconds },
 ): ClientAnswer {
-  const stream = form.clientStream(model)
+  const stream = api.strict.client(model)
   let pinging: NodeJS.Timeout | undefined
   let hasBegun = false
   let isFull = false
 
-  async function send(bytes: Buffer): Promise<void> {
+  async function send(bytes: string): Promise<void> {
     if (outgoing.destroyed) throw new HttpError(502, 'proxy.client', 'the client has left')
     if (outgoing.write(bytes)) return
     isFull = true
@@ -60,6 +62,12 @@ export function clientAnswer(
     outgoing.end()
   }
 
+  function sendWhole(status: number, headers: readonly string[], body: Buffer): void {
+    const length = ['content-length', `${body.length}`]
+    outgoing.writeHead(status, [...without('content-length', headers), ...length])
+    outgoing.end(body)
+  }
+
   return {
     stream,
     get hasBegun() {
@@ -71,30 +79,19 @@ export function clientAnswer(
       outgoing.writeHead(200, [...without('content-length', headers), 'trailer', attemptsHeader])
       outgoing.flushHeaders()
       pinging = setInterval(() => {
-        if (!isFull) outgoing.write(form.ping)
+        if (!isFull) outgoing.write(api.strict.ping)
       }, pingMs)
       outgoing.once('close', close)
     },
-    async pass({ bytes, text, data, isComment }) {
-      if (isComment) return send(bytes)
-      const texts = stream.shown(text, data)
-      if (texts.length === 1 && texts[0] === text) return send(bytes)
-      for (const one of texts) await send(eventOf(one, form.isNamed))
-    },
-    async write(texts) {
-      for (const text of texts) await send(eventOf(text, form.isNamed))
+    async write(events) {
+      if (events.length > 0) await send(printedEvents(api.stream, events))
     },
     end,
-    whole(status, headers, body) {
-      outgoing.writeHead(status, [
-        ...without('content-length', headers),
-        ...['content-length', `${body.length}`],
-      ])
-      outgoing.end(body)
-    },
+    whole: (status, headers, body) => sendWhole(status, headers, Buffer.from(JSON.stringify(body))),
+    error: sendWhole,
     fail(error, attempts) {
       if (!hasBegun) throw error
-      outgoing.write(eventOf(stream.failed(error.code, error.message), form.isNamed))
+      outgoing.write(printedEvents(api.stream, [stream.failed(error.code, error.message)]))
       end(attempts)
     },
     close,

@@ -1,16 +1,17 @@
 // The client's request once more, with the refused answers of the model behind its history.
 // REPEATED-REQUEST-1. The parts are inserted into the text. All other bytes stay, and so do
-//     signatures in the history and in the refused answers.
+//     signatures in the history. The refused answers are printed, with their signatures.
 
 import { spanAt, spliced, withItem } from '../../../../../shared/lib/json/spliced.ts'
+import type { Json } from '../../../../../shared/wire/format.ts'
 import type { ModelFormat } from '../../../../../shared/wire/formats.ts'
 import type { SentBody } from '../sent-request.ts'
 
-/** `parts`: JSON texts. The request unchanged if there are none. */
+/** The request unchanged if there are none. */
 export function repeatedRequest(
   { request: { history } }: ModelFormat,
   { text, body }: SentBody,
-  parts: readonly string[],
+  parts: readonly Json[],
 ): SentBody {
   if (parts.length === 0) return { text, body }
   const span = spanAt(text, [history])
@@ -18,11 +19,11 @@ export function repeatedRequest(
   const given = body[history]
   const made =
     typeof given === 'string'
-      ? spliced(text, [{ ...span, text: `[${[userMessage(given), ...parts].join(',')}]` }])
-      : spliced(text, [withItem(text, span, parts.join(','))])
+      ? spliced(text, [{ ...span, text: JSON.stringify([userMessage(given), ...parts]) }])
+      : spliced(text, [withItem(text, span, parts.map((part) => JSON.stringify(part)).join(','))])
   return { text: made, body: JSON.parse(made) as SentBody['body'] }
 }
 
-function userMessage(text: string): string {
-  return JSON.stringify({ type: 'message', role: 'user', content: [{ type: 'input_text', text }] })
+function userMessage(text: string): Json {
+  return { type: 'message', role: 'user', content: [{ type: 'input_text', text }] }
 }

@@ -4,6 +4,7 @@
 import type { Advice } from '../../../../../client/guard/guest-conversation.ts'
 import { limits } from '../../../../../shared/contract/limits.ts'
 import type { Milliseconds } from '../../../../../shared/lib/clock.ts'
+import type { Json } from '../../../../../shared/wire/format.ts'
 import { HttpError } from '../../../http-error.ts'
 import { bytesOf } from '../../../request-body.ts'
 import { advisedBytes, noteOf, sendAdvised, withoutEncoding } from '../judged-request.ts'
@@ -15,10 +16,10 @@ import { attemptsHeader } from './client-answer.ts'
 import { repeatedRequest } from './repeated-request.ts'
 import type { VetoedRequest, VetoShared } from './vetoed-request.ts'
 
-/** `hidden`: JSON texts, the refused answers and their results. `guest` undefined: nothing names it yet. */
+/** `hidden`: the refused answers and their results. `guest` undefined: nothing names it yet. */
 type Ask = {
   advice: Advice | undefined
-  hidden: readonly string[]
+  hidden: readonly Json[]
   guest: ProxiedConversation | undefined
   isNamed: boolean
 }
@@ -76,13 +77,13 @@ export function upstreamAttempts(
           headers: withoutEncoding(passedHeaders),
           silence,
         })
-        track(reservation.settle(attempt.round.usage))
+        track(reservation.settle(attempt.answer.usage))
         return attempt
       }
       const body = refusal ?? (await bytesOf(received, limits.frontBodyBytesMax))
       if (client.hasBegun || isSuccess(received.statusCode))
         throw broken(`the upstream answers ${received.statusCode} to the repeat of a request`)
-      client.whole(received.statusCode ?? 502, [...passedHeaders, ...header()], body)
+      client.error(received.statusCode ?? 502, [...passedHeaders, ...header()], body)
       return undefined
     } catch (cause) {
       if (signal.aborted || cause instanceof HttpError) throw cause

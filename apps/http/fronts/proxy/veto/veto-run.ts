@@ -3,10 +3,11 @@
 // VETO-RUN-1. No call reaches the client without a verdict `allow`. If Weir cannot judge an answer, the
 //     client gets an error (R6).
 // VETO-RUN-2. One refused call hides the whole answer. Its other calls are reported as not run.
-// VETO-RUN-3. Without a refusal, the bytes of the answer are those of the upstream.
+// VETO-RUN-3. The client gets prints of the value that was judged, and no byte of the upstream.
 // VETO-RUN-4. A client that leaves ends the request, the wait for verdicts, and the repeats.
 // VETO-RUN-5. After a request whose answers were all refused, the session's next one has half as many
-//     repeats, until a call runs or the model answers in text.
+//     repeats, until a call runs or the model answers in text. If the client requires a call, some of
+//     its further requests do not reach the model (endWithoutModel).
 
 import { randomUUID } from 'node:crypto'
 import type {
@@ -16,6 +17,7 @@ import type {
   GuestConversation,
   GuestRequest,
   GuestResult,
+  ReadGuestAnswer,
 } from '../../../../../client/guard/guest-conversation.ts'
 import { limits } from '../../../../../shared/contract/limits.ts'
 import { senderOf } from '../../../../../shared/hosts/request-sender.ts'
@@ -25,18 +27,23 @@ import {
   refusedAnswers,
   siblingRefused,
 } from '../../../../../shared/model-texts/guests.ts'
-import { answerOf } from '../../../../../shared/wire/exchange.ts'
+import {
+  callsOfAnswer,
+  piecesOfAnswer,
+  textOfAnswer,
+  withText,
+} from '../../../../../shared/wire/exchange.ts'
 import type { Json } from '../../../../../shared/wire/format.ts'
+import type { NotRun } from '../../../../../shared/wire/strict/strict.ts'
+import { usageSum } from '../../../../../shared/wire/strict/usage-sum.ts'
 import { HttpError } from '../../../http-error.ts'
 import { guestRequest } from '../identity/guest-request.ts'
-import type { GuestSession } from '../identity/guest-sessions.ts'
-import { callIdsIn } from '../identity/history-parts.ts'
+import { endWithoutModel, type GuestSession } from '../identity/guest-sessions.ts'
 import { noteOf } from '../judged-request.ts'
 import type { ProxiedConversation } from '../proxied-conversation.ts'
-import { answerBody, ownAnswer } from '../sent-request.ts'
-import { type Attempt, broken } from './attempt.ts'
-import { usageSum, withUsage } from './forms/usage-sum.ts'
-import type { NotRun } from './forms/veto-form.ts'
+import { mayCall } from '../request-judge.ts'
+import { ownAnswer } from '../sent-request.ts'
+import type { Attempt } from './attempt.ts'
 import { upstreamAttempts } from './upstream-attempts.ts'
 import type { VetoedRequest, VetoShared } from './vetoed-request.ts'
 
@@ -46,18 +53,21 @@ export function vetoRun(
   request: VetoedRequest,
 ): { answer(): Promise<void>; attempts(): number } {
   const { conversationOf, identities, clients, sessions, fallback, log, track } = shared
-  const { agent, api, sent, signal, form, client, model } = request
+  const { agent, api, sent, signal, client, model } = request
   const { headers } = request.incoming
   const session = senderOf(headers)?.session
   const clientRequest = { agent, api, headers, body: sent.body }
   const { isStreamed } = sent
   const attempts = upstreamAttempts(shared, request)
-  /** JSON texts: the refused answers and their results. */
-  const hidden: string[] = []
+  /** The refused answers and their results. */
+  const hidden: Json[] = []
   let usage: Json | undefined
   let identity = identities.ofRequest(clientRequest)
   const isNamed = identity !== undefined
-  const repeatsMax = repeatsFor(clients.find(clientRequest, identity?.conversation))
+  /** No call is expected: a title, a summary. */
+  const isAside = !mayCall(api, sent)
+  const known = clients.find(clientRequest, identity?.conversation)
+  const repeatsMax = repeatsFor(known)
   let guest: ProxiedConversation | undefined
 
   async function adviceOf(judge: GuestConversation): Promise<Advice> {
@@ -70,17 +80,21 @@ export function vetoRun(
 
   async function answer(): Promise<void> {
     if (session !== undefined) sessions.sawProxy(session)
-    if (identity !== undefined) guest = await conversationOf(agent, identity)
+    const end = endWithoutModel(known, sent.body)
+    if (end !== undefined && known !== undefined) {
+      clients.refused(clientRequest, identity?.conversation ?? known.turn, end)
+      return ended(end.text, end.note)
+    }
+    if (identity !== undefined && !isAside) guest = await conversationOf(agent, identity)
     let advice = guest === undefined ? undefined : await adviceOf(guest)
     for (;;) {
       if (advice?.rung === 'end')
         return ended(paragraphs(advice.reason, advice.fallback || fallback), noteOf(advice))
-      const shownBefore = client.stream.shownText().length
+      const shownBefore = client.stream.text().length
       const attempt = await attempts.ask({ advice, hidden, guest, isNamed: identity !== undefined })
       if (attempt === undefined) return
-      const { calls, text } = attempt.round
-      if (form.calls(attempt.answer) !== calls.length)
-        throw broken(`Weir can read ${calls.length} calls of ${form.calls(attempt.answer)}`)
+      const calls = callsOfAnswer(attempt.answer)
+      const text = textOfAnswer(attempt.answer)
       if (calls.length === 0) return passed(attempt, [])
       guest ??= await guestOf(attempt)
       const verdicts = await guest.afterModel(judged(attempt), { signal })
@@ -97,26 +111,35 @@ export function vetoRun(
       if (over !== undefined) return ended(paragraphs(over.text, fallback), noteOfRefusal(over))
       const refusal = verdicts.find(({ verdict }) => verdict !== 'allow')
       if (refusal !== undefined && attempts.count() > repeatsMax) {
-        if (identity !== undefined) clients.refused(clientRequest, identity.conversation)
-        const isShown = client.stream.shownText().length > shownBefore
+        const isShown = client.stream.text().length > shownBefore
         const reason = refusalText(attempts.count(), refusal)
+        const note = noteOfRefusal(refusal)
+        if (identity !== undefined)
+          clients.refused(clientRequest, identity.conversation, {
+            text: paragraphs(reason, fallback),
+            note,
+          })
         const why = `${refusedAnswers(attempts.count())}, the last one as ${refusal.code}`
-        return ended(paragraphs(isShown ? '' : text, reason, fallback), noteOfRefusal(refusal), why)
+        return ended(paragraphs(isShown ? '' : text, reason, fallback), note, why)
       }
-      hidden.push(...form.repeated(attempt.answer, results, sent.body))
+      hidden.push(...api.strict.repeated(attempt.answer, results, sent.body))
       advice = await adviceOf(guest)
     }
   }
 
   /** The conversation of a first request, which its answer names. */
   async function guestOf(attempt: Attempt): Promise<ProxiedConversation> {
-    identity = identities.ofAnswer(clientRequest, api.answer.write(answerOf(attempt.round)))
+    identity = identities.ofAnswer(clientRequest, api.answer.write(attempt.answer))
     return conversationOf(agent, identity)
   }
 
-  function judged({ round }: Attempt, text = round.text): GuestAnswer {
-    const answer = api.answer.write(answerOf({ ...round, text }))
-    return { request: guestRequest(api, headers, sent.body), answer }
+  function judged({ answer }: Attempt, text = textOfAnswer(answer)): ReadGuestAnswer {
+    const shown = withText(answer, text)
+    return {
+      request: guestRequest(api, headers, sent.body),
+      answer: api.answer.write(shown),
+      pieces: piecesOfAnswer(shown),
+    }
   }
 
   /** Keeps VETO-RUN-2. Returns the results for the model. */
@@ -125,10 +148,8 @@ export function vetoRun(
     { answer }: Attempt,
     verdicts: readonly CallVerdict[],
   ): Promise<NotRun[]> {
-    const spent = form.usage(answer)
-    usage = usageSum(usage, spent)
-    const closing = client.stream.refused(spent)
-    if (client.hasBegun) await client.write(closing)
+    usage = usageSum(usage, answer.rawUsage)
+    client.stream.refused(answer)
     const allowed = notRunIn(verdicts)
     if (allowed.length > 0) await judge.reportResults(allowed)
     return verdicts.map(({ callId, name, verdict, text }) => ({
@@ -140,19 +161,19 @@ export function vetoRun(
 
   /** The answer reaches the client. */
   async function passed(attempt: Attempt, verdicts: readonly CallVerdict[]): Promise<void> {
-    const assembled = api.answer.write(answerOf(attempt.round))
-    const calls = callIdsIn(api, assembled)
+    const { answer, isStreamed: streams } = attempt
+    const calls = callsOfAnswer(answer).map(({ id }) => id)
     if (session !== undefined && calls.length > 0)
       sessions.judging(session, calls, { verdictAt: async (at) => verdicts[at] })
-    if (attempt.answer.kind === 'streamed') {
-      for (const block of attempt.held) await client.pass(block)
+    if (streams) {
+      await client.write(client.stream.rest(answer))
       client.end(attempts.count())
     } else {
-      const text = withUsage(attempt.answer.text, ['usage'], sumWith(attempt))
-      const body = usage === undefined ? attempt.bytes : Buffer.from(text)
+      const body = api.strict.body(answer, usage && usageSum(usage, answer.rawUsage))
       client.whole(200, [...attempt.headers, ...attempts.header()], body)
     }
-    const shown = client.stream.shownText() || attempt.round.text
+    if (isAside && calls.length === 0) return
+    const shown = client.stream.text() || textOfAnswer(answer)
     if (!isNamed && identity !== undefined)
       identities.goesOn(clientRequest, judged(attempt, shown).answer as Json, identity)
     if (identity !== undefined) clients.answered(clientRequest, identity.conversation, calls)
@@ -165,10 +186,6 @@ export function vetoRun(
     await guest.afterModel(answer, { waitMs: 0 })
   }
 
-  function sumWith({ answer }: Attempt): Json | undefined {
-    return usageSum(usage, form.usage(answer))
-  }
-
   /** Weir's own end of the turn. `refusal`: for the log, if refused calls are the reason. */
   async function ended(text: string, note: string, refusal?: string): Promise<void> {
     if (guest !== undefined) track(guest.endTurn(refusal))
@@ -179,11 +196,11 @@ export function vetoRun(
       return
     }
     const id = `weir_${randomUUID()}`
-    const own = answerBody(api, ownAnswer(id, model, text), false)
+    const written = api.answer.write(ownAnswer(id, model, text))
+    const own = usage === undefined ? written : { ...written, usage }
     const list = ['content-type', 'application/json', 'x-weir', note, ...attempts.header()]
-    client.whole(200, list, Buffer.from(withUsage(own, ['usage'], usage)))
-    if (!isNamed && identity !== undefined)
-      identities.goesOn(clientRequest, JSON.parse(own) as Json, identity)
+    client.whole(200, list, own)
+    if (!isNamed && identity !== undefined) identities.goesOn(clientRequest, own, identity)
   }
 
   return { answer, attempts: attempts.count }

@@ -9,13 +9,11 @@ import { limits } from '../../../../../shared/contract/limits.ts'
 import type { Milliseconds } from '../../../../../shared/lib/clock.ts'
 import { WeirError } from '../../../../../shared/lib/errors.ts'
 import type { Json } from '../../../../../shared/wire/format.ts'
-import type { ModelFormat } from '../../../../../shared/wire/formats.ts'
+import { canBeVetoed, type ModelFormat } from '../../../../../shared/wire/formats.ts'
 import { HttpError } from '../../../http-error.ts'
 import { notAnObject } from '../../../request-body.ts'
 import type { SentRequest } from '../sent-request.ts'
 import { clientAnswer } from './client-answer.ts'
-import type { VetoForm } from './forms/veto-form.ts'
-import { vetoFormOf } from './forms/veto-forms.ts'
 import { isOfSubscription } from './subscription.ts'
 import { vetoRun } from './veto-run.ts'
 import type { VetoedRequest, VetoShared } from './vetoed-request.ts'
@@ -32,13 +30,13 @@ export type VetoOptions = {
 /** `sent` undefined: the body is no JSON object. */
 export type VetoRequest = Pick<
   VetoedRequest,
-  'agent' | 'api' | 'path' | 'incoming' | 'bytes' | 'signal'
-> & { outgoing: ServerResponse; sent: SentRequest | undefined }
+  'agent' | 'path' | 'incoming' | 'bytes' | 'signal'
+> & { api: ModelFormat; outgoing: ServerResponse; sent: SentRequest | undefined }
 
 export type Veto = {
   /** Whether the calls of this client are held. */
   covers(headers: IncomingHttpHeaders): boolean
-  /** Answers a request with tools. Throws an HttpError before the answer has begun. */
+  /** Answers a request to a model. Throws an HttpError before the answer has begun. */
   answer(request: VetoRequest): Promise<void>
 }
 
@@ -55,10 +53,11 @@ export function createVeto(
     async answer(request) {
       const { api, sent, outgoing } = request
       if (sent === undefined) throw notAnObject()
-      const form = formFor(api, sent.body)
+      if (!canBeVetoed(api)) throw noStrictReading(api)
+      checkRequest(api, sent.body)
       const { model } = sent
-      const client = clientAnswer(outgoing, form, { model, pingMs })
-      const run = vetoRun({ ...shared, silenceMs }, { ...request, sent, form, client, model })
+      const client = clientAnswer(outgoing, api, { model, pingMs })
+      const run = vetoRun({ ...shared, silenceMs }, { ...request, api, sent, client, model })
       try {
         await run.answer()
       } catch (error) {
@@ -80,20 +79,26 @@ function shownError(error: unknown, log: Logger): HttpError {
   return new HttpError(500, 'http.internal', 'Weir could not answer')
 }
 
+function noStrictReading({ request: { title } }: ModelFormat): HttpError {
+  return new HttpError(
+    400,
+    'proxy.path',
+    `Weir cannot hold the calls of ${title}: use Messages, Chat Completions or Responses, or start the proxy without --veto`,
+  )
+}
+
 /** Throws 400 for a request whose calls Weir cannot judge. */
-function formFor(api: ModelFormat, body: Json): VetoForm {
-  const form = vetoFormOf(api)
-  if (form === undefined || api.request.elsewhere(body) !== undefined)
+function checkRequest({ request }: ModelFormat, body: Json): void {
+  if (request.elsewhere(body) !== undefined)
     throw new HttpError(
       400,
       'proxy.history',
       'this request keeps its history or its answer at the provider (previous_response_id, conversation, prompt or background), so Weir cannot judge its calls: send the whole history, or start the proxy without --veto',
     )
-  if (form.asksForSeveral(body))
+  if (Number(request.answers(body)) > 1)
     throw new HttpError(
       400,
       'proxy.choices',
       'this request asks for several answers (n), and Weir can judge one: leave n out, or start the proxy without --veto',
     )
-  return form
 }

@@ -3,7 +3,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Logger } from 'pino'
 import type { Milliseconds } from '../../../../../shared/lib/clock.ts'
-import type { ModelFormat } from '../../../../../shared/wire/formats.ts'
+import type { VetoedFormat } from '../../../../../shared/wire/formats.ts'
 import type { HostSessions } from '../../hooks/host-sessions.ts'
 import type { GuestIdentities, GuestIdentity } from '../identity/guest-identity.ts'
 import type { GuestSessions } from '../identity/guest-sessions.ts'
@@ -11,7 +11,6 @@ import type { ProxiedConversation } from '../proxied-conversation.ts'
 import type { SentRequest } from '../sent-request.ts'
 import type { Upstream } from '../upstream.ts'
 import type { ClientAnswer } from './client-answer.ts'
-import type { VetoForm } from './forms/veto-form.ts'
 
 /** The parts that all requests of one server share. */
 export type VetoShared = {
@@ -31,13 +30,12 @@ export type VetoShared = {
 /** `bytes`: the unchanged request. */
 export type VetoedRequest = {
   agent: string
-  api: ModelFormat
+  api: VetoedFormat
   path: string
   incoming: IncomingMessage
   sent: SentRequest
   bytes: Buffer
   signal: AbortSignal
-  form: VetoForm
   client: ClientAnswer
   model: string
 }

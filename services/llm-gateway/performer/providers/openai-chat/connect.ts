@@ -8,7 +8,7 @@
 import type { Agent } from '../../../../../shared/agents/agents.ts'
 import { secretsOfModel } from '../../../../../shared/agents/secrets.ts'
 import { chatReader } from '../../../../../shared/wire/openai-chat/reading.ts'
-import { chatRequest } from '../../../../../shared/wire/openai-chat/request.ts'
+import { chatRequest } from '../../../../../shared/wire/openai-chat/request/request.ts'
 import { streamedAnswer } from '../../../../../shared/wire/streamed-answer.ts'
 import { httpFetch } from '../../wire/http-fetch.ts'
 import { openaiPost } from '../openai-client.ts'

@@ -17,7 +17,8 @@ export async function growingAgent(
     requests,
     headers = {},
     task = 'New task:\nList the files.',
-  }: { requests: number; headers?: Record<string, string>; task?: string },
+    choice = 'required',
+  }: { requests: number; headers?: Record<string, string>; task?: string; choice?: string },
 ): Promise<{ notes: (string | null)[]; texts: string[] }> {
   const messages: Message[] = [{ role: 'user', content: task }]
   const notes: (string | null)[] = []
@@ -29,7 +30,7 @@ export async function growingAgent(
       body: JSON.stringify({
         model: 'm',
         tools,
-        tool_choice: 'required',
+        tool_choice: choice,
         messages: [{ role: 'system', content: 'You are an agent.' }, ...messages],
       }),
     })

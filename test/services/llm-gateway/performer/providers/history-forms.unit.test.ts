@@ -5,8 +5,8 @@ import fc from 'fast-check'
 import type { HistoryEntry } from '../../../../../shared/contract/messages.ts'
 import { conversationMessages } from '../../../../../shared/wire/anthropic/conversation-messages.ts'
 import { validMessages } from '../../../../../shared/wire/anthropic/valid-messages.ts'
-import { chatMessages } from '../../../../../shared/wire/openai-chat/messages.ts'
-import { validChatMessages } from '../../../../../shared/wire/openai-chat/valid-chat-messages.ts'
+import { chatMessages } from '../../../../../shared/wire/openai-chat/request/messages.ts'
+import { validChatMessages } from '../../../../../shared/wire/openai-chat/request/valid-chat-messages.ts'
 import { call, modelSays, result, userSays } from '../../samples.ts'
 
 const text = fc.constantFrom('', ' ', 'hi', 'so')

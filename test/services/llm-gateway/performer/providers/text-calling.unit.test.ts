@@ -5,7 +5,7 @@ import type { Agent } from '../../../../../shared/agents/agents.ts'
 import type { HistoryEntry } from '../../../../../shared/contract/messages.ts'
 import { messageRequest } from '../../../../../shared/wire/anthropic/request.ts'
 import type { ProviderRequest } from '../../../../../shared/wire/exchange.ts'
-import { chatRequest } from '../../../../../shared/wire/openai-chat/request.ts'
+import { chatRequest } from '../../../../../shared/wire/openai-chat/request/request.ts'
 import { agentOf, call, modelSays, result, tool, userSays } from '../../samples.ts'
 
 const agent: Agent = agentOf({}, { toolCalls: 'text' })

@@ -85,6 +85,17 @@ describe('an agent that adds its failures to the text of its user', () => {
     },
   )
 
+  it('is reported also if it gets answers without a call in between', async () => {
+    const { url, settled } = await opened('advice', (request, response, n) => {
+      const calls = n % 2 === 0 ? [{ id: `call_${n}`, args: '{}' }] : []
+      begin(request, response)
+      response.end(piecesOf(request, { calls }).join(''))
+    })
+    await growingAgent(url, { requests: 25 })
+    await settled()
+    expect(warnings()).toHaveLength(1)
+  })
+
   it('gets advice and an end under the header x-weir-conversation', async () => {
     const { url, settled, received } = await opened('advice')
     const headers = { 'x-weir-conversation': 'run-1' }
@@ -98,12 +109,36 @@ describe('an agent that adds its failures to the text of its user', () => {
 
   it('does not multiply the repeats of the veto', async () => {
     const { url, settled, received } = await opened('veto')
-    const { notes } = await growingAgent(url, { requests: 40 })
+    const { notes, texts } = await growingAgent(url, { requests: 40 })
     await settled()
     expect(notes.every((note) => note?.startsWith('ended'))).toBe(true)
-    // 4 for the first request, 2 for the second, 1 for each of the others.
-    expect(received).toHaveLength(44)
+    // 4 for the first request, 2 for the second, 1 for each of the next three. Then 9, 17 and 33.
+    expect(received).toHaveLength(12)
+    expect(texts.at(-1)).toContain('missing required field')
+    expect(warnings()).toMatchObject([{ level: 40, agent: 'main' }])
   })
+})
+
+it('the veto shows each request to the model if the client may take a text', async () => {
+  const { url, settled, received } = await opened('veto')
+  await growingAgent(url, { requests: 12, choice: 'auto' })
+  await settled()
+  expect(received).toHaveLength(16)
+})
+
+it('a client that requires calls gets all again after an answer that runs', async () => {
+  const script = [...new Array(10).fill('{}'), '{"cmd":"ls"}']
+  const { url, received, settled } = await opened('veto', (request, response, n) => {
+    begin(request, response)
+    const call = { id: `call_${n}`, args: script[n - 1] ?? '{}' }
+    response.end(piecesOf(request, { calls: [call] }).join(''))
+  })
+  // The 17th request reaches the model for the eleventh time, and its call runs.
+  const { notes } = await growingAgent(url, { requests: 18 })
+  await settled()
+  expect(notes.slice(0, 16).every((note) => note?.startsWith('ended'))).toBe(true)
+  expect(notes[16]).toBeNull()
+  expect(received).toHaveLength(15)
 })
 
 it('the veto repeats a request in full again after a call that ran', async () => {

@@ -220,7 +220,7 @@ function responses({ text, thinking, calls = [] }: Spoken, isStreamed: boolean):
       item.type === 'message'
         ? { ...item, content: [] }
         : item.type === 'function_call'
-          ? { ...item, arguments: '' }
+          ? { ...item, status: 'in_progress', arguments: '' }
           : item
     events.push({ type: 'response.output_item.added', output_index, item: added })
     if (item.type === 'message')

@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { expect, it } from '@jest/globals'
 import { clientAnswer } from '../../../../../../apps/http/fronts/proxy/veto/client-answer.ts'
-import { messagesForm } from '../../../../../../apps/http/fronts/proxy/veto/forms/messages-form.ts'
+import { modelFormats, type VetoedFormat } from '../../../../../../shared/wire/formats.ts'
 
 /** A client whose connection is full after each write. */
 class SlowClient extends EventEmitter {
@@ -15,11 +15,15 @@ class SlowClient extends EventEmitter {
 
 it('the wait for a slow client leaves no listener on its response', async () => {
   const client = new SlowClient()
-  const answer = clientAnswer(client as unknown as ServerResponse, messagesForm, {
-    model: 'm',
-    pingMs: 60_000,
-  })
-  for (let n = 0; n < 20; n += 1) await answer.write(['{"type":"ping"}'])
+  const answer = clientAnswer(
+    client as unknown as ServerResponse,
+    modelFormats[0] as VetoedFormat,
+    {
+      model: 'm',
+      pingMs: 60_000,
+    },
+  )
+  for (let n = 0; n < 20; n += 1) await answer.write([{ type: 'ping' }])
   answer.close()
   const counts = ['drain', 'close', 'error'].map((event) => client.listenerCount(event))
   expect(counts).toEqual([0, 0, 0])

@@ -131,7 +131,7 @@ describe.each(apiCases)('the veto with $name', ({ path, request }) => {
   it.each([
     ['whole', request],
     ['streamed', streamed(request)],
-  ])('leaves the bytes of an allowed answer unchanged (%s)', async (_, body) => {
+  ])('prints an allowed answer as the model sends it (%s)', async (_, body) => {
     proxy = await proxied(guarded(), speaking(good), '', veto)
     const answered = await post(path, body)
     const sent = { url: path, body: Buffer.from(body) }
@@ -443,10 +443,13 @@ describe('the veto', () => {
     expect(proxy.received).toHaveLength(1)
   })
 
-  it('passes requests without tools on unheld', async () => {
-    proxy = await proxied(guarded(), speaking({ text: 'A title' }), '', veto)
+  it('judges nothing of a text for a request without tools', async () => {
+    const guard = guarded()
+    proxy = await proxied(guard, speaking({ text: 'A title' }), '', veto)
     const plain = '{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"title?"}]}'
     const answered = await post(path, plain)
-    expect(answered.headers.get('x-weir-attempts')).toBeNull()
+    expect(answered.headers.get('x-weir-attempts')).toBe('1')
+    await proxy.settled()
+    expect(guard.asked).toEqual([])
   })
 })

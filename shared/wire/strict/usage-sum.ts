@@ -1,8 +1,7 @@
 // The usage of several attempts as one: each number is the sum, other values are the newest.
 
-import { isObject } from '../../../../../../shared/lib/json/json-object.ts'
-import { spanAt, spliced } from '../../../../../../shared/lib/json/spliced.ts'
-import type { Json } from '../../../../../../shared/wire/format.ts'
+import { isObject } from '../../lib/json/json-object.ts'
+import type { Json } from '../format.ts'
 
 export function usageSum(a: Json | undefined, b: Json | undefined): Json | undefined {
   if (a === undefined || b === undefined) return a ?? b
@@ -18,12 +17,4 @@ export function usageSum(a: Json | undefined, b: Json | undefined): Json | undef
 
 export function usageIn(value: unknown): Json | undefined {
   return isObject(value) ? value : undefined
-}
-
-/** The text with this usage at the path, which must be there already. */
-export function withUsage(text: string, path: readonly string[], usage: Json | undefined): string {
-  const span = spanAt(text, path)
-  return span === undefined || usage === undefined
-    ? text
-    : spliced(text, [{ ...span, text: JSON.stringify(usage) }])
 }

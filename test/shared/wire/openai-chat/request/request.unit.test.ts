@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
-import type { Agent } from '../../../../shared/agents/agents.ts'
-import type { ProviderRequest } from '../../../../shared/wire/exchange.ts'
-import { chatRequest } from '../../../../shared/wire/openai-chat/request.ts'
+import type { Agent } from '../../../../../shared/agents/agents.ts'
+import type { ProviderRequest } from '../../../../../shared/wire/exchange.ts'
+import { chatRequest } from '../../../../../shared/wire/openai-chat/request/request.ts'
 import {
   agentOf,
   call,
@@ -9,7 +9,7 @@ import {
   result,
   tool,
   userSays,
-} from '../../../services/llm-gateway/samples.ts'
+} from '../../../../services/llm-gateway/samples.ts'
 
 const tools = [tool('read').declaration, tool('write').declaration]
 const agentAt = (baseUrl?: string, fields: Partial<Agent['model']> = {}) =>

@@ -4,7 +4,7 @@ import type { ChatCompletionMessageParam } from 'openai/resources/chat/completio
 import {
   type ChatForm,
   validChatMessages,
-} from '../../../../shared/wire/openai-chat/valid-chat-messages.ts'
+} from '../../../../../shared/wire/openai-chat/request/valid-chat-messages.ts'
 
 type Message = ChatCompletionMessageParam
 const strict: ChatForm = {

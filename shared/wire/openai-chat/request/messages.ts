@@ -15,18 +15,18 @@ import type {
   ChatCompletionMessageFunctionToolCall,
   ChatCompletionMessageParam,
 } from 'openai/resources/chat/completions'
-import type { Content, HistoryEntry } from '../../contract/messages.ts'
-import { plainJson } from '../../lib/json/same-json.ts'
-import { imagesOfResults, unanswered } from '../../model-texts/requests.ts'
-import type { Contents } from '../exchange.ts'
-import { dataUrl, type SentContent, sentContents } from '../request/contents.ts'
+import type { Content, HistoryEntry } from '../../../contract/messages.ts'
+import { plainJson } from '../../../lib/json/same-json.ts'
+import { imagesOfResults, unanswered } from '../../../model-texts/requests.ts'
+import type { Contents } from '../../exchange.ts'
+import { dataUrl, type SentContent, sentContents } from '../../request/contents.ts'
 import {
   type CallIds,
   inputOf,
   type SpokenCall,
   usableName,
   utterances,
-} from '../request/utterances.ts'
+} from '../../request/utterances.ts'
 import {
   type MessageReasoning,
   type ReturnedReasoning,

@@ -4,7 +4,9 @@
 // CALL-LIKE-2. An entry with a `type` or a `function` is no empty one, even without a name: OpenAI's
 //     SDK hands it to the client as a call.
 
-import { isObject } from '../../../../../../shared/lib/json/json-object.ts'
+import { isObject } from '../../lib/json/json-object.ts'
+import type { Json } from '../format.ts'
+import { fault } from './strict.ts'
 
 /** Nested as deeply as `limits.jsonDepthMax` allows. */
 export function couldBeCall(value: unknown): boolean {
@@ -28,4 +30,12 @@ function isEmpty(value: unknown): boolean {
 export function isEmptyCall(value: unknown): boolean {
   if (!isObject(value)) return !value
   return Object.entries(value).every(([name, member]) => name === 'index' || member === null)
+}
+
+/** Throws a StrictFault if a member, apart from the known ones, could be a call in some reader. */
+export function checkNoCall(members: Json, known: readonly string[]): void {
+  const others = Object.fromEntries(
+    Object.entries(members).filter(([name]) => !known.includes(name)),
+  )
+  if (couldBeCall(others)) throw fault('a member that Weir does not know could be a call')
 }

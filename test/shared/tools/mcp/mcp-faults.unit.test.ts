@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from '@jest/globals'
 import type { McpServer } from '../../../../shared/agents/agents.ts'
-import { connectFault } from '../../../../shared/tools/mcp/connect-fault.ts'
+import { connectFault } from '../../../../shared/tools/mcp/mcp-faults.ts'
 
 const common = { name: 'files', isTrusted: false, timeoutMs: 1, wallMs: 1 }
 const program: McpServer = { ...common, run: { kind: 'command', argv: ['srv'] } }

@@ -1,10 +1,9 @@
-// The budgets in the table `policies`, and their use in the topic `budgets`.
+// The use of budgets, in the topic `budgets`.
 
 import { batchesOf, firstOffsetSince } from '../../../shared/bus/range.ts'
 import { decode } from '../../../shared/codec/codec.ts'
 import type { Bus, Offset, StoredRecord } from '../../../shared/contract/bus.ts'
-import type { Message, OperatorBudget } from '../../../shared/contract/messages.ts'
-import { budgetKeyPrefix } from '../../../shared/contract/topology.ts'
+import type { Message } from '../../../shared/contract/messages.ts'
 import {
   type Account,
   applyToLedger,
@@ -13,28 +12,6 @@ import {
   lapse,
   ledgerSince,
 } from '../../../shared/runtime/budgets/ledger.ts'
-
-type Table = { bus: Pick<Bus, 'list'>; topicPrefix: string }
-
-/** `budget` undefined: the record cannot be read. While it is there, no model request starts. */
-export type StoredBudget = { id: string; budget: OperatorBudget | undefined }
-
-/** In the order of their ids, as the table is at the call. */
-export async function storedBudgets({ bus, topicPrefix }: Table): Promise<StoredBudget[]> {
-  const records = await bus.list({
-    topic: `${topicPrefix}policies`,
-    partition: 0,
-    prefix: budgetKeyPrefix,
-    upToNow: true,
-  })
-  return records
-    .map((record) => {
-      const message = messageOf(record)
-      const budget = message?.type === 'operator-budget' ? message : undefined
-      return { id: record.key.slice(budgetKeyPrefix.length), budget }
-    })
-    .sort((a, b) => (a.id < b.id ? -1 : 1))
-}
 
 type AccountsLog = {
   bus: Pick<Bus, 'ends' | 'read' | 'offsetSince' | 'clock'>

@@ -9,8 +9,8 @@
 // RETURNED-REASONING-2. A refusal changes the form once: every message is filled, or the refused
 //     data stays away. An empty `reasoning_content` stands for damaged data too.
 
-import type { ReasoningRefusal } from '../../contract/messages.ts'
-import { isObject } from '../../lib/json/json-object.ts'
+import type { ReasoningRefusal } from '../../../contract/messages.ts'
+import { isObject } from '../../../lib/json/json-object.ts'
 
 type Json = Record<string, unknown>
 

@@ -14,8 +14,8 @@ import type {
   ChatCompletionMessageToolCall,
   ChatCompletionToolMessageParam,
 } from 'openai/resources/chat/completions'
-import { goOn, unanswered, unknownResult } from '../../model-texts/requests.ts'
-import { type Placed, pairs, uniqueIds } from '../request/call-pairs.ts'
+import { goOn, unanswered, unknownResult } from '../../../model-texts/requests.ts'
+import { type Placed, pairs, uniqueIds } from '../../request/call-pairs.ts'
 
 /**
  * The server's rules. `id`: the form of call ids, and a builder. `alternating`: roles must

@@ -8,11 +8,11 @@ import type {
   ChatCompletionFunctionTool,
   ChatCompletionMessageParam,
 } from 'openai/resources/chat/completions'
-import type { Agent } from '../../agents/agents.ts'
-import type { Declaration } from '../../contract/messages.ts'
-import type { ProviderRequest } from '../exchange.ts'
-import type { openaiTiers } from '../openai/options.ts'
-import { parsedSchema } from '../request/parsed-schema.ts'
+import type { Agent } from '../../../agents/agents.ts'
+import type { Declaration } from '../../../contract/messages.ts'
+import type { ProviderRequest } from '../../exchange.ts'
+import type { openaiTiers } from '../../openai/options.ts'
+import { parsedSchema } from '../../request/parsed-schema.ts'
 import { chatMessages } from './messages.ts'
 import { serverHabits } from './server.ts'
 

@@ -1,0 +1,109 @@
+// One kind of an operator's settings, such as stops: records of one type in the table `policies`, one
+// for each scope. Every kind is listed, written and removed here, and apps/service has their list.
+// OPERATOR-SETTING-1. A record that cannot be read stays in the list, and can be removed.
+
+import { decode } from '../../codec/codec.ts'
+import type { Bus, StoredRecord } from '../../contract/bus.ts'
+import type { Message, MessageOf, MessageType } from '../../contract/messages.ts'
+import { WeirError } from '../../lib/errors.ts'
+import { toRecord } from '../record.ts'
+import { removeSetting } from './removed-settings.ts'
+
+export type OperatorSetting<Type extends MessageType = MessageType> = {
+  /** The prefix of the keys. The id follows it: the scope of one setting, as text. */
+  scope: string
+  /** The type of the records. */
+  schema: Type
+  /** For people: the effect of a removal. */
+  effect: (id: string) => string
+  words: {
+    /** The command that removes one. */
+    removal: (id: string) => string
+    /** The error for an id without a setting. `ids`: those with one. */
+    unknown: (id: string, ids: string[]) => WeirError
+  }
+  /** The number of settings in force, and the error above it. */
+  limit?: { max: number; error: (count: number) => WeirError }
+}
+
+type Table = { bus: Pick<Bus, 'list'>; topicPrefix: string }
+export type WritableTable = { bus: Pick<Bus, 'append' | 'list' | 'clock'>; topicPrefix: string }
+
+/** `value` undefined: the record cannot be read (keeps OPERATOR-SETTING-1). */
+export type StoredSetting<Type extends MessageType> = {
+  id: string
+  value: MessageOf<Type> | undefined
+}
+
+/** In the order of their ids, as the table is at the call. */
+export async function storedSettings<Type extends MessageType>(
+  setting: OperatorSetting<Type>,
+  table: Table,
+): Promise<StoredSetting<Type>[]> {
+  return (await recordsOf(setting, table)).map(({ id, record }) => {
+    try {
+      const message = decode(record)
+      return { id, value: isOf(message, setting.schema) ? message : undefined }
+    } catch {
+      return { id, value: undefined }
+    }
+  })
+}
+
+/** As storedSettings. Throws `policies.unreadable` with the remedy for a foreign record. */
+export async function readableSettings<Type extends MessageType>(
+  { schema, scope, words }: OperatorSetting<Type>,
+  table: Table,
+): Promise<MessageOf<Type>[]> {
+  const records = await recordsOf({ scope }, table)
+  return records.map(({ id, record }) => {
+    const message = decode(record)
+    if (isOf(message, schema)) return message
+    const fault = `the record ${scope}${id} in policies is a ${message.type}`
+    throw new WeirError('policies.unreadable', `${fault}; remove it with ${words.removal(id)}`)
+  })
+}
+
+/** Writes the setting. One of the same scope is replaced. Throws the error of the limit. */
+export async function placeSetting<Type extends MessageType>(
+  setting: OperatorSetting<Type>,
+  { bus, topicPrefix }: WritableTable,
+  message: MessageOf<Type>,
+): Promise<void> {
+  const record = toRecord({ topic: `${topicPrefix}policies`, partition: 0, message })
+  const { limit, scope } = setting
+  if (limit !== undefined) {
+    const there = await recordsOf(setting, { bus, topicPrefix })
+    const isNew = there.every(({ id }) => scope + id !== record.key)
+    if (isNew && there.length >= limit.max) throw limit.error(there.length)
+  }
+  await bus.append([record])
+}
+
+/** Removes the setting by its key. Throws the error for an unknown id. */
+export async function removeStored(
+  setting: OperatorSetting,
+  table: WritableTable,
+  { id, by }: { id: string; by: string },
+): Promise<void> {
+  const ids = (await recordsOf(setting, table)).map((one) => one.id)
+  if (!ids.includes(id)) throw setting.words.unknown(id, ids)
+  await removeSetting(table, setting.scope + id, by)
+}
+
+async function recordsOf(
+  { scope }: Pick<OperatorSetting, 'scope'>,
+  { bus, topicPrefix }: Table,
+): Promise<{ id: string; record: NonNullable<StoredRecord['value']> }[]> {
+  const topic = `${topicPrefix}policies`
+  const records = await bus.list({ topic, partition: 0, prefix: scope, upToNow: true })
+  return records
+    .flatMap(({ key, value }) =>
+      value === null ? [] : [{ id: key.slice(scope.length), record: value }],
+    )
+    .sort((a, b) => (a.id < b.id ? -1 : 1))
+}
+
+function isOf<Type extends MessageType>(message: Message, type: Type): message is MessageOf<Type> {
+  return message.type === type
+}

@@ -1,0 +1,79 @@
+// The strict reading of an answer, and the printing of the answer that was judged. A veto uses both, so
+// a client gets no byte of the vendor.
+// STRICT-1. A strict reader accepts an answer only if it has one meaning. It throws a StrictFault for
+//     any other, also if the lenient reader accepts it.
+// STRICT-2. The writer prints the values of the strict reader and nothing else. A call is printed whole
+//     from its value, and not from its pieces.
+// STRICT-3. Before the first call of an answer, its events go out at once. From then on all is held.
+
+import type { ModelAnswer } from '../exchange.ts'
+
+type Json = Record<string, unknown>
+
+/** `vendor`: the members of the answer beside its items. `shown`: the items before the first call. */
+export type StrictAnswer = ModelAnswer & {
+  vendor: Json
+  rawUsage: Json | undefined
+  shown: number
+}
+
+export type StrictFormat = {
+  /** An event that only keeps the connection alive, printed. */
+  ping: string
+  /** Throws a StrictFault. */
+  whole(body: Json): StrictAnswer
+  stream(): StrictReader
+  /** The whole body of an answer. `usage`: that of all attempts. */
+  body(answer: StrictAnswer, usage: Json | undefined): Json
+  client(model: string): ClientStream
+  /**
+   * The parts of a history with a refused answer and the results of its calls. The answer keeps its
+   * signatures.
+   */
+  repeated(answer: StrictAnswer, results: readonly NotRun[], request: Json): Json[]
+}
+
+/** The data of an event: an object, or the mark at the end of a stream. */
+export type EventData = Json | '[DONE]'
+
+/** Reads one streamed answer. Both functions throw a StrictFault. */
+export type StrictReader = {
+  /** The events that the client may have at once, in the numbers of this answer. */
+  read(data: EventData): Json[]
+  end(): StrictAnswer
+}
+
+/** The result of a call of a refused answer, for the model. */
+export type NotRun = { callId: string; name: string; text: string }
+
+/** One valid stream for the client, out of several attempts. Returns the data of events. */
+export type ClientStream = {
+  /** Events that a reader shows at once. */
+  shown(events: readonly Json[]): Json[]
+  /** The rest of an allowed answer. */
+  rest(answer: StrictAnswer): EventData[]
+  /** The attempt is refused, and the next one begins. */
+  refused(answer: StrictAnswer): void
+  /** The last events, with a text of Weir. */
+  ended(text: string): EventData[]
+  /** An error in the form of the API. */
+  failed(code: string, message: string): Json
+  /** The visible text that the client has. */
+  text(): string
+}
+
+/** An answer that two clients could read differently, or that Weir does not know. */
+export class StrictFault extends Error {
+  override name = 'StrictFault'
+}
+
+/** `reason`: a constant text of Weir. */
+export function fault(reason: string): StrictFault {
+  return new StrictFault(reason)
+}
+
+/** The number of items before the first call. */
+export function shownOf(items: ModelAnswer['items']): number {
+  const call = items.findIndex(({ kind }) => kind === 'call')
+  return call < 0 ? items.length : call
+}
