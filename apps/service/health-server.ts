@@ -8,7 +8,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo, Socket } from 'node:net'
 import { listenFailure } from '../../shared/lib/listen-failure.ts'
 import type { Health } from './health.ts'
-import type { Metrics } from './metrics.ts'
+import type { Metrics } from './metrics/metrics.ts'
 
 export type HealthServer = { readonly url: string; close(): Promise<void> }
 

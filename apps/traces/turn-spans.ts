@@ -269,10 +269,10 @@ function attemptOf({ view }: OpenTurn, round: number, time: Milliseconds): Attem
 
 /** Undefined: the round has its response, or its beginning was not read. */
 function openAttempt(view: RoundView | undefined): Attempt | undefined {
-  const { round, startedAt, retry, answered } = view ?? {}
-  const start = retry === undefined ? startedAt : retry.at + retry.waitMs
-  if (round === undefined || start === undefined || answered !== undefined) return undefined
-  return { round, number: retry?.next ?? 1, start }
+  if (view === undefined || view.stage['model-answered'] !== undefined) return undefined
+  const { round, retry, stage } = view
+  const start = retry === undefined ? stage['round-started']?.time : retry.at + retry.waitMs
+  return start === undefined ? undefined : { round, number: retry?.next ?? 1, start }
 }
 
 function noted(turn: OpenTurn, name: string, time: Milliseconds, attributes: Attributes): [] {

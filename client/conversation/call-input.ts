@@ -3,6 +3,12 @@
 import type { AnsweredCall } from '../../shared/contract/messages.ts'
 import type { CallInput } from '../turn/turn-event.ts'
 
+/** `call`: as its response shows it. Undefined: no record shows it. */
+export function inputOf(call: AnsweredCall | undefined): CallInput {
+  if (call === undefined) return { arguments: '', input: null }
+  return { arguments: call.arguments, input: inputValue(call) }
+}
+
 /** Null: the text is no JSON object, or it is cut. */
 export function inputValue({
   arguments: sent,

@@ -10,11 +10,13 @@ import { limits } from '../../shared/contract/limits.ts'
 import type { CallFinished, MessageType, ResultSent } from '../../shared/contract/messages.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { shown } from '../../shared/settings/mistake.ts'
+import type { RoundView } from '../../shared/view/round-view.ts'
+import { addToTurn, beginTurn } from '../../shared/view/turn-view.ts'
 import { activityIn, type Edge } from '../edge/edge.ts'
 import { needOptions } from '../given-options.ts'
-import { createEventFold } from '../turn/event-fold.ts'
 import { openingOf, type Place } from '../turn/opening.ts'
 import type { CallInput, CallPlace } from '../turn/turn-event.ts'
+import { inputOf } from './call-input.ts'
 import { newestTurns } from './conversation-turns.ts'
 
 /** A call that its client runs. `until`: the time of the log at which its outcome is unknown. */
@@ -140,25 +142,30 @@ async function callsOfTurn(
   const ends = (await bus.ends(topic)).find((one) => one.partition === partition)
   const range = { topic, partition, from: ends?.begin ?? 0, to: ends?.end ?? 0 }
   const from = await firstOffsetSince(bus, range, opening.time - leadersApartMs)
-  const fold = createEventFold()
-  const calls: KnownCall[] = []
+  const view = beginTurn(turn, opening.time)
   for await (const records of batchesOf(bus, { ...range, from }))
-    for (const { key, value, id, offset } of records) {
+    for (const { key, value, time } of records) {
       const message = key === conversation && value !== null ? activityIn(value) : undefined
-      if (message === undefined || message.turn !== turn) continue
-      for (const event of fold.activity({ id, offset, message })) {
-        if (event.type === 'call-offered') {
-          const { round, ordinal, name, until, arguments: sent, input } = event
-          const call = { turn, round, ordinal, name, arguments: sent, input, until }
-          calls.push({ call, end: undefined })
-        }
-        if (event.type === 'call-finished') {
-          const known = calls.find(({ call }) => isSamePlace(call, event))
-          if (known !== undefined) known.end ??= event
-        }
-      }
+      if (message?.turn !== turn || !shownOfCalls.has(message.type)) continue
+      addToTurn(view, { topic: 'activity', time, message }, 'all')
     }
-  return calls
+  return [...view.rounds.values()].flatMap(offeredIn)
+}
+
+/** The records that show an offered call. */
+const shownOfCalls: ReadonlySet<MessageType> = new Set([
+  'model-answered',
+  'call-offered',
+  'call-finished',
+])
+
+function offeredIn({ calls }: RoundView): KnownCall[] {
+  return [...calls.values()].flatMap(({ answered, offered, finished: end }) => {
+    if (offered === undefined) return []
+    const { turn, round, ordinal, name, until } = offered
+    const { arguments: sent, input } = inputOf(answered)
+    return [{ call: { turn, round, ordinal, name, arguments: sent, input, until }, end }]
+  })
 }
 
 function isSamePlace(one: CallPlace, other: CallPlace): boolean {

@@ -2,7 +2,7 @@
 // Reads: the history for the turns, conversation-events for their openings, activity for their ends.
 
 import { batchesOf, firstOffsetSince, leadersApartMs } from '../../shared/bus/range.ts'
-import { decode } from '../../shared/codec/codec.ts'
+import { decode, typeIn } from '../../shared/codec/codec.ts'
 import type { ConversationId, MessageId } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type { TurnFinished } from '../../shared/contract/messages.ts'
@@ -10,6 +10,7 @@ import { historyPrefix, historyTurn } from '../../shared/contract/topology.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { shown } from '../../shared/settings/mistake.ts'
+import { type ConversationView, reduce, viewOf } from '../../shared/view/conversation-view.ts'
 import { needOptions } from '../given-options.ts'
 import { refuseUnknownKeys } from '../known-keys.ts'
 import { openingOf, type Place } from '../turn/opening.ts'
@@ -54,8 +55,8 @@ export async function turnsOf(
     turns.push({ turn, messageId, agent, text, since, end: undefined })
   }
   if (!withEnds) return turns
-  const ends = await endsSince(place, conversation, turns)
-  return turns.map((one) => ({ ...one, end: ends.get(one.turn) }))
+  const view = await endsSince(place, conversation, turns)
+  return turns.map((one) => ({ ...one, end: view.turns.get(one.turn)?.end }))
 }
 
 /**
@@ -80,20 +81,17 @@ async function endsSince(
   { bus, topicPrefix, partition }: Place,
   conversation: ConversationId,
   turns: readonly ConversationTurn[],
-): Promise<Map<number, TurnFinished & { at: Milliseconds }>> {
-  const found = new Map<number, TurnFinished & { at: Milliseconds }>()
-  if (turns.length === 0) return found
+): Promise<ConversationView> {
+  const view = viewOf([])
+  if (turns.length === 0) return view
   const since = Math.min(...turns.map((one) => one.since))
   const topic = `${topicPrefix}activity`
   const ends = (await bus.ends(topic)).find((one) => one.partition === partition)
   const range = { topic, partition, from: ends?.begin ?? 0, to: ends?.end ?? 0 }
   const from = await firstOffsetSince(bus, range, since - leadersApartMs)
   for await (const records of batchesOf(bus, { ...range, from }))
-    for (const { key, value, time } of records) {
-      if (key !== conversation || value === null) continue
-      const activity = decode(value)
-      if (activity.type === 'turn-finished' && !found.has(activity.turn))
-        found.set(activity.turn, { ...activity, at: time })
-    }
-  return found
+    for (const { key, value, offset, time } of records)
+      if (key === conversation && value !== null && typeIn(value) === 'turn-finished')
+        reduce(view, { topic: 'activity', offset, time, message: decode(value) })
+  return view
 }

@@ -4,9 +4,10 @@
 // EVENT-FOLD-2. Parts are preliminary: a new attempt of a round voids its streamed text. A text
 //     without its beginning is skipped. No record gives its events twice.
 
+import type { CallId } from '../../shared/contract/ids.ts'
 import type { MessageOf, Part } from '../../shared/contract/messages.ts'
 import { unreachable } from '../../shared/contract/stage.ts'
-import { inputValue } from '../conversation/call-input.ts'
+import { inputOf, inputValue } from '../conversation/call-input.ts'
 import type { Activity } from '../edge/edge.ts'
 import type { Received } from '../edge/feed.ts'
 import {
@@ -36,7 +37,7 @@ export function createEventFold(): EventFold {
   const stream = createStream(placed)
   const isRepeat = repeats()
   let offset = 0
-  let answered: { turn: number; round: number; inputs: Map<number, CallInput> } | undefined
+  let answered: MessageOf<'model-answered'> | undefined
 
   return {
     get position() {
@@ -73,7 +74,7 @@ export function createEventFold(): EventFold {
       case 'call-rejected':
       case 'tool-started':
       case 'call-offered':
-        return [recorded(at, { ...message, ...inputOf(message) })]
+        return [recorded(at, { ...message, ...sentInput(message) })]
       case 'turn-finished':
         stream.endTurn(message.turn)
         return [recorded(at, message)]
@@ -92,24 +93,18 @@ export function createEventFold(): EventFold {
   }
 
   function answer(at: number, message: MessageOf<'model-answered'>): TurnEvent[] {
-    const { turn, round } = message
     const rest = stream.answer(message)
     const calls = message.calls.map((call) => ({ ...call, input: inputValue(call) }))
-    const inputs = calls.map(({ ordinal, input, arguments: sent }): [number, CallInput] => [
-      ordinal,
-      { arguments: sent, input },
-    ])
-    answered = { turn, round, inputs: new Map(inputs) }
+    answered = message
     return [...rest, recorded(at, { ...message, calls })]
   }
 
-  function inputOf(call: { turn: number; round: number; ordinal: number }): CallInput {
-    if (answered?.turn !== call.turn || answered.round !== call.round) return unknownInput
-    return answered.inputs.get(call.ordinal) ?? unknownInput
+  function sentInput({ turn, round, ordinal }: Omit<CallId, 'conversation'>): CallInput {
+    const isAnswered = answered?.turn === turn && answered.round === round
+    const calls = isAnswered ? answered?.calls : undefined
+    return inputOf(calls?.find((call) => call.ordinal === ordinal))
   }
 }
-
-const unknownInput: CallInput = { arguments: '', input: null }
 
 /** Whether a record with this id was there before. */
 function repeats(): (id: string | undefined) => boolean {

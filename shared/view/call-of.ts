@@ -1,8 +1,8 @@
 // The timeline of one call: the model's arguments, the verdict, each try, and the one result. Pure.
 
-import type { Call } from '../contract/messages.ts'
+import type { Call, CallResult } from '../contract/messages.ts'
 import type { Milliseconds } from '../lib/clock.ts'
-import type { CallView, RoundView, TryView } from './round-view.ts'
+import { type CallView, type RoundView, resultOf, type TryView } from './round-view.ts'
 import type { CallTimeline, TryTimeline, Verdict } from './timeline.ts'
 
 /** `view` undefined: only the response shows it. */
@@ -11,9 +11,6 @@ export function callOf(
   view: CallView | undefined,
   ofRound: RoundView,
 ): CallTimeline {
-  const tries = [...(view?.tries.values() ?? [])].flatMap(
-    (one) => tryOf(one, view?.finished?.at) ?? [],
-  )
   return {
     ordinal,
     id,
@@ -23,45 +20,44 @@ export function callOf(
     problem,
     repair,
     disputed,
-    verdict: verdictOf(ordinal, view, ofRound),
-    tries,
-    result: resultOf(view),
+    verdict: verdictOf(ordinal, ofRound),
+    tries: view?.tries.flatMap((one) => tryOf(one, view.finished?.at) ?? []) ?? [],
+    result: shownResult(resultOf(ofRound, ordinal)),
   }
 }
 
-function verdictOf(
-  ordinal: number,
-  view: CallView | undefined,
-  { checked, cleared, outcomeAt }: RoundView,
-): Verdict {
-  const rejection = checked?.rejections.find((other) => other.ordinal === ordinal)
+function verdictOf(ordinal: number, { stage }: RoundView): Verdict {
+  const isOfCall = (other: { ordinal: number }) => other.ordinal === ordinal
+  const { 'round-checked': checked, 'round-cleared': cleared, 'round-outcome': outcome } = stage
+  const rejection = checked?.message.rejections.find(isOfCall)
   if (rejection !== undefined && checked !== undefined) {
     const { code, reason, text } = rejection
-    return { kind: 'rejected', at: checked.at, code, reason, text }
+    return { kind: 'rejected', at: checked.time, code, reason, text }
   }
-  if (cleared !== undefined && view?.decided === undefined)
-    return { kind: 'cleared', at: cleared.at }
-  if (cleared !== undefined && view?.decided !== undefined)
-    return { kind: 'not-cleared', at: cleared.at, reason: view.decided.reason }
-  if (outcomeAt === undefined) return { kind: 'pending' }
-  return { kind: 'not-cleared', at: outcomeAt, reason: view?.result?.reason ?? '' }
+  const decided = cleared?.message.decided.find(isOfCall)
+  if (cleared !== undefined && decided === undefined) return { kind: 'cleared', at: cleared.time }
+  if (cleared !== undefined && decided !== undefined)
+    return { kind: 'not-cleared', at: cleared.time, reason: decided.reason }
+  if (outcome === undefined) return { kind: 'pending' }
+  const { reason = '' } = outcome.message.results.find(isOfCall) ?? {}
+  return { kind: 'not-cleared', at: outcome.time, reason }
 }
 
-/** The activity has only the beginning of the text, so it cannot serve here. */
-function resultOf(view: CallView | undefined): CallTimeline['result'] {
-  if (view?.result === undefined) return null
-  const { status, text, reason, durationMs } = view.result
+function shownResult(result: CallResult | undefined): CallTimeline['result'] {
+  if (result === undefined) return null
+  const { status, text, reason, durationMs } = result
   return { status, text, reason, durationMs }
 }
 
 /** Undefined: no record shows its claim. */
 function tryOf(
-  { try: number, claimedAt, owner, startedAt, outcomes, lapses }: TryView,
+  { try: number, claim, startedAt, outcomes, lapses }: TryView,
   finishedAt: Milliseconds | undefined,
 ): TryTimeline | undefined {
-  if (claimedAt === undefined || owner === undefined) return undefined
-  const outcome = outcomes.get(owner)
-  const lapsedAt = lapses.get(owner)
+  if (claim === undefined) return undefined
+  const { owner, at: claimedAt } = claim
+  const outcome = outcomes.find((one) => one.owner === owner)
+  const lapsedAt = lapses.find((one) => one.owner === owner)?.at
   const isLate =
     outcome !== undefined &&
     ((finishedAt !== undefined && finishedAt < outcome.at) ||

@@ -4,9 +4,10 @@
 import type { MessageId } from '../contract/ids.ts'
 import type { ConversationView } from './conversation-view.ts'
 import { type RoundOptions, roundOf } from './round-of.ts'
-import type { LooseMessage, SummaryTimeline, Timeline, TurnTimeline } from './timeline.ts'
+import type { LooseMessage, SummaryTimeline, Timeline, TurnEnd, TurnTimeline } from './timeline.ts'
 import { factsOf } from './turn-facts.ts'
 import type { TurnView } from './turn-view.ts'
+import { waitsOf } from './waits.ts'
 
 export type TimelineOptions = RoundOptions & {
   /** Earlier turns of the conversation, of which the view has nothing (contextTurns). */
@@ -66,6 +67,7 @@ function turnOf(
 ): TurnTimeline {
   const question = asked.get(messageId)
   const rounds = [...view.rounds.values()].sort((a, b) => a.round - b.round)
+  const waits = waitsOf(rounds)
   return {
     turn,
     number,
@@ -76,12 +78,24 @@ function turnOf(
     messageAt: question?.at ?? null,
     startedAt: view.startedAt ?? view.firstAt,
     durationMs: end?.totals.wallMs ?? null,
-    rounds: rounds.map((round) => roundOf(round, options)),
+    rounds: rounds.map((round) => roundOf(round, waits.get(round.round), options)),
     cancelRequestedAt: cancelled.get(messageId) ?? null,
     facts: factsOf(facts),
     failures,
-    end: end ?? null,
+    end: end === undefined ? null : endOf(end),
   }
+}
+
+function endOf({
+  at,
+  outcome,
+  reason,
+  class: failure,
+  cap,
+  reply,
+  totals,
+}: NonNullable<TurnView['end']>): TurnEnd {
+  return { at, outcome, reason, class: failure, cap, reply, totals }
 }
 
 /** Messages that were refused, were removed from the queue, or still wait. */

@@ -15,17 +15,16 @@ import type {
 } from './timeline.ts'
 
 export function guardsOf(view: RoundView): GuardTimeline[] {
-  const { cleared } = view
+  const { 'round-cleared': cleared } = view.stage
   if (cleared === undefined) return []
-  const calls = cleared.calls.filter(
-    ({ ordinal }) => view.calls.get(ordinal)?.decided === undefined,
-  )
-  return cleared.policy.guards.flatMap((guard) => {
+  const decided = new Set(cleared.message.decided.map(({ ordinal }) => ordinal))
+  const calls = cleared.message.calls.filter(({ ordinal }) => !decided.has(ordinal))
+  return cleared.message.policy.guards.flatMap((guard) => {
     const judged = calls.flatMap(({ ordinal, name }) => {
       const mode = modeFor(guard, name)
       return mode === undefined ? [] : [{ ordinal, mode }]
     })
-    return judged.length === 0 ? [] : [guardOf(guard, judged, cleared.at, view)]
+    return judged.length === 0 ? [] : [guardOf(guard, judged, cleared.time, view)]
   })
 }
 
@@ -37,7 +36,7 @@ function guardOf(
   clearedAt: number,
   view: RoundView,
 ): GuardTimeline {
-  const { answer, given } = view.guards.get(guardTopicName(name)) ?? {}
+  const { answer, given } = view.guards.find(({ topic }) => topic === guardTopicName(name)) ?? {}
   const tookMs = answer === undefined ? null : Math.max(0, answer.at - clearedAt)
   const fromExecutor = given === undefined || given.answer === 'verdicts' ? undefined : given.answer
   const isLate = tookMs !== null && (tookMs >= deadlineMs || fromExecutor === 'silent')
@@ -59,9 +58,9 @@ function callOf(
   guard: string,
   { guards, approvals }: RoundView,
 ): GuardedCallTimeline {
-  const { answer, verdicts: counting } = guards.get(guardTopicName(guard)) ?? {}
-  const answered = answer?.verdicts.find((verdict) => verdict.ordinal === ordinal)
-  const counted = counting?.get(ordinal)
+  const own = guards.find(({ topic }) => topic === guardTopicName(guard))
+  const answered = own?.answer?.verdicts.find((verdict) => verdict.ordinal === ordinal)
+  const counted = own?.verdicts.find((verdict) => verdict.ordinal === ordinal)
   const { verdict = null, code = '', text = '', evidence = null } = counted ?? answered ?? {}
   const approval =
     guard === approvalGuard
@@ -89,7 +88,7 @@ export function questionsOf({ approvals }: RoundView): QuestionTimeline[] {
 type Asked = Required<Pick<ApprovalView, 'call'>> & ApprovalView
 
 function pending(approvals: RoundView['approvals']): Asked[] {
-  return [...approvals.values()].filter((one): one is Asked => one.call !== undefined)
+  return approvals.filter((one): one is Asked => one.call !== undefined)
 }
 
 function decisionOn({ call: { id, rule }, decided }: Asked): ApprovalTimeline {

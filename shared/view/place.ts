@@ -19,8 +19,8 @@ export function placeOf({ rounds, round }: TurnView): Place {
   const running = [...view.calls.values()].filter(isRunning)
   const calls = running.flatMap(({ offered }) => offered ?? [])
   if (calls.length > 0) return { at: 'client', calls }
-  if (view.awaited.size > 0) return { at: 'guard', names: [...view.awaited] }
-  const hasCalls = (view.answered?.calls.length ?? 0) > 0
+  if (view.awaited.length > 0) return { at: 'guard', names: view.awaited }
+  const hasCalls = (view.stage['model-answered']?.message.calls.length ?? 0) > 0
   return hasCalls ? { at: 'tool', names: running.map(({ name = '' }) => name) } : { at: 'model' }
 }
 
@@ -41,7 +41,5 @@ export function placeIn({ response, failure, calls, guards }: RoundTimeline): Ro
 }
 
 function needsPerson({ approvals }: RoundView): boolean {
-  return [...approvals.values()].some(
-    ({ call, decided }) => call !== undefined && decided === undefined,
-  )
+  return approvals.some(({ call, decided }) => call !== undefined && decided === undefined)
 }

@@ -1,12 +1,18 @@
 // The timeline of one round: the request, the attempts, the response, the results of its calls, and the
 // duration of each part. Pure.
 
-import type { Policy, Response } from '../contract/messages.ts'
+import type { ModelFinished, Policy, Response } from '../contract/messages.ts'
 import type { Milliseconds } from '../lib/clock.ts'
 import { callOf } from './call-of.ts'
 import { guardsOf, questionsOf } from './guards-of.ts'
-import type { AttemptView, RoundView } from './round-view.ts'
-import type { AttemptTimeline, HintsTimeline, ResponseTimeline, RoundTimeline } from './timeline.ts'
+import { type AttemptView, type RoundView, responseOf } from './round-view.ts'
+import type {
+  AttemptTimeline,
+  HintsTimeline,
+  PolicyTimeline,
+  ResponseTimeline,
+  RoundTimeline,
+} from './timeline.ts'
 
 /**
  * `reasoning`: with the full text of the model's reasoning. `differs`: the values of a policy that
@@ -17,43 +23,54 @@ export type RoundOptions = {
   differs: (policy: Policy) => Record<string, string | null>
 }
 
-export function roundOf(view: RoundView, options: RoundOptions): RoundTimeline {
-  const { round, failure, policy, chosen, kept, calls, intervention = null, shadowed } = view
-  const response = failure === null ? view.response : undefined
-  const endedAt = view.outcomeAt ?? kept?.at ?? null
+/** `waits`: the ordinals of its waits. */
+export function roundOf(
+  view: RoundView,
+  waits: ReadonlySet<number> | undefined,
+  options: RoundOptions,
+): RoundTimeline {
+  const { round, stage, calls, intervention = null, shadowed } = view
+  const { 'model-request': request, 'model-finished': chosen, 'round-outcome': outcome } = stage
+  const { 'history-entry': kept } = stage
+  const failure = outcome?.message.failure ?? chosen?.message.failure ?? null
+  const response = failure === null ? responseOf(view) : undefined
   const questions = questionsOf(view)
   return {
     round,
-    askedAt: view.requestedAt ?? null,
-    callsLeft: view.requestedAt === undefined ? null : (view.callsLeft ?? null),
-    nudge: view.nudge,
-    offered: view.offered ?? [],
-    attempts: [...view.attempts].map(([id, attempt]) => attemptOf(id, attempt, view)),
+    askedAt: request?.time ?? null,
+    callsLeft: request?.message.callsLeft ?? null,
+    nudge: request?.message.nudge ?? kept?.message.nudge ?? null,
+    offered: stage['model-opened']?.message.offered ?? [],
+    attempts: view.attempts.flatMap((attempt) => attemptOf(attempt, view) ?? []),
     response: response === undefined ? null : shownResponse(response, view, options),
     failure,
-    note: kept?.note ?? null,
-    calls: (response?.calls ?? []).map((call) => callOf(call, calls.get(call.ordinal), view)),
+    note: kept?.message.note ?? null,
+    calls: (response?.calls ?? []).map((call) => ({
+      ...callOf(call, calls.get(call.ordinal), view),
+      ...(waits?.has(call.ordinal) && { waits: true as const }),
+    })),
     guards: guardsOf(view),
     ...(questions.length > 0 && { questions }),
-    policy:
-      policy === undefined ? null : { version: policy.version, differs: options.differs(policy) },
+    policy: policyOf(view, options),
     hints: declaredHints(view),
     intervention,
     shadowed,
-    cancelledAt: view.cancelledAt ?? null,
-    endedAt,
-    times: timesOf(view, endedAt ?? undefined, chosen?.at),
+    cancelledAt: stage.cancel?.time ?? null,
+    endedAt: outcome?.time ?? kept?.time ?? null,
+    times: timesOf(view),
   }
 }
 
 function shownResponse(
   { attempt, text, reasoning, stop, finish, usage, textCalls: found }: Response,
-  { streamed, chosen }: RoundView,
+  { attempts, stage }: RoundView,
   options: RoundOptions,
 ): ResponseTimeline {
-  const { text: sent = '', reasoning: thoughts = '' } = streamed.get(attempt) ?? {}
+  const { streamed } = attempts.find((one) => one.attempt === attempt) ?? {}
+  const { text: sent = '', reasoning: thoughts = '' } = streamed ?? {}
   const textCalls = found && { ...found, text: sent }
-  const shown = { text, stop, finish, usage, textCalls, textCallsMode: chosen?.textCalls ?? null }
+  const textCallsMode = stage['model-finished']?.message.textCalls ?? null
+  const shown = { text, stop, finish, usage, textCalls, textCallsMode }
   if (reasoning === '') return { ...shown, reasoning: null }
   const summary = {
     bytes: Buffer.byteLength(reasoning),
@@ -63,17 +80,20 @@ function shownResponse(
   return { ...shown, reasoning: summary }
 }
 
+/** Undefined: only its parts are known. */
 function attemptOf(
-  attempt: string,
-  { startedAt, finishedAt, failed }: AttemptView,
-  { chosen, streamed }: RoundView,
-): AttemptTimeline {
+  { attempt, startedAt, finishedAt, failed, streamed }: AttemptView,
+  { stage }: RoundView,
+): AttemptTimeline | undefined {
+  if ((startedAt ?? finishedAt ?? failed) === undefined) return undefined
+  const { 'model-finished': chosen } = stage
   return {
     attempt,
     startedAt: startedAt ?? null,
-    firstPartAt: streamed.get(attempt)?.firstAt ?? null,
+    firstPartAt: streamed?.firstAt ?? null,
     endedAt: failed?.at ?? finishedAt ?? null,
-    end: failed === undefined ? endOf(attempt, finishedAt !== undefined, chosen) : 'failed',
+    end:
+      failed === undefined ? endOf(attempt, finishedAt !== undefined, chosen?.message) : 'failed',
     failure: failed === undefined ? null : failureOf(failed),
   }
 }
@@ -82,7 +102,7 @@ function attemptOf(
 function endOf(
   attempt: string,
   isFinished: boolean,
-  chosen: RoundView['chosen'],
+  chosen: ModelFinished | undefined,
 ): AttemptTimeline['end'] {
   if (!isFinished) return chosen === undefined ? 'open' : 'abandoned'
   if (chosen === undefined) return 'answer'
@@ -98,8 +118,19 @@ function failureOf({
   return { reason, class: failure, retryable, retryAfterMs }
 }
 
+/** The gateway's stamp. Later changes of the policy do not affect it. */
+function policyOf({ stage }: RoundView, { differs }: RoundOptions): PolicyTimeline | null {
+  const stamped = stage['round-proposed'] ?? stage['round-checked'] ?? stage['round-outcome']
+  if (stamped === undefined) return null
+  const { policy } = stamped.message
+  return { version: policy.version, differs: differs(policy) }
+}
+
+const none = { declarations: [] }
+
 /** The declarations of the called tools, from the proposed round. */
-function declaredHints({ declarations = [] }: RoundView): Record<string, HintsTimeline> {
+function declaredHints({ stage }: RoundView): Record<string, HintsTimeline> {
+  const { declarations } = (stage['round-proposed'] ?? stage['round-checked'])?.message ?? none
   return Object.fromEntries(
     declarations.flatMap(({ name, poll, hints }) => {
       const { mutates = null, ignoreFields = [], loopKey = [] } = hints ?? {}
@@ -109,17 +140,17 @@ function declaredHints({ declarations = [] }: RoundView): Record<string, HintsTi
   )
 }
 
-function timesOf(
-  { requestedAt, cleared, executedAt }: RoundView,
-  endedAt: Milliseconds | undefined,
-  answeredAt: Milliseconds | undefined,
-): RoundTimeline['times'] {
-  const before = between(answeredAt, cleared?.at ?? endedAt)
-  const after = cleared === undefined ? 0 : between(executedAt, endedAt)
+function timesOf({ stage }: RoundView): RoundTimeline['times'] {
+  const answered = stage['model-finished']?.time
+  const cleared = stage['round-cleared']?.time
+  const executed = stage['round-executed']?.time
+  const ended = stage['round-outcome']?.time ?? stage['history-entry']?.time
+  const before = between(answered, cleared ?? ended)
+  const after = cleared === undefined ? 0 : between(executed, ended)
   return {
-    modelMs: between(requestedAt, answeredAt),
+    modelMs: between(stage['model-request']?.time, answered),
     checksMs: before === null || after === null ? null : before + after,
-    toolsMs: between(cleared?.at, executedAt),
+    toolsMs: between(cleared, executed),
   }
 }
 

@@ -5,19 +5,13 @@
 
 import type {
   AnsweredCall,
-  Call,
-  CallFinished,
   CallResult,
   CallVerdict,
-  Declaration,
   Message,
   MessageOf,
+  MessageType,
   PendingCall,
-  Policy,
-  Rejection,
   Response,
-  RoundFailure,
-  TextCallsMode,
 } from '../contract/messages.ts'
 import { type GuardTopicName, guardTopicName, type TopicName } from '../contract/topology.ts'
 import type { Milliseconds } from '../lib/clock.ts'
@@ -25,74 +19,97 @@ import type { InterventionTimeline } from './timeline.ts'
 
 type At<Value> = Value & { at: Milliseconds }
 
-/** Times are append times. A missing field: no record shows it yet. */
+/** Each stage writes one of these for a round. */
+const stageTypes = [
+  'round-started',
+  'model-request',
+  'model-opened',
+  'model-finished',
+  'round-proposed',
+  'round-checked',
+  'model-answered',
+  'round-cleared',
+  'round-executed',
+  'round-outcome',
+  'history-entry',
+  'cancel',
+] as const
+type StageType = (typeof stageTypes)[number]
+const stages: ReadonlySet<MessageType> = new Set(stageTypes)
+
+/** `stage`: the record that counts of each type. A missing one: no record shows it yet. */
 export type RoundView = {
   round: number
-  /** Of the model request; in the activity, of the round's beginning. */
-  requestedAt?: Milliseconds
-  startedAt?: Milliseconds
-  callsLeft?: number
-  nudge: string | null
-  offered?: string[]
-  attempts: Map<string, AttemptView>
-  /** The streamed texts, by attempt. */
-  streamed: Map<string, StreamedView>
-  /** In the activity: the response, and the newest retry. */
-  answered?: MessageOf<'model-answered'>
+  stage: { [Type in StageType]?: { message: MessageOf<Type>; time: Milliseconds } }
+  attempts: AttemptView[]
+  /** The newest retry in the activity. */
   retry?: At<MessageOf<'model-retry'>>
-  /** The guards that its calls wait for, without those that answered. */
-  awaited: Set<string>
-  /** The attempt that the gateway chose. */
-  chosen?: At<{
-    attempt: string
-    failure: RoundFailure | null
-    textCalls: TextCallsMode | null
-  }>
-  response?: Response
-  /** The stage that `response` comes from: a later one replaces it. */
-  responseFrom: number
-  failure: RoundFailure | null
-  policy?: Policy
-  declarations?: Declaration[]
-  checked?: At<{ rejections: Rejection[] }>
-  cleared?: At<{ calls: Call[]; policy: Policy }>
-  executedAt?: Milliseconds
-  outcomeAt?: Milliseconds
-  cancelledAt?: Milliseconds
-  /** The entry of the history. */
-  kept?: At<{ note: string | null }>
   calls: Map<number, CallView>
-  guards: Map<string, GuardView>
-  /** Calls and questions that need a person, by ordinal and id. */
-  approvals: Map<string, ApprovalView>
+  guards: GuardView[]
+  /** The guards that its calls wait for, without those that answered. */
+  awaited: string[]
+  /** Calls and questions that need a person. */
+  approvals: ApprovalView[]
   intervention?: InterventionTimeline
   shadowed: InterventionTimeline[]
 }
 
+/** `streamed`: the texts of its parts. */
 export type AttemptView = {
+  attempt: string
   startedAt?: Milliseconds
   finishedAt?: Milliseconds
   failed?: At<MessageOf<'attempt-failed'>>
+  streamed?: { firstAt: Milliseconds; text: string; reasoning: string }
 }
 
-export type StreamedView = { firstAt: Milliseconds; text: string; reasoning: string }
-
-/** `result`: of the latest stage that has one. `finished`: its line of activity. */
+/** `answered`, `startedAt`, `offered`, `finished`: by the activity. */
 export type CallView = {
   ordinal: number
-  /** The tool, by the activity. */
   name?: string
-  /** Set: it must not run. */
-  decided?: CallResult
-  result?: CallResult
-  resultFrom: number
-  tries: Map<number, TryView>
-  /** In the activity: the call, its first start, its offer to the client, and its end. */
   answered?: AnsweredCall
   startedAt?: Milliseconds
   offered?: At<MessageOf<'call-offered'>>
-  isRejected?: true
-  finished?: At<CallFinished>
+  finished?: At<MessageOf<'call-finished'>>
+  tries: TryView[]
+}
+
+/** Only the first claim of each try can have been accepted (EXEC-1). */
+export type TryView = {
+  try: number
+  claim?: At<MessageOf<'claim'>>
+  startedAt?: Milliseconds
+  outcomes: At<MessageOf<'outcome'>>[]
+  lapses: At<MessageOf<'lapsed'>>[]
+}
+
+/** `answer`: the guard's own record. `given`: the executor's reading of it, which counts. */
+export type GuardView = {
+  topic: string
+  answer?: At<MessageOf<'guard-verdict'>>
+  given?: MessageOf<'guard-verdict-given'>
+  /** Of each call the first one counts. */
+  verdicts: CallVerdict[]
+}
+
+export type ApprovalView = {
+  ordinal: number
+  id: string
+  call?: PendingCall
+  decided?: At<MessageOf<'approval-decided'>>
+}
+
+export function beginRound(round: number): RoundView {
+  return {
+    round,
+    stage: {},
+    attempts: [],
+    calls: new Map(),
+    guards: [],
+    awaited: [],
+    approvals: [],
+    shadowed: [],
+  }
 }
 
 /** Whether its tool or its client runs it, by the activity. */
@@ -100,241 +117,92 @@ export function isRunning({ startedAt, offered, finished }: CallView): boolean {
   return finished === undefined && (startedAt !== undefined || offered !== undefined)
 }
 
-/** Only the first claim of each try can have been accepted (EXEC-1). */
-export type TryView = {
-  try: number
-  claimedAt?: Milliseconds
-  owner?: string
-  startedAt?: Milliseconds
-  /** By owner. */
-  outcomes: Map<string, At<{ result: CallResult | null }>>
-  lapses: Map<string, Milliseconds>
+/** The response from the latest stage that has it. */
+export function responseOf({ stage }: RoundView): Response | undefined {
+  const folded = stage['round-proposed'] ?? stage['round-checked']
+  return (
+    stage['round-outcome']?.message.response ??
+    folded?.message.response ??
+    stage['history-entry']?.message.response ??
+    undefined
+  )
 }
 
-/** `answer`: the guard's own record. `given`: the executor's reading of it, which counts. */
-export type GuardView = {
-  answer?: At<{ version: string; judgedMs: number; verdicts: CallVerdict[] }>
-  given?: Pick<MessageOf<'guard-verdict-given'>, 'answer' | 'version'>
-  verdicts: Map<number, CallVerdict>
-}
-
-export type ApprovalView = {
-  call?: PendingCall
-  decided?: At<MessageOf<'approval-decided'>>
-}
-
-/** The later stage counts. */
-const rank = { history: 1, checked: 2, outcome: 3 } as const
-const resultRank = { cleared: 1, executed: 2, outcome: 3 } as const
-
-export function beginRound(round: number): RoundView {
-  return {
-    round,
-    nudge: null,
-    awaited: new Set(),
-    attempts: new Map(),
-    streamed: new Map(),
-    responseFrom: 0,
-    failure: null,
-    calls: new Map(),
-    guards: new Map(),
-    approvals: new Map(),
-    shadowed: [],
-  }
+/** The result that the conversation got; until then the executor's. */
+export function resultOf({ stage }: RoundView, ordinal: number): CallResult | undefined {
+  const of = (results: CallResult[] = []) => results.find((one) => one.ordinal === ordinal)
+  return (
+    of(stage['round-outcome']?.message.results) ??
+    of(stage['round-executed']?.message.results) ??
+    of(stage['round-cleared']?.message.decided)
+  )
 }
 
 type Topic = TopicName | GuardTopicName
 type RoundRecord = { message: Message; time: Milliseconds; topic: Topic }
 
 /** Adds a record of the round. Changes `view` in place. Other records add nothing. */
-export function addToRound(view: RoundView, { message, time: at, topic }: RoundRecord): void {
-  addStage(view, message, at)
+export function addToRound(view: RoundView, record: RoundRecord): void {
+  const { message, time: at, topic } = record
+  const stage: Partial<Record<MessageType, object>> = view.stage
+  if (stages.has(message.type)) stage[message.type] ??= record
   addAttempt(view, message, at)
   addCall(view, message, at)
   addVerdict(view, message, { at, topic })
 }
 
-function addStage(view: RoundView, message: Message, at: Milliseconds): void {
+function addAttempt(view: RoundView, message: Message, at: Milliseconds): void {
   switch (message.type) {
-    case 'round-started':
-      view.startedAt ??= at
-      view.callsLeft ??= message.callsLeft
+    case 'attempt-started':
+      attemptAt(view, message).startedAt ??= at
       return
-    case 'model-answered':
-      view.answered ??= message
+    case 'attempt-finished':
+      attemptAt(view, message).finishedAt ??= at
+      return
+    case 'attempt-failed':
+      attemptAt(view, message).failed ??= { ...message, at }
       return
     case 'model-retry':
       view.retry = { ...message, at }
       return
-    case 'model-request':
-      if (view.requestedAt !== undefined) return
-      view.requestedAt = at
-      view.callsLeft = message.callsLeft
-      view.nudge = message.nudge ?? view.nudge
-      return
-    case 'model-opened':
-      view.offered ??= message.offered
-      return
-    case 'model-finished': {
-      const { attempt, failure, textCalls } = message
-      if (view.chosen === undefined) view.failure ??= failure
-      view.chosen ??= { at, attempt, failure, textCalls }
-      return
-    }
-    case 'round-proposed':
-      addResponse(view, message.response, rank.checked)
-      view.policy ??= message.policy
-      view.declarations = message.declarations
-      return
-    case 'round-checked':
-      addResponse(view, message.response, rank.checked)
-      view.policy ??= message.policy
-      view.declarations ??= message.declarations
-      view.checked ??= { at, rejections: message.rejections }
-      return
-    case 'round-cleared':
-      if (view.cleared !== undefined) return
-      view.cleared = { at, calls: message.calls, policy: message.policy }
-      for (const result of message.decided) {
-        addResult(view, result, resultRank.cleared)
-        callAt(view, result.ordinal).decided ??= result
-      }
-      return
-    case 'round-executed':
-      if (view.executedAt !== undefined) return
-      view.executedAt = at
-      for (const result of message.results) addResult(view, result, resultRank.executed)
-      return
-    case 'round-outcome':
-      view.policy ??= message.policy
-      addIntervention(view, message.intervention, at)
-      if (view.outcomeAt !== undefined) return
-      view.outcomeAt = at
-      view.failure = message.failure ?? view.failure
-      addResponse(view, message.response, rank.outcome)
-      for (const result of message.results) addResult(view, result, resultRank.outcome)
-      return
-    case 'history-entry':
-      if (view.kept !== undefined) return
-      view.kept = { at, note: message.note }
-      view.nudge ??= message.nudge
-      if (message.response !== null) addResponse(view, message.response, rank.history)
-      return
-    case 'intervention-raised':
-      if (message.shadow) view.shadowed.push({ at, ...message.intervention })
-      else addIntervention(view, message.intervention, at)
-      return
-    case 'cancel':
-      view.cancelledAt ??= at
-      return
-  }
-}
-
-/** Keeps ROUND-VIEW-1. */
-function addResponse(view: RoundView, response: Response, from: number): void {
-  if (from <= view.responseFrom) return
-  view.response = response
-  view.responseFrom = from
-}
-
-function addIntervention(
-  view: RoundView,
-  intervention: MessageOf<'round-outcome'>['intervention'],
-  at: Milliseconds,
-): void {
-  if (intervention !== null) view.intervention ??= { at, ...intervention }
-}
-
-function addResult(view: RoundView, result: CallResult, from: number): void {
-  const call = callAt(view, result.ordinal)
-  if (from <= call.resultFrom) return
-  call.result = result
-  call.resultFrom = from
-}
-
-function addAttempt({ attempts, streamed }: RoundView, message: Message, at: Milliseconds): void {
-  switch (message.type) {
-    case 'attempt-started':
-      attemptAt(attempts, message.attempt).startedAt ??= at
-      return
-    case 'attempt-finished':
-      attemptAt(attempts, message.attempt).finishedAt ??= at
-      return
-    case 'attempt-failed':
-      attemptAt(attempts, message.attempt).failed ??= { ...message, at }
-      return
     case 'part': {
-      const { attempt, events } = message
-      const texts = streamed.get(attempt) ?? { firstAt: at, text: '', reasoning: '' }
-      streamed.set(attempt, texts)
-      for (const { kind, text } of events)
-        if (kind === 'text' || kind === 'reasoning') texts[kind] += text
+      const attempt = attemptAt(view, message)
+      attempt.streamed ??= { firstAt: at, text: '', reasoning: '' }
+      for (const { kind, text } of message.events)
+        if (kind === 'text' || kind === 'reasoning') attempt.streamed[kind] += text
     }
   }
-}
-
-function attemptAt(attempts: RoundView['attempts'], attempt: string): AttemptView {
-  const known = attempts.get(attempt) ?? {}
-  attempts.set(attempt, known)
-  return known
 }
 
 function addCall(view: RoundView, message: Message, at: Milliseconds): void {
   switch (message.type) {
-    case 'claim': {
-      const one = tryAt(view, message)
-      if (one.owner !== undefined) return
-      one.owner = message.owner
-      one.claimedAt = at
-      return
-    }
     case 'model-answered':
       for (const answered of message.calls) {
-        const call = callAt(view, answered.ordinal)
+        const call = callAt(view, answered)
         call.answered ??= answered
         call.name ??= answered.name
       }
       return
+    case 'claim':
+      tryAt(view, message).claim ??= { ...message, at }
+      return
     case 'tool-started':
       tryAt(view, message).startedAt ??= at
-      callAt(view, message.ordinal).startedAt ??= at
-      callAt(view, message.ordinal).name ??= message.name
+      callAt(view, message).startedAt ??= at
+      callAt(view, message).name ??= message.name
+      return
+    case 'outcome':
+      tryAt(view, message).outcomes.push({ ...message, at })
+      return
+    case 'lapsed':
+      tryAt(view, message).lapses.push({ ...message, at })
       return
     case 'call-offered':
-      callAt(view, message.ordinal).offered ??= { ...message, at }
+      callAt(view, message).offered ??= { ...message, at }
       return
-    case 'call-rejected':
-      callAt(view, message.ordinal).isRejected = true
-      return
-    case 'outcome': {
-      const { outcomes } = tryAt(view, message)
-      if (!outcomes.has(message.owner)) outcomes.set(message.owner, { at, result: message.result })
-      return
-    }
-    case 'lapsed': {
-      const { lapses } = tryAt(view, message)
-      if (!lapses.has(message.owner)) lapses.set(message.owner, at)
-      return
-    }
     case 'call-finished':
-      callAt(view, message.ordinal).finished ??= { ...message, at }
+      callAt(view, message).finished ??= { ...message, at }
   }
-}
-
-function callAt({ calls }: RoundView, ordinal: number): CallView {
-  const known = calls.get(ordinal) ?? { ordinal, resultFrom: 0, tries: new Map() }
-  calls.set(ordinal, known)
-  return known
-}
-
-function tryAt(
-  view: RoundView,
-  { ordinal, try: number }: { ordinal: number; try: number },
-): TryView {
-  const { tries } = callAt(view, ordinal)
-  const known = tries.get(number) ?? { try: number, outcomes: new Map(), lapses: new Map() }
-  tries.set(number, known)
-  return known
 }
 
 function addVerdict(
@@ -343,20 +211,17 @@ function addVerdict(
   { at, topic }: { at: Milliseconds; topic: Topic },
 ): void {
   switch (message.type) {
-    case 'guard-verdict': {
-      const { version, judgedMs, verdicts } = message
-      guardAt(view, topic).answer ??= { at, version, judgedMs, verdicts }
-      return
-    }
     case 'calls-waiting':
-      for (const { guards } of message.calls) for (const name of guards) view.awaited.add(name)
+      view.awaited = [...new Set(message.calls.flatMap(({ guards }) => guards))]
+      return
+    case 'guard-verdict':
+      guardAt(view, topic).answer ??= { ...message, at }
       return
     case 'guard-verdict-given': {
-      view.awaited.delete(message.guard)
+      view.awaited = view.awaited.filter((name) => name !== message.guard)
       const guard = guardAt(view, guardTopicName(message.guard))
-      guard.given ??= { answer: message.answer, version: message.version }
-      for (const verdict of message.verdicts)
-        if (!guard.verdicts.has(verdict.ordinal)) guard.verdicts.set(verdict.ordinal, verdict)
+      guard.given ??= message
+      guard.verdicts.push(...message.verdicts)
       return
     }
     case 'approval-pending':
@@ -364,21 +229,45 @@ function addVerdict(
       return
     case 'approval-decided':
       approvalAt(view, message).decided ??= { ...message, at }
+      return
+    case 'intervention-raised':
+      if (message.shadow) view.shadowed.push({ at, ...message.intervention })
+      else view.intervention ??= { at, ...message.intervention }
+      return
+    case 'round-outcome':
+      if (message.intervention !== null) view.intervention ??= { at, ...message.intervention }
   }
+}
+
+function attemptAt({ attempts }: RoundView, { attempt }: { attempt: string }): AttemptView {
+  return attempts.find((one) => one.attempt === attempt) ?? added(attempts, { attempt })
+}
+
+function callAt({ calls }: RoundView, { ordinal }: { ordinal: number }): CallView {
+  const call: CallView = calls.get(ordinal) ?? { ordinal, tries: [] }
+  calls.set(ordinal, call)
+  return call
+}
+
+function tryAt(view: RoundView, place: { ordinal: number; try: number }): TryView {
+  const { tries } = callAt(view, place)
+  const known = tries.find((one) => one.try === place.try)
+  return known ?? added(tries, { try: place.try, outcomes: [], lapses: [] })
+}
+
+function guardAt({ guards }: RoundView, topic: string): GuardView {
+  return guards.find((one) => one.topic === topic) ?? added(guards, { topic, verdicts: [] })
 }
 
 function approvalAt(
   { approvals }: RoundView,
   { ordinal, id }: Pick<PendingCall, 'ordinal' | 'id'>,
 ): ApprovalView {
-  const key = `${ordinal}/${id}`
-  const known = approvals.get(key) ?? {}
-  approvals.set(key, known)
-  return known
+  const known = approvals.find((one) => one.ordinal === ordinal && one.id === id)
+  return known ?? added(approvals, { ordinal, id })
 }
 
-function guardAt({ guards }: RoundView, topic: Topic): GuardView {
-  const known = guards.get(topic) ?? { verdicts: new Map() }
-  guards.set(topic, known)
-  return known
+function added<Entry>(all: Entry[], entry: Entry): Entry {
+  all.push(entry)
+  return entry
 }

@@ -241,6 +241,8 @@ export type CallTimeline = {
   tries: TryTimeline[]
   /** Its one result. The model reads `text`. */
   result: { status: ResultStatus; text: string; reason: string; durationMs: Milliseconds } | null
+  /** It waited for something that runs, or for a time, so it is no repetition. */
+  waits?: true
 }
 
 /** not-cleared: it was skipped or vetoed; the result has the reason. */

@@ -6,12 +6,18 @@
 //     of the detail. Of an open turn: the newest round, and older ones with a running call.
 
 import type { MessageId } from '../contract/ids.ts'
-import type { GuestAdvice, HistoryEntry, Message, Usage } from '../contract/messages.ts'
+import type {
+  GuestAdvice,
+  HistoryEntry,
+  Message,
+  TurnFinished,
+  Usage,
+} from '../contract/messages.ts'
 import { tenantOf } from '../contract/tenant.ts'
 import type { Milliseconds } from '../lib/clock.ts'
 import type { Logged } from './logged.ts'
 import { addToRound, beginRound, isRunning, type RoundView } from './round-view.ts'
-import type { TurnEnd, TurnTimeline } from './timeline.ts'
+import type { TurnTimeline } from './timeline.ts'
 import { addFact, beginFacts, type FactFold } from './turn-facts.ts'
 
 /** Times are append times. A missing field: no record shows it. */
@@ -42,7 +48,7 @@ export type TurnView = {
   failures: TurnTimeline['failures']
   /** The newest advice to a guest that ended it. The guest may go on, with a round after it. */
   endedBy?: GuestAdvice & { at: Milliseconds }
-  end?: TurnEnd
+  end?: TurnFinished & { at: Milliseconds }
 }
 
 /** Whether Weir ended it by its advice, and no round has begun since. */
@@ -152,10 +158,8 @@ function addTurnRecord(view: TurnView, message: Message, at: Milliseconds): void
     case 'guest-advice':
       if (message.rung === 'end' && at >= (view.endedBy?.at ?? 0)) view.endedBy = { ...message, at }
       return
-    case 'turn-finished': {
-      const { outcome, reason, class: failure, cap, reply, totals } = message
+    case 'turn-finished':
       view.messageId ??= message.messageId
-      view.end ??= { at, outcome, reason, class: failure, cap, reply, totals }
-    }
+      view.end ??= { ...message, at }
   }
 }

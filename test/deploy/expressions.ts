@@ -1,8 +1,8 @@
 // Checks an expression of Prometheus against the metrics that the code registers.
 
-import { guardMetricTable } from '../../apps/service/guard-metrics.ts'
-import type { InstrumentTable } from '../../apps/service/instrument-table.ts'
-import { metricTable } from '../../apps/service/metrics.ts'
+import { guardMetricTable } from '../../apps/service/metrics/guard-metrics.ts'
+import type { InstrumentTable } from '../../apps/service/metrics/instrument-table.ts'
+import { metricTable } from '../../apps/service/metrics/metrics.ts'
 
 /** The last two are of a PodMonitor with `podTargetLabels`. */
 const labelsOfPrometheus = ['instance', 'job', 'namespace', 'app_kubernetes_io_instance']

@@ -29,6 +29,7 @@ export function printCall(page: Page, call: CallTimeline): void {
     return
   }
   page.line(below, resultText(result), markOf(result.status))
+  if (call.waits) page.line(below, 'a wait, which is no repetition', 'faint')
   page.quote(below, result.text)
 }
 

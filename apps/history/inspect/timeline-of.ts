@@ -17,5 +17,17 @@ export function timelineOf(
   options: Omit<TimelineOptions, 'differs'>,
 ): Timeline {
   const view = { ...viewOf(inOrder(records)), conversation }
-  return conversationTimeline(view, { ...options, differs: notDefault })
+  return conversationTimeline(view, { ...options, differs: oncePerVersion(notDefault) })
+}
+
+type Differs = TimelineOptions['differs']
+
+/** The version is a hash of the policy's content. */
+function oncePerVersion(differs: Differs): Differs {
+  const known = new Map<string, ReturnType<Differs>>()
+  return (policy) => {
+    const values = known.get(policy.version) ?? differs(policy)
+    known.set(policy.version, values)
+    return values
+  }
 }

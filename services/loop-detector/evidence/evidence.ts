@@ -207,10 +207,11 @@ function callEvidence(
   declaration: Declaration | undefined,
   rejection: Rejection | undefined,
 ): CallEvidence {
-  const read = readArguments(call.raw, declaration?.hints)
-  const tool = toolOf(call)
-  const mutates = declaration?.hints?.mutates ?? null
-  const guess = operationOf(tool, read.value, mutates)
+  const { read, tool, mutates, guess, progress, wait, sleeps } = waitEvidence(
+    call,
+    result,
+    declaration,
+  )
   const { waits, operation } = guess
   const seen =
     result.status === 'ok' || result.status === 'error'
@@ -222,15 +223,6 @@ function callEvidence(
       ? undefined
       : failureOf(call, result, { value: read.value, rejection, seen, text })
   const key = fingerprint('arguments', call.name, read.canonical)
-  const progress = failure === undefined ? progressIn(read.value, result.text) : 'over'
-  const wait = waitOf(tool, read.value, {
-    progress,
-    text: result.text,
-    isPoller: declaration?.poll === true,
-    looks: () => mayLook(tool, read.value, { ...guess, mutates }),
-  })
-  const sleeps =
-    failure === undefined && (waits === 'only' || (waits === 'look' && progress !== 'over'))
   // A look at a thing that is over is no wait, so its answer counts like any other.
   // The name of a tool for input says nothing about a call without one, which reads a text.
   const isVainInput = failure === undefined && progress === 'over' && waitsByInput(read.value)
@@ -268,6 +260,25 @@ function callEvidence(
   }
 }
 
+/** Whether the call waits, as far as the call alone shows it (waits-of-turn.ts). */
+export function waitEvidence(call: Call, result: CallResult, declaration: Declaration | undefined) {
+  const read = readArguments(call.raw, declaration?.hints)
+  const tool = toolOf(call)
+  const mutates = declaration?.hints?.mutates ?? null
+  const guess = operationOf(tool, read.value, mutates)
+  const isOk = result.status === 'ok'
+  const progress = isOk ? progressIn(read.value, result.text) : 'over'
+  const wait = waitOf(tool, read.value, {
+    progress,
+    text: result.text,
+    isPoller: declaration?.poll === true,
+    looks: () => mayLook(tool, read.value, { ...guess, mutates }),
+  })
+  const { waits } = guess
+  const sleeps = isOk && (waits === 'only' || (waits === 'look' && progress !== 'over'))
+  return { read, tool, mutates, guess, progress, wait, sleeps }
+}
+
 /** Whether its answer may be about another thing: a look, and no action that was queued. */
 function mayLook(
   tool: string,
@@ -283,7 +294,7 @@ function mayLook(
 }
 
 /** It waits: for something that runs, or for a time. */
-export function isWaiting({ poll, sleeps }: CallEvidence): boolean {
+export function isWaiting({ poll, sleeps }: Pick<CallEvidence, 'poll' | 'sleeps'>): boolean {
   return poll || sleeps
 }
 

@@ -6,7 +6,7 @@
 //     successes do not. Any success of the tool ends one of wrong shapes.
 // IDENTICAL-FAILURE-3. Transient failures are counted separately, with a higher limit.
 // IDENTICAL-FAILURE-4. After the nudge a streak climbs only where a call or its masked error, but
-//     for names of arguments, occurs again. Else each third round is nudged again.
+//     for names of arguments, occurs again. Otherwise each third round is nudged again.
 // IDENTICAL-FAILURE-5. An error counts across tools only if a service is down or refuses the right
 //     (service-name.ts). A success of any tool of a service that their names state ends it.
 

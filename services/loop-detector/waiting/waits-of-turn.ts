@@ -19,11 +19,14 @@ export function noWaits(): WaitMemory {
   return { time: undefined, ids: new Set() }
 }
 
+/** `failure` undefined: the call succeeded. */
+type Waits = Pick<CallEvidence, 'wait' | 'poll' | 'text' | 'runs'> & { failure: unknown }
+
 /** The calls of a round, with `poll` set on those that wait. Adds the round to the memory. */
-export function withWaits(
+export function withWaits<Call extends Waits>(
   memory: WaitMemory,
-  { calls, time, isGuest }: Pick<RoundEvidence, 'calls' | 'time' | 'isGuest'>,
-): CallEvidence[] {
+  { calls, time, isGuest }: Pick<RoundEvidence, 'time' | 'isGuest'> & { calls: Call[] },
+): Call[] {
   const passed = memory.time === undefined ? 0 : time - memory.time
   const hasClock = isGuest || passed >= hastyMs
   memory.time = time

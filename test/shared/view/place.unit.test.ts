@@ -57,8 +57,11 @@ describe('an open turn that is followed', () => {
 
   it('keeps no text, if only its state is followed', () => {
     const kept = (detail: Detail) => viewOf([roundStarted(1), answered(1)], detail).rounds.get(1)
-    expect(kept('state')?.answered).toMatchObject({ text: '', calls: [{ arguments: '' }] })
-    expect(kept('open')?.answered).toMatchObject({ text: 'a text' })
+    expect(kept('state')?.stage['model-answered']?.message).toMatchObject({
+      text: '',
+      calls: [{ arguments: '' }],
+    })
+    expect(kept('open')?.stage['model-answered']?.message).toMatchObject({ text: 'a text' })
     expect(kept('open')?.calls.get(0)?.answered).toMatchObject({ arguments: '{"a":1}' })
   })
 })

@@ -148,6 +148,25 @@ describe('the timeline of a turn', () => {
     )
   })
 
+  it('shows a call that sleeps as a wait, once its result is known', () => {
+    const log = conversationLog()
+    const call = exec({ raw: '{"command":"sleep 30"}' })
+    const sleeping = response({ calls: [call, exec({ ordinal: 1 })], stop: 'calls' })
+    const results = [result({ text: '' }), result({ ordinal: 1 })]
+    log.begin()
+    log.ask(1)
+    log.attempt(1)
+    log.answer(1, sleeping)
+    log.check(1, sleeping)
+    log.clear(1, sleeping.calls)
+    const waits = () => timelineIn(log.records).turns[0]?.rounds[0]?.calls.map((one) => one.waits)
+    expect(waits()).toEqual([undefined, undefined])
+    log.executed(1, results)
+    expect(waits()).toEqual([true, undefined])
+    log.conclude(1, sleeping, results)
+    expect(waits()).toEqual([true, undefined])
+  })
+
   it('is open until the record of its end exists, and shows its progress', () => {
     const { records } = wholeTurn()
     const until = (type: string) =>

@@ -81,6 +81,19 @@ function busyTurn(): Log {
 }
 
 describe('the page of a timeline', () => {
+  it('marks a call that waits', () => {
+    const log = conversationLog()
+    const sleeping = response({ calls: [exec({ raw: '{"command":"sleep 30"}' })], stop: 'calls' })
+    log.begin()
+    log.ask(1)
+    log.answer(1, sleeping)
+    log.check(1, sleeping)
+    log.clear(1, sleeping.calls)
+    log.conclude(1, sleeping, [result({ text: '' })])
+    expect(shown(log)).toContain('a wait, which is no repetition')
+    expect(shown(busyTurn())).not.toContain('a wait')
+  })
+
   it('reads from top to bottom', () => {
     expect(shown(busyTurn())).toBe(`
 Conversation c: open, 1 turn

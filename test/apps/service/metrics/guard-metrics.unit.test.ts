@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals'
-import { createHealth } from '../../../apps/service/health.ts'
-import { createMetrics } from '../../../apps/service/metrics.ts'
-import { createReadPartitions, readerOfGuard } from '../../../apps/service/read-partitions.ts'
-import type { StoredRecord } from '../../../shared/contract/bus.ts'
-import type { CallVerdict, GuardVerdict } from '../../../shared/contract/messages.ts'
+import { createHealth } from '../../../../apps/service/health.ts'
+import { createMetrics } from '../../../../apps/service/metrics/metrics.ts'
+import { createReadPartitions, readerOfGuard } from '../../../../apps/service/read-partitions.ts'
+import type { StoredRecord } from '../../../../shared/contract/bus.ts'
+import type { CallVerdict, GuardVerdict } from '../../../../shared/contract/messages.ts'
 
 const now = 10_000
 

@@ -1,9 +1,9 @@
 // The lag of this process in its partitions. The ends of topics are read on request and kept for a
 // moment: watching must not load the bus.
 
-import type { Bus, Offset } from '../../shared/contract/bus.ts'
-import type { Clock, Milliseconds } from '../../shared/lib/clock.ts'
-import type { ReaderName, ReadPartition, ReadPartitions } from './read-partitions.ts'
+import type { Bus, Offset } from '../../../shared/contract/bus.ts'
+import type { Clock, Milliseconds } from '../../../shared/lib/clock.ts'
+import type { ReaderName, ReadPartition, ReadPartitions } from '../read-partitions.ts'
 
 const endsKeptMs = 5_000
 const endsWaitMs = 2_000

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals'
-import { createLagReader } from '../../../apps/service/lag.ts'
-import { createReadPartitions } from '../../../apps/service/read-partitions.ts'
-import { fakeClock } from '../../../client/testing/fake-clock.ts'
-import type { PartitionEnds } from '../../../shared/contract/bus.ts'
+import { createLagReader } from '../../../../apps/service/metrics/lag.ts'
+import { createReadPartitions } from '../../../../apps/service/read-partitions.ts'
+import { fakeClock } from '../../../../client/testing/fake-clock.ts'
+import type { PartitionEnds } from '../../../../shared/contract/bus.ts'
 
 const minute = 60_000
 

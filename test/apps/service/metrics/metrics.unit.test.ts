@@ -1,21 +1,21 @@
 import { describe, expect, it } from '@jest/globals'
 import { register } from 'prom-client'
-import type { Lag } from '../../../apps/service/lag.ts'
-import { createMetrics } from '../../../apps/service/metrics.ts'
-import { createReadPartitions } from '../../../apps/service/read-partitions.ts'
-import { defaultPolicy } from '../../../shared/agents/agents.ts'
-import { encode } from '../../../shared/codec/codec.ts'
-import type { RecordToAppend, StoredRecord } from '../../../shared/contract/bus.ts'
+import type { Lag } from '../../../../apps/service/metrics/lag.ts'
+import { createMetrics } from '../../../../apps/service/metrics/metrics.ts'
+import { createReadPartitions } from '../../../../apps/service/read-partitions.ts'
+import { defaultPolicy } from '../../../../shared/agents/agents.ts'
+import { encode } from '../../../../shared/codec/codec.ts'
+import type { RecordToAppend, StoredRecord } from '../../../../shared/contract/bus.ts'
 import type {
   ApprovalDecided,
   CallResult,
   Message,
   Response,
   TurnFinished,
-} from '../../../shared/contract/messages.ts'
-import { keyOf, type StageName, stageNames } from '../../../shared/contract/topology.ts'
-import { createSlots } from '../../../shared/lib/slots.ts'
-import { modelRequest } from '../../support/messages.ts'
+} from '../../../../shared/contract/messages.ts'
+import { keyOf, type StageName, stageNames } from '../../../../shared/contract/topology.ts'
+import { createSlots } from '../../../../shared/lib/slots.ts'
+import { modelRequest } from '../../../support/messages.ts'
 
 const now = 1_000_000
 

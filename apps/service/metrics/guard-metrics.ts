@@ -2,12 +2,12 @@
 // started with, so it is bounded.
 
 import type { Registry } from 'prom-client'
-import { guardModes } from '../../shared/contract/guard/guard.ts'
-import type { GuardVerdict } from '../../shared/contract/messages.ts'
-import type { Clock } from '../../shared/lib/clock.ts'
-import type { GuardInstruments } from '../../shared/runtime/guards/guard-instruments.ts'
+import { guardModes } from '../../../shared/contract/guard/guard.ts'
+import type { GuardVerdict } from '../../../shared/contract/messages.ts'
+import type { Clock } from '../../../shared/lib/clock.ts'
+import type { GuardInstruments } from '../../../shared/runtime/guards/guard-instruments.ts'
+import { type ReadPartitions, readerOfGuard, readOn } from '../read-partitions.ts'
 import { createInstruments, type InstrumentTable } from './instrument-table.ts'
-import { type ReadPartitions, readerOfGuard, readOn } from './read-partitions.ts'
 
 export type GuardMetricsOptions = {
   registry: Registry
