@@ -8,7 +8,6 @@ import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
 import { limits } from '../../../../../shared/contract/limits.ts'
 import type { Milliseconds } from '../../../../../shared/lib/clock.ts'
-import type { Json } from '../../../../../shared/wire/format.ts'
 import type { VetoedFormat } from '../../../../../shared/wire/formats.ts'
 import {
   type EventData,
