@@ -6,8 +6,8 @@ import { basename, dirname, extname, join, parse, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { approvalGuard } from '../../shared/contract/guard/approval-guard.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
+import { readJson } from '../../shared/settings/json-file.ts'
 import { nearestName } from '../../shared/settings/nearest-name.ts'
-import { readText } from '../../shared/settings/text-file.ts'
 
 /**
  * Each folder with such a file is a guard that ships: TypeScript in a checkout, compiled in the
@@ -93,25 +93,9 @@ export function isModule(file: string): boolean {
 /** `file`: JSON. Throws `usage`. */
 export function guardOptions(file: string | undefined): unknown {
   if (file === undefined) return undefined
-  const read = readText(file, optionsBytesMax)
-  if ('fault' in read)
-    throw new WeirError(
-      'usage',
-      `the file of options ${file === '' ? "after '='" : file} ${read.fault}`,
-    )
-  try {
-    return JSON.parse(read.text)
-  } catch (error) {
-    throw notJson(file, error)
-  }
-}
-
-function notJson(file: string, cause: unknown): WeirError {
-  return new WeirError(
-    'usage',
-    `the file of options ${file} is not JSON: ${cause instanceof Error ? cause.message : String(cause)}`,
-    { cause },
-  )
+  return file === ''
+    ? readJson(file, optionsBytesMax, "the file of options after '='")
+    : readJson(file, optionsBytesMax, `the file of options ${file}`)
 }
 
 function shippedGuards(): string[] {

@@ -1,6 +1,11 @@
 // A response of Anthropic's Messages API from a list of blocks: the events of its stream. The scripted
 // model and the demo's server send them, and the real SDK reads them.
 
+import { blockEvents } from '../../shared/wire/anthropic/answer.ts'
+import type { AnswerItem } from '../../shared/wire/exchange.ts'
+import type { Json } from '../../shared/wire/format.ts'
+import { printedEvents } from '../../shared/wire/printed-events.ts'
+
 /** The received request. Only the fields that scripts read have types. */
 export type ModelCall = {
   model?: string
@@ -24,8 +29,6 @@ export function tokensOf(value: unknown): number {
   return Math.ceil(JSON.stringify(value ?? '').length / 4)
 }
 
-export type ServerEvent = { type: string; [key: string]: unknown }
-
 /**
  * The events of a response. `stopReason`: undefined: the response ends in the middle, without the
  * end of its last block.
@@ -34,7 +37,7 @@ export function* eventsOf(
   call: ModelCall,
   blocks: Block[],
   stopReason: string | undefined,
-): Generator<ServerEvent> {
+): Generator<Json> {
   const usage = {
     input_tokens: tokensOf([call.system, call.messages, call.tools]),
     output_tokens: tokensOf(blocks),
@@ -52,9 +55,13 @@ export function* eventsOf(
     },
   }
   for (const [index, block] of blocks.entries()) {
-    yield* blockEvents(index, block)
-    if (stopReason === undefined && index === blocks.length - 1) return
-    yield { type: 'content_block_stop', index }
+    const pieceChars = 'pieceChars' in block ? block.pieceChars : undefined
+    const events = blockEvents(itemOf(block), index, (text) => piecesOf(text, pieceChars))
+    if (stopReason === undefined && index === blocks.length - 1) {
+      yield* events.slice(0, -1)
+      return
+    }
+    yield* events
   }
   if (stopReason === undefined) return
   yield {
@@ -65,39 +72,16 @@ export function* eventsOf(
   yield { type: 'message_stop' }
 }
 
-function* blockEvents(index: number, block: Block): Generator<ServerEvent> {
+function itemOf(block: Block): AnswerItem {
   switch (block.type) {
     case 'text':
-      yield { type: 'content_block_start', index, content_block: { type: 'text', text: '' } }
-      for (const text of piecesOf(block.text, block.pieceChars))
-        yield { type: 'content_block_delta', index, delta: { type: 'text_delta', text } }
-      break
+      return { kind: 'text', text: block.text }
     case 'thinking':
-      yield {
-        type: 'content_block_start',
-        index,
-        content_block: { type: 'thinking', thinking: '', signature: '' },
-      }
-      for (const thinking of piecesOf(block.thinking))
-        yield { type: 'content_block_delta', index, delta: { type: 'thinking_delta', thinking } }
-      yield {
-        type: 'content_block_delta',
-        index,
-        delta: { type: 'signature_delta', signature: 'signed' },
-      }
-      break
-    case 'tool_use':
-      yield {
-        type: 'content_block_start',
-        index,
-        content_block: { type: 'tool_use', id: block.id, name: block.name, input: {} },
-      }
-      for (const partial_json of piecesOf(block.input, block.pieceChars))
-        yield {
-          type: 'content_block_delta',
-          index,
-          delta: { type: 'input_json_delta', partial_json },
-        }
+      return { kind: 'vendor', vendor: { ...block, signature: 'signed' } }
+    case 'tool_use': {
+      const { id, name, input } = block
+      return { kind: 'call', id, name, arguments: input }
+    }
   }
 }
 
@@ -112,6 +96,6 @@ export function stopReasonOf(blocks: Block[]): string {
 }
 
 /** One event in the form of server-sent events. */
-export function sentEvent(event: ServerEvent): string {
-  return `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`
+export function sentEvent(event: Json): string {
+  return printedEvents({ isNamed: true }, [event])
 }

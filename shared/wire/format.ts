@@ -84,7 +84,7 @@ export type RequestFormat = {
   /** Whether the model may call a tool of the client. */
   hasTools(body: Json): boolean
   /**
-   * The words that identify each call in a message of the history: its id, its name, and without an id its
+   * The identity of each call in a message of the history: its id, its name, and without an id its
    * arguments. None: it is not of the model, or calls nothing.
    */
   calls(message: Json): CallWords[]

@@ -5,6 +5,7 @@ import { anthropic } from './anthropic/format.ts'
 import { claudeCode } from './claude-code/format.ts'
 import { codex } from './codex/format.ts'
 import type { SessionFormat, TranscriptFile, TranscriptFormat, WireFormat } from './format.ts'
+import { gemini } from './gemini/format.ts'
 import { langchain } from './langchain/format.ts'
 import { openaiAgents } from './openai-agents/format.ts'
 import { openaiChat } from './openai-chat/format.ts'
@@ -14,6 +15,7 @@ export const formats = [
   anthropic,
   openaiChat,
   openaiResponses,
+  gemini,
   aiSdk,
   langchain,
   openaiAgents,

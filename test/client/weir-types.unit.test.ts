@@ -30,7 +30,7 @@ async function program(weir: Weir, error: unknown): Promise<string> {
   same<ReturnType<typeof loadAgents>, Agents>(true)
   same<Agents, ReadonlyMap<string, Agent>>(true)
   same<Agent['model'], Model>(true)
-  same<Model['provider'], 'anthropic' | 'openai-chat' | 'openai-responses'>(true)
+  same<Model['provider'], 'anthropic' | 'openai-chat' | 'openai-responses' | 'gemini'>(true)
   same<typeof weir.failed, Promise<never>>(true)
 
   await Weir.open({ agents: 'agents' })

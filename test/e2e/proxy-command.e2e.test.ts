@@ -97,20 +97,20 @@ describe('weir proxy', () => {
       const post = (path: string, body: object) =>
         fetch(`${address.anthropicBaseUrl}${path}`, { method: 'POST', body: JSON.stringify(body) })
       for (let n = 0; n < 12; n += 1) {
-        await post('/v1beta/models/gemini-3:generateContent', { contents: [] })
+        await post('/model/m/converse', { messages: [] })
         if (n < 2) await post('/v1/responses', { input: 'go on', previous_response_id: `r${n}` })
       }
       await post('/v1/messages/count_tokens', {})
       child.kill('SIGTERM')
       const warnings = (await ended).errors.split('\n').filter((line) => line !== '')
       expect(warnings.map((line) => JSON.parse(line) as { kind: string })).toMatchObject([
-        { kind: 'Gemini', msg: expect.stringContaining('pass unjudged') },
+        { kind: 'Bedrock', msg: expect.stringContaining('pass unjudged') },
         { kind: 'previous_response_id' },
       ])
       const { out } = await commands.run(['conversations', '--data-folder', 'log'])
       expect(out).toContain('guest:guest:unjudged')
       expect(out).toContain(
-        '12 requests unjudged: Gemini; 2 requests unjudged: previous_response_id',
+        '12 requests unjudged: Bedrock; 2 requests unjudged: previous_response_id',
       )
     } finally {
       await upstream.close()

@@ -256,6 +256,54 @@ const langchain: Writer = {
   answer: langchainMessage,
 }
 
+const geminiParts = (said: Said) => [
+  ...textPart(said, { text: said.text }),
+  ...said.calls.map(({ id, name, arguments: args }) => ({
+    functionCall: { ...(id !== '' && { id }), name, args: parsed(args) },
+  })),
+]
+
+const gemini: Writer = {
+  user: (text) => [{ role: 'user', parts: [{ text }] }],
+  response: (said) => [{ role: 'model', parts: geminiParts(said) }],
+  results: (results) => [
+    {
+      role: 'user',
+      parts: results.map(({ call: { id, name }, text, isError }) => ({
+        functionResponse: {
+          ...(id !== '' && { id }),
+          name,
+          response: isError ? { error: text } : { output: text },
+        },
+      })),
+    },
+  ],
+  body: (contents, tools) => ({
+    contents,
+    ...(tools !== undefined && {
+      tools: [
+        {
+          functionDeclarations: tools.map(({ name, description, schema }) => ({
+            name,
+            description,
+            parametersJsonSchema: JSON.parse(schema),
+          })),
+        },
+      ],
+    }),
+  }),
+  answer: (said) => ({
+    candidates: [
+      {
+        content: { role: 'model', parts: geminiParts(said) },
+        finishReason: isCut(said) ? 'MAX_TOKENS' : 'STOP',
+        index: 0,
+      },
+    ],
+    usageMetadata: { promptTokenCount: 1, candidatesTokenCount: 1, totalTokenCount: 2 },
+  }),
+}
+
 const writers: Record<GuestFormat, Writer> = {
   anthropic,
   'openai-chat': openaiChat,
@@ -263,6 +311,7 @@ const writers: Record<GuestFormat, Writer> = {
   'ai-sdk': aiSdk,
   langchain,
   'openai-agents': openaiAgents,
+  gemini,
 }
 
 /** The request behind these turns. `tools` undefined: it lists none. */

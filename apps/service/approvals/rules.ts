@@ -15,8 +15,8 @@ import {
   type Registry,
   registeredGuards,
 } from '../../../shared/runtime/guards/guard-registry.ts'
+import { isObject, jsonOf, readJson } from '../../../shared/settings/json-file.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
-import { readText } from '../../../shared/settings/text-file.ts'
 import { withLog } from '../../history/open-log.ts'
 import { withRegistry } from '../../history/registry.ts'
 import { printable, printableLines } from '../../terminal/text/printable.ts'
@@ -93,31 +93,19 @@ function unreadableRules(cause: unknown): WeirError {
 }
 
 function settingsIn(file: string): ApprovalSettings {
-  const read = readText(file, rulesBytesMax)
-  if ('fault' in read) throw new WeirError('usage', `the file of rules ${file} ${read.fault}`)
-  return rulesIn(`the file of rules ${file}`, read.text)
+  const subject = `the file of rules ${file}`
+  return settingsOf(subject, readJson(file, rulesBytesMax, subject))
 }
 
-/** `what`: the subject of the error's sentence. Throws `usage`, `settings.invalid`. */
-export function rulesIn(what: string, text: string): ApprovalSettings {
-  let content: unknown
-  try {
-    content = JSON.parse(text)
-  } catch (error) {
-    throw notJson(what, error)
-  }
-  if (typeof content !== 'object' || content === null || Array.isArray(content))
-    throw new WeirError(
-      'settings.invalid',
-      `${what} must be an object with rules and, optionally, waitMs`,
-    )
-  return content as ApprovalSettings
+/** `subject`: of the error's sentence. Throws `usage`, `settings.invalid`. */
+export function rulesIn(subject: string, text: string): ApprovalSettings {
+  return settingsOf(subject, jsonOf(subject, text))
 }
 
-function notJson(what: string, cause: unknown): WeirError {
-  return new WeirError(
-    'usage',
-    `${what} is not JSON: ${cause instanceof Error ? cause.message : String(cause)}`,
-    { cause },
+function settingsOf(subject: string, content: unknown): ApprovalSettings {
+  if (isObject(content)) return content as ApprovalSettings
+  throw new WeirError(
+    'settings.invalid',
+    `${subject} must be an object with rules and, optionally, waitMs`,
   )
 }

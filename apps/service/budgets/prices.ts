@@ -1,7 +1,6 @@
 // `weir budget prices`: writes the operator's prices to `policies`.
 
 import { hash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import { personHere } from '../../../services/approval/performer/person.ts'
 import { providerNames } from '../../../services/llm-gateway/performer/providers/providers.ts'
 import { limits } from '../../../shared/contract/limits.ts'
@@ -10,6 +9,7 @@ import { pricesKey } from '../../../shared/contract/topology.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { toRecord } from '../../../shared/runtime/record.ts'
 import { removeSetting } from '../../../shared/runtime/settings/removed-settings.ts'
+import { isObject, readJson } from '../../../shared/settings/json-file.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 import { withRegistry } from '../../history/registry.ts'
 import { printable } from '../../terminal/text/printable.ts'
@@ -21,7 +21,8 @@ export async function setPrices(
   settings: Settings,
   out: NodeJS.WriteStream,
 ): Promise<void> {
-  const prices = file === undefined ? undefined : pricesOf(file)
+  const prices =
+    file === undefined ? undefined : pricesIn(file, readJson(file, pricesBytesMax, printable(file)))
   await withRegistry(settings, async (registry) => {
     const { bus, topicPrefix } = registry
     const topic = `${topicPrefix}policies`
@@ -41,29 +42,7 @@ export async function setPrices(
   )
 }
 
-function pricesOf(file: string): ModelPrice[] {
-  const text = textIn(file)
-  if (text === undefined) throw new WeirError('usage', `cannot read ${printable(file)}`)
-  return pricesIn(file, text)
-}
-
-/** Undefined: it cannot be read. */
-function textIn(file: string): string | undefined {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch {
-    return undefined
-  }
-}
-
-/** Undefined: the text is no JSON. */
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
+const pricesBytesMax = 1024 * 1024
 
 const amounts = ['input', 'output', 'cacheRead', 'cacheWrite'] as const
 
@@ -71,10 +50,8 @@ const amounts = ['input', 'output', 'cacheRead', 'cacheWrite'] as const
  * `{ "openai-chat/my-model": { "input": 0.5, "output": 1.5 } }`: US dollars per million tokens.
  * Without `cacheRead` or `cacheWrite` the price of `input` counts. Throws `usage`.
  */
-export function pricesIn(file: string, text: string): ModelPrice[] {
+export function pricesIn(file: string, content: unknown): ModelPrice[] {
   const invalid = (fault: string) => new WeirError('usage', printable(`${file}: ${fault}`))
-  const content = parsed(text)
-  if (content === undefined) throw invalid('it is not JSON')
   if (!isObject(content)) throw invalid('it must be an object of models')
   const entries = Object.entries(content)
   if (entries.length > limits.pricesMax)
@@ -107,8 +84,4 @@ export function pricesIn(file: string, text: string): ModelPrice[] {
       cacheWriteTokens: amountOf('cacheWrite', inputTokens),
     }
   })
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -5,7 +5,7 @@ import { policyKey } from '../../../shared/agents/policy/entries.ts'
 import type { PolicyEntry } from '../../../shared/contract/messages.ts'
 import { everyAgent } from '../../../shared/contract/topology.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
-import { readText } from '../../../shared/settings/text-file.ts'
+import { isObject, readJson } from '../../../shared/settings/json-file.ts'
 import { entriesOf } from '../../terminal/policy-pairs.ts'
 import { printable } from '../../terminal/text/printable.ts'
 
@@ -52,31 +52,13 @@ export function changed(stored: readonly PolicyEntry[], { changes, file }: Chang
 }
 
 function pairsIn(file: string): string[] {
-  const read = readText(file, fileBytesMax)
-  if ('fault' in read) throw new WeirError('usage', `${file} ${read.fault}`)
-  const content = parsed(file, read.text)
-  if (typeof content !== 'object' || content === null || Array.isArray(content))
+  const content = readJson(file, fileBytesMax)
+  if (!isObject(content))
     throw new WeirError(
       'usage',
       `${file} must be a JSON object by key: {"loop.identicalFailures": 2, "rule.cycle": "shadow"}`,
     )
   return Object.entries(content).map(
     ([key, value]) => `${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
-  )
-}
-
-function parsed(file: string, text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch (error) {
-    throw noJson(file, error)
-  }
-}
-
-function noJson(file: string, cause: unknown): WeirError {
-  return new WeirError(
-    'usage',
-    `${file} is not JSON: ${cause instanceof Error ? cause.message : String(cause)}`,
-    { cause },
   )
 }

@@ -62,17 +62,25 @@ export function messageEvents(answer: ModelAnswer): Json[] {
   const { usage, stop_reason, ...message } = writeMessage(answer)
   return [
     { type: 'message_start', message: { ...message, content: [], stop_reason: null, usage } },
-    ...answer.items.flatMap(blockEvents),
+    ...answer.items.flatMap((item, at) => blockEvents(item, at)),
     { type: 'message_delta', delta: { stop_reason, stop_sequence: null }, usage },
     { type: 'message_stop' },
   ]
 }
 
-/** The events of a whole block at this place. Clients read each field from its deltas. */
-export function blockEvents(item: AnswerItem, index: number): Json[] {
+/**
+ * The events of a whole block at this place. Clients read each field from its deltas. `piecesOf`: the
+ * pieces of a text in the deltas.
+ */
+export function blockEvents(
+  item: AnswerItem,
+  index: number,
+  piecesOf: (text: string) => readonly string[] = (text) => [text],
+): Json[] {
   const start = (content_block: Json) => ({ type: 'content_block_start', index, content_block })
-  const deltas = (...pieces: Json[]) =>
-    pieces.map((delta) => ({ type: 'content_block_delta', index, delta }))
+  const delta = (delta: Json) => ({ type: 'content_block_delta', index, delta })
+  const deltas = (type: string, name: string, text: unknown) =>
+    piecesOf(`${text ?? ''}`).map((piece) => delta({ type, [name]: piece }))
   const stop = { type: 'content_block_stop', index }
   const block = blockOf(item)
   switch (block.type) {
@@ -80,16 +88,16 @@ export function blockEvents(item: AnswerItem, index: number): Json[] {
       const { citations, ...plain } = block
       return [
         start({ ...plain, text: '' }),
-        ...deltas({ type: 'text_delta', text: block.text }),
-        ...deltas(...listIn(citations).map((citation) => ({ type: 'citations_delta', citation }))),
+        ...deltas('text_delta', 'text', block.text),
+        ...listIn(citations).map((citation) => delta({ type: 'citations_delta', citation })),
         stop,
       ]
     }
     case 'thinking':
       return [
         start({ ...block, thinking: '', signature: '' }),
-        ...deltas({ type: 'thinking_delta', thinking: block.thinking }),
-        ...deltas({ type: 'signature_delta', signature: block.signature }),
+        ...deltas('thinking_delta', 'thinking', block.thinking),
+        delta({ type: 'signature_delta', signature: block.signature }),
         stop,
       ]
     case 'tool_use':
@@ -98,7 +106,7 @@ export function blockEvents(item: AnswerItem, index: number): Json[] {
       const json = item.kind === 'call' ? item.arguments : JSON.stringify(block.input)
       return [
         start({ ...block, input: {} }),
-        ...(json === '' ? [] : deltas({ type: 'input_json_delta', partial_json: json })),
+        ...(json === '' ? [] : deltas('input_json_delta', 'partial_json', json)),
         stop,
       ]
     }

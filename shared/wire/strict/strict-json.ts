@@ -24,6 +24,7 @@ const leading = new Set([
 const opaque = new Set([
   'input',
   'arguments',
+  'args',
   'tools',
   'parameters',
   'schema',

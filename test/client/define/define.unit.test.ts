@@ -217,7 +217,7 @@ describe('an agent of a program', () => {
       'agents[0].tools[0].run: is "x"; must be a function',
       'agents[0].tools[1]: is 7; must be a tool of defineTool',
       'agents[1].system: is ""; must be a text that is not blank',
-      'agents[1].model.provider: is "openai"; must be anthropic, openai-chat or openai-responses (did you mean openai-chat?)',
+      'agents[1].model.provider: is "openai"; must be anthropic, openai-chat, openai-responses or gemini (did you mean openai-chat?)',
       'agents[1].name: is "helper", the name of another agent already; give it another',
       'agents[2]: is "text"; must be an agent of defineAgent',
     ])

@@ -37,27 +37,28 @@ const textOf = (item: AnswerItem) => (item.kind === 'text' ? item.text : '')
 describe.each(vetoed.map((format) => [format.name, format] as const))('%s', (name, format) => {
   const fixtures = streamFixtures(name as Api) ?? []
 
-  it.each(fixtures.map(({ name: title, bytes }) => ({ title, bytes })))(
-    'means the same to the SDK if it is read and printed: $title',
-    async ({ bytes }) => {
-      let through: [string, StrictAnswer]
-      try {
-        through = throughWire(format, bytes)
-      } catch (error) {
-        expect(error).toBeInstanceOf(StrictFault)
-        return
-      }
-      const [printed, answer] = through
-      const meant = await sdkAnswer(name as Api, bytes).catch(() => undefined)
-      const again = await sdkAnswer(name as Api, printed).catch(() => undefined)
-      if (meant !== undefined && !repaired.has(JSON.stringify(essence(answer))))
-        expect(again).toEqual(meant)
-      // A print is a fixed point: read again, it is the same answer and the same print.
-      const [twice, second] = throughWire(format, Buffer.from(printed))
-      expect(twice).toBe(printed)
-      expect(essence(second)).toEqual(essence(answer))
-    },
-  )
+  const recorded = fixtures.length === 0 ? it.skip : it
+  const cases = fixtures.map(({ name: title, bytes }) => ({ title, bytes }))
+  recorded.each(
+    cases.length === 0 ? [{ title: 'none is recorded', bytes: Buffer.from('') }] : cases,
+  )('means the same to the SDK if it is read and printed: $title', async ({ bytes }) => {
+    let through: [string, StrictAnswer]
+    try {
+      through = throughWire(format, bytes)
+    } catch (error) {
+      expect(error).toBeInstanceOf(StrictFault)
+      return
+    }
+    const [printed, answer] = through
+    const meant = await sdkAnswer(name as Api, bytes).catch(() => undefined)
+    const again = await sdkAnswer(name as Api, printed).catch(() => undefined)
+    if (meant !== undefined && !repaired.has(JSON.stringify(essence(answer))))
+      expect(again).toEqual(meant)
+    // A print is a fixed point: read again, it is the same answer and the same print.
+    const [twice, second] = throughWire(format, Buffer.from(printed))
+    expect(twice).toBe(printed)
+    expect(essence(second)).toEqual(essence(answer))
+  })
 
   it('is the same answer if it is printed and read', async () => {
     await fc.assert(

@@ -20,6 +20,7 @@ import { sendAdvised, withoutEncoding } from './judged-request.ts'
 import type { ConversationOf } from './proxied-conversation.ts'
 import type { ReservedRequest } from './request-budget.ts'
 import type { JudgedRequest } from './request-judge.ts'
+import type { SentRequest } from './sent-request.ts'
 import { answerHeaders, type Upstream } from './upstream.ts'
 
 /** A request to the API of a model. `path`: at the upstream, with the query. */
@@ -84,25 +85,24 @@ export function createAnswerRelay({
             return log.info({ agent, reason: round.reason }, 'an answer is no round')
           await reservation.settle(round.usage)
           if (sent !== undefined)
-            await report(agent, api, incoming, sent.body, api.answer.write(answerOf(round)))
+            await report({ agent, api }, incoming, sent, api.answer.write(answerOf(round)))
         }),
       )
     await relayed
   }
 
   async function report(
-    agent: string,
-    api: ModelFormat,
+    { agent, api }: Pick<ModelRoute, 'agent' | 'api'>,
     { headers }: IncomingMessage,
-    body: Json,
+    sent: SentRequest,
     answer: Json,
   ): Promise<void> {
-    const request = { agent, api, headers, body }
+    const request = { agent, api, headers, body: sent.body }
     const { conversation, ...turn } = identities.ofAnswer(request, answer)
     const session = senderOf(headers)?.session
     const holds = session !== undefined && sessions.hasHooks(session)
     const guest = await conversationOf(agent, conversation, { ...turn, holds, hides: false })
-    const judged = { request: guestRequest(api, headers, body), answer }
+    const judged = { request: guestRequest(api, headers, sent), answer }
     const calls = callIdsIn(api, answer)
     clients.answered(request, conversation, calls)
     if (!holds || calls.length === 0) await guest.afterModel(judged, { waitMs: 0 })

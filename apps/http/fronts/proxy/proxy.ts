@@ -24,6 +24,7 @@ import type { HostSessions } from '../hooks/host-sessions.ts'
 import { createAnswerRelay, type ModelRoute } from './answer-relay.ts'
 import { apiAt, isOfWeir, type Judgeable } from './apis.ts'
 import { guestIdentities } from './identity/guest-identity.ts'
+import { guestRequest } from './identity/guest-request.ts'
 import { guestSessions } from './identity/guest-sessions.ts'
 import { noteOf, readable } from './judged-request.ts'
 import type { ConversationOf, ProxiedConversation } from './proxied-conversation.ts'
@@ -148,7 +149,10 @@ export function createProxy({
       log.warn({ err: error, agent }, 'a request of a guest passes without its budget')
       return undefined
     })
-    const request = { format: api.name, body: sent?.body ?? bytes.toString('latin1') }
+    const request =
+      sent === undefined
+        ? { format: api.name, body: bytes.toString('latin1') }
+        : guestRequest(api, headers, sent)
     const options = { isNamed: named !== undefined, baseUrl: upstream.url, track }
     return reserveRequest(own, request, options)
   }

@@ -83,7 +83,7 @@ export function createRequestJudge({
     const session = senderOf(headers)?.session
     if (session !== undefined) sessions.sawProxy(session)
     const holds = session !== undefined && sessions.hasHooks(session)
-    const request = guestRequest(api, headers, sent.body)
+    const request = guestRequest(api, headers, sent)
     const { advice, guest } = await adviceOn(agent, { ...identity, holds }, request, signal)
     if (advice?.judged !== true) unjudged.add(agent, 'failed judgement')
     if (advice === undefined) return { ...unchanged('unjudged', undefined), guest }

@@ -365,7 +365,7 @@ describe('a model', () => {
 
   it('has a provider, a name and a bound for its output', () => {
     expect(ofFile('system: x\nmodel: {}\n')).toEqual([
-      'a.yaml:2:1 model.provider: is missing; must be anthropic, openai-chat or openai-responses',
+      'a.yaml:2:1 model.provider: is missing; must be anthropic, openai-chat, openai-responses or gemini',
       `a.yaml:2:1 model.name: is missing; must be the provider's name of a model, without spaces and without \${...}`,
       'a.yaml:2:1 model.maxOutputTokens: is missing; must be a whole number from 1 to 10000000',
     ])
@@ -375,13 +375,13 @@ describe('a model', () => {
     [
       'provider: antropic',
       [
-        'a.yaml:5:13 model.provider: is "antropic"; must be anthropic, openai-chat or openai-responses (did you mean anthropic?)',
+        'a.yaml:5:13 model.provider: is "antropic"; must be anthropic, openai-chat, openai-responses or gemini (did you mean anthropic?)',
       ],
     ],
     [
       'provider: mistral',
       [
-        'a.yaml:5:13 model.provider: is "mistral"; must be anthropic, openai-chat or openai-responses',
+        'a.yaml:5:13 model.provider: is "mistral"; must be anthropic, openai-chat, openai-responses or gemini',
       ],
     ],
     [

@@ -7,6 +7,7 @@ import type { Milliseconds } from '../../../../../shared/lib/clock.ts'
 import type { Json } from '../../../../../shared/wire/format.ts'
 import { HttpError } from '../../../http-error.ts'
 import { bytesOf } from '../../../request-body.ts'
+import { guestRequest } from '../identity/guest-request.ts'
 import { advisedBytes, noteOf, sendAdvised, withoutEncoding } from '../judged-request.ts'
 import type { ProxiedConversation } from '../proxied-conversation.ts'
 import { reserveRequest, unnamedIdentity } from '../request-budget.ts'
@@ -46,7 +47,7 @@ export function upstreamAttempts(
     attempts += 1
     const reservation = await reserveRequest(
       guest ?? (await conversationOf(agent, unnamedIdentity())),
-      { format: api.name, body: sent.body },
+      guestRequest(api, incoming.headers, sent),
       { isNamed, baseUrl: upstream.url, track },
     )
     const silence = watchSilence(silenceMs)

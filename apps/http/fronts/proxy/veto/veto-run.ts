@@ -71,7 +71,7 @@ export function vetoRun(
   let guest: ProxiedConversation | undefined
 
   async function adviceOf(judge: GuestConversation): Promise<Advice> {
-    const advice = await judgedAdvice(judge, guestRequest(api, headers, sent.body), signal)
+    const advice = await judgedAdvice(judge, guestRequest(api, headers, sent), signal)
     const { rung, rule, cap } = advice
     if (rung !== 'none')
       log.info({ agent, conversation: identity?.conversation, rung, rule, cap }, 'advice')
@@ -136,7 +136,7 @@ export function vetoRun(
   function judged({ answer }: Attempt, text = textOfAnswer(answer)): ReadGuestAnswer {
     const shown = withText(answer, text)
     return {
-      request: guestRequest(api, headers, sent.body),
+      request: guestRequest(api, headers, sent),
       answer: api.answer.write(shown),
       pieces: piecesOfAnswer(shown),
     }
@@ -197,7 +197,7 @@ export function vetoRun(
     }
     const id = `weir_${randomUUID()}`
     const written = api.answer.write(ownAnswer(id, model, text))
-    const own = usage === undefined ? written : { ...written, usage }
+    const own = usage === undefined ? written : { ...written, [api.answer.usage]: usage }
     const list = ['content-type', 'application/json', 'x-weir', note, ...attempts.header()]
     client.whole(200, list, own)
     if (!isNamed && identity !== undefined) identities.goesOn(clientRequest, own, identity)

@@ -25,6 +25,10 @@ describe('the API at a path', () => {
   it.each([
     ['POST', '/v1/messages?beta=true', '/messages'],
     ['POST', '/v1/responses', '/responses'],
+    ['POST', '/v1beta/models/gemini-x:generateContent?key=k', ':generatecontent'],
+    ['POST', '/v1beta/models/gemini-x:streamGenerateContent?alt=sse', ':generatecontent'],
+    ['POST', '/v1beta/models/gemini-x:streamGenerateContent', 'unknown'],
+    ['POST', '/v1beta/models/gemini-x:batchGenerateContent', 'unknown'],
     ['GET', '/v1/models?limit=2', 'no-calls'],
     ['POST', '/v1/messages/count_tokens?beta=true', 'no-calls'],
     ['POST', '/v1/embeddings', 'no-calls'],
@@ -39,7 +43,7 @@ describe('the API at a path', () => {
     ['PUT', '/v1/chat/completions', 'unknown'],
     ['POST', '/v1/responses/compact', 'unknown'],
     ['POST', '/api/chat', 'unknown'],
-    ['POST', '/v1beta/models/x:generateContent', 'unknown'],
+    ['POST', '/v1beta/models/x:batchGenerateContent', 'unknown'],
     ['POST', '/%zz/chat', 'unknown'],
     ['POST', '/', 'unknown'],
   ])('of %s %s is %s', (method, path, expected) => expect(at(method, path)).toBe(expected))

@@ -3,9 +3,10 @@
 
 import { randomUUID } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
+import { forbidsCalls, geminiPieces, isGemini, isGeminiStream } from './gemini/model.ts'
 import type { Received } from './scripted-upstream.ts'
 
-type Body = { stream?: boolean; tool_choice?: unknown }
+type Body = { stream?: boolean; tool_choice?: unknown } & Json
 type Json = Record<string, unknown>
 
 export function loopingModel({
@@ -14,13 +15,15 @@ export function loopingModel({
   return ({ url, body: bytes }, response) => {
     const body = JSON.parse(bytes.toString()) as Body
     const choice = body.tool_choice
-    const isForbidden = choice === 'none' || (choice as Json | undefined)?.type === 'none'
+    const isForbidden =
+      choice === 'none' || (choice as Json | undefined)?.type === 'none' || forbidsCalls(body)
     const call = isForbidden && !isStubborn ? undefined : `call_${randomUUID().slice(0, 8)}`
-    const answer = answers[url.replace('/v1', '')]
+    const answer = isGemini(url) ? gemini : answers[url.replace('/v1', '')]
     if (answer === undefined) throw new Error(`no such API: ${url}`)
-    const events = answer(call, body.stream === true)
+    const isStreamed = body.stream === true || isGeminiStream(url)
+    const events = answer(call, isStreamed)
     response.writeHead(200, {
-      'content-type': body.stream ? 'text/event-stream' : 'application/json',
+      'content-type': isStreamed ? 'text/event-stream' : 'application/json',
     })
     for (const event of events) response.write(event)
     response.end()
@@ -33,6 +36,14 @@ const answers: Record<string, (call: string | undefined, isStreamed: boolean) =>
   '/messages': messages,
   '/chat/completions': chat,
   '/responses': responses,
+}
+
+function gemini(call: string | undefined, isStreamed: boolean): string[] {
+  const part =
+    call === undefined
+      ? { text: finalText }
+      : { functionCall: { id: call, name: 'exec', args: {} }, thoughtSignature: `sig/${call}` }
+  return geminiPieces([part], isStreamed)
 }
 
 function messages(call: string | undefined, isStreamed: boolean): string[] {

@@ -3,6 +3,7 @@
 
 import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
+import { callsIn, type GeminiContent, geminiClient, textIn } from './gemini/client.ts'
 
 /** `requests`: answers of the model that the agent got. `reply`: the text that ended its turn. */
 export type AgentRun = { requests: number; reply: string | undefined }
@@ -91,8 +92,26 @@ async function responsesAgent(url: string, isStreamed: boolean): Promise<AgentRu
   return { requests: roundsMax, reply: undefined }
 }
 
+async function geminiAgent(url: string, isStreamed: boolean): Promise<AgentRun> {
+  const client = geminiClient(url)
+  const contents: GeminiContent[] = [{ role: 'user', parts: [{ text: question }] }]
+  const tools = [{ functionDeclarations: [{ name: 'exec', parametersJsonSchema: parameters }] }]
+  for (let requests = 1; requests <= roundsMax; requests += 1) {
+    const { parts } = await client({ contents, tools }, { isStreamed })
+    const calls = callsIn(parts)
+    if (calls.length === 0) return { requests, reply: textIn(parts) }
+    contents.push({ role: 'model', parts })
+    const results = calls.map(({ id, name }) => ({
+      functionResponse: { id, name, response: { error: rejected } },
+    }))
+    contents.push({ role: 'user', parts: results })
+  }
+  return { requests: roundsMax, reply: undefined }
+}
+
 export const sdkAgents: [string, SdkAgent][] = [
   ['Messages', messagesAgent],
   ['Chat Completions', chatAgent],
   ['Responses', responsesAgent],
+  ['Gemini', geminiAgent],
 ]

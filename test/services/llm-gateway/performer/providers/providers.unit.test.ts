@@ -34,7 +34,7 @@ describe('providers', () => {
 
   it('are refused by an unknown name, with the names that exist', () => {
     expect(() => providerNamed('openai')).toThrow(
-      'unknown provider "openai": must be anthropic, openai-chat or openai-responses',
+      'unknown provider "openai": must be anthropic, openai-chat, openai-responses or gemini',
     )
   })
 

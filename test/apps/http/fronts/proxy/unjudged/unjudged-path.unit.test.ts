@@ -4,8 +4,8 @@ import { limits } from '../../../../../../shared/contract/limits.ts'
 
 describe('the kind of an unjudged request', () => {
   it.each([
-    ['/v1beta/models/gemini-3-pro:generateContent?key=secret', 'Gemini'],
-    ['/v1beta/models/gemini-3-pro:streamGenerateContent?alt=sse', 'Gemini'],
+    ['/v1beta/models/gemini-3-pro:streamGenerateContent?key=secret', 'Gemini'],
+    ['/v1beta/models/gemini-3-pro:batchGenerateContent', 'Gemini'],
     ['/v1/projects/p/locations/l/publishers/anthropic/models/m:rawPredict', 'Vertex'],
     ['/v1/projects/p/locations/l/publishers/anthropic/models/m:streamRawPredict', 'Vertex'],
     ['/v1/projects/p/locations/l/publishers/google/models/m:generateContent', 'Vertex'],

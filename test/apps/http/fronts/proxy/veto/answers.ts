@@ -1,6 +1,7 @@
 // Answers of a model behind the three APIs, as a whole or as a stream: a text, then calls of `exec`.
 
 import type { ServerResponse } from 'node:http'
+import { geminiPieces, isGemini, isGeminiStream } from '../gemini/model.ts'
 import type { Received } from '../scripted-upstream.ts'
 
 /** `thinking`: with this signature; Messages and Responses only. Usage: 10 in, 5 out, 4 cached. */
@@ -17,13 +18,15 @@ export function piecesOf(
   spoken: Spoken,
 ): string[] {
   const body = JSON.parse(bytes.toString()) as { stream?: boolean }
+  if (isGemini(url)) return gemini(spoken, isGeminiStream(url))
   const make = makers[url.replace('/v1', '')]
   if (make === undefined) throw new Error(`no such API: ${url}`)
   return make(spoken, body.stream === true)
 }
 
 export function begin(request: Received, response: ServerResponse): void {
-  const isStreamed = (JSON.parse(request.body.toString()) as { stream?: boolean }).stream === true
+  const { stream } = JSON.parse(request.body.toString()) as { stream?: boolean }
+  const isStreamed = stream === true || isGeminiStream(request.url)
   const type = isStreamed ? 'text/event-stream' : 'application/json'
   response.writeHead(200, { 'content-type': type })
 }
@@ -40,6 +43,18 @@ const makers: Record<string, (spoken: Spoken, isStreamed: boolean) => string[]> 
   '/messages': messages,
   '/chat/completions': chat,
   '/responses': responses,
+}
+
+function gemini({ text, thinking, calls = [] }: Spoken, isStreamed: boolean): string[] {
+  const parts = [
+    ...(thinking === undefined ? [] : [{ text: thinking, thought: true }]),
+    ...(text === undefined ? [] : [{ text }]),
+    ...calls.map(({ id, args }, at) => ({
+      functionCall: { id, name: 'exec', args: JSON.parse(args) as unknown },
+      ...(at === 0 && { thoughtSignature: `sig/${id}+==` }),
+    })),
+  ]
+  return geminiPieces(parts, isStreamed, `r_${nameOf(calls)}`)
 }
 
 /** A name for the answer that does not contain the ids of its calls. */

@@ -2,6 +2,7 @@
 
 import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
+import { callsIn, type GeminiContent, geminiClient, textIn } from '../gemini/client.ts'
 
 /** `input`: with cached tokens. */
 export type SdkAnswer = {
@@ -125,10 +126,40 @@ function responsesChat(url: string, { isStreamed, headers = {} }: SdkOptions): S
   }
 }
 
+function geminiChat(url: string, { isStreamed, headers }: SdkOptions): SdkChat {
+  const client = geminiClient(url, headers)
+  const contents: GeminiContent[] = []
+  let last: ReturnType<typeof callsIn> = []
+  return {
+    say: (text) => void contents.push({ role: 'user', parts: [{ text }] }),
+    results(text) {
+      const response = text.startsWith('Error') ? { error: text } : { output: text }
+      const parts = last.map(({ id, name }) => ({ functionResponse: { id, name, response } }))
+      contents.push({ role: 'user', parts })
+    },
+    async ask(signal) {
+      const tools = [{ functionDeclarations: [{ name: 'exec', parametersJsonSchema: parameters }] }]
+      const request = { contents: [...contents], tools }
+      const { parts, usage } = await client(request, { isStreamed, signal })
+      contents.push({ role: 'model', parts })
+      last = callsIn(parts)
+      return {
+        text: textIn(parts),
+        calls: last.map(({ id = '', args }) => ({ id, args })),
+        usage: {
+          input: Number(usage.promptTokenCount ?? 0),
+          output: Number(usage.candidatesTokenCount ?? 0),
+        },
+      }
+    },
+  }
+}
+
 export const sdkChats: [string, (url: string, options: SdkOptions) => SdkChat][] = [
   ['Messages', messagesChat],
   ['Chat Completions', chatChat],
   ['Responses', responsesChat],
+  ['Gemini', geminiChat],
 ]
 
 /** Each SDK with whole and with streamed answers. */

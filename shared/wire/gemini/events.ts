@@ -1,0 +1,218 @@
+// Maps the chunks of Gemini's answers to part events. Owns: the content of a chunk, the end of the
+// answer and its validity. Does not own: HTTP, signatures (signed-parts.ts).
+//
+// GEMINI-EVENTS-1. A chunk is a whole response. Its calls are whole too, and each is another call,
+//     with or without an id. A call in pieces spoils the attempt: only Vertex sends one, on
+//     request.
+// GEMINI-EVENTS-2. Only a finish reason ends an answer. A blocked prompt is a refusal.
+// GEMINI-EVENTS-3. The first candidate is the answer. Weir requests no other.
+
+import type { PartEvent, Stop, Usage } from '../../contract/messages.ts'
+import { isObject } from '../../lib/json/json-object.ts'
+import { finishWord, meaningOf } from '../../transcript/finish-reasons.ts'
+import { payloadOf } from '../event-payload.ts'
+import type { ExactValues, Path } from '../exact-json.ts'
+import type { Failed } from '../exchange.ts'
+import { brokenStream } from '../faults/provider-errors.ts'
+import { errorIn, faultOf } from '../faults/sent-errors.ts'
+import { type Secret, shortReason } from '../faults/short-reason.ts'
+import { newIndex, partEvent, textEvents } from '../part-events.ts'
+import { metadataEvents } from '../response-metadata.ts'
+import { noTokens } from '../token-count.ts'
+import { type Json, member, objectIn, spelling } from './members.ts'
+import { addPart, newSignedParts, type SignedParts, signedBlock } from './signed-parts.ts'
+import { geminiUsage } from './usage.ts'
+
+/** One answer in progress; `readChunk` changes it in place. */
+export type GeminiStream = {
+  /** Removed from error messages of the server. */
+  secret: Secret
+  /** The author of the signatures, which no other model accepts. */
+  model: string
+  /** The indexes of the texts. */
+  blocks: Map<'text' | 'reasoning', number>
+  /** The number of emitted blocks. */
+  count: number
+  /** The place of the answer among the candidates; undefined: none yet. */
+  candidate: number | undefined
+  signed: SignedParts
+  hasCalls: boolean
+  id: string
+  usage: Usage
+  rawUsage: Json | undefined
+  /** Empty: none yet. */
+  finish: string
+  ended: boolean
+  fault: Failed | undefined
+}
+
+export function newGeminiStream({
+  secret,
+  model,
+}: {
+  secret: Secret
+  model: string
+}): GeminiStream {
+  return {
+    secret,
+    model,
+    blocks: new Map(),
+    count: 0,
+    candidate: undefined,
+    signed: newSignedParts(),
+    hasCalls: false,
+    id: '',
+    usage: noTokens,
+    rawUsage: undefined,
+    finish: '',
+    ended: false,
+    fault: undefined,
+  }
+}
+
+/** `name`: the `event:` line. */
+export function readChunk(stream: GeminiStream, name: string | null, data: string): PartEvent[] {
+  const sent = payloadOf(name, data)
+  if (sent.kind === 'error') return spoil(stream, faultOf({ message: sent.statement }))
+  if (sent.kind === 'broken')
+    return spoil(stream, brokenStream('an event of the stream is no JSON object'))
+  if (sent.kind !== 'object') return []
+
+  const { value: chunk, exact } = sent
+  const error = errorIn({ choices: [], ...chunk }, name)
+  if (error !== undefined) return spoil(stream, faultOf(error))
+  const id = member(chunk, 'responseId')
+  if (stream.id === '' && typeof id === 'string') stream.id = shortReason(id)
+  const usage = objectIn(chunk, 'usageMetadata')
+  if (usage !== undefined) Object.assign(stream, { usage: geminiUsage(usage), rawUsage: usage })
+  const feedback = objectIn(chunk, 'promptFeedback')
+  const blocked = feedback && finishWord(member(feedback, 'blockReason'))
+  if (blocked) stream.finish ||= `PROMPT_BLOCKED_${shortReason(blocked)}`
+
+  const list = Array.isArray(chunk.candidates) ? chunk.candidates : []
+  for (const [at, candidate] of list.entries()) {
+    if (!isObject(candidate)) continue
+    const place = typeof candidate.index === 'number' ? candidate.index : at
+    stream.candidate ??= place
+    if (place !== stream.candidate) continue // keeps GEMINI-EVENTS-3
+    return readCandidate(stream, candidate, { exact, path: ['candidates', at] })
+  }
+  return []
+}
+
+/** A value of the chunk, and its path. */
+type Sent = { exact: ExactValues; path: Path }
+
+function readCandidate(stream: GeminiStream, candidate: Json, { exact, path }: Sent): PartEvent[] {
+  const content = isObject(candidate.content) ? candidate.content : {}
+  const parts: unknown[] = Array.isArray(content.parts) ? content.parts : []
+  const events: PartEvent[] = []
+  for (const [at, part] of parts.entries()) {
+    if (!isObject(part)) continue
+    events.push(...readPart(stream, part, { exact, path: [...path, 'content', 'parts', at] }))
+    if (stream.fault !== undefined) return events
+  }
+  const finish = finishWord(member(candidate, 'finishReason'))
+  if (finish !== '') stream.finish = shortReason(finish)
+  if (meaningOf(stream.finish) !== 'failed') return events
+  const said = member(candidate, 'finishMessage')
+  const detail = typeof said === 'string' ? `: ${said}` : ''
+  return [
+    ...events,
+    ...spoil(
+      stream,
+      brokenStream(`the provider ended the response with '${stream.finish}'${detail}`),
+    ),
+  ]
+}
+
+function readPart(stream: GeminiStream, part: Json, sent: Sent): PartEvent[] {
+  const signature = signatureOf(part)
+  const name = spelling(part, 'functionCall')
+  if (part[name] !== undefined)
+    return readCall(stream, part[name], { ...sent, path: [...sent.path, name] }, signature)
+  if (typeof part.text === 'string') {
+    const kind = part.thought === true ? 'reasoning' : 'text'
+    addPart(stream.signed, part.thought === true ? 'thought' : 'text', {
+      content: part.text,
+      signature,
+    })
+    if (part.text === '') return []
+    const index = stream.blocks.get(kind) ?? newIndex(stream)
+    stream.blocks.set(kind, index)
+    return [partEvent(kind, index, part.text)]
+  }
+  if (signature !== undefined) addPart(stream.signed, 'text', { signature })
+  return keptApart(stream, part)
+}
+
+function signatureOf(part: Json): string | undefined {
+  const signature = member(part, 'thoughtSignature')
+  return typeof signature === 'string' && signature !== '' ? signature : undefined
+}
+
+/** Keeps GEMINI-EVENTS-1. */
+function readCall(
+  stream: GeminiStream,
+  call: unknown,
+  { exact, path }: Sent,
+  signature: string | undefined,
+): PartEvent[] {
+  if (!isObject(call)) return spoil(stream, brokenStream('a call of the response is no object'))
+  if (member(call, 'willContinue') === true || member(call, 'partialArgs') !== undefined)
+    return spoil(stream, brokenStream('the arguments of a call came in pieces'))
+  const index = newIndex(stream)
+  addPart(stream.signed, 'call', { signature })
+  stream.hasCalls = true
+  const raw = call.args === undefined || call.args === null ? '' : (exact([...path, 'args']) ?? '')
+  return [
+    {
+      kind: 'call_start',
+      index,
+      id: typeof call.id === 'string' && call.id !== '' ? call.id : null,
+      name: typeof call.name === 'string' ? call.name : '',
+      text: '',
+    },
+    ...textEvents('call_arguments', index, raw),
+    partEvent('call_end', index, ''),
+  ]
+}
+
+/** The characters of another part that the log keeps. Images are larger. */
+const keptApartMax = 16_384
+
+/** Code that the provider ran, images: never calls. */
+function keptApart(stream: GeminiStream, part: Json): PartEvent[] {
+  const text = JSON.stringify(part)
+  return text === '{}' || text.length > keptApartMax
+    ? []
+    : [partEvent('kept_apart', newIndex(stream), text)]
+}
+
+/** The last events: the signatures to send back, and the server's metadata. */
+export function endGemini(stream: GeminiStream): PartEvent[] {
+  if (stream.ended) return []
+  stream.ended = true
+  const { signed, model, id, rawUsage: usage } = stream
+  const block = stream.fault === undefined ? signedBlock(signed, model) : undefined
+  return [
+    ...(block === undefined
+      ? []
+      : [partEvent('reasoning_block', newIndex(stream), JSON.stringify(block))]),
+    ...metadataEvents(newIndex(stream), { id, usage }),
+  ]
+}
+
+/** The finish reason in our terms. `STOP` ends answers with calls too. */
+export function stopOf({ finish, hasCalls }: Pick<GeminiStream, 'finish' | 'hasCalls'>): Stop {
+  if (finish === '') return 'cut'
+  const meaning = meaningOf(finish)
+  if (meaning === 'end' && hasCalls) return 'calls'
+  return meaning === undefined || meaning === 'failed' ? 'other' : meaning
+}
+
+function spoil(stream: GeminiStream, fault: Failed): PartEvent[] {
+  const reason = shortReason(fault.reason, stream.secret)
+  stream.fault ??= { ...fault, reason }
+  return [...endGemini(stream), partEvent('error', newIndex(stream), reason)]
+}

@@ -1,0 +1,254 @@
+// The strict reading of answers of Gemini, and their printing. Keeps STRICT-1 to STRICT-3.
+// GEMINI-STRICT-1. One candidate, of whole parts. A part is a text, a call, or of a kind that no client
+//     runs. A call has a name, an object of arguments and perhaps an id, and nothing else.
+// GEMINI-STRICT-2. A chunk is printed from the values of its parts. Signatures stay in their parts.
+
+import { isObject } from '../../lib/json/json-object.ts'
+import { finishWord, meaningOf } from '../../transcript/finish-reasons.ts'
+import { stopOfWord } from '../answer-stop.ts'
+import { type AnswerItem, noUsage } from '../exchange.ts'
+import type { Json } from '../format.ts'
+import { checkNoCall } from '../strict/call-like.ts'
+import {
+  type ClientStream,
+  fault,
+  type NotRun,
+  type StrictAnswer,
+  type StrictFormat,
+  type StrictReader,
+  shownOf,
+} from '../strict/strict.ts'
+import { usageIn, usageSum } from '../strict/usage-sum.ts'
+import { partOf } from './answer.ts'
+import { geminiUsage } from './usage.ts'
+
+export const geminiStrict: StrictFormat = {
+  ping: ': ping\n\n',
+  whole: (body) => answerOf([readChunk(body)]),
+  stream: chunkReader,
+  body: ({ vendor }, usage) => {
+    const [chunk] = vendor.chunks as Chunk[]
+    return chunk === undefined ? {} : printed(chunk, usage ?? usageIn(chunk.body.usageMetadata))
+  },
+  client: clientStream,
+  repeated: ({ items }, results) => [
+    { role: 'model', parts: items.map(partOf).filter((part) => !isEmpty(part)) },
+    { role: 'user', parts: results.map(resultOf) },
+  ],
+}
+
+/** Ends a stream, and is refused in a history. */
+function isEmpty({ text, ...others }: Json): boolean {
+  return text === '' && Object.keys(others).length === 0
+}
+
+function resultOf({ callId, name, text }: NotRun): Json {
+  const id = callId === '' ? {} : { id: callId }
+  return { functionResponse: { ...id, name, response: { error: text } } }
+}
+
+/**
+ * `body` and `candidate`: the members beside those that are read here. `candidate` undefined: the
+ * chunk has none.
+ */
+type Chunk = {
+  body: Json
+  candidate: Json | undefined
+  items: AnswerItem[]
+  finish: string
+}
+
+/** The members that have no call in any reader. */
+const ofBody = [
+  ...['candidates', 'usageMetadata', 'modelVersion', 'responseId', 'promptFeedback'],
+  ...['createTime', 'modelStatus', 'error'],
+]
+const ofCandidate = [
+  ...['content', 'finishReason', 'finishMessage', 'index', 'tokenCount', 'avgLogprobs'],
+  ...['safetyRatings', 'citationMetadata', 'groundingMetadata', 'urlContextMetadata'],
+  ...['groundingAttributions', 'logprobsResult'],
+]
+/** Parts that the provider has run, or that are only shown. */
+const unrun = [
+  ...['executableCode', 'codeExecutionResult', 'inlineData', 'fileData', 'toolCall'],
+  ...['toolResponse', 'thought', 'thoughtSignature', 'audioTranscription'],
+]
+
+function readChunk(chunk: Json): Chunk {
+  checkNoCall(chunk, ofBody)
+  const { candidates = [], ...body } = chunk
+  if (!Array.isArray(candidates) || candidates.length > 1)
+    throw fault('it has more than one candidate')
+  const given: unknown = candidates[0]
+  const feedback = isObject(body.promptFeedback) ? body.promptFeedback : {}
+  const blocked = finishWord(feedback.blockReason)
+  const finish = blocked === '' ? '' : `PROMPT_BLOCKED_${blocked}`
+  if (given === undefined) return { body, candidate: undefined, items: [], finish }
+  if (!isObject(given) || (given.index ?? 0) !== 0) throw fault('it has more than one candidate')
+  checkNoCall(given, ofCandidate)
+  const { content = {}, ...candidate } = given
+  if (!isObject(content)) throw fault('its content is no object')
+  if ((content.role ?? 'model') !== 'model') throw fault('it is no content of a model')
+  checkNoCall(content, ['role', 'parts'])
+  const { parts = [] } = content
+  if (!Array.isArray(parts)) throw fault('its parts are no list')
+  return { body, candidate, items: parts.map(itemOf), finish: finishWord(given.finishReason) }
+}
+
+/** Keeps GEMINI-STRICT-1. */
+function itemOf(part: unknown): AnswerItem {
+  if (!isObject(part)) throw fault('a part of it is no object')
+  const { text, functionCall: call, ...vendor } = part
+  checkNoCall(vendor, unrun)
+  if (call !== undefined) {
+    if (text !== undefined) throw fault('a part of it is a text and a call')
+    return { ...callIn(call), vendor }
+  }
+  if (text === undefined) return { kind: 'vendor', vendor: part }
+  if (typeof text !== 'string') throw fault('a text of it is no text')
+  return vendor.thought === true ? { kind: 'vendor', vendor: part } : { kind: 'text', text, vendor }
+}
+
+function callIn(call: unknown): Extract<AnswerItem, { kind: 'call' }> {
+  if (!isObject(call)) throw fault('a call of it is no object')
+  const { id = '', name, args, ...others } = call
+  if (Object.keys(others).length > 0) throw fault('a call of it comes in pieces, or has two forms')
+  if (typeof id !== 'string') throw fault('a call of it has an id that is no text')
+  if (typeof name !== 'string' || name === '') throw fault('a call of it has no name')
+  if (args !== undefined && !isObject(args)) throw fault('the arguments of a call are no object')
+  return { kind: 'call', id, name, arguments: args === undefined ? '' : JSON.stringify(args) }
+}
+
+/** Keeps GEMINI-STRICT-2. */
+function printed({ body, candidate, items }: Chunk, usage: Json | undefined): Json {
+  const content = { role: 'model', parts: items.map(partOf) }
+  return {
+    ...(candidate !== undefined && { candidates: [{ content, ...candidate }] }),
+    ...body,
+    ...(usage !== undefined && { usageMetadata: usage }),
+  }
+}
+
+/** `held`: the chunks that the client has not got yet. */
+function answerOf(chunks: readonly Chunk[], held: readonly Chunk[] = chunks): StrictAnswer {
+  const finish = chunks.find((chunk) => chunk.finish !== '')?.finish ?? ''
+  if (finish === '') throw fault('the answer was cut')
+  const items = chunks.flatMap((chunk) => chunk.items)
+  const rawUsage = usageIn(
+    chunks.findLast(({ body }) => usageIn(body.usageMetadata))?.body.usageMetadata,
+  )
+  const first = chunks[0]?.body ?? {}
+  const hasCalls = items.some(({ kind }) => kind === 'call')
+  return {
+    id: `${first.responseId ?? ''}`,
+    model: `${first.modelVersion ?? ''}`,
+    items,
+    stop: hasCalls && meaningOf(finish) === 'end' ? 'calls' : stopOfWord(finish),
+    finish,
+    usage: rawUsage === undefined ? noUsage : geminiUsage(rawUsage),
+    vendor: { chunks: held },
+    rawUsage,
+    shown: shownOf(items),
+  }
+}
+
+function chunkReader(): StrictReader {
+  const chunks: Chunk[] = []
+  /** The number of chunks that the client has. */
+  let shown = 0
+  let hasFailed = false
+
+  return {
+    read(data) {
+      if (data === '[DONE]') throw fault('it has a mark of another API')
+      if (hasFailed) throw fault('events follow its end')
+      const chunk = readChunk(data)
+      if (isObject(data.error)) {
+        hasFailed = true
+        return [data]
+      }
+      const before = chunks.find(({ finish }) => finish !== '')?.finish
+      if (before !== undefined && chunk.items.some(isSomething))
+        throw fault('a text or a call follows its end')
+      if (before !== undefined && chunk.finish !== '' && chunk.finish !== before)
+        throw fault('it ends twice')
+      chunks.push(chunk)
+      const isHeld = chunks.some(
+        ({ items, finish }) => finish !== '' || items.some(({ kind }) => kind === 'call'),
+      )
+      if (isHeld) return []
+      shown = chunks.length
+      return [printed(chunk, usageIn(chunk.body.usageMetadata))]
+    },
+    end() {
+      if (hasFailed) throw fault('the provider reports an error in it')
+      return answerOf(chunks, chunks.slice(shown))
+    },
+  }
+}
+
+function isSomething(item: AnswerItem): boolean {
+  return item.kind === 'call' || (item.kind === 'text' && item.text !== '')
+}
+
+function clientStream(model: string): ClientStream {
+  let isFirst = true
+  let id: unknown
+  let visible = ''
+  let needsBlank = false
+  let usage: Json | undefined
+  const textChunk = (text: string, more: Json = {}): Json => ({
+    candidates: [{ content: { role: 'model', parts: [{ text }] }, index: 0, ...more }],
+    modelVersion: model,
+    responseId: id ?? 'weir',
+  })
+
+  /** A chunk of the model, as one of the client's answer. */
+  function placed(chunk: Json): Json[] {
+    const text = textIn(chunk)
+    id ??= chunk.responseId
+    visible += text
+    if (isFirst) return [chunk]
+    const counted = usageIn(chunk.usageMetadata)
+    const made = {
+      ...chunk,
+      ...(id !== undefined && { responseId: id }),
+      ...(counted !== undefined && { usageMetadata: usageSum(usage, counted) }),
+    }
+    if (text === '' || !needsBlank) return [made]
+    needsBlank = false
+    return [textChunk('\n\n'), made]
+  }
+
+  return {
+    shown: (events) => events.flatMap(placed),
+    rest: ({ vendor }) =>
+      (vendor.chunks as Chunk[]).flatMap((chunk) =>
+        placed(printed(chunk, usageIn(chunk.body.usageMetadata))),
+      ),
+    refused({ rawUsage }) {
+      usage = usageSum(usage, rawUsage)
+      isFirst = false
+      needsBlank = visible !== ''
+    },
+    ended(text) {
+      const end = textChunk(needsBlank ? `\n\n${text}` : text, { finishReason: 'STOP' })
+      return [{ ...end, ...(usage !== undefined && { usageMetadata: usage }) }]
+    },
+    failed: (code, message) => ({
+      error: {
+        code: 502,
+        message,
+        status: 'UNAVAILABLE',
+        details: [{ '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: code }],
+      },
+    }),
+    text: () => visible,
+  }
+}
+
+function textIn({ candidates }: Json): string {
+  const [candidate] = (candidates as { content: { parts: Json[] } }[] | undefined) ?? []
+  const parts = candidate?.content.parts ?? []
+  return parts.map(({ text, thought }) => (thought === true ? '' : (text ?? ''))).join('')
+}

@@ -1,0 +1,40 @@
+// Gemini's token counts in our terms.
+
+import type { Usage } from '../../contract/messages.ts'
+import { countOf, isUnreadable, noTokens } from '../token-count.ts'
+import { type Json, member } from './members.ts'
+
+const fields = [
+  'promptTokenCount',
+  'toolUsePromptTokenCount',
+  'cachedContentTokenCount',
+  'candidatesTokenCount',
+  'thoughtsTokenCount',
+] as const
+
+/** Keeps TOKEN-COUNT-1. The cached tokens are a part of the prompt's, the thoughts of no other. */
+export function geminiUsage(usage: Json): Usage {
+  const counts = fields.map((field) => member(usage, field))
+  if (counts.some(isUnreadable)) return noTokens
+  const [prompt, toolUse, cached, candidates, thoughts] = counts.map(countOf) as [
+    ...[number, number, number, number, number],
+  ]
+  return {
+    inputTokens: Math.max(prompt + toolUse - cached, 0),
+    outputTokens: candidates + thoughts,
+    cacheReadTokens: cached,
+    cacheWriteTokens: 0,
+  }
+}
+
+/** Sent with these counts, so that a client reads the same ones. */
+export function usageMetadata(usage: Usage): Json {
+  const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = usage
+  const prompt = inputTokens + cacheReadTokens + cacheWriteTokens
+  return {
+    promptTokenCount: prompt,
+    candidatesTokenCount: outputTokens,
+    totalTokenCount: prompt + outputTokens,
+    ...(cacheReadTokens > 0 && { cachedContentTokenCount: cacheReadTokens }),
+  }
+}

@@ -1,0 +1,51 @@
+// A format is its folder and one line: docs/extending.md promises it, with Gemini as the example.
+
+import { readdirSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it } from '@jest/globals'
+import { formats } from '../../../shared/wire/formats.ts'
+
+const root = fileURLToPath(new URL('../../../', import.meta.url))
+const textOf = (file: string) => readFileSync(`${root}${file}`, 'utf8')
+
+/** The files of the product whose code names the text. */
+function filesThatName(pattern: RegExp): string[] {
+  return ['apps', 'client', 'services', 'shared'].flatMap((folder) =>
+    readdirSync(`${root}${folder}`, { recursive: true, encoding: 'utf8' })
+      .map((file) => `${folder}/${file}`)
+      .filter((file) => file.endsWith('.ts') && pattern.test(codeOf(file)))
+      .sort(),
+  )
+}
+
+function codeOf(file: string): string {
+  return textOf(file).replaceAll(/^\s*\/\/.*$|\/\*\*?[\s\S]*?\*\//gm, '')
+}
+
+describe('a format that needs no SDK', () => {
+  it('is its folder, one line of the list, and its wordings of refusals in their table', () => {
+    const outside = filesThatName(/(?<![-\w])gemini(?![-\w])|\/gemini\//).filter(
+      (file) => !file.startsWith('shared/wire/gemini/'),
+    )
+    expect(outside).toEqual(['shared/wire/faults/fault-table.ts', 'shared/wire/formats.ts'])
+    const lines = textOf('shared/wire/formats.ts').match(/^.*gemini.*$/gm)
+    expect(lines).toEqual(["import { gemini } from './gemini/format.ts'", '  gemini,'])
+  })
+
+  it('has each file of its folder in the worked example', () => {
+    const [, example = ''] = textOf('docs/extending.md').split('| file of `shared/wire/gemini/`')
+    const table = example.split('\n\n')[0] ?? ''
+    const named = [...table.matchAll(/`([\w-]+\.ts)`/g)].map(([, file]) => file)
+    expect(named.sort()).toEqual(readdirSync(`${root}shared/wire/gemini`).sort())
+  })
+})
+
+describe('the list of formats', () => {
+  it('has each folder with a format, by its name', () => {
+    const folders = readdirSync(`${root}shared/wire`, { withFileTypes: true })
+      .filter((entry) => entry.isDirectory())
+      .map(({ name }) => name)
+      .filter((name) => readdirSync(`${root}shared/wire/${name}`).includes('format.ts'))
+    expect(formats.map(({ name }) => name).sort()).toEqual(folders.sort())
+  })
+})
