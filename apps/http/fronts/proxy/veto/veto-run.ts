@@ -5,9 +5,8 @@
 // VETO-RUN-2. One refused call hides the whole answer. Its other calls are reported as not run.
 // VETO-RUN-3. The client gets prints of the value that was judged, and no byte of the upstream.
 // VETO-RUN-4. A client that leaves ends the request, the wait for verdicts, and the repeats.
-// VETO-RUN-5. After a request whose answers were all refused, the session's next one has half as many
-//     repeats, until a call runs or the model answers in text. If the client requires a call, some of
-//     its further requests do not reach the model (endWithoutModel).
+// VETO-RUN-5. A request whose answers were all refused halves the repeats of the session's next one,
+//     until a call runs or the model answers in text. Some that require a call do not reach the model.
 
 import { randomUUID } from 'node:crypto'
 import type {
