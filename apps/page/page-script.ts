@@ -1,13 +1,15 @@
 // The script of a page: its modules, their imports and its libraries, joined into one. A report is
 // opened from a disk, where browsers load no modules. There is no build step: Node strips the types.
 // PAGE-SCRIPT-1. A module starts with imports of `./….ts` lines or of the libraries in this file.
-//     Declarations follow, some behind `export `. Any other form throws.
+//     Declarations follow, some behind `export `. Any other form throws. Comments that fill lines
+//     are left out, so no line of a text may start as a comment.
 // PAGE-SCRIPT-2. Each module becomes a function that returns its exports, so two modules may use
 //     the same name.
 
 import { existsSync, readFileSync } from 'node:fs'
-import { createRequire, stripTypeScriptTypes } from 'node:module'
+import { createRequire, findPackageJSON, stripTypeScriptTypes } from 'node:module'
 import { dirname, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 
 /** By the name in an import: the file for a browser, next to the entry of the package. */
 const libraries: Record<string, string> = {
@@ -23,25 +25,26 @@ const libraries: Record<string, string> = {
  */
 export function joinedScript(entry: string): string {
   const joined: Joined = { names: new Map(), parts: [] }
-  append(entry, joined)
+  append({ file: entry, isLibrary: false }, joined)
   return `'use strict';\n(() => {\n${joined.parts.join('\n')}\n})()\n`
 }
 
+type Source = { file: string; isLibrary: boolean }
 type Joined = { names: Map<string, string>; parts: string[] }
 
 const importLine = /^import (type )?(\{[^}]*\}|\w+) from '([^']+)';?\n/gm
 const exportWord = /^export (?=(?:const|let|async function|function|class) (\w+))/gm
 
-function append(file: string, joined: Joined): string {
+function append({ file, isLibrary }: Source, joined: Joined): string {
   const { names, parts } = joined
   const known = names.get(file)
   if (known !== undefined) return known
   const name = `$${names.size}`
   names.set(file, name)
   const source = readFileSync(file, 'utf8')
-  const code = file.endsWith('.ts')
-    ? stripTypeScriptTypes(withoutTypeImports(source), { mode: 'strip' })
-    : libraryCode(source)
+  const code = isLibrary
+    ? `// ${licenseOf(file)}\n${libraryCode(source)}`
+    : ownCode(source, file.endsWith('.ts'))
   const imports = [...code.matchAll(importLine)].map(([, , members = '', path = '']) => {
     const from = append(found(path, file), joined)
     return members.startsWith('{')
@@ -58,9 +61,22 @@ function append(file: string, joined: Joined): string {
   return name
 }
 
-/** Must run before the types are stripped: that would leave blank lines. */
-function withoutTypeImports(source: string): string {
-  return source.replace(importLine, (line, isType) => (isType ? '' : line))
+const commentLines = /^ *(?:\/\/.*|\/\*\*[\s\S]*?\*\/)\n/gm
+const emptyLines = /^\s*\n/gm
+
+/** Comments and imports of types go before the types: to strip these would leave blank lines. */
+function ownCode(source: string, hasTypes: boolean): string {
+  const code = source
+    .replace(commentLines, '')
+    .replace(importLine, (line, isType) => (isType ? '' : line))
+  return (hasTypes ? stripTypeScriptTypes(code, { mode: 'strip' }) : code).replace(emptyLines, '')
+}
+
+function licenseOf(file: string): string {
+  const manifest = findPackageJSON(pathToFileURL(file))
+  if (manifest === undefined) throw new Error(`${file} has no package`)
+  const { name, version, license } = JSON.parse(readFileSync(manifest, 'utf8'))
+  return `${name} ${version}, license ${license}, https://www.npmjs.com/package/${name}`
 }
 
 /** A library exports all at its end, or its default, or it is a script with one variable. */
@@ -76,12 +92,14 @@ function libraryCode(source: string): string {
   })
 }
 
-function found(path: string, from: string): string {
+function found(path: string, from: string): Source {
   if (!path.startsWith('.')) {
     const file = libraries[path]
     if (file === undefined) throw new Error(`${from} imports ${path}, which no page has`)
-    return join(dirname(createRequire(import.meta.url).resolve(path)), file)
+    const entry = createRequire(import.meta.url).resolve(path)
+    return { file: join(dirname(entry), file), isLibrary: true }
   }
   const source = join(dirname(from), path)
-  return existsSync(source) ? source : source.replace(/\.ts$/, '.js')
+  const file = existsSync(source) ? source : source.replace(/\.ts$/, '.js')
+  return { file, isLibrary: false }
 }

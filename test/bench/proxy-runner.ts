@@ -11,7 +11,7 @@ import { startHttpServer } from '../../apps/http/server.ts'
 import { systemClock } from '../../shared/lib/clock.ts'
 import { scriptedGuard } from '../apps/http/scripted-guard.ts'
 
-export type ProxyRunnerOptions = { kind: 'pipe' | 'weir'; upstream: string }
+export type ProxyRunnerOptions = { kind: 'pipe' | 'weir' | 'veto'; upstream: string }
 
 const { kind, upstream } = JSON.parse(process.argv[2] ?? '') as ProxyRunnerOptions
 process.stdout.write(`${kind === 'pipe' ? await pipe() : await weir()}\n`)
@@ -40,6 +40,7 @@ async function weir(): Promise<string> {
     conversationOf: async (_, id) => guard.conversation(id),
     sessions: hostSessions(systemClock),
     agent: 'main',
+    veto: kind === 'veto' ? { coversSubscriptions: true } : undefined,
     fallback: '',
     log,
   })

@@ -22,13 +22,15 @@ async function cpu(): Promise<Row[]> {
   const server = await start('proxy-server', { events: 1_000, firstMs: 0, pauseMs: 0 })
   const pipe = await start('proxy-runner', { kind: 'pipe', upstream: server.url })
   const weir = await start('proxy-runner', { kind: 'weir', upstream: server.url })
+  const veto = await start('proxy-runner', { kind: 'veto', upstream: server.url })
   try {
-    const used = { pipe: 0, weir: 0 }
-    for (const one of [pipe, weir, pipe, weir]) await streams(one.url, 8, 8) // warm
+    const used = { pipe: 0, weir: 0, veto: 0 }
+    for (const one of [pipe, weir, veto, pipe, weir, veto]) await streams(one.url, 8, 8) // warm
     for (let times = 0; times < 5; times += 1)
       for (const [name, one] of [
         ['pipe', pipe],
         ['weir', weir],
+        ['veto', veto],
       ] as const) {
         const read = startMeter([one.pid])
         const bytes = await streams(one.url, 100, 20)
@@ -43,9 +45,16 @@ async function cpu(): Promise<Row[]> {
         baseline: 'plain pipe',
         ratio: used.weir / used.pipe,
       },
+      {
+        name: 'CPU time per streamed byte, with a veto',
+        value: used.veto,
+        unit: 'ns',
+        baseline: 'plain pipe',
+        ratio: used.veto / used.pipe,
+      },
     ]
   } finally {
-    for (const { stop } of [server, pipe, weir]) stop()
+    for (const { stop } of [server, pipe, weir, veto]) stop()
   }
 }
 

@@ -10,13 +10,17 @@ import { fault } from './strict.ts'
 
 /** Nested as deeply as `limits.jsonDepthMax` allows. */
 export function couldBeCall(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false
   if (Array.isArray(value)) return value.some(couldBeCall)
-  if (!isObject(value)) return false
-  return Object.entries(value).some(
-    ([name, member]) =>
-      (name === 'type' && callName.test(`${member}`)) ||
-      (callName.test(name) && !isEmpty(member)) ||
-      couldBeCall(member),
+  const members = value as Json
+  return Object.keys(members).some((name) => isCallLike(name, members[name]))
+}
+
+function isCallLike(name: string, member: unknown): boolean {
+  return (
+    (name === 'type' && callName.test(`${member}`)) ||
+    (callName.test(name) && !isEmpty(member)) ||
+    couldBeCall(member)
   )
 }
 
@@ -34,8 +38,7 @@ export function isEmptyCall(value: unknown): boolean {
 
 /** Throws a StrictFault if a member, apart from the known ones, could be a call in some reader. */
 export function checkNoCall(members: Json, known: readonly string[]): void {
-  const others = Object.fromEntries(
-    Object.entries(members).filter(([name]) => !known.includes(name)),
-  )
-  if (couldBeCall(others)) throw fault('a member that Weir does not know could be a call')
+  for (const name of Object.keys(members))
+    if (!known.includes(name) && isCallLike(name, members[name]))
+      throw fault('a member that Weir does not know could be a call')
 }

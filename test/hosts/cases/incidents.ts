@@ -103,7 +103,9 @@ export const incidents: readonly Incident[] = [
 
 /** The last answer of a model that is done. A host may want a call for it. */
 export function lastAnswer(program: Program, text: string, mayCall: boolean): ScriptedAnswer {
-  return program.finish !== undefined && mayCall ? { text, calls: [program.finish] } : { text }
+  return program.finish !== undefined && mayCall
+    ? { text, calls: [program.finish(text)] }
+    : { text }
 }
 
 /** `obeys`: whether the model stops because of a text. */
@@ -167,6 +169,13 @@ function judged(
   if (count === 0) return { found, fault: `no request: ${ended.errors.slice(-300)}` }
   if (front === 'none')
     return { found, fault: count <= rounds ? 'the host ended the loop itself' : undefined }
+  if (program.unjudged !== undefined && front === 'veto') {
+    const isEnded = ended.errors.includes('Weir has refused') && count <= 9
+    return {
+      found: `${count} requests, an error of Weir`,
+      fault: isEnded ? undefined : 'Weir did not end the run',
+    }
+  }
   if (program.unjudged !== undefined) {
     const isWarned = warnings.includes('x-weir-conversation')
     return {

@@ -54,7 +54,7 @@ export const frameworks: readonly Program[] = [
   framework('Agno', 'agno_agent', shared, { host: 'agno' }),
   framework('smolagents', 'smolagents_agent', shared, {
     host: 'smolagents',
-    finish: { name: 'final_answer', input: '{"answer":"I could not do the task."}' },
+    finish: (answer) => ({ name: 'final_answer', input: JSON.stringify({ answer }) }),
     unjudged: 'its requests show failures as texts, without the calls',
   }),
   framework('Strands', 'strands_agent', strands),

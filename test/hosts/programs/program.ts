@@ -40,7 +40,7 @@ export type Program = {
   /** Its hooks, if Weir can serve them. */
   hooks?: Host
   /** The call that ends a run, if a text alone does not. The host then asks the model once more. */
-  finish?: ScriptedCall
+  finish?: (text: string) => ScriptedCall
   /** Its own loop detection ends honest polls, as it does without Weir. */
   endsPolls?: boolean
   /** It repairs arguments that are no JSON and runs the call, so a loop of them is one of successes. */

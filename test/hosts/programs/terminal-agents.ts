@@ -175,10 +175,11 @@ const cline: Program = {
   package: { npm: 'cline', version: '3.0.65', bin: 'cline' },
   way: '`cline auth -b`, Chat Completions',
   shell: { name: 'run_commands', argument: 'commands', isList: true },
-  finish: {
+  endsPolls: true,
+  finish: (summary) => ({
     name: 'submit_and_exit',
-    input: '{"summary":"The task is over.","verified":true}',
-  },
+    input: JSON.stringify({ summary, verified: true }),
+  }),
   setup: ({ url }) => ['auth', '-p', 'openai', '-k', 'dummy', '-m', 'scripted', '-b', `${url}/v1`],
   args: (text) => ['--yolo', text],
   reply: lastLine,
@@ -220,7 +221,7 @@ const gptme: Program = {
   package: { pypi: { gptme: '0.35.1' }, host: 'gptme', bin: 'gptme' },
   way: '`OPENAI_BASE_URL`, Chat Completions',
   shell: { name: 'shell', argument: 'command' },
-  finish: { name: 'complete', input: '{}' },
+  finish: () => ({ name: 'complete', input: '{}' }),
   environment: ({ url }) => ({ OPENAI_BASE_URL: `${url}/v1`, OPENAI_API_KEY: 'dummy' }),
   args: (text) => ['--non-interactive', '--tool-format', 'tool', '-m', 'local/scripted', text],
   reply: ({ out }) => [...plain(out).matchAll(/Assistant: \n([^\n@]+)/g)].at(-1)?.[1] ?? '',

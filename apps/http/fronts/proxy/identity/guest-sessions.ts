@@ -30,17 +30,14 @@ export type ClientRequest = {
 export type GuestSession = {
   /** Answers with calls in a row that no later request has shown. */
   unshown: number
-  /** Requests in a row whose answers were all refused, and the end that the newest one got. */
+  /** Requests in a row whose answers were all refused, and the reason of the newest end. */
   refused: number
-  end: RefusedEnd | undefined
+  end: string
   /** The name of the turn of requests that show no calls. */
   turn: string
   /** The user's texts in the newest request. */
   texts: Texts
 }
-
-/** The text for the client, and the value of `x-weir`. */
-export type RefusedEnd = { text: string; note: string }
 
 /** `hash` of the first `length` characters. */
 type Texts = { length: number; hash: string }
@@ -55,7 +52,7 @@ export type GuestSessions = {
   /** The client has an answer with these calls. */
   answered(request: ClientRequest, conversation: string, callIds: readonly string[]): void
   /** All answers to the request were refused, or none was requested (endWithoutModel). */
-  refused(request: ClientRequest, conversation: string, end: RefusedEnd): void
+  refused(request: ClientRequest, conversation: string, end: string): void
 }
 
 export function guestSessions(log: Logger): GuestSessions {
@@ -109,7 +106,7 @@ export function guestSessions(log: Logger): GuestSessions {
     const session = find(request, conversation) ?? {
       unshown: 0,
       refused: 0,
-      end: undefined,
+      end: '',
       turn: `run-${randomUUID()}`,
       texts: textsOf(text),
     }
@@ -173,13 +170,13 @@ const refusedText =
   'this client goes on behind the end of its turn, and all answers to its last requests were refused: limit its steps, and send the header x-weir-conversation with one id for each run'
 
 /**
- * The end of a request that does not reach the model. A client that requires a call takes no text for an
- * end. After some refused requests only those with the numbers 8, 16, 32 and so on reach the model.
+ * The reason of a request that does not reach the model. A client that requires a call takes no text for
+ * an end, but an error. If it goes on after that, its requests 9, 17, 33 and so on reach the model.
  */
 export function endWithoutModel(
   session: GuestSession | undefined,
   { tool_choice: choice }: Json,
-): RefusedEnd | undefined {
+): string | undefined {
   if (session === undefined || session.refused <= limits.refusedRequestsMax) return undefined
   const kind = isObject(choice) ? choice.type : choice
   const requiresCall = kind !== undefined && kind !== 'auto' && kind !== 'none'

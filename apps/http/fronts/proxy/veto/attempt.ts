@@ -8,7 +8,6 @@ import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
 import { limits } from '../../../../../shared/contract/limits.ts'
 import type { Milliseconds } from '../../../../../shared/lib/clock.ts'
-import type { Json } from '../../../../../shared/wire/format.ts'
 import type { VetoedFormat } from '../../../../../shared/wire/formats.ts'
 import {
   type EventData,
@@ -54,12 +53,10 @@ export async function readAttempt(
   const isStreamed = /^text\/event-stream\b/i.test(received.headers['content-type'] ?? '')
   if (client.hasBegun && !isStreamed) throw broken('the upstream no longer streams')
   try {
-    const pieces = bounded(received, silence)
-    if (!isStreamed) return { answer: await wholeIn(strict, pieces), isStreamed, headers }
-    client.begin(headers)
-    const answer = await streamedIn(strict.stream(), pieces, async (events) =>
-      client.write(client.stream.shown(events)),
-    )
+    if (isStreamed) client.begin(headers)
+    const answer = isStreamed
+      ? await streamed(strict.stream(), client, (onPiece) => eachPiece(received, silence, onPiece))
+      : await whole(strict, (onPiece) => eachPiece(received, silence, onPiece))
     return { answer, isStreamed, headers }
   } catch (cause) {
     if (cause instanceof StrictFault) throw broken(cause.message, { cause })
@@ -67,61 +64,57 @@ export async function readAttempt(
   }
 }
 
-async function* bounded(
-  received: IncomingMessage,
-  silence: SilenceWatch,
-): AsyncGenerator<Buffer, void> {
-  let size = 0
-  for await (const piece of plain(received)) {
-    silence.heard()
-    size += piece.length
-    if (size > limits.roundPartsBytesMax)
-      throw broken(`the answer is larger than ${limits.roundPartsBytesMax} bytes`)
-    yield piece
-  }
-}
+type Pieces = (onPiece: (piece: Buffer) => Promise<void> | undefined) => Promise<void>
 
-/** `show`: for the events that the client may have at once. */
-async function streamedIn(
+/** The events before the first call go to the client at once. */
+async function streamed(
   reader: StrictReader,
-  pieces: AsyncIterable<Buffer>,
-  show: (events: Json[]) => Promise<void>,
+  client: ClientAnswer,
+  pieces: Pieces,
 ): Promise<StrictAnswer> {
   const events = strictEvents()
-  const read = (found: readonly EventData[]) => show(found.flatMap((data) => reader.read(data)))
-  for await (const piece of pieces) await read(events.take(piece))
+  const read = (found: readonly EventData[]): Promise<void> | undefined => {
+    const shown = client.stream.shown(found.flatMap((data) => reader.read(data)))
+    return shown.length === 0 ? undefined : client.write(shown)
+  }
+  await pieces((piece) => read(events.take(piece)))
   await read(events.end())
   return reader.end()
 }
 
-async function wholeIn(
-  { whole }: StrictFormat,
-  pieces: AsyncIterable<Buffer>,
-): Promise<StrictAnswer> {
-  const read: Buffer[] = []
-  for await (const piece of pieces) read.push(piece)
-  const bytes = Buffer.concat(read)
+async function whole({ whole: read }: StrictFormat, pieces: Pieces): Promise<StrictAnswer> {
+  const all: Buffer[] = []
+  await pieces((piece) => void all.push(piece))
+  const bytes = Buffer.concat(all)
   if (!isUtf8(bytes)) throw fault('it is not UTF-8')
-  return whole(strictObject(bytes.toString('utf8')))
+  return read(strictObject(bytes.toString('utf8')))
 }
 
-/** The bytes without their encoding. The request names no encoding. */
-async function* plain(received: IncomingMessage): AsyncGenerator<Buffer, void> {
+/**
+ * The pieces of a body without its encoding. The request names no encoding. `onPiece` throws if the body
+ * is too large.
+ */
+async function eachPiece(
+  received: IncomingMessage,
+  silence: SilenceWatch,
+  onPiece: (piece: Buffer) => Promise<void> | undefined,
+): Promise<void> {
   const encoding = received.headers['content-encoding']
-  if (encoding === undefined || encoding === 'identity') {
-    for await (const piece of received) yield piece as Buffer
-    return
-  }
-  const pieces: Buffer[] = []
+  const isPlain = encoding === undefined || encoding === 'identity'
+  const encoded: Buffer[] = []
   let size = 0
-  for await (const piece of received) {
-    size += (piece as Buffer).length
-    if (size > limits.roundPartsBytesMax) throw broken('the answer is too large')
-    pieces.push(piece as Buffer)
+  for await (const piece of received as AsyncIterable<Buffer>) {
+    silence.heard()
+    size += piece.length
+    if (size > limits.roundPartsBytesMax)
+      throw broken(`the answer is larger than ${limits.roundPartsBytesMax} bytes`)
+    const taken = isPlain ? onPiece(piece) : void encoded.push(piece)
+    if (taken !== undefined) await taken // most pieces have nothing to wait for
   }
-  const bytes = await decoded(Buffer.concat(pieces), encoding, limits.roundPartsBytesMax)
+  if (isPlain) return
+  const bytes = await decoded(Buffer.concat(encoded), encoding, limits.roundPartsBytesMax)
   if (bytes === undefined) throw broken('the answer has an encoding that Weir cannot read')
-  yield bytes
+  await onPiece(bytes)
 }
 
 /** `reason`: a constant text of Weir. */

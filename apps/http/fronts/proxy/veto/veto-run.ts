@@ -6,7 +6,7 @@
 // VETO-RUN-3. The client gets prints of the value that was judged, and no byte of the upstream.
 // VETO-RUN-4. A client that leaves ends the request, the wait for verdicts, and the repeats.
 // VETO-RUN-5. A request whose answers were all refused halves the repeats of the session's next one,
-//     until a call runs or the model answers in text. Some that require a call do not reach the model.
+//     until a call runs or the model answers in text. If a call is required, they get an error.
 
 import { randomUUID } from 'node:crypto'
 import type {
@@ -82,7 +82,7 @@ export function vetoRun(
     const end = endWithoutModel(known, sent.body)
     if (end !== undefined && known !== undefined) {
       clients.refused(clientRequest, identity?.conversation ?? known.turn, end)
-      return ended(end.text, end.note)
+      throw new HttpError(400, 'guest.over', end)
     }
     if (identity !== undefined && !isAside) guest = await conversationOf(agent, identity)
     let advice = guest === undefined ? undefined : await adviceOf(guest)
@@ -112,14 +112,9 @@ export function vetoRun(
       if (refusal !== undefined && attempts.count() > repeatsMax) {
         const isShown = client.stream.text().length > shownBefore
         const reason = refusalText(attempts.count(), refusal)
-        const note = noteOfRefusal(refusal)
-        if (identity !== undefined)
-          clients.refused(clientRequest, identity.conversation, {
-            text: paragraphs(reason, fallback),
-            note,
-          })
+        if (identity !== undefined) clients.refused(clientRequest, identity.conversation, reason)
         const why = `${refusedAnswers(attempts.count())}, the last one as ${refusal.code}`
-        return ended(paragraphs(isShown ? '' : text, reason, fallback), note, why)
+        return ended(paragraphs(isShown ? '' : text, reason, fallback), noteOfRefusal(refusal), why)
       }
       hidden.push(...api.strict.repeated(attempt.answer, results, sent.body))
       advice = await adviceOf(guest)

@@ -18,7 +18,15 @@ export async function growingAgent(
     headers = {},
     task = 'New task:\nList the files.',
     choice = 'required',
-  }: { requests: number; headers?: Record<string, string>; task?: string; choice?: string },
+    isStubborn = false,
+  }: {
+    requests: number
+    headers?: Record<string, string>
+    task?: string
+    choice?: string
+    /** It goes on after an error. */
+    isStubborn?: boolean
+  },
 ): Promise<{ notes: (string | null)[]; texts: string[] }> {
   const messages: Message[] = [{ role: 'user', content: task }]
   const notes: (string | null)[] = []
@@ -36,6 +44,7 @@ export async function growingAgent(
     })
     notes.push(response.headers.get('x-weir'))
     const answer = (await response.json()) as Answer
+    if (response.status === 400 && isStubborn) continue
     if (response.status !== 200) throw new Error(JSON.stringify(answer))
     const { content, tool_calls: calls = [] } = answer.choices[0].message
     const [call] = calls
