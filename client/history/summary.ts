@@ -120,10 +120,8 @@ export function addActivity(found: Unfinished, { value, time, offset }: StoredRe
   if (message === undefined) return
   reduce(found.view, { topic: 'activity', offset, time, message }, 'turn')
   found.last ??= lastOf(found)
-  found.isWhole ||= found.view.turns.get(found.firstTurn ?? noTurn)?.startedAt !== undefined
+  if (message.type === 'turn-started' && message.turn === found.firstTurn) found.isWhole = true
 }
-
-const noTurn = -1
 
 /** The end of the last turn, if the newest records show it. Undefined: they do not. */
 function lastOf({ view, lastTurn, at }: Unfinished): ConversationSummary['last'] | undefined {
@@ -138,7 +136,7 @@ function lastOf({ view, lastTurn, at }: Unfinished): ConversationSummary['last']
     const { cap, reason, at: endedAt } = last.endedBy
     return { outcome: 'ended', class: null, cap, reason, at: endedAt }
   }
-  if (lastTurn === undefined && view.facts.unjudged.size > 0) return withoutEnd('unjudged', at)
+  if (lastTurn === undefined && view.facts !== undefined) return withoutEnd('unjudged', at)
   // An older end, although the walk comes from newer records: the last turn began after the walk
   // did. A newer number belongs to a message that opened no turn.
   const isOpen = turns.some(
@@ -158,7 +156,7 @@ function withoutEnd(
 
 export function summaryOf(found: Unfinished): ConversationSummary {
   const { conversation, agent, question, turns, inputTokens, outputTokens, at, view } = found
-  const facts = [view, ...view.turns.values()].map((one) => one.facts)
+  const facts = [view, ...view.turns.values()].flatMap((one) => one.facts ?? [])
   return {
     conversation,
     agent,

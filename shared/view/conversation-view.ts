@@ -23,8 +23,8 @@ export type ConversationView = {
   cancelled: Map<MessageId, Milliseconds>
   /** The newest summary of the history. */
   summary?: HistorySummary & { at: Milliseconds }
-  /** Facts that belong to no turn. */
-  facts: FactFold
+  /** Facts that belong to no turn. Undefined: none. */
+  facts?: FactFold
   troubles: Trouble[]
   /** Records that could not be decoded. */
   unreadable: number
@@ -44,20 +44,28 @@ export function reduce(
   detail: Detail = 'all',
 ): ConversationView {
   const next = view ?? begin()
-  const { message, time } = record
-  if (message === undefined) {
+  if (!isReadable(record)) {
     next.unreadable += 1
     return next
   }
-  if ('conversation' in message) next.conversation ??= message.conversation
+  const { message, time } = record
+  if (next.conversation === undefined && 'conversation' in message)
+    next.conversation = message.conversation
   if ('turn' in message && message.turn !== null) {
     const turn = next.turns.get(message.turn) ?? beginTurn(message.turn, time)
     next.turns.set(message.turn, turn)
-    addToTurn(turn, { ...record, message }, detail)
+    addToTurn(turn, record, detail)
   }
-  if (message.type === 'requests-unjudged') addFact(next.facts, message)
+  if (message.type === 'requests-unjudged') {
+    next.facts ??= beginFacts()
+    addFact(next.facts, message)
+  }
   if (detail === 'all') addToConversation(next, message, time)
   return next
+}
+
+function isReadable(record: Logged): record is Logged & { message: Message } {
+  return record.message !== undefined
 }
 
 function begin(): ConversationView {
@@ -65,7 +73,6 @@ function begin(): ConversationView {
     turns: new Map(),
     asked: new Map(),
     cancelled: new Map(),
-    facts: beginFacts(),
     troubles: [],
     unreadable: 0,
   }

@@ -82,12 +82,14 @@ export function beginTurn(turn: number, firstAt: Milliseconds): TurnView {
 
 /** Adds a record of the turn. Changes `view` in place. */
 export function addToTurn(view: TurnView, given: TurnRecord, detail: Detail): void {
-  const isShort = detail === 'state' || detail === 'turn'
-  const record = isShort ? { ...given, message: withoutTexts(given.message) } : given
+  const record = isShortened(given, detail)
+    ? { ...given, message: withoutTexts(given.message) }
+    : given
   const { message, time } = record
   view.firstAt = Math.min(view.firstAt, time)
   view.lastAt = Math.max(view.lastAt, time)
-  if ('conversation' in message) view.tenant ??= tenantOf(message.conversation)
+  if (view.tenant === undefined && 'conversation' in message)
+    view.tenant = tenantOf(message.conversation)
   addFact(view.facts, message)
   addTurnRecord(view, message, time)
   if (!('round' in message) || message.round < 1) return
@@ -103,6 +105,12 @@ export function addToTurn(view: TurnView, given: TurnRecord, detail: Detail): vo
 function dropRounds({ rounds, round: newest }: TurnView): void {
   for (const { round, calls } of rounds.values())
     if (round < newest && ![...calls.values()].some(isRunning)) rounds.delete(round)
+}
+
+/** Without rounds, only these two records are kept. */
+function isShortened({ message: { type } }: TurnRecord, detail: Detail): boolean {
+  if (detail === 'turn') return type === 'history-entry' || type === 'turn-finished'
+  return detail === 'state'
 }
 
 /** Without texts of the model, of tools and of the user. */

@@ -35,7 +35,7 @@ it('gives a guest in incident I1 a nudge, a text-only round and the end, and run
       const started = await front.read('round-started', (record) => record.key === key)
       if (started.callsLeft === 0) continue
       const verdicts = await front.read('guest-verdicts', (is) => is.round === started.round)
-      expect(verdicts.calls[0]?.verdict).toBe('run')
+      expect(verdicts.calls[0]?.verdict).toBe('allow')
     }
     expect(rungs).toEqual(['none', 'none', 'none', 'nudge', 'text_only', 'end'])
     expect(await pipeline.starts()).toEqual([])

@@ -15,10 +15,10 @@ import type {
 } from '../../shared/contract/messages.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import type { Failed } from '../../shared/wire/exchange.ts'
-import { contextFull } from '../../shared/wire/faults/provider-errors.ts'
 import {
   brokenStream,
   connectionFailure,
+  contextFull,
   httpFailure,
   interruptionOf,
   reportedError,
