@@ -4,8 +4,7 @@
 // STILL-WAITING-1. One wait lasts until a result or a change that is new in the turn. Its bound is
 //     its time, by the records. After a reminder the time counts from there.
 // STILL-WAITING-2. Looks that follow each other faster than any agent waits have a limit in rounds
-//     too. So have all looks of a record without times, and looks after short sleeps whose answers do
-//     not state that anything runs.
+//     too, as have looks without times, and looks after short sleeps that show nothing running.
 // STILL-WAITING-3. A round without a wait neither counts nor ends it: the agent may look after it
 //     slept. A round with news begins it anew.
 

@@ -1,9 +1,8 @@
 // Maps the chunks of Gemini's answers to part events. Owns: the content of a chunk, the end of the
 // answer and its validity. Does not own: HTTP, signatures (signed-parts.ts).
 //
-// GEMINI-EVENTS-1. A chunk is a whole response. Its calls are whole too, and each is another call,
-//     with or without an id. A call in pieces spoils the attempt: only Vertex sends one, on
-//     request.
+// GEMINI-EVENTS-1. A chunk is a whole response with whole calls: each is another call, with or
+//     without an id. A call in pieces spoils the attempt: only Vertex sends one, on request.
 // GEMINI-EVENTS-2. Only a finish reason ends an answer. A blocked prompt is a refusal.
 // GEMINI-EVENTS-3. The first candidate is the answer. Weir requests no other.
 

@@ -343,7 +343,7 @@ describe('the metrics of decisions', () => {
       ...written(decided('allow'), decided('expired'), decided('allow')),
     })
     expect(await seen('weir_approvals_total')).toEqual({
-      'weir_approvals_total{outcome="approved"}': 2,
+      'weir_approvals_total{outcome="allow"}': 2,
       'weir_approvals_total{outcome="expired"}': 1,
     })
   })

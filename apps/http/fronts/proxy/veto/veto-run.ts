@@ -5,9 +5,8 @@
 // VETO-RUN-2. One refused call hides the whole answer. Its other calls are reported as not run.
 // VETO-RUN-3. The client gets prints of the value that was judged, and no byte of the upstream.
 // VETO-RUN-4. A client that leaves ends the request, the wait for verdicts, and the repeats.
-// VETO-RUN-5. After a request whose answers were all refused, the session's next one has half as many
-//     repeats, until a call runs or the model answers in text. A client that requires a call takes no
-//     text for an end, so its further requests get an error (endWithoutModel).
+// VETO-RUN-5. A request whose answers were all refused halves the repeats of the session's next one,
+//     until a call runs or the model answers in text. If a call is required, they get an error.
 
 import { randomUUID } from 'node:crypto'
 import type {
