@@ -90,11 +90,16 @@ describe('the events of a turn', () => {
   })
 
   it.each([
-    ['denied', 'no deletions on Sundays', '  exec vetoed: no deletions on Sundays', 'warning'],
+    [
+      'denied',
+      'no deletions on Sundays',
+      '  exec denied before execution: no deletions on Sundays',
+      'warning',
+    ],
     [
       'denied',
       'no tool with this declaration',
-      '  exec rejected before execution: no tool with this declaration',
+      '  exec denied before execution: no tool with this declaration',
       'warning',
     ],
     ['error', 'no such file', '  exec failed after 0.3 s: no such file', 'bad'],

@@ -118,14 +118,15 @@ describe('the message of a turn', () => {
     })
   })
 
+  const reason = 'vetoed by guard approval: approval.expired'
   it.each([
-    ['rejected', { state: 'output-denied', approval: { approved: false, reason: 'no' } }],
-    ['expired', { state: 'output-error', errorText: 'nobody decided' }],
+    ['deny', { state: 'output-denied', approval: { approved: false, reason: 'no' } }],
+    ['expired', { state: 'output-error', errorText: reason }],
   ])('shows an approval that was %s by that outcome', async (outcome, shown) => {
     const parts = await partsOf(
       ...[event({ type: 'turn-started' }), round(), answered('', {}), pending()],
       event({ type: 'approval-decided', outcome, reason: 'no' }),
-      event({ type: 'call-finished', status: 'denied', reason: 'nobody decided' }),
+      event({ type: 'call-finished', status: 'denied', reason }),
     )
     expect(parts[1]).toMatchObject(shown)
   })
@@ -133,11 +134,11 @@ describe('the message of a turn', () => {
   it("shows a guard's veto as a denial without a person", async () => {
     const parts = await partsOf(
       ...[event({ type: 'turn-started' }), round(), answered('', {})],
-      event({ type: 'call-finished', status: 'denied', reason: 'forbidden' }),
+      event({ type: 'call-finished', status: 'denied', reason: 'vetoed by guard a: forbidden' }),
     )
     expect(parts[1]).toMatchObject({
       state: 'output-denied',
-      approval: { isAutomatic: true, approved: false, reason: 'forbidden' },
+      approval: { isAutomatic: true, approved: false, reason: 'vetoed by guard a: forbidden' },
     })
   })
 
