@@ -98,7 +98,7 @@ describe('weir guard run over Kafka', () => {
     })
 
     await change('mode', 'no-removal', 'enforce')
-    await turn.shows('exec vetoed: vetoed by guard no-removal: removes')
+    await turn.shows('exec denied before execution: vetoed by guard no-removal: removes')
     expect(await listed()).toMatchObject({
       mode: 'enforce',
       rejected: expect.any(Number),
@@ -108,8 +108,8 @@ describe('weir guard run over Kafka', () => {
     const second = await runGuard()
     first.child.kill('SIGKILL')
     await first.ended
-    await turn.shows('exec vetoed: vetoed by guard no-removal: removes')
-    await turn.shows('exec vetoed: vetoed by guard no-removal: removes')
+    await turn.shows('exec denied before execution: vetoed by guard no-removal: removes')
+    await turn.shows('exec denied before execution: vetoed by guard no-removal: removes')
 
     await change('remove', 'no-removal')
     await turn.shows('exec ok')
