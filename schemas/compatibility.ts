@@ -24,6 +24,7 @@ export function incompatibilities(lock: LockEntry[]): string[] {
         [current, released],
         [released, current],
       ] as const) {
+        if (reader.former === true) continue
         const reason = whyUnreadable({ writer: writer.schema, reader: reader.schema })
         if (reason === undefined) continue
         problems.push(

@@ -6,6 +6,8 @@ export type LockEntry = {
   type: string
   version: number
   released: boolean
+  /** A program of version 0.1 wrote it. Its words differ, so it reads no record of today. */
+  former?: true
   schema: RecordSchema
 }
 

@@ -9,17 +9,17 @@ import { count, elapsed } from '../terminal/text/quantities.ts'
  * by no-rome`, `waited 50 s for a person`. Empty: nothing is notable. Names are foreign text.
  */
 export function factTexts(facts: TurnFacts): string[] {
-  const { rules, vetoes, rejections, approvals, approvalMs, unjudged } = facts
+  const { rules, denials, rejections, approvals, approvalMs, unjudged } = facts
   const texts: string[] = []
   const { guard: byGuards = 0, ...byRules } = rules
   const names = Object.keys(byRules)
   if (names.length > 0) {
     const number = Object.values(byRules).reduce((sum, n) => sum + n, 0)
-    texts.push(`${count(number, 'intervention')} by ${names.join(', ')}${rungText(facts)}`)
+    texts.push(`${count(number, 'intervention')} by ${names.join(', ')}${actionText(facts)}`)
   }
   if (byGuards > 0) texts.push(`${count(byGuards, 'intervention')} by guards`)
-  for (const [guard, n] of Object.entries(vetoes))
-    if (guard !== approvalGuard) texts.push(`${count(n, 'call')} vetoed by ${guard}`)
+  for (const [guard, n] of Object.entries(denials))
+    if (guard !== approvalGuard) texts.push(`${count(n, 'call')} denied by ${guard}`)
   if (rejections > 0) texts.push(`${count(rejections, 'call')} refused before running`)
   const { allow = 0, deny = 0, expired = 0, withdrawn = 0, pending = 0 } = approvals
   if (allow > 0) texts.push(`${count(allow, 'call')} allowed by a person`)
@@ -33,8 +33,8 @@ export function factTexts(facts: TurnFacts): string[] {
   return texts
 }
 
-/** The highest rung, if it is not only a nudge. */
-function rungText({ rungs: { text_only = 0, end = 0 } }: TurnFacts): string {
+/** The strongest action, if it is not only a nudge. */
+function actionText({ actions: { text_only = 0, end = 0 } }: TurnFacts): string {
   if (end > 0) return ', which ended the turn'
   return text_only > 0 ? ', up to a request without tools' : ''
 }

@@ -3,11 +3,11 @@
 //     `limits.frontAgentsMax` are open: a client cannot fill the memory with names.
 
 import { guestName } from '../../client/guard/guest-agent.ts'
-import type { Guard } from '../../client/guard/guest-conversation.ts'
+import type { GuardSession } from '../../client/guard/guest-conversation.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import { HttpError } from './http-error.ts'
 
-export type GuardsByAgent<Opened = Pick<Guard, 'conversation'>> = {
+export type GuardsByAgent<Opened = Pick<GuardSession, 'conversation'>> = {
   /** Throws 404 for a name that cannot be one, 429 if too many are open. */
   guardOf(agent: string): Promise<Opened>
 }

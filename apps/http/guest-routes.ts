@@ -76,7 +76,7 @@ function requestIn({ format, body, host }: Body): GuestRequest {
   return { format: known, body, host: typeof host === 'string' ? host : undefined }
 }
 
-const statuses = ['ok', 'error', 'unknown', 'not-run'] as const
+const statuses = ['ok', 'error', 'unknown', 'skipped'] as const
 
 function resultsIn({ results }: Body): GuestResult[] {
   if (!Array.isArray(results)) throw new HttpError(400, 'http.body', 'results must be a list')

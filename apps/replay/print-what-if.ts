@@ -117,11 +117,11 @@ function printTotals(
 
 export function decisionText(decision: Decision | null): string {
   if (decision === null) return 'go on'
-  const { rung, rule, reason } = decision
-  return `${rungTexts[rung]} by ${rule}: ${reason}`
+  const { action, rule, reason } = decision
+  return `${actionTexts[action]} by ${rule}: ${reason}`
 }
 
-const rungTexts: Record<Decision['rung'], string> = {
+const actionTexts: Record<Decision['action'], string> = {
   nudge: 'a nudge',
   deny: 'a denial',
   ask: 'a wait for approval',

@@ -11,12 +11,12 @@ import type { Imported } from './page/data.ts'
 /** Null: a run of Weir wrote the conversation. */
 export function importedOf(timeline: Timeline): Imported | null {
   if (!isPlayed(timeline.turns)) return null
-  const { step, rung, rule, reason } = judge(scenarioOf(timeline), givenBy([]))
+  const { step, action, rule, reason } = judge(scenarioOf(timeline), givenBy([]))
   if (step === null) return { wouldHave: null }
   return {
     wouldHave: {
       ...placeOf(timeline, step),
-      rung: rung ?? '',
+      action: action ?? '',
       rule: rule ?? '',
       reason: reason ?? '',
     },

@@ -185,15 +185,14 @@ function figuresOfImported({ rounds }: TurnTimeline): Figures {
   return { ...rounds.map(figuresOfRound).reduce(summed, nothing), ran }
 }
 
-/** Nobody saw a result of `outcome_unknown` or `unseen`. */
+/** Nobody saw a result of `unknown` or `unseen`. */
 const ranBy: Record<ResultStatus, boolean> = {
   ok: true,
   error: true,
   timed_out: true,
-  outcome_unknown: false,
+  unknown: false,
   unseen: false,
-  rejected: false,
-  vetoed: false,
+  denied: false,
   skipped: false,
 }
 
@@ -207,9 +206,7 @@ function figuresOfRound(round: RoundTimeline): Figures {
     outputTokens,
     calls: calls.length,
     ran: calls.filter(({ tries }) => tries.some(({ startedAt }) => startedAt !== null)).length,
-    stopped: calls.filter(
-      ({ result }) => result?.status === 'rejected' || result?.status === 'vetoed',
-    ).length,
+    stopped: calls.filter(({ result }) => result?.status === 'denied').length,
   }
 }
 

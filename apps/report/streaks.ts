@@ -43,7 +43,7 @@ function isForDetector(message: Message): message is Inbox {
 
 // ── Counts in a memory ──
 
-type Count = { rule: string; what: string; count: number; rung: string }
+type Count = { rule: string; what: string; count: number; action: string }
 type Counts = Map<string, Count>
 
 const counted: Record<string, string> = { inRow: 'in a row', inTurn: 'in the turn' }
@@ -65,13 +65,13 @@ function read(rule: string, value: unknown, path: string[] = []): Found[] {
   if (value instanceof Map)
     return [...value].flatMap(([key, inner]) =>
       typeof inner === 'number'
-        ? [{ rule, what: String(key), count: inner, rung: 'none', path: [...path, String(key)] }]
+        ? [{ rule, what: String(key), count: inner, action: 'none', path: [...path, String(key)] }]
         : read(rule, inner, [...path, String(key)]),
     )
   const fields = Object.entries(value)
   const rounds = fields.find(([key]) => key === 'rounds')?.[1]
   if (typeof rounds === 'number')
-    return [{ rule, what: whatOf(value, path), count: rounds, rung: rungOf(value), path }]
+    return [{ rule, what: whatOf(value, path), count: rounds, action: actionOf(value), path }]
   return fields.flatMap(([key, inner]) =>
     typeof inner === 'number' && Object.hasOwn(counted, key)
       ? [
@@ -79,7 +79,7 @@ function read(rule: string, value: unknown, path: string[] = []): Found[] {
             rule,
             what: counted[key] ?? key,
             count: inner,
-            rung: rungOf(value),
+            action: actionOf(value),
             path: [...path, key],
           },
         ]
@@ -100,24 +100,24 @@ function whatOf(streak: object, path: string[]): string {
   return path[0] === 'byError' ? `${tool} → ${outcome}` : `${tool}(${sent})`
 }
 
-function rungOf(streak: object): string {
-  const rung: unknown =
-    Reflect.get(streak, 'rung') ?? Reflect.get(Reflect.get(streak, 'streak') ?? {}, 'rung')
-  return typeof rung === 'string' ? rung : 'none'
+function actionOf(streak: object): string {
+  const action: unknown =
+    Reflect.get(streak, 'action') ?? Reflect.get(Reflect.get(streak, 'streak') ?? {}, 'action')
+  return typeof action === 'string' ? action : 'none'
 }
 
 // ── Between two rounds ──
 
 function changesBetween(before: Counts, after: Counts): StreakChange[] {
   const changes: StreakChange[] = []
-  for (const [key, { rule, what, count, rung }] of after) {
+  for (const [key, { rule, what, count, action }] of after) {
     const earlier = before.get(key)?.count ?? 0
     if (earlier !== count && Math.max(earlier, count) >= countMin)
-      changes.push({ rule, what, before: earlier, after: count, rung })
+      changes.push({ rule, what, before: earlier, after: count, action })
   }
   for (const [key, { rule, what, count }] of before)
     if (!after.has(key) && count >= countMin)
-      changes.push({ rule, what, before: count, after: 0, rung: 'none' })
+      changes.push({ rule, what, before: count, after: 0, action: 'none' })
   return changes
 }
 

@@ -65,7 +65,7 @@ export function createTurnSpans(options: SpanOptions): TurnSpans {
       case 'intervention-raised':
         return noted(turn, eventNames.intervention, time, {
           [names.round]: activity.round,
-          [names.intervention]: `${activity.intervention.rule} ${activity.intervention.rung}`,
+          [names.intervention]: `${activity.intervention.rule} ${activity.intervention.action}`,
           [names.isShadow]: activity.shadow,
           [names.detail]: activity.intervention.reason,
         })
@@ -183,7 +183,7 @@ function finishedCall(
 ): Span[] {
   const { status, name, reason, durationMs, round, ordinal, result } = message
   // It never ran, so it has no span: a span of a tool means that the tool ran.
-  const ran = status !== 'rejected' && status !== 'vetoed' && status !== 'skipped'
+  const ran = status !== 'denied' && status !== 'skipped'
   if (!ran)
     return noted(turn, eventNames.rejected, time, {
       [names.round]: round,

@@ -52,12 +52,12 @@ export function guardAiSdk(conversation: GuestConversation): GuardedAiSdk {
       model: { provider: priceList(provider), name: modelId },
     }
     const advice = await conversation.beforeModel(request, params.abortSignal)
-    const { rung, text } = advice
-    const isTextOnly = rung === 'text_only' || rung === 'end'
+    const { action, text } = advice
+    const isTextOnly = action === 'text_only' || action === 'end'
     const isForced = params.toolChoice?.type === 'required' || params.toolChoice?.type === 'tool'
     return {
       request,
-      end: rung === 'end' ? endText(advice) : undefined,
+      end: action === 'end' ? endText(advice) : undefined,
       params: {
         ...params,
         prompt: [...shown, ...(text === '' ? [] : [userMessage(text)])],

@@ -65,7 +65,7 @@ export function refusalsOf(verdicts: CallVerdict[]): Map<string, string> {
   )
 }
 
-/** The answer to a request that Weir keeps from the model, at rung `end`. */
+/** The answer to a request that Weir keeps from the model, at action `end`. */
 export function endText({ reason, fallback }: Advice): string {
   return [reason || turnEnded, fallback].filter((text) => text !== '').join('\n\n')
 }

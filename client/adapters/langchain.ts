@@ -37,7 +37,7 @@ export function guardLangChain(
         body: { messages: state.messages.map(plain), tools },
       }
       const advice = await guest.beforeModel(asked, runtime.signal)
-      const isEnd = advice.rung === 'end'
+      const isEnd = advice.action === 'end'
       const end = isEnd ? answerOf(messages, endText(advice)) : undefined
       if (end !== undefined) return end
       const content = isEnd ? endText(advice) : advice.text
@@ -47,7 +47,7 @@ export function guardLangChain(
         ...(content !== '' && {
           messages: [...messages, { role: 'user', content } as unknown as Message],
         }),
-        ...((isEnd || advice.rung === 'text_only') && { toolChoice: 'none' }),
+        ...((isEnd || advice.action === 'text_only') && { toolChoice: 'none' }),
       })
       if ('content' in answer) {
         const judged = { request: asked, answer: plain(answer) }

@@ -44,15 +44,15 @@ export function guardOpenAIAgents(conversation: GuestConversation): GuardedOpenA
     const { input, modelSettings, signal } = request
     const guest = { format: 'openai-agents' as const, body: { input, tools: offered(request) } }
     const advice = await conversation.beforeModel(guest, signal)
-    const { rung, text } = advice
+    const { action, text } = advice
     const told: Item[] = text === '' ? [] : [{ type: 'message', role: 'user', content: text }]
     return {
       guest,
-      end: rung === 'end' ? endOf(endText(advice)) : undefined,
+      end: action === 'end' ? endOf(endText(advice)) : undefined,
       request: {
         ...request,
         input: typeof input === 'string' && text === '' ? input : [...shown(input), ...told],
-        ...(rung === 'text_only' && { modelSettings: { ...modelSettings, toolChoice: 'none' } }),
+        ...(action === 'text_only' && { modelSettings: { ...modelSettings, toolChoice: 'none' } }),
       },
     }
   }

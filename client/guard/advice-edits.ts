@@ -12,14 +12,14 @@ import type { Advice, GuestRequest } from './guest-conversation.ts'
  */
 export function adviceEdits(
   { format, body }: GuestRequest,
-  { rung, text }: Pick<Advice, 'rung' | 'text'>,
+  { action, text }: Pick<Advice, 'action' | 'text'>,
   { forbidsCalls }: { forbidsCalls: boolean } = { forbidsCalls: true },
 ): BodyEdit[] {
   const edit = formatNamed(format).request?.edit
-  if (edit === undefined || !isObject(body) || rung === 'none' || rung === 'end') return []
+  if (edit === undefined || !isObject(body) || action === 'none' || action === 'end') return []
   return [
     ...(text === '' ? [] : edit.addAdvice(body, text)),
-    ...(rung === 'text_only' && forbidsCalls ? edit.withoutCalls(body) : []),
+    ...(action === 'text_only' && forbidsCalls ? edit.withoutCalls(body) : []),
   ]
 }
 

@@ -231,7 +231,7 @@ export function createFront(options: FrontOptions): Front {
           if (advice === undefined) return undefined
           const missing = missingOf(rounds, advice)
           // A turn that was stopped is over, with advice. A request that does not count has none.
-          if (!advice.isOpen) return { advice, isJudged: advice.rung !== 'none' }
+          if (!advice.isOpen) return { advice, isJudged: advice.action !== 'none' }
           if (missing.length === 0) return { advice, isJudged: true }
           if (times === limits.guestCatchUpsMax) return { advice, isJudged: false }
           if (!(await sendAgain(turn, missing, { inbox, policy, waitMs, signal }))) return undefined

@@ -6,13 +6,13 @@ import { defaultGuestSettings, type GuestAgent } from '../../shared/agents/guest
 import { WeirError } from '../../shared/lib/errors.ts'
 import { checkGuardOptions, checkThread, type GuardOptions } from './guard-options.ts'
 import { wholeGuest } from './guest-agent.ts'
-import type { Guard } from './guest-conversation.ts'
+import type { GuardSession } from './guest-conversation.ts'
 import type { GuestThread, ThreadOptions } from './guest-thread.ts'
 
 export type {
   Advice,
   CallVerdict,
-  Guard,
+  GuardSession,
   GuestAnswer,
   GuestConversation,
   GuestFormat,
@@ -27,7 +27,7 @@ export { defaultGuestSettings, WeirError }
  * Guards an agent that runs elsewhere. Without `dataFolder` or `kafka` nothing is written. Throws
  * `settings.invalid` and `agent.invalid` for options, and for `stages` the errors of Weir.open.
  */
-export async function openGuard(options: GuardOptions): Promise<Guard> {
+export async function openGuard(options: GuardOptions): Promise<GuardSession> {
   checkGuardOptions(options)
   const guest = await guestOf(options.agent) // before anything is opened
   const agent = { ...guest, record: options.record ?? guest.record }
@@ -43,7 +43,7 @@ export async function openGuard(options: GuardOptions): Promise<Guard> {
   }
 }
 
-type OpenFront = Pick<Guard, 'failed' | 'close'> & {
+type OpenFront = Pick<GuardSession, 'failed' | 'close'> & {
   conversation(id: string, options: ThreadOptions): GuestThread
 }
 

@@ -2,7 +2,7 @@
 // Owns: the shapes of a guest's requests, answers, results, advice and verdicts.
 // Does not own: the records that a front writes (front.ts), the decisions (services/guest).
 
-import type { Cap, Rung } from '../../shared/contract/messages.ts'
+import type { Cap, InterventionAction } from '../../shared/contract/messages.ts'
 import type { Piece } from '../../shared/transcript/transcript.ts'
 import type { FormatName } from '../../shared/wire/formats.ts'
 import type { VerdictCode } from './verdict-code.ts'
@@ -30,7 +30,7 @@ export type GuestAnswer = { request: GuestRequest; answer: unknown }
 export type ReadGuestAnswer = GuestAnswer & { pieces: readonly Piece[] }
 
 export type Advice = {
-  rung: 'none' | Rung
+  action: 'none' | InterventionAction
   /** For the model, behind everything else, for this request only. Empty at `none` and `end`. */
   text: string
   reason: string
@@ -45,7 +45,7 @@ export type Advice = {
   judged: boolean
   /**
    * The body of the same request with the advice in it, for the provider formats; otherwise, and at
-   * rung `none`, the body itself. Pass it on unchanged.
+   * action `none`, the body itself. Pass it on unchanged.
    */
   applied: unknown
 }
@@ -67,7 +67,7 @@ export type GuestResult = {
   callId: string
   /** Which call of the round has this id, from 0, for agents that reuse ids. Default 0. */
   nth?: number
-  status: 'ok' | 'error' | 'unknown' | 'not-run'
+  status: 'ok' | 'error' | 'unknown' | 'skipped'
   text: string
 }
 
@@ -96,7 +96,7 @@ export type GuestConversation = {
 }
 
 /** `await using` closes it at the end of the block. */
-export type Guard = AsyncDisposable & {
+export type GuardSession = AsyncDisposable & {
   /** Keeps no state: make one per call if you like. `turn`: your id of a run, if you have one. */
   conversation(id: string, options?: { turn?: string }): GuestConversation
   /** Rejects with the first stage that cannot go on; never resolves. */

@@ -248,7 +248,7 @@ export function createThreads({
         const nth = seen(callId)
         return verdict === 'allow'
           ? []
-          : [resultRecord({ callId, nth, status: 'not-run', text: '' }, round.key)]
+          : [resultRecord({ callId, nth, status: 'skipped', text: '' }, round.key)]
       })
       if (results.length === 0) return
       await front
@@ -286,7 +286,7 @@ export function createThreads({
           const { turn: open, round } = received.advice
           current = open < 0 ? undefined : { turn: open, round: round + 1 }
           const advice = adviceFrom(request, received, agent.settings.fallback)
-          const refused = advice.rung === 'end' ? undefined : await reserveBeforeModel(request)
+          const refused = advice.action === 'end' ? undefined : await reserveBeforeModel(request)
           return refused === undefined
             ? advice
             : budgetAdvice(request, refused, agent.settings.fallback)
@@ -383,12 +383,7 @@ function nameOf(turn: string): string {
   return Buffer.byteLength(name) <= limits.guestKeyBytesMax ? name : hash('sha256', name)
 }
 
-const statuses = {
-  ok: 'ok',
-  error: 'error',
-  unknown: 'outcome_unknown',
-  'not-run': 'skipped',
-} as const
+const statuses: readonly GuestResult['status'][] = ['ok', 'error', 'unknown', 'skipped']
 
 /** Throws `guest.format` with the first mistake and its place. */
 function checkResults(results: unknown): void {
@@ -405,9 +400,9 @@ function checkResults(results: unknown): void {
         throw formatError(
           `${place}.${name} is ${value === undefined ? 'missing' : kindOf(value)}; must be a text`,
         )
-    if (typeof status !== 'string' || !Object.hasOwn(statuses, status))
+    if (!statuses.includes(status as GuestResult['status']))
       throw formatError(
-        `${place}.status is ${status === undefined ? 'missing' : shown(status)}; must be ${alternatives(Object.keys(statuses))}`,
+        `${place}.status is ${status === undefined ? 'missing' : shown(status)}; must be ${alternatives(statuses)}`,
       )
     if (!Number.isSafeInteger(nth) || Number(nth) < 0)
       throw formatError(`${place}.nth is ${shown(nth)}; must be a whole number from 0 on`)
@@ -430,7 +425,7 @@ function resultRecord({ callId, nth = 0, status, text }: GuestResult, key: strin
     key,
     callId,
     nth,
-    status: statuses[status],
+    status,
     shown: null,
     durationMs: 0,
     text: cutToBytes(text, limits.resultBytesMax),
@@ -439,7 +434,7 @@ function resultRecord({ callId, nth = 0, status, text }: GuestResult, key: strin
 
 function unjudged({ body }: GuestRequest, reason: string): Advice {
   return {
-    rung: 'none',
+    action: 'none',
     text: '',
     reason,
     rule: null,
@@ -455,11 +450,11 @@ function adviceFrom(
   { advice, isJudged }: ReceivedAdvice,
   ofAgent: string,
 ): Advice {
-  const { rung, text, reason, rule, cap } = advice
+  const { action, text, reason, rule, cap } = advice
   const applied = withEdits(request.body, adviceEdits(request, advice))
-  const fallback = rung === 'end' ? ofAgent : ''
+  const fallback = action === 'end' ? ofAgent : ''
   return {
-    rung,
+    action,
     text,
     rule,
     cap,
@@ -472,7 +467,7 @@ function adviceFrom(
 
 function budgetAdvice({ body }: GuestRequest, { reason }: Failed, fallback: string): Advice {
   return {
-    rung: 'end',
+    action: 'end',
     text: '',
     reason,
     rule: null,

@@ -2,9 +2,9 @@
 // VERDICT-CODE-1. A program decides by the code, and people read the reason. Version 1 only gains
 //     codes.
 
-import { guardOfVeto } from '../../services/executor/guards/guard-answer.ts'
 import { refusedBeforeReason } from '../../services/guest/answers.ts'
 import { skippedCall } from '../../shared/contract/call/call-endings.ts'
+import { guardOfDenial } from '../../shared/contract/call/denial.ts'
 import { approvalGuard } from '../../shared/contract/guard/approval-guard.ts'
 
 /**
@@ -42,7 +42,7 @@ export function codeOfRefusal(reason: string): VerdictCode {
   if (reason === roundOver) return 'guest.over'
   if (reason === refusedBeforeReason) return 'guest.refused-before'
   if (skippedReasons.includes(reason)) return 'turn.over'
-  const guard = guardOfVeto(reason)
+  const guard = guardOfDenial(reason)
   if (guard === undefined) return 'call.denied'
   return guard === approvalGuard ? 'approval.denied' : 'guard.denied'
 }

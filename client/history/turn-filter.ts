@@ -3,7 +3,12 @@
 // TURN-FILTER-1. One turn must meet all conditions. Of several values of one key, one is enough.
 
 import { rules } from '../../services/loop-detector/rules.ts'
-import type { Cap, FailureClass, Rung, TurnOutcome } from '../../shared/contract/messages.ts'
+import type {
+  Cap,
+  FailureClass,
+  InterventionAction,
+  TurnOutcome,
+} from '../../shared/contract/messages.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { onOneLine } from '../../shared/lib/text-cut.ts'
 import { nearestName } from '../../shared/settings/nearest-name.ts'
@@ -23,8 +28,8 @@ export type WhereKey =
 /** A turn must match one value of each key. */
 export type Where = Map<WhereKey, Set<string>>
 
-/** The value of `intervention` for each rung. */
-const anyRung = 'any'
+/** The value of `intervention` for each action. */
+const anyAction = 'any'
 
 /** The keys. The type demands each symbol of the schema. */
 function everyOf<Symbol extends string>(symbols: Record<Symbol, true>): string[] {
@@ -52,7 +57,7 @@ const outcomes = everyOf<TurnOutcome | 'open'>({
   open: true,
 })
 const caps = everyOf<Cap>({ rounds: true, calls: true, wall: true, tokens: true })
-const rungs = everyOf<Rung>({ nudge: true, text_only: true, end: true })
+const actions = everyOf<InterventionAction>({ nudge: true, text_only: true, end: true })
 
 /**
  * `accepted`: null: any value. `of`: the values of a turn. `guard`: a guard that stopped a call.
@@ -77,23 +82,22 @@ const keys: Record<
   agent: { accepted: null, of: ({ agent }) => (agent === null ? [] : [agent]) },
   tenant: { accepted: null, of: ({ tenant }) => (tenant === null ? [] : [tenant]) },
   intervention: {
-    accepted: [anyRung, ...rungs],
-    of({ facts: { rungs } }) {
-      const found = Object.keys(rungs)
-      return found.length === 0 ? [] : [...found, anyRung]
+    accepted: [anyAction, ...actions],
+    of({ facts: { actions } }) {
+      const found = Object.keys(actions)
+      return found.length === 0 ? [] : [...found, anyAction]
     },
   },
   rule: {
     accepted: [...rules.map(({ name }) => name), 'guard'],
     of: ({ facts }) => Object.keys(facts.rules),
   },
-  guard: { accepted: null, of: ({ facts }) => Object.keys(facts.vetoes) },
+  guard: { accepted: null, of: ({ facts }) => Object.keys(facts.denials) },
   call: {
-    accepted: ['vetoed', 'rejected', 'allowed', 'pending'],
-    of({ facts: { vetoes, rejections, approvals } }) {
+    accepted: ['denied', 'allowed', 'pending'],
+    of({ facts: { denials, rejections, approvals } }) {
       return [
-        ...(Object.keys(vetoes).length > 0 ? ['vetoed'] : []),
-        ...(rejections > 0 ? ['rejected'] : []),
+        ...(Object.keys(denials).length > 0 || rejections > 0 ? ['denied'] : []),
         ...((approvals.allow ?? 0) > 0 ? ['allowed'] : []),
         ...((approvals.pending ?? 0) > 0 ? ['pending'] : []),
       ]

@@ -38,7 +38,7 @@ export function decide(
   }
   // The turn ends if the response to the last request has no text. If a cap required that request,
   // the turn ends as capped and names the cap (I3).
-  if (intervention?.rung === 'end' && !textOnly?.cap)
+  if (intervention?.action === 'end' && !textOnly?.cap)
     return end(failed(intervention.class ?? 'no_progress', intervention.reason))
   // Nothing but a call that the agent does not run. In the last request it is no answer.
   const isOnlyCall = response.textCalls?.held === 'tell'
@@ -61,7 +61,7 @@ export function decide(
 
   const text = intervention?.text || null
   if (step !== undefined) return atCap(step, text)
-  if (intervention?.rung === 'text_only')
+  if (intervention?.action === 'text_only')
     return request({
       callsLeft: 0,
       nudge: text,
@@ -98,9 +98,9 @@ function unfit(
   if (cap !== undefined) return end(capped({ cap, reason }))
   if (textOnly !== null || turn.outputRetries >= limits.outputRetriesMax)
     return end(failed('no_progress', reason))
-  const { rung, reason: detected = '', text = '' } = found.intervention ?? {}
+  const { action, reason: detected = '', text = '' } = found.intervention ?? {}
   const nudge = [text, outputNudge(problem)].filter((part) => part !== '').join('\n\n')
-  const isTextOnly = rung === 'text_only'
+  const isTextOnly = action === 'text_only'
   const request = {
     callsLeft: isTextOnly ? 0 : turn.allowance.caps.calls - turn.allowance.used.calls,
     nudge,

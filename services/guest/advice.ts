@@ -1,15 +1,15 @@
 // The advice for a guest's next request: the effect of a round that is over.
 //
-// GUEST-ADVICE-1. Rung and cap are advice: the front carries them out, and no rung ends a turn.
+// GUEST-ADVICE-1. InterventionAction and cap are advice: the front carries them out, and no action ends a turn.
 // GUEST-ADVICE-2. The advice is decided once, when its round is over. A repeated request gets the
 //     same one.
 
 import { promisesNeverRan } from '../../shared/contract/call/call-endings.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type {
+  AdviceAction,
   FailureClass,
   GuestAdvice,
-  GuestRung,
   Intervention,
   RefusedCall,
   RoundOutcome,
@@ -20,7 +20,7 @@ import { cancelled } from '../turn/endings.ts'
 
 export type Advice = Pick<
   GuestAdvice,
-  'round' | 'key' | 'rung' | 'text' | 'reason' | 'rule' | 'cap' | 'refused'
+  'round' | 'key' | 'action' | 'text' | 'reason' | 'rule' | 'cap' | 'refused'
 > & {
   /** The failure class of a turn that ends after it. */
   class: FailureClass | null
@@ -28,19 +28,19 @@ export type Advice = Pick<
 
 type Step = Omit<Advice, 'round' | 'key' | 'refused'>
 
-const nothing: Step = { rung: 'none', text: '', reason: '', rule: null, cap: null, class: null }
+const nothing: Step = { action: 'none', text: '', reason: '', rule: null, cap: null, class: null }
 
 export const noAdvice: Advice = { ...nothing, round: 0, key: '', refused: [] }
 
 /** An operator or a client has stopped the guest. */
 export const stopAdvice: Step = {
   ...nothing,
-  rung: 'end',
+  action: 'end',
   reason: cancelled.reason,
   class: cancelled.class,
 }
 
-const weights: Record<GuestRung, number> = { none: 0, nudge: 1, text_only: 2, end: 3 }
+const weights: Record<AdviceAction, number> = { none: 0, nudge: 1, text_only: 2, end: 3 }
 
 /**
  * The higher of the detector's intervention and the step for a reached cap. `last`: the advice
@@ -55,20 +55,20 @@ export function adviceFor(
   if (step === undefined) return wished
   const { cap, reason, nudge } = step
   const isLast = nudge === undefined || last.cap === cap
-  const rung = isLast ? 'end' : 'text_only'
-  if (weights[wished.rung] > weights[rung]) return { ...wished, cap }
+  const action = isLast ? 'end' : 'text_only'
+  if (weights[wished.action] > weights[action]) return { ...wished, cap }
   const text = [wished.text, nudge ?? ''].filter((part) => part !== '').join('\n\n')
   const { rule } = wished
-  return { rung, text: withinBounds(rung, text), reason, rule, cap, class: 'budget' }
+  return { action, text: withinBounds(action, text), reason, rule, cap, class: 'budget' }
 }
 
-function interventionStep({ rung, text, reason, rule, class: of }: Intervention): Step {
-  return { ...nothing, rung, text: withinBounds(rung, text), reason, rule, class: of }
+function interventionStep({ action, text, reason, rule, class: of }: Intervention): Step {
+  return { ...nothing, action, text: withinBounds(action, text), reason, rule, class: of }
 }
 
-/** The model makes no further response at the rung `end`, so it needs no text. */
-function withinBounds(rung: GuestRung, text: string): string {
-  return rung === 'end' ? '' : cutToBytes(text, limits.guestAdviceBytesMax)
+/** The model makes no further response at `end`, so it needs no text. */
+function withinBounds(action: AdviceAction, text: string): string {
+  return action === 'end' ? '' : cutToBytes(text, limits.guestAdviceBytesMax)
 }
 
 /** The calls that never ran. No other front may run them. */

@@ -24,7 +24,7 @@ const nothing = {
   turnKey: '',
   round: 0,
   key: '',
-  rung: 'none',
+  action: 'none',
   text: '',
   reason: '',
   rule: null,
@@ -46,7 +46,7 @@ export function advice(
   const { class: _, ...last } = turn.last
   const [turnKey = ''] = turn.names
   const own = { turn: turn.turn, turnKey, hidden: hiddenOf(turn) }
-  const stop = last.rung === 'end' ? {} : endBy(turn.stop)
+  const stop = last.action === 'end' ? {} : endBy(turn.stop)
   return answer({ conversation }, { ...nothing, ...last, ...stop, ...own, ...fields })
 }
 
@@ -62,12 +62,12 @@ export function adviceOfEnded(
     { conversation },
     stopped === ''
       ? { ...fields, unknown, over, ...endBy(stopOfTurn(policy.stops)) }
-      : { ...fields, rung: 'end', reason: stopped, cap, isOpen: false },
+      : { ...fields, action: 'end', reason: stopped, cap, isOpen: false },
   )
 }
 
 function endBy(stop: StopInForce | undefined): Partial<Fields> {
-  return stop === undefined ? {} : { rung: 'end', text: '', reason: stopReason(stop) }
+  return stop === undefined ? {} : { action: 'end', text: '', reason: stopReason(stop) }
 }
 
 /** The end of a turn that failed, for a front that awaits its outstanding round. */

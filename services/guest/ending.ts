@@ -26,9 +26,9 @@ export const endingReasons = {
 /** The end of a turn without a reply. Advice to end it is the reason, if there was one. */
 export function endingOf({ last, isCancelled, stop }: OpenTurn, reason: string): TurnEnding {
   const { cap } = last
-  if (last.rung !== 'end' && stop !== undefined)
+  if (last.action !== 'end' && stop !== undefined)
     return { ...failed('stopped', stopReason(stop)), cap }
-  if (last.rung !== 'end') return { ...cancelled, reason, cap }
+  if (last.action !== 'end') return { ...cancelled, reason, cap }
   if (isCancelled) return { ...cancelled, cap, stopped: last.reason }
   if (cap !== null) return stoppedAt({ cap, reason: last.reason })
   return failed(last.class ?? 'no_progress', last.reason)

@@ -14,7 +14,7 @@
 // GUEST-2. Records wait in order for the outstanding round, and the first of them reports its
 //     results at once (G2). One beyond the limits is dropped: `unknown` brings it back (G8).
 // GUEST-3. A turn's own names count first, then closed names, then the oldest round, if it is known
-//     (G3). Only a request opens an ended turn again. No rung ends a turn (G7).
+//     (G3). Only a request opens an ended turn again. No action ends a turn (G7).
 // GUEST-4. A unit ends or begins anew only by a `guest-carried` that counts: no record came after
 //     the one that led to it, or the unit is not open (G10). One is in flight at a time.
 // GUEST-5. A round whose guest has gone on waits for no result (G6). So no round stays outstanding
@@ -143,7 +143,7 @@ export const guest: Stage<Guest, In> = {
   due({ turn, carrying, idleSince }) {
     if (turn === undefined) return carrying ? undefined : idleSince + limits.conversationIdleMs
     if (turn.outstanding !== undefined) return latestOutcomeOf(turn.outstanding)
-    const idleMs = turn.last.rung === 'end' ? limits.guestEndedMs : limits.guestIdleMs
+    const idleMs = turn.last.action === 'end' ? limits.guestEndedMs : limits.guestIdleMs
     return Math.min(expiresAt(turn.allowance), turn.activeAt + idleMs)
   },
 

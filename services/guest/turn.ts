@@ -264,7 +264,7 @@ function callsLeftOf(
   { blocking }: GuestRound,
 ): number {
   if (!blocking) return limits.turnCallsMax
-  if (last.rung === 'text_only' || last.rung === 'end') return 0
+  if (last.action === 'text_only' || last.action === 'end') return 0
   return Math.max(0, caps.calls - used.calls)
 }
 
@@ -337,7 +337,7 @@ function reasonOf(status: Exclude<GuestResult['status'], 'unseen'>, text: string
       return errorLine(text) ?? 'it failed and said nothing'
     case 'skipped':
       return 'the agent did not run it'
-    case 'outcome_unknown':
+    case 'unknown':
       return 'the agent does not know its result'
   }
 }

@@ -10,7 +10,7 @@ export function withGuardInterventions(
   wishes: GuardWish[],
   round: number,
 ): Intervention | null {
-  if (wishes.length === 0 || intervention?.rung === 'end') return intervention
+  if (wishes.length === 0 || intervention?.action === 'end') return intervention
   const text = cutToBytes(
     wishes.map(({ text }) => text).join('\n\n'),
     limits.guardInterventionsBytesMax,
@@ -19,7 +19,7 @@ export function withGuardInterventions(
   const guards = wishes.map(({ guard }) => guard).join(', ')
   const reasons = wishes.map(({ guard, reason }) => `${guard}: ${reason}`).join('; ')
   return {
-    rung: 'nudge',
+    action: 'nudge',
     ordinary: false,
     rule: 'guard',
     ruleVersion: 1,

@@ -81,7 +81,7 @@ export function judge(memory: LoopMemory, evidence: RoundEvidence, policy: Polic
     if (wouldBe !== undefined) shadowed.push(wouldBe)
   }
   const intervention = weightiest(findings) ?? null
-  memory.textOnlyCause = intervention?.rung === 'text_only' ? intervention : null
+  memory.textOnlyCause = intervention?.action === 'text_only' ? intervention : null
   return { intervention, shadowed }
 }
 
@@ -117,7 +117,7 @@ function interventionBy<Memory>(
 }
 
 function interventionOf(rule: string, ruleVersion: number, finding: Finding): Intervention {
-  const ends = finding.rung === 'end'
+  const ends = finding.action === 'end'
   const key = shortened(finding.key, limits.reasonBytesMax)
   const reason = shortened(finding.reason, limits.reasonBytesMax)
   return {
@@ -138,7 +138,7 @@ export const noVisibleText = 'asked for an answer without tools, the model gave 
 function stillSilent(cause: Intervention, { round }: JudgedRound): Intervention {
   return {
     ...cause,
-    rung: 'end',
+    action: 'end',
     reason: shortened(`${noVisibleText}; before that ${cause.reason}`, limits.reasonBytesMax),
     text: '',
     class: 'no_progress',

@@ -1,20 +1,20 @@
 // The ladder: the consequences of a streak that goes on. First a nudge, then one round without
 // tools, then the end of the turn.
 //
-// LADDER-1. Each streak climbs independently: one rung for each matching round from its threshold
-//     on. A rule may ask for more rounds, or for a repeated call, before the next rung.
-// LADDER-2. No streak steps down. Real progress ends a streak and its rung, and a new turn ends
+// LADDER-1. Each streak climbs independently: one step for each matching round from its threshold
+//     on. A rule may ask for more rounds, or for a repeated call, before the next step.
+// LADDER-2. No streak steps down. Real progress ends a streak and its action, and a new turn ends
 //     all. A rule that leaves shadow starts at the bottom and keeps its counts.
 
 import { limits } from '../../shared/contract/limits.ts'
-import type { EvidenceRef, Rung } from '../../shared/contract/messages.ts'
+import type { EvidenceRef, InterventionAction } from '../../shared/contract/messages.ts'
 import { unreachable } from '../../shared/contract/stage.ts'
 import type { ShownCall } from '../../shared/model-texts/interventions.ts'
 import type { CallEvidence } from './evidence/evidence.ts'
 
 /** The memory of a repetition. */
 export type Streak = {
-  rung: Rung | 'none'
+  action: InterventionAction | 'none'
   /** The newest round that matched it. */
   round: number
   /** The newest calls that matched it, oldest first, bounded. */
@@ -23,7 +23,7 @@ export type Streak = {
 }
 
 export function emptyStreak(): Streak {
-  return { rung: 'none', round: 0, shown: [], evidence: [] }
+  return { action: 'none', round: 0, shown: [], evidence: [] }
 }
 
 /** Adds a matching call to the streak. */
@@ -40,14 +40,14 @@ export function roundsText(rounds: number): string {
   return rounds === 1 ? '1 round' : `${rounds} rounds`
 }
 
-/** Climbs one rung. The top is the end. */
-export function climb(streak: { rung: Rung | 'none' }): Rung {
-  streak.rung = above(streak.rung)
-  return streak.rung
+/** Climbs one step. The top is the end. */
+export function climb(streak: { action: InterventionAction | 'none' }): InterventionAction {
+  streak.action = above(streak.action)
+  return streak.action
 }
 
-function above(rung: Rung | 'none'): Rung {
-  switch (rung) {
+function above(action: InterventionAction | 'none'): InterventionAction {
+  switch (action) {
     case 'none':
       return 'nudge'
     case 'nudge':
@@ -56,17 +56,17 @@ function above(rung: Rung | 'none'): Rung {
     case 'end':
       return 'end'
     default:
-      return unreachable(rung)
+      return unreachable(action)
   }
 }
 
 /**
- * Puts all streaks of a rule at the bottom. `memory`: plain data in which each rung is called
- * `rung`.
+ * Puts all streaks of a rule at the bottom. `memory`: plain data in which each action is called
+ * `action`.
  */
 export function stepDown(memory: unknown): void {
   if (typeof memory !== 'object' || memory === null) return
-  if ('rung' in memory) memory.rung = 'none'
+  if ('action' in memory) memory.action = 'none'
   // Maps, sets and arrays alike.
   for (const part of Symbol.iterator in memory
     ? (memory as Iterable<unknown>)
@@ -74,17 +74,17 @@ export function stepDown(memory: unknown): void {
     stepDown(part)
 }
 
-const heights: Record<Rung, number> = { nudge: 1, text_only: 2, end: 3 }
+const heights: Record<InterventionAction, number> = { nudge: 1, text_only: 2, end: 3 }
 
 /**
- * The finding that decides the round: the highest rung, then a verdict before an ordinary reminder,
+ * The finding that decides the round: the strongest action, then a verdict before an ordinary reminder,
  * then the first one.
  */
-export function weightiest<F extends { rung: Rung; ordinary: boolean }>(
+export function weightiest<F extends { action: InterventionAction; ordinary: boolean }>(
   findings: F[],
 ): F | undefined {
   if (findings.length < 2) return findings[0] // nearly always
   return findings.toSorted(
-    (a, b) => heights[b.rung] - heights[a.rung] || Number(a.ordinary) - Number(b.ordinary),
+    (a, b) => heights[b.action] - heights[a.action] || Number(a.ordinary) - Number(b.ordinary),
   )[0]
 }

@@ -140,7 +140,7 @@ function onChecked(turn: Turn, checked: RoundChecked, time: Milliseconds): React
   const rejections = rejectionsToShow(turn.memory, checked)
   const decided = decidedOf(response.calls, rejections, callsLeft)
   const refused = decided
-    .filter(({ status }) => status === 'rejected')
+    .filter(({ status }) => status === 'denied')
     .map((result) => callRejected(checked, result))
   const reports = [modelAnswered(checked), ...refused]
   if (decided.length === response.calls.length)

@@ -72,7 +72,7 @@ function overBudget(ordinal: number, callsLeft: number): CallResult {
 }
 
 function rejectedResult({ ordinal, text, reason }: Rejection): CallResult {
-  return { ordinal, status: 'rejected', text, reason, durationMs: 0, contents: [], tokens: null }
+  return { ordinal, status: 'denied', text, reason, durationMs: 0, contents: [], tokens: null }
 }
 
 function skipped(ordinal: number, text: string, reason: string): CallResult {

@@ -3,7 +3,12 @@
 // To add one, write a file in rules/, add a line to rules.ts and run `make schemas`, which writes
 // its part of agent.schema.json and its row in docs/guides/policies.md.
 
-import type { EvidenceRef, FailureClass, Policy, Rung } from '../../shared/contract/messages.ts'
+import type {
+  EvidenceRef,
+  FailureClass,
+  InterventionAction,
+  Policy,
+} from '../../shared/contract/messages.ts'
 import type { ThresholdKey } from '../../shared/contract/thresholds.ts'
 import type { RoundEvidence } from './evidence/evidence.ts'
 import type { News } from './novelty/novelty.ts'
@@ -35,7 +40,7 @@ export type Rule<Memory> = {
   /** The key of its findings adds nothing to the sentence, so the report leaves it out. */
   readonly keyRepeatsSentence?: true
   /**
-   * Its memory at the beginning of a turn. Plain data, bounded (R7). A rung in it is called `rung`
+   * Its memory at the beginning of a turn. Plain data, bounded (R7). A action in it is called `action`
    * (stepDown in ladder.ts).
    */
   initial(): Memory
@@ -48,13 +53,13 @@ export type Rule<Memory> = {
 
 /** An intervention without its rule. */
 export type Finding = {
-  rung: Rung
+  action: InterventionAction
   ordinary: boolean
   /** The loop key, readable. */
   key: string
   /** For people: the repetition and its count. */
   reason: string
-  /** For the model, at the top of the next request. Not used at the rung `end`. */
+  /** For the model, at the top of the next request. Not used at `end`. */
   text: string
   /** The class of the turn, if this ends it. */
   class: FailureClass

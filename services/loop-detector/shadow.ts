@@ -1,8 +1,8 @@
 // Rules in shadow: they judge as usual. Their interventions are reported, not applied.
 //
-// SHADOW-1. A rule in shadow reports only the rungs it would reach in this turn. After its round
+// SHADOW-1. A rule in shadow reports only the actions it would reach in this turn. After its round
 //     without tools only the end can follow, and nothing after that.
-// SHADOW-2. It hides no other rule, and no other rule hides it. Each has its own memory, rungs and
+// SHADOW-2. It hides no other rule, and no other rule hides it. Each has its own memory, actions and
 //     reports.
 // SHADOW-3. A rule that enforces again starts each streak at the bottom, because the model read
 //     none of the reports.
@@ -10,7 +10,7 @@
 import type { Intervention, Policy } from '../../shared/contract/messages.ts'
 
 /**
- * By rule in shadow in the last round: the highest rung it would have reached. Plain data, at most
+ * By rule in shadow in the last round: the strongest action it would have reached. Plain data, at most
  * one entry a rule.
  */
 export type Shadows = Map<string, { reached: Intervention; round: number } | 'nothing'>
@@ -33,7 +33,7 @@ export function shadowIntervention(
   const wouldBe = before === 'nothing' ? finding : further(before, finding, round, silent)
   shadows.set(
     rule,
-    wouldBe === undefined || wouldBe.rung === 'nudge' ? before : { reached: wouldBe, round },
+    wouldBe === undefined || wouldBe.action === 'nudge' ? before : { reached: wouldBe, round },
   )
   return wouldBe
 }
@@ -44,7 +44,7 @@ function further(
   round: number,
   silent: ((cause: Intervention) => Intervention) | undefined,
 ): Intervention | undefined {
-  if (reached.rung === 'end') return undefined
+  if (reached.action === 'end') return undefined
   if (silent !== undefined && reachedIn === round - 1) return silent(reached)
-  return finding?.rung === 'end' ? finding : undefined
+  return finding?.action === 'end' ? finding : undefined
 }

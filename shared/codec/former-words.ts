@@ -5,5 +5,6 @@ export const formerWords: Record<string, Record<string, string>> = {
   'weir.VerdictKind': { pass: 'allow', reject: 'deny' },
   'weir.ApprovalAnswer': { approve: 'allow', reject: 'deny' },
   'weir.ApprovalOutcome': { approved: 'allow', rejected: 'deny' },
+  'weir.ResultStatus': { rejected: 'denied', vetoed: 'denied', outcome_unknown: 'unknown' },
   'weir.GuardSilence': { reject: 'deny' },
 }

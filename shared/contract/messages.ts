@@ -743,7 +743,7 @@ export type GuestAdvice = {
   /** the key of that round; empty: none */
   key: string
   /** the advice */
-  rung: GuestRung
+  action: AdviceAction
   /** the text for the model in the next request; empty at none and end */
   text: string
   /** the reason, for people; empty at none */
@@ -1652,6 +1652,12 @@ export type VerdictsRequested = {
   round: number
 }
 
+/**
+ * The advice for the next request of a guest. `none`: nothing to do. The others are those of the
+ * ladder. A reader that does not know a newer symbol reads the default, the most cautious one.
+ */
+export type AdviceAction = 'none' | 'nudge' | 'text_only' | 'end'
+
 /** The settings of an agent that a user's message carries. */
 export type AgentSettings = {
   /** the text for the user if a turn ends without an answer */
@@ -2112,18 +2118,11 @@ export type GuestResult = {
 }
 
 /**
- * The way a call of a guest ended, as its front reports it. `skipped`: it never ran.
- * `outcome_unknown`: it may have run, or may still take effect. `unseen`: the guest has gone on
- * without its result. A reader that does not know a newer symbol reads the default, the most
- * cautious one.
+ * The way a call of a guest ended, as its front reports it. `skipped`: it never ran. `unknown`: it
+ * may have run, or may still take effect. `unseen`: the guest has gone on without its result. A
+ * reader that does not know a newer symbol reads the default, the most cautious one.
  */
-export type GuestResultStatus = 'ok' | 'error' | 'skipped' | 'outcome_unknown' | 'unseen'
-
-/**
- * The advice for the next request of a guest. `none`: nothing to do. The others are those of the
- * ladder. A reader that does not know a newer symbol reads the default, the most cautious one.
- */
-export type GuestRung = 'none' | 'nudge' | 'text_only' | 'end'
+export type GuestResultStatus = 'ok' | 'error' | 'skipped' | 'unknown' | 'unseen'
 
 /**
  * The decision on a guest's call. `pending`: guards have not decided yet. A reader that does not
@@ -2151,7 +2150,7 @@ export type InputAnswer = 'accept' | 'decline' | 'cancel'
  */
 export type Intervention = {
   /** the action */
-  rung: Rung
+  action: InterventionAction
   /**
    * whether it is only a usual reminder, such as the nudge after an empty response; false: the
    * model loops
@@ -2165,13 +2164,20 @@ export type Intervention = {
   key: string
   /** the reason, for people */
   reason: string
-  /** the text for the model in the next request; empty at the rung end */
+  /** the text for the model in the next request; empty at end */
   text: string
-  /** the failure class of the turn, at the rung end; null at other rungs */
+  /** the failure class of the turn, at end; null at other actions */
   class: FailureClass | null
   /** the evidence */
   evidence: EvidenceRef[]
 }
+
+/**
+ * The action of the ladder. `nudge`: a text in the next request. `text_only`: one round without
+ * tools. `end`: the end of the turn. A reader that does not know a newer symbol reads the default,
+ * the most cautious one.
+ */
+export type InterventionAction = 'nudge' | 'text_only' | 'end'
 
 /** A round of a guest that the log knows. */
 export type KnownRound = {
@@ -2469,19 +2475,18 @@ export type Response = {
 }
 
 /**
- * The way a call ended (R5). `ok`, `error`, `timed_out`: it ran. `rejected`, `vetoed`, `skipped`:
- * it never ran in any try. `outcome_unknown`: it may have run, or may still take effect. `unseen`:
- * a guest ran it, and nobody saw its end. A reader that does not know a newer symbol reads the
- * default, the most cautious one.
+ * The way a call ended (R5). `ok`, `error`, `timed_out`: it ran. `denied`, `skipped`: it never ran
+ * in any try. `unknown`: it may have run, or may still take effect. `unseen`: a guest ran it, and
+ * nobody saw its end. A reader that does not know a newer symbol reads the default, the most
+ * cautious one.
  */
 export type ResultStatus =
   | 'ok'
   | 'error'
-  | 'rejected'
-  | 'vetoed'
+  | 'denied'
   | 'timed_out'
   | 'skipped'
-  | 'outcome_unknown'
+  | 'unknown'
   | 'unseen'
 
 /** The reason why a round has no response. */
@@ -2491,13 +2496,6 @@ export type RoundFailure = {
   /** the cause, for people and for the turn's end */
   reason: string
 }
-
-/**
- * The rung of the ladder. `nudge`: a text in the next request. `text_only`: one round without
- * tools. `end`: the end of the turn. A reader that does not know a newer symbol reads the default,
- * the most cautious one.
- */
-export type Rung = 'nudge' | 'text_only' | 'end'
 
 /**
  * The reason why the model stopped, in one vocabulary for all providers. `cut`: the stream ended

@@ -143,7 +143,7 @@ function refused(
     template == null
       ? wrongArguments(asSentence(found), shownSent).join('\n')
       : filledTemplate(template, { problems: found, accepted: '', sent: shownSent, tool })
-  return { status: 'rejected', text, reason: shortened(found, limits.reasonBytesMax) }
+  return { status: 'denied', text, reason: shortened(found, limits.reasonBytesMax) }
 }
 
 const problemsBytesMax = 1_024

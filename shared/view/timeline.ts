@@ -14,12 +14,12 @@ import type {
   FailureClass,
   GuardMode,
   GuardSilence,
+  InterventionAction,
   PersonIdentity,
   RejectionCode,
   Repair,
   ResultStatus,
   RoundFailure,
-  Rung,
   Stop,
   TextCalls,
   TextCallsMode,
@@ -107,7 +107,7 @@ export type TurnTimeline = {
   rounds: RoundTimeline[]
   /** The time of the request to cancel it. */
   cancelRequestedAt: Milliseconds | null
-  /** Interventions, vetoes, rejections and waits, counted. */
+  /** Interventions, denials, rejections and waits, counted. */
   facts: TurnFacts
   /** Failures inside Weir that ended it. */
   failures: { at: Milliseconds; stage: string; reason: string }[]
@@ -337,7 +337,7 @@ export type HintsTimeline = {
 
 export type InterventionTimeline = {
   at: Milliseconds
-  rung: Rung
+  action: InterventionAction
   /** A usual reminder, for an empty response. The model does not loop. */
   ordinary: boolean
   rule: string

@@ -1,15 +1,16 @@
-// The facts about a turn that people look for: interventions, vetoes, rejections and waits. A fold of
+// The facts about a turn that people look for: interventions, denials, rejections and waits. A fold of
 // the turn's activity, in any order, for all commands that show or select turns.
 // TURN-FACTS-1. A record counts once, however often it was delivered.
 // TURN-FACTS-2. Only effects count: no rule in shadow, and no usual reminder for an empty response.
 
+import { isDeniedByGuard } from '../contract/call/denial.ts'
 import { approvalGuard, withdrawnCode } from '../contract/guard/approval-guard.ts'
 import type {
   ApprovalOutcome,
   CallVerdict,
+  InterventionAction,
   InterventionRaised,
   Message,
-  Rung,
 } from '../contract/messages.ts'
 import type { Milliseconds } from '../lib/clock.ts'
 
@@ -17,10 +18,10 @@ import type { Milliseconds } from '../lib/clock.ts'
 export type TurnFacts = {
   /** The number of interventions by rule; `guard`: of guards. The conversation acted on each. */
   rules: Record<string, number>
-  /** The same interventions by rung. */
-  rungs: Partial<Record<Rung, number>>
+  /** The same interventions by action. */
+  actions: Partial<Record<InterventionAction, number>>
   /** The number of calls that a guard stopped, by guard. `approval`: by a person, or for lack of one. */
-  vetoes: Record<string, number>
+  denials: Record<string, number>
   /** The number of calls that were rejected: by the validator, or by a check before their start. */
   rejections: number
   /** The number of calls that waited for a person, by outcome. pending: it still waits. */
@@ -33,8 +34,8 @@ export type TurnFacts = {
 
 /** Effects by place in the turn, so a repeated record changes nothing (TURN-FACTS-1). */
 export type FactFold = {
-  interventions: Map<string, { rule: string; rung: Rung }>
-  vetoes: Map<string, string>
+  interventions: Map<string, { rule: string; action: InterventionAction }>
+  denials: Map<string, string>
   rejections: Set<string>
   approvals: Map<string, { outcome: ApprovalOutcome | 'pending'; round: number; waitedMs: number }>
   unjudged: Map<string, { kind: string; count: number }>
@@ -43,7 +44,7 @@ export type FactFold = {
 export function beginFacts(): FactFold {
   return {
     interventions: new Map(),
-    vetoes: new Map(),
+    denials: new Map(),
     rejections: new Set(),
     approvals: new Map(),
     unjudged: new Map(),
@@ -54,20 +55,22 @@ export function beginFacts(): FactFold {
 export function addFact(facts: FactFold, message: Message): void {
   switch (message.type) {
     case 'intervention-raised': {
-      const { rule, rung } = message.intervention
-      if (isEffective(message)) facts.interventions.set(`${message.round}/${rule}`, { rule, rung })
+      const { rule, action } = message.intervention
+      if (isEffective(message))
+        facts.interventions.set(`${message.round}/${rule}`, { rule, action })
       return
     }
     case 'guard-verdict-given':
       for (const { ordinal, verdict, code } of message.verdicts)
         if (isRefusal({ verdict, code }))
-          addVeto(facts, `${message.round}/${ordinal}`, message.guard)
+          addDenial(facts, `${message.round}/${ordinal}`, message.guard)
       return
     case 'call-rejected':
       facts.rejections.add(`${message.round}/${message.ordinal}`)
       return
     case 'call-finished':
-      if (message.status === 'rejected') facts.rejections.add(`${message.round}/${message.ordinal}`)
+      if (message.status === 'denied' && !isDeniedByGuard(message))
+        facts.rejections.add(`${message.round}/${message.ordinal}`)
       return
     case 'approval-pending':
       for (const { ordinal, id } of message.calls) {
@@ -100,18 +103,18 @@ export function isRefusal({ verdict, code }: Pick<CallVerdict, 'verdict' | 'code
 
 /** Whether an intervention ended the turn, or forbade it further calls. */
 export function isStopped({ interventions }: FactFold): boolean {
-  return [...interventions.values()].some(({ rung }) => rung !== 'nudge')
+  return [...interventions.values()].some(({ action }) => action !== 'nudge')
 }
 
 /** One guard stops a call. If two rejected it, a named guard explains more than a person's silence. */
-function addVeto({ vetoes }: FactFold, place: string, guard: string): void {
-  const known = vetoes.get(place)
-  if (known === undefined || known === approvalGuard) vetoes.set(place, guard)
+function addDenial({ denials }: FactFold, place: string, guard: string): void {
+  const known = denials.get(place)
+  if (known === undefined || known === approvalGuard) denials.set(place, guard)
 }
 
 export function factsOf({
   interventions,
-  vetoes,
+  denials,
   rejections,
   approvals,
   unjudged,
@@ -121,8 +124,8 @@ export function factsOf({
     longest.set(round, Math.max(waitedMs, longest.get(round) ?? 0))
   return {
     rules: tally([...interventions.values()].map(({ rule }) => rule)),
-    rungs: tally([...interventions.values()].map(({ rung }) => rung)),
-    vetoes: tally([...vetoes.values()]),
+    actions: tally([...interventions.values()].map(({ action }) => action)),
+    denials: tally([...denials.values()]),
     rejections: rejections.size,
     approvals: tally([...approvals.values()].map(({ outcome }) => outcome)),
     approvalMs: [...longest.values()].reduce((sum, ms) => sum + ms, 0),
@@ -134,8 +137,8 @@ export function factsOf({
 export function sumOfFacts(all: readonly TurnFacts[]): TurnFacts {
   return {
     rules: sumOf(all.map(({ rules }) => rules)),
-    rungs: sumOf(all.map(({ rungs }) => rungs)),
-    vetoes: sumOf(all.map(({ vetoes }) => vetoes)),
+    actions: sumOf(all.map(({ actions }) => actions)),
+    denials: sumOf(all.map(({ denials }) => denials)),
     rejections: all.reduce((sum, { rejections }) => sum + rejections, 0),
     approvals: sumOf(all.map(({ approvals }) => approvals)),
     approvalMs: all.reduce((sum, { approvalMs }) => sum + approvalMs, 0),

@@ -164,7 +164,8 @@ function addTurnRecord(view: TurnView, message: Message, at: Milliseconds): void
       view.failures.push({ at, stage: message.stage, reason: message.reason })
       return
     case 'guest-advice':
-      if (message.rung === 'end' && at >= (view.endedBy?.at ?? 0)) view.endedBy = { ...message, at }
+      if (message.action === 'end' && at >= (view.endedBy?.at ?? 0))
+        view.endedBy = { ...message, at }
       return
     case 'turn-finished':
       view.messageId ??= message.messageId

@@ -118,7 +118,7 @@ export async function openWeir({
       })) {
         const entry = decode(value as Uint8Array)
         if (entry.type === 'history-entry')
-          unknown += entry.results.filter(({ status }) => status === 'outcome_unknown').length
+          unknown += entry.results.filter(({ status }) => status === 'unknown').length
       }
     return unknown
   }

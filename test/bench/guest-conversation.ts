@@ -1,11 +1,11 @@
 // A guest with a growing history, in memory: each round has one call with other arguments, so no rule
 // of the loop-detector fires, and a result of 2 KiB.
 
-import type { Guard, GuestRequest } from '../../client/guard/guest-conversation.ts'
+import type { GuardSession, GuestRequest } from '../../client/guard/guest-conversation.ts'
 import { responseMs } from './guest-times.ts'
 
 /** Its conversations. */
-type Front = Pick<Guard, 'conversation'>
+type Front = Pick<GuardSession, 'conversation'>
 
 const input = (n: number) => ({ command: `show file-${n}.ts` })
 const result = 'x'.repeat(2_048)
@@ -47,8 +47,8 @@ export async function playGuest(guard: Front, id: string, rounds: number): Promi
     const answer = { type: 'message', role: 'assistant', content, stop_reason: 'tool_use' }
     times.before.push(
       await responseMs(async () => {
-        const { judged, rung } = await conversation.beforeModel(request)
-        if (!judged || rung !== 'none') throw new Error(`round ${n}: judged ${judged}, ${rung}`)
+        const { judged, action } = await conversation.beforeModel(request)
+        if (!judged || action !== 'none') throw new Error(`round ${n}: judged ${judged}, ${action}`)
       }),
     )
     times.after.push(

@@ -40,7 +40,7 @@ export async function openClient({
         for (const { value } of await bus.list({ topic, partition, prefix: '', upToNow: true })) {
           const entry = decode(value as Uint8Array)
           if (entry.type === 'history-entry')
-            unknown += entry.results.filter(({ status }) => status === 'outcome_unknown').length
+            unknown += entry.results.filter(({ status }) => status === 'unknown').length
         }
       }
       return unknown

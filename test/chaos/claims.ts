@@ -172,7 +172,7 @@ function clear(turn: Turn, message: RoundCleared, time: number, at: string): Ope
       known ??
       (turn.cancelled || time >= message.expiresAt ? 'skipped' : undefined) ??
       stopStatus(message, call.name) ??
-      (isUnable ? 'rejected' : undefined)
+      (isUnable ? 'denied' : undefined)
     const guards = ending === undefined ? guardsOf(message, call.name, time) : []
     return {
       key: callKey(message, call.ordinal),
@@ -217,21 +217,21 @@ function cancel(turn: Turn): void {
   for (const call of turn.calls) {
     call.awaited = undefined
     if (call.phase.kind === 'waiting') end(call, 'skipped')
-    if (call.phase.kind === 'ready') end(call, call.phase.lapsed ? 'outcome_unknown' : 'skipped')
+    if (call.phase.kind === 'ready') end(call, call.phase.lapsed ? 'unknown' : 'skipped')
     if (call.phase.kind === 'claimed') call.phase.cancelled = true
   }
 }
 
 /** A call that has not been claimed never starts. At `now` a claimed one is to be stopped. */
 function stop(turn: Turn | undefined, { round, ordinals, stop }: CallsStopped): void {
-  const never = stop.scope === 'tool' ? 'rejected' : 'skipped'
+  const never = stop.scope === 'tool' ? 'denied' : 'skipped'
   for (const call of turn?.calls ?? []) {
     if (call.round !== round || !ordinals.includes(call.ordinal)) continue
     call.isStopped = true
     const { phase } = call
     if (phase.kind === 'waiting' || phase.kind === 'ready') {
       call.awaited = undefined
-      end(call, phase.kind === 'ready' && phase.lapsed ? 'outcome_unknown' : never)
+      end(call, phase.kind === 'ready' && phase.lapsed ? 'unknown' : never)
     } else if (phase.kind === 'claimed' && stop.mode === 'now' && !phase.cancelled) {
       phase.cancelled = true
       phase.never = never
@@ -243,7 +243,7 @@ function stop(turn: Turn | undefined, { round, ordinals, stop }: CallsStopped): 
 function stopStatus({ policy }: RoundCleared, tool: string): ResultStatus | undefined {
   const stops = policy.stops ?? []
   if (stops.some(({ scope }) => scope !== 'tool')) return 'skipped'
-  return stops.some(({ name }) => name === tool) ? 'rejected' : undefined
+  return stops.some(({ name }) => name === tool) ? 'denied' : undefined
 }
 
 function claim(turn: Turn | undefined, record: LoggedMessage<'claim'>, time: number): void {
@@ -270,7 +270,7 @@ function conclude(turn: Turn | undefined, message: Outcome, time: number): void 
   const { result } = message
   if (result === null) {
     claim.end = { kind: 'given back', time }
-    if (cancelled || time >= call.expiresAt) end(call, lapsed ? 'outcome_unknown' : never)
+    if (cancelled || time >= call.expiresAt) end(call, lapsed ? 'unknown' : never)
     else call.phase = { kind: 'ready', try: claim.try + 1, lapsed }
     return
   }
@@ -281,14 +281,14 @@ function conclude(turn: Turn | undefined, message: Outcome, time: number): void 
     text: result.text,
     time,
   }
-  end(call, lapsed && neverRan.has(result.status) ? 'outcome_unknown' : result.status)
+  end(call, lapsed && neverRan.has(result.status) ? 'unknown' : result.status)
 }
 
 function look(turn: Turn | undefined, time: number): void {
   for (const call of turn?.calls ?? []) {
     const { phase } = call
     if (phase.kind === 'ready' && time >= call.expiresAt)
-      end(call, phase.lapsed ? 'outcome_unknown' : 'skipped')
+      end(call, phase.lapsed ? 'unknown' : 'skipped')
     if (phase.kind !== 'claimed' || time < phase.claim.time + call.deadlineMs) continue
     lapseClaim(call, phase, time)
   }
@@ -307,7 +307,7 @@ function lapseClaim(call: OpenCall, phase: ClaimedPhase, time: number): void {
   const isAgain =
     call.idempotent && phase.claim.try < call.toolTries && !phase.cancelled && time < call.expiresAt
   if (isAgain) call.phase = { kind: 'ready', try: phase.claim.try + 1, lapsed: true }
-  else end(call, 'outcome_unknown')
+  else end(call, 'unknown')
 }
 
 function find(turn: Turn | undefined, of: Pick<Claim, 'round' | 'ordinal'>): OpenCall | undefined {
@@ -321,7 +321,6 @@ function end(call: OpenCall, status: ResultStatus): void {
 
 /** Statuses that promise that a call never ran in any try. */
 export const neverRan: ReadonlySet<ResultStatus> = new Set<MessageOf<'call-finished'>['status']>([
-  'rejected',
-  'vetoed',
+  'denied',
   'skipped',
 ])

@@ -4,8 +4,8 @@
 // Weir but none of its code: code under test cannot be its own judge.
 
 import type {
+  AdviceAction,
   ApprovalAnswer,
-  GuestRung,
   Message,
   MessageOf,
   MessageType,
@@ -118,7 +118,7 @@ export type GuestAsked = {
   conversation: string
   turn: number
   round: number
-  rung: GuestRung
+  action: AdviceAction
   judged: boolean
   isStubborn: boolean
 }

@@ -73,7 +73,7 @@ const violations: [name: string, plant: (evidence: Evidence) => void, expected: 
   [
     'a veto that no guard gave',
     (e) => Object.assign(verdictsOf(e, 'rounds-cleared')[1]!, { verdict: 'allow' }),
-    'and no guard rejected it',
+    'and no guard denied it',
   ],
   [
     'a veto that names another guard',

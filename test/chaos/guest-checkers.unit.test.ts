@@ -31,7 +31,7 @@ const verdict = (...verdicts: string[]) => ({
 })
 const results = [
   { ordinal: 0, status: 'ok', text: 'did a', reason: '' },
-  { ordinal: 1, status: 'vetoed', text: 'no', reason: '' },
+  { ordinal: 1, status: 'denied', text: 'no', reason: '' },
 ]
 
 const lines: Line[] = [
@@ -61,18 +61,18 @@ const lines: Line[] = [
   ['activity', 120, { type: 'turn-finished', conversation, turn: 0 }, 'guest/0/3/0'],
 ]
 
-const rungs: GuestAsked['rung'][] = ['none', 'none', 'none', 'nudge', 'text_only', 'end']
+const actions: GuestAsked['action'][] = ['none', 'none', 'none', 'nudge', 'text_only', 'end']
 
 function soundGuests(): Evidence {
   return {
     ...evidenceOf(lines, []),
     guests: {
       runs: [{ conversation, mark: 'a', at: 107, text: 'did a' }],
-      asked: rungs.map((rung, at) => ({
+      asked: actions.map((action, at) => ({
         conversation: 'g0-1',
         turn: 1,
         round: at + 1,
-        rung,
+        action,
         judged: true,
         isStubborn: true,
       })),
@@ -174,12 +174,12 @@ const violations: [name: string, plant: (evidence: Evidence) => void, expected: 
   ],
   [
     'advice that becomes weaker',
-    (e) => Object.assign(asked(e, 4), { rung: 'none' }),
+    (e) => Object.assign(asked(e, 4), { action: 'none' }),
     'has the advice none after nudge',
   ],
   [
     'a loop that goes on',
-    (e) => Object.assign(asked(e, 5), { rung: 'text_only' }),
+    (e) => Object.assign(asked(e, 5), { action: 'text_only' }),
     'goes on after 5 equal failures',
   ],
 ]
@@ -203,7 +203,7 @@ describe('the checkers of guests', () => {
 
   it('expect no order of advice that did not come in time', () => {
     const evidence = soundGuests()
-    Object.assign(asked(evidence, 4), { rung: 'none', judged: false })
+    Object.assign(asked(evidence, 4), { action: 'none', judged: false })
     expect(check(evidence)).toEqual([])
   })
 })

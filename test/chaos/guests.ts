@@ -93,10 +93,10 @@ export function startGuests({ fronts, random, clients }: GuestsOptions): GuestLo
       const body = { messages: [...messages], tools: [tool], max_tokens: 1_000 }
       const request = { conversation, format: 'anthropic', body }
       const advice = (await post('before-model', request, dice)) as Advice | undefined
-      const { rung, judged } = advice ?? { rung: 'none', judged: false }
-      asked.push({ conversation, turn, round, rung, judged, isStubborn })
-      if (rung === 'end') break
-      const isLast = round >= rounds || (rung === 'text_only' && !isStubborn)
+      const { action, judged } = advice ?? { action: 'none', judged: false }
+      asked.push({ conversation, turn, round, action, judged, isStubborn })
+      if (action === 'end') break
+      const isLast = round >= rounds || (action === 'text_only' && !isStubborn)
       const calls = isLast ? [] : callsOf({ conversation, turn, round, dice, isStubborn })
       const content = calls.length === 0 ? [{ type: 'text', text: 'Done.' }] : calls.map(blockOf)
       messages.push({ role: 'assistant', content })

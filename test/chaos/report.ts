@@ -98,7 +98,7 @@ function guestLine(evidence: Evidence, { guestRepeats }: RunFacts): string {
   const { runs, asked } = evidence.guests
   const outcomes = recordsOf(evidence, 'round-outcome').filter(isGuestRecord)
   const results = outcomes.flatMap(({ message }) => message.results.map(({ status }) => status))
-  const advice = asked.map(({ rung, judged }) => (judged ? rung : 'unjudged'))
+  const advice = asked.map(({ action, judged }) => (judged ? action : 'unjudged'))
   return `guests: ${asked.length} requests (${tally(advice)}), ${outcomes.length} rounds, calls: ${tally(results)}; ran: ${runs.length}, requests sent again: ${guestRepeats}`
 }
 

@@ -55,7 +55,7 @@ const results = [
   { ordinal: 1, status: 'ok', text: '{"start":"s1"}', reason: '', durationMs: 5 },
   {
     ordinal: 2,
-    status: 'vetoed',
+    status: 'denied',
     reason: 'vetoed by guard ledger: risk',
     durationMs: 0,
     text: `Tool call vetoed before execution: the guard "ledger" says: ${text}`,

@@ -21,7 +21,7 @@ const calls = ['pay', 'look', 'pay'].map((name, ordinal) => ({
   raw: `{"n":"${ordinal}"}`,
   problem: null,
 }))
-const rejected = { ordinal: 2, status: 'rejected', text: 'no', reason: 'no', durationMs: 0 }
+const rejected = { ordinal: 2, status: 'denied', text: 'no', reason: 'no', durationMs: 0 }
 const paid = { ordinal: 0, status: 'ok', text: '{"start":"s0"}', reason: '', durationMs: 5 }
 const looked = { ordinal: 1, status: 'ok', text: '{"start":"s1"}', reason: '', durationMs: 5 }
 const response = { text: '', calls }
@@ -105,7 +105,7 @@ const lost: Line[] = [
     [
       {
         ordinal: 0,
-        status: 'outcome_unknown',
+        status: 'unknown',
         text: 'nobody knows',
         reason: 'no result in time',
         durationMs: 0,

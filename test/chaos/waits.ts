@@ -37,7 +37,7 @@ export type Waiting = {
 }
 
 /** The end of a wait: the call may run, or never will. */
-export type WaitEnd = 'passed' | 'vetoed' | 'skipped'
+export type WaitEnd = 'passed' | 'denied' | 'skipped'
 
 type End<Call> = (call: Call, how: WaitEnd) => void
 
@@ -141,7 +141,7 @@ function applyVerdict<Call extends Waiting>(
   if (call.awaited === undefined) return
   call.counted.push(counted)
   const awaited = call.awaited.filter(({ name }) => name !== counted.guard)
-  const how = counted.verdict === 'deny' ? 'vetoed' : awaited.length === 0 ? 'passed' : undefined
+  const how = counted.verdict === 'deny' ? 'denied' : awaited.length === 0 ? 'passed' : undefined
   call.awaited = how === undefined ? awaited : undefined
   if (how !== undefined) end(call, how)
 }

@@ -204,7 +204,7 @@ describe('a cancelled turn', () => {
       if (event.type === 'tool-started') stop.abort()
     }
     expect(typesOf(events).slice(-2)).toEqual(['call-finished', 'turn-finished'])
-    expect(events.at(-2)).toMatchObject({ status: 'outcome_unknown' })
+    expect(events.at(-2)).toMatchObject({ status: 'unknown' })
     expect(await turn.finished).toMatchObject({
       outcome: 'cancelled',
       reply: 'This is the fallback.',

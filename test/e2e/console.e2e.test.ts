@@ -653,8 +653,8 @@ withBrowser('the console', () => {
       money: { usd: 12_300_000, requests: 1, unpriced: 0, prices: ['1'] },
       facts: {
         rules: {},
-        rungs: {},
-        vetoes: {},
+        actions: {},
+        denials: {},
         rejections: 0,
         approvals: {},
         approvalMs: 0,

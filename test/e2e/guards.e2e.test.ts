@@ -82,7 +82,7 @@ describe('a guard', () => {
         'call-finished',
       ])
       expect(activity.filter(({ type }) => type === 'call-finished')).toMatchObject([
-        { ordinal: 1, status: 'vetoed', reason: 'vetoed by guard no-removal: removes' },
+        { ordinal: 1, status: 'denied', reason: 'vetoed by guard no-removal: removes' },
         { ordinal: 0, status: 'ok' },
       ])
       expect(JSON.stringify(pipeline.server.requests[1])).toContain(
@@ -131,7 +131,7 @@ describe('a guard', () => {
       await (await start(pipeline, [silent], 'enforce')).close()
       const { activity } = await pipeline.ask('first')
       expect(activity.find(({ type }) => type === 'call-finished')).toMatchObject({
-        status: 'vetoed',
+        status: 'denied',
         reason: 'vetoed by guard no-removal: guard.silent',
       })
       await (

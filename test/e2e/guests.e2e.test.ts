@@ -22,13 +22,15 @@ const failure = { status: 'error', text: 'exec failed: ENOENT: no such file or d
 it('gives a guest in incident I1 a nudge, a text-only round and the end, and runs no tool of it', async () => {
   await withPipeline({ model: script() }, async (pipeline) => {
     const front = openFront(pipeline)
-    const rungs: string[] = []
+    const actions: string[] = []
     const keys: string[] = []
     for (let n = 1; n <= 6; n++) {
       await front.write(
         request(`r${n}`, keys, { results: keys.slice(-1).map((key) => result(key, failure)) }),
       )
-      rungs.push((await front.read('guest-advice', ({ requestId }) => requestId === `r${n}`)).rung)
+      actions.push(
+        (await front.read('guest-advice', ({ requestId }) => requestId === `r${n}`)).action,
+      )
       const key = `a.${n}`
       keys.push(key)
       await front.write(round(key))
@@ -37,7 +39,7 @@ it('gives a guest in incident I1 a nudge, a text-only round and the end, and run
       const verdicts = await front.read('guest-verdicts', (is) => is.round === started.round)
       expect(verdicts.calls[0]?.verdict).toBe('allow')
     }
-    expect(rungs).toEqual(['none', 'none', 'none', 'nudge', 'text_only', 'end'])
+    expect(actions).toEqual(['none', 'none', 'none', 'nudge', 'text_only', 'end'])
     expect(await pipeline.starts()).toEqual([])
     expect(await pipeline.records('dead-letters')).toEqual([])
   })
@@ -60,7 +62,7 @@ it('stops a guest by a cancel of a client, and keeps its own agents apart', asyn
     await front.write(request('r1'))
     await front.read('guest-advice', ({ requestId }) => requestId === 'r1')
     await pipeline.edge.cancel({ conversation, messageId: 'u1' })
-    await front.read('guest-advice', ({ rung }) => rung === 'end')
+    await front.read('guest-advice', ({ action }) => action === 'end')
     const { finished } = await pipeline.ask('hello')
     expect(finished.outcome).toBe('answered')
     const refused = await pipeline.ask('hello', { conversation: 'guest:x:1', messageId: 'm2' })

@@ -144,7 +144,7 @@ describe('weir inspect', () => {
           raw: '{}',
           verdict: { kind: 'rejected', code: 'schema' },
           tries: [],
-          result: { status: 'rejected' },
+          result: { status: 'denied' },
         },
       ],
     })

@@ -124,7 +124,7 @@ describe('weir guard over Kafka', () => {
           })
           const { activity } = await ask('first')
           expect(activity.find(({ type }) => type === 'call-finished')).toMatchObject({
-            status: 'vetoed',
+            status: 'denied',
           })
           expect(await starts()).toEqual([])
           const metrics = await guard.probe('/metrics')
@@ -190,7 +190,7 @@ describe('a guard over Kafka', () => {
             (await ask(message)).activity.flatMap((one) =>
               one.type === 'call-finished' ? [one.status] : [],
             )
-          expect(await statuses('first')).toEqual(['vetoed'])
+          expect(await statuses('first')).toEqual(['denied'])
           expect(await statuses('second')).toEqual(['ok'])
           await switchGuard(place, 'no-removal', { mode: 'shadow', by: 'test' })
           expect(await statuses('third')).toEqual(['ok'])

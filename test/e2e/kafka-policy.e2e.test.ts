@@ -38,7 +38,7 @@ it('sets thresholds and modes of rules from the next model response on, shows th
       const raised = async (message: string) =>
         (await ask(message)).activity.flatMap((event) =>
           event.type === 'intervention-raised'
-            ? [[event.shadow, event.intervention.rung, event.round]]
+            ? [[event.shadow, event.intervention.action, event.round]]
             : [],
         )
       expect(await run('set', '*', 'loop.identicalFailures=2')).toMatchObject({

@@ -162,7 +162,7 @@ function expectAllIsWell({ finished, history, starts, server }: Seen): void {
   )
   expect(noted.filter(({ status }) => status === 'ok').length).toBeLessThanOrEqual(once.length)
   expect(once.length).toBeLessThanOrEqual(
-    noted.filter(({ status }) => status === 'ok' || status === 'outcome_unknown').length,
+    noted.filter(({ status }) => status === 'ok' || status === 'unknown').length,
   )
   for (const request of server.requests) expectPaired(request)
 }

@@ -80,8 +80,8 @@ describe('weir policy', () => {
     ])
     expect(
       rounds.map(({ shadowed, intervention }) => [
-        shadowed.map(({ rung }) => rung).join(),
-        intervention?.rung ?? '',
+        shadowed.map(({ action }) => action).join(),
+        intervention?.action ?? '',
       ]),
     ).toEqual([
       ['', ''],

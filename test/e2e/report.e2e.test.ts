@@ -66,7 +66,7 @@ describe('weir report', () => {
       what: 'exec({})',
       before: 2,
       after: 3,
-      rung: 'nudge',
+      action: 'nudge',
     })
     expect(html).not.toContain(commands.folder)
   })

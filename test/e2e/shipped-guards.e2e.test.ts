@@ -219,7 +219,7 @@ describe('the flow guard', () => {
   })
 
   it('shows in a replay the calls that it would have refused, also without labels in the log', async () => {
-    expect(await askThrice('shadow')).not.toContain('vetoed')
+    expect(await askThrice('shadow')).not.toContain('denied')
     const { code, out } = await commands.run(['replay', '--guard', 'flow', '--full'])
     expect(code).toBe(0)
     expect(out).toContain('would be a denial by flow@1: exec brings sends:out after')

@@ -126,7 +126,7 @@ describe('weir up', () => {
       values('weir_verdicts_total{verdict="accepted"}', 'weir_verdicts_total{verdict="schema"}'),
     ).toEqual([1, 1])
     expect(
-      values('weir_results_total{status="ok"}', 'weir_results_total{status="rejected"}'),
+      values('weir_results_total{status="ok"}', 'weir_results_total{status="denied"}'),
     ).toEqual([1, 1])
     expect(
       values('weir_tool_duration_seconds_count{status="ok"}', 'weir_open_units{stage="executor"}'),
@@ -246,7 +246,7 @@ describe('weir up', () => {
     up.signal('SIGTERM')
     expect((await up.ended).code).toBe(0)
     expect(await ofType('rounds-cleared', 'outcome')).toMatchObject([
-      { result: { status: 'outcome_unknown' } },
+      { result: { status: 'unknown' } },
     ])
   })
 

@@ -27,7 +27,7 @@ while (reply === null) {
   const body = { model: 'qwen3', messages, tools }
   const request = { format: 'openai-chat' as const, body }
   const advice = await ticket.beforeModel(request)
-  if (advice.rung === 'end') {
+  if (advice.action === 'end') {
     reply = `${advice.reason} ${advice.fallback}`
     break
   }

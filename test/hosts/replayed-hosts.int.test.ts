@@ -1,5 +1,5 @@
 // Recorded runs of real hosts, request by request through the real proxy and hooks: honest work gets no
-// advice, and a loop gets each rung at its request.
+// advice, and a loop gets each action at its request.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -22,7 +22,7 @@ import {
 type Front = 'proxy' | 'veto' | 'hooks' | 'proxy and hooks'
 
 /** The advice of a loop, by the number of the request in its conversation. */
-const rungs: Record<string, Record<number, string>> = {
+const actions: Record<string, Record<number, string>> = {
   'I1, a call without its argument': { 4: 'nudge', 5: 'text_only' },
   'I3, a call that succeeds again and again': { 6: 'nudge', 7: 'text_only' },
   'a call with other wrong arguments each time': { 4: 'nudge', 5: 'text_only' },
@@ -39,7 +39,7 @@ type Replayed = {
   hookAnswers: string[]
   /** Requests at the provider. */
   upstream: number
-  /** Rules, rungs, rejections and vetoes in the log. */
+  /** Rules, actions, rejections and denials in the log. */
   facts: string[]
 }
 
@@ -83,8 +83,8 @@ async function replay(recorded: RecordedCase, front: Front): Promise<Replayed> {
       const number = (counts.get(request.thread) ?? 0) + 1
       counts.set(request.thread, number)
       if (front !== 'hooks') {
-        const rung = await send(server.url, request)
-        if (rung !== null) advice.push(`${request.thread}: ${number} ${rung.split(';')[0]}`)
+        const action = await send(server.url, request)
+        if (action !== null) advice.push(`${request.thread}: ${number} ${action.split(';')[0]}`)
       }
       await sendHooks(at + 1)
     }
@@ -97,8 +97,8 @@ async function replay(recorded: RecordedCase, front: Front): Promise<Replayed> {
       upstream: model.requests.length,
       facts: found.flatMap(({ facts }) => [
         ...Object.entries(facts.rules).map(([rule, count]) => `${count} x ${rule}`),
-        ...Object.entries(facts.rungs).map(([rung, count]) => `${count} x ${rung}`),
-        ...Object.entries(facts.vetoes).map(([guard, count]) => `${count} x ${guard}`),
+        ...Object.entries(facts.actions).map(([action, count]) => `${count} x ${action}`),
+        ...Object.entries(facts.denials).map(([guard, count]) => `${count} x ${guard}`),
         ...(facts.rejections > 0 ? [`${facts.rejections} rejections`] : []),
       ]),
     }
@@ -118,10 +118,10 @@ async function send(url: string, { path, headers, body }: WholeRequest): Promise
   return answer.headers.get('x-weir')
 }
 
-/** A recorded loop goes on, because nobody ended it. Each conversation ends with its last rung. */
+/** A recorded loop goes on, because nobody ended it. Each conversation ends with its last action. */
 function endsOfLoop({ title }: RecordedCase, requests: WholeRequest[]): WholeRequest[] {
   const last = Math.max(
-    ...Object.keys(rungs[title] ?? { [Number.MAX_SAFE_INTEGER]: '' }).map(Number),
+    ...Object.keys(actions[title] ?? { [Number.MAX_SAFE_INTEGER]: '' }).map(Number),
   )
   const counts = new Map<number, number>()
   return requests.filter(({ thread }) => {
@@ -132,8 +132,8 @@ function endsOfLoop({ title }: RecordedCase, requests: WholeRequest[]): WholeReq
 }
 
 const all = recordedCases()
-const honest = all.filter(({ title }) => rungs[title] === undefined)
-const loops = all.filter(({ title }) => rungs[title] !== undefined)
+const honest = all.filter(({ title }) => actions[title] === undefined)
+const loops = all.filter(({ title }) => actions[title] !== undefined)
 const frontsOf = ({ host }: RecordedCase): Front[] =>
   hostNames[host] === undefined ? ['proxy', 'veto'] : ['proxy', 'veto', 'hooks', 'proxy and hooks']
 
@@ -150,7 +150,7 @@ describe('a recorded run of honest work gets no advice', () => {
   })
 })
 
-describe('a recorded loop gets each rung at its request', () => {
+describe('a recorded loop gets each action at its request', () => {
   const fronts = (one: RecordedCase): Front[] =>
     hostNames[one.host] === undefined ? ['proxy'] : ['proxy', 'proxy and hooks']
   it.each(named(loops, fronts))('$front: $name', async ({ front, one }) => {
@@ -158,8 +158,8 @@ describe('a recorded loop gets each rung at its request', () => {
     const looping = new Set(wholeRequests(one).map(({ thread }) => thread))
     if (looping.size > 1) looping.delete(0) // it only starts the others
     const expected = [...looping].flatMap((thread) =>
-      Object.entries(rungs[one.title] ?? {}).map(
-        ([number, rung]) => `${thread}: ${number} ${rung}`,
+      Object.entries(actions[one.title] ?? {}).map(
+        ([number, action]) => `${thread}: ${number} ${action}`,
       ),
     )
     expect(advice.toSorted()).toEqual(expected.toSorted())
@@ -170,7 +170,7 @@ describe('a recorded loop gets each rung at its request', () => {
     const { hookAnswers } = await replay(one, 'hooks')
     const advised = hookAnswers.filter((answer) => answer.includes('SYSTEM INTERVENTION'))
     // The advice for a request comes behind the results of the one before it.
-    const expected = Object.keys(rungs[one.title] ?? {}).map((number) => Number(number) - 1)
+    const expected = Object.keys(actions[one.title] ?? {}).map((number) => Number(number) - 1)
     expect(advised.map((answer) => Number.parseInt(answer, 10))).toEqual(expected)
     expect(hookAnswers.at(-1)).toContain('"continue":false')
     expect(hookAnswers.join()).not.toContain('__unparsedToolInput')

@@ -41,7 +41,7 @@ export function turn<T>(all: readonly T[], n: number): readonly T[] {
 function expectedOf({ shows, endsAt }: Driver, scenario: Scenario): IntervenedAt[] {
   const shown = shows?.(scenario) ?? scenario
   const all = allJudged({ ...shown, id: `guest:${shown.id}` }) // its answers alone prove a wait
-  const end = all.findIndex(({ rung }) => rung === endsAt)
+  const end = all.findIndex(({ action }) => action === endsAt)
   return end < 0 ? all : all.slice(0, end + 1)
 }
 

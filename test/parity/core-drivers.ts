@@ -1,6 +1,6 @@
 // The core as a guest's program uses it: live, all at once in late requests, and in any mixture.
 
-import type { Guard, GuestFormat } from '../../client/guard/guest-conversation.ts'
+import type { GuardSession, GuestFormat } from '../../client/guard/guest-conversation.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type { Transcript, TranscriptResponse } from '../../shared/transcript/transcript.ts'
 import { answerOf, requestOf, type Turn } from '../support/guest-requests.ts'
@@ -100,12 +100,18 @@ function tooLong({ turns }: Transcript): string | undefined {
     : undefined
 }
 
-async function both(guards: [Guard, Guard], run: (guard: Guard) => Promise<void>): Promise<void> {
+async function both(
+  guards: [GuardSession, GuardSession],
+  run: (guard: GuardSession) => Promise<void>,
+): Promise<void> {
   await Promise.all(guards.map(run))
 }
 
-function pick(guards: [Guard, Guard], random: (below: number) => number): Guard {
-  return guards[random(2)] as Guard
+function pick(
+  guards: [GuardSession, GuardSession],
+  random: (below: number) => number,
+): GuardSession {
+  return guards[random(2)] as GuardSession
 }
 
 /** A linear congruential generator, seeded by a text. */

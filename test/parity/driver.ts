@@ -5,7 +5,7 @@ import pino from 'pino'
 import type { Scenario } from '../../apps/replay/judge/scenario.ts'
 import type { GuardOptions } from '../../client/guard/guard-options.ts'
 import type {
-  Guard,
+  GuardSession,
   GuestConversation,
   GuestRequest,
 } from '../../client/guard/guest-conversation.ts'
@@ -31,7 +31,7 @@ export type Driver = {
   name: string
   /** The trace with the facts that this way shows. Default: all. */
   shows?: (scenario: Scenario) => Scenario
-  /** The first intervention of this rung ends the run. */
+  /** The first intervention of this action ends the run. */
   endsAt?: 'end'
   /** Why it cannot show this transcript. Undefined: it can. */
   leavesOut?: (transcript: Transcript) => string | undefined
@@ -39,12 +39,12 @@ export type Driver = {
    * Shows a transcript to the end, and waits until its last round is judged. `guards`: two fronts on
    * the same log. `thread`: the id of the conversation.
    */
-  drive(guards: [Guard, Guard], transcript: Transcript, thread: string): Promise<void>
+  drive(guards: [GuardSession, GuardSession], transcript: Transcript, thread: string): Promise<void>
 }
 
 export type ParityWorld = {
   /** Two fronts that only observe by default. `hints`: of the tools. */
-  guards(hints: Record<string, GuestHints>, options?: FrontOptions): [Guard, Guard]
+  guards(hints: Record<string, GuestHints>, options?: FrontOptions): [GuardSession, GuardSession]
   /**
    * The interventions in the conversation of this thread, without ordinary ones. `at`: the calls and
    * the responses without calls up to its round, in the whole conversation.
@@ -99,7 +99,7 @@ export async function openParityWorld(clock: Clock = systemClock): Promise<Parit
   function guardWith(
     hints: Record<string, GuestHints>,
     { mode = 'observing', record = 'all' }: FrontOptions,
-  ): Guard {
+  ): GuardSession {
     const { conversation } = fronts.front({
       mode,
       answerWithinMs: waitMaxMs,
@@ -133,8 +133,8 @@ function interventionsIn(messages: readonly Message[]): IntervenedAt[] {
     const { response, intervention } = message
     at += Math.max(1, response.calls.length)
     if (intervention === null || intervention.ordinary) return []
-    const { rule, ruleVersion, rung } = intervention
-    return [{ at, rule: `${rule}@${ruleVersion}`, rung }]
+    const { rule, ruleVersion, action } = intervention
+    return [{ at, rule: `${rule}@${ruleVersion}`, action }]
   })
 }
 
@@ -160,7 +160,7 @@ export async function openMemoryWorld(clock: Clock = systemClock): Promise<Parit
   const guardWith = (
     hints: Record<string, GuestHints>,
     { mode = 'observing', record = 'all' }: FrontOptions,
-  ): Guard => ({
+  ): GuardSession => ({
     conversation: frontInMemory(stages, {
       mode,
       answerWithinMs: waitMaxMs,

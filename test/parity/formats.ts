@@ -28,7 +28,7 @@ export function shownIn(format: GuestFormat, scenario: Scenario): Scenario {
  * answer, and the guest's next history is all that it sees.
  */
 export function withoutSilenceAtEnd(format: GuestFormat, scenario: Scenario): Scenario {
-  const end = allJudged(scenario).find(({ rung }) => rung === 'end')?.at
+  const end = allJudged(scenario).find(({ action }) => action === 'end')?.at
   if (end === undefined || !ofItems.includes(format)) return scenario
   let at = 0
   const steps = scenario.steps.filter((step) => {

@@ -1,7 +1,7 @@
-// The model proxy over HTTP, before a model server that answers as the transcript does. At the rung
+// The model proxy over HTTP, before a model server that answers as the transcript does. At the action
 // `end` the proxy answers in the model's place, and the guest goes on as recorded.
 
-import type { Guard, GuestFormat } from '../../client/guard/guest-conversation.ts'
+import type { GuardSession, GuestFormat } from '../../client/guard/guest-conversation.ts'
 import type { Transcript } from '../../shared/transcript/transcript.ts'
 import { type Proxied, proxied } from '../apps/http/fronts/proxy/proxied.ts'
 import { sendJson } from '../apps/http/fronts/proxy/scripted-upstream.ts'
@@ -22,10 +22,10 @@ export type ProxyForParity = { driver(format: ProxyFormat): Driver; close(): Pro
 
 /** One server for all transcripts. */
 export async function proxyForParity(): Promise<ProxyForParity> {
-  let guard: Guard | undefined
+  let guard: GuardSession | undefined
   let answer: unknown
   const server: Proxied = await proxied(
-    { conversation: (id, options) => (guard as Guard).conversation(id, options) },
+    { conversation: (id, options) => (guard as GuardSession).conversation(id, options) },
     (_, response) => {
       server.received.length = 0
       // A failed request makes no round.

@@ -29,13 +29,13 @@ export function tallyOf({ evidence, faults, events, passedMs }: Simulated): Tall
     if (ids.has(record.id ?? '')) continue
     ids.add(record.id ?? '')
     add(message.failure === null ? 'round answered' : 'round failed')
-    if (message.intervention !== null) add(`intervention ${message.intervention.rung}`)
+    if (message.intervention !== null) add(`intervention ${message.intervention.action}`)
     for (const { status } of message.results) add(`result ${status}`)
   }
   for (const { record, message } of evidence.all('activity', 'intervention-raised')) {
     if (!message.shadow || ids.has(record.id ?? '')) continue
     ids.add(record.id ?? '')
-    add(`in shadow ${message.intervention.rung}`)
+    add(`in shadow ${message.intervention.action}`)
   }
   add('budget reserved', evidence.all('budgets', 'budget-reserved').length)
   add('budget settled', evidence.all('budgets', 'budget-settled').length)

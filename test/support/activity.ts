@@ -70,7 +70,7 @@ export const interventionRaised = (rule: string, reason: string, shadow = false)
   ...place,
   round: 3,
   intervention: {
-    rung: 'nudge',
+    action: 'nudge',
     ordinary: false,
     rule,
     ruleVersion: 1,

@@ -130,7 +130,7 @@ async function expectHonestResults({ records, starts }: Pipeline): Promise<void>
   const started = (await starts()).map((line) => keyIn(JSON.parse(line)))
   expect(new Set(started).size).toBe(started.length)
   const neverRan = results
-    .filter(({ result }) => ['rejected', 'vetoed', 'skipped'].includes(result.status))
+    .filter(({ result }) => ['denied', 'skipped'].includes(result.status))
     .map(({ key }) => key)
   expect(started.filter((key) => neverRan.includes(key))).toEqual([])
 }

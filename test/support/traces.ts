@@ -129,7 +129,7 @@ export function judged(scenario: Scenario): Verdict {
 }
 
 /** An intervention. `at`: the step, counted without messages of users. `rule`: with its version. */
-export type IntervenedAt = { at: number; rule: string; rung: string }
+export type IntervenedAt = { at: number; rule: string; action: string }
 
 /** All interventions of `weir judge`, in order: the trace goes on after each as it was recorded. */
 export function allJudged(scenario: Scenario): IntervenedAt[] {
@@ -137,9 +137,9 @@ export function allJudged(scenario: Scenario): IntervenedAt[] {
   return play(scenario, (step) => policyWith(scenario.settingsOf?.(step) ?? {}), caps).flatMap(
     (raised) => {
       if ('cap' in raised || raised.shadow) return []
-      const { rule, ruleVersion, rung } = raised.intervention
+      const { rule, ruleVersion, action } = raised.intervention
       const at = placeOf(scenario.steps, raised.step)
-      return [{ at, rule: `${rule}@${ruleVersion}`, rung }]
+      return [{ at, rule: `${rule}@${ruleVersion}`, action }]
     },
   )
 }

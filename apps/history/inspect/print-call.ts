@@ -69,7 +69,7 @@ function resultText({ status, reason, durationMs }: NonNullable<CallTimeline['re
 }
 
 const outcomeTexts: Partial<Record<NonNullable<CallTimeline['result']>['status'], string>> = {
-  outcome_unknown: 'outcome unknown: it may have run, or may still take effect',
+  unknown: 'outcome unknown: it may have run, or may still take effect',
   unseen: 'result not seen',
 }
 

@@ -176,7 +176,7 @@ function printIntervention(
   nextNudge: string | null,
 ): void {
   const {
-    rung,
+    action,
     ordinary,
     rule,
     ruleVersion,
@@ -186,7 +186,7 @@ function printIntervention(
     class: failureClass,
     evidence,
   } = intervention
-  const step = ordinary ? `${rung}, a usual reminder` : rung
+  const step = ordinary ? `${action}, a usual reminder` : action
   page.entry(
     4,
     label,

@@ -17,9 +17,9 @@ const calledAgain = 'asked for an answer without tools, the model called a tool 
 
 /** At `end` the reason is one more text. */
 export function textOfAdvice({
-  rung,
+  action,
   reason,
   text,
-}: Pick<Advice, 'rung' | 'reason' | 'text'>): string {
-  return rung === 'end' ? endedText(reason) : text
+}: Pick<Advice, 'action' | 'reason' | 'text'>): string {
+  return action === 'end' ? endedText(reason) : text
 }

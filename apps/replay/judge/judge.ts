@@ -138,20 +138,20 @@ function cutText(turns: CutTurn[]): string[] {
 }
 
 function print(
-  { id, step, rule, rung, reason, ok, wrong, shadowed }: JudgedScenario,
+  { id, step, rule, action, reason, ok, wrong, shadowed }: JudgedScenario,
   notes: string[],
   out: NodeJS.WriteStream,
 ): void {
   const judged = ok ? 'ok' : 'WRONG'
   const mark = ok === null ? '-' : judged
-  const what = step === null ? 'no intervention' : `step ${step}: ${rung} by ${rule}: ${reason}`
+  const what = step === null ? 'no intervention' : `step ${step}: ${action} by ${rule}: ${reason}`
   out.write(
     `${painted(out, ok === false ? 'bad' : 'plain', printable(`${mark.padEnd(5)} ${id}  ${what}`))}\n`,
   )
   for (const note of notes) out.write(`${painted(out, 'faint', printable(`      ${note}`))}\n`)
-  for (const { step, rung, rule, reason } of shadowed)
+  for (const { step, action, rule, reason } of shadowed)
     out.write(
-      `${painted(out, 'faint', printable(`      in shadow, step ${step}: ${rung} by ${rule}: ${reason}`))}\n`,
+      `${painted(out, 'faint', printable(`      in shadow, step ${step}: ${action} by ${rule}: ${reason}`))}\n`,
     )
   if (wrong !== '') out.write(`${painted(out, 'bad', `      ${wrong}`)}\n`)
 }

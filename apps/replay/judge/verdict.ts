@@ -17,7 +17,7 @@ export type JudgedScenario = {
   rule: string | null
   /** In the words of labels. */
   kind: InterventionKind | null
-  rung: string | null
+  action: string | null
   reason: string | null
   expected: Expectation | null
   /** Whether it is as expected. Null: there is no label. */
@@ -37,7 +37,7 @@ export type NamedIntervention = {
   step: number
   rule: string
   kind: InterventionKind
-  rung: string
+  action: string
   reason: string
 }
 
@@ -78,21 +78,24 @@ export function judge(scenario: Scenario, { policyWith, caps }: Given): JudgedSc
   }
   const rest = { ...label, shadowed: firstInShadow(all), settings: latestSettings(scenario) }
   if (first === undefined)
-    return { ...known, rule: null, kind: null, rung: null, reason: null, ...rest }
+    return { ...known, rule: null, kind: null, action: null, reason: null, ...rest }
   if ('cap' in first)
     return {
       ...known,
       rule: 'cap',
       kind: 'budget',
-      rung: 'text_only',
+      action: 'text_only',
       reason: first.reason,
       ...rest,
     }
   return { ...known, ...named(first.step, first.intervention), ...rest }
 }
 
-function named(step: number, { rule, ruleVersion, rung, reason }: Intervention): NamedIntervention {
-  return { step, rule: `${rule}@${ruleVersion}`, kind: kindOf(rule), rung, reason }
+function named(
+  step: number,
+  { rule, ruleVersion, action, reason }: Intervention,
+): NamedIntervention {
+  return { step, rule: `${rule}@${ruleVersion}`, kind: kindOf(rule), action, reason }
 }
 
 /** A rule that this Weir does not know most likely finds loops of calls. */

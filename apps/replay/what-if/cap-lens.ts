@@ -64,12 +64,14 @@ function outcomeIn(value: Uint8Array | null): RoundOutcome | undefined {
 function decisionIn(written: readonly Message[], { intervention }: RoundOutcome): Decision | null {
   for (const message of written) {
     if (message.type === 'turn-finished')
-      return message.cap === null ? null : { rung: 'end', rule: lastRound, reason: message.reason }
+      return message.cap === null
+        ? null
+        : { action: 'end', rule: lastRound, reason: message.reason }
     if (message.type === 'model-request' && message.callsLeft === 0) {
       const reason = capReasonIn(message.nudge ?? '')
       return reason === undefined
         ? decisionOf(intervention)
-        : { rung: 'text_only', rule: lastRound, reason }
+        : { action: 'text_only', rule: lastRound, reason }
     }
   }
   return null

@@ -3,7 +3,7 @@
 //     as if the model had stopped. Refused calls count as if it had gone on.
 
 import type { CallId, RoundId } from '../../../shared/contract/ids.ts'
-import type { CallResult, Rung } from '../../../shared/contract/messages.ts'
+import type { CallResult, InterventionAction } from '../../../shared/contract/messages.ts'
 import type { Address } from '../difference.ts'
 
 /**
@@ -11,7 +11,7 @@ import type { Address } from '../difference.ts'
  * ordinals of denied calls, or of those that wait.
  */
 export type Decision = {
-  rung: Rung | 'deny' | 'ask'
+  action: InterventionAction | 'deny' | 'ask'
   rule: string
   reason: string
   calls?: number[]
@@ -73,7 +73,7 @@ export type Changes = {
 /** The rule of a turn's last request, which a cap makes the last. */
 export const lastRound = 'caps'
 
-const heights: Record<Decision['rung'], number> = {
+const heights: Record<Decision['action'], number> = {
   nudge: 1,
   ask: 2,
   deny: 3,
@@ -134,7 +134,9 @@ export function gatherChanges(): Changes {
 /** Another version of a guard with the same decision is no change. */
 function isSame(was: Decision | null, is: Decision | null): boolean {
   return (
-    was?.rung === is?.rung && nameOf(was) === nameOf(is) && was?.calls?.join() === is?.calls?.join()
+    was?.action === is?.action &&
+    nameOf(was) === nameOf(is) &&
+    was?.calls?.join() === is?.calls?.join()
   )
 }
 
@@ -143,12 +145,12 @@ function nameOf(decision: Decision | null): string | undefined {
 }
 
 function heightOf(decision: Decision | null): number {
-  return decision === null ? 0 : heights[decision.rung]
+  return decision === null ? 0 : heights[decision.action]
 }
 
 function refusalsOf(decision: Decision | null): 'next round' | 'all' | undefined {
-  if (decision?.rung === 'end' || decision?.rule === lastRound) return 'all'
-  return decision?.rung === 'text_only' ? 'next round' : undefined
+  if (decision?.action === 'end' || decision?.rule === lastRound) return 'all'
+  return decision?.action === 'text_only' ? 'next round' : undefined
 }
 
 function succeeded(

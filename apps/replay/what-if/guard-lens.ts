@@ -2,11 +2,11 @@
 // The verdict is computed before the round's end is read: the executor's report names its input
 // record.
 
-import { guardOfVeto } from '../../../services/executor/guards/guard-answer.ts'
 import { reducers } from '../../../services/reducers.ts'
 import { batchesOf } from '../../../shared/bus/range.ts'
 import { decode, encode } from '../../../shared/codec/codec.ts'
 import type { StoredRecord } from '../../../shared/contract/bus.ts'
+import { guardOfDenial } from '../../../shared/contract/call/denial.ts'
 import type { TurnId } from '../../../shared/contract/ids.ts'
 import { type ConversationId, roundKey } from '../../../shared/contract/ids.ts'
 import type {
@@ -129,11 +129,11 @@ function decisionOf(verdict: GuardVerdict | undefined): Decision | null {
     const some = verdictsOfKind(verdict, kind)
     const [first] = some
     if (first !== undefined)
-      return { rung: kind, rule, reason: first.evidence ?? first.code, calls: ordinalsOf(some) }
+      return { action: kind, rule, reason: first.evidence ?? first.code, calls: ordinalsOf(some) }
   }
   return verdict.intervention === null
     ? null
-    : { rung: 'nudge', rule, reason: verdict.intervention.reason }
+    : { action: 'nudge', rule, reason: verdict.intervention.reason }
 }
 
 function verdictsOfKind(verdict: GuardVerdict | undefined, kind: VerdictKind): CallVerdict[] {
@@ -152,18 +152,18 @@ function wasDecided(
   const guard = policy.guards.find((one) => one.name === name)
   if (guard === undefined) return null
   const rule = ruleOf(name, guard.version)
-  const vetoed = results.filter(
-    ({ status, reason }) => status === 'vetoed' && guardOfVeto(reason) === name,
+  const denied = results.filter(
+    ({ status, reason }) => status === 'denied' && guardOfDenial(reason) === name,
   )
-  const [first] = vetoed
+  const [first] = denied
   if (first !== undefined)
-    return { rung: 'deny', rule, reason: first.reason, calls: ordinalsOf(vetoed) }
+    return { action: 'deny', rule, reason: first.reason, calls: ordinalsOf(denied) }
   const executed = decodedIn(record)
   const wish =
     executed?.type === 'round-executed'
       ? executed.wishes.find((one) => one.guard === name)
       : undefined
-  return wish === undefined ? null : { rung: 'nudge', rule, reason: wish.reason }
+  return wish === undefined ? null : { action: 'nudge', rule, reason: wish.reason }
 }
 
 function ordinalsOf(calls: readonly { ordinal: number }[]): number[] {

@@ -83,6 +83,6 @@ export function roundOf(
 
 export function decisionOf(intervention: Intervention | null): Decision | null {
   if (intervention === null) return null
-  const { rung, rule, ruleVersion, reason } = intervention
-  return { rung, rule: `${rule}@${ruleVersion}`, reason }
+  const { action, rule, ruleVersion, reason } = intervention
+  return { action, rule: `${rule}@${ruleVersion}`, reason }
 }

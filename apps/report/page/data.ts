@@ -84,7 +84,7 @@ export type ReportData = {
  * `wouldHave`: the first intervention by Weir's defaults; null: none. `turn`: by place.
  */
 export type Imported = {
-  wouldHave: { turn: number; round: number; rung: string; rule: string; reason: string } | null
+  wouldHave: { turn: number; round: number; action: string; rule: string; reason: string } | null
 }
 
 export type ShownTurn = Omit<TurnTimeline, 'rounds'> & {
@@ -138,7 +138,7 @@ export type StreakChange = {
   what: string
   before: number
   after: number
-  rung: string
+  action: string
 }
 
 export type Figures = {

@@ -115,14 +115,14 @@ export const metricTable = {
   interventions: [
     'counter',
     'weir_interventions_total',
-    'Interventions against a lack of progress (loop-detector), by the rung of the ladder.',
-    ['rung'],
+    'Interventions against a lack of progress (loop-detector), by the action of the ladder.',
+    ['action'],
   ],
   shadowed: [
     'counter',
     'weir_interventions_shadowed_total',
-    'Interventions that rules in shadow would have raised (loop-detector), by rule and rung.',
-    ['rule', 'rung'],
+    'Interventions that rules in shadow would have raised (loop-detector), by rule and action.',
+    ['rule', 'action'],
   ],
   unjudged: [
     'counter',
@@ -376,9 +376,9 @@ function countDecision(instruments: Counted, stage: StageName, message: Message)
       if (message.shadow)
         instruments.shadowed.inc({
           rule: message.intervention.rule,
-          rung: message.intervention.rung,
+          action: message.intervention.action,
         })
-      else instruments.interventions.inc({ rung: message.intervention.rung })
+      else instruments.interventions.inc({ action: message.intervention.action })
       return
     case 'approval-decided':
       instruments.approvals.inc({ outcome: message.outcome })

@@ -35,14 +35,12 @@ function statusText(status: CallFinished['status'], durationMs: number): string 
       return `failed after ${durationText(durationMs)}`
     case 'timed_out':
       return `timed out after ${durationText(durationMs)}`
-    case 'outcome_unknown':
+    case 'unknown':
       return 'may have run, its outcome is unknown'
     case 'unseen':
       return 'ran, nobody saw its result'
-    case 'rejected':
-      return 'rejected before execution'
-    case 'vetoed':
-      return 'vetoed'
+    case 'denied':
+      return 'denied before execution'
     case 'skipped':
       return 'skipped, it did not run'
     default:

@@ -267,8 +267,7 @@ function toneOf(status: Extract<ShownEvent, { type: 'call-finished' }>['status']
     case 'ok':
     case 'skipped':
       return 'faint'
-    case 'rejected':
-    case 'vetoed':
+    case 'denied':
       return 'warning'
     default:
       return 'bad'

@@ -6,6 +6,7 @@
 //     unusable. Of two verdicts on one call, the stricter one counts.
 
 import type { CallEnding } from '../../../shared/contract/call/call-endings.ts'
+import { reasonOfDenial } from '../../../shared/contract/call/denial.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import type {
   CallVerdict,
@@ -78,19 +79,14 @@ export function silenceOf({ name, version, onTimeout, ordinals }: AwaitedGuard):
   return { answer: 'silent', version, verdicts }
 }
 
-/** The result of a call that a guard rejected: it never ran. */
-export function vetoed(guard: string, { code, text }: CallVerdict): CallEnding {
+/** The result of a call that a guard denied: it never ran. */
+export function deniedCall(guard: string, { code, text }: CallVerdict): CallEnding {
   const why = text.startsWith(`the guard "${guard}" `) ? text : guardSays(guard) + text
   return {
-    status: 'vetoed',
+    status: 'denied',
     text: vetoedCall(why),
-    reason: `vetoed by guard ${guard}: ${code}`,
+    reason: reasonOfDenial(guard, code),
   }
-}
-
-/** The guard that vetoed a call whose result has this reason. Undefined: none did. */
-export function guardOfVeto(reason: string): string | undefined {
-  return /^vetoed by guard ([^:]+): /.exec(reason)?.[1]
 }
 
 /** An intervention that a guard requests, within its bounds. */

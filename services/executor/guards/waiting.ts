@@ -30,8 +30,8 @@ import {
   type AwaitedGuard,
   answerOf,
   boundedIntervention,
+  deniedCall,
   silenceOf,
-  vetoed,
 } from './guard-answer.ts'
 import { keepApproved } from './held-calls.ts'
 
@@ -131,7 +131,7 @@ function applyAnswer(
     const verdict = counting.find(({ ordinal }) => ordinal === open.call.ordinal)
     if (verdict === undefined || phase.kind !== 'waiting') continue
     if (verdict.verdict === 'deny')
-      records.push(finishCall(turn, round, open, vetoed(name, verdict)))
+      records.push(finishCall(turn, round, open, deniedCall(name, verdict)))
     else {
       if (verdict.verdict === 'ask') open.requested ??= requestText(name, verdict)
       const guards = phase.guards.filter((other) => other !== name)

@@ -14,7 +14,7 @@ import type { PolicyRecord } from '../../../shared/contract/performer.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import { absentGuard, guardsUnreadable } from '../../../shared/model-texts/refused-calls.ts'
 import { modeFor } from '../../../shared/runtime/guards/tool-pattern.ts'
-import { vetoed } from '../guards/guard-answer.ts'
+import { deniedCall } from '../guards/guard-answer.ts'
 
 /** `clearedAt`: the append time of the round. `guards`: those that it names. */
 export type GuardedCall = { tool: string; clearedAt: Milliseconds; guards: GuardInForce[] }
@@ -40,7 +40,7 @@ export function unreadableGuardsVeto(): CallEnding {
 }
 
 function vetoOf(guard: string, text: string): CallEnding {
-  return vetoed(guard, {
+  return deniedCall(guard, {
     ordinal: 0,
     verdict: 'deny',
     code: 'guard.absent',

@@ -7,9 +7,9 @@
 
 import { type Agents, findDeclared, type ToolRun } from '../../../shared/agents/agents.ts'
 import { secretsOf } from '../../../shared/agents/secrets.ts'
-import type { CallEnding } from '../../../shared/contract/call/call-endings.ts'
-import { rejected } from '../../../shared/contract/call/call-endings.ts'
+import { type CallEnding, rejected } from '../../../shared/contract/call/call-endings.ts'
 import { contentRef, piecesOf } from '../../../shared/contract/call/contents.ts'
+import { programChangedReason } from '../../../shared/contract/call/denial.ts'
 import { tryIdOf } from '../../../shared/contract/ids.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import type { PerformerContext } from '../../../shared/contract/performer.ts'
@@ -256,9 +256,9 @@ function leftOf(clock: Clock, sentAt: Instant, { startWithinMs }: RunTask): Mill
 /** The call never ran. `program`: the hash of the approved one. */
 function changedProgram(kind: ToolRun['kind'], program: string): ToolEnding {
   return {
-    status: 'vetoed',
+    status: 'denied',
     text: programChanged,
-    reason: 'its program changed after the question',
+    reason: programChangedReason,
     fault: `the program of this ${kind} tool is not the approved one (${program.slice(0, 12)}): a file of it changed, or this executor has other files than the one that asked. Compare them, then let the model call it again`,
   }
 }

@@ -21,5 +21,5 @@ export function* earlierTexts(history: readonly HistoryEntry[]): Generator<Earli
 }
 
 function isOutput(status: ResultStatus): boolean {
-  return status !== 'rejected' && status !== 'vetoed' && status !== 'skipped'
+  return status !== 'denied' && status !== 'skipped'
 }

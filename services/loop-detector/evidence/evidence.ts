@@ -6,6 +6,7 @@
 // EVIDENCE-2. A call that was skipped for lack of time, budget or turn is omitted, because it shows
 //     nothing. So is one whose result nobody saw, even if it repeats: its results may differ.
 
+import { isDeniedByGuard } from '../../../shared/contract/call/denial.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import type {
   Call,
@@ -98,8 +99,8 @@ export type CallEvidence = {
   runs: boolean
   /** It was started, so its arguments had the right shape. */
   ran: boolean
-  /** A guard vetoed it: evidence of a loop, and never news. */
-  vetoed: boolean
+  /** A guard or a person denied it: evidence of a loop, and never news. */
+  isDenied: boolean
   /** Undefined: it succeeded. */
   failure: Failure | undefined
   /** The text of its result, as the model reads it. */
@@ -248,8 +249,8 @@ function callEvidence(
     poll: false,
     wait,
     runs: progress === 'running',
-    ran: result.status !== 'rejected' && result.status !== 'vetoed',
-    vetoed: result.status === 'vetoed',
+    ran: result.status !== 'denied',
+    isDenied: isDeniedByGuard(result),
     failure,
     text: result.text,
     answer: failure === undefined ? text.slice(0, answerCharsMax) : '',
@@ -357,16 +358,15 @@ function wordsOf(value: unknown): string[] {
 function kindOf(
   kindOfText: FailureKind,
   { problem }: Call,
-  { status }: CallResult,
+  result: CallResult,
   rejection: Rejection | undefined,
 ): FailureKind {
   if (problem === 'stream_error') return 'transient' // a failure of the provider, not of the model
   if (rejection !== undefined) return rejection.code === 'unknown_tool' ? 'unknown_tool' : 'shape'
-  switch (status) {
-    case 'vetoed':
-      return 'denied'
+  if (isDeniedByGuard(result)) return 'denied'
+  switch (result.status) {
     case 'timed_out':
-    case 'outcome_unknown':
+    case 'unknown':
       // The tool hangs, or its owner died with it: no sign of a network that recovers.
       return 'other'
     default:

@@ -62,8 +62,8 @@ export function newsOf(novelty: Novelty, calls: CallEvidence[]): News {
   for (const call of calls) {
     const isNewOutcome = remember(novelty.outcomes, call.outcome, limits.loopSeenMax)
     if (isNewOutcome) news.known = false
-    // A wait, a failure without a reason and a vetoed call bring no news, in any words.
-    if (call.effect === 'waits' || call.vetoed || call.failure?.kind === 'bare') continue
+    // A wait, a failure without a reason and a denied call bring no news, in any words.
+    if (call.effect === 'waits' || call.isDenied || call.failure?.kind === 'bare') continue
     const isNewText = remember(novelty.texts, call.result, limits.loopSeenMax)
     if (isNewText) news.text = true
     // The same error for other arguments is no news. The same answer may be: two questions can have

@@ -13,7 +13,7 @@ import { areReturned, type ReturnedRow, withRowsOf } from '../novelty/returned-r
 import { chantMin } from '../patience.ts'
 import type { Finding, Rule } from '../rule.ts'
 
-type Memory = { rung: Finding['rung'] | 'none'; returned: ReturnedRow[] }
+type Memory = { action: Finding['action'] | 'none'; returned: ReturnedRow[] }
 
 export const chanting: Rule<Memory> = {
   name: 'chanting',
@@ -24,16 +24,16 @@ export const chanting: Rule<Memory> = {
   firesWhen: 'one response repeats the same words again and again',
   endedBy: 'a new result of a tool',
   sentence: 'kept saying the same',
-  initial: () => ({ rung: 'none', returned: [] }),
+  initial: () => ({ action: 'none', returned: [] }),
 
   judge(memory, { round, called, text, news, calls }) {
-    if (news.text) memory.rung = 'none' // there was progress in between
+    if (news.text) memory.action = 'none' // there was progress in between
     for (const call of calls) memory.returned = withRowsOf(memory.returned, call.text)
     const chant = called ? undefined : chantIn(text)
     if (chant === undefined || areReturned(memory.returned, chant)) return undefined
     const { unit, times } = chant
     return {
-      rung: climb(memory),
+      action: climb(memory),
       ordinary: false,
       key: unit,
       reason: `a response said the same ${times} times in a row: ${unit}`,

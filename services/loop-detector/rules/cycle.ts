@@ -6,7 +6,11 @@
 //     without calls do not break a lap.
 // CYCLE-3. A different round breaks the laps, not the memory: the count starts again after it.
 
-import type { EvidenceRef, LoopThresholds, Rung } from '../../../shared/contract/messages.ts'
+import type {
+  EvidenceRef,
+  InterventionAction,
+  LoopThresholds,
+} from '../../../shared/contract/messages.ts'
 import {
   noProgress,
   type ShownCall,
@@ -33,8 +37,8 @@ type Lap = {
  */
 type Memory = { rounds: Lap[]; repeats: number[]; ladders: Ladder[] }
 
-/** The rung of the cycles of one length. */
-type Ladder = { rung: Rung | 'none' }
+/** The action of the cycles of one length. */
+type Ladder = { action: InterventionAction | 'none' }
 
 export const cycle: Rule<Memory> = {
   name: 'cycle',
@@ -64,7 +68,7 @@ export const cycle: Rule<Memory> = {
         isRepeated = true
       } else if (repeats[period] !== 0) {
         repeats[period] = 0
-        if (ladders[period] !== undefined) ladders[period] = { rung: 'none' }
+        if (ladders[period] !== undefined) ladders[period] = { action: 'none' }
       }
     }
     rounds.push({
@@ -105,16 +109,16 @@ function lapsMax(lap: Lap[], loop: LoopThresholds): number {
   return lap.some(({ leash }) => leash === 'transient') ? transientRoundsMax(loop) : loop.cycleLaps
 }
 
-function climbIn(ladders: Ladder[], period: number): Rung {
-  const ladder = ladders[period] ?? { rung: 'none' }
+function climbIn(ladders: Ladder[], period: number): InterventionAction {
+  const ladder = ladders[period] ?? { action: 'none' }
   ladders[period] = ladder
   return climb(ladder)
 }
 
-function finding(lap: Lap[], laps: number, rung: Rung): Finding {
+function finding(lap: Lap[], laps: number, action: InterventionAction): Finding {
   const tools = lap.map(({ shown }) => shown.tool).join(' → ')
   return {
-    rung,
+    action,
     ordinary: false,
     key: tools,
     reason: `${lap.length} rounds (${tools}) came back ${laps} times in the same order with the same results`,

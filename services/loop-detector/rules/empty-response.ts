@@ -44,7 +44,7 @@ export const emptyResponse: Rule<Memory> = {
     if (memory.inRow > (memory.called ? empty.afterTools : empty.beforeTools))
       return lastChance(memory, 'in a row', memory.inRow)
     return {
-      rung: 'nudge',
+      action: 'nudge',
       ordinary: true,
       key: 'empty response',
       reason: `a response ${cut ? 'was cut before it had' : 'had no'} visible text or call (${memory.inRow} in a row, ${memory.inTurn} in the turn)`,
@@ -57,7 +57,7 @@ export const emptyResponse: Rule<Memory> = {
 
 function lastChance({ evidence }: Memory, where: string, responses: number): Finding {
   return {
-    rung: 'text_only',
+    action: 'text_only',
     ordinary: false,
     key: `empty responses ${where}`,
     reason: `${responses} responses ${where} had no visible text and no call`,

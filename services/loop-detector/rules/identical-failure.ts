@@ -204,12 +204,12 @@ function byService(
 /** None while every error is new and the last intervention is less than three rounds old. */
 function findings(streak: FailureStreak, key: string, reason: string): Finding[] {
   const { shown, evidence, rounds } = streak
-  const climbs = streak.rung === 'none' || streak.recurs
+  const climbs = streak.action === 'none' || streak.recurs
   if (!climbs && rounds - streak.roundsAtLast < newErrorsRounds) return []
   streak.roundsAtLast = rounds
   return [
     {
-      rung: climbs ? climb(streak) : 'nudge',
+      action: climbs ? climb(streak) : 'nudge',
       ordinary: false,
       key,
       reason,

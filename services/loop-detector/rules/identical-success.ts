@@ -66,7 +66,7 @@ function countCall(
 function finding(streak: SuccessStreak, call: CallEvidence): Finding {
   const label = `${call.tool}(${call.shown.arguments})`
   return {
-    rung: climb(streak),
+    action: climb(streak),
     ordinary: false,
     key: label,
     reason: `${label} ${call.shown.outcome} in ${roundsText(streak.rounds)}, and nothing else was new`,

@@ -13,7 +13,7 @@ import { climb, type Streak } from '../ladder.ts'
 import { monologueMin } from '../patience.ts'
 import type { Rule } from '../rule.ts'
 
-type Memory = Pick<Streak, 'rung' | 'evidence'> & { inRow: number; same: number; last: string }
+type Memory = Pick<Streak, 'action' | 'evidence'> & { inRow: number; same: number; last: string }
 
 export const monologue: Rule<Memory> = {
   name: 'monologue',
@@ -25,11 +25,11 @@ export const monologue: Rule<Memory> = {
     '3 responses in a row have the same text and do nothing, or 6 have any text and do nothing',
   endedBy: 'a call',
   sentence: 'kept talking and did nothing',
-  initial: () => ({ rung: 'none', evidence: [], inRow: 0, same: 0, last: '' }),
+  initial: () => ({ action: 'none', evidence: [], inRow: 0, same: 0, last: '' }),
 
   judge(memory, { round, called, spoke, text }) {
     if (called) {
-      Object.assign(memory, { rung: 'none', evidence: [], inRow: 0, same: 0, last: '' })
+      Object.assign(memory, { action: 'none', evidence: [], inRow: 0, same: 0, last: '' })
       return undefined
     }
     if (!spoke) return undefined
@@ -43,7 +43,7 @@ export const monologue: Rule<Memory> = {
     const isSame = memory.same >= monologueMin.same
     if (!isSame && memory.inRow < monologueMin.any) return undefined
     return {
-      rung: climb(memory),
+      action: climb(memory),
       ordinary: false,
       key: 'text without action',
       reason: isSame

@@ -41,7 +41,7 @@ export const nearEqual: Rule<Memory> = {
   initial: () => ({ known: new Set(), streaks: new Map() }),
 
   judge(memory, { round, calls }, { loop }) {
-    const seen = calls.filter(({ vetoed, effect }) => !vetoed && effect !== 'waits').map(nearOf)
+    const seen = calls.filter(({ isDenied, effect }) => !isDenied && effect !== 'waits').map(nearOf)
     // No early exit: each call must become known.
     let isNew = false
     for (const { near } of seen) if (remember(memory.known, near, limits.loopSeenMax)) isNew = true
@@ -78,7 +78,7 @@ function nearOf(call: CallEvidence): { call: CallEvidence; near: string; isStamp
 
 function finding(streak: NearStreak, call: CallEvidence): Finding {
   return {
-    rung: climb(streak),
+    action: climb(streak),
     ordinary: false,
     key: `${call.tool} → ${call.shown.outcome}`,
     reason: `${call.tool} was called in ${streak.rounds} rounds with arguments that differ only in a time, a number of the attempt, a nonce or a remark on a command, and ${call.shown.outcome}`,

@@ -5,7 +5,7 @@
 // NOTHING-NEW-1. A round with a call that waits ends the streak, because the agent waits. A
 //     failure that may clear neither counts nor ends it. The same holds for rounds without calls.
 // NOTHING-NEW-2. One call alone is no mixture: identical-success and identical-failure count it.
-// NOTHING-NEW-3. The ladder has one rung for each whole limit of rounds, because a long check of
+// NOTHING-NEW-3. The ladder has one step for each whole limit of rounds, because a long check of
 //     known things can be honest.
 
 import { noProgress, finding as texts } from '../../../shared/model-texts/interventions.ts'
@@ -53,7 +53,7 @@ export const nothingNew: Rule<Memory> = {
 
 function finding({ streak, rounds }: Memory): Finding {
   return {
-    rung: climb(streak),
+    action: climb(streak),
     ordinary: false,
     key: [...new Set(streak.shown.map(({ tool }) => tool))].join(', '),
     reason: `${rounds} rounds in a row brought only calls with results that the turn already had`,

@@ -40,7 +40,7 @@ export const repeatedRound: Rule<Memory> = {
     const tools = calls.map(({ tool }) => tool).join(', ')
     const evidence: EvidenceRef[] = [{ round, ordinal: -1 }]
     return {
-      rung: climb(memory.streak),
+      action: climb(memory.streak),
       ordinary: false,
       key: tools,
       reason: `the same ${calls.length} calls (${tools}) were made together in ${memory.rounds} rounds with the same results`,

@@ -129,7 +129,7 @@ const longAnswerMin = 64
 
 function finding(streak: AnswerStreak, call: CallEvidence): Finding {
   return {
-    rung: climb(streak),
+    action: climb(streak),
     ordinary: false,
     key: `${call.tool} → ${call.shown.outcome}`,
     reason: `${call.tool} gave the same answer in ${streak.rounds} rounds with different arguments: ${call.shown.outcome}`,

@@ -95,7 +95,7 @@ function count(streaks: Map<string, SchemaStreak>, call: CallEvidence, round: nu
 function end(tool: string, times: number, failing: CallEvidence[]): Finding {
   const own = failing.filter((call) => call.tool === tool)
   return {
-    rung: 'end',
+    action: 'end',
     ordinary: false,
     key: tool,
     reason: `${tool} was called against its schema in ${times} consecutive rounds: ${own[0]?.failure?.reason ?? ''}`,
@@ -113,7 +113,7 @@ function intervene(
   if (streak === undefined || streak.rounds < schemaRoundsMax(loop)) return []
   return [
     {
-      rung: streak.rung === 'none' || streak.recurs ? climb(streak) : 'nudge',
+      action: streak.action === 'none' || streak.recurs ? climb(streak) : 'nudge',
       ordinary: false,
       key: tool,
       reason: `${tool} was called against its schema in ${streak.rounds} rounds, with ${streak.errors.size} different errors`,

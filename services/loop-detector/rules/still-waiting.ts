@@ -79,7 +79,7 @@ function finding({ streak, since, rounds }: Memory, time: number): Finding {
       ? `${roundsText(rounds)} without a pause`
       : `${minutes} ${minutes === 1 ? 'minute' : 'minutes'} in ${roundsText(rounds)}`
   return {
-    rung: 'nudge',
+    action: 'nudge',
     ordinary: false,
     key: [...new Set(streak.shown.map(({ tool }) => tool))].join(', '),
     reason: `waited for ${waited}, and nothing changed`,

@@ -68,7 +68,7 @@ export const sweep: Rule<Memory> = {
     memory.rounds += 1
     if (memory.rounds < sameAnswerRoundsMax(loop)) return undefined
     return {
-      rung: climb(memory.streak),
+      action: climb(memory.streak),
       ordinary: false,
       key: first.tool,
       reason: `${first.tool} and others brought nothing in ${memory.rounds} rounds that had not been read before`,

@@ -37,7 +37,7 @@ export const unreadCall: Rule<Memory> = {
     if (memory.evidence.length >= unreadCallsMax) return undefined
     memory.evidence = [...memory.evidence, { round, ordinal: -1 }]
     return {
-      rung: 'nudge',
+      action: 'nudge',
       ordinary: true,
       key: 'unread call',
       reason: `a response was written like a tool call that cannot be run: ${unread}`,
@@ -61,7 +61,7 @@ function judgeHeld(
     const reason = `a response holds a tool call that is written as text, which did not run: ${why}`
     return {
       ...common,
-      rung: 'nudge',
+      action: 'nudge',
       ordinary: true,
       reason,
       text: heldCall.nudge(why, held === 'tell'),
@@ -69,5 +69,5 @@ function judgeHeld(
   }
   if (held !== 'tell') return undefined
   const reason = `the model still writes its tool calls as text, which did not run: ${why}`
-  return { ...common, rung: 'text_only', ordinary: false, reason, text: heldCall.lastChance }
+  return { ...common, action: 'text_only', ordinary: false, reason, text: heldCall.lastChance }
 }

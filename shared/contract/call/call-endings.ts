@@ -30,7 +30,7 @@ export function skippedCall(why: WhyNotRun): CallEnding {
 /** The call never ran. The same call would be rejected again. */
 export function rejected(what: string, reason: string): CallEnding {
   return {
-    status: 'rejected',
+    status: 'denied',
     text: rejectedForGood(what),
     reason,
   }
@@ -39,7 +39,7 @@ export function rejected(what: string, reason: string): CallEnding {
 /** `sentence` is for the model. `reason` is the short form. */
 export function outcomeUnknown(sentence: string, reason: string): CallEnding {
   return {
-    status: 'outcome_unknown',
+    status: 'unknown',
     text: texts.mayHaveRun(sentence),
     reason,
   }
@@ -59,5 +59,5 @@ export const noResultInTime: CallEnding = outcomeUnknown(texts.noResultInTime, '
 
 /** Statuses that promise that a call never ran in any try. */
 export function promisesNeverRan(status: ResultStatus): boolean {
-  return status === 'rejected' || status === 'vetoed' || status === 'skipped'
+  return status === 'denied' || status === 'skipped'
 }

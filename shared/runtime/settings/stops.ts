@@ -86,7 +86,7 @@ export function stoppedCall(stop: StopInForce, lapsed: boolean): CallEnding {
     )
   if (stop.scope === 'tool')
     return {
-      status: 'rejected',
+      status: 'denied',
       text: rejectedForGood(`${reason}.`),
       reason,
     }

@@ -3,7 +3,7 @@
 import type {
   Advice,
   CallVerdict,
-  Guard,
+  GuardSession,
   GuestAnswer,
   GuestRequest,
   GuestResult,
@@ -16,7 +16,7 @@ export type Asked =
   | { kind: 'end'; id: string }
 
 export const noAdvice: Omit<Advice, 'applied'> = {
-  rung: 'none',
+  action: 'none',
   text: '',
   reason: '',
   rule: null,
@@ -35,7 +35,7 @@ export function scriptedGuard({
     signal?: AbortSignal,
   ) => Partial<Advice> | Promise<Partial<Advice>>
   after?: (answer: GuestAnswer, n: number) => CallVerdict[] | Promise<CallVerdict[]>
-} = {}): Guard & { asked: Asked[] } {
+} = {}): GuardSession & { asked: Asked[] } {
   const asked: Asked[] = []
   let answers = 0
   return {

@@ -11,7 +11,7 @@ import { guardsByAgent } from '../../../apps/http/guards-by-agent.ts'
 import { guestRoutes } from '../../../apps/http/guest-routes.ts'
 import { bytesOf } from '../../../apps/http/request-body.ts'
 import { type HttpApp, type HttpServer, startHttpServer } from '../../../apps/http/server.ts'
-import type { Guard } from '../../../client/guard/guest-conversation.ts'
+import type { GuardSession } from '../../../client/guard/guest-conversation.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { scriptedGuard } from './scripted-guard.ts'
@@ -30,7 +30,7 @@ async function serve(...routes: ((app: HttpApp) => void)[]): Promise<string> {
   return server.url
 }
 
-const serveGuard = (guard: Guard) => serve(guestRoutes(guardsByAgent(async () => guard)))
+const serveGuard = (guard: GuardSession) => serve(guestRoutes(guardsByAgent(async () => guard)))
 
 const post = (url: string, body: unknown) =>
   fetch(url, { method: 'POST', body: JSON.stringify(body) })
@@ -228,7 +228,7 @@ describe('the interface of a front over HTTP', () => {
   const body = { messages: [{ role: 'user', content: 'hi' }] }
 
   it('passes a request on and returns the advice', async () => {
-    const guard = scriptedGuard({ before: () => ({ rung: 'nudge', text: 'change it' }) })
+    const guard = scriptedGuard({ before: () => ({ action: 'nudge', text: 'change it' }) })
     const url = await serveGuard(guard)
     const answer = await post(`${url}/v1/guest/a/before-model`, {
       conversation: 'c',
@@ -236,7 +236,7 @@ describe('the interface of a front over HTTP', () => {
       format: 'anthropic',
       body,
     })
-    expect(await answer.json()).toMatchObject({ rung: 'nudge', text: 'change it', applied: body })
+    expect(await answer.json()).toMatchObject({ action: 'nudge', text: 'change it', applied: body })
     expect(guard.asked).toEqual([
       { kind: 'before', id: 'c', turn: 't', request: { format: 'anthropic', body } },
     ])

@@ -81,7 +81,7 @@ inSandboxes('a guard in a replay', () => {
       judge,
       `import { hostname } from 'node:os'\nimport { pid } from 'node:process'`,
     )
-    expect((await changesBy(file))[0]).toMatchObject({ round: 1, is: { rung: 'deny' } })
+    expect((await changesBy(file))[0]).toMatchObject({ round: 1, is: { action: 'deny' } })
   })
 
   it('is accepted if it uses time and chance only beside its decision', async () => {
@@ -91,7 +91,7 @@ inSandboxes('a guard in a replay', () => {
       const evidence = new Date().toISOString() + id
       return { state, verdicts: round.calls.map(({ ordinal }: any) => ({ ordinal, verdict: 'deny', code: 'no', text: 'No.', evidence })) }`
     const [change] = await changesBy(guardFile(judge))
-    expect(change).toMatchObject({ round: 1, is: { rung: 'deny' } })
+    expect(change).toMatchObject({ round: 1, is: { action: 'deny' } })
     expect(Date.parse(change?.is?.reason.slice(0, 24) ?? '')).toBeLessThan(Date.now() - 1000) // the round's, not now
   })
 

@@ -48,7 +48,7 @@ inSandboxes('a guard in a replay', () => {
     expect(change).toMatchObject({
       round: 3,
       was: null,
-      is: { rung: 'deny', rule: 'mine@1', reason: 'three' },
+      is: { action: 'deny', rule: 'mine@1', reason: 'three' },
       roundsSaved: 4,
     })
     expect(change?.refused.map(({ round }) => round)).toEqual([3, 4, 5, 6])
@@ -69,7 +69,7 @@ inSandboxes('a guard in a replay', () => {
       if (message.type !== 'round-executed' || message.round !== 3) return record
       const results = message.results.map((result) => ({
         ...result,
-        status: 'vetoed' as const,
+        status: 'denied' as const,
         reason: 'vetoed by guard mine: enough',
       }))
       return rewritten(record, { ...message, results })
@@ -77,7 +77,7 @@ inSandboxes('a guard in a replay', () => {
     expect(change).toMatchObject({
       round: 4,
       was: null,
-      is: { rung: 'deny', rule: 'mine@1', calls: [0] },
+      is: { action: 'deny', rule: 'mine@1', calls: [0] },
     })
     expect(others).toEqual([])
   })

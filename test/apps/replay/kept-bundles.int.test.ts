@@ -48,7 +48,7 @@ describe('a changed decision', () => {
       round: 2,
       at: { topic: 'weir.rounds-checked' },
       was: null,
-      is: { rung: 'nudge', rule: 'identical-failure@3' },
+      is: { action: 'nudge', rule: 'identical-failure@3' },
       roundsSaved: 3,
       refused: [],
     })
@@ -61,7 +61,7 @@ describe('a changed decision', () => {
       'loop.schemaFailures=20',
     )
     expect(changes).toMatchObject([
-      { round: 3, was: { rung: 'nudge' }, is: null, roundsSaved: 0, tokensSaved: 0 },
+      { round: 3, was: { action: 'nudge' }, is: null, roundsSaved: 0, tokensSaved: 0 },
     ])
   })
 
@@ -108,7 +108,7 @@ describe('a changed decision', () => {
     expect(change).toMatchObject({
       round: 3,
       was: null,
-      is: { rung: 'text_only', rule: 'caps' },
+      is: { action: 'text_only', rule: 'caps' },
       roundsSaved: 4,
     })
     expect(change?.refused).toHaveLength(3)
@@ -118,7 +118,7 @@ describe('a changed decision', () => {
     const [change] = await changesIn('i1-reflex-loop', 'caps.rounds=3')
     expect(change).toMatchObject({
       round: 3,
-      is: { rung: 'text_only', rule: 'caps', reason: 'the limit of 3 model rounds is reached' },
+      is: { action: 'text_only', rule: 'caps', reason: 'the limit of 3 model rounds is reached' },
     })
   })
 

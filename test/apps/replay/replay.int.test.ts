@@ -94,7 +94,7 @@ describe('weir replay', () => {
     expect(text).toContain('loop-detector writes this round-outcome differently')
     expect(text).toMatch(/input {6}weir\.rounds-checked\/\d+\/\d+, round-checked of i1-reflex-loop/)
     expect(text).toMatch(
-      /≠ intervention\n +log +null\n +replay +\{"rung":"nudge",.*"evidence":\[.*\]\}\n/,
+      /≠ intervention\n +log +null\n +replay +\{"action":"nudge",.*"evidence":\[.*\]\}\n/,
     )
     expect(text).toMatch(
       /the same in both: .*turn 0, round 3.*; all of response, results, policy\n/,

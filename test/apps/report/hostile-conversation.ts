@@ -38,7 +38,7 @@ export function hostileConversation(): Logged[] {
   log.outcome(1, ended)
   log.executed(1, [ended])
   const intervention = {
-    rung: 'nudge',
+    action: 'nudge',
     ordinary: false,
     rule: all,
     ruleVersion: 1,

@@ -73,7 +73,7 @@ describe('the report of an imported transcript', () => {
       wouldHave: {
         turn: 1,
         round: 3,
-        rung: 'nudge',
+        action: 'nudge',
         rule: expect.stringMatching(/^identical-failure@/),
         reason: 'bash({"command":"npm test"}) failed in 3 rounds, last with: Exit code 1',
       },

@@ -37,7 +37,7 @@ function summaryOf(records: Logged[], { isLive = false } = {}): { sentence: stri
 function round(log: Log, number: number, raw: string, intervention = false): void {
   const said = response({ calls: [exec({ raw })], stop: 'calls' })
   const refused = result({
-    status: 'rejected',
+    status: 'denied',
     text: 'Tool call rejected',
     reason: "missing required field 'command'",
     durationMs: 0,

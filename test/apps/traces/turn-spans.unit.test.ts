@@ -175,7 +175,7 @@ describe('the spans of a turn', () => {
     const spans = spansOf([
       turnStarted(),
       callRejected("missing required field 'command'"),
-      callFinished(1, { status: 'vetoed', reason: 'by a guard' }),
+      callFinished(1, { status: 'denied', reason: 'by a guard' }),
       interventionRaised('cycle', 'it repeats'),
       turnFinished(),
     ])
@@ -188,10 +188,10 @@ describe('the spans of a turn', () => {
   })
 
   it('mark a call whose outcome is unknown as failed', () => {
-    const unknown = callFinished(0, { status: 'outcome_unknown', reason: 'killed' })
+    const unknown = callFinished(0, { status: 'unknown', reason: 'killed' })
     const span = byName(spansOf([turnStarted(), toolStarted(), unknown]), 'execute_tool exec')
-    expect(span).toMatchObject({ error: 'outcome_unknown' })
-    expect(span.attributes).toMatchObject({ 'weir.outcome': 'outcome_unknown' })
+    expect(span).toMatchObject({ error: 'unknown' })
+    expect(span.attributes).toMatchObject({ 'weir.outcome': 'unknown' })
   })
 
   it('keep a result that comes after the end of its cancelled turn in the tree', () => {

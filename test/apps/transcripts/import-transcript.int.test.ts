@@ -269,7 +269,7 @@ describe('weir import-transcript', () => {
     expect(JSON.parse(text())).toMatchObject({
       id: 'log',
       step: 4,
-      rung: 'nudge',
+      action: 'nudge',
       rule: 'identical-failure@3',
       settings: null,
     })

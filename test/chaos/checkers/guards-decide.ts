@@ -2,6 +2,7 @@
 // or the one of on-timeout, unless the call was over before. It is reported once. A veto names its
 // guard and carries the guard's text to the model.
 
+import { isDeniedByGuard } from '../../../shared/contract/call/denial.ts'
 import type { CallResult } from '../../../shared/contract/messages.ts'
 import { type ClearedCall, clearedCalls } from '../claims.ts'
 import {
@@ -64,7 +65,7 @@ function verdictReports(evidence: Evidence, calls: Map<string, ClearedCall>): Vi
       !isStopped &&
       ending !== undefined &&
       ending !== 'skipped' &&
-      ending !== 'vetoed' &&
+      ending !== 'denied' &&
       verdicts.length < guards.length
     )
       violations.push({
@@ -80,13 +81,13 @@ function vetoes(evidence: Evidence, calls: Map<string, ClearedCall>): Violation[
   const answers = firstAnswers(evidence)
   for (const record of recordsOf(evidence, 'round-outcome'))
     for (const result of record.message.results) {
-      if (result.status !== 'vetoed') continue
+      if (result.status !== 'denied') continue
       const key = callKey(record.message, result.ordinal)
       const report = (problem: string) =>
         violations.push({ checker, problem: `${key} ${problem}`, at: addressOf(record) })
       const veto = calls.get(key)?.counted.find(({ verdict }) => verdict === 'deny')
       if (veto === undefined) {
-        report(`is vetoed (${result.reason}), and no guard rejected it`)
+        if (isDeniedByGuard(result)) report(`is denied (${result.reason}), and no guard denied it`)
         continue
       }
       if (!names(result, veto.guard))

@@ -22,10 +22,10 @@ export const guestAdvice: Checker = {
       const judged = all.filter((asked) => asked.judged)
       for (const [at, asked] of judged.entries()) {
         const before = judged[at - 1]
-        if (before !== undefined && weights[asked.rung] < weights[before.rung])
-          report(`has the advice ${asked.rung} after ${before.rung}`)
+        if (before !== undefined && weights[asked.action] < weights[before.action])
+          report(`has the advice ${asked.action} after ${before.action}`)
       }
-      const late = judged.find(({ round, rung }) => round >= roundsMax && rung !== 'end')
+      const late = judged.find(({ round, action }) => round >= roundsMax && action !== 'end')
       if (late !== undefined) report(`goes on after ${late.round - 1} equal failures`)
     }
     return violations
@@ -33,5 +33,5 @@ export const guestAdvice: Checker = {
 }
 
 function textOf(all: readonly GuestAsked[]): string {
-  return all.map(({ rung, judged }) => (judged ? rung : 'unjudged')).join(', ')
+  return all.map(({ action, judged }) => (judged ? action : 'unjudged')).join(', ')
 }

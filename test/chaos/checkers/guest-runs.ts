@@ -88,7 +88,7 @@ function results(evidence: Evidence, calls: ReadonlyMap<string, GuestCall[]>): V
       const isTrue =
         run === undefined
           ? status !== 'ok'
-          : status === 'outcome_unknown' || (status === 'ok' && text === run.text)
+          : status === 'unknown' || (status === 'ok' && text === run.text)
       if (isTrue) return []
       const fact = run === undefined ? 'did not run' : 'ran'
       const problem = `the call ${mark} ${fact}, and its result is ${status}: ${text.slice(0, 100)}`

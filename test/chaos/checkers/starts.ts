@@ -45,7 +45,7 @@ export const starts: Checker = {
       for (const { at, process, start } of started) {
         // The request was in flight when the call was aborted. Its result warns of a possible
         // effect.
-        const isForetold = result?.status === 'outcome_unknown' && start.startsWith('http-')
+        const isForetold = result?.status === 'unknown' && start.startsWith('http-')
         if (result !== undefined && at > result.time && !isForetold)
           report(`was started by ${process} ${at - result.time} ms after its result was given`)
       }
@@ -117,7 +117,7 @@ function falseNews(evidence: Evidence, startsOf: Map<string, Start[]>): Violatio
   const ended = new Set(
     recordsOf(evidence, 'round-outcome').flatMap(({ message }) =>
       message.results
-        .filter(({ status }) => status !== 'outcome_unknown')
+        .filter(({ status }) => status !== 'unknown')
         .map(({ ordinal }) => callKey(message, ordinal)),
     ),
   )

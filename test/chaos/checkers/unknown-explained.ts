@@ -1,4 +1,4 @@
-// R5: an `outcome_unknown` always has a cause between the claim and the result. The cause is a
+// R5: an `unknown` always has a cause between the claim and the result. The cause is a
 // fault of the claiming process or of the broker, a cancel of the turn, or a stop. If the claiming process
 // is not known, a fault of any process that runs tools counts.
 
@@ -55,7 +55,7 @@ export function explainUnknowns(
   const cancelled = new Set(recordsOf(evidence, 'cancel').map(({ message }) => turnKey(message)))
   return recordsOf(evidence, 'round-outcome').flatMap((record) =>
     record.message.results.flatMap((result) => {
-      if (result.status !== 'outcome_unknown') return []
+      if (result.status !== 'unknown') return []
       const key = callKey(record.message, result.ordinal)
       const call = calls.get(key)
       const isCancelled = cancelled.has(turnKey(record.message))
@@ -96,7 +96,7 @@ function explain({
   const { disturbances } = evidence
   const lost = call.claims.filter(({ end }) => end.kind === 'lapsed' || end.kind === 'open')
   const stopped = call.claims.filter(
-    ({ end }) => end.kind === 'reported' && end.status === 'outcome_unknown',
+    ({ end }) => end.kind === 'reported' && end.status === 'unknown',
   )
   for (const claim of [...lost, ...stopped]) {
     const window = { from: claim.time - slackMs, to: endOf(claim, until) + slackMs }

@@ -27,7 +27,7 @@ describe.each(['generateText', 'streamText'] as const)('guardAiSdk in %s', (way)
     expect(conversation.answered).toMatchObject([{ answer: { content: [{ text: 'hello' }] } }])
   })
 
-  test('ends the loop of an empty call in text, after the rungs of Weir', async () => {
+  test('ends the loop of an empty call in text, after the actions of Weir', async () => {
     const conversation = scriptedConversation({ advise: advisesLoop })
     const { text, prompts, choices } = await run(conversation, () => [['c1', '{}']])
     expect(prompts).toHaveLength(4)

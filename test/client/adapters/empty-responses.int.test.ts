@@ -12,7 +12,7 @@ import { z } from 'zod'
 import { guardAiSdk } from '../../../client/adapters/ai-sdk.ts'
 import { guardLangChain } from '../../../client/adapters/langchain.ts'
 import { guardOpenAIAgents } from '../../../client/adapters/openai-agents.ts'
-import { type Guard, openGuard } from '../../../client/guard/guard.ts'
+import { type GuardSession, openGuard } from '../../../client/guard/guard.ts'
 import type { GuestConversation } from '../../../client/guard/guest-conversation.ts'
 import type { Call } from './agent.ts'
 import { answerOf, execTool } from './ai-sdk-agent.ts'
@@ -88,7 +88,7 @@ const onOpenAIAgents =
     return { text: String(finalOutput), requests: model.requests.length }
   }
 
-let guard: Guard | undefined
+let guard: GuardSession | undefined
 afterEach(() => guard?.close())
 
 /** A new call, then silence, and so on. */

@@ -12,7 +12,7 @@ import pino from 'pino'
 import { type GuardOptions, openGuard } from '../../../client/guard/guard.ts'
 import type {
   CallVerdict,
-  Guard as FrontGuard,
+  GuardSession as FrontGuard,
   GuestConversation,
 } from '../../../client/guard/guest-conversation.ts'
 import type { Guard } from '../../../shared/contract/guard/guard.ts'

@@ -37,7 +37,7 @@ describe.each(['invoke', 'stream'] as const)('guardLangChain in %s', (way) => {
     ])
   })
 
-  test('ends the loop of an empty call in text, after the rungs of Weir', async () => {
+  test('ends the loop of an empty call in text, after the actions of Weir', async () => {
     const conversation = scriptedConversation({
       advise: advisesLoop,
       judge: () => [verdict.run('c1')],
@@ -52,7 +52,7 @@ describe.each(['invoke', 'stream'] as const)('guardLangChain in %s', (way) => {
 
   test('lets the model end in text if Weir ends the turn before its first answer', async () => {
     const conversation = scriptedConversation({
-      advise: () => ({ rung: 'end', reason: 'An operator stopped this agent.' }),
+      advise: () => ({ action: 'end', reason: 'An operator stopped this agent.' }),
     })
     const { text, prompts, choices } = await run(conversation, () => 'I stop.')
     expect([text, choices]).toEqual(['I stop.', ['none']])

@@ -27,7 +27,7 @@ describe.each(['run', 'stream'] as const)('guardOpenAIAgents in %s', (way) => {
     ])
   })
 
-  test('ends the loop of an empty call in text, after the rungs of Weir', async () => {
+  test('ends the loop of an empty call in text, after the actions of Weir', async () => {
     const conversation = scriptedConversation({ advise: advisesLoop })
     const { text, requests } = await run(conversation, (n) => [[`c${n}`, '{}']])
     expect(requests).toHaveLength(4)

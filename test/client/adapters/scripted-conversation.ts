@@ -25,7 +25,7 @@ export function scriptedConversation({
     answered,
     async beforeModel(request) {
       asked.push(request)
-      const none = { rung: 'none', text: '', reason: '', rule: null, cap: null } as const
+      const none = { action: 'none', text: '', reason: '', rule: null, cap: null } as const
       return {
         ...none,
         fallback: '',
@@ -45,9 +45,9 @@ export function scriptedConversation({
 
 /** The advice of Weir's loop rules when every round fails in the same way. */
 export function advisesLoop(n: number): Partial<Advice> {
-  if (n === 3) return { rung: 'nudge', text: 'This call failed the same way twice.' }
-  if (n === 4) return { rung: 'text_only', text: 'Answer in text now.' }
-  return n > 4 ? { rung: 'end', reason: 'The agent repeated a failing call.' } : {}
+  if (n === 3) return { action: 'nudge', text: 'This call failed the same way twice.' }
+  if (n === 4) return { action: 'text_only', text: 'Answer in text now.' }
+  return n > 4 ? { action: 'end', reason: 'The agent repeated a failing call.' } : {}
 }
 
 export const verdict = {

@@ -137,7 +137,7 @@ describe('a tool of an MCP server', () => {
     'has an unknown outcome if the server dies during the call, and is not started again%s',
     async (_, settings) => {
       expect(await resultOf('die', {}, settings)).toMatchObject({
-        status: 'outcome_unknown',
+        status: 'unknown',
         text: expect.stringContaining('broke during the call'),
       })
       expect(await calls()).toEqual(['die'])

@@ -95,7 +95,7 @@ describe('a call of a client', () => {
     expect(sent).toMatchObject([
       { status: 'fulfilled' },
       { status: 'fulfilled' },
-      { status: 'rejected', reason: { code: 'call.over' } },
+      { status: 'denied', reason: { code: 'call.over' } },
     ])
     await turn.finished
     await conversation.sendResult(offer!, { text: 'red' })
@@ -128,7 +128,7 @@ describe('a call of a client', () => {
     const places: OfferedCall[] = []
     for await (const event of turn) {
       if (event.type === 'call-offered') places.push(event)
-      if (event.type === 'call-finished') expect(event.status).toBe('outcome_unknown')
+      if (event.type === 'call-finished') expect(event.status).toBe('unknown')
     }
     await expect(
       weir.conversation('c').sendResult(places[0]!, { text: 'red' }),
@@ -144,7 +144,7 @@ describe('a call of a client', () => {
     await turn.cancel()
     const ends: string[] = []
     for await (const event of turn) if (event.type === 'call-finished') ends.push(event.status)
-    expect(ends).toEqual(['outcome_unknown'])
+    expect(ends).toEqual(['unknown'])
     expect((await turn.finished).outcome).toBe('cancelled')
   })
 

@@ -69,35 +69,35 @@ async function use(): Promise<ShownBudget['use']> {
 describe('a guest under a hard budget', () => {
   it('gets the advice end when the answers before have reached it', async () => {
     const conversation = conversationOf('t')
-    expect(await conversation.beforeModel(asked([]))).toMatchObject({ rung: 'none' })
+    expect(await conversation.beforeModel(asked([]))).toMatchObject({ action: 'none' })
     await conversation.afterModel(counted(10))
     expect(await use()).toMatchObject([{ used: 10, held: 0 }])
     expect(await conversation.beforeModel(asked([said]))).toMatchObject({
-      rung: 'end',
+      action: 'end',
       reason,
       judged: true,
       text: '',
       fallback: expect.stringMatching(/./),
     })
     const other = conversationOf('u', { mode: 'blocking' })
-    expect(await other.beforeModel(asked([]))).toMatchObject({ rung: 'end', reason })
+    expect(await other.beforeModel(asked([]))).toMatchObject({ action: 'end', reason })
   })
 
   it('goes on while something is left, and when the budget is removed', async () => {
     const conversation = conversationOf('t')
     await conversation.beforeModel(asked([]))
     await conversation.afterModel(counted(9))
-    expect(await conversation.beforeModel(asked([said]))).toMatchObject({ rung: 'none' })
-    expect((await conversationOf('u').beforeModel(asked([]))).rung).toBe('end')
+    expect(await conversation.beforeModel(asked([said]))).toMatchObject({ action: 'none' })
+    expect((await conversationOf('u').beforeModel(asked([]))).action).toBe('end')
     await removeOperatorSetting(budgetSetting, 'default/tenant/day/tokens', {}, settings, out())
-    expect((await conversationOf('u').beforeModel(asked([]))).rung).toBe('none')
+    expect((await conversationOf('u').beforeModel(asked([]))).action).toBe('none')
   })
 
   it('reserves a repeat of a request without an answer once', async () => {
     const conversation = conversationOf('t')
     await conversation.beforeModel(asked([]))
     const [before] = await use()
-    expect(await conversation.beforeModel(asked([]))).toMatchObject({ rung: 'none' })
+    expect(await conversation.beforeModel(asked([]))).toMatchObject({ action: 'none' })
     expect(await use()).toEqual([before])
   })
 
@@ -127,10 +127,10 @@ describe('a guest under a hard budget', () => {
 
   it('whose hooks show no requests gets the advice end, and reserves nothing', async () => {
     const looking = conversationOf('h', { mode: 'blocking', counting: 'look' })
-    expect(await looking.beforeModel(asked([]))).toMatchObject({ rung: 'none' })
+    expect(await looking.beforeModel(asked([]))).toMatchObject({ action: 'none' })
     expect(await use()).toMatchObject([{ used: 0, held: 0 }])
     await conversationOf('t').beforeModel(asked([]))
-    expect(await looking.beforeModel(asked([]))).toMatchObject({ rung: 'end', reason })
+    expect(await looking.beforeModel(asked([]))).toMatchObject({ action: 'end', reason })
   })
 
   it('has a turn in the list of those that a budget ended', async () => {

@@ -112,7 +112,7 @@ const advice = (fields: Partial<GuestAdvice>): GuestAdvice => ({
   turnKey: '',
   round: 1,
   key: '',
-  rung: 'none',
+  action: 'none',
   text: '',
   reason: '',
   rule: null,
@@ -169,12 +169,12 @@ describe('before the model', () => {
         ? []
         : [
             advice({ requestId: 'another' }),
-            advice({ requestId: message.requestId, rung: 'nudge', text: 'Stop.', rule: 'cycle' }),
+            advice({ requestId: message.requestId, action: 'nudge', text: 'Stop.', rule: 'cycle' }),
           ],
     )
     const request = asked([read(0), read(1)])
     const result = await thread().beforeModel(request)
-    expect(result).toMatchObject({ rung: 'nudge', text: 'Stop.', rule: 'cycle', judged: true })
+    expect(result).toMatchObject({ action: 'nudge', text: 'Stop.', rule: 'cycle', judged: true })
     expect(written).toMatchObject([
       {
         type: 'guest-results',
@@ -246,7 +246,7 @@ describe('before the model', () => {
         : [advice({ requestId: message.requestId, unknown: message.keys })],
     )
     const result = await thread().beforeModel(asked([read(0)]))
-    expect(result).toMatchObject({ rung: 'none', judged: false })
+    expect(result).toMatchObject({ action: 'none', judged: false })
     expect(written.filter(isRound)).toHaveLength(limits.guestCatchUpsMax)
   })
 
@@ -254,7 +254,7 @@ describe('before the model', () => {
     const { thread } = await scripted(() => [])
     const request = asked([read(0)])
     const result = await thread({ waitMs: 20 }).beforeModel(request)
-    expect(result).toMatchObject({ rung: 'none', judged: false })
+    expect(result).toMatchObject({ action: 'none', judged: false })
     expect(result.applied).toBe(request.body)
   })
 
@@ -554,7 +554,7 @@ describe('reports of hooks', () => {
       phase: 'running',
       results: [
         { key: (round as GuestRound).key, callId: 'call_0', nth: 0, status: 'ok', text: 'fine' },
-        { key: '', callId: 'elsewhere', nth: 1, status: 'outcome_unknown' },
+        { key: '', callId: 'elsewhere', nth: 1, status: 'unknown' },
       ],
     })
     expect(end).toMatchObject({ phase: 'turn_end', turnKey: 'prompt-1', results: [] })

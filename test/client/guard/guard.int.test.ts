@@ -8,7 +8,7 @@ import { promisify } from 'node:util'
 import { afterEach, describe, expect, it } from '@jest/globals'
 import { pino } from 'pino'
 import { defaultGuestSettings, type GuardOptions, openGuard } from '../../../client/guard/guard.ts'
-import type { Guard, GuestFormat } from '../../../client/guard/guest-conversation.ts'
+import type { GuardSession, GuestFormat } from '../../../client/guard/guest-conversation.ts'
 import { anthropic, defineAgent, Weir } from '../../../client/weir.ts'
 import { openEmbeddedBus } from '../../../shared/bus/embedded/bus.ts'
 import { decode } from '../../../shared/codec/codec.ts'
@@ -25,7 +25,7 @@ afterEach(async () => {
   for (const one of open.splice(0).reverse()) await one.close()
 })
 
-async function openedWith(options: Partial<GuardOptions> = {}): Promise<Guard> {
+async function openedWith(options: Partial<GuardOptions> = {}): Promise<GuardSession> {
   const guard = await openGuard({ agent: 'coder', answerWithinMs: waitMaxMs, ...options })
   open.push(guard)
   return guard
@@ -144,7 +144,7 @@ describe('the options of a guard', () => {
 const places = ['in memory', 'in a data folder'] as const
 
 describe.each(places)('a guard %s', (place) => {
-  async function guardWith(options: Partial<GuardOptions> = {}): Promise<Guard> {
+  async function guardWith(options: Partial<GuardOptions> = {}): Promise<GuardSession> {
     return openedWith({
       ...options,
       ...(place === 'in a data folder' && { dataFolder: newFolder() }),
@@ -154,18 +154,18 @@ describe.each(places)('a guard %s', (place) => {
   it('ends an agent that repeats a broken call under one id after 5 requests', async () => {
     const conversation = (await guardWith()).conversation('t')
     const responses: Said[] = []
-    const rungs: string[] = []
+    const actions: string[] = []
     for (;;) {
       const request = asked(responses)
-      const { rung, judged } = await conversation.beforeModel(request)
+      const { action, judged } = await conversation.beforeModel(request)
       expect(judged).toBe(true)
-      rungs.push(rung)
-      if (rung === 'end') break
+      actions.push(action)
+      if (action === 'end') break
       const [verdict] = await conversation.afterModel(answerOf(request, broken))
       expect(verdict?.verdict).toBe('deny')
       responses.push(broken)
     }
-    expect(rungs).toEqual(['none', 'none', 'none', 'nudge', 'text_only', 'end'])
+    expect(actions).toEqual(['none', 'none', 'none', 'nudge', 'text_only', 'end'])
   })
 
   it('lets a valid call run, and judges its turn to the end', async () => {
@@ -174,7 +174,7 @@ describe.each(places)('a guard %s', (place) => {
       { callId: 'c', verdict: 'allow' },
     ])
     const advice = await conversation.beforeModel(asked([good]))
-    expect(advice).toMatchObject({ rung: 'none', judged: true })
+    expect(advice).toMatchObject({ action: 'none', judged: true })
     expect(await conversation.afterModel(answerOf(asked([good]), saidText('Done.')))).toEqual([])
   })
 
@@ -182,7 +182,7 @@ describe.each(places)('a guard %s', (place) => {
     const guard = await guardWith()
     const ask = () => guard.conversation('t').beforeModel(asked([broken, broken, broken]))
     const [first, second] = [await ask(), await ask()]
-    expect(first.rung).toBe('nudge')
+    expect(first.action).toBe('nudge')
     expect(second).toEqual(first)
   })
 
@@ -193,9 +193,9 @@ describe.each(places)('a guard %s', (place) => {
     const rounds = Array.from({ length: 6 }, () => broken)
     const texts: string[] = []
     for (let n = 1; n <= rounds.length; n += 1) {
-      const { rung, fallback } = await conversation.beforeModel(asked(rounds.slice(0, n)))
-      texts.push(`${rung}: ${fallback}`)
-      if (rung === 'end') break
+      const { action, fallback } = await conversation.beforeModel(asked(rounds.slice(0, n)))
+      texts.push(`${action}: ${fallback}`)
+      if (action === 'end') break
     }
     expect(texts.at(-1)).toBe('end: Please call us.')
     expect(new Set(texts.slice(0, -1).map((text) => text.split(': ')[1]))).toEqual(new Set(['']))
@@ -288,7 +288,7 @@ describe.each(places)('a guard %s', (place) => {
     [
       'reportResults',
       [{ callId: 'c', text: '', status: 'fine' }],
-      'results[0].status is "fine"; must be ok, error, unknown or not-run',
+      'results[0].status is "fine"; must be ok, error, unknown or skipped',
     ],
     [
       'reportResults',
@@ -477,12 +477,12 @@ describe('a guard in a data folder', () => {
     const folder = newFolder()
     const first = await guardWith({ dataFolder: folder })
     const conversation = first.conversation('t')
-    expect((await conversation.beforeModel(asked([broken, broken, broken]))).rung).toBe('nudge')
+    expect((await conversation.beforeModel(asked([broken, broken, broken]))).action).toBe('nudge')
     await first.close()
     expect(existsSync(join(folder, 'weir.db'))).toBe(true)
     const second = await guardWith({ dataFolder: folder })
     const advice = await second.conversation('t').beforeModel(asked([broken, broken, broken]))
-    expect(advice).toMatchObject({ rung: 'nudge', judged: true })
+    expect(advice).toMatchObject({ action: 'nudge', judged: true })
   })
 
   it("has no text of a conversation in its log with record: 'calls', and still ends a loop", async () => {
@@ -493,9 +493,9 @@ describe('a guard in a data folder', () => {
     const texts = ['asked-text', 'spoken-text', 'thought-text', 'result-text', 'early-text']
     const [user = '', text = '', thinking = '', result = '', early = ''] = texts
     const request = () => requestOf('anthropic', [{ user, responses }], tools)
-    const rungs: string[] = []
+    const actions: string[] = []
     for (let n = 0; n < 6; n += 1) {
-      rungs.push((await conversation.beforeModel(request())).rung)
+      actions.push((await conversation.beforeModel(request())).action)
       const call = saidCall('exec', { command: 'kept-command' }, { id: `c${n}`, result })
       const said: Said = { ...call, text }
       const given = answerOf(request(), said)
@@ -511,7 +511,7 @@ describe('a guard in a data folder', () => {
     responses.push({ ...good, calls: good.calls.map((call) => ({ ...call, result: undefined })) })
     await conversation.afterModel(answerOf(request(), saidText(text)))
     await guard.close()
-    expect(rungs).toEqual(['none', 'none', 'none', 'none', 'none', 'nudge'])
+    expect(actions).toEqual(['none', 'none', 'none', 'none', 'none', 'nudge'])
 
     const weir = await openEmbeddedBus({ file: join(folder, 'weir.db'), clock: systemClock })
     open.push(weir)

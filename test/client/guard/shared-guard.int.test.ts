@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, expect, it } from '@jest/globals'
 import { pino } from 'pino'
 import { type GuardOptions, openGuard } from '../../../client/guard/guard.ts'
-import type { Guard } from '../../../client/guard/guest-conversation.ts'
+import type { GuardSession } from '../../../client/guard/guest-conversation.ts'
 import { openBusOnceFree } from '../../../client/place/open-bus.ts'
 import { says, scriptedModel } from '../../../client/testing/testing.ts'
 import { defineAgent, Weir } from '../../../client/weir.ts'
@@ -41,7 +41,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true })
 })
 
-async function guardWith(options: Partial<GuardOptions> = {}): Promise<Guard> {
+async function guardWith(options: Partial<GuardOptions> = {}): Promise<GuardSession> {
   const place = { dataFolder: folder, log, answerWithinMs: waitMaxMs }
   const guard = await openGuard({ agent: 'coder', ...place, ...options })
   open.push(guard)
@@ -64,7 +64,7 @@ const tools = [
   }),
 ]
 
-async function verdictOf(guard: Guard, id: string, input: object) {
+async function verdictOf(guard: GuardSession, id: string, input: object) {
   const request = requestOf('anthropic', [{ user: 'Go.', responses: [] }], tools)
   const answer = answerOf(request, saidCall('exec', input, { id: 'c' }))
   const [call] = await guard.conversation(id).afterModel(answer)
@@ -72,7 +72,7 @@ async function verdictOf(guard: Guard, id: string, input: object) {
 }
 
 /** One call that fits its schema, and one that does not. */
-const judged = async (guard: Guard, id: string) => [
+const judged = async (guard: GuardSession, id: string) => [
   await verdictOf(guard, `${id}-good`, { command: 'ls' }),
   await verdictOf(guard, `${id}-broken`, {}),
 ]

@@ -9,7 +9,7 @@ import { stopSetting } from '../../../apps/service/operator-settings.ts'
 import { removeOperatorSetting } from '../../../apps/service/remove-setting.ts'
 import { type StopOptions, stop } from '../../../apps/service/stops/change.ts'
 import { openGuard } from '../../../client/guard/guard.ts'
-import type { Guard } from '../../../client/guard/guest-conversation.ts'
+import type { GuardSession } from '../../../client/guard/guest-conversation.ts'
 import { readSettings, type Settings } from '../../../shared/settings/settings.ts'
 import { declarationOf } from '../../../shared/transcript/transcript.ts'
 import { answerOf, requestOf, type Said, saidCall } from '../../support/guest-requests.ts'
@@ -17,7 +17,7 @@ import { waitMaxMs } from '../../support/wait-limit.ts'
 
 let folder: string
 let settings: Settings
-let guard: Guard
+let guard: GuardSession
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'weir-guest-stop-'))
   const dataFolder = join(folder, 'data')
@@ -41,7 +41,7 @@ describe('a guest whose agent an operator stopped', () => {
     const conversation = guard.conversation('t')
     await set({ agent: 'coder' })
     expect(await conversation.beforeModel(asked([]))).toMatchObject({
-      rung: 'end',
+      action: 'end',
       reason: 'an operator stopped agent "coder": wrong files',
       judged: true,
     })
@@ -53,14 +53,14 @@ describe('a guest whose agent an operator stopped', () => {
 
     await removeOperatorSetting(stopSetting, 'agent:coder', {}, settings, out())
     const other = guard.conversation('u')
-    expect(await other.beforeModel(asked([]))).toMatchObject({ rung: 'none' })
+    expect(await other.beforeModel(asked([]))).toMatchObject({ action: 'none' })
     expect(await other.afterModel(answerOf(asked([]), said))).toMatchObject([{ verdict: 'allow' }])
   })
 
   it('gets a refused call and no advice to end if only the tool is stopped', async () => {
     const conversation = guard.conversation('t')
     await set({ tool: 'ex*' })
-    expect(await conversation.beforeModel(asked([]))).toMatchObject({ rung: 'none' })
+    expect(await conversation.beforeModel(asked([]))).toMatchObject({ action: 'none' })
     const [refused] = await conversation.afterModel(answerOf(asked([]), said))
     expect(refused).toMatchObject({
       verdict: 'deny',
@@ -70,7 +70,8 @@ describe('a guest whose agent an operator stopped', () => {
 
   it('goes on if another conversation is stopped', async () => {
     await set({ conversation: 'guest:coder:t' })
-    const rungOf = async (id: string) => (await guard.conversation(id).beforeModel(asked([]))).rung
-    expect([await rungOf('t'), await rungOf('u')]).toEqual(['end', 'none'])
+    const actionOf = async (id: string) =>
+      (await guard.conversation(id).beforeModel(asked([]))).action
+    expect([await actionOf('t'), await actionOf('u')]).toEqual(['end', 'none'])
   })
 })

@@ -1,11 +1,11 @@
 import { expect, it } from '@jest/globals'
 import { codeOfRefusal, codeOfWait } from '../../../client/guard/verdict-code.ts'
-import { vetoed } from '../../../services/executor/guards/guard-answer.ts'
+import { deniedCall } from '../../../services/executor/guards/guard-answer.ts'
 import { refusedBeforeReason } from '../../../services/guest/answers.ts'
 import { skippedCall } from '../../../shared/contract/call/call-endings.ts'
 
 const vetoBy = (guard: string) =>
-  vetoed(guard, { ordinal: 0, verdict: 'deny', code: 'no', text: 'No.', evidence: null }).reason
+  deniedCall(guard, { ordinal: 0, verdict: 'deny', code: 'no', text: 'No.', evidence: null }).reason
 
 it.each([
   ['call.denied', 'missing city'],

@@ -128,8 +128,8 @@ async function finish(
 
 const noFacts = {
   rules: {},
-  rungs: {},
-  vetoes: {},
+  actions: {},
+  denials: {},
   rejections: 0,
   approvals: {},
   approvalMs: 0,
@@ -141,11 +141,11 @@ const answered = { outcome: 'answered', class: null, cap: null, reason: 'the mod
 async function raise(
   conversation: string,
   turn: number,
-  { rung = 'nudge', rule = 'cycle' }: Partial<Pick<Intervention, 'rung' | 'rule'>> = {},
+  { action = 'nudge', rule = 'cycle' }: Partial<Pick<Intervention, 'action' | 'rule'>> = {},
   shadow = false,
 ): Promise<void> {
   const intervention: Intervention = {
-    rung,
+    action,
     rule,
     ruleVersion: 1,
     key: '',
@@ -378,7 +378,7 @@ describe.each([
         ...place,
         ...advice,
         isOpen: true,
-        rung: 'end',
+        action: 'end',
         rule: 'cycle',
         cap: null,
         reason: 'no progress',
@@ -456,8 +456,8 @@ describe.each([
     expect(found?.facts).toEqual({
       ...noFacts,
       rules: { cycle: 1 },
-      rungs: { nudge: 1 },
-      vetoes: { 'no-rome': 1 },
+      actions: { nudge: 1 },
+      denials: { 'no-rome': 1 },
     })
   })
 
@@ -465,7 +465,7 @@ describe.each([
     const [a, b, c] = [await begin('a'), await begin('b'), await begin('c')]
     await raise('a', a)
     await finish('a', a)
-    await raise('b', b, { rule: 'sweep', rung: 'end' })
+    await raise('b', b, { rule: 'sweep', action: 'end' })
     await finish('b', b, { outcome: 'failed', class: 'no_progress' })
     await veto('c', c, 'no-rome')
     await finish('c', c)

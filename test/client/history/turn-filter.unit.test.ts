@@ -9,7 +9,7 @@ const turn = (fields: Partial<TurnSummary> = {}, facts: Partial<TurnSummary['fac
 }
 const caught = turn(
   { agent: 'helper', outcome: 'answered' },
-  { rules: { cycle: 2 }, rungs: { nudge: 1, text_only: 1 }, vetoes: { 'no-rome': 1 } },
+  { rules: { cycle: 2 }, actions: { nudge: 1, text_only: 1 }, denials: { 'no-rome': 1 } },
 )
 
 describe('--where', () => {
@@ -26,9 +26,8 @@ describe('--where', () => {
     ['guard=spend', caught, false],
     ['tenant=acme', turn({ tenant: 'acme' }), true],
     ['tenant=acme', turn({ tenant: 'default' }), false],
-    ['call=vetoed', caught, true],
-    ['call=rejected', caught, false],
-    ['call=rejected', turn({}, { rejections: 1 }), true],
+    ['call=denied', caught, true],
+    ['call=denied', turn({}, { rejections: 1 }), true],
     ['call=pending', turn({}, { approvals: { pending: 1 } }), true],
     ['call=allowed', turn({}, { approvals: { allow: 1 } }), true],
     ['agent=helper rule=cycle', caught, true],
@@ -43,7 +42,7 @@ describe('--where', () => {
   it.each([
     ['rule=sweeps', "--where rule is 'sweeps'. Did you mean sweep? It must be one of identical-"],
     ['intervention=nudges', 'Did you mean nudge? It must be one of any, nudge, text_only, end'],
-    ['call=veto', 'Did you mean vetoed? It must be one of vetoed, rejected, allowed, pending'],
+    ['call=veto', 'It must be one of denied, allowed, pending'],
     ['rules=cycle', 'Did you mean rule?'],
     [
       'cycle',

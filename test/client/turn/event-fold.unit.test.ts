@@ -165,7 +165,7 @@ it('gives no event for a repeated record', () => {
 
 describe('the JSON of each kind of event', () => {
   const intervention = {
-    ...({ rung: 'nudge', ordinary: false, rule: 'cycle', ruleVersion: 1, key: 'exec' } as const),
+    ...({ action: 'nudge', ordinary: false, rule: 'cycle', ruleVersion: 1, key: 'exec' } as const),
     reason: 'x',
     text: 'Stop.',
     class: null,
@@ -237,7 +237,7 @@ describe('the JSON of each kind of event', () => {
   "{"v":1,"position":"3.6.0.b","type":"text-delta","conversation":"c","turn":7,"round":1,"text":"Hello."}",
   "{"v":1,"position":"4","type":"model-answered","conversation":"c","turn":7,"round":1,"attempt":"b","text":"Hello.","textBytes":6,"calls":[{"ordinal":0,"id":"call_1","name":"exec","problem":null,"arguments":"{\\"city\\":\\"Paris\\"}","argumentsBytes":16,"input":{"city":"Paris"}}],"stop":"calls","usage":{"inputTokens":9,"outputTokens":4,"cacheReadTokens":0,"cacheWriteTokens":0}}",
   "{"v":1,"position":"5","type":"call-rejected","conversation":"c","turn":7,"round":1,"ordinal":0,"name":"exec","reason":"no such field","text":"Tool call rejected before execution.","arguments":"{\\"city\\":\\"Paris\\"}","input":{"city":"Paris"}}",
-  "{"v":1,"position":"6","type":"intervention-raised","conversation":"c","turn":7,"round":1,"intervention":{"rung":"nudge","ordinary":false,"rule":"cycle","ruleVersion":1,"key":"exec","reason":"x","text":"Stop.","class":null,"evidence":[]},"shadow":false}",
+  "{"v":1,"position":"6","type":"intervention-raised","conversation":"c","turn":7,"round":1,"intervention":{"action":"nudge","ordinary":false,"rule":"cycle","ruleVersion":1,"key":"exec","reason":"x","text":"Stop.","class":null,"evidence":[]},"shadow":false}",
   "{"v":1,"position":"7","type":"calls-waiting","conversation":"c","turn":7,"round":1,"until":9000,"calls":[{"ordinal":0,"name":"exec","guards":["approval"]}]}",
   "{"v":1,"position":"8","type":"approval-pending","conversation":"c","turn":7,"round":1,"calls":[{"ordinal":0,"name":"exec","arguments":"{\\"city\\":\\"Paris\\"}","id":"1a","hash":"9f","rule":"all","source":null,"program":null,"question":null}],"until":9000}",
   "{"v":1,"position":"9","type":"approval-decided","conversation":"c","turn":7,"round":1,"ordinal":0,"name":"exec","id":"1a","outcome":"approved","by":"ada","reason":"","waitedMs":5,"identity":"claimed"}",

@@ -202,9 +202,10 @@ describe('the end of a turn', () => {
       eventsOf(events, turnStarted(), toolStarted(0), toolStarted(1), callFinished(0), cancelled),
     ).not.toContain('turn-finished')
     expect(events.finished).toMatchObject({ outcome: 'cancelled' })
-    expect(
-      eventsOf(events, part(0, ['late']), callFinished(1, { status: 'outcome_unknown' })),
-    ).toEqual(['call-finished', 'turn-finished'])
+    expect(eventsOf(events, part(0, ['late']), callFinished(1, { status: 'unknown' }))).toEqual([
+      'call-finished',
+      'turn-finished',
+    ])
     expect(events.isOver).toBe(true)
   })
 

@@ -90,7 +90,7 @@ export type Observed = {
   /** The answer of the last prompt to its user. */
   reply: string
   ended: HostEnded
-  /** Interventions, rejections and vetoes in Weir's log. */
+  /** Interventions, rejections and denials in Weir's log. */
   advice: string[]
   /** Weir's standard error. */
   warnings: string
@@ -135,17 +135,19 @@ export async function observe(
   })
 }
 
-type Facts = Record<'rules' | 'rungs' | 'vetoes', Record<string, number>> & { rejections: number }
+type Facts = Record<'rules' | 'actions' | 'denials', Record<string, number>> & {
+  rejections: number
+}
 
 /** As `weir conversations` lists it: the log knows advice that changed no request. */
 export async function adviceIn(weir: RunningServer): Promise<string[]> {
   const lines = (await weir.weir('conversations', '--json', '--limit', '100')).split('\n')
   return lines.filter(Boolean).flatMap((line) => {
     const { facts } = JSON.parse(line) as { facts: Facts }
-    const counted = (name: 'rules' | 'rungs' | 'vetoes') =>
+    const counted = (name: 'rules' | 'actions' | 'denials') =>
       Object.entries(facts[name]).map(([key, count]) => `${count} x ${key}`)
     const rejected = facts.rejections > 0 ? [`${facts.rejections} calls rejected`] : []
-    return [...counted('rules'), ...counted('rungs'), ...counted('vetoes'), ...rejected]
+    return [...counted('rules'), ...counted('actions'), ...counted('denials'), ...rejected]
   })
 }
 

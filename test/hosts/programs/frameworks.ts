@@ -26,7 +26,7 @@ const framework = (
   title: string,
   script: string,
   pypi: Readonly<Record<string, string>>,
-  more: { host?: string; way?: string } & Pick<Program, 'unjudged' | 'finish' | 'endsPolls'> = {},
+  more: { host?: string; way?: string } & Pick<Program, 'unjudged' | 'finish'> = {},
 ): Program => ({
   title,
   package: { pypi, host: more.host ?? Object.keys(pypi)[0] ?? '' },
@@ -39,7 +39,6 @@ const framework = (
   ],
   reply: lastLine,
   unjudged: more.unjudged,
-  endsPolls: more.endsPolls ?? false,
   ...(more.finish !== undefined && { finish: more.finish }),
 })
 
@@ -60,5 +59,5 @@ export const frameworks: readonly Program[] = [
   }),
   framework('Strands', 'strands_agent', strands),
   framework('LlamaIndex', 'llama_index_agent', llamaIndex),
-  framework('CrewAI', 'crewai_agent', crewai, { endsPolls: true }),
+  framework('CrewAI', 'crewai_agent', crewai),
 ]

@@ -199,13 +199,13 @@ describe("the operator's caps", () => {
 })
 
 describe('a cap and an intervention at once', () => {
-  it.each(['nudge', 'text_only'] as const)('show both texts: %s', (rung) => {
+  it.each(['nudge', 'text_only'] as const)('show both texts: %s', (action) => {
     const last = openedWith({ rounds: 1 }).when(
-      outcome(0, 1, { calls: 1, intervention: intervention(rung) }),
+      outcome(0, 1, { calls: 1, intervention: intervention(action) }),
     )
     expect(only(last.records, 'model-request')).toMatchObject({
       callsLeft: 0,
-      nudge: `text of the ${rung}\n\n${capNudge('rounds', 1)}`,
+      nudge: `text of the ${action}\n\n${capNudge('rounds', 1)}`,
     })
     expect(only(last.when(outcome(0, 2)).records, 'turn-finished')).toMatchObject({
       outcome: 'capped',
@@ -250,12 +250,12 @@ describe('termination (I3)', () => {
       wallMs: fc.integer({ min: 1, max: 10_000 }),
       tokens: fc.option(fc.integer({ min: 1, max: 500 })),
     })
-    const rung = fc.constantFrom('nudge' as const, 'text_only' as const)
+    const action = fc.constantFrom('nudge' as const, 'text_only' as const)
     const round = fc.record({
       calls: fc.integer({ min: 0, max: 4 }),
       text: fc.constantFrom('', ' ', 'text'),
       tokens: fc.integer({ min: 0, max: 50 }),
-      intervention: fc.option(rung.map((of) => intervention(of))),
+      intervention: fc.option(action.map((of) => intervention(of))),
     })
     fc.assert(
       fc.property(caps, fc.array(round, { minLength: 10, maxLength: 10 }), (limited, rounds) => {

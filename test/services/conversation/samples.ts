@@ -138,17 +138,17 @@ function resultAt(ordinal: number): CallResult {
 }
 
 export function intervention(
-  rung: Intervention['rung'],
+  action: Intervention['action'],
   others: Partial<Intervention> = {},
 ): Intervention {
   return {
-    rung,
+    action,
     ordinary: false,
     rule: 'identical-failure',
     ruleVersion: 1,
     key: 'search',
     reason: 'the same call failed three times',
-    text: rung === 'end' ? '' : `text of the ${rung}`,
+    text: action === 'end' ? '' : `text of the ${action}`,
     class: null,
     evidence: [],
     ...others,

@@ -128,7 +128,7 @@ describe('a call of a tool that an enforcing guard judges', () => {
     expect(resultsOf(rejected)).toEqual([
       {
         ordinal: 0,
-        status: 'vetoed',
+        status: 'denied',
         durationMs: 0,
         contents: [],
         tokens: null,
@@ -137,7 +137,7 @@ describe('a call of a tool that an enforcing guard judges', () => {
       },
     ])
     expect(rejected.wants).toEqual([])
-    expect(linesOf(rejected, 'call-finished')).toMatchObject([{ status: 'vetoed' }])
+    expect(linesOf(rejected, 'call-finished')).toMatchObject([{ status: 'denied' }])
   })
 
   it('is decided by the first answer; later ones of any version change nothing', () => {
@@ -162,7 +162,7 @@ describe('a call of a tool that an enforcing guard judges', () => {
   it('is vetoed when the answer has no verdict on it, and when it has both verdicts', () => {
     const unusable = waiting.when(verdict([]))
     expect(resultsOf(unusable)).toMatchObject([
-      { status: 'vetoed', reason: 'vetoed by guard shell: guard.unusable' },
+      { status: 'denied', reason: 'vetoed by guard shell: guard.unusable' },
     ])
     expect(linesOf(unusable, 'guard-verdict-given')).toMatchObject([
       { answer: 'unusable', verdicts: [{ evidence: 'it said nothing of call 0' }] },
@@ -171,7 +171,7 @@ describe('a call of a tool that an enforcing guard judges', () => {
       [pass(), reject()],
       [reject(), pass()],
     ])
-      expect(resultsOf(waiting.when(verdict(both)))).toMatchObject([{ status: 'vetoed' }])
+      expect(resultsOf(waiting.when(verdict(both)))).toMatchObject([{ status: 'denied' }])
   })
 
   it('is vetoed in the name of the guard also if the guard reports its own failure', () => {
@@ -211,7 +211,7 @@ describe('the deadline of a guard', () => {
     const vetoed = silent().when(at(due, tick))
     expect(resultsOf(vetoed)).toMatchObject([
       {
-        status: 'vetoed',
+        status: 'denied',
         reason: 'vetoed by guard shell: guard.silent',
         text: 'Tool call vetoed before execution: the guard "shell" did not answer in time, and without its word this call may not run.',
       },
@@ -232,7 +232,7 @@ describe('the deadline of a guard', () => {
 
   it('holds without a tick too: a verdict at the deadline does not count', () => {
     expect(resultsOf(silent().when(at(due, verdict([pass()]))))).toMatchObject([
-      { status: 'vetoed' },
+      { status: 'denied' },
     ])
     expect(kindsOf(silent({ onTimeout: 'allow' }).when(at(due, verdict([reject()]))))).toEqual([
       'claim',
@@ -255,7 +255,7 @@ describe('the deadline of a guard', () => {
       { guard: 'shell', answer: 'silent', verdicts: [{ verdict: 'deny' }] },
     ])
     expect(resultsOf(late)).toMatchObject([
-      { status: 'vetoed', reason: 'vetoed by guard shell: guard.silent' },
+      { status: 'denied', reason: 'vetoed by guard shell: guard.silent' },
     ])
   })
 
@@ -285,7 +285,7 @@ describe('a round with several guards', () => {
   it('is stopped by any of them, without waiting for the others', () => {
     const vetoed = both.when(verdict([reject()], { guard: 'spend' }))
     expect(resultsOf(vetoed)).toMatchObject([
-      { status: 'vetoed', reason: 'vetoed by guard spend: outside-folder' },
+      { status: 'denied', reason: 'vetoed by guard spend: outside-folder' },
     ])
     expect(vetoed.wants).toEqual([])
   })
@@ -392,7 +392,7 @@ describe('a waiting round', () => {
     const decided = [
       {
         ordinal: 0,
-        status: 'rejected' as const,
+        status: 'denied' as const,
         text: 'no',
         reason: 'no',
         durationMs: 0,
@@ -403,8 +403,8 @@ describe('a waiting round', () => {
     const calls = [callOf(0), callOf(1, { name: 'unknown' })]
     const all = guard({ tools: [{ pattern: '*', mode: 'enforce' }] })
     expect(resultsOf(given(executor, guarded([all], { calls, decided })))).toMatchObject([
-      { status: 'rejected' },
-      { status: 'rejected' },
+      { status: 'denied' },
+      { status: 'denied' },
     ])
   })
 

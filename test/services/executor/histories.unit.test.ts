@@ -34,7 +34,7 @@ describe('histories that went wrong', () => {
       at(10 + claimMs, tick),
       outcome('a', ok()),
     )
-    expect(statusesIn(other.all)).toEqual([['outcome_unknown']])
+    expect(statusesIn(other.all)).toEqual([['unknown']])
   })
 
   it('snapshots: a new owner folds the claim of a paused owner and does not start the call', () => {
@@ -71,7 +71,7 @@ describe('histories that went wrong', () => {
       at(10 + claimMs, tick),
       outcome('woken', ok()),
     )
-    expect(statusesIn(folded.all)).toEqual([['outcome_unknown']])
+    expect(statusesIn(folded.all)).toEqual([['unknown']])
     expect(folded.wants).toEqual([])
   })
 
@@ -97,7 +97,7 @@ describe('histories that went wrong', () => {
   it('lapsed: a call that waits for its second try is not called skipped by a cancel, because its first may have run', () => {
     const folded = given(executor, idempotent, at(10, claim('a')), at(10 + claimMs, tick))
     expect(folded.wants).toMatchObject([{ kind: 'claim', try: 2 }])
-    expect(statusesIn(folded.when(cancel).all)).toEqual([['outcome_unknown']])
+    expect(statusesIn(folded.when(cancel).all)).toEqual([['unknown']])
   })
 
   it('pause between reading the clock and the start: the start is late, but never a second one and never skipped', () => {
@@ -109,7 +109,7 @@ describe('histories that went wrong', () => {
       at(10 + claimMs, tick),
       claim('next', { try: 2 }),
     )
-    expect(statusesIn(folded.all)).toEqual([['outcome_unknown']])
+    expect(statusesIn(folded.all)).toEqual([['unknown']])
     expect(folded.wants).toEqual([])
   })
 

@@ -81,7 +81,7 @@ describe('a round', () => {
   it('includes results that were decided before, without an activity record for them', () => {
     const rejection: CallResult = {
       ordinal: 0,
-      status: 'rejected',
+      status: 'denied',
       text: 'no',
       reason: 'no',
       durationMs: 0,
@@ -158,8 +158,8 @@ describe('a round', () => {
       }),
     )
     expect(resultsOf(folded)).toMatchObject([
-      { status: 'rejected', reason: 'tool not offered' },
-      { status: 'rejected', reason: 'arguments did not arrive whole' },
+      { status: 'denied', reason: 'tool not offered' },
+      { status: 'denied', reason: 'arguments did not arrive whole' },
     ])
   })
 
@@ -296,7 +296,7 @@ describe('the deadline of a claim', () => {
     expect(resultsOf(folded)).toEqual([
       {
         ordinal: 0,
-        status: 'outcome_unknown',
+        status: 'unknown',
         reason: 'no result in time',
         durationMs: 0,
         contents: [],
@@ -316,17 +316,17 @@ describe('the deadline of a claim', () => {
       ])
       folded = folded.when(at(folded.due!, tick))
     }
-    expect(statusesOf(folded)).toEqual(['outcome_unknown'])
+    expect(statusesOf(folded)).toEqual(['unknown'])
   })
 
   it('gives no further try at or after the expiry', () => {
     const folded = given(executor, idempotentRound, at(expiresAt - 1, claim('a')))
-    expect(statusesOf(folded.when(at(folded.due!, tick)))).toEqual(['outcome_unknown'])
+    expect(statusesOf(folded.when(at(folded.due!, tick)))).toEqual(['unknown'])
   })
 
   it('comes at once when the bus proves the owner dead', () => {
     expect(resultsOf(given(executor, roundCleared(), claim('a'), lapsed('a')))).toMatchObject([
-      { status: 'outcome_unknown', reason: 'its executor ended without a result' },
+      { status: 'unknown', reason: 'its executor ended without a result' },
     ])
     expect(given(executor, idempotentRound, claim('a'), lapsed('a')).wants).toMatchObject([
       { kind: 'claim', try: 2 },
@@ -353,16 +353,16 @@ describe('a call whose earlier try lapsed', () => {
     const givenBack = again.when(claim('b', { try: 2 })).when(outcome('b', null, { try: 2 }))
     expect(givenBack.wants).toMatchObject([{ kind: 'claim', try: 3 }])
     for (const folded of [again, givenBack]) {
-      expect(statusesOf(folded.when(cancel))).toEqual(['outcome_unknown'])
-      expect(statusesOf(folded.when(at(expiresAt, tick)))).toEqual(['outcome_unknown'])
+      expect(statusesOf(folded.when(cancel))).toEqual(['unknown'])
+      expect(statusesOf(folded.when(at(expiresAt, tick)))).toEqual(['unknown'])
     }
   })
 
   it('is never called rejected', () => {
-    const refused = ok('no such tool', { status: 'rejected', reason: 'no such tool' })
+    const refused = ok('no such tool', { status: 'denied', reason: 'no such tool' })
     expect(
       statusesOf(again.when(claim('b', { try: 2 })).when(outcome('b', refused, { try: 2 }))),
-    ).toEqual(['outcome_unknown'])
+    ).toEqual(['unknown'])
   })
 })
 
@@ -384,8 +384,8 @@ describe('cancel', () => {
 
   it('leaves a claimed call to its deadline when no outcome comes, and gives it no further try', () => {
     const folded = given(executor, idempotentRound, claim('a'), cancel)
-    expect(statusesOf(folded.when(at(folded.due!, tick)))).toEqual(['outcome_unknown'])
-    expect(statusesOf(folded.when(lapsed('a')))).toEqual(['outcome_unknown'])
+    expect(statusesOf(folded.when(at(folded.due!, tick)))).toEqual(['unknown'])
+    expect(statusesOf(folded.when(lapsed('a')))).toEqual(['unknown'])
   })
 
   it('makes a claimed call that was given back a skipped one', () => {
@@ -395,7 +395,7 @@ describe('cancel', () => {
   })
 
   it('keeps the result of a killed call as the performer wrote it', () => {
-    const killed = ok('stopped', { status: 'outcome_unknown', reason: 'stopped' })
+    const killed = ok('stopped', { status: 'unknown', reason: 'stopped' })
     expect(
       resultsOf(given(executor, roundCleared(), claim('a'), cancel, outcome('a', killed))),
     ).toEqual([killed])
@@ -415,7 +415,7 @@ describe('cancel', () => {
   it('lets decided results of such a round through as they are', () => {
     const rejection: CallResult = {
       ordinal: 0,
-      status: 'rejected',
+      status: 'denied',
       text: 'no',
       reason: 'no',
       durationMs: 0,

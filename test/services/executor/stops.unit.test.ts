@@ -99,7 +99,7 @@ describe('a call that an operator stopped', () => {
   it('has an unknown outcome if an earlier try may have run', () => {
     const round = roundCleared({ calls: [callOf(0, { name: 'look' })] })
     const folded = given(executor, round, claim('a'), lapsed('a'), stopped(stopOf()))
-    expect(resultsIn(folded.to('verdict'))).toMatchObject([{ status: 'outcome_unknown' }])
+    expect(resultsIn(folded.to('verdict'))).toMatchObject([{ status: 'unknown' }])
   })
 
   it('keeps its result, and calls that the record does not name are ready', () => {
@@ -118,7 +118,7 @@ describe('a call that an operator stopped', () => {
       }),
     )
     expect(folded.wants).toMatchObject([{ kind: 'claim', ordinal: 1 }])
-    expect(folded.to('activity')).toMatchObject([{ ordinal: 0, status: 'rejected' }])
+    expect(folded.to('activity')).toMatchObject([{ ordinal: 0, status: 'denied' }])
   })
 })
 

@@ -16,7 +16,7 @@ describe('incident I1 in a guest: the same failing call again and again', () => 
     'a front that is %s gets a nudge, a text-only round and the end within five requests',
     async (_, blocking) => {
       const world = openGuestWorld()
-      const rungs: string[] = []
+      const actions: string[] = []
       const keys: string[] = []
       for (let n = 1; n <= 6; n++) {
         const advice = await world.adviceOn(
@@ -25,11 +25,11 @@ describe('incident I1 in a guest: the same failing call again and again', () => 
             results: keys.slice(-1).map((key) => result(key, failure)),
           }),
         )
-        rungs.push(advice?.rung ?? 'nothing')
+        actions.push(advice?.action ?? 'nothing')
         keys.push(`a.${n}`)
         await world.write(round(`a.${n}`, { blocking }))
       }
-      expect(rungs).toEqual(['none', 'none', 'none', 'nudge', 'text_only', 'end'])
+      expect(actions).toEqual(['none', 'none', 'none', 'nudge', 'text_only', 'end'])
       expect(world.logOf('dead-letters')).toEqual([])
       expect(world.logOf('history').length).toBeGreaterThanOrEqual(6)
     },
@@ -86,7 +86,7 @@ describe('a call of a guest', () => {
       { type: 'tick', conversation, unit },
       defaultSettings.policy.startWithinMs + 60_000 + defaultSettings.policy.graceMs + 1_000,
     )
-    expect(of(over, 'round-outcome')[0]?.results[0]?.status).toBe('outcome_unknown')
+    expect(of(over, 'round-outcome')[0]?.results[0]?.status).toBe('unknown')
     expect(of(over, 'guest-advice')).toHaveLength(1)
   })
 

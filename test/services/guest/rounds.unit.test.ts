@@ -45,7 +45,7 @@ describe('the first request of a guest', () => {
       turn: 0,
       turnKey: 'u1',
       round: 0,
-      rung: 'none',
+      action: 'none',
       unknown: [],
       requestId: 'r0',
     })
@@ -107,7 +107,7 @@ describe('a round (GUEST-1)', () => {
 
   it('gets its advice again when it is repeated after its end', () => {
     const over = proposed.when(
-      outcome(0, 1, { results: [{ status: 'rejected', text: 'no', reason: 'missing' }] }),
+      outcome(0, 1, { results: [{ status: 'denied', text: 'no', reason: 'missing' }] }),
     )
     const refused = [{ ordinal: 0, callId: 'id-0', text: 'no', code: 'missing' }]
     expect(only(over.records, 'guest-advice')).toMatchObject({ key: 'a.1', refused })
@@ -221,7 +221,7 @@ describe('a request (G5, G6)', () => {
       requestId: 'r1',
       round: 1,
       key: 'a.1',
-      rung: 'nudge',
+      action: 'nudge',
       text: 'text of the nudge',
       rule: 'identical-failure',
       unknown: [],
@@ -301,14 +301,14 @@ describe('the advice (GUEST-ADVICE-1, GUEST-ADVICE-2)', () => {
     const policy = policyWith({}, { rounds: 1 })
     const first = capped({ rounds: 1 }).when(outcome(0, 1, { policy }))
     expect(only(first.records, 'guest-advice')).toMatchObject({
-      rung: 'text_only',
+      action: 'text_only',
       cap: 'rounds',
       text: expect.stringContaining('1 model round'),
     })
     const second = first.when(round('b.1', { policy }))
     expect(only(second.records, 'round-proposed').callsLeft).toBe(0)
     expect(only(second.when(outcome(0, 2, { policy })).records, 'guest-advice')).toMatchObject({
-      rung: 'end',
+      action: 'end',
       cap: 'rounds',
       text: '',
     })
@@ -317,7 +317,7 @@ describe('the advice (GUEST-ADVICE-1, GUEST-ADVICE-2)', () => {
   it('at a cap on tokens is the end', () => {
     const policy = policyWith({}, { tokens: 10 })
     const over = capped({ tokens: 10 }).when(outcome(0, 1, { policy, tokens: 11 }))
-    expect(only(over.records, 'guest-advice')).toMatchObject({ rung: 'end', cap: 'tokens' })
+    expect(only(over.records, 'guest-advice')).toMatchObject({ action: 'end', cap: 'tokens' })
   })
 
   it('joins the text of an intervention and that of a cap', () => {
@@ -328,13 +328,13 @@ describe('the advice (GUEST-ADVICE-1, GUEST-ADVICE-2)', () => {
     expect(only(over.records, 'guest-advice').text).toMatch(/^text of the nudge\n\nThis turn has/)
   })
 
-  it('of the higher rung counts', () => {
+  it('of the stronger action counts', () => {
     const policy = policyWith({}, { rounds: 1 })
     const over = capped({ rounds: 1 }).when(
       outcome(0, 1, { policy, intervention: intervention('end') }),
     )
     expect(only(over.records, 'guest-advice')).toMatchObject({
-      rung: 'end',
+      action: 'end',
       rule: 'identical-failure',
       cap: 'rounds',
     })
@@ -354,9 +354,9 @@ describe('the advice (GUEST-ADVICE-1, GUEST-ADVICE-2)', () => {
       'tools: cancel',
       'activity: guest-advice',
     ])
-    expect(only(cancelled.records, 'guest-advice')).toMatchObject({ rung: 'end', isOpen: true })
+    expect(only(cancelled.records, 'guest-advice')).toMatchObject({ action: 'end', isOpen: true })
     const over = cancelled.when(outcome(0, 1))
-    expect(only(over.records, 'guest-advice').rung).toBe('end')
+    expect(only(over.records, 'guest-advice').action).toBe('end')
   })
 
   it('is the end from a cancel on, and an observing front keeps the results of its calls', () => {
@@ -367,7 +367,7 @@ describe('the advice (GUEST-ADVICE-1, GUEST-ADVICE-2)', () => {
 })
 
 describe('a front that hides refused rounds (G12)', () => {
-  const refusal = { results: [{ status: 'vetoed' as const, text: 'no', reason: 'vetoed' }] }
+  const refusal = { results: [{ status: 'denied' as const, text: 'no', reason: 'vetoed' }] }
   const hiding = given(guest, request('r0')).when(round('a.1', { hides: true }))
   const hidden = hiding.when(outcome(0, 1, refusal))
 

@@ -189,18 +189,18 @@ export function outcome(turn: number, number: number, of: Outcome = {}): RoundOu
 }
 
 export function intervention(
-  rung: Intervention['rung'],
+  action: Intervention['action'],
   others: Partial<Intervention> = {},
 ): Intervention {
   return {
-    rung,
+    action,
     ordinary: false,
     rule: 'identical-failure',
     ruleVersion: 1,
     key: 'exec',
     reason: 'the same call failed three times',
-    text: rung === 'end' ? '' : `text of the ${rung}`,
-    class: rung === 'end' ? 'no_progress' : null,
+    text: action === 'end' ? '' : `text of the ${action}`,
+    class: action === 'end' ? 'no_progress' : null,
     evidence: [],
     ...others,
   }

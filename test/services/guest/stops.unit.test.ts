@@ -13,15 +13,15 @@ const reason = 'an operator stopped agent "coder": wrong files'
 describe('a guest that an operator stopped', () => {
   it('gets the advice to end with its next request, and none after the release', () => {
     const folded = given(guest, request('r1', [], { policy: stops }))
-    expect(folded.to('activity').at(-1)).toMatchObject({ rung: 'end', reason, isOpen: true })
+    expect(folded.to('activity').at(-1)).toMatchObject({ action: 'end', reason, isOpen: true })
     const released = folded.when(request('r2'))
-    expect(released.to('activity').at(-1)).toMatchObject({ rung: 'none', reason: '' })
+    expect(released.to('activity').at(-1)).toMatchObject({ action: 'none', reason: '' })
   })
 
   it('gets the advice to end in a turn that is over', () => {
     const ended = given(guest, request('r1'), round('k.1'), outcome(0, 1, { text: 'Done.' }))
     const again = ended.when(request('r2', ['k.1'], { policy: stops }))
-    expect(again.to('activity').at(-1)).toMatchObject({ requestId: 'r2', rung: 'end', reason })
+    expect(again.to('activity').at(-1)).toMatchObject({ requestId: 'r2', action: 'end', reason })
   })
 
   it('has the stop in the policy of each round if its front holds calls', () => {
@@ -54,6 +54,6 @@ describe('a guest that an operator stopped', () => {
   it('is not stopped by a stop of tools', () => {
     const tools = policyWith({ stops: [{ ...stop, scope: 'tool', name: 'exec' }] })
     const folded = given(guest, request('r1', [], { policy: tools }))
-    expect(folded.to('activity').at(-1)).toMatchObject({ rung: 'none' })
+    expect(folded.to('activity').at(-1)).toMatchObject({ action: 'none' })
   })
 })

@@ -141,7 +141,7 @@ describe('a turn ends (G7)', () => {
     const ended = open.when(at(1_001, tick))
     expect(only(ended.records, 'turn-finished')).toMatchObject({ outcome: 'capped', cap: 'wall' })
     expect(only(ended.when(request('r1')).records, 'guest-advice')).toMatchObject({
-      rung: 'end',
+      action: 'end',
       cap: 'wall',
       isOpen: false,
       requestId: 'r1',
@@ -156,7 +156,7 @@ describe('a turn ends (G7)', () => {
     const ended = over.when(at(3 + limits.guestIdleMs, tick))
     expect(only(ended.records, 'turn-finished').outcome).toBe('cancelled')
     expect(only(ended.when(request('r1', ['a.1'])).records, 'guest-advice')).toMatchObject({
-      rung: 'none',
+      action: 'none',
       isOpen: true,
       unknown: [],
     })
@@ -167,7 +167,7 @@ describe('a turn ends (G7)', () => {
     const due = advised.due ?? 0
     expect(due).toBe(3 + limits.guestEndedMs)
     const again = advised.when(request('r1', ['a.1']))
-    expect(only(again.records, 'guest-advice')).toMatchObject({ rung: 'end', isOpen: true })
+    expect(only(again.records, 'guest-advice')).toMatchObject({ action: 'end', isOpen: true })
     expect(again.due).toBeGreaterThan(due)
     expect(only(advised.when(at(due, tick)).records, 'turn-finished')).toMatchObject({
       outcome: 'failed',
@@ -275,7 +275,7 @@ describe('the newest turn, when it is over', () => {
       class: 'cancelled',
     })
     expect(only(stopped.when(request('r1', ['a.1'])).records, 'guest-advice')).toMatchObject({
-      rung: 'end',
+      action: 'end',
       isOpen: false,
     })
   })
@@ -300,7 +300,7 @@ describe('a stage that failed (R8)', () => {
       class: 'internal',
     })
     expect(all(failed.records, 'guest-advice')).toMatchObject([
-      { key: 'a.1', rung: 'none', isOpen: false, reason: expect.stringContaining('it threw') },
+      { key: 'a.1', action: 'none', isOpen: false, reason: expect.stringContaining('it threw') },
       { requestId: 'r1', unknown: [], isOpen: true },
     ])
   })

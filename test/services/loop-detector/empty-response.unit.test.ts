@@ -2,13 +2,13 @@
 
 import { describe, expect, it } from '@jest/globals'
 import {
+  actions,
   empty,
   failing,
   ok,
   one,
   played,
   policyWith,
-  rungs,
   says,
   times,
   toolCall,
@@ -20,7 +20,7 @@ describe('an empty response', () => {
   it('gets two nudges before any tool call, then a last request without tools', () => {
     const interventions = played(...times(3, empty()))
     expect(
-      interventions.map((intervention) => [intervention?.rung, intervention?.ordinary]),
+      interventions.map((intervention) => [intervention?.action, intervention?.ordinary]),
     ).toEqual([
       ['nudge', true],
       ['nudge', true],
@@ -37,7 +37,7 @@ describe('an empty response', () => {
   })
 
   it('gets three nudges after a tool call', () => {
-    expect(rungs(work(1), ...times(4, empty()))).toEqual([
+    expect(actions(work(1), ...times(4, empty()))).toEqual([
       '-',
       '(nudge)',
       '(nudge)',
@@ -47,7 +47,7 @@ describe('an empty response', () => {
   })
 
   it('may have a blank text', () => {
-    expect(rungs(...times(3, says(' \n\t')))).toEqual(['(nudge)', '(nudge)', 'text_only'])
+    expect(actions(...times(3, says(' \n\t')))).toEqual(['(nudge)', '(nudge)', 'text_only'])
   })
 
   it('starts a new row after a tool call, but the count of the turn goes on to the eleventh', () => {
@@ -59,21 +59,21 @@ describe('an empty response', () => {
         .every((intervention) => intervention === null || intervention.ordinary),
     ).toBe(true)
     expect(interventions.at(-1)).toMatchObject({
-      rung: 'text_only',
+      action: 'text_only',
       ordinary: false,
       key: 'empty responses in the turn',
     })
   })
 
   it('starts a new row after a rejected call too, and after visible text', () => {
-    expect(rungs(empty(), empty(), says('Hello.'), empty(), empty())).toEqual([
+    expect(actions(empty(), empty(), says('Hello.'), empty(), empty())).toEqual([
       '(nudge)',
       '(nudge)',
       '-',
       '(nudge)',
       '(nudge)',
     ])
-    expect(rungs(empty(), empty(), one('x', {}, failing('e')), empty())).toEqual([
+    expect(actions(empty(), empty(), one('x', {}, failing('e')), empty())).toEqual([
       '(nudge)',
       '(nudge)',
       '-',
@@ -88,8 +88,8 @@ describe('an empty response', () => {
         (intervention) => intervention?.ordinary && intervention.text.includes('Think briefly'),
       ),
     ).toBe(true)
-    expect(rungs(...times(11, empty('length'))).at(-1)).toBe('text_only')
-    expect(rungs(empty(), empty(), empty('length'), empty())).toEqual([
+    expect(actions(...times(11, empty('length'))).at(-1)).toBe('text_only')
+    expect(actions(empty(), empty(), empty('length'), empty())).toEqual([
       '(nudge)',
       '(nudge)',
       '(nudge)',
@@ -99,8 +99,8 @@ describe('an empty response', () => {
 
   it('has the allowances of the policy', () => {
     const policy = policyWith({ empty: { beforeTools: 0, afterTools: 1, perTurn: 2 } })
-    expect(rungs(empty('end', { policy }))).toEqual(['text_only'])
-    expect(rungs(work(1), empty('end', { policy }), empty('end', { policy }))).toEqual([
+    expect(actions(empty('end', { policy }))).toEqual(['text_only'])
+    expect(actions(work(1), empty('end', { policy }), empty('end', { policy }))).toEqual([
       '-',
       '(nudge)',
       'text_only',
@@ -108,7 +108,7 @@ describe('an empty response', () => {
   })
 
   it('leads to no activity record while its nudge is ordinary', () => {
-    expect(played(empty())[0]).toMatchObject({ ordinary: true, rung: 'nudge' })
+    expect(played(empty())[0]).toMatchObject({ ordinary: true, action: 'nudge' })
   })
 })
 
@@ -116,7 +116,7 @@ describe('a required text-only round', () => {
   it('ends the turn with a reason if it stays empty', () => {
     const interventions = played(...times(3, empty()), empty('end', { callsLeft: 0 }))
     expect(interventions.at(-1)).toMatchObject({
-      rung: 'end',
+      action: 'end',
       class: 'no_progress',
       ordinary: false,
       rule: 'empty-response',
@@ -134,7 +134,7 @@ describe('a required text-only round', () => {
       fields: { calls: [toolCall('exec', {})], callsLeft: 0 },
     })
     expect(interventions.at(-1)).toMatchObject({
-      rung: 'end',
+      action: 'end',
       rule: 'identical-failure',
       class: 'no_progress',
     })
@@ -142,13 +142,13 @@ describe('a required text-only round', () => {
 
   it('passes with a text', () => {
     expect(
-      rungs(...times(3, empty()), {
+      actions(...times(3, empty()), {
         fields: { response: { text: 'Here it is.' }, callsLeft: 0 },
       }).at(-1),
     ).toBe('-')
   })
 
   it('leaves the end to the conversation if a cap requires it', () => {
-    expect(rungs(work(1), empty('end', { callsLeft: 0 }))).toEqual(['-', '-'])
+    expect(actions(work(1), empty('end', { callsLeft: 0 }))).toEqual(['-', '-'])
   })
 })

@@ -6,6 +6,7 @@ import { loopDetector, type Turn } from '../../../services/loop-detector/reducer
 import { limits } from '../../../shared/contract/limits.ts'
 import type { RoundChecked, RoundExecuted } from '../../../shared/contract/messages.ts'
 import {
+  actions,
   checked,
   declared,
   executed,
@@ -17,7 +18,6 @@ import {
   played,
   policyWith,
   rejectedRound,
-  rungs,
   type Step,
   says,
   siblings,
@@ -30,7 +30,7 @@ const empty = one('exec', {}, failing("missing 'command' parameter"))
 describe('the same failing call', () => {
   it('leads to the text of I1 at the third time, then to a round without tools, then to the end of the turn', () => {
     const interventions = played(...times(5, rejectedRound('exec', {}, 'command')))
-    expect(interventions.map((intervention) => intervention?.rung)).toEqual([
+    expect(interventions.map((intervention) => intervention?.action)).toEqual([
       undefined,
       undefined,
       'nudge',
@@ -63,14 +63,14 @@ describe('the same failing call', () => {
       ].join('\n'),
     )
     expect(interventions[2]?.evidence).toEqual([1, 2, 3].map((round) => ({ round, ordinal: 0 })))
-    expect(interventions[4]).toMatchObject({ rung: 'end', text: '', class: 'no_progress' })
+    expect(interventions[4]).toMatchObject({ action: 'end', text: '', class: 'no_progress' })
     expect(interventions[4]?.reason).toContain(
       "exec({}) failed in 5 rounds, last with: missing required field 'command'",
     )
   })
 
   it('is also the same if the tool itself returns the error', () => {
-    expect(rungs(...times(5, empty))).toEqual(['-', '-', 'nudge', 'text_only', 'end'])
+    expect(actions(...times(5, empty))).toEqual(['-', '-', 'nudge', 'text_only', 'end'])
   })
 
   it('is shown as sent, on one line and bounded', () => {
@@ -95,12 +95,12 @@ describe('the same failing call', () => {
     const steps = spellings.map((raw, index) =>
       one('exec', raw, failing(`complaint ${'abcdef'[index]}`)),
     )
-    expect(rungs(...steps.slice(0, 3))).toEqual(['-', '-', 'nudge'])
-    expect(rungs(...steps.slice(3))).toEqual(['-', '-', 'nudge'])
+    expect(actions(...steps.slice(0, 3))).toEqual(['-', '-', 'nudge'])
+    expect(actions(...steps.slice(3))).toEqual(['-', '-', 'nudge'])
   })
 
   it('is recognised if the argument text does not parse', () => {
-    expect(rungs(...times(3, one('exec', '{"command": "l', failing('not valid JSON'))))).toEqual([
+    expect(actions(...times(3, one('exec', '{"command": "l', failing('not valid JSON'))))).toEqual([
       '-',
       '-',
       'nudge',
@@ -110,7 +110,7 @@ describe('the same failing call', () => {
   it('has the threshold of the policy', () => {
     const policy = policyWith({ loop: { identicalFailures: 2 } })
     const steps = times(3, empty).map((step) => ({ ...step, fields: { policy } }))
-    expect(rungs(...steps)).toEqual(['-', 'nudge', 'text_only'])
+    expect(actions(...steps)).toEqual(['-', 'nudge', 'text_only'])
     expect(played(...steps)[1]?.text).toContain('Your last 2 tool calls were:')
   })
 
@@ -122,12 +122,12 @@ describe('the same failing call', () => {
         failing('e'),
       ]),
     )
-    expect(rungs(three, three, three)).toEqual(['-', '-', 'nudge'])
+    expect(actions(three, three, three)).toEqual(['-', '-', 'nudge'])
   })
 
   it('may fail ten times with a transient error', () => {
     const busy = one('fetch', { url: 'u' }, failing('503 service unavailable'))
-    expect(rungs(...times(11, busy))).toEqual([
+    expect(actions(...times(11, busy))).toEqual([
       ...new Array<string>(9).fill('-'),
       'nudge',
       'text_only',
@@ -138,15 +138,15 @@ describe('the same failing call', () => {
       busy,
       ...times(3, one('fetch', { url: 'u' }, failing('bad certificate chain'))),
     ]
-    expect(rungs(...mixed)).toEqual(['-', '-', '-', '-', '-', 'nudge'])
+    expect(actions(...mixed)).toEqual(['-', '-', '-', '-', '-', 'nudge'])
   })
 
   it('counts with a veto or a time-out like with any failure', () => {
     expect(
-      rungs(...times(3, one('pay', { to: 'x' }, failing('a person said no', 'vetoed')))),
+      actions(...times(3, one('pay', { to: 'x' }, failing('a person said no', 'denied')))),
     ).toEqual(['-', '-', 'nudge'])
     expect(
-      rungs(
+      actions(
         ...times(3, one('scan', { at: 'x' }, failing('timed out after 60000 ms', 'timed_out'))),
       ),
     ).toEqual(['-', '-', 'nudge'])
@@ -156,7 +156,7 @@ describe('the same failing call', () => {
     const skipped = {
       fields: { calls: [toolCall('exec', {})], callsLeft: 0, response: { text: 'Hm.' } },
     }
-    expect(rungs(empty, empty, skipped, empty)).toEqual(['-', '-', '-', 'nudge'])
+    expect(actions(empty, empty, skipped, empty)).toEqual(['-', '-', '-', 'nudge'])
   })
 })
 
@@ -166,7 +166,7 @@ describe('different calls failing in the same way', () => {
       one('ask', { q: `words ${'abcdefghijkl'[index]}` }, failing(error)),
     )
   const firstAt = (error: string, count = 12) =>
-    rungs(...reworded(error, count)).indexOf('nudge') + 1
+    actions(...reworded(error, count)).indexOf('nudge') + 1
 
   it.each([
     [3, '401 unauthorized: token expired'],
@@ -191,11 +191,11 @@ describe('different calls failing in the same way', () => {
         ),
       ),
     )
-    expect(rungs(...stamped)).toEqual(['-', '-', '-', 'nudge'])
+    expect(actions(...stamped)).toEqual(['-', '-', '-', 'nudge'])
     const coded = [111, 113, 2, 5, 17].map((code) =>
       one('ask', { q: `${code}` }, failing(`the parser stopped with errno ${code}`)),
     )
-    expect(rungs(...coded)).toEqual(new Array(5).fill('-'))
+    expect(actions(...coded)).toEqual(new Array(5).fill('-'))
   })
 
   it('has a higher limit if the error repeats the values of the call, because other values may help', () => {
@@ -207,7 +207,7 @@ describe('different calls failing in the same way', () => {
       '2026-01-07',
       '2026-01-08',
     ]
-    expect(rungs(...days.map((day) => one('book', { day }, failing(`${day} is full`))))).toEqual([
+    expect(actions(...days.map((day) => one('book', { day }, failing(`${day} is full`))))).toEqual([
       ...new Array(5).fill('-'),
       'nudge',
     ])
@@ -216,17 +216,17 @@ describe('different calls failing in the same way', () => {
   it('has the usual limit if the error repeats the same value each time', () => {
     const windows = (error: string) =>
       [0, 100, 200, 300].map((offset) => one('ask', { path: 'a.log', offset }, failing(error)))
-    expect(rungs(...windows('EACCES: permission denied, open a.log'))).toEqual([
+    expect(actions(...windows('EACCES: permission denied, open a.log'))).toEqual([
       '-',
       '-',
       'nudge',
       'text_only',
     ])
-    expect(rungs(...windows('a.log is in no state to be read'))).toEqual(['-', '-', '-', 'nudge'])
+    expect(actions(...windows('a.log is in no state to be read'))).toEqual(['-', '-', '-', 'nudge'])
     const files = ['a.log', 'b.log', 'c.log', 'd.log'].map((path) =>
       one('ask', { path }, failing(`EACCES: permission denied, open ${path}`)),
     )
-    expect(rungs(...files)).toEqual(['-', '-', '-', 'nudge'])
+    expect(actions(...files)).toEqual(['-', '-', '-', 'nudge'])
   })
 
   it('has the usual limit with a clock or an id beside such a value, and for any order of values', () => {
@@ -239,16 +239,16 @@ describe('different calls failing in the same way', () => {
         ),
       ),
     )
-    expect(rungs(...pages)).toEqual(['-', '-', '-', 'nudge'])
+    expect(actions(...pages)).toEqual(['-', '-', '-', 'nudge'])
     const turned = [1, 2, 3, 4].map((page) => {
       const sent = page % 2 ? { from: 'abc', to: 'xyz', page } : { to: 'xyz', page, from: 'abc' }
       return one('ask', sent, failing('there is no way between abc and xyz'))
     })
-    expect(rungs(...turned)).toEqual(['-', '-', '-', 'nudge'])
+    expect(actions(...turned)).toEqual(['-', '-', '-', 'nudge'])
     const days = ['2026-01-03', '2026-01-04', '2026-01-05', '2026-01-06', '2026-01-07'].map(
       (day, n) => one('book', { day }, failing(`2026-01-01T14:00:0${n}Z ${day} is full`)),
     )
-    expect(rungs(...days)).toEqual(new Array(5).fill('-'))
+    expect(actions(...days)).toEqual(new Array(5).fill('-'))
   })
 
   it('is one loop for invented tools with any names', () => {
@@ -265,7 +265,7 @@ describe('different calls failing in the same way', () => {
         ],
       },
     })
-    expect(rungs(rejected('catFile'), rejected('file_cat'), rejected('showFile'))).toEqual([
+    expect(actions(rejected('catFile'), rejected('file_cat'), rejected('showFile'))).toEqual([
       '-',
       '-',
       'nudge',
@@ -275,7 +275,7 @@ describe('different calls failing in the same way', () => {
   it('counts siblings with different arguments once', () => {
     const both = (a: string, b: string) =>
       siblings(['ask', { q: a }, failing('odd')], ['ask', { q: b }, failing('odd')])
-    expect(rungs(both('a', 'b'), both('c', 'd'), both('e', 'f'))).toEqual(['-', '-', '-'])
+    expect(actions(both('a', 'b'), both('c', 'd'), both('e', 'f'))).toEqual(['-', '-', '-'])
   })
 })
 
@@ -289,18 +289,18 @@ describe('a failure streak', () => {
       siblings(['search', { q: 'w' }, ok('hit')]),
       empty,
     ]
-    expect(rungs(...steps)).toEqual(['-', '-', '-', '-', '-', 'nudge'])
+    expect(actions(...steps)).toEqual(['-', '-', '-', '-', '-', 'nudge'])
   })
 
   it('ends with a success of the same call', () => {
     const fails = one('run_job', { id: 1 }, failing('crashed'))
-    expect(rungs(fails, fails, one('run_job', { id: 1 }, ok('fine')), fails, fails)).toEqual(
+    expect(actions(fails, fails, one('run_job', { id: 1 }, ok('fine')), fails, fails)).toEqual(
       new Array(5).fill('-'),
     )
   })
 
   it('of missing arguments ends with any success of that tool', () => {
-    expect(rungs(empty, empty, one('exec', { command: 'ls' }, ok('a b')), empty, empty)).toEqual(
+    expect(actions(empty, empty, one('exec', { command: 'ls' }, ok('a b')), empty, empty)).toEqual(
       new Array(5).fill('-'),
     )
   })
@@ -312,20 +312,20 @@ describe('a failure streak', () => {
     const good = one('shell', { command: 'git log -1' }, ok('one commit'))
     for (const success of [other, status])
       expect(
-        rungs(git('git log a'), git('git log b'), success, git('git log c'), git('git log d')),
+        actions(git('git log a'), git('git log b'), success, git('git log c'), git('git log d')),
       ).toEqual(['-', '-', '-', '-', 'nudge'])
     expect(
-      rungs(git('git log a'), git('git log b'), good, git('git log c'), git('git log d')),
+      actions(git('git log a'), git('git log b'), good, git('git log c'), git('git log d')),
     ).toEqual(new Array(5).fill('-'))
   })
 
   it('ends with a new change, not with a repeated one', () => {
     const test = one('run_tests', { target: 'x' }, failing('1 failed'))
     const edit = (text: string) => one('edit_file', { path: 'x', text }, ok('ok'))
-    expect(rungs(edit('a'), test, edit('b'), test, edit('c'), test, edit('d'), test)).toEqual(
+    expect(actions(edit('a'), test, edit('b'), test, edit('c'), test, edit('d'), test)).toEqual(
       new Array(8).fill('-'),
     )
-    expect(rungs(edit('a'), test, edit('a'), test, edit('a'), test)).toEqual([
+    expect(actions(edit('a'), test, edit('a'), test, edit('a'), test)).toEqual([
       ...new Array(5).fill('-'),
       'nudge',
     ])
@@ -335,21 +335,21 @@ describe('a failure streak', () => {
     const test = one('run_tests', { target: 'x' }, failing('1 failed'))
     const next = (result: string) => one('apply_next', { plan: 'p' }, ok(result))
     const names = ['cache', 'money', 'round', 'types']
-    expect(rungs(...names.flatMap((name, n) => [next(`step ${n}: ${name}`), test]))).toEqual(
+    expect(actions(...names.flatMap((name, n) => [next(`step ${n}: ${name}`), test]))).toEqual(
       new Array(8).fill('-'),
     )
     const read = (result: string) => one('browser_snapshot', {}, ok(result))
-    expect(rungs(...names.flatMap((name) => [read(`news of ${name}`), test]))).toEqual([
+    expect(actions(...names.flatMap((name) => [read(`news of ${name}`), test]))).toEqual([
       ...new Array(5).fill('-'),
       'nudge',
       '-',
       'text_only',
     ])
     expect(
-      rungs(...names.flatMap((_, n) => [next(`started as process ${4100 + n}`), test]))[5],
+      actions(...names.flatMap((_, n) => [next(`started as process ${4100 + n}`), test]))[5],
     ).toBe('nudge')
     const ids = ['dpl_8Fk2Qx', 'dpl_x03Lmq', 'dpl_Zk9pRt', 'dpl_q77aBc']
-    expect(rungs(...ids.flatMap((id) => [next(`done: ${id}, 3f2b-9c1e`), test]))[5]).toBe('nudge')
+    expect(actions(...ids.flatMap((id) => [next(`done: ${id}, 3f2b-9c1e`), test]))[5]).toBe('nudge')
   })
 
   it('ends with eight repeated changes in other words, and with eight more after a new one', () => {
@@ -361,13 +361,13 @@ describe('a failure streak', () => {
       words
         .slice(0, count)
         .flatMap((name) => [one('deploy', { app: 'web' }, ok(`preview ${name} otter`)), test])
-    expect(rungs(...deploy(10)).includes('nudge')).toBe(false)
-    expect(rungs(...deploy(11))).toEqual([...new Array(21).fill('-'), 'nudge'])
+    expect(actions(...deploy(10)).includes('nudge')).toBe(false)
+    expect(actions(...deploy(11))).toEqual([...new Array(21).fill('-'), 'nudge'])
     const edit = one('edit_file', { path: 'x', text: 'a' }, ok('ok'))
     const again = words.map((name) => one('deploy', { app: 'web' }, ok(`preview ${name} newt`)))
     const steps = [...deploy(9), edit, ...again.flatMap((step) => [step, test])]
     // The test after the tenth edit: the eighth is the last change.
-    expect(rungs(...steps).indexOf('nudge')).toBe(deploy(9).length + 1 + 2 * 10 - 1)
+    expect(actions(...steps).indexOf('nudge')).toBe(deploy(9).length + 1 + 2 * 10 - 1)
   })
 
   it.each([
@@ -379,7 +379,7 @@ describe('a failure streak', () => {
   ])('goes on through a change with the result: %s', (result) => {
     const test = one('run_tests', { target: 'x' }, failing('1 failed'))
     const edits = ['a', 'b', 'c'].map((text) => one('edit_file', { path: 'x', text }, ok(result)))
-    expect(rungs(...edits.flatMap((edit) => [edit, test]))).toEqual([
+    expect(actions(...edits.flatMap((edit) => [edit, test]))).toEqual([
       '-',
       '-',
       '-',
@@ -399,7 +399,7 @@ describe('a failure streak', () => {
     const edits = ['a', 'b', 'c', 'd', 'e'].map((text) =>
       one('edit_file', { path: 'x', text }, ok(`${result}: ${text}`)),
     )
-    expect(rungs(...edits.flatMap((edit) => [edit, test]))).toEqual(new Array(10).fill('-'))
+    expect(actions(...edits.flatMap((edit) => [edit, test]))).toEqual(new Array(10).fill('-'))
   })
 
   it.each([
@@ -429,15 +429,15 @@ describe('a failure streak', () => {
       fields: { declarations: [declared(name, { hints })] },
     }
     const fails = one('test', {}, failing('1 test failed'))
-    expect(rungs(fails, fails, seen, fails, fails, fails)).toEqual(expected)
+    expect(actions(fails, fails, seen, fails, fails, fails)).toEqual(expected)
   })
 
   it('does not end with a failed change or a veto', () => {
     const edit = (text: string) =>
       one('edit_file', { path: 'x', text }, failing(`cannot apply ${text}`))
     const veto = (text: string) =>
-      one('edit_file', { path: 'x', text }, failing(`no: ${text}`, 'vetoed'))
-    expect(rungs(empty, edit('a b c'), empty, veto('d e f'), empty)).toEqual([
+      one('edit_file', { path: 'x', text }, failing(`no: ${text}`, 'denied'))
+    expect(actions(empty, edit('a b c'), empty, veto('d e f'), empty)).toEqual([
       '-',
       '-',
       '-',
@@ -448,7 +448,7 @@ describe('a failure streak', () => {
 
   it('climbs independently, and another loop starts at the bottom of its ladder', () => {
     const other = one('fetch', { url: 'u' }, failing('weird'))
-    expect(rungs(...times(4, empty), ...times(3, other))).toEqual([
+    expect(actions(...times(4, empty), ...times(3, other))).toEqual([
       '-',
       '-',
       'nudge',
@@ -461,7 +461,7 @@ describe('a failure streak', () => {
 
   it('does not step down after other rounds', () => {
     const read = (n: number) => one('read_file', { path: `f${n}` }, ok(`text ${n}`))
-    expect(rungs(...times(3, empty), read(1), read(2), empty, read(3), empty)).toEqual([
+    expect(actions(...times(3, empty), read(1), read(2), empty, read(3), empty)).toEqual([
       '-',
       '-',
       'nudge',
@@ -519,7 +519,7 @@ describe('the breaker of one tool (I5.2)', () => {
       calls: [
         [
           toolCall('exec', args(n)),
-          { ...failing("missing required field 'command'", 'rejected'), text: 'as decided' },
+          { ...failing("missing required field 'command'", 'denied'), text: 'as decided' },
         ],
         [toolCall('read', { path: 'a' }), ok('1')],
       ] as NonNullable<Parameters<typeof outcomes>[0]>['calls'],
@@ -534,7 +534,7 @@ describe('the breaker of one tool (I5.2)', () => {
     const bad = rejectedRound('exec', args(1), 'command')
     const ran = one('exec', { command: 'ls' }, ok('a'))
     const crashed = one('exec', { command: 'ls' }, failing('crashed'))
-    const vetoed = one('exec', { command: 'ls' }, failing('no', 'vetoed'))
+    const vetoed = one('exec', { command: 'ls' }, failing('no', 'denied'))
     const other = one('read', { path: 'a' }, ok('a'))
     expect(texts(bad, bad, ran, bad)[3]).toBe('the directive')
     expect(texts(bad, bad, crashed, bad)[3]).toBe('the directive')
@@ -570,7 +570,7 @@ describe('the breaker of one tool (I5.2)', () => {
       },
     }
     expect(texts(...times(4, step))).toEqual(new Array(4).fill('the directive'))
-    expect(rungs(...times(4, step))).toEqual(new Array(4).fill('-'))
+    expect(actions(...times(4, step))).toEqual(new Array(4).fill('-'))
   })
 
   const mistake = (n: number) => rejectedRound('exec', args(n), `field${n}`)
@@ -579,7 +579,7 @@ describe('the breaker of one tool (I5.2)', () => {
 
   it('intervenes at the sixth mistake, and climbs only if a mistake comes again', () => {
     const interventions = played(...mistakes(8), mistake(3), mistake(4))
-    expect(interventions.map((intervention) => intervention?.rung ?? '-')).toEqual([
+    expect(interventions.map((intervention) => intervention?.action ?? '-')).toEqual([
       ...new Array(5).fill('-'),
       ...['nudge', 'nudge', 'nudge', 'text_only', 'end'],
     ])
@@ -592,9 +592,9 @@ describe('the breaker of one tool (I5.2)', () => {
     const ran = one('exec', { command: 'ls' }, ok('a'))
     const change = one('write_file', { path: 'b', text: 'c' }, ok('wrote b'))
     const silent = (count: number) => new Array(count).fill('-')
-    expect(rungs(...mistakes(5), ran, ...mistakes(6))).toEqual([...silent(11), 'nudge'])
-    expect(rungs(...mistakes(5), change, ...mistakes(6))).toEqual([...silent(11), 'nudge'])
-    expect(rungs(...mistakes(5), read, mistake(6))).toEqual([...silent(6), 'nudge'])
+    expect(actions(...mistakes(5), ran, ...mistakes(6))).toEqual([...silent(11), 'nudge'])
+    expect(actions(...mistakes(5), change, ...mistakes(6))).toEqual([...silent(11), 'nudge'])
+    expect(actions(...mistakes(5), read, mistake(6))).toEqual([...silent(6), 'nudge'])
   })
 
   it('intervenes at twice the threshold, also if several tools reach it in one round', () => {
@@ -606,7 +606,7 @@ describe('the breaker of one tool (I5.2)', () => {
         policy,
       },
     })
-    expect(rungs(two(1), two(2))).toEqual(['-', 'nudge'])
+    expect(actions(two(1), two(2))).toEqual(['-', 'nudge'])
   })
 
   it('ends the turn as deterministic if the policy sets it', () => {
@@ -616,7 +616,7 @@ describe('the breaker of one tool (I5.2)', () => {
     )
     expect(interventions.slice(0, 2)).toEqual([null, null])
     expect(interventions[2]).toMatchObject({
-      rung: 'end',
+      action: 'end',
       class: 'deterministic',
       rule: 'schema-failure',
       text: '',
@@ -667,11 +667,11 @@ describe('the memory of a turn', () => {
       `{"c":"${'a'.repeat(200_000)}"}`,
     ]
     for (const raw of nasty) {
-      expect(rungs(...times(3, one('', raw, failing(''))))).toHaveLength(3)
-      expect(rungs(...times(3, one('shell', raw, failing('x'.repeat(200_000)))))).toHaveLength(3)
+      expect(actions(...times(3, one('', raw, failing(''))))).toHaveLength(3)
+      expect(actions(...times(3, one('shell', raw, failing('x'.repeat(200_000)))))).toHaveLength(3)
     }
     const [, , third] = played(...times(3, one('n'.repeat(100_000), {}, failing('boom'))))
-    expect(third?.rung).toBe('nudge')
+    expect(third?.action).toBe('nudge')
     expect(Buffer.byteLength(JSON.stringify(third))).toBeLessThan(8 * 1024)
     const hints = {
       mutates: null,
@@ -683,7 +683,7 @@ describe('the memory of a turn', () => {
     }
     const fields = { declarations: [declared('shell', { hints })] }
     expect(
-      rungs({
+      actions({
         ...one('shell', '{"command":"constructor __proto__; $(x) | toString"}', ok('$& $1')),
         fields,
       }),
@@ -695,12 +695,12 @@ describe('a call whose result nobody saw', () => {
   const unseen = one('Bash', { command: 'ls' }, failing('The agent went on.', 'unseen'))
 
   it('is no evidence of a failure, however often it comes', () => {
-    expect(rungs(...times(12, unseen))).toEqual(times(12, unseen).map(() => '-'))
+    expect(actions(...times(12, unseen))).toEqual(times(12, unseen).map(() => '-'))
   })
 
   it('leaves the failures around it as they are', () => {
     const failed = one('Bash', { command: 'ls' }, failing('no such file'))
-    const between = rungs(...times(4, failed).flatMap((step) => [unseen, step]))
-    expect(between.filter((_, at) => at % 2 === 1)).toEqual(rungs(...times(4, failed)))
+    const between = actions(...times(4, failed).flatMap((step) => [unseen, step]))
+    expect(between.filter((_, at) => at % 2 === 1)).toEqual(actions(...times(4, failed)))
   })
 })

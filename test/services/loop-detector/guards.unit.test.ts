@@ -5,6 +5,7 @@ import { limits } from '../../../shared/contract/limits.ts'
 import type { GuardInForce, GuardWish, RoundChecked } from '../../../shared/contract/messages.ts'
 import { at, given } from '../../support/given.ts'
 import {
+  actions,
   checked,
   executed,
   expiresAt,
@@ -13,7 +14,6 @@ import {
   ok,
   one,
   place,
-  rungs,
   times,
   toolCall,
 } from './rounds.ts'
@@ -105,8 +105,8 @@ describe('a round that waits for slow guards', () => {
 
 describe('a veto', () => {
   it('is a failure: repeats lead to a nudge, then to the end', () => {
-    const no = failing('vetoed by guard approval: rejected', 'vetoed')
-    expect(rungs(...times(5, one('pay', { to: 'x' }, no)))).toEqual([
+    const no = failing('vetoed by guard approval: rejected', 'denied')
+    expect(actions(...times(5, one('pay', { to: 'x' }, no)))).toEqual([
       '-',
       '-',
       'nudge',
@@ -121,10 +121,10 @@ describe('a veto', () => {
       one(
         'pay',
         { to: `x${n}` },
-        failing(`vetoed by guard approval: reason-${'abcdefgh'[n]}`, 'vetoed'),
+        failing(`vetoed by guard approval: reason-${'abcdefgh'[n]}`, 'denied'),
       )
-    const alone = rungs(...times(8, same))
-    const between = rungs(
+    const alone = actions(...times(8, same))
+    const between = actions(
       same,
       veto(0),
       same,
@@ -156,7 +156,7 @@ describe('a text of a guard for the model', () => {
   it('is a nudge in the very next request, and reported to clients', () => {
     const story = executedWith(fromGuard, { ...fromGuard, guard: 'spend', text: 'Spend less.' })
     const intervention = {
-      rung: 'nudge',
+      action: 'nudge',
       ordinary: false,
       rule: 'guard',
       key: 'secrets, spend',
@@ -174,7 +174,7 @@ describe('a text of a guard for the model', () => {
       story = story.when(executed(round, [failing('no')])).when({ ...call, round: round + 1 })
     story = story.when({ ...executed(3, [failing('no')]), wishes: [fromGuard] })
     const [outcome] = story.to('conversation')
-    expect(outcome).toMatchObject({ intervention: { rule: 'identical-failure', rung: 'nudge' } })
+    expect(outcome).toMatchObject({ intervention: { rule: 'identical-failure', action: 'nudge' } })
     expect(outcome?.type === 'round-outcome' && outcome.intervention?.text).toMatch(
       /\n\nStop looking for keys\.$/,
     )

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from '@jest/globals'
 import { withoutStamps } from '../../../services/loop-detector/evidence/stamp.ts'
-import { declared, ok, one, played, rungs, type Step, toolCall } from './rounds.ts'
+import { actions, declared, ok, one, played, type Step, toolCall } from './rounds.ts'
 
 const silence = (count: number) => new Array<string>(count).fill('-')
 const callOf = (args: object, result = 'idle') => one('get_state', args, ok(result))
@@ -23,7 +23,7 @@ describe('near-equal calls with one result', () => {
     ['an id of the request', (n: number) => ({ id: 7, request_id: `r${n * 7919}` })],
   ])('are a loop at the eighth round if they differ in %s', (_, sent) => {
     const interventions = played(...each(9, (n) => callOf(sent(n))))
-    expect(interventions.map((intervention) => intervention?.rung ?? '-')).toEqual([
+    expect(interventions.map((intervention) => intervention?.action ?? '-')).toEqual([
       ...silence(7),
       'nudge',
       'text_only',
@@ -55,22 +55,22 @@ describe('near-equal calls with one result', () => {
     ],
     ['readings with their times', (n: number) => ({ at: 1_700_000_001 + 7 * n, value: n })],
   ])('are not a loop if they are a batch over %s', (_, sent) => {
-    expect(rungs(...each(20, (n) => callOf(sent(n))))).toEqual(silence(20))
+    expect(actions(...each(20, (n) => callOf(sent(n))))).toEqual(silence(20))
   })
 
   it('are not a loop while results are new, and count again after a new one', () => {
-    expect(rungs(...each(20, (n) => callOf({ nonce: n }, `row ${n}`)))).toEqual(silence(20))
+    expect(actions(...each(20, (n) => callOf({ nonce: n }, `row ${n}`)))).toEqual(silence(20))
     const steps = [
       ...each(7, (n) => callOf({ nonce: n })),
       callOf({ nonce: 'x' }, 'busy'),
       ...each(8, (n) => callOf({ nonce: -n })),
     ]
-    expect(rungs(...steps)).toEqual([...silence(15), 'nudge'])
+    expect(actions(...steps)).toEqual([...silence(15), 'nudge'])
   })
 
   it('are not a loop while the model also makes new calls', () => {
     expect(
-      rungs(
+      actions(
         ...each(12, (n) => callOf({ nonce: n })).flatMap((step, n) => [
           step,
           one('read_file', { path: `f${n}` }, ok('idle')),
@@ -84,7 +84,7 @@ describe('near-equal calls with one result', () => {
       calls: [[toolCall('job_state', { id: 1, nonce: n }), ok('running')]],
       fields: { declarations: [declared('job_state', { poll: true })] },
     })
-    expect(rungs(...each(25, polled))).toEqual([...silence(24), 'nudge'])
+    expect(actions(...each(25, polled))).toEqual([...silence(24), 'nudge'])
   })
 })
 

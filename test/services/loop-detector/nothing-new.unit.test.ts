@@ -3,6 +3,7 @@
 
 import { describe, expect, it } from '@jest/globals'
 import {
+  actions,
   declared,
   failing,
   judgedBy,
@@ -10,7 +11,6 @@ import {
   one,
   played,
   policyWith,
-  rungs,
   type Step,
   says,
   siblings,
@@ -30,7 +30,7 @@ const again = pages('badcbdac')
 
 describe('rounds that bring nothing new', () => {
   it('lead to a nudge at the eighth one in a row', () => {
-    expect(rungs(...known, ...again)).toEqual([...silence(11), 'nudge'])
+    expect(actions(...known, ...again)).toEqual([...silence(11), 'nudge'])
     expect(played(...known, ...again).at(-1)).toMatchObject({
       rule: 'nothing-new',
       ruleVersion: 1,
@@ -40,11 +40,11 @@ describe('rounds that bring nothing new', () => {
     })
   })
 
-  it('climb one rung for each eight further ones', () => {
+  it('climb one step for each eight further ones', () => {
     const rest = [...again, ...pages('cadbcabd'), ...pages('bcdadbca')]
     const policy = policyWith({ shadowed: ['identical-success'] })
-    const found = rungs(...judgedBy(policy, ...known, ...rest)).slice(4)
-    expect(found.flatMap((rung, at) => (rung === '-' ? [] : [[at + 1, rung]]))).toEqual([
+    const found = actions(...judgedBy(policy, ...known, ...rest)).slice(4)
+    expect(found.flatMap((action, at) => (action === '-' ? [] : [[at + 1, action]]))).toEqual([
       [8, 'nudge'],
       [16, 'text_only'],
       [24, 'end'],
@@ -57,25 +57,25 @@ describe('rounds that bring nothing new', () => {
     ['a poller', polled],
     ['a wait', one('sleep', { seconds: 5 }, ok('slept'))],
   ])('count anew after %s', (_, step) => {
-    expect(rungs(...known, ...again.slice(0, 7), step, page('b'))).toEqual(silence(13))
+    expect(actions(...known, ...again.slice(0, 7), step, page('b'))).toEqual(silence(13))
   })
 
   it('go on over texts and over failures that may clear', () => {
     const busy = one('fetch', {}, failing('HTTP 503'))
     const steps = [busy, ...known, ...again.slice(0, 4), busy, says('Hm.'), ...again.slice(4)]
-    expect(rungs(...steps)).toEqual([...silence(14), 'nudge'])
+    expect(actions(...steps)).toEqual([...silence(14), 'nudge'])
   })
 
   it('need a second call, because one alone has other rules', () => {
     const steps = Array.from({ length: 9 }, () => page('a'))
     const policy = policyWith({ shadowed: ['identical-success'] })
-    expect(rungs(...judgedBy(policy, ...steps))).toEqual(silence(9))
+    expect(actions(...judgedBy(policy, ...steps))).toEqual(silence(9))
   })
 
   it('need every call of a round to be known', () => {
     const pair = (n: number) =>
       siblings(['read_page', { name: 'a' }, ok('x')], ['read_page', { n }, ok(`new ${n}`)])
-    expect(rungs(...Array.from({ length: 12 }, (_, n) => pair(n)))).toEqual(silence(12))
+    expect(actions(...Array.from({ length: 12 }, (_, n) => pair(n)))).toEqual(silence(12))
   })
 })
 
@@ -87,7 +87,7 @@ describe('a streak of failures that are alike', () => {
   it('gets a nudge in each third round while each call and each whole error is new', () => {
     const steps = ['left', 'right', 'above', 'below', 'inside', 'outside', 'beside', 'under']
     const more = ['over', 'near', 'far']
-    expect(rungs(...[...steps, ...more].map((word, n) => fails(n, `it lies ${word}`)))).toEqual([
+    expect(actions(...[...steps, ...more].map((word, n) => fails(n, `it lies ${word}`)))).toEqual([
       ...silence(3),
       ...['nudge', '-', '-', 'nudge', '-', '-', 'nudge', '-'],
     ])
@@ -95,7 +95,7 @@ describe('a streak of failures that are alike', () => {
 
   it('climbs where a whole error occurs again', () => {
     const words = ['left', 'right', 'above', 'below', 'left', 'inside', 'left']
-    expect(rungs(...words.map((word, n) => fails(n, `it lies ${word}`)))).toEqual([
+    expect(actions(...words.map((word, n) => fails(n, `it lies ${word}`)))).toEqual([
       ...silence(3),
       'nudge',
       'text_only',
@@ -106,12 +106,12 @@ describe('a streak of failures that are alike', () => {
 
   it('climbs where a call occurs again with a new error', () => {
     const steps = [0, 1, 2, 3, 1].map((n, at) => fails(n, `case ${'abcde'[at]}`))
-    expect(rungs(...steps)).toEqual([...silence(3), 'nudge', 'text_only'])
+    expect(actions(...steps)).toEqual([...silence(3), 'nudge', 'text_only'])
   })
 
   it('climbs where the errors differ only in the values of the call', () => {
     const denied = (path: string) => one('open', { path }, failing(`permission denied: ${path}`))
-    expect(rungs(...['/aaa', '/bbb', '/ccc', '/ddd', '/eee'].map(denied))).toEqual([
+    expect(actions(...['/aaa', '/bbb', '/ccc', '/ddd', '/eee'].map(denied))).toEqual([
       ...silence(3),
       'nudge',
       'text_only',
@@ -127,7 +127,7 @@ describe('a streak of failures that are alike', () => {
         { [name]: 1 },
         failing(`${shapeError}\nThe required parameter is missing\nAn unexpected one: ${name}`),
       )
-    expect(rungs(...['wrong1', 'wrong2', 'other', 'more'].map(wrong))).toEqual([
+    expect(actions(...['wrong1', 'wrong2', 'other', 'more'].map(wrong))).toEqual([
       ...silence(2),
       'nudge',
       'text_only',
@@ -141,7 +141,7 @@ describe('a streak of failures that are alike', () => {
         { [`wrong${at}`]: 1 },
         failing(`${shapeError}\nThe required parameter is missing\nSee the chapter: ${word}`),
       )
-    expect(rungs(...['left', 'right', 'above', 'below'].map(wrong))).toEqual([
+    expect(actions(...['left', 'right', 'above', 'below'].map(wrong))).toEqual([
       ...silence(2),
       'nudge',
       '-',
@@ -157,12 +157,12 @@ describe('one dead service', () => {
     Array.from({ length: count }, (_, n) => dead(tools[n % 3] ?? '', n, error))
 
   it('is a loop at the tenth failure through any of its tools', () => {
-    expect(rungs(...rounds(10))).toEqual([...silence(9), 'nudge'])
+    expect(actions(...rounds(10))).toEqual([...silence(9), 'nudge'])
   })
 
   it('is a loop at the sixth failure if it refuses the right', () => {
     const error = '403 Forbidden: api.shop.test needs a token'
-    expect(rungs(...rounds(6, error))).toEqual([...silence(5), 'nudge'])
+    expect(actions(...rounds(6, error))).toEqual([...silence(5), 'nudge'])
     expect(played(...rounds(6, error)).at(-1)?.reason).toBe(
       `3 tools or programs failed alike in 6 rounds: ${error}`,
     )
@@ -170,10 +170,10 @@ describe('one dead service', () => {
 
   it('counts anew after a success of one of its tools', () => {
     const works = one('get_user', { n: 0 }, ok('ann'))
-    expect(rungs(works, ...rounds(5), works, ...rounds(5))).toEqual(silence(12))
+    expect(actions(works, ...rounds(5), works, ...rounds(5))).toEqual(silence(12))
   })
 
   it('is no service if the error names none', () => {
-    expect(rungs(...rounds(6, 'not allowed here'))).toEqual(silence(6))
+    expect(actions(...rounds(6, 'not allowed here'))).toEqual(silence(6))
   })
 })

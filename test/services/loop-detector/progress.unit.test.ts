@@ -4,6 +4,7 @@
 import { describe, expect, it } from '@jest/globals'
 import type { CallResult, ToolHints } from '../../../shared/contract/messages.ts'
 import {
+  actions,
   declared,
   failing,
   judgedBy,
@@ -11,7 +12,6 @@ import {
   one,
   played,
   policyWith,
-  rungs,
   type Step,
   says,
   siblings,
@@ -29,7 +29,7 @@ const polled = (text: string): Step => ({
 describe('the same call with the same result', () => {
   it('leads to a nudge at the fifth time, then to a round without tools, then to the end', () => {
     const interventions = played(...times(7, read))
-    expect(interventions.map((intervention) => intervention?.rung ?? '-')).toEqual([
+    expect(interventions.map((intervention) => intervention?.action ?? '-')).toEqual([
       ...silence(4),
       'nudge',
       'text_only',
@@ -46,12 +46,12 @@ describe('the same call with the same result', () => {
     )
     expect(interventions[4]?.text).toContain('returned the same result')
     expect(interventions[4]?.text).toContain('wait longer')
-    expect(interventions[6]).toMatchObject({ rung: 'end', class: 'no_progress', text: '' })
+    expect(interventions[6]).toMatchObject({ action: 'end', class: 'no_progress', text: '' })
   })
 
   it('has the threshold of the policy', () => {
     const policy = policyWith({ loop: { identicalSuccesses: 2 } })
-    expect(rungs({ ...read, fields: { policy } }, { ...read, fields: { policy } })).toEqual([
+    expect(actions({ ...read, fields: { policy } }, { ...read, fields: { policy } })).toEqual([
       '-',
       'nudge',
     ])
@@ -65,12 +65,12 @@ describe('the same call with the same result', () => {
         ok(`<<a${n}41afa7f>> page, ${n}.2 ms, at 2026-01-0${n}T10:00:00Z`),
       ),
     )
-    expect(rungs(...steps)).toEqual([...silence(4), 'nudge'])
+    expect(actions(...steps)).toEqual([...silence(4), 'nudge'])
   })
 
   it('is progress if the result differs, even in a number', () => {
     expect(
-      rungs(
+      actions(
         ...[10, 30, 42, 80, 95, 100].map((done) =>
           one('job_status', { id: 1 }, ok(`${done}% done`)),
         ),
@@ -79,7 +79,7 @@ describe('the same call with the same result', () => {
   })
 
   it('goes on through text in between', () => {
-    expect(rungs(...times(5, read).flatMap((step) => [says('Once more.'), step]))).toEqual([
+    expect(actions(...times(5, read).flatMap((step) => [says('Once more.'), step]))).toEqual([
       ...silence(9),
       'nudge',
     ])
@@ -87,18 +87,18 @@ describe('the same call with the same result', () => {
 
   it('counts again after any new result, in the same round too', () => {
     const other = (n: number) => one('read_file', { path: `f${n}` }, ok(`text ${n}`))
-    expect(rungs(...times(4, read), other(1), ...times(4, read))).toEqual(silence(9))
+    expect(actions(...times(4, read), other(1), ...times(4, read))).toEqual(silence(9))
     const both = (n: number) =>
       siblings(
         ['read_file', { path: 'a' }, ok('text of a')],
         ['read_file', { path: `f${n}` }, ok(`text ${n}`)],
       )
-    expect(rungs(...[1, 2, 3, 4, 5, 6, 7].map(both))).toEqual(silence(7))
+    expect(actions(...[1, 2, 3, 4, 5, 6, 7].map(both))).toEqual(silence(7))
   })
 
   it('counts again after a new error, which is news for the model', () => {
     expect(
-      rungs(
+      actions(
         ...times(4, read),
         one('write_file', { path: 'x' }, failing('disk full')),
         ...times(4, read),
@@ -114,7 +114,7 @@ describe('the same call with the same result', () => {
         ok('text of a'),
       ]),
     )
-    expect(rungs(six)).toEqual(['-'])
+    expect(actions(six)).toEqual(['-'])
   })
 
   const hinted = (hints: Partial<ToolHints>, sent: (why: string) => object): Step[] =>
@@ -160,19 +160,21 @@ describe('the same call with the same result', () => {
       (why: string) => ({ path: './a', why, n: why.length }),
     ],
   ])('is recognised without %s', (_, hints, sent) => {
-    expect(rungs(...hinted({}, sent))).toEqual(silence(5))
-    expect(rungs(...hinted(hints, sent))).toEqual([...silence(4), 'nudge'])
+    expect(actions(...hinted({}, sent))).toEqual(silence(5))
+    expect(actions(...hinted(hints, sent))).toEqual([...silence(4), 'nudge'])
   })
 
   it('is recognised by all arguments if its key matches none', () => {
-    expect(rungs(...hinted({ loopKey: ['/path/~x'] }, (why) => ({ path: why })))).toEqual(
+    expect(actions(...hinted({ loopKey: ['/path/~x'] }, (why) => ({ path: why })))).toEqual(
       silence(5),
     )
-    expect(rungs(...hinted({ loopKey: ['id'] }, (why) => ({ id: null, why })))).toEqual(silence(5))
+    expect(actions(...hinted({ loopKey: ['id'] }, (why) => ({ id: null, why })))).toEqual(
+      silence(5),
+    )
   })
 
   it('is another call if an argument of its key differs', () => {
-    expect(rungs(...hinted({ loopKey: ['path', 'why'] }, (why) => ({ path: 'a', why })))).toEqual(
+    expect(actions(...hinted({ loopKey: ['path', 'why'] }, (why) => ({ path: 'a', why })))).toEqual(
       silence(5),
     )
   })
@@ -180,30 +182,30 @@ describe('the same call with the same result', () => {
 
 describe('polling', () => {
   it('by a declared poller may last twenty-five rounds', () => {
-    expect(rungs(...times(25, polled('pending')))).toEqual([...silence(24), 'nudge'])
-    expect(rungs(...times(8, polled('pending')), polled('done'))).toEqual(silence(9))
+    expect(actions(...times(25, polled('pending')))).toEqual([...silence(24), 'nudge'])
+    expect(actions(...times(8, polled('pending')), polled('done'))).toEqual(silence(9))
   })
 
   it('may last at least as long as the policy allows any success', () => {
     const policy = policyWith({ loop: { identicalSuccesses: 30 } })
-    expect(rungs(...judgedBy(policy, ...times(30, polled('pending'))))).toEqual([
+    expect(actions(...judgedBy(policy, ...times(30, polled('pending'))))).toEqual([
       ...silence(29),
       'nudge',
     ])
-    expect(rungs(...judgedBy(policy, ...times(30, read)))).toEqual([...silence(29), 'nudge'])
+    expect(actions(...judgedBy(policy, ...times(30, read)))).toEqual([...silence(29), 'nudge'])
   })
 
   it('is also a call after a wait, in two rounds or in one', () => {
     const wait = one('sleep', { seconds: 30 }, ok(''))
     const check = one('read_output', { handle: 1 }, ok('(no new output)'))
-    expect(rungs(...times(8, check).flatMap((step) => [step, wait]))).toEqual(silence(16))
+    expect(actions(...times(8, check).flatMap((step) => [step, wait]))).toEqual(silence(16))
     const both = siblings(
       ['sleep', { seconds: 30 }, ok('')],
       ['read_output', { handle: 1 }, ok('(no new output)')],
     )
-    expect(rungs(...times(10, both))).toEqual(silence(10))
+    expect(actions(...times(10, both))).toEqual(silence(10))
     expect(
-      rungs(...times(10, one('shell', { command: 'sleep 30; tail log' }, ok('(no new output)')))),
+      actions(...times(10, one('shell', { command: 'sleep 30; tail log' }, ok('(no new output)')))),
     ).toEqual(silence(10))
   })
 })
@@ -225,10 +227,10 @@ describe('the same answer to different calls', () => {
     const searches = commands.map((_, n) =>
       one('web_search', { q: `manual ${n}` }, ok('No results found.')),
     )
-    expect(rungs(...searches)).toEqual([...silence(7), 'nudge', 'text_only'])
+    expect(actions(...searches)).toEqual([...silence(7), 'nudge', 'text_only'])
     const listings = commands.map((command) => one('shell', { command }, ok('a.txt\nb.txt')))
     const interventions = played(...listings)
-    expect(interventions.map((intervention) => intervention?.rung ?? '-')).toEqual([
+    expect(interventions.map((intervention) => intervention?.action ?? '-')).toEqual([
       ...silence(7),
       'nudge',
       'text_only',
@@ -240,25 +242,27 @@ describe('the same answer to different calls', () => {
   it('is not a loop for acknowledgements, changing tools, and facts that many subjects share', () => {
     const numbers = commands.map((_, n) => n)
     expect(
-      rungs(
+      actions(
         ...numbers.map((n) => one('write_file', { path: `f${n}` }, ok('file written to disk'))),
       ),
     ).toEqual(silence(9))
-    expect(rungs(...numbers.map((n) => one('grep', { pattern: `p${n}` }, ok('ok'))))).toEqual(
+    expect(actions(...numbers.map((n) => one('grep', { pattern: `p${n}` }, ok('ok'))))).toEqual(
       silence(9),
     )
     expect(
-      rungs(...numbers.map((n) => one('get_status', { host: `h${n}` }, ok('status: healthy')))),
+      actions(...numbers.map((n) => one('get_status', { host: `h${n}` }, ok('status: healthy')))),
     ).toEqual(silence(9))
     expect(
-      rungs(...numbers.map((n) => one('shell', { command: `touch f${n}` }, ok('created a file')))),
+      actions(
+        ...numbers.map((n) => one('shell', { command: `touch f${n}` }, ok('created a file'))),
+      ),
     ).toEqual(silence(9))
   })
 
   it('is a loop if different subjects have the same long text', () => {
     const page =
       'The page that you asked for could not be shown, so here is the front page instead of it. '
-    expect(rungs(...commands.map((_, n) => one('fetch_page', { page: n }, ok(page))))).toEqual([
+    expect(actions(...commands.map((_, n) => one('fetch_page', { page: n }, ok(page))))).toEqual([
       ...silence(7),
       'nudge',
       'text_only',
@@ -280,7 +284,7 @@ describe('the same answer to different calls', () => {
     const answer =
       'The page that you asked for could not be shown, so here is the front page instead of it. '
     const steps = Array.from({ length: 17 }, (_, n) => one(tool, sent(n), ok(answer)))
-    expect(rungs(...steps)).toEqual([...silence(15), 'nudge', 'text_only'])
+    expect(actions(...steps)).toEqual([...silence(15), 'nudge', 'text_only'])
   })
 
   it.each([
@@ -299,11 +303,9 @@ describe('the same answer to different calls', () => {
   ])('is a loop at the eighth time if it is about %s', (_, tool, sent) => {
     const answer =
       'The page that you asked for could not be shown, so here is the front page instead of it. '
-    expect(rungs(...Array.from({ length: 9 }, (_, n) => one(tool, sent(n), ok(answer))))).toEqual([
-      ...silence(7),
-      'nudge',
-      'text_only',
-    ])
+    expect(actions(...Array.from({ length: 9 }, (_, n) => one(tool, sent(n), ok(answer))))).toEqual(
+      [...silence(7), 'nudge', 'text_only'],
+    )
   })
 
   it('is not a loop for log windows that differ in clocks only, unless lines come again', () => {
@@ -311,10 +313,10 @@ describe('the same answer to different calls', () => {
       `10:${String(n).padStart(2, '0')}:00 INFO the agent is alive and has nothing to do`
     const page = (n: number, from: number) =>
       one('read_lines', { path: 'a.log', offset: n }, ok(`${clock(from)}\n${clock(from + 1)}`))
-    expect(rungs(...Array.from({ length: 12 }, (_, n) => page(n, 2 * n)))).toEqual(
+    expect(actions(...Array.from({ length: 12 }, (_, n) => page(n, 2 * n)))).toEqual(
       new Array(12).fill('-'),
     )
-    expect(rungs(...Array.from({ length: 10 }, (_, n) => page(n, n % 2))).includes('nudge')).toBe(
+    expect(actions(...Array.from({ length: 10 }, (_, n) => page(n, n % 2))).includes('nudge')).toBe(
       true,
     )
   })
@@ -327,12 +329,12 @@ describe('the same answer to different calls', () => {
       unchanged(n),
     ])
     // The first edit is the first with that answer, so it is another answer.
-    expect(rungs(...searches).indexOf('nudge')).toBe(2 * 8)
+    expect(actions(...searches).indexOf('nudge')).toBe(2 * 8)
     const chants = [1, 2, 3].flatMap((n) => [
       says('I will look at it now. '.repeat(20)),
       unchanged(n),
     ])
-    expect(rungs(...chants)).toEqual(['nudge', '-', 'nudge', '-', 'text_only', '-'])
+    expect(actions(...chants)).toEqual(['nudge', '-', 'nudge', '-', 'text_only', '-'])
   })
 
   it('counts again after another answer', () => {
@@ -344,7 +346,7 @@ describe('the same answer to different calls', () => {
       one('web_search', { q: 'x' }, ok('one hit')),
       ...nothing.slice(5),
     ]
-    expect(rungs(...steps)).toEqual(silence(10))
+    expect(actions(...steps)).toEqual(silence(10))
   })
 })
 
@@ -359,20 +361,20 @@ describe('a cycle', () => {
     (length) => {
       const laps = [...lap(length), ...lap(length), ...lap(length)]
       const alone = policyWith({ shadowed: ['nothing-new'] })
-      expect(rungs(...judgedBy(alone, ...laps))).toEqual([...silence(3 * length - 1), 'nudge'])
+      expect(actions(...judgedBy(alone, ...laps))).toEqual([...silence(3 * length - 1), 'nudge'])
     },
   )
 
   it('of thirteen rounds is left to nothing-new', () => {
     const laps = [...lap(13), ...lap(13), ...lap(13)]
     const alone = policyWith({ shadowed: ['nothing-new'] })
-    expect(rungs(...judgedBy(alone, ...laps))).toEqual(silence(39))
-    expect(rungs(...laps).indexOf('nudge')).toBe(20)
+    expect(actions(...judgedBy(alone, ...laps))).toEqual(silence(39))
+    expect(actions(...laps).indexOf('nudge')).toBe(20)
   })
 
   it('climbs while it goes on, and lists its calls', () => {
     const interventions = played(...times(4, read).flatMap(() => lap(2)))
-    expect(interventions.map((intervention) => intervention?.rung ?? '-').slice(5)).toEqual([
+    expect(interventions.map((intervention) => intervention?.action ?? '-').slice(5)).toEqual([
       'nudge',
       'text_only',
       'end',
@@ -389,12 +391,12 @@ describe('a cycle', () => {
       one('stat', { path: 'a' }, ok('1 KB')),
       one('read_log', {}, ok(`line ${n}`)),
     ])
-    expect(rungs(...steps)).toEqual(silence(10))
+    expect(actions(...steps)).toEqual(silence(10))
   })
 
   it('starts again after a different round', () => {
     const stray = one('head', { path: 'z' }, ok('zz'))
-    expect(rungs(...lap(2), ...lap(2), stray, ...lap(2), ...lap(2), ...lap(2))).toEqual([
+    expect(actions(...lap(2), ...lap(2), stray, ...lap(2), ...lap(2), ...lap(2))).toEqual([
       ...silence(10),
       'nudge',
     ])
@@ -407,18 +409,18 @@ describe('a cycle', () => {
       says('Hm.'),
       one('test', {}, failing('1 failed')),
     ]
-    expect(rungs(...steps, ...steps, ...steps).slice(0, 9)).toEqual(silence(9))
-    expect(rungs(...steps, ...steps, ...steps).slice(9)).not.toEqual(silence(3))
+    expect(actions(...steps, ...steps, ...steps).slice(0, 9)).toEqual(silence(9))
+    expect(actions(...steps, ...steps, ...steps).slice(9)).not.toEqual(silence(3))
   })
 
   it('with polls, waits or transient errors has a higher limit', () => {
     expect(
-      rungs(
+      actions(
         ...times(6, read).flatMap(() => [polled('pending'), one('read_log', {}, ok('nothing'))]),
       ).slice(0, 8),
     ).toEqual(silence(8))
     const busy = (url: string) => one('fetch', { url }, failing('503 service unavailable'))
-    expect(rungs(...times(8, read).flatMap(() => [busy('a'), busy('b')])).slice(0, 9)).toEqual(
+    expect(actions(...times(8, read).flatMap(() => [busy('a'), busy('b')])).slice(0, 9)).toEqual(
       silence(9),
     )
     const waits = times(8, read).flatMap(() => [
@@ -426,7 +428,7 @@ describe('a cycle', () => {
       one('wait', {}, ok('')),
       one('check', {}, ok('not yet')),
     ])
-    expect(rungs(...waits).slice(0, 12)).toEqual(silence(12))
+    expect(actions(...waits).slice(0, 12)).toEqual(silence(12))
   })
 })
 
@@ -448,7 +450,7 @@ describe('a fan-out', () => {
       fanOut('b', 'a', 'c'),
       fanOut('a', 'b', 'c'),
     )
-    expect(interventions.map((intervention) => intervention?.rung ?? '-')).toEqual([
+    expect(interventions.map((intervention) => intervention?.action ?? '-')).toEqual([
       ...silence(3),
       'nudge',
       'text_only',
@@ -461,10 +463,10 @@ describe('a fan-out', () => {
 
   it('with anything new in it is not a loop', () => {
     const grown = ['a', 'b', 'c', 'd', 'e', 'f']
-    expect(rungs(...grown.map((_, n) => fanOut(...grown.slice(0, n + 1))))).toEqual(silence(6))
+    expect(actions(...grown.map((_, n) => fanOut(...grown.slice(0, n + 1))))).toEqual(silence(6))
   })
 
   it('of many different calls in one response is not a loop', () => {
-    expect(rungs(fanOut('a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'))).toEqual(['-'])
+    expect(actions(fanOut('a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'))).toEqual(['-'])
   })
 })

@@ -71,7 +71,7 @@ describe('a round with calls', () => {
     )
     const refused = {
       ordinal: 0,
-      status: 'rejected',
+      status: 'denied',
       text: 'the directive',
       reason: "missing required field 'command'",
       durationMs: 0,
@@ -94,11 +94,11 @@ describe('a round with calls', () => {
     const { ordinal: _, ...result } = refused
     const done = running.when(
       executed(1, [
-        { ...result, ordinal: 0, status: 'rejected', contents: [], tokens: null },
+        { ...result, ordinal: 0, status: 'denied', contents: [], tokens: null },
         ok('text'),
       ]),
     )
-    expect(statuses(outcomeIn(done.to('conversation')))).toEqual(['rejected', 'ok'])
+    expect(statuses(outcomeIn(done.to('conversation')))).toEqual(['denied', 'ok'])
   })
 
   it('is answered at once if every call is rejected', () => {
@@ -108,7 +108,7 @@ describe('a round with calls', () => {
     )
     expect(done.to('tools')).toEqual([])
     expect(outcomeIn(done.to('conversation'))?.results).toMatchObject([
-      { ordinal: 0, status: 'rejected', text: 'the directive' },
+      { ordinal: 0, status: 'denied', text: 'the directive' },
     ])
   })
 
@@ -141,7 +141,7 @@ describe('a round with calls', () => {
       checked(1, { calls: [list, read], rejections: [missing('path', 1)] }),
     )
     const done = running.when(executed(1, []))
-    expect(statuses(outcomeIn(done.to('conversation')))).toEqual(['outcome_unknown', 'rejected'])
+    expect(statuses(outcomeIn(done.to('conversation')))).toEqual(['unknown', 'denied'])
   })
 
   it('runs nothing at or after its expiresAt', () => {
@@ -358,7 +358,7 @@ describe('a cancel', () => {
     const done = running.when(at(latest, tick))
     expect(done.state).toBeUndefined()
     expect(outcomeIn(done.to('conversation'))).toMatchObject({
-      results: [{ status: 'rejected' }, { status: 'outcome_unknown' }],
+      results: [{ status: 'denied' }, { status: 'unknown' }],
       intervention: null,
     })
     expect(outcomeIn(done.to('conversation'))?.results[1]?.text).toContain('may have run')
@@ -383,10 +383,7 @@ describe('time', () => {
       expiresAt + defaultPolicy.startWithinMs + 90_000 + 2 * defaultPolicy.graceMs,
     )
     const done = running.when(at(running.due ?? 0, tick))
-    expect(statuses(outcomeIn(done.to('conversation')))).toEqual([
-      'outcome_unknown',
-      'outcome_unknown',
-    ])
+    expect(statuses(outcomeIn(done.to('conversation')))).toEqual(['unknown', 'unknown'])
     expect(done.when(executed(1, [ok('late'), ok('late')]))).toMatchObject({
       state: undefined,
       records: [],

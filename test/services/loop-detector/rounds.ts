@@ -184,14 +184,14 @@ export function played(...steps: Step[]): (Intervention | null)[] {
   return outcomes(...steps).map(({ intervention }) => intervention)
 }
 
-/** The rung of each round: `-` without an intervention, in brackets if it is ordinary. */
-export function rungs(...steps: Step[]): string[] {
+/** The action of each round: `-` without an intervention, in brackets if it is ordinary. */
+export function actions(...steps: Step[]): string[] {
   return played(...steps).map((intervention) =>
     intervention === null
       ? '-'
       : intervention.ordinary
-        ? `(${intervention.rung})`
-        : intervention.rung,
+        ? `(${intervention.action})`
+        : intervention.action,
   )
 }
 
@@ -205,8 +205,8 @@ export function outcomes(...steps: Step[]): RoundOutcome[] {
  */
 export function raisedInShadow(...steps: Step[]): string[][] {
   return written(...steps).map(({ raised }) =>
-    raised.flatMap(({ shadow, intervention: { rule, rung, ordinary } }) =>
-      shadow ? [ordinary ? `(${rule} ${rung})` : `${rule} ${rung}`] : [],
+    raised.flatMap(({ shadow, intervention: { rule, action, ordinary } }) =>
+      shadow ? [ordinary ? `(${rule} ${action})` : `${rule} ${action}`] : [],
     ),
   )
 }

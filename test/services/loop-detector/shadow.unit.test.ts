@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, it } from '@jest/globals'
 import { rules } from '../../../services/loop-detector/rules.ts'
 import {
+  actions,
   empty,
   failing,
   judgedBy,
@@ -12,7 +13,6 @@ import {
   policyWith,
   raisedInShadow,
   rejectedRound,
-  rungs,
   type Step,
   says,
   times,
@@ -24,7 +24,7 @@ const success = one('list', { path: '.' }, ok('a\nb'))
 const lap = [one('a', {}, ok('1')), one('b', {}, ok('2'))]
 
 describe('a rule in shadow', () => {
-  it('reports each rung it would reach, then nothing more, and changes nothing', () => {
+  it('reports each action it would reach, then nothing more, and changes nothing', () => {
     const steps = judgedBy(shadowed('identical-failure'), ...times(7, failure))
     expect(raisedInShadow(...steps)).toEqual([
       [],
@@ -35,20 +35,20 @@ describe('a rule in shadow', () => {
       [],
       [],
     ])
-    expect(rungs(...steps)).toEqual(times(7, {}).map(() => '-'))
+    expect(actions(...steps)).toEqual(times(7, {}).map(() => '-'))
   })
 
   it('reports the end after a response without text or call in its round without tools', () => {
     const steps = judgedBy(shadowed('identical-failure'), ...times(4, failure), empty())
     expect(raisedInShadow(...steps).at(-1)).toEqual(['identical-failure end'])
-    expect(rungs(...steps).at(-1)).toBe('(nudge)') // the rule on empty responses is not in shadow
+    expect(actions(...steps).at(-1)).toBe('(nudge)') // the rule on empty responses is not in shadow
   })
 
   it('hides no other rule, and each has its ladder', () => {
     const policy = policyWith({ loop: { identicalSuccesses: 3 }, shadowed: ['identical-failure'] })
     const both: Step = { calls: [...(failure.calls ?? []), ...(success.calls ?? [])] }
     const steps = judgedBy(policy, ...times(5, both))
-    expect(rungs(...steps)).toEqual(['-', '-', 'nudge', 'text_only', 'end'])
+    expect(actions(...steps)).toEqual(['-', '-', 'nudge', 'text_only', 'end'])
     expect(outcomes(...steps)[2]?.intervention?.rule).toBe('identical-success')
     expect(raisedInShadow(...steps).slice(2, 4)).toEqual([
       ['identical-failure nudge'],
@@ -73,7 +73,7 @@ describe('a rule in shadow', () => {
 
   it('sends no reminder after an empty response, but reports it', () => {
     const steps = judgedBy(shadowed('empty-response'), ...times(5, empty()))
-    expect(rungs(...steps)).toEqual(['-', '-', '-', '-', '-'])
+    expect(actions(...steps)).toEqual(['-', '-', '-', '-', '-'])
     expect(raisedInShadow(...steps)).toEqual([
       ['(empty-response nudge)'],
       ['(empty-response nudge)'],
@@ -92,7 +92,7 @@ describe('a rule in shadow', () => {
     expect(outcomes(...steps).map(({ results }) => results[0]?.text)).toEqual(
       times(4, {}).map(() => missing('command').text),
     )
-    expect(rungs(...steps)).toEqual(['-', '-', '-', '-'])
+    expect(actions(...steps)).toEqual(['-', '-', '-', '-'])
     expect(raisedInShadow(...steps)).toEqual([
       [],
       [],
@@ -104,14 +104,14 @@ describe('a rule in shadow', () => {
   it('does not end a turn whose round without tools it required before it was in shadow', () => {
     const enforced = times(4, failure)
     const silent = empty('end', { callsLeft: 0 })
-    expect(rungs(...enforced, ...judgedBy(shadowed('identical-failure'), silent))).toEqual([
+    expect(actions(...enforced, ...judgedBy(shadowed('identical-failure'), silent))).toEqual([
       '-',
       '-',
       'nudge',
       'text_only',
       '-',
     ])
-    expect(rungs(...enforced, silent).at(-1)).toBe('end')
+    expect(actions(...enforced, silent).at(-1)).toBe('end')
   })
 })
 
@@ -149,7 +149,7 @@ describe('a rule that enforces again', () => {
       ...judgedBy(shadowed(...others), ...steps.slice(-1)),
     ]
     expect(raisedInShadow(...story).flat()).toContain(`${rule} text_only`)
-    expect(rungs(...story)).toEqual([...times(steps.length - 1, {}).map(() => '-'), 'nudge'])
+    expect(actions(...story)).toEqual([...times(steps.length - 1, {}).map(() => '-'), 'nudge'])
   })
 })
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import type { TextCallsHold } from '../../../shared/contract/messages.ts'
-import { empty, failing, ok, one, played, rungs, type Step, says } from './rounds.ts'
+import { actions, empty, failing, ok, one, played, type Step, says } from './rounds.ts'
 
 /** Each with other words, because three equal texts are a monologue too. */
 function unread(words: string): Step {
@@ -31,7 +31,7 @@ const ran = one('read', {}, ok('a'))
 describe('a text with a call that was held', () => {
   it('gets the reason in an ordinary reminder', () => {
     const [intervention] = played(heldBy('tell', 'a'))
-    expect(intervention).toMatchObject({ rung: 'nudge', ordinary: true, rule: 'unread-call' })
+    expect(intervention).toMatchObject({ action: 'nudge', ordinary: true, rule: 'unread-call' })
     expect(intervention?.text).toContain('it was not run: only native tool calls run here.')
   })
 
@@ -46,47 +46,43 @@ describe('a text with a call that was held', () => {
   })
 
   it('gets a last request without tools if it is only a call, again', () =>
-    expect(rungs(heldBy('tell', 'a'), heldBy('tell', 'b'))).toEqual(['(nudge)', 'text_only']))
+    expect(actions(heldBy('tell', 'a'), heldBy('tell', 'b'))).toEqual(['(nudge)', 'text_only']))
 
   it.each(['echo', 'frame', 'shape'] as const)('is the reply if it comes again: %s', (held) =>
-    expect(rungs(heldBy(held, 'a'), heldBy(held, 'b'), heldBy(held, 'c'))).toEqual([
+    expect(actions(heldBy(held, 'a'), heldBy(held, 'b'), heldBy(held, 'c'))).toEqual([
       ...['(nudge)', '-', '-'],
     ]),
   )
 
   it('gets another reminder after a call, two in a turn', () =>
-    expect(rungs(heldBy('tell', 'a'), ran, heldBy('tell', 'b'), ran, heldBy('tell', 'c'))).toEqual([
-      '(nudge)',
-      '-',
-      '(nudge)',
-      '-',
-      'text_only',
-    ]))
+    expect(
+      actions(heldBy('tell', 'a'), ran, heldBy('tell', 'b'), ran, heldBy('tell', 'c')),
+    ).toEqual(['(nudge)', '-', '(nudge)', '-', 'text_only']))
 
   it('gets no reminder if no tool can be called', () => {
     const { fields } = heldBy('tell', 'a')
-    expect(rungs({ fields: { ...fields, callsLeft: 0 } })).toEqual(['-'])
+    expect(actions({ fields: { ...fields, callsLeft: 0 } })).toEqual(['-'])
   })
 })
 
 describe('a text that is built like a call and cannot run', () => {
   it('gets the reason in an ordinary reminder', () => {
     const [intervention] = played(unread('a'))
-    expect(intervention).toMatchObject({ rung: 'nudge', ordinary: true, rule: 'unread-call' })
+    expect(intervention).toMatchObject({ action: 'nudge', ordinary: true, rule: 'unread-call' })
     expect(intervention?.text).toContain("could not be run: missing required field 'path'.")
   })
 
   it('gets two reminders in a turn, in any rounds, and then is the reply', () => {
     expect(
-      rungs(unread('a'), one('read', {}, failing('no')), unread('b'), empty(), unread('c')),
+      actions(unread('a'), one('read', {}, failing('no')), unread('b'), empty(), unread('c')),
     ).toEqual([...['(nudge)', '-', '(nudge)', '(nudge)', '-']])
   })
 
   it('gets no reminder if no tool can be called', () => {
     const last = unread('a')
-    expect(rungs({ fields: { ...last.fields, callsLeft: 0 } })).toEqual(['-'])
+    expect(actions({ fields: { ...last.fields, callsLeft: 0 } })).toEqual(['-'])
   })
 
   it('differs from a plain text, which gets no reminder', () =>
-    expect(rungs(says('Done.'))).toEqual(['-']))
+    expect(actions(says('Done.'))).toEqual(['-']))
 })

@@ -48,8 +48,8 @@ function interventions(
   })
 }
 
-function rungsOf(calls: WaitCall[], stepMs: number): string[] {
-  return interventions(calls, stepMs).map((intervention) => intervention?.rung ?? '-')
+function actionsOf(calls: WaitCall[], stepMs: number): string[] {
+  return interventions(calls, stepMs).map((intervention) => intervention?.action ?? '-')
 }
 
 function scenarioOf(waitCase: WaitCase, laps: number, stepMs: number): Scenario {
@@ -83,26 +83,26 @@ describe('a wait', () => {
   it.each(rows(silentWaits))('gets no intervention for twenty polls: %s', (_, waitCase) => {
     const calls = callsOf(waitCase, polls)
     const silence = calls.map(() => '-')
-    expect(rungsOf(calls, 30 * second)).toEqual(silence)
-    expect(rungsOf(calls, 2 * second)).toEqual(silence)
+    expect(actionsOf(calls, 30 * second)).toEqual(silence)
+    expect(actionsOf(calls, 2 * second)).toEqual(silence)
     expect(judge(scenarioOf(waitCase, polls, 30 * second), givenBy([]))).toMatchObject({
       fired: false,
     })
   })
 
   it.each(rows(silentWaits))('of hours gets a reminder each hour, and never ends: %s', (_, one) => {
-    const rungs = rungsOf(callsOf(one, 200), minute)
-    expect(rungs.slice(0, 60)).toEqual(rungs.slice(0, 60).map(() => '-'))
-    expect(new Set(rungs)).toEqual(new Set(['-', 'nudge']))
-    const reminders = rungs.filter((rung) => rung === 'nudge').length
-    expect(reminders).toBe(Math.floor((rungs.length - 1) / 60))
+    const actions = actionsOf(callsOf(one, 200), minute)
+    expect(actions.slice(0, 60)).toEqual(actions.slice(0, 60).map(() => '-'))
+    expect(new Set(actions)).toEqual(new Set(['-', 'nudge']))
+    const reminders = actions.filter((action) => action === 'nudge').length
+    expect(reminders).toBe(Math.floor((actions.length - 1) / 60))
   })
 })
 
 describe('a fake wait', () => {
   it.each(rows(fakeWaits))('is noticed within eight calls: %s', (_, waitCase) => {
     const calls = callsOf(waitCase, 8)
-    expect(rungsOf(calls, 30 * second)).toContain('nudge')
+    expect(actionsOf(calls, 30 * second)).toContain('nudge')
     const verdict = judge(scenarioOf(waitCase, 8, 30 * second), givenBy([]))
     expect(verdict).toMatchObject({ fired: true })
     expect(verdict.step).toBeLessThanOrEqual(8)
@@ -119,7 +119,7 @@ describe('a model that loops', () => {
         answer: 'Unknown process id',
       }),
     )
-    expect(rungsOf(calls, 30 * second).indexOf('nudge')).toBe(15)
+    expect(actionsOf(calls, 30 * second).indexOf('nudge')).toBe(15)
   })
 
   const written = (n: number): WaitCall => ({
@@ -132,7 +132,7 @@ describe('a model that loops', () => {
     const same = Array.from({ length: 130 }, () => written(1))
     const other = Array.from({ length: 130 }, (_, n) => written(n))
     for (const calls of [same, other]) {
-      const reminders = rungsOf(calls, minute).flatMap((rung, n) => (rung === '-' ? [] : [n]))
+      const reminders = actionsOf(calls, minute).flatMap((action, n) => (action === '-' ? [] : [n]))
       expect(reminders).toEqual([60, 120])
     }
   })
@@ -143,7 +143,7 @@ describe('a model that loops', () => {
     const raised = interventions(calls, 200).flatMap((one, n) => (one === null ? [] : [{ n, one }]))
     expect(raised).toMatchObject([{ n: 24 }, { n: 49 }])
     for (const { one } of raised)
-      expect(one).toMatchObject({ rule: 'still-waiting', rung: 'nudge', class: null })
+      expect(one).toMatchObject({ rule: 'still-waiting', action: 'nudge', class: null })
   })
 
   const slept = (command: string): WaitCall => ({
@@ -152,10 +152,10 @@ describe('a model that loops', () => {
     answer: 'a.txt b.txt',
   })
   const remindersOf = (command: string) =>
-    rungsOf(
+    actionsOf(
       Array.from({ length: 250 }, () => slept(command)),
       5 * second,
-    ).flatMap((rung, n) => (rung === '-' ? [] : [n]))
+    ).flatMap((action, n) => (action === '-' ? [] : [n]))
 
   it.each(['sleep 1 && ls', 'sleep 2; ls; sleep 2.5', 'sleep 4s; ls'])(
     'is reminded at each hundredth look after a short sleep: %s',
@@ -177,7 +177,7 @@ describe('a model that loops', () => {
       ...slept('sleep 1; ./ci status'),
       answer: 'status: running',
     }))
-    expect(new Set(rungsOf(polls, 5 * second))).toEqual(new Set(['-']))
+    expect(new Set(actionsOf(polls, 5 * second))).toEqual(new Set(['-']))
   })
 
   it('reads that it is still waiting, and its other choices', () => {
@@ -207,9 +207,11 @@ describe('a model that loops', () => {
     const phases = ['queued', 'compiling', 'linking'].flatMap((state) =>
       Array.from({ length: 50 }, () => build(`{"status":"running","phase":"${state}"}`)),
     )
-    expect(new Set(rungsOf(phases, minute))).toEqual(new Set(['-']))
+    expect(new Set(actionsOf(phases, minute))).toEqual(new Set(['-']))
     const short = policyWith({ loop: { waitMinutes: 5 } })
-    const rungs = interventions(phases.slice(0, 12), minute, short).map((one) => one?.rung ?? '-')
-    expect(rungs.indexOf('nudge')).toBe(6)
+    const actions = interventions(phases.slice(0, 12), minute, short).map(
+      (one) => one?.action ?? '-',
+    )
+    expect(actions.indexOf('nudge')).toBe(6)
   })
 })

@@ -7,6 +7,7 @@ import type { LockEntry, Schema } from '../../../schemas/lock-entry.ts'
 import { openBundle } from '../../../shared/bus/bundle/bus.ts'
 import { decode, knownSchemas } from '../../../shared/codec/codec.ts'
 import { formerWords } from '../../../shared/codec/former-words.ts'
+import { isDeniedByGuard } from '../../../shared/contract/call/denial.ts'
 import type { Message, MessageOf, MessageType } from '../../../shared/contract/messages.ts'
 import { systemClock } from '../../../shared/lib/clock.ts'
 
@@ -39,6 +40,27 @@ describe('a bundle of version 0.1', () => {
     ])
     const guards = of('round-cleared').flatMap(({ policy }) => policy.guards)
     expect(new Set(guards.map(({ onTimeout }) => onTimeout))).toEqual(new Set(['deny']))
+  })
+})
+
+describe('the ends of calls in it', () => {
+  it('are ok and denied, and a loop has actions', () => {
+    const ends = of('call-finished').map(({ status }) => status)
+    expect(new Set(ends)).toEqual(new Set(['ok', 'denied']))
+    const byGuard = of('call-finished').filter(isDeniedByGuard)
+    expect(byGuard).toHaveLength(5)
+    const executed = of('round-executed').flatMap(({ results }) => results)
+    expect(executed.map(({ status }) => status).slice(0, 5)).toEqual([
+      'ok',
+      'denied',
+      'denied',
+      'ok',
+      'denied',
+    ])
+    expect(of('intervention-raised').map(({ intervention }) => intervention.action)).toEqual([
+      'nudge',
+      'text_only',
+    ])
   })
 })
 

@@ -65,7 +65,7 @@ describe('a tool with checks', () => {
   it('never starts with a problem, and names it and the arguments', async () => {
     const { starts, running } = checked({ check: async () => ({ problems: ['n: must be even'] }) })
     expect(await running.ended).toEqual({
-      status: 'rejected',
+      status: 'denied',
       text: 'Tool call rejected before execution: n: must be even.\nYou sent: {"n":1}\nDo not retry with the same arguments. If you do not know what values\nto use, respond in text and ask the user for clarification.',
       reason: 'n: must be even',
     })
@@ -86,7 +86,7 @@ describe('a tool with checks', () => {
         '{"pay":[{"account":9007199254740993}]}',
       )
       expect(await running.ended).toMatchObject({
-        status: 'rejected',
+        status: 'denied',
         reason: expect.stringContaining(
           "the number in field 'account' cannot be passed on exactly: the tool would get 9007199254740992 for 9007199254740993",
         ),
@@ -201,7 +201,7 @@ describe('a tool with a context', () => {
   ])('never starts if it needs one and %s', async (_, contextOf) => {
     const { starts, running } = checked({ needsContext }, contextOf)
     expect(await running.ended).toMatchObject({
-      status: 'rejected',
+      status: 'denied',
       text: expect.stringContaining('needs the context'),
     })
     expect(starts).toEqual([])
@@ -214,7 +214,7 @@ describe('a tool with a context', () => {
     )
     const { status, text, fault } = await running.ended
     expect({ status, fault }).toEqual({
-      status: 'rejected',
+      status: 'denied',
       fault: expect.stringContaining('userId: missing'),
     })
     expect(text).not.toContain('userId')
@@ -226,7 +226,7 @@ describe('a tool with a context', () => {
       { needsContext, run: { kind: 'module', file: '/m.mjs' } },
       () => ({ value: 1n }),
     )
-    expect(await running.ended).toMatchObject({ status: 'rejected' })
+    expect(await running.ended).toMatchObject({ status: 'denied' })
     expect(starts).toEqual([])
   })
 })

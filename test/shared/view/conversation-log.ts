@@ -62,7 +62,7 @@ export const response = (fields: Partial<Response> = {}): Response => ({
 })
 
 export const nudge: Intervention = {
-  rung: 'nudge',
+  action: 'nudge',
   ordinary: false,
   rule: 'identical-failure',
   ruleVersion: 3,

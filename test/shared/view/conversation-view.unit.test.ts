@@ -93,7 +93,7 @@ describe('the view of a conversation', () => {
         ...at,
         round: 1,
         key: 'k',
-        rung: 'end',
+        action: 'end',
         text: '',
         reason: 'it loops',
         rule: 'cycle',

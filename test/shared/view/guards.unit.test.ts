@@ -113,7 +113,7 @@ describe('the guards of a round', () => {
     log.says('watcher', [reject(0), pass(1)], 2_100)
     log.executed(1, [
       result(),
-      result({ ordinal: 1, status: 'vetoed', reason: 'vetoed by guard shell: removes' }),
+      result({ ordinal: 1, status: 'denied', reason: 'vetoed by guard shell: removes' }),
     ])
     expect(roundIn(log)?.guards).toMatchObject([
       {

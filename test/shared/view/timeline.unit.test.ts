@@ -250,7 +250,7 @@ describe('calls', () => {
       },
     ])
     log.conclude(1, reply, [
-      result({ status: 'rejected', text: 'sharp', reason: 'no arguments came' }),
+      result({ status: 'denied', text: 'sharp', reason: 'no arguments came' }),
     ])
     expect(timelineIn(log.records).turns[0]?.rounds[0]?.calls).toMatchObject([
       {
@@ -264,7 +264,7 @@ describe('calls', () => {
           reason: 'no arguments came',
           text: 'gentle',
         },
-        result: { status: 'rejected', text: 'sharp' },
+        result: { status: 'denied', text: 'sharp' },
       },
     ])
   })
@@ -315,7 +315,7 @@ describe('calls', () => {
   it('have an outcome that came too late, and a try that was returned without a start', () => {
     const log = conversationLog()
     const unknown = result({
-      status: 'outcome_unknown',
+      status: 'unknown',
       text: 'unknown',
       reason: 'no result in time',
       durationMs: 0,
@@ -331,7 +331,7 @@ describe('calls', () => {
     log.outcome(1, result(), { try: 2 })
     const [call] = timelineIn(log.records).turns[0]?.rounds[0]?.calls ?? []
     expect(call?.tries.map(({ end }) => end)).toEqual(['given-back', 'late'])
-    expect(call?.result).toMatchObject({ status: 'outcome_unknown' })
+    expect(call?.result).toMatchObject({ status: 'unknown' })
   })
 })
 

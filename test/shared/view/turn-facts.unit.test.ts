@@ -13,7 +13,7 @@ const raised = (
 ): Message => {
   const { round = 3, shadow = false, ...own } = fields
   const intervention: Intervention = {
-    rung: 'nudge',
+    action: 'nudge',
     ordinary: false,
     rule: 'cycle',
     ruleVersion: 1,
@@ -35,14 +35,14 @@ const rejected = (ordinal: number): Message => ({
   reason: 'x',
   text: '',
 })
-const finished = (ordinal: number, status: ResultStatus): Message => ({
+const finished = (ordinal: number, status: ResultStatus, reason = 'x'): Message => ({
   type: 'call-finished',
   ...at,
   round: 1,
   ordinal,
   name: 'exec',
   status,
-  reason: 'x',
+  reason,
   durationMs: 0,
   result: '',
   resultId: '',
@@ -99,8 +99,8 @@ function facts(messages: Message[]) {
 
 const nothing = {
   rules: {},
-  rungs: {},
-  vetoes: {},
+  actions: {},
+  denials: {},
   rejections: 0,
   approvals: {},
   approvalMs: 0,
@@ -110,30 +110,35 @@ const nothing = {
 describe('the facts about a turn', () => {
   it.each<[string, Message[], object]>([
     ['are nothing without effects', [], {}],
-    ['count interventions', [raised()], { rules: { cycle: 1 }, rungs: { nudge: 1 } }],
+    ['count interventions', [raised()], { rules: { cycle: 1 }, actions: { nudge: 1 } }],
     [
-      'count each rung of a rule',
-      [raised(), raised({ round: 4, rung: 'text_only' }), raised({ round: 5, rung: 'end' })],
-      { rules: { cycle: 3 }, rungs: { end: 1, nudge: 1, text_only: 1 } },
+      'count each action of a rule',
+      [raised(), raised({ round: 4, action: 'text_only' }), raised({ round: 5, action: 'end' })],
+      { rules: { cycle: 3 }, actions: { end: 1, nudge: 1, text_only: 1 } },
     ],
     ['leave out rules in shadow', [raised({ shadow: true })], {}],
     ['leave out usual reminders', [raised({ ordinary: true, rule: 'empty-response' })], {}],
     ['count refused calls', [rejected(0), rejected(1)], { rejections: 2 }],
     [
       'count calls that a check before their start rejects',
-      [rejected(0), finished(1, 'rejected'), finished(2, 'vetoed'), finished(3, 'ok')],
+      [
+        rejected(0),
+        finished(1, 'denied'),
+        finished(2, 'denied', 'vetoed by guard a: b'),
+        finished(3, 'ok'),
+      ],
       { rejections: 2 },
     ],
-    ['count a rejected call once', [rejected(0), finished(0, 'rejected')], { rejections: 1 }],
+    ['count a rejected call once', [rejected(0), finished(0, 'denied')], { rejections: 1 }],
     [
       'count the calls that each guard stopped',
       [judged('a', 0, 'deny'), judged('b', 1, 'allow'), judged('b', 2, 'deny')],
-      { vetoes: { a: 1, b: 1 } },
+      { denials: { a: 1, b: 1 } },
     ],
     [
       'count a call once, for its named guard',
       [judged('approval', 0, 'deny'), judged('a', 0, 'deny')],
-      { vetoes: { a: 1 } },
+      { denials: { a: 1 } },
     ],
     ['leave out a withdrawn approval', [judged('approval', 0, 'deny', 'approval.withdrawn')], {}],
     [
@@ -153,8 +158,8 @@ describe('the facts about a turn', () => {
     expect(sumOfFacts([one, one, facts([])])).toEqual({
       ...nothing,
       rules: { cycle: 2 },
-      rungs: { nudge: 2 },
-      vetoes: { a: 2 },
+      actions: { nudge: 2 },
+      denials: { a: 2 },
       approvals: { allow: 2 },
       approvalMs: 4_000,
     })
@@ -165,7 +170,7 @@ describe('the facts about a turn', () => {
     expect(
       factTexts(
         facts([
-          ...[raised(), raised({ round: 4, rung: 'end' }), raised({ rule: 'guard' })],
+          ...[raised(), raised({ round: 4, action: 'end' }), raised({ rule: 'guard' })],
           ...[judged('no-rome', 0, 'deny'), rejected(3)],
           ...[judged('approval', 1, 'deny'), decided(1, 'deny', 50_000)],
         ]),
@@ -173,7 +178,7 @@ describe('the facts about a turn', () => {
     ).toEqual([
       '2 interventions by cycle, which ended the turn',
       '1 intervention by guards',
-      '1 call vetoed by no-rome',
+      '1 call denied by no-rome',
       '1 call refused before running',
       '1 call denied by a person',
       'waited 50 s for a person',

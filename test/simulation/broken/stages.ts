@@ -44,7 +44,7 @@ export const skippedThoughLapsed = withStages(
       stage: withOutputs(executor.stage, (output) => {
         if (output.message.type !== 'round-executed') return output
         const results = output.message.results.map((result) =>
-          result.status === 'outcome_unknown' ? { ...result, status: 'skipped' as const } : result,
+          result.status === 'unknown' ? { ...result, status: 'skipped' as const } : result,
         )
         return { to: output.to, message: { ...output.message, results } }
       }),

@@ -1,7 +1,7 @@
 // G5: each judged request of a guest has the advice on the last round of its history. That round was
 // judged before the request went on. Without any fault Weir judges each request in time.
 
-import type { GuestRung } from '../../../shared/contract/messages.ts'
+import type { AdviceAction } from '../../../shared/contract/messages.ts'
 import type { Checker, Finding } from '../evidence.ts'
 import type { GuestAsked } from '../world/ledger.ts'
 import { type GuestFacts, guestFacts } from './guest-facts.ts'
@@ -11,7 +11,7 @@ const weights: Record<string, number> = {
   nudge: 1,
   text_only: 2,
   end: 3,
-} satisfies Record<GuestRung, number>
+} satisfies Record<AdviceAction, number>
 
 export const guestAdviceNext: Checker = {
   name: 'guest-advice-next',
@@ -27,13 +27,13 @@ export const guestAdviceNext: Checker = {
 
 /** The guest of a fork does not see the other one's rounds, and a hiding front changes the keys. */
 function problemOf(asked: GuestAsked, facts: GuestFacts, isCalm: boolean): string | undefined {
-  const { keys, conversation, turnKey, judged, isForked, mode, time, rung } = asked
+  const { keys, conversation, turnKey, judged, isForked, mode, time, action } = asked
   const key = keys.at(-1)
   if (isCalm && !isForked && !judged) return 'it was not judged in time'
   if (!judged || isForked || mode === 'hiding' || key === undefined) return undefined
   // A stopped turn takes no further round. The highest advice holds for each of its requests.
   const stop = facts.stopOf({ conversation, turnKey })
-  if (rung === 'end' && stop !== undefined && stop <= time) return undefined
+  if (action === 'end' && stop !== undefined && stop <= time) return undefined
   const rounds = facts.roundsOf({ conversation, turnKey, key })
   const newest = rounds.findLast(({ time: proposed }) => proposed <= time)
   if (newest === undefined) return 'the last round of its history was not known'
@@ -43,7 +43,7 @@ function problemOf(asked: GuestAsked, facts: GuestFacts, isCalm: boolean): strin
   if (outcome === undefined || outcome.time > time)
     return 'it went on before the last round of its history was judged'
   const { intervention } = outcome.message
-  if (intervention !== null && (weights[rung] ?? 0) < (weights[intervention.rung] ?? 0))
-    return `it has the advice ${rung}, and its last round led to ${intervention.rung}`
+  if (intervention !== null && (weights[action] ?? 0) < (weights[intervention.action] ?? 0))
+    return `it has the advice ${action}, and its last round led to ${intervention.action}`
   return undefined
 }

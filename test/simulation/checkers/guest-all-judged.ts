@@ -10,8 +10,8 @@ export const guestAllJudged: Checker = {
     const facts = guestFacts(evidence)
     const findings = new Map<string, Finding>()
     for (const asked of evidence.ledger.guests.asked) {
-      const { conversation, turnKey, keys, judged, mode, rung } = asked
-      if (!judged || mode === 'hiding' || rung === 'end') continue
+      const { conversation, turnKey, keys, judged, mode, action } = asked
+      if (!judged || mode === 'hiding' || action === 'end') continue
       for (const key of keys) {
         const rounds = facts.roundsOf({ conversation, turnKey, key })
         const isJudged = rounds.some(

@@ -4,7 +4,7 @@
 import type { CallResult, MessageOf } from '../../../shared/contract/messages.ts'
 import type { Checker, Evidence, Finding } from '../evidence.ts'
 
-const neverRan = new Set(['skipped', 'rejected', 'vetoed'])
+const neverRan = new Set(['skipped', 'denied'])
 const ran = new Set(['ok', 'timed_out'])
 
 export const oneResultPerCall: Checker = {

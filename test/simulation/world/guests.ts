@@ -188,11 +188,11 @@ export function startGuests(options: GuestsOptions): { readonly running: number 
         keys: rounds.map(({ key }) => key),
         beganAt,
         time: scheduler.now(),
-        rung: advice.rung,
+        action: advice.action,
         judged: advice.judged,
       })
-      if (advice.rung === 'end') return saidText('Weir has ended it.')
-      const said = isLast || hidden >= 3 ? saidText('done') : script(guest, advice.rung)
+      if (advice.action === 'end') return saidText('Weir has ended it.')
+      const said = isLast || hidden >= 3 ? saidText('done') : script(guest, advice.action)
       const answer = answerOf(request, said)
       await sleep(random.between(1, 2000)) // the model
       if (mode === 'observing') {
@@ -292,8 +292,8 @@ export function startGuests(options: GuestsOptions): { readonly running: number 
   }
 
   /** Mostly the same calls again, under the same ids. */
-  function script({ random }: Guest, rung: string): Said {
-    if (rung === 'text_only' ? !random.chance(0.1) : random.chance(0.1)) return saidText('done')
+  function script({ random }: Guest, action: string): Said {
+    if (action === 'text_only' ? !random.chance(0.1) : random.chance(0.1)) return saidText('done')
     const call = (id: string): Call => ({
       id,
       name: random.weighted([

@@ -46,7 +46,7 @@ export type GuestAsked = {
   isForked: boolean
   /** The rounds that the front has hidden in this request. */
   hidden: number
-  rung: string
+  action: string
   judged: boolean
   beganAt: Milliseconds
   time: Milliseconds

@@ -62,7 +62,7 @@ export function toolsOf(
       ended,
       stop(graceMs) {
         machine.after(random.between(0, graceMs), () =>
-          end({ status: 'outcome_unknown', text: 'it was stopped', reason: 'stopped' }),
+          end({ status: 'unknown', text: 'it was stopped', reason: 'stopped' }),
         )
       },
     }

@@ -37,8 +37,8 @@ export type PoliciesData = { agents: string[]; agent: string; policy: ShownPolic
 export type TurnChange = {
   conversation: string
   round: number
-  was: Pick<Decision, 'rung' | 'rule'> | null
-  is: Pick<Decision, 'rung' | 'rule'> | null
+  was: Pick<Decision, 'action' | 'rule'> | null
+  is: Pick<Decision, 'action' | 'rule'> | null
   roundsSaved: number
   tokensSaved: number
   roundsLater: number

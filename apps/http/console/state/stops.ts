@@ -41,9 +41,9 @@ export function addToStops(
       return
     }
     case 'intervention-raised': {
-      const { rule, rung } = message.intervention
+      const { rule, action } = message.intervention
       if (!isEffective(message)) return
-      if (rung === 'nudge') return add(rule, { reminders: 1 })
+      if (action === 'nudge') return add(rule, { reminders: 1 })
       if (turn === undefined || !isStopped(turn.view.facts))
         add(rule, { turns: 1, ...savingsOf(turn?.view) })
       return

@@ -116,5 +116,5 @@ function shownChanges(changes: readonly Change[]): TurnChange[] {
 }
 
 function shownDecision(decision: Change['was']): TurnChange['was'] {
-  return decision && { rung: decision.rung, rule: decision.rule }
+  return decision && { action: decision.action, rule: decision.rule }
 }

@@ -7,7 +7,7 @@ import type { Event } from './turn-calls.ts'
 /** An intervention of the loop-detector. `shadow`: it only would have one. */
 export type InterventionData = {
   round: number
-  rung: string
+  action: string
   rule: string
   reason: string
   class: string | null
@@ -23,8 +23,8 @@ export type TurnData = Pick<TurnFinished, 'turn' | 'outcome' | 'class' | 'cap' |
 }
 
 export function interventionData(event: Event<'intervention-raised'>): InterventionData {
-  const { rung, rule, reason, class: failure } = event.intervention
-  return { round: event.round, rung, rule, reason, class: failure, shadow: event.shadow }
+  const { action, rule, reason, class: failure } = event.intervention
+  return { round: event.round, action, rule, reason, class: failure, shadow: event.shadow }
 }
 
 /** Gets the events of a turn from its start, in order. */
@@ -38,7 +38,7 @@ export function createTurnEnd(): TurnEnd {
   return {
     see(event) {
       if (event.type !== 'intervention-raised' || event.shadow) return
-      if (event.intervention.rung !== 'nudge') rule = event.intervention.rule
+      if (event.intervention.action !== 'nudge') rule = event.intervention.rule
     },
     of({ turn, outcome, class: failure, cap, reason }) {
       return { turn, outcome, class: failure, cap, rule, reason }

@@ -4,6 +4,7 @@
 //     call, and only a person's rejection or a guard's veto is a denial.
 
 import type { CallPlace, TurnEvent } from '../../../../client/weir.ts'
+import { isDeniedByGuard } from '../../../../shared/contract/call/denial.ts'
 import { type BlockChunks, createTextBlocks } from '../chat/text-blocks.ts'
 import {
   callIdOf,
@@ -69,8 +70,8 @@ export function createUiFold(clientTools: ReadonlySet<string> = new Set()): Turn
 
   function intervention(event: Event<'intervention-raised'>): UiChunk[] {
     const data = interventionData(event)
-    const { round, rung, rule } = data
-    const id = `intervention-${event.turn}-${round}-${rule}-${rung}`
+    const { round, action, rule } = data
+    const id = `intervention-${event.turn}-${round}-${rule}-${action}`
     const chunk: UiChunk = { type: 'data-weir-intervention', id, data }
     if (isStep) stepData.push(chunk)
     return [chunk]
@@ -198,10 +199,10 @@ function endOf(
     return [{ type: 'tool-output-available', toolCallId: callId, output: result }]
   const outcome = approval?.decided?.outcome
   const isUndecided = outcome === 'expired' || outcome === 'withdrawn'
-  if (status !== 'vetoed' || isUndecided)
+  if (!isDeniedByGuard({ status, reason }) || isUndecided)
     return [{ type: 'tool-output-error', toolCallId: callId, errorText: result || reason }]
   const denied: UiChunk = { type: 'tool-output-denied', toolCallId: callId }
-  return outcome === 'deny' ? [denied] : [...vetoed(callId, reason), denied]
+  return outcome === 'deny' ? [denied] : [...byGuard(callId, reason), denied]
 }
 
 function unfinished(parts: CallParts): UiChunk[] {
@@ -221,8 +222,8 @@ function decided({ id, outcome, reason }: Event<'approval-decided'>): UiChunk[] 
   return [{ type: 'tool-approval-response', ...response, ...(reason !== '' && { reason }) }]
 }
 
-/** A guard's veto, as an approval that no person decides. */
-function vetoed(toolCallId: string, reason: string): UiChunk[] {
+/** A guard's denial, as an approval that no person decides. */
+function byGuard(toolCallId: string, reason: string): UiChunk[] {
   const approvalId = guardPrefix + toolCallId
   return [
     { type: 'tool-approval-request', approvalId, toolCallId, reason: 'guard', isAutomatic: true },

@@ -9,7 +9,7 @@ import type { Logger } from 'pino'
 import type {
   Advice,
   CallVerdict,
-  Guard,
+  GuardSession,
   GuestConversation,
 } from '../../../../client/guard/guest-conversation.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
@@ -28,7 +28,7 @@ import type { HostSessions } from './host-sessions.ts'
 export type HookFront = {
   /** `signal` aborts when the host no longer waits. */
   answer(
-    guard: Pick<Guard, 'conversation'>,
+    guard: Pick<GuardSession, 'conversation'>,
     payload: HookPayload,
     signal: AbortSignal,
   ): Promise<HookAnswer>
@@ -171,7 +171,7 @@ async function refused(
   round?.results.set(id, { callId: id, status: 'error', text })
   if (round === undefined || !isComplete(round)) return deny(text)
   const advice = await conversation.beforeModel(requestAfter(round))
-  if (advice.rung === 'end') seen.ended = { turn, reason: advice.reason }
+  if (advice.action === 'end') seen.ended = { turn, reason: advice.reason }
   return deny([text, textOf(advice)].filter(Boolean).join('\n\n'))
 }
 
@@ -181,7 +181,7 @@ function isEnded({ ended: by }: Seen, { turn }: HookPayload): boolean {
 
 /** Withdraws the approval of a call that will not happen. */
 function reportNotRun(conversation: GuestConversation, { id }: HookCall): Promise<void> {
-  return conversation.reportResults([{ callId: id, status: 'not-run', text: '' }])
+  return conversation.reportResults([{ callId: id, status: 'skipped', text: '' }])
 }
 
 function nothingSeen(): Seen {
@@ -249,7 +249,7 @@ async function adviceAfter(
 /** Codex ends no turn for a hook. */
 function answerTo(payload: HookPayload, advice: Advice[], seen: Seen): HookAnswer {
   const { turn, eventName } = payload
-  const end = advice.find(({ rung }) => rung === 'end')
+  const end = advice.find(({ action }) => action === 'end')
   if (end !== undefined) seen.ended = { turn, reason: end.reason }
   if (isEnded(seen, payload) && canEnd(eventName)) return endTurn(seen.ended?.reason ?? '')
   const texts = advice.map(textOf).filter(Boolean)

@@ -71,7 +71,7 @@ export async function forwardCall(
 const statuses: Partial<Record<ToolEnding['status'], GuestResult['status']>> = {
   ok: 'ok',
   error: 'error',
-  rejected: 'error',
+  denied: 'error',
   skipped: 'error', // it was allowed, and an allowed call is never skipped
 }
 

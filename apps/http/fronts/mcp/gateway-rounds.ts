@@ -3,13 +3,13 @@
 // Owns: the turn, the open rounds, the advice in force. Does not own: the protocol (call-handler.ts).
 // GATEWAY-1. Every call belongs to one round, under an id that no other call has. No answer of Weir counts for
 //     two calls.
-// GATEWAY-2. After the rung text_only the next round has no tools, so none of its calls runs. After
+// GATEWAY-2. After the action text_only the next round has no tools, so none of its calls runs. After
 //     `end` no call is judged until ten minutes without a call.
 
 import { randomUUID } from 'node:crypto'
 import type {
   Advice,
-  Guard,
+  GuardSession,
   GuestConversation,
   GuestResult,
 } from '../../../../client/guard/guest-conversation.ts'
@@ -65,7 +65,7 @@ type OpenRound = CallRound & {
 }
 
 export function gatewayRounds(
-  guard: Pick<Guard, 'conversation'>,
+  guard: Pick<GuardSession, 'conversation'>,
   id: string,
   clock: Clock,
 ): GatewayRounds {
@@ -107,15 +107,15 @@ export function gatewayRounds(
   }
 
   function begin(tools: readonly unknown[]): OpenRound {
-    const { rung = 'none', text = '' } = advice ?? {}
+    const { action = 'none', text = '' } = advice ?? {}
     const conversation = guard.conversation(id, { turn })
     const round: OpenRound = {
       prompt: '',
-      tools: rung === 'text_only' ? [] : tools,
+      tools: action === 'text_only' ? [] : tools,
       calls: [],
       results: new Map(),
       conversation,
-      refusal: rung === 'text_only' ? text : '',
+      refusal: action === 'text_only' ? text : '',
       beganAt: clock.monotonic(),
       isClosed: false,
       over: Promise.withResolvers<void>(),
@@ -142,13 +142,13 @@ export function gatewayRounds(
     const isLast = isComplete(round)
     try {
       // A history has no unknown outcome, so each one is reported by itself.
-      if (!isLast || status === 'unknown' || status === 'not-run')
+      if (!isLast || status === 'unknown' || status === 'skipped')
         await round.conversation.reportResults([result])
       if (!isLast) return ''
       const request = requestAfter(round)
       const given = await round.conversation.beforeModel(request)
       advice = given
-      if (given.rung === 'end') end = endedText(given.reason)
+      if (given.action === 'end') end = endedText(given.reason)
       return textOfAdvice(given)
     } finally {
       if (isLast) round.over.resolve()

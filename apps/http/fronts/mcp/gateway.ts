@@ -3,7 +3,7 @@
 
 import type { McpServerFactory } from '@modelcontextprotocol/server'
 import type { Logger } from 'pino'
-import type { Guard } from '../../../../client/guard/guest-conversation.ts'
+import type { GuardSession } from '../../../../client/guard/guest-conversation.ts'
 import type { Approvals } from '../../../../services/approval/performer/approvals.ts'
 import { personHere } from '../../../../services/approval/performer/person.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
@@ -27,7 +27,7 @@ export type GatewayOptions = {
 
 /** The calls of one conversation. `close` ends its turn. */
 export function gatewayConversation(
-  guard: Pick<Guard, 'conversation'>,
+  guard: Pick<GuardSession, 'conversation'>,
   id: string,
   { upstreams, approvals, log }: GatewayOptions,
 ): { calls: HeldCalls; close(): Promise<void> } {

@@ -141,7 +141,7 @@ export function heldCalls({
     if (isApproved) await pause(clock, limits.guestHoldMs)
     if (asked.get(placed.id) !== own) return
     asked.delete(placed.id)
-    await finished(placed, { status: isApproved ? 'error' : 'not-run', text: hostIsGone })
+    await finished(placed, { status: isApproved ? 'error' : 'skipped', text: hostIsGone })
   }
 
   async function waited(own: Asked, call: HostCall): Promise<Result> {
@@ -174,7 +174,7 @@ export function heldCalls({
       text = signal.aborted ? hostIsGone : cannotJudge
       if (!signal.aborted) log.warn({ err: error, tool: name }, 'a call could not be judged')
     }
-    const advice = await finished(placed, { status: 'not-run', text })
+    const advice = await finished(placed, { status: 'skipped', text })
     return joined(text, advice)
   }
 
@@ -231,7 +231,7 @@ export function heldCalls({
       asked.delete(named)
       // Keeps HELD-CALL-2.
       if (placed.name !== call.name || !sameJson(placed.input, call.input)) {
-        await finished(placed, { status: 'not-run', text: otherArguments })
+        await finished(placed, { status: 'skipped', text: otherArguments })
         return result(otherArguments)
       }
       const reason = answer === 'deny' ? { reason: 'declined in the host' } : {}
@@ -240,7 +240,7 @@ export function heldCalls({
       } catch (error) {
         log.warn({ err: error, id: approval.id }, 'the answer of a person was not written')
         if (answer === 'deny') {
-          await finished(placed, { status: 'not-run', text: undecided })
+          await finished(placed, { status: 'skipped', text: undecided })
           return result(undecided)
         }
       }

@@ -19,7 +19,7 @@ import type { SentBody } from './sent-request.ts'
 export function advisedRequest(
   { name: format }: ModelFormat,
   { text, body }: SentBody,
-  advice: Pick<Advice, 'rung' | 'text'>,
+  advice: Pick<Advice, 'action' | 'text'>,
   { forbidsCalls }: { forbidsCalls: boolean },
 ): string {
   const edits = adviceEdits({ format, body }, advice, { forbidsCalls })

@@ -13,7 +13,7 @@ import { advisedRequest } from './advised-request.ts'
 import { decoded } from './encodings.ts'
 import type { SentBody } from './sent-request.ts'
 
-/** `retry`: the request without the rung that a server may refuse. */
+/** `retry`: the request without the action that a server may refuse. */
 export type AdvisedBytes = { body: Buffer; retry: Buffer | undefined }
 
 export function advisedBytes(api: ModelFormat, sent: SentBody, advice: Advice): AdvisedBytes {
@@ -21,7 +21,7 @@ export function advisedBytes(api: ModelFormat, sent: SentBody, advice: Advice): 
     Buffer.from(advisedRequest(api, sent, advice, { forbidsCalls }))
   return {
     body: changed(true),
-    retry: advice.rung === 'text_only' ? changed(false) : undefined,
+    retry: advice.action === 'text_only' ? changed(false) : undefined,
   }
 }
 
@@ -65,7 +65,7 @@ export function withoutEncoding(raw: readonly string[]): string[] {
 }
 
 /** The value of the header `x-weir`. */
-export function noteOf({ rung, rule, cap }: Pick<Advice, 'rung' | 'rule' | 'cap'>): string {
-  const word = rung === 'end' ? 'ended' : rung
+export function noteOf({ action, rule, cap }: Pick<Advice, 'action' | 'rule' | 'cap'>): string {
+  const word = action === 'end' ? 'ended' : action
   return [word, ...(rule ? [`rule=${rule}`] : []), ...(cap ? [`cap=${cap}`] : [])].join('; ')
 }

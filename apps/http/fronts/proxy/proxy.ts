@@ -123,7 +123,8 @@ export function createProxy({
     }
     const { headers } = incoming
     const judged = await judge(route, { headers, bytes, sent, signal: gone.signal })
-    if ('rung' in judged) endTurn(api, sent as SentRequest, { advice: judged, fallback }, outgoing)
+    if ('action' in judged)
+      endTurn(api, sent as SentRequest, { advice: judged, fallback }, outgoing)
     else {
       const reservation = await reserved(route, incoming, { sent, bytes }, judged.guest)
       await relay.ask(route, incoming, outgoing, { ...judged, reservation }, gone.signal)

@@ -21,7 +21,7 @@ export type JudgedRequest = {
   kind: 'send'
   body: Buffer
   note: string | undefined
-  /** The request without the rung that a server may refuse. */
+  /** The request without the action that a server may refuse. */
   retry: Buffer | undefined
   sent: SentRequest | undefined
   isChanged: boolean
@@ -87,15 +87,15 @@ export function createRequestJudge({
     const { advice, guest } = await adviceOn(agent, { ...identity, holds }, request, signal)
     if (advice?.judged !== true) unjudged.add(agent, 'failed judgement')
     if (advice === undefined) return { ...unchanged('unjudged', undefined), guest }
-    const { rung, rule, cap, reason } = advice
+    const { action, rule, cap, reason } = advice
     if (!advice.judged) {
       log.info({ agent, conversation: identity.conversation, reason }, 'a request passes unjudged')
       return { ...unchanged('unjudged', sent), guest }
     }
-    if (rung !== 'none')
-      log.info({ agent, conversation: identity.conversation, rung, rule, cap }, 'advice')
-    if (rung === 'none') return { ...unchanged(undefined, sent), guest }
-    if (rung === 'end') return advice
+    if (action !== 'none')
+      log.info({ agent, conversation: identity.conversation, action, rule, cap }, 'advice')
+    if (action === 'none') return { ...unchanged(undefined, sent), guest }
+    if (action === 'end') return advice
     return {
       kind: 'send',
       note: noteOf(advice),

@@ -101,13 +101,13 @@ function textCallsBlock({
   return block(title, [html`<p class="warning">${fault}</p>`, quote(text)])
 }
 
-/** The rungs of the ladder of interventions. */
-const rungWords = {
+/** The actions of the ladder of interventions. */
+const actionWords = {
   nudge: 'the model is warned in its next request',
   text_only: 'the next round has no tools',
   end: 'the turn ends here',
 } as const
-const rungsInShort: Record<string, string> = {
+const actionsInShort: Record<string, string> = {
   none: '',
   nudge: 'warned',
   text_only: 'no tools',
@@ -115,13 +115,13 @@ const rungsInShort: Record<string, string> = {
 }
 
 function interventionBlock(intervention: InterventionTimeline): Child {
-  const { rung, ordinary, rule, ruleVersion, key, reason, text, evidence } = intervention
+  const { action, ordinary, rule, ruleVersion, key, reason, text, evidence } = intervention
   const rounds = [...new Set(evidence.map(({ round }) => round))].join(', ')
   const hand = icon({ name: 'hand', tone: 'warning', word: 'intervention' }, false)
   return html`<section class="block intervention">
     <h3>
       ${hand}
-      ${ordinary ? 'A usual reminder' : `The loop-detector stepped in: ${rungWords[rung]}`}
+      ${ordinary ? 'A usual reminder' : `The loop-detector stepped in: ${actionWords[action]}`}
     </h3>
     <p>${reason}</p>
     ${pairs([
@@ -157,7 +157,7 @@ function streakBlock(streaks: StreakChange[]): Child {
         {
           title: 'The model is',
           class: () => 'faint',
-          cell: ({ rung }) => rungsInShort[rung] ?? rung,
+          cell: ({ action }) => actionsInShort[action] ?? action,
         },
       ],
     }),

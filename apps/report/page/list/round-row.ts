@@ -85,7 +85,7 @@ function loopContent({ loops, rounds }: ShownTurn, place: number): Child {
   const loop = loops[place]
   if (loop === undefined) return null
   const { from, to, key, rule, ms } = loop
-  const rungs = rounds.filter(
+  const actions = rounds.filter(
     ({ round, intervention }) => round >= from && round <= to && intervention !== null,
   ).length
   return html`
@@ -94,7 +94,7 @@ function loopContent({ loops, rounds }: ShownTurn, place: number): Child {
       <span class="loop-title">Loop: rounds ${from} to ${to}</span>
       <span class="loop-key">${code(key === '' ? rule : cut(key))}</span>
     </span>
-    <span class="loop-rule">${rule}${rungs === 0 ? '' : `, ${count(rungs, 'intervention')}`}</span>
+    <span class="loop-rule">${rule}${actions === 0 ? '' : `, ${count(actions, 'intervention')}`}</span>
     <span class="took">${elapsed(ms)}</span>`
 }
 
@@ -123,14 +123,14 @@ function roundContent(turn: ShownTurn, round: ShownRound, slowestMs: number | nu
 }
 
 /** The effects of an intervention. */
-const rungWords = { nudge: 'warned', text_only: 'then text only', end: 'turn ended' } as const
+const actionWords = { nudge: 'warned', text_only: 'then text only', end: 'turn ended' } as const
 
 function flagsOf({ callsLeft, intervention }: ShownRound): Child {
   if (callsLeft !== 0 && intervention === null) return null
   const hand = icon({ name: 'hand', tone: 'warning', word: 'the loop-detector stepped in' }, false)
   return html`<span class="flags">
     ${callsLeft === 0 && html`<span class="flag">text only</span>`}
-    ${intervention !== null && html`<span class="flag stepped-in">${hand}${rungWords[intervention.rung]}</span>`}
+    ${intervention !== null && html`<span class="flag stepped-in">${hand}${actionWords[intervention.action]}</span>`}
   </span>`
 }
 

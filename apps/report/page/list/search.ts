@@ -11,12 +11,12 @@ export function isOfKind(round: ShownRound, kind: Kind): boolean {
     case 'all':
       return true
     case 'stopped':
-      return statuses.some((status) => status === 'rejected' || status === 'vetoed')
+      return statuses.some((status) => status === 'denied')
     case 'failed':
       return (
         round.failure !== null ||
         statuses.some(
-          (status) => status === 'error' || status === 'timed_out' || status === 'outcome_unknown',
+          (status) => status === 'error' || status === 'timed_out' || status === 'unknown',
         )
       )
     case 'interventions':

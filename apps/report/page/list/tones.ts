@@ -24,11 +24,10 @@ export type Mark = { name: MarkName; tone: Tone | 'faint'; word: string }
 const statuses: Record<ResultStatus, Mark> = {
   ok: { name: 'check', tone: 'good', word: 'ok' },
   error: { name: 'cross', tone: 'bad', word: 'error' },
-  rejected: { name: 'barred', tone: 'bad', word: 'rejected' },
-  vetoed: { name: 'shield', tone: 'bad', word: 'vetoed' },
+  denied: { name: 'shield', tone: 'bad', word: 'denied' },
   timed_out: { name: 'clock', tone: 'bad', word: 'timed out' },
   skipped: { name: 'dash', tone: 'faint', word: 'skipped' },
-  outcome_unknown: { name: 'question', tone: 'warning', word: 'outcome unknown' },
+  unknown: { name: 'question', tone: 'warning', word: 'outcome unknown' },
   unseen: { name: 'question', tone: 'faint', word: 'result not seen' },
 }
 

@@ -68,8 +68,8 @@ function headline(all: number, shown: Map<Group, IndexEntry[]>): string {
 function stoppedView(conversations: IndexEntry[]): Child {
   const known = conversations.flatMap(({ facts }) => facts ?? [])
   const parts = [
-    part(known, 'guards vetoed calls', ({ vetoes }) =>
-      Object.keys(vetoes).some((guard) => guard !== approvalGuard),
+    part(known, 'guards denied calls', ({ denials }) =>
+      Object.keys(denials).some((guard) => guard !== approvalGuard),
     ),
     part(known, 'calls were refused before running', ({ rejections }) => rejections > 0),
     part(known, 'calls waited for a person', ({ approvals }) => Object.keys(approvals).length > 0),

@@ -36,7 +36,7 @@ export function summary(data: ReportData, index: ReportIndex): Child {
   </header>`
 }
 
-/** Vetoes, rejections and waits: the sentence names only the end and the loop. */
+/** Denials, rejections and waits: the sentence names only the end and the loop. */
 function notable(turns: ShownTurn[]): Child {
   const texts = factTexts(sumOfFacts(turns.map(({ facts }) => facts)))
   return texts.length > 0 && html`<p class="notes">${printable(texts.join('; '))}</p>`
@@ -60,7 +60,7 @@ function importedNote({ wouldHave }: Imported): Child {
   const judged =
     wouldHave === null
       ? 'By its defaults Weir would not have stepped in'
-      : html`By its defaults Weir would have stepped in by ${wouldHave.rule} (${wouldHave.rung}): ${code(wouldHave.reason)}`
+      : html`By its defaults Weir would have stepped in by ${wouldHave.rule} (${wouldHave.action}): ${code(wouldHave.reason)}`
   return html`<p class="missing" role="note">
     <b>Imported from a transcript; its times are made up: </b>only its order counts, and no time is shown. Weir was not in force here. ${judged}. To try other thresholds: weir judge, or weir replay --set.
   </p>`

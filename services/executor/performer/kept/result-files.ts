@@ -85,7 +85,7 @@ export function readResult(folder: string, claim: ClaimId): KeptResult | undefin
 
 /** The statuses that the end of a program can have. `skipped`: it is given back. */
 const statuses: ReadonlySet<unknown> = new Set([
-  ...['ok', 'error', 'timed_out', 'outcome_unknown', 'skipped'],
+  ...['ok', 'error', 'timed_out', 'unknown', 'skipped'],
 ])
 
 /** The process that holds the tool stops it, once its executor has ended. */

@@ -34,14 +34,14 @@ function busyTurn(): Log {
   })
   const refused = result({
     ordinal: 1,
-    status: 'rejected',
+    status: 'denied',
     text: "missing 'command'",
     reason: 'no arguments came',
     durationMs: 0,
   })
   const broken = result({
     ordinal: 2,
-    status: 'rejected',
+    status: 'denied',
     text: 'not JSON',
     reason: 'the arguments are not valid JSON',
     durationMs: 0,

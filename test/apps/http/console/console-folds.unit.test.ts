@@ -129,10 +129,10 @@ const decided = (outcome: 'allow' | 'deny' | 'expired', ordinal = 0): Message =>
   waitedMs: 1,
   identity: 'authenticated',
 })
-const stop = (rung: 'text_only' | 'end'): Message => {
+const stop = (action: 'text_only' | 'end'): Message => {
   const raised = interventionRaised('cycle', 'the same again')
   if (raised.type !== 'intervention-raised') throw new Error('not an intervention')
-  return { ...raised, intervention: { ...raised.intervention, rung } }
+  return { ...raised, intervention: { ...raised.intervention, action } }
 }
 
 /** Judged as evidence of a loop: these rounds. */

@@ -138,11 +138,11 @@ describe('the console for operators', () => {
     expect(rowOf(3)).toMatchObject({ touched: 0, changes: [] })
     expect(rowOf(2)).toMatchObject({ touched: 1, falseAlarms: 0 })
     expect(rowOf(2)?.changes).toMatchObject([
-      { conversation: 'a', round: 2, was: null, is: { rung: 'nudge' }, lost: 0 },
+      { conversation: 'a', round: 2, was: null, is: { action: 'nudge' }, lost: 0 },
     ])
     expect(rowOf(2)?.roundsSaved).toBeGreaterThan(0)
     // A reason may repeat a text that the rules of the agent hide.
-    expect(Object.keys(rowOf(2)?.changes[0]?.is ?? {})).toEqual(['rung', 'rule'])
+    expect(Object.keys(rowOf(2)?.changes[0]?.is ?? {})).toEqual(['action', 'rule'])
     expect(rowOf(8)).toMatchObject({ touched: 1, milder: 1 })
     const none = await read<WhatIfData>(server, 'what-if?agent=nobody&key=loop.identicalFailures')
     expect(none).toMatchObject({ turns: 0, rows: [] })

@@ -71,7 +71,7 @@ describe('an exported conversation', () => {
               ...call,
               ordinal: 1,
               result: {
-                status: 'rejected',
+                status: 'denied',
                 text: 'Tool call rejected ...',
                 reason: 'command is required',
               },

@@ -25,13 +25,13 @@ const judged = (scenario: Partial<Scenario>, ...set: string[]) =>
 const times = (count: number, step: Step): Step[] => Array.from({ length: count }, () => step)
 
 describe('the first intervention', () => {
-  it('has its step, rule, kind, rung and reason', () => {
+  it('has its step, rule, kind, action and reason', () => {
     expect(judged({ steps: times(4, failing) })).toMatchObject({
       fired: true,
       step: 3,
       rule: 'identical-failure@3',
       kind: 'tool_loop',
-      rung: 'nudge',
+      action: 'nudge',
       ok: null,
       expected: null,
       reason: expect.stringContaining('failed in 3 rounds'),
@@ -97,7 +97,7 @@ describe('the first intervention', () => {
       step: 3,
       rule: 'cap',
       kind: 'budget',
-      rung: 'text_only',
+      action: 'text_only',
     })
     expect(judged({ steps: files }, 'caps.rounds=2')).toMatchObject({
       step: 3,
@@ -153,7 +153,7 @@ describe('--set', () => {
       step: null,
       rule: null,
       ok: true,
-      shadowed: [{ step: 3, rule: 'identical-failure@3', kind: 'tool_loop', rung: 'nudge' }],
+      shadowed: [{ step: 3, rule: 'identical-failure@3', kind: 'tool_loop', action: 'nudge' }],
     })
     expect(judged(scenario).shadowed).toEqual([])
   })

@@ -278,10 +278,10 @@ describe('the metrics of decisions', () => {
     })
   })
 
-  it('count results by status at the end of a round, and interventions by rung', async () => {
+  it('count results by status at the end of a round, and interventions by action', async () => {
     const { assign, seen } = world()
     const intervention = {
-      rung: 'nudge' as const,
+      action: 'nudge' as const,
       ordinary: false,
       rule: 'identical-failure',
       ruleVersion: 1,
@@ -291,7 +291,7 @@ describe('the metrics of decisions', () => {
       class: null,
       evidence: [],
     }
-    const results = [result(0, 'ok'), result(1, 'rejected'), result(2, 'ok')]
+    const results = [result(0, 'ok'), result(1, 'denied'), result(2, 'ok')]
     const outcome = {
       ...place,
       response: responseOf(3),
@@ -307,20 +307,20 @@ describe('the metrics of decisions', () => {
         {
           type: 'intervention-raised',
           ...place,
-          intervention: { ...intervention, rung: 'text_only' },
+          intervention: { ...intervention, action: 'text_only' },
           shadow: true,
         },
       ),
     })
     expect(await seen('weir_results_total')).toEqual({
       'weir_results_total{status="ok"}': 2,
-      'weir_results_total{status="rejected"}': 1,
+      'weir_results_total{status="denied"}': 1,
     })
     expect(await seen('weir_interventions_total')).toEqual({
-      'weir_interventions_total{rung="nudge"}': 1,
+      'weir_interventions_total{action="nudge"}': 1,
     })
     expect(await seen('weir_interventions_shadowed_total')).toEqual({
-      'weir_interventions_shadowed_total{rule="identical-failure",rung="text_only"}': 1,
+      'weir_interventions_shadowed_total{rule="identical-failure",action="text_only"}': 1,
     })
   })
 

@@ -90,9 +90,9 @@ describe('the events of a turn', () => {
   })
 
   it.each([
-    ['vetoed', 'no deletions on Sundays', '  exec vetoed: no deletions on Sundays', 'warning'],
+    ['denied', 'no deletions on Sundays', '  exec vetoed: no deletions on Sundays', 'warning'],
     [
-      'rejected',
+      'denied',
       'no tool with this declaration',
       '  exec rejected before execution: no tool with this declaration',
       'warning',
@@ -111,7 +111,7 @@ describe('the events of a turn', () => {
       'faint',
     ],
     [
-      'outcome_unknown',
+      'unknown',
       'no result in time',
       '  exec may have run, its outcome is unknown: no result in time',
       'bad',

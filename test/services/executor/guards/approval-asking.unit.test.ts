@@ -222,7 +222,7 @@ describe('a guard that requests approval', () => {
     const passed = one.when(verdict('flow', ['ask', 0])).when(verdict('approval', ['allow', 0]))
     expect(passed.to('verdict')).toMatchObject([
       {
-        results: [{ status: 'vetoed', reason: 'vetoed by guard approval: approval.not-requested' }],
+        results: [{ status: 'denied', reason: 'vetoed by guard approval: approval.not-requested' }],
       },
     ])
   })
@@ -231,7 +231,7 @@ describe('a guard that requests approval', () => {
     const alone = cleared([guard('flow')], { calls: [callOf(0)] })
     const vetoed = alone.when(verdict('flow', ['ask', 0]))
     expect(vetoed.to('verdict')).toMatchObject([
-      { results: [{ status: 'vetoed', reason: 'vetoed by guard flow: c' }] },
+      { results: [{ status: 'denied', reason: 'vetoed by guard flow: c' }] },
     ])
     expect(vetoed.to('activity')).toContainEqual(
       expect.objectContaining({

@@ -118,7 +118,7 @@ describe('a call of a client', () => {
 
   it('has an unknown outcome without a result in time, also if it is idempotent', () => {
     const folded = offered.when(at(until, tick))
-    expect(resultsIn(folded.to('verdict'))).toMatchObject([{ status: 'outcome_unknown' }])
+    expect(resultsIn(folded.to('verdict'))).toMatchObject([{ status: 'unknown' }])
     expect(folded.wants).toEqual([])
   })
 
@@ -131,7 +131,7 @@ describe('a call of a client', () => {
 
   it('has an unknown outcome at once if the turn is cancelled, and is skipped before its offer', () => {
     expect(resultsIn(offered.when(cancel).to('verdict'))).toMatchObject([
-      { status: 'outcome_unknown', reason: 'cancelled before the client sent its result' },
+      { status: 'unknown', reason: 'cancelled before the client sent its result' },
     ])
     expect(resultsIn(given(executor, round).when(cancel).to('verdict'))).toMatchObject([
       { status: 'skipped' },
@@ -147,7 +147,7 @@ describe('a call of a client', () => {
       stop: { scope: 'all' as const, name: '', mode, reason: 'fire' },
     })
     expect(resultsIn(offered.when(stop('now')).to('verdict'))).toMatchObject([
-      { status: 'outcome_unknown' },
+      { status: 'unknown' },
     ])
     expect(offered.when(stop('drain')).records).toEqual([])
   })
@@ -183,7 +183,7 @@ describe('a call of a client', () => {
     })
     expect(waiting.when(said('allow')).wants).toMatchObject([{ kind: 'offer' }])
     expect(resultsIn(waiting.when(said('deny')).to('verdict'))).toMatchObject([
-      { status: 'vetoed' },
+      { status: 'denied' },
     ])
   })
 })
@@ -229,14 +229,14 @@ describe('the performer', () => {
   })
 
   it.each<[string, World, CallResult['status'], string]>([
-    ['its tool has no such declaration here', { isKnown: false }, 'rejected', 'no tool with this'],
+    ['its tool has no such declaration here', { isKnown: false }, 'denied', 'no tool with this'],
     [
       'the check of its arguments finds a problem',
       { check: () => ({ problems: ['n is odd'] }) },
-      ...(['rejected', 'n is odd'] as const),
+      ...(['denied', 'n is odd'] as const),
     ],
     ['the check throws', { check: () => Promise.reject(new Error('x')) }, 'error', 'its check'],
-    ['an operator stopped its tool', { policies: [stopped()] }, 'rejected', 'an operator stopped'],
+    ['an operator stopped its tool', { policies: [stopped()] }, 'denied', 'an operator stopped'],
   ])('refuses a call if %s, and never offers it', async (_, options, status, reason) => {
     const { append, own, start, outputs, options: more } = world(options)
     const owner = own('a', start, more)

@@ -112,7 +112,7 @@ describe('the offer of a call to its guest (OFFERED-CALLS-1)', () => {
     const over = late.when(at(1 + claimMs, { ...tick, ...place, unit }))
     expect(over.wants).toEqual([])
     expect(look.idempotent).toBe(true)
-    expect(resultsOf(over.records)).toMatchObject([{ status: 'outcome_unknown' }])
+    expect(resultsOf(over.records)).toMatchObject([{ status: 'unknown' }])
   })
 
   it('of a conversation of a user stays a claim of an executor', () => {

@@ -160,7 +160,7 @@ describe('a question of a running tool', () => {
     const over = asked.when(record)
     expect(over.to('person')).toEqual(withdrawn)
     const [executed] = over.to('verdict') as RoundExecuted[]
-    expect(executed?.results).toMatchObject([{ status: 'outcome_unknown' }])
+    expect(executed?.results).toMatchObject([{ status: 'unknown' }])
   })
 
   it('is withdrawn when an idempotent call is tried again, which may then ask anew', () => {

@@ -91,7 +91,7 @@ describe('a guard that enforces for the tool', () => {
       guards: [],
     })
     expect(veto).toEqual({
-      status: 'vetoed',
+      status: 'denied',
       text: 'Tool call vetoed before execution: the guard "shell" is in force and did not get this call.',
       reason: 'vetoed by guard shell: guard.absent',
     })
@@ -124,7 +124,7 @@ describe('a round that lacks a registered guard', () => {
     await settled()
     expect(tools.started.map(({ call }) => call.idempotencyKey)).toEqual(['["c",7,1,1]'])
     await tools.started[0]?.end()
-    expect(results(outputs)).toEqual(['vetoed', 'ok'])
+    expect(results(outputs)).toEqual(['denied', 'ok'])
     expect(owner.lines.join('')).toContain('a call was refused before its start')
   })
 
@@ -133,7 +133,7 @@ describe('a round that lacks a registered guard', () => {
     append(forged)
     await settled()
     expect(tools.started).toEqual([])
-    expect(results(outputs)).toEqual(['vetoed', 'vetoed'])
+    expect(results(outputs)).toEqual(['denied', 'denied'])
   })
 
   it('gives the claim back if the turn is cancelled while the registrations are read', async () => {

@@ -125,7 +125,7 @@ describe('a tool that outlived its owner', () => {
     append(tick)
     await settled()
     expect(outputs).toMatchObject([
-      { type: 'call-finished', status: 'outcome_unknown' },
+      { type: 'call-finished', status: 'unknown' },
       { type: 'round-executed' },
     ])
     state.left = ended('too late')

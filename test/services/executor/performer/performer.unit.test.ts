@@ -241,7 +241,7 @@ describe('a claim that must not start its tool', () => {
     zombie.wake()
     await settled()
     expect(tools.started).toEqual([])
-    expect(resultsIn(outputs)).toEqual([['outcome_unknown']])
+    expect(resultsIn(outputs)).toEqual([['unknown']])
   })
 
   it('belongs to a zombie that wakes in time for its state, but not by the clock', async () => {
@@ -275,9 +275,7 @@ describe('another owner that is dead', () => {
       try: 1,
       owner: 'dead',
     })
-    expect(outputs).toMatchObject([
-      { type: 'call-finished', ordinal: 0, status: 'outcome_unknown' },
-    ])
+    expect(outputs).toMatchObject([{ type: 'call-finished', ordinal: 0, status: 'unknown' }])
   })
 
   it('is not reported without proof', async () => {
@@ -301,8 +299,8 @@ describe('a running tool', () => {
     expect(tools.started[0]!.stops).toEqual([
       { graceMs: policy.graceMs, why: 'the turn was cancelled' },
     ])
-    await tools.started[0]!.end({ status: 'outcome_unknown', text: 'stopped', reason: 'stopped' })
-    expect(resultsIn(outputs)).toEqual([['outcome_unknown']])
+    await tools.started[0]!.end({ status: 'unknown', text: 'stopped', reason: 'stopped' })
+    expect(resultsIn(outputs)).toEqual([['unknown']])
   })
 
   it('is stopped when its turn is over', async () => {
@@ -323,7 +321,7 @@ describe('a running tool', () => {
     append(tick)
     expect(tools.started[0]!.stops).toHaveLength(1)
     await tools.started[0]!.end()
-    expect(resultsIn(outputs)).toEqual([['outcome_unknown']])
+    expect(resultsIn(outputs)).toEqual([['unknown']])
     expect(tools.started).toHaveLength(1)
   })
 
@@ -419,7 +417,7 @@ describe('a tool that cannot be started', () => {
     expect(executed.results).toEqual([
       {
         ordinal: 0,
-        status: 'rejected',
+        status: 'denied',
         durationMs: 0,
         contents: [],
         tokens: null,
@@ -636,7 +634,7 @@ describe('a write that the bus refuses', () => {
     expect(owner.lines.join()).not.toContain('private result')
     clock.pass(claimMs)
     append(tick)
-    expect(resultsIn(outputs)).toEqual([['outcome_unknown']])
+    expect(resultsIn(outputs)).toEqual([['unknown']])
   })
 
   it('may even throw', async () => {
@@ -699,9 +697,9 @@ describe('shutdown', () => {
     expect(tools.started[0]!.stops).toEqual([])
     clock.pass(1)
     expect(tools.started[0]!.stops).toEqual([{ graceMs: 0, why: 'the executor shut down' }])
-    await tools.started[0]!.end({ status: 'outcome_unknown' })
+    await tools.started[0]!.end({ status: 'unknown' })
     await over
-    expect(resultsIn(outputs)).toEqual([['outcome_unknown']])
+    expect(resultsIn(outputs)).toEqual([['unknown']])
   })
 })
 
@@ -743,7 +741,7 @@ describe('the loss of the partition', () => {
     const over = Promise.all([owner.close('lost'), owner.close('shutdown')])
     clock.pass(limits.shutdownGraceMs)
     expect(tools.started[0]!.stops).toMatchObject([{ graceMs: 0 }])
-    await tools.started[0]!.end({ status: 'outcome_unknown' })
+    await tools.started[0]!.end({ status: 'unknown' })
     await over
   })
 })

@@ -77,7 +77,7 @@ describeWithPython('the guard in Python', () => {
         expect(first.activity.filter(({ type }) => type === 'call-finished')).toMatchObject([
           {
             ordinal: 1,
-            status: 'vetoed',
+            status: 'denied',
             reason: 'vetoed by guard no-customer-data: customer-data',
           },
           { ordinal: 0, status: 'ok' },

@@ -242,8 +242,8 @@ describe('an attempt', () => {
     })
     const calls = [0, 1, 2, 3, 4].map((ordinal) => call({ ordinal }))
     const results = [
-      ...[result(0, 'ok'), result(1, 'error'), result(2, 'rejected')],
-      ...[result(3, 'vetoed'), result(4, 'skipped')],
+      ...[result(0, 'ok'), result(1, 'error'), result(2, 'denied')],
+      ...[result(3, 'denied'), result(4, 'skipped')],
     ]
     const history = async () => [
       userSays('a question'),

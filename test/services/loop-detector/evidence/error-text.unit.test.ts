@@ -71,7 +71,7 @@ describe('the text of a failure', () => {
   ])('has the kind: %j %s', (text, kind) => expect(kindIn(text)).toBe(kind))
 
   it('is the short reason alone for a rejection', () => {
-    expect(errorOf({ ...failing('It broke.\nKeyError: a'), status: 'rejected' }).error).toBe(
+    expect(errorOf({ ...failing('It broke.\nKeyError: a'), status: 'denied' }).error).toBe(
       'It broke.',
     )
   })

@@ -153,7 +153,7 @@ describe('a guard on its partition', () => {
     const decided = [
       {
         ordinal: 0,
-        status: 'rejected' as const,
+        status: 'denied' as const,
         text: '',
         reason: '',
         durationMs: 0,

@@ -256,14 +256,14 @@ describe('a program that does not end', () => {
     const { tool: stubborn } = await behaveUntil(/ready/, ['stubborn'])
     stubborn.stop(100, 'the turn was cancelled')
     const { status, text } = await stubborn.ended
-    expect([status, text.slice(-9)]).toEqual(['outcome_unknown', 'ready, no'])
+    expect([status, text.slice(-9)]).toEqual(['unknown', 'ready, no'])
   })
 
   it('is killed with all that it started, also processes that ignore SIGTERM', async () => {
     for (const how of ['', 'stubborn']) {
       const { tool: tree, seen } = await behaveUntil(/^\d+ \d+$/, ['tree', how])
       tree.stop(100, 'the turn was cancelled')
-      expect(await tree.ended).toMatchObject({ status: 'outcome_unknown' })
+      expect(await tree.ended).toMatchObject({ status: 'unknown' })
       for (const pid of seen.split(' ')) await until(() => isGone(Number(pid)))
     }
   })
@@ -283,7 +283,7 @@ describe('a program that does not end', () => {
       return signal === 'SIGKILL' ? true : kill(target, signal)
     })
     hanging.stop(0, 'the turn was cancelled')
-    expect(await hanging.ended).toMatchObject({ status: 'outcome_unknown' })
+    expect(await hanging.ended).toMatchObject({ status: 'unknown' })
     kill(pid, 'SIGKILL')
   })
 })
@@ -293,7 +293,7 @@ describe('a program that is stopped', () => {
     const { tool: hanging } = await behaveUntil(/ready/, ['hang'])
     hanging.stop(10_000, 'the turn was cancelled')
     expect(await hanging.ended).toEqual({
-      status: 'outcome_unknown',
+      status: 'unknown',
       text:
         'The tool was stopped while it ran: the turn was cancelled. It may have run, or may still take effect; check before doing it again.\n' +
         'Its output:\nready',
@@ -306,7 +306,7 @@ describe('a program that is stopped', () => {
     stubborn.stop(1_000_000, 'the turn was cancelled')
     stubborn.stop(0, 'the executor shut down')
     expect(await stubborn.ended).toMatchObject({
-      status: 'outcome_unknown',
+      status: 'unknown',
       reason: 'stopped: the turn was cancelled',
     })
   })
@@ -320,7 +320,7 @@ describe('a program that is stopped', () => {
   it('has an unknown outcome if it aborts its work', async () => {
     const { tool: polite } = await behaveUntil(/ready/, ['polite', '143'])
     polite.stop(10_000, 'the turn was cancelled')
-    expect(await polite.ended).toMatchObject({ status: 'outcome_unknown' })
+    expect(await polite.ended).toMatchObject({ status: 'unknown' })
   })
 
   it('after its end is not stopped any more', async () => {

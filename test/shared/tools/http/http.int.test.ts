@@ -364,7 +364,7 @@ describe('a request that was sent', () => {
     await until(() => seen.length > 0)
     started.stop(1_000_000, 'the turn was cancelled')
     expect(await started.ended).toMatchObject({
-      status: 'outcome_unknown',
+      status: 'unknown',
       reason: 'stopped: the turn was cancelled',
     })
     await until(() => seen[0]?.request.destroyed === true)

@@ -134,7 +134,7 @@ describe('an answer over HTTP', () => {
       },
     })
     expect(await endOfCall(server)).toMatchObject({
-      status: 'outcome_unknown',
+      status: 'unknown',
       fault: expect.stringContaining('more than 16777216 bytes'),
     })
   })
@@ -151,7 +151,7 @@ describe('an answer over HTTP', () => {
       },
     })
     expect(await endOfCall(server)).toMatchObject({
-      status: 'outcome_unknown',
+      status: 'unknown',
       fault: expect.stringContaining('deeper than 512 levels'),
     })
   })
@@ -183,7 +183,7 @@ describe('a stream that breaks off in the middle of the answer to a call', () =>
       },
     })
     expect(await endOfCall(server)).toMatchObject({
-      status: 'outcome_unknown',
+      status: 'unknown',
       fault: expect.stringContaining('its answer ended before the result'),
     })
     expect(await endOfCall(server)).toMatchObject({ status: 'ok', text: 'whole' })
@@ -289,7 +289,7 @@ describe('a server that answers another request than that of the call', () => {
         send(response, { jsonrpc: '2.0', id: id + 7, result: {} }),
     })
     const ending = await endOfCall(server, { wallMs: 500 })
-    expect(['timed_out', 'outcome_unknown']).toContain(ending.status)
+    expect(['timed_out', 'unknown']).toContain(ending.status)
   })
 })
 
@@ -306,7 +306,7 @@ describe('a redirect', () => {
         'tools/call': (_request, response) =>
           void response.writeHead(307, { location: `${place}/elsewhere` }).end(),
       })
-      expect((await endOfCall(server)).status).toBe('outcome_unknown')
+      expect((await endOfCall(server)).status).toBe('unknown')
     }
     expect(seen).toEqual([])
   })

@@ -42,7 +42,7 @@ describe('a function tool', () => {
 
   it.each([
     ['fails', () => Promise.reject(new Error('no answer')), 'error'],
-    ['ignores its signal', () => new Promise(() => {}), 'outcome_unknown'],
+    ['ignores its signal', () => new Promise(() => {}), 'unknown'],
   ])('reports the tokens of its agent when it %s', async (_, end, status) => {
     const tokens = { inputTokens: 7, outputTokens: 2 }
     const run: FunctionTool['run'] = (_args, { countTokens }) => {
@@ -50,7 +50,7 @@ describe('a function tool', () => {
       return end()
     }
     const { clock, tool } = started(run, {}, { runsAgent: 'digger' })
-    if (status === 'outcome_unknown') tool.stop(50, 'the turn was cancelled')
+    if (status === 'unknown') tool.stop(50, 'the turn was cancelled')
     clock.pass(50)
     expect(await tool.ended).toMatchObject({ status, tokens })
   })
@@ -143,7 +143,7 @@ describe('a function tool', () => {
     tool.stop(50, 'the turn was cancelled')
     clock.pass(50)
     expect(await tool.ended).toMatchObject({
-      status: 'outcome_unknown',
+      status: 'unknown',
       reason: 'stopped: the turn was cancelled',
       fault: expect.stringContaining('ignores its signal'),
     })

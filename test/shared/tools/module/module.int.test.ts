@@ -392,7 +392,7 @@ describe('a function that does not return', () => {
     await until(() => isGone(Number(looping.seen)))
     const { tool, seen } = await behaveUntil(/\.$/, 'tree')
     tool.stop(0, 'the turn was cancelled')
-    expect(await tool.ended).toMatchObject({ status: 'outcome_unknown' })
+    expect(await tool.ended).toMatchObject({ status: 'unknown' })
     for (const pid of seen.match(/\d+/g) ?? []) await until(() => isGone(Number(pid)))
   })
 })
@@ -413,7 +413,7 @@ describe('a function that is stopped', () => {
       const { tool } = await behaveUntil(/ready/, how)
       tool.stop(graceMs, 'the turn was cancelled')
       expect(await tool.ended).toMatchObject({
-        status: 'outcome_unknown',
+        status: 'unknown',
         text: 'The tool was stopped while it ran: the turn was cancelled. It may have run, or may still take effect; check before doing it again.',
         reason: 'stopped: the turn was cancelled',
       })

@@ -53,15 +53,7 @@ describe('a conversation', () => {
   })
 
   it('says every result that is not ok as an error', () => {
-    const statuses = [
-      'ok',
-      'error',
-      'rejected',
-      'vetoed',
-      'timed_out',
-      'skipped',
-      'outcome_unknown',
-    ] as const
+    const statuses = ['ok', 'error', 'denied', 'timed_out', 'skipped', 'unknown'] as const
     const calls = statuses.map((_, ordinal) => call({ ordinal, id: `t${ordinal}` }))
     const results = statuses.map((status, ordinal) => result({ ordinal, status }))
     const [, , user] = messagesOf(

@@ -122,7 +122,7 @@ function changesTable(changes: TurnChange[]) {
   })
 }
 
-const rungs: Record<string, string> = {
+const actions: Record<string, string> = {
   nudge: 'reminder',
   text_only: 'text only',
   end: 'end of the turn',
@@ -133,5 +133,5 @@ const rungs: Record<string, string> = {
 function decisionText(decision: TurnChange['was']): string {
   return decision === null
     ? 'goes on'
-    : `${rungs[decision.rung] ?? decision.rung}, by ${decision.rule}`
+    : `${actions[decision.action] ?? decision.action}, by ${decision.rule}`
 }

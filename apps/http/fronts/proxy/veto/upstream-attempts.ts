@@ -59,7 +59,7 @@ export function upstreamAttempts(
         signal: AbortSignal.any([signal, silence.signal]),
         headers: isChanged ? withoutEncoding(incoming.rawHeaders) : incoming.rawHeaders,
       })
-    const isAdvised = advice !== undefined && advice.rung !== 'none'
+    const isAdvised = advice !== undefined && advice.action !== 'none'
     const isChanged = isAdvised || hidden.length > 0
     const request = repeatedRequest(api, sent, hidden)
     const unchanged = isChanged ? Buffer.from(request.text) : bytes

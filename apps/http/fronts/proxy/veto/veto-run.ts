@@ -71,9 +71,9 @@ export function vetoRun(
 
   async function adviceOf(judge: GuestConversation): Promise<Advice> {
     const advice = await judgedAdvice(judge, guestRequest(api, headers, sent), signal)
-    const { rung, rule, cap } = advice
-    if (rung !== 'none')
-      log.info({ agent, conversation: identity?.conversation, rung, rule, cap }, 'advice')
+    const { action, rule, cap } = advice
+    if (action !== 'none')
+      log.info({ agent, conversation: identity?.conversation, action, rule, cap }, 'advice')
     return advice
   }
 
@@ -87,7 +87,7 @@ export function vetoRun(
     if (identity !== undefined && !isAside) guest = await conversationOf(agent, identity)
     let advice = guest === undefined ? undefined : await adviceOf(guest)
     for (;;) {
-      if (advice?.rung === 'end')
+      if (advice?.action === 'end')
         return ended(paragraphs(advice.reason, advice.fallback || fallback), noteOf(advice))
       const shownBefore = client.stream.text().length
       const attempt = await attempts.ask({ advice, hidden, guest, isNamed: identity !== undefined })
@@ -250,7 +250,7 @@ function refusalText(answers: number, { name, code, text, reason }: CallVerdict)
 }
 
 function noteOfRefusal({ code }: CallVerdict): string {
-  return noteOf({ rung: 'end', rule: code, cap: null })
+  return noteOf({ action: 'end', rule: code, cap: null })
 }
 
 function noAnswer(reason = noAnswerInTime): HttpError {

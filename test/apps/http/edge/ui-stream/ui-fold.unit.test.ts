@@ -55,7 +55,7 @@ describe('the message of a turn', () => {
       event({
         type: 'intervention-raised',
         shadow: true,
-        intervention: { rung: 'nudge', rule: 'same-answer', reason: 'again', class: null },
+        intervention: { action: 'nudge', rule: 'same-answer', reason: 'again', class: null },
       }),
       event({ type: 'text-reset' }),
       text('Whole'),
@@ -93,7 +93,7 @@ describe('the message of a turn', () => {
       round(),
       answered('', null),
       event({ type: 'call-rejected', arguments: '{bad', text: 'No JSON.' }),
-      event({ type: 'call-finished', status: 'rejected', result: 'No JSON.' }),
+      event({ type: 'call-finished', status: 'denied', result: 'No JSON.' }),
       end(),
     )
     expect(parts[1]).toMatchObject({ state: 'output-error', input: '{bad', errorText: 'No JSON.' })
@@ -125,7 +125,7 @@ describe('the message of a turn', () => {
     const parts = await partsOf(
       ...[event({ type: 'turn-started' }), round(), answered('', {}), pending()],
       event({ type: 'approval-decided', outcome, reason: 'no' }),
-      event({ type: 'call-finished', status: 'vetoed', reason: 'nobody decided' }),
+      event({ type: 'call-finished', status: 'denied', reason: 'nobody decided' }),
     )
     expect(parts[1]).toMatchObject(shown)
   })
@@ -133,7 +133,7 @@ describe('the message of a turn', () => {
   it("shows a guard's veto as a denial without a person", async () => {
     const parts = await partsOf(
       ...[event({ type: 'turn-started' }), round(), answered('', {})],
-      event({ type: 'call-finished', status: 'vetoed', reason: 'forbidden' }),
+      event({ type: 'call-finished', status: 'denied', reason: 'forbidden' }),
     )
     expect(parts[1]).toMatchObject({
       state: 'output-denied',

@@ -10,7 +10,7 @@ import {
   type HostSessions,
   hostSessions,
 } from '../../../../../apps/http/fronts/hooks/host-sessions.ts'
-import type { CallVerdict, Guard } from '../../../../../client/guard/guest-conversation.ts'
+import type { CallVerdict, GuardSession } from '../../../../../client/guard/guest-conversation.ts'
 import { type FakeClock, fakeClock } from '../../../../../client/testing/fake-clock.ts'
 import { limits } from '../../../../../shared/contract/limits.ts'
 import { scriptedGuard } from '../../scripted-guard.ts'
@@ -28,7 +28,7 @@ beforeEach(() => {
 type Hook = (kind: HookKind, body: Record<string, unknown>) => Promise<HookAnswer>
 
 /** Starts a hook. Its call joins no further one once `joined` has resolved. */
-function hooksOf(guard: Guard): Hook {
+function hooksOf(guard: GuardSession): Hook {
   return (kind, body) =>
     front.answer(guard, hookPayloadOf(kind, body), new AbortController().signal)
 }
@@ -187,7 +187,7 @@ describe('a hook before a call', () => {
     )
     expect(guard.asked.at(-1)).toMatchObject({
       kind: 'results',
-      results: [{ callId: 'c1', status: 'not-run' }],
+      results: [{ callId: 'c1', status: 'skipped' }],
     })
   })
 
@@ -200,7 +200,7 @@ describe('a hook before a call', () => {
     expect(await held).toEqual(denied(expect.any(String)))
     expect(guard.asked.at(-1)).toMatchObject({
       kind: 'results',
-      results: [{ callId: 'c1', status: 'not-run' }],
+      results: [{ callId: 'c1', status: 'skipped' }],
     })
   })
 
@@ -229,7 +229,7 @@ describe('a hook behind a call', () => {
   it('reports each result, and asks for advice behind the last one of the round', async () => {
     const guard = scriptedGuard({
       after: runAll,
-      before: () => ({ rung: 'nudge', text: 'Change the command.' }),
+      before: () => ({ action: 'nudge', text: 'Change the command.' }),
     })
     const hook = hooksOf(guard)
     const both = Promise.all([hook('pre', pre('c1')), hook('pre', pre('c2'))])
@@ -288,7 +288,7 @@ describe('a hook behind a call', () => {
 
   it('ends the turn of a host that can end one', async () => {
     const hook = hooksOf(
-      scriptedGuard({ after: runAll, before: () => ({ rung: 'end', reason: 'No progress.' }) }),
+      scriptedGuard({ after: runAll, before: () => ({ action: 'end', reason: 'No progress.' }) }),
     )
     const answer = await hook('batch', batch(['c1', '<tool_use_error>bad</tool_use_error>']))
     expect(answer).toEqual({ continue: false, stopReason: 'No progress.' })
@@ -296,7 +296,9 @@ describe('a hook behind a call', () => {
 
   it('gives the reason of the last turn to a user who saw no screen, at the end of the session', async () => {
     const reason = 'Bash({}) failed.\n\u001b[31mAll is well.'
-    const hook = hooksOf(scriptedGuard({ after: runAll, before: () => ({ rung: 'end', reason }) }))
+    const hook = hooksOf(
+      scriptedGuard({ after: runAll, before: () => ({ action: 'end', reason }) }),
+    )
     const end = (reason: string, turn = 't1') =>
       hook('end', { ...session, prompt_id: turn, hook_event_name: 'SessionEnd', reason })
     expect(await end('other')).toBeUndefined()
@@ -308,7 +310,7 @@ describe('a hook behind a call', () => {
 
   it('gives the reason to the model of a host that cannot end its turn', async () => {
     const hook = hooksOf(
-      scriptedGuard({ after: runAll, before: () => ({ rung: 'end', reason: 'No progress.' }) }),
+      scriptedGuard({ after: runAll, before: () => ({ action: 'end', reason: 'No progress.' }) }),
     )
     await alone(hook('pre', pre('c1')))
     expect(await hook('post', post('c1', 'a'))).toMatchObject({
@@ -322,7 +324,7 @@ describe('a hook behind a call', () => {
   it('refuses every further call of a turn that Weir has ended, and none of the next turn', async () => {
     const guard = scriptedGuard({
       after: runAll,
-      before: () => ({ rung: 'end', reason: 'No progress.' }),
+      before: () => ({ action: 'end', reason: 'No progress.' }),
     })
     const hook = hooksOf(guard)
     await alone(hook('pre', pre('c1')))
@@ -336,7 +338,7 @@ describe('a hook behind a call', () => {
   it('refuses no call behind the next prompt of a host that names no turns', async () => {
     const guard = scriptedGuard({
       after: runAll,
-      before: () => ({ rung: 'end', reason: 'No progress.' }),
+      before: () => ({ action: 'end', reason: 'No progress.' }),
     })
     const hook = hooksOf(guard)
     const unnamed = { prompt_id: undefined }
@@ -352,7 +354,7 @@ describe('a hook behind a call', () => {
   it('asks for advice with the refusal of a round in which no call runs', async () => {
     const guard = scriptedGuard({
       after: () => [refuse('c1', 'Not now.')],
-      before: () => ({ rung: 'text_only', text: 'Answer in text.' }),
+      before: () => ({ action: 'text_only', text: 'Answer in text.' }),
     })
     const hook = hooksOf(guard)
     expect(await alone(hook('pre', pre('c1')))).toEqual(denied('Not now.\n\nAnswer in text.'))

@@ -6,7 +6,7 @@ import { hookRoutes } from '../../../../../apps/http/fronts/hooks/hook-routes.ts
 import { hostSessions } from '../../../../../apps/http/fronts/hooks/host-sessions.ts'
 import { guardsByAgent } from '../../../../../apps/http/guards-by-agent.ts'
 import { type HttpServer, startHttpServer } from '../../../../../apps/http/server.ts'
-import type { Guard } from '../../../../../client/guard/guest-conversation.ts'
+import type { GuardSession } from '../../../../../client/guard/guest-conversation.ts'
 import { systemClock } from '../../../../../shared/lib/clock.ts'
 import { scriptedGuard } from '../../scripted-guard.ts'
 
@@ -14,7 +14,9 @@ let server: HttpServer | undefined
 
 afterEach(() => server?.close())
 
-async function serve(guard: Guard): Promise<(path: string, body: string) => Promise<Response>> {
+async function serve(
+  guard: GuardSession,
+): Promise<(path: string, body: string) => Promise<Response>> {
   const log = pino({ level: 'silent' })
   const { guardOf } = guardsByAgent(async () => guard)
   const sessions = hostSessions(systemClock)

@@ -92,20 +92,20 @@ describe.each(modes)('a history that can be read (%s)', (mode) => {
     // A front that holds calls has refused the later ones, so they are no evidence.
     ['repeats an id forty times', mode === 'observing' ? 'end' : 'none', [go, ...fortyTimes]],
     ['has a result of 60 MiB', 'none', [go, call('a'), result('a', large)]],
-  ])('is judged by the core and the proxy: it %s', async (name, rung, messages) => {
+  ])('is judged by the core and the proxy: it %s', async (name, action, messages) => {
     const body = { tools, messages }
     const core = conversations.get(mode)?.(`core ${mode} ${name}`)
     const advice = await core?.beforeModel({ format: 'anthropic', body })
-    expect(advice).toMatchObject({ judged: true, rung })
+    expect(advice).toMatchObject({ judged: true, action })
 
     const answer = await send(mode, `proxy ${mode} ${name}`, messages)
     expect([answer.status, answer.headers.get('x-weir')]).toEqual([
       200,
-      rung === 'end' ? expect.stringMatching(/^ended/) : null,
+      action === 'end' ? expect.stringMatching(/^ended/) : null,
     ])
     await answer.arrayBuffer()
     const { messages: sent } = sentOn(mode)
-    if (rung === 'none') expect(JSON.stringify(sent) === JSON.stringify(messages)).toBe(true)
+    if (action === 'none') expect(JSON.stringify(sent) === JSON.stringify(messages)).toBe(true)
     else expect(sent).toBeUndefined()
   })
 })
@@ -148,8 +148,8 @@ describe.each(modes)('two clients under one id (%s)', (mode) => {
         .beforeModel({ format: 'anthropic', body: { tools, messages } })
     for (const asked of await Promise.all([advice(broken), advice(honest)]))
       if (asked?.judged === false) expect(asked.reason).toContain('its own conversation id')
-    expect(await advice(broken)).toMatchObject({ judged: true, rung: 'nudge' })
-    expect(await advice(honest)).toMatchObject({ judged: true, rung: 'none' })
+    expect(await advice(broken)).toMatchObject({ judged: true, action: 'nudge' })
+    expect(await advice(honest)).toMatchObject({ judged: true, action: 'none' })
   })
 
   it('get their own answers through the proxy, and the loop of one stops no other', async () => {

@@ -41,7 +41,7 @@ describe.each(sdkAgents)("incident I1 on the SDK's %s through the proxy", (_, ru
     expect(reply).toBe('I stop here.')
   })
 
-  it.each(forms)('ends also a model that ignores the second rung (%s)', async (_, isStreamed) => {
+  it.each(forms)('ends also a model that ignores the second action (%s)', async (_, isStreamed) => {
     const { url, received, settled } = await opened(true)
     const { requests, reply } = await run(url, isStreamed)
     await settled()

@@ -17,7 +17,7 @@ const forms = [
 
 describe.each(sdkAgents)("an agent on the SDK's %s", (_, run) => {
   it.each(forms)('takes the end of its turn as a reply (%s)', async (_, isStreamed) => {
-    const guard = scriptedGuard({ before: () => ({ rung: 'end', reason: 'No progress.' }) })
+    const guard = scriptedGuard({ before: () => ({ action: 'end', reason: 'No progress.' }) })
     proxy = await proxied(guard, loopingModel())
     const { requests, reply } = await run(proxy.url, isStreamed)
     expect(requests).toBe(2)
@@ -26,7 +26,7 @@ describe.each(sdkAgents)("an agent on the SDK's %s", (_, run) => {
   })
 
   it.each(forms)('ends in a text when its calls are forbidden (%s)', async (_, isStreamed) => {
-    const guard = scriptedGuard({ before: () => ({ rung: 'text_only', text: 'Stop calling.' }) })
+    const guard = scriptedGuard({ before: () => ({ action: 'text_only', text: 'Stop calling.' }) })
     proxy = await proxied(guard, loopingModel())
     const { requests, reply } = await run(proxy.url, isStreamed)
     expect([requests, reply]).toEqual([2, 'I stop here.'])

@@ -30,9 +30,9 @@ function post(
   })
 }
 
-const nudged = { rung: 'nudge', text: 'Change "it"\n.', reason: 'same', rule: 'cycle' } as const
-const textOnly = { ...nudged, rung: 'text_only' } as const
-const ended = { rung: 'end', reason: 'It made no progress.', rule: 'cycle' } as const
+const nudged = { action: 'nudge', text: 'Change "it"\n.', reason: 'same', rule: 'cycle' } as const
+const textOnly = { ...nudged, action: 'text_only' } as const
+const ended = { action: 'end', reason: 'It made no progress.', rule: 'cycle' } as const
 
 describe.each(apiCases)('the proxy with $name', ({ path, request, first, answer }) => {
   it('passes a request and its answer unchanged if nothing is wrong', async () => {
@@ -84,7 +84,7 @@ describe.each(apiCases)('the proxy with $name', ({ path, request, first, answer 
     expect(JSON.stringify((body.messages ?? body.input)?.at(-1))).toContain('Change')
   })
 
-  it('forbids calls at the second rung and keeps the tools', async () => {
+  it('forbids calls at the second action and keeps the tools', async () => {
     const guard = scriptedGuard({ before: () => textOnly })
     proxy = await proxied(guard, (_, response) => sendJson(response, answer))
     await post(path, request)
@@ -95,7 +95,7 @@ describe.each(apiCases)('the proxy with $name', ({ path, request, first, answer 
     expect(JSON.stringify(body)).toContain('Change')
   })
 
-  it('repeats a request without the second rung once if the server refuses it', async () => {
+  it('repeats a request without the second action once if the server refuses it', async () => {
     const guard = scriptedGuard({ before: () => textOnly })
     proxy = await proxied(guard, (_, response, n) =>
       n === 1
@@ -122,7 +122,7 @@ describe.each(apiCases)('the proxy with $name', ({ path, request, first, answer 
     expect(guard.asked.map(({ kind }) => kind)).toEqual(['before'])
   })
 
-  it('answers the third rung itself, as a whole or as a stream', async () => {
+  it('answers the third action itself, as a whole or as a stream', async () => {
     const guard = scriptedGuard({ before: () => ended })
     proxy = await proxied(guard, () => {})
     const whole = await post(path, request)

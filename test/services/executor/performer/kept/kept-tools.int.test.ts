@@ -363,7 +363,7 @@ describe('a result that another program made', () => {
   })
 
   it.each([
-    { status: 'rejected', text: '', reason: '' },
+    { status: 'denied', text: '', reason: '' },
     { status: 'ok', text: 1, reason: '' },
     { status: 'ok', text: '' },
   ])('does not count with the ending %j', (ending) => {
@@ -398,7 +398,7 @@ describe('a living executor', () => {
     expect(await tool.started).toBe(true)
     for (const pid of keepers()) process.kill(pid, 'SIGKILL')
     expect(await tool.ended).toMatchObject({
-      status: 'outcome_unknown',
+      status: 'unknown',
       reason: 'stopped: the process that held it ended',
     })
     release('again')

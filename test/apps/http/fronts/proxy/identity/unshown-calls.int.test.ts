@@ -101,8 +101,8 @@ describe('an agent that adds its failures to the text of its user', () => {
     const headers = { 'x-weir-conversation': 'run-1' }
     const { notes } = await growingAgent(url, { requests: 8, headers })
     await settled()
-    const rungs = notes.filter((note) => note !== null).map((note) => note.split(';')[0])
-    expect(rungs.slice(0, 3)).toEqual(['nudge', 'text_only', 'ended'])
+    const actions = notes.filter((note) => note !== null).map((note) => note.split(';')[0])
+    expect(actions.slice(0, 3)).toEqual(['nudge', 'text_only', 'ended'])
     expect(received.length).toBeLessThan(8)
     expect(warnings()).toEqual([])
   })

@@ -261,7 +261,7 @@ describe.each(sdkForms)('an SDK before the veto ($name)', ({ open, isStreamed })
       after: verdictsOn,
       before: () => {
         asked += 1
-        return asked === 1 ? {} : { rung: 'end', reason: 'No progress.', rule: 'cycle' }
+        return asked === 1 ? {} : { action: 'end', reason: 'No progress.', rule: 'cycle' }
       },
     })
     proxy = await proxied(guard, speaking(bad(1, 'One.')), '', veto)
