@@ -1,8 +1,7 @@
 // The script of a page: its modules, their imports and its libraries, joined into one. A report is
 // opened from a disk, where browsers load no modules. There is no build step: Node strips the types.
-// PAGE-SCRIPT-1. A module starts with imports of `./….ts` lines or of the libraries in this file.
-//     Declarations follow, some behind `export `. Any other form throws. Comments that fill lines
-//     are left out, so no line of a text may start as a comment.
+// PAGE-SCRIPT-1. A module is imports of `./….ts` lines or of the libraries here, then declarations,
+//     some exported. Other forms throw. Comment lines are left out, so no text has such a line.
 // PAGE-SCRIPT-2. Each module becomes a function that returns its exports, so two modules may use
 //     the same name.
 
