@@ -26,7 +26,7 @@ const framework = (
   title: string,
   script: string,
   pypi: Readonly<Record<string, string>>,
-  more: { host?: string; way?: string } & Pick<Program, 'unjudged' | 'finish'> = {},
+  more: { host?: string; way?: string } & Pick<Program, 'unjudged' | 'finish' | 'endsPolls'> = {},
 ): Program => ({
   title,
   package: { pypi, host: more.host ?? Object.keys(pypi)[0] ?? '' },
@@ -39,6 +39,7 @@ const framework = (
   ],
   reply: lastLine,
   unjudged: more.unjudged,
+  endsPolls: more.endsPolls ?? false,
   ...(more.finish !== undefined && { finish: more.finish }),
 })
 
@@ -59,5 +60,5 @@ export const frameworks: readonly Program[] = [
   }),
   framework('Strands', 'strands_agent', strands),
   framework('LlamaIndex', 'llama_index_agent', llamaIndex),
-  framework('CrewAI', 'crewai_agent', crewai),
+  framework('CrewAI', 'crewai_agent', crewai, { endsPolls: true }),
 ]
