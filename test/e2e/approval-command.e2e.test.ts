@@ -102,7 +102,7 @@ describe('weir approvals, approve and reject', () => {
     const { id } = JSON.parse((await run(['approvals', '--json'])).out)
     expect(await run(['allow', id, '--by', 'ann'])).toMatchObject({
       code: 0,
-      out: expect.stringContaining('Approved'),
+      out: expect.stringContaining('Allowed'),
     })
     expect(await run(['deny', id])).toMatchObject({
       code: 4,

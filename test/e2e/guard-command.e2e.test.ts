@@ -58,7 +58,7 @@ describe('weir guard', () => {
     expect(await starts(here)).toHaveLength(1)
 
     expect((await run(['guard', 'list'])).out).toContain(
-      'no call waits for it; where it enforces it has 10000 ms to answer, otherwise its calls are vetoed',
+      'no call waits for it; where it enforces it has 10000 ms to answer, otherwise its calls are denied',
     )
     expect(await run(['guard', 'mode', 'no-removal', 'enforce'])).toMatchObject({
       code: 0,
