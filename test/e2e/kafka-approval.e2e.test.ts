@@ -79,7 +79,7 @@ describe('approval over Kafka', () => {
     await first.ended
     expect(await run('allow', id, '--by', 'ann')).toMatchObject({
       code: 0,
-      out: expect.stringContaining('Approved'),
+      out: expect.stringContaining('Allowed'),
     })
     expect(await run('deny', id)).toMatchObject({
       code: 4,

@@ -240,7 +240,7 @@ describe('the JSON of each kind of event', () => {
   "{"v":1,"position":"6","type":"intervention-raised","conversation":"c","turn":7,"round":1,"intervention":{"action":"nudge","ordinary":false,"rule":"cycle","ruleVersion":1,"key":"exec","reason":"x","text":"Stop.","class":null,"evidence":[]},"shadow":false}",
   "{"v":1,"position":"7","type":"calls-waiting","conversation":"c","turn":7,"round":1,"until":9000,"calls":[{"ordinal":0,"name":"exec","guards":["approval"]}]}",
   "{"v":1,"position":"8","type":"approval-pending","conversation":"c","turn":7,"round":1,"calls":[{"ordinal":0,"name":"exec","arguments":"{\\"city\\":\\"Paris\\"}","id":"1a","hash":"9f","rule":"all","source":null,"program":null,"question":null}],"until":9000}",
-  "{"v":1,"position":"9","type":"approval-decided","conversation":"c","turn":7,"round":1,"ordinal":0,"name":"exec","id":"1a","outcome":"approved","by":"ada","reason":"","waitedMs":5,"identity":"claimed"}",
+  "{"v":1,"position":"9","type":"approval-decided","conversation":"c","turn":7,"round":1,"ordinal":0,"name":"exec","id":"1a","outcome":"allow","by":"ada","reason":"","waitedMs":5,"identity":"claimed"}",
   "{"v":1,"position":"10","type":"guard-verdict-given","conversation":"c","turn":7,"round":1,"guard":"approval","version":"1","answer":"verdicts","verdicts":[{"ordinal":0,"verdict":"allow","code":"","text":"","evidence":null}],"waitedMs":5}",
   "{"v":1,"position":"11","type":"tool-started","conversation":"c","turn":7,"round":1,"ordinal":0,"try":1,"name":"exec","arguments":"{\\"city\\":\\"Paris\\"}","input":{"city":"Paris"}}",
   "{"v":1,"position":"12","type":"call-offered","conversation":"c","turn":7,"round":1,"ordinal":0,"name":"exec","until":9000,"arguments":"{\\"city\\":\\"Paris\\"}","input":{"city":"Paris"}}",

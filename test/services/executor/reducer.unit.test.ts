@@ -427,7 +427,7 @@ describe('cancel', () => {
       cancel,
       roundCleared({ calls: [callOf(0), callOf(1)], decided: [rejection] }),
     )
-    expect(statusesOf(folded)).toEqual(['rejected', 'skipped'])
+    expect(statusesOf(folded)).toEqual(['denied', 'skipped'])
   })
 })
 

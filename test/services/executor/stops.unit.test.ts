@@ -47,10 +47,10 @@ describe('a call that an operator stopped', () => {
     expect(folded.when(claim('a')).wants).toEqual([])
   })
 
-  it('is rejected if only its tool is stopped, so the model knows not to repeat it', () => {
+  it('is denied if only its tool is stopped, so the model knows not to repeat it', () => {
     const folded = given(executor, roundCleared(), stopped(noMail))
     const [result] = resultsIn(folded.to('verdict')) ?? []
-    expect(result?.status).toBe('rejected')
+    expect(result?.status).toBe('denied')
     expect(result?.text).toContain('an operator stopped tool "m*": wrong transfers')
     expect(result?.text).toContain('Do not retry it')
   })
@@ -149,7 +149,7 @@ describe('an executor with stops in its table', () => {
     ['all agents', {}, 'skipped'],
     ['its agent', { scope: 'agent', name: 'agent' }, 'skipped'],
     ['its conversation', { scope: 'conversation', name: 'c' }, 'skipped'],
-    ['its tool', { scope: 'tool', name: 'ma*' }, 'rejected'],
+    ['its tool', { scope: 'tool', name: 'ma*' }, 'denied'],
   ])('starts no tool behind a claim after a stop of %s', async (_, stop, status) => {
     const { cleared, stop: set, tools, outputs } = world()
     set(stop)
