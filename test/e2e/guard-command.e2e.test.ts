@@ -67,7 +67,9 @@ describe('weir guard', () => {
     const enforced = await run([...ask, '--guard', 'guard.mjs', 'two'])
     expect(shadow.errors).not.toContain('stays in force')
     expect(enforced.errors).toContain('exec waits for guard no-removal')
-    expect(enforced.errors).toContain('exec denied before execution: vetoed by guard no-removal: removes')
+    expect(enforced.errors).toContain(
+      'exec denied before execution: vetoed by guard no-removal: removes',
+    )
     expect(enforced.errors).toContain(
       'guard no-removal stays in force: without it, calls wait until its deadline',
     )
@@ -263,7 +265,9 @@ describe('weir guard', () => {
       /^odd +guards +calls wait for remote \(mixed\), and no process runs it now: run it/m,
     )
     const vetoed = await run([...ask, 'nobody answers for it'])
-    expect(vetoed.errors).toContain('exec denied before execution: vetoed by guard remote: guard.silent')
+    expect(vetoed.errors).toContain(
+      'exec denied before execution: vetoed by guard remote: guard.silent',
+    )
   })
 
   it('runs shipped guards by name, with options, and reports a name that is also a file', async () => {
