@@ -84,7 +84,7 @@ export function unredactedOption(): Option {
 export function whereOption(): Option {
   return new Option(
     '--where <key=value>',
-    'only turns with this: intervention=any, rule=cycle, guard=NAME, call=vetoed, failureClass=no-progress, outcome, cap, agent, tenant; repeat for more',
+    'only turns with this: intervention=any, rule=cycle, guard=NAME, call=denied, failureClass=no-progress, outcome, cap, agent, tenant; repeat for more',
   ).argParser(listed)
 }
 

@@ -479,9 +479,9 @@ describe.each([
     expect(await found('rule=sweep', 'rule=cycle')).toEqual(['a', 'b'])
     expect(await found('rule=cycle', 'outcome=answered')).toEqual(['a'])
     expect(await found('guard=no-rome')).toEqual(['c'])
-    expect(await found('call=vetoed')).toEqual(['a', 'c'])
+    expect(await found('call=denied')).toEqual(['a', 'c'])
     expect(await found('guard=spend', 'rule=cycle')).toEqual([]) // two turns
-    expect(await found('call=rejected')).toEqual([])
+    expect(await found('call=pending')).toEqual([])
     expect(await newestConversations(log(), 1, where('intervention=any'))).toHaveLength(1)
   })
 

@@ -158,7 +158,7 @@ describe('weir export', () => {
           failureClass,
         ]),
       ).toEqual([['bad', 'deterministic']])
-      await exported(world, { where: ['call=rejected'], force: true })
+      await exported(world, { where: ['call=denied'], force: true })
       expect((await turnsIn(world)).map(({ conversation }) => conversation)).toEqual(['bad'])
       await expect(
         exportBundle(
