@@ -11,6 +11,7 @@ import {
   isSince,
   postCommand,
   quickTimeoutSeconds,
+  remedyOf,
 } from './host.ts'
 
 /** The first version whose HTTP hooks can deny a call when they fail (`onFailure`). */
@@ -31,8 +32,10 @@ const events: Event[] = [
   { event: 'SessionEnd', kind: 'end', failsClosed: false, holds: false },
 ]
 
+const name = 'claude-code'
+
 export const claudeCode: Host = {
-  name: 'claude-code',
+  name,
   title: 'Claude Code',
   program: 'claude',
   // Not settings.json of the project: others share that file, and have no Weir on this port.
@@ -75,8 +78,7 @@ function hookOf(event: Event, url: string, version: string | null): unknown {
  * output of a command that fails at the end of the session. 7: Weir refuses the connection.
  */
 export function noticeCommand(url: string): string {
-  const missing =
-    'Weir does not answer, so no call could run. Start weir proxy, or remove its hooks with: weir hooks remove'
+  const missing = `Weir does not answer, so no call could run. ${remedyOf(name)}`
   return `t=$(${postCommand(url, 1)}) || { [ $? != 7 ] || t='${missing}'; }; [ -z "$t" ] || { printf '%s\\n' "$t" >&2; exit 1; }`
 }
 
@@ -91,5 +93,9 @@ function httpHook({ failsClosed, holds }: Event, url: string): unknown {
 
 function commandHook({ failsClosed, holds }: Event, url: string): unknown {
   const seconds = holds ? holdTimeoutSeconds : quickTimeoutSeconds
-  return { type: 'command', command: hookCommand({ url, seconds, failsClosed }), timeout: seconds }
+  return {
+    type: 'command',
+    command: hookCommand({ host: name, url, seconds, failsClosed }),
+    timeout: seconds,
+  }
 }

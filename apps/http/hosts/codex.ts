@@ -18,8 +18,10 @@ const events: { event: string; kind: HookKind; failsClosed: boolean; seconds: nu
   { event: 'Stop', kind: 'stop', failsClosed: false, seconds: quickTimeoutSeconds },
 ]
 
+const name = 'codex'
+
 export const codex: Host = {
-  name: 'codex',
+  name,
   title: 'Codex',
   program: 'codex',
   settingsFile: (scope, { home, folder, environment }) =>
@@ -34,7 +36,7 @@ export const codex: Host = {
           hooks: [
             {
               type: 'command',
-              command: hookCommand({ url: url(kind), seconds, failsClosed }),
+              command: hookCommand({ host: name, url: url(kind), seconds, failsClosed }),
               timeout: seconds,
             },
           ],

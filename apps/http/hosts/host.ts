@@ -39,6 +39,11 @@ export function isSince(version: string | null, since: string): boolean {
   return true
 }
 
+/** For the user of a host without a running Weir. `host`: its name on the command line. */
+export function remedyOf(host: string): string {
+  return `Start weir proxy, or remove its hooks with: weir hooks remove ${host}`
+}
+
 /**
  * A command for a host that runs commands as hooks. It posts the event and prints the answer. If
  * Weir does not answer, exit code 2 denies the call. Any other code lets it run, and so does a time
@@ -46,17 +51,19 @@ export function isSince(version: string | null, since: string): boolean {
  * whole command, which names no path of an installation.
  */
 export function hookCommand({
+  host,
   url,
   seconds,
   failsClosed,
 }: {
+  host: string
   url: string
   seconds: number
   failsClosed: boolean
 }): string {
   const post = `${postCommand(url, seconds - 5)} -S`
   return failsClosed
-    ? `${post} || { echo 'Weir does not answer, so this was stopped. Start weir proxy, or remove its hooks with: weir hooks remove' >&2; exit 2; }`
+    ? `${post} || { echo 'Weir does not answer, so this was stopped. ${remedyOf(host)}' >&2; exit 2; }`
     : post
 }
 

@@ -40,7 +40,7 @@ function run(
   url: string,
   { seconds = 30, path = process.env.PATH ?? '' }: { seconds?: number; path?: string } = {},
 ): Promise<Ended> {
-  return runCommand(hookCommand({ url, seconds, failsClosed: true }), path)
+  return runCommand(hookCommand({ host: 'codex', url, seconds, failsClosed: true }), path)
 }
 
 function runCommand(command: string, path = process.env.PATH ?? ''): Promise<Ended> {
@@ -89,7 +89,8 @@ withCurl('the command of a hook', () => {
 
   it('refuses the call if nothing listens', async () => {
     const { code, errors } = await run('http://127.0.0.1:9/v1/hooks/codex/pre')
-    expect([code, errors]).toEqual([2, expect.stringContaining('Weir does not answer')])
+    const remedy = 'Start weir proxy, or remove its hooks with: weir hooks remove codex\n'
+    expect([code, errors]).toEqual([2, expect.stringContaining(remedy)])
   })
 
   it('refuses the call before the time limit of the host', async () => {
@@ -125,7 +126,7 @@ withCurl('the command of Claude Code at the end of a session', () => {
     expect(await runCommand(noticeCommand(url))).toEqual({
       code: 1,
       out: '',
-      errors: expect.stringContaining('Weir does not answer'),
+      errors: expect.stringMatching(/Weir does not answer.*weir hooks remove claude-code\n$/),
     })
   })
 })
