@@ -6,10 +6,12 @@ import { chmod, mkdir, readFile, realpath, rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { createInterface } from 'node:readline/promises'
 import { guestName } from '../../../client/guard/guest-agent.ts'
+import { unreachable } from '../../../shared/contract/stage.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { writeWhole } from '../../../shared/lib/files/whole-file.ts'
+import { isObject } from '../../../shared/lib/json/json-object.ts'
 import { printable, printableLines } from '../../terminal/text/printable.ts'
-import type { HookKind } from '../fronts/hooks/hook-payload.ts'
+import { type HookKind, hookKinds } from '../fronts/hooks/hook-payload.ts'
 import { changedLines } from './changed-lines.ts'
 import { installedIn, settingsIn, withHooks, withoutHooks } from './hook-settings.ts'
 import type { Host, HostPlaces } from './host.ts'
@@ -172,12 +174,7 @@ async function showState(
     return 1
   }
   line(`${file} has hooks of Weir for ${events.join(', ')}`)
-  const { origin } = new URL(url)
-  line(
-    (await answers(origin))
-      ? `Weir answers at ${origin}`
-      : `Nothing answers at ${origin}: start weir proxy. Until then ${host.title} runs no call.`,
-  )
+  line(await serverText(host, url))
   if (host.name === 'codex') line(await reviewText(program, file, folder))
   line('Not protected with this version:')
   for (const fact of [...host.unprotected(version), ...turnedOff(text, file)]) line(`- ${fact}`)
@@ -206,13 +203,30 @@ async function reviewText(program: string, file: string, folder: string): Promis
     : 'Codex skips hooks that you have not reviewed: start codex, and trust them with /hooks'
 }
 
-async function answers(origin: string): Promise<boolean> {
-  try {
-    await fetch(origin, { signal: AbortSignal.timeout(1_000), redirect: 'manual' })
-    return true
-  } catch {
-    return false
+/** Asks at the URL of a hook, because the proxy sends no request there to the provider. */
+async function serverText({ title }: Host, url: string): Promise<string> {
+  const { origin } = new URL(url)
+  const remedy = `start weir proxy. Until then ${title} runs no call.`
+  const server = await serverAt(url)
+  switch (server) {
+    case 'weir':
+      return `Weir answers at ${origin}`
+    case 'other':
+      return `Another server answers at ${origin}, without the hooks of Weir: ${remedy}`
+    case 'none':
+      return `Nothing answers at ${origin}: ${remedy}`
+    default:
+      return unreachable(server)
   }
+}
+
+async function serverAt(url: string): Promise<'weir' | 'other' | 'none'> {
+  const signal = AbortSignal.timeout(1_000)
+  const answer = await fetch(url, { signal, redirect: 'manual' }).catch(() => undefined)
+  if (answer === undefined) return 'none'
+  const value: unknown = await answer.json().catch(() => undefined)
+  const listed = isObject(value) && Array.isArray(value.hooks) ? value.hooks : []
+  return hookKinds.every((kind) => listed.includes(kind)) ? 'weir' : 'other'
 }
 
 /** Without a slash at its end. Throws `usage`. */

@@ -1,5 +1,6 @@
 // `/v1/hooks/{agent}/{kind}`: the hooks of hosts over HTTP. A host's command hook posts the same.
 // Does not own: access (server.ts), the front (hook-front.ts).
+// `GET` on the same paths lists the kinds, for `weir hooks`.
 // HOOK-ROUTES-1. An event that Weir cannot judge gets 503, so a host that can fail closed does.
 
 import type { Logger } from 'pino'
@@ -27,6 +28,7 @@ export type HookRoutesOptions = Pick<GuardsByAgent, 'guardOf'> & {
 export function hookRoutes(options: HookRoutesOptions): (app: HttpApp) => void {
   const front = hookFront(options)
   return (app) => {
+    app.get('/v1/hooks/:agent/:kind', (context) => context.json({ hooks: hookKinds }))
     app.post('/v1/hooks/:agent/:kind', async (context) => {
       const kind = hookKinds.find((name) => name === context.req.param('kind'))
       if (kind === undefined)

@@ -1,9 +1,15 @@
 // `weir hooks` on files, with programs that answer as the hosts do.
 
 import { chmod, lstat, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
+import { pino } from 'pino'
+import { hookRoutes } from '../../../../apps/http/fronts/hooks/hook-routes.ts'
+import { hostSessions } from '../../../../apps/http/fronts/hooks/host-sessions.ts'
+import { guardsByAgent } from '../../../../apps/http/guards-by-agent.ts'
 import {
   type HooksContext,
   type HooksOptions,
@@ -11,7 +17,10 @@ import {
   removeHooks,
   showHooks,
 } from '../../../../apps/http/hosts/hooks-command.ts'
+import { startHttpServer } from '../../../../apps/http/server.ts'
+import { systemClock } from '../../../../shared/lib/clock.ts'
 import { output } from '../../../support/output.ts'
+import { scriptedGuard } from '../scripted-guard.ts'
 
 let folder: string
 
@@ -120,6 +129,52 @@ describe('weir hooks remove', () => {
 })
 
 describe('weir hooks status', () => {
+  it('names Weir at the address, and asks neither the provider nor a guest', async () => {
+    const guard = scriptedGuard()
+    const log = pino({ level: 'silent' })
+    const { guardOf } = guardsByAgent(async () => guard)
+    const toProvider: string[] = []
+    const server = await startHttpServer({
+      host: '127.0.0.1',
+      port: 0,
+      log,
+      routes: [
+        hookRoutes({ guardOf, sessions: hostSessions(systemClock), clock: systemClock, log }),
+        (app) => {
+          app.all('*', ({ req, body }) => {
+            toProvider.push(req.path)
+            return body(null, 200)
+          })
+        },
+      ],
+    })
+    const { text } = await run(installHooks, 'claude-code', {
+      program: await program('2.1.330'),
+      url: server.url,
+      yes: true,
+    })
+    await server.close()
+    expect(text).toContain(`Weir answers at ${server.url}`)
+    expect([toProvider, guard.asked]).toEqual([[], []])
+  })
+
+  it.each([
+    ['<html>files</html>', 200],
+    ['{"hooks":[]}', 404],
+  ])('names another server that answers %s', async (body, status) => {
+    const server = createServer((_, answer) => answer.writeHead(status).end(body))
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const { text } = await run(installHooks, 'claude-code', {
+      program: await program('2.1.330'),
+      url,
+      yes: true,
+    })
+    server.closeAllConnections()
+    server.close()
+    expect(text).toContain(`Another server answers at ${url}, without the hooks of Weir`)
+  })
+
   it('answers no without hooks', async () => {
     const { code, text } = await run(showHooks, 'codex', { program: join(folder, 'missing') })
     expect(code).toBe(1)
