@@ -95,7 +95,9 @@ export type Front = {
   report(
     turn: GuestTurn,
     report: Pick<GuestResults, 'results'> &
-      Partial<Pick<GuestResults, 'reached' | 'refusal' | 'refusalClass' | 'unjudged'>> & {
+      Partial<
+        Pick<GuestResults, 'reached' | 'refusal' | 'refusalClass' | 'answered' | 'unjudged'>
+      > & {
         phase: 'running' | 'turn_end'
         keys?: readonly string[]
       },
@@ -168,6 +170,7 @@ export function createFront(options: FrontOptions): Front {
       reached: [],
       refusal: '',
       refusalClass: null,
+      answered: false,
       unjudged: [],
       ...fields,
       results,

@@ -93,6 +93,8 @@ export type GuestConversation = {
    * its calls, for this reason.
    */
   endTurn(refusal?: string): Promise<void>
+  /** The agent has answered its user, and the front does not see the text. */
+  finishTurn(): Promise<void>
 }
 
 /** `await using` closes it at the end of the block. */

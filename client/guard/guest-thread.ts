@@ -369,6 +369,10 @@ export function createThreads({
         const refusalClass = refusal === '' ? null : 'no_progress'
         await front.report(lastTurn, { results: [], phase: 'turn_end', refusal, refusalClass })
       },
+
+      async finishTurn() {
+        await front.report(lastTurn, { results: [], phase: 'turn_end', answered: true })
+      },
     }
   }
 }

@@ -43,11 +43,29 @@ export function answered(turn: OpenTurn, { response }: RoundOutcome): TurnEnding
 }
 
 /**
+ * The end of a turn whose agent finished by itself. Its front does not see the answer. A turn that
+ * Weir or an operator has stopped keeps that end.
+ */
+function answeredUnseen(turn: OpenTurn): TurnEnding {
+  const { action, cap } = turn.last
+  const isStopped = action === 'end' || turn.stop !== undefined
+  if (isStopped) return endingOf(turn, endingReasons.byGuest)
+  const reason = cap === null ? reasons.answeredUnseen : reasons.answeredAtCap(cap)
+  return { outcome: 'answered', reason, class: null, cap }
+}
+
+/**
  * The end of a turn that Weir refused: its model request by a budget, or its calls. A later request
  * may open it again.
  */
-export function refusedByWeir({ refusal, refusalClass }: GuestResults): Ending {
+function refusedByWeir({ refusal, refusalClass }: GuestResults): Ending {
   return failed(refusalClass ?? 'budget', cutToBytes(refusal, limits.reasonBytesMax))
+}
+
+/** The end that the front reports. */
+export function endingByFront(turn: OpenTurn, message: GuestResults): TurnEnding {
+  if (message.refusal !== '') return refusedByWeir(message)
+  return message.answered ? answeredUnseen(turn) : endingOf(turn, endingReasons.byGuest)
 }
 
 export function cappedByWall(allowance: Allowance): TurnEnding {

@@ -64,9 +64,9 @@ import { advice, adviceOfEnded, failedAdvice, notCounted, repeated } from './ans
 import {
   answered,
   cappedByWall,
+  endingByFront,
   endingOf,
   endingReasons,
-  refusedByWeir,
   type TurnEnding,
   turnFinished,
 } from './ending.ts'
@@ -389,10 +389,7 @@ function onResults(step: Step, message: GuestResults): boolean {
   }
   const over = message.blocking ? overOf(keysOver(turn), shown) : []
   if (requestId !== '') records.push(advice(place, turn, { turnKey, unknown, requestId, over }))
-  if (!isRequest) {
-    const isRefused = message.refusal !== ''
-    end(step, turn, isRefused ? refusedByWeir(message) : endingOf(turn, endingReasons.byGuest))
-  }
+  if (!isRequest) end(step, turn, endingByFront(turn, message))
   return false
 }
 

@@ -829,6 +829,11 @@ export type GuestResults = {
   refusal: string
   /** the class of this refusal; null: `budget` */
   refusalClass: FailureClass | null
+  /**
+   * at turn_end: whether the agent reached the end by itself, with an answer that the front does
+   * not see
+   */
+  answered: boolean
   /** requests of the guest that passed unjudged since the last such record */
   unjudged: UnjudgedRequests[]
 }

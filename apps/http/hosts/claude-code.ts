@@ -29,6 +29,7 @@ const events: Event[] = [
   { event: 'PostToolUseFailure', kind: 'post', failsClosed: false, holds: false },
   { event: 'PostToolBatch', kind: 'batch', failsClosed: true, holds: false },
   { event: 'Stop', kind: 'stop', failsClosed: false, holds: false },
+  { event: 'SubagentStop', kind: 'stop', failsClosed: false, holds: false },
   { event: 'SessionEnd', kind: 'end', failsClosed: false, holds: false },
 ]
 

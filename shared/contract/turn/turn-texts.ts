@@ -33,6 +33,7 @@ export function brokenIn(stage: string): string {
 /** Reasons in turn-finished, for people. */
 export const reasons = {
   answered: 'the model answered',
+  answeredUnseen: 'the agent finished its turn (the hooks do not see the text)',
   answeredAtCap: (cap: string) =>
     `the model answered in its last response; the limit on ${cap} was reached`,
   cutBy: {

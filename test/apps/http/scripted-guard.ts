@@ -14,6 +14,7 @@ export type Asked =
   | { kind: 'after'; id: string; turn: string | undefined; answer: GuestAnswer }
   | { kind: 'results'; id: string; results: GuestResult[] }
   | { kind: 'end'; id: string }
+  | { kind: 'finish'; id: string }
 
 export const noAdvice: Omit<Advice, 'applied'> = {
   action: 'none',
@@ -55,6 +56,9 @@ export function scriptedGuard({
       },
       async endTurn() {
         asked.push({ kind: 'end', id })
+      },
+      async finishTurn() {
+        asked.push({ kind: 'finish', id })
       },
     }),
     failed: new Promise(() => {}),

@@ -40,6 +40,7 @@ export function scriptedConversation({
     },
     reportResults: async () => {},
     endTurn: async () => {},
+    finishTurn: async () => {},
   }
 }
 

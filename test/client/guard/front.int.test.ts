@@ -569,11 +569,11 @@ describe('the end of a turn', () => {
     const thread = threads()
     await thread().beforeModel(asked([]))
     await thread().endTurn()
-    await thread({ turn: 'run-1' }).endTurn()
+    await thread({ turn: 'run-1' }).finishTurn()
     await seen(written, 3)
     expect(written.slice(1)).toMatchObject([
-      { phase: 'turn_end', turnKey: newestTurn },
-      { phase: 'turn_end', turnKey: 'run-1' },
+      { phase: 'turn_end', turnKey: newestTurn, answered: false },
+      { phase: 'turn_end', turnKey: 'run-1', answered: true },
     ])
   })
 

@@ -131,6 +131,7 @@ export function results(
     reached: [],
     refusal: '',
     refusalClass: null,
+    answered: false,
     unjudged: [],
     ...of,
   }

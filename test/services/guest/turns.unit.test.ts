@@ -114,6 +114,31 @@ describe('a turn ends (G7)', () => {
     expect(ended.when(results('turn_end', { turnKey: newestTurn })).records).toEqual([])
   })
 
+  it('as answered if its agent finished by itself, with a text that the front does not see', () => {
+    const finished = results('turn_end', { answered: true })
+    const ended = proposed.when(outcome(0, 1)).when(finished)
+    expect(only(ended.records, 'turn-finished')).toMatchObject({
+      outcome: 'answered',
+      class: null,
+      reply: '',
+      reason: 'the agent finished its turn (the hooks do not see the text)',
+    })
+    expect(ended.when(finished).records).toEqual([])
+    const next = ended.when(round('b.1', { turnKey: 'u2' }))
+    expect(all(next.when(finished).records, 'turn-finished')).toEqual([])
+  })
+
+  it('as stopped by Weir, also if its agent then finished by itself', () => {
+    const stopped = given(guest, round('a.1')).when(
+      outcome(0, 1, { intervention: intervention('end') }),
+    )
+    const ended = stopped.when(results('turn_end', { answered: true }))
+    expect(only(ended.records, 'turn-finished')).toMatchObject({
+      outcome: 'failed',
+      class: 'no_progress',
+    })
+  })
+
   it('by the reason of its last advice, if that was to end it', () => {
     const ended = (of: Parameters<typeof outcome>[2]) =>
       only(

@@ -78,7 +78,8 @@ export function hookFront({ sessions, clock, log }: HookFrontOptions): HookFront
             event.calls.map(({ result }) => result),
           )
         case 'stop':
-          if (!sessions.hasProxy(session)) await conversation.endTurn()
+          if (!sessions.hasProxy(session) && !isUnnamedAgent(payload))
+            await conversation.finishTurn()
           return undefined
         case 'end':
           if (event.isShown || !isEnded(seen, payload)) return undefined
@@ -177,6 +178,11 @@ async function refused(
 
 function isEnded({ ended: by }: Seen, { turn }: HookPayload): boolean {
   return by !== undefined && by.turn === turn
+}
+
+/** The end of a sub-agent without its id would end the turn of its session. */
+function isUnnamedAgent({ eventName, agentId }: HookPayload): boolean {
+  return eventName === 'SubagentStop' && agentId === undefined
 }
 
 /** Withdraws the approval of a call that will not happen. */

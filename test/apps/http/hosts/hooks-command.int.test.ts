@@ -78,9 +78,12 @@ describe('weir hooks install', () => {
     expect(text).toContain('Claude Code 2.1.330')
     expect(text).toContain('Nothing answers at http://127.0.0.1:9')
     expect(text).toContain('Not protected with this version:')
-    expect(JSON.parse(await readFile(settings(), 'utf8')).hooks.PreToolUse).toMatchObject([
-      { hooks: [{ type: 'http', onFailure: 'block' }] },
-    ])
+    const stop = [{ hooks: [{ url: 'http://127.0.0.1:9/v1/hooks/claude-code/stop' }] }]
+    expect(JSON.parse(await readFile(settings(), 'utf8')).hooks).toMatchObject({
+      PreToolUse: [{ hooks: [{ type: 'http', onFailure: 'block' }] }],
+      Stop: stop,
+      SubagentStop: stop,
+    })
   })
 
   it('writes commands if the version is unknown', async () => {

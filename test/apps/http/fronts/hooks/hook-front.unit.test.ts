@@ -362,11 +362,20 @@ describe('a hook behind a call', () => {
     expect(guard.asked.map(({ kind }) => kind)).toEqual(['after', 'before'])
   })
 
-  it('reports the end of a turn', async () => {
+  it('reports that the agent has finished its turn', async () => {
     const guard = scriptedGuard()
     const hook = hooksOf(guard)
     await hook('stop', { ...session, hook_event_name: 'Stop' })
-    expect(guard.asked).toEqual([{ kind: 'end', id: 's1' }])
+    expect(guard.asked).toEqual([{ kind: 'finish', id: 's1' }])
+  })
+
+  it('reports that a sub-agent has finished, and never takes it for its session', async () => {
+    const guard = scriptedGuard()
+    const hook = hooksOf(guard)
+    const stop = { ...session, hook_event_name: 'SubagentStop' }
+    await hook('stop', stop)
+    await hook('stop', { ...stop, agent_id: 'a7' })
+    expect(guard.asked).toEqual([{ kind: 'finish', id: 's1:a7' }])
   })
 })
 
