@@ -1,7 +1,7 @@
 // The results that Weir itself gives to a call, as text for the model, and the bounds of every
 // result.
 // RESULTS-1. `skipped` and `rejected` mean that no try ever ran (R5). After a lapsed try, which may
-//     have run, the result is outcome_unknown at best.
+//     have run, the result is unknown at best.
 
 import {
   type CallEnding,

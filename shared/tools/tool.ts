@@ -55,7 +55,7 @@ export type RunningTool = {
   /** True as soon as it runs, false if it could not be started. Never rejects. */
   readonly started: Promise<boolean>
   /**
-   * The end: ok, error (also if it could not be started), timed_out, outcome_unknown if `stop`
+   * The end: ok, error (also if it could not be started), timed_out, unknown if `stop`
    * ended it, or skipped if `stop` came before its start. Resolves soon after the tool's end, its
    * timeout and grace, or `stop`, for any tool. Never rejects.
    */

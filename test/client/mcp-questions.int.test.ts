@@ -94,7 +94,7 @@ describe.each(['2026-07-28', '2025-11-25'])('a question of a server of %s', (era
   it('is declined by a rejection', async () => {
     const { text, outcomes } = await played('ask', (weir, { id }) => weir.deny(id))
     expect(text).toBe('answered {"action":"decline"}')
-    expect(outcomes).toEqual(['rejected'])
+    expect(outcomes).toEqual(['deny'])
   })
 
   it('is cancelled if nobody answers, before the call ends', async () => {

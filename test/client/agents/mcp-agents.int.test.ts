@@ -251,7 +251,7 @@ describe('the list of an MCP server', () => {
 })
 
 describe('a tool that its server drops between the offer and the call', () => {
-  it('is rejected by the server, and the next turn does not offer it', async () => {
+  it('is denied by the server, and the next turn does not offer it', async () => {
     const { agent, model, open } = agentWith([
       says(call('test__shrink', {})),
       says(call('test__weather', { city: 'Rome' })),
@@ -264,7 +264,7 @@ describe('a tool that its server drops between the offer and the call', () => {
     for await (const event of turn) if (event.type === 'call-finished') statuses.push(event.status)
     await turn.finished
     expect(model.requests[1]?.tools).toContain('test__weather')
-    expect(statuses).toEqual(['ok', 'rejected'])
+    expect(statuses).toEqual(['ok', 'denied'])
     expect(model.requests[2]?.results.at(-1)).toContain('unknown tool weather')
     await until(async () => {
       const tools = weir.agents.get('helper')?.tools ?? []

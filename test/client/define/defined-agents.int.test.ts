@@ -104,7 +104,7 @@ describe('a tool of this process', () => {
       if (event.type === 'call-finished') statuses.push(event.status)
       if (event.type === 'tool-started') statuses.push('started')
     }
-    expect(statuses).toEqual(['rejected', 'started', 'ok'])
+    expect(statuses).toEqual(['denied', 'started', 'ok'])
     expect(starts).toEqual([{ n: 4 }])
     expect(JSON.stringify(server.requests[1])).toContain('n: must be even')
   })

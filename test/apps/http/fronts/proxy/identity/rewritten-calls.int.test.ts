@@ -188,7 +188,7 @@ describe.each([
     if (isVeto) return
     expect(changed.seen).toMatchObject({ requests: 5, reply: finalText })
     expect(changed.rounds.map(({ statuses }) => statuses)).toEqual([
-      ...Array.from({ length: 4 }, () => ['rejected']),
+      ...Array.from({ length: 4 }, () => ['denied']),
       [],
     ])
   })
