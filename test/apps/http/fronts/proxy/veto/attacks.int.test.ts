@@ -162,6 +162,14 @@ const messagesStream = (...events: (Json | string)[]): Attack => ({
   isStreamed: true,
 })
 
+const geminiStream = (...events: Json[]): Attack => ({
+  path: '/v1beta/models/m:streamGenerateContent?alt=sse',
+  request: { contents: [{ role: 'user', parts: [{ text: 'go' }] }] },
+  body: streamOf(events, false),
+  isStreamed: true,
+})
+const execPart = { functionCall: { name: 'exec', args: { command: 'rm -rf /' } } }
+
 const differ: [string, Attack][] = [
   [
     'V1: a whole choice with a delta and a message',
@@ -227,6 +235,13 @@ const differ: [string, Attack][] = [
     chatStream(
       `data: {"id":"c","choices":[{"index":0,"delta":{"tool_calls":[${JSON.stringify(readCall)}],"Tool_Calls":[${JSON.stringify(execCall)}]},"finish_reason":"tool_calls"}]}\n\n`,
     ),
+  ],
+  [
+    'a chunk of Gemini with a call beside an error',
+    geminiStream({
+      candidates: [{ content: { role: 'model', parts: [execPart] }, finishReason: 'STOP' }],
+      error: { code: 500 },
+    }),
   ],
 ]
 
