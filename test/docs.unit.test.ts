@@ -50,6 +50,11 @@ describe.each([...pages, ...otherPages])('%s', (file) => {
     expect(linksIn(text).filter((link) => !leadsSomewhere(file, link))).toEqual([])
   })
 
+  it('names no end and no answer by its former word', () => {
+    const former = /`(rejected|vetoed|outcome_unknown|approved|\/approve|\/reject)`/g
+    if (file !== 'CHANGELOG.md') expect(text.match(former)).toBeNull()
+  })
+
   it('names only targets that the Makefile has', () => {
     expect(targetsIn(text).filter((target) => !makeTargets.has(target))).toEqual([])
   })

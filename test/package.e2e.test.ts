@@ -25,7 +25,7 @@ describe('the packed package', () => {
         file,
       ) &&
       (!/(\.map|\.test\.js|(?<!\.d)\.ts)$/.test(file) ||
-        /^(examples|dist\/apps\/(report|http\/console)\/page)\//.test(file)) // texts to copy or serve
+        /^(examples|dist\/apps\/(page|(report|replay|http\/console)\/page))\//.test(file)) // texts to copy or serve
     expect(project.files.filter((file) => !isMeant(file))).toEqual([])
     expect(project.files).toContain('dist/client/weir.js')
   })

@@ -54,7 +54,7 @@ const lines: Line[] = [
     'approval/0/0/0',
   ],
   ['approvals', 150, answered(1, 'allow', 'ann')],
-  ['approvals', 150, answered(1, 'reject', 'bob')],
+  ['approvals', 150, answered(1, 'deny', 'bob')],
   ['activity', 151, decided(1, 'allow', 'ann'), 'approval/0/1/0'],
   [
     'approvals',

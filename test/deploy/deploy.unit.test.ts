@@ -6,6 +6,7 @@ import { describe, expect, it } from '@jest/globals'
 import { parse } from 'yaml'
 import { guardMetricTable } from '../../apps/service/metrics/guard-metrics.ts'
 import { metricTable } from '../../apps/service/metrics/metrics.ts'
+import type { ResultStatus } from '../../shared/contract/messages.ts'
 import { stageNames } from '../../shared/contract/topology.ts'
 import { mistakesIn } from './expressions.ts'
 
@@ -29,6 +30,11 @@ const dashboard = JSON.parse(
   readFileSync(join(folder, 'grafana-dashboard.json'), 'utf8'),
 ) as Dashboard
 const targets = dashboard.panels.flatMap((panel) => panel.targets)
+
+const ends: Record<ResultStatus, true> = {
+  ...{ ok: true, error: true, denied: true, timed_out: true, skipped: true },
+  ...{ unknown: true, unseen: true },
+}
 
 /** The labels that a template names. */
 const placeholders = (text: string) =>
@@ -63,6 +69,14 @@ describe('the alert rules', () => {
         if (label !== 'value') expect([...kept, 'instance']).toContain(label)
     },
   )
+
+  it('match only ends of calls that exist', () => {
+    const matched = rules.flatMap(({ expr }) =>
+      [...expr.matchAll(/\bstatus="([^"]*)"/g)].map(([, status]) => status as string),
+    )
+    expect(matched.length).toBeGreaterThan(0)
+    expect(Object.keys(ends)).toEqual(expect.arrayContaining(matched))
+  })
 
   it('have unique names, and stages that exist', () => {
     const names = rules.map(({ alert }) => alert)

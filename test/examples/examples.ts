@@ -58,7 +58,7 @@ export const examples: Example[] = [
   },
   {
     name: 'stop-an-agent.ts',
-    printed: { out: 'cancelled\nAs you like.\n', errors: 'wait: outcome_unknown\n' },
+    printed: { out: 'cancelled\nAs you like.\n', errors: 'wait: unknown\n' },
   },
 ]
 

@@ -12,6 +12,7 @@ export function liveDriver(format: GuestFormat): Driver {
   return {
     name: `the core live, ${format}`,
     shows: (scenario) => shownIn(format, scenario),
+    leavesOut: cutByUser,
     async drive([guard], transcript, thread) {
       const conversation = guard.conversation(thread)
       for (const { before, said, turns } of stepsOf(transcript)) {
@@ -92,6 +93,14 @@ export function* stepsOf({ turns }: Transcript): Generator<Step> {
 
 function late(format: GuestFormat, transcript: Transcript): string | undefined {
   return hiddenIn(format, transcript) ?? hiddenInHistory(transcript) ?? tooLong(transcript)
+}
+
+/** A guest's turn is over when its user writes again, so its last results get no advice. */
+function cutByUser({ turns }: Transcript): string | undefined {
+  const isCut = turns
+    .slice(0, -1)
+    .some(({ responses }) => (responses.at(-1)?.calls ?? []).length > 0)
+  return isCut ? 'a live guest shows the last results of a turn with the next prompt' : undefined
 }
 
 function tooLong({ turns }: Transcript): string | undefined {

@@ -164,6 +164,8 @@ function chunkReader(): StrictReader {
       if (hasFailed) throw fault('events follow its end')
       const chunk = readChunk(data)
       if (isObject(data.error)) {
+        // The official SDK takes the parts beside an error in an event.
+        if (chunk.items.length > 0) throw fault('it has an answer beside an error')
         hasFailed = true
         return [data]
       }

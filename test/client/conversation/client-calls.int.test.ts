@@ -95,7 +95,7 @@ describe('a call of a client', () => {
     expect(sent).toMatchObject([
       { status: 'fulfilled' },
       { status: 'fulfilled' },
-      { status: 'denied', reason: { code: 'call.over' } },
+      { status: 'rejected', reason: { code: 'call.over' } },
     ])
     await turn.finished
     await conversation.sendResult(offer!, { text: 'red' })

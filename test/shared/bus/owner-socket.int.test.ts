@@ -142,7 +142,7 @@ describe('a process beside the one that writes the data folder', () => {
     const script = `
       const { openBus } = await import(${JSON.stringify(openBusFile)})
       const { readSettings } = await import(${JSON.stringify(openBusFile.replace('client/place/open-bus', 'shared/settings/settings'))})
-      const { createLog } = await import(${JSON.stringify(openBusFile.replace('client/place/open-bus', 'shared/lib/log'))})
+      const { createLog } = await import(${JSON.stringify(openBusFile.replace('client/place/open-bus', 'shared/lib/log/log'))})
       await openBus(readSettings({ dataFolder: ${JSON.stringify(root)} }, {}), createLog({ level: 'silent' }))
       setInterval(() => {}, 1000)
       console.log('it owns')`

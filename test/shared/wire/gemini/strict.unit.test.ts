@@ -134,6 +134,12 @@ describe('an answer that two clients could read differently', () => {
   })
 })
 
+it('shows no part that stands beside an error', () => {
+  const reader = geminiStrict.stream()
+  const parts = [call('rm', {})]
+  expect(() => reader.read(chunk(parts, 'STOP', { error: { code: 500 } }))).toThrow(StrictFault)
+})
+
 describe('the stream of a client', () => {
   it('is one answer for all attempts', () => {
     const client = geminiStrict.client('m')

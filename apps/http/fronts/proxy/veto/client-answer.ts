@@ -3,6 +3,8 @@
 //     takes a broken answer for a whole one.
 // CLIENT-ANSWER-2. While a stream waits, the client gets events without content, so it does not give
 //     the connection up.
+// CLIENT-ANSWER-3. A printed answer has the content type of its print. In the charset of an upstream a
+//     client could read another answer in the same bytes.
 
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
@@ -76,7 +78,8 @@ export function clientAnswer(
     begin(headers) {
       if (hasBegun) return
       hasBegun = true
-      outgoing.writeHead(200, [...without('content-length', headers), 'trailer', attemptsHeader])
+      const list = typed(headers, 'text/event-stream; charset=utf-8')
+      outgoing.writeHead(200, [...without('content-length', list), 'trailer', attemptsHeader])
       outgoing.flushHeaders()
       pinging = setInterval(() => {
         if (!isFull) outgoing.write(api.strict.ping)
@@ -87,7 +90,10 @@ export function clientAnswer(
       if (events.length > 0) await send(printedEvents(api.stream, events))
     },
     end,
-    whole: (status, headers, body) => sendWhole(status, headers, Buffer.from(JSON.stringify(body))),
+    whole(status, headers, body) {
+      const list = typed(headers, 'application/json; charset=utf-8')
+      sendWhole(status, list, Buffer.from(JSON.stringify(body)))
+    },
     error: sendWhole,
     fail(error, attempts) {
       if (!hasBegun) throw error
@@ -99,6 +105,11 @@ export function clientAnswer(
 }
 
 export const attemptsHeader = 'x-weir-attempts'
+
+/** Keeps CLIENT-ANSWER-3. */
+function typed(raw: readonly string[], type: string): string[] {
+  return [...without('content-type', raw), 'content-type', type]
+}
 
 function without(name: string, raw: readonly string[]): string[] {
   return raw.filter((_, at) => raw[at - (at % 2)]?.toLowerCase() !== name)

@@ -162,6 +162,14 @@ const messagesStream = (...events: (Json | string)[]): Attack => ({
   isStreamed: true,
 })
 
+const geminiStream = (...events: Json[]): Attack => ({
+  path: '/v1beta/models/m:streamGenerateContent?alt=sse',
+  request: { contents: [{ role: 'user', parts: [{ text: 'go' }] }] },
+  body: streamOf(events, false),
+  isStreamed: true,
+})
+const execPart = { functionCall: { name: 'exec', args: { command: 'rm -rf /' } } }
+
 const differ: [string, Attack][] = [
   [
     'V1: a whole choice with a delta and a message',
@@ -228,6 +236,13 @@ const differ: [string, Attack][] = [
       `data: {"id":"c","choices":[{"index":0,"delta":{"tool_calls":[${JSON.stringify(readCall)}],"Tool_Calls":[${JSON.stringify(execCall)}]},"finish_reason":"tool_calls"}]}\n\n`,
     ),
   ],
+  [
+    'a chunk of Gemini with a call beside an error',
+    geminiStream({
+      candidates: [{ content: { role: 'model', parts: [execPart] }, finishReason: 'STOP' }],
+      error: { code: 500 },
+    }),
+  ],
 ]
 
 /** Attacks whose printed answer is harmless, so the client gets one. */
@@ -267,6 +282,31 @@ describe('a hostile model server before the veto', () => {
     const answer = await (await attacked(attack)).text()
     expect(answer).toContain('Weir cannot judge the answer of the upstream')
     expect(answer).not.toMatch(/rm -rf|"name":"(exec|ex)"/)
+  })
+
+  it.each([false, true])('names the charset of its print: streamed %s', async (isStreamed) => {
+    // In UTF-7 this text ends before the comma, and a call follows.
+    const content = 'Hi.+ACI-,+ACI-tool+AF8-calls+ACI-:[],+ACI-x+ACI-:+ACI-'
+    const message = { role: 'assistant', content }
+    const choice = { index: 0, finish_reason: 'stop' }
+    const whole = chatOf([{ ...choice, message }])
+    const events = streamOf([chunkOf([{ ...choice, delta: message }]), 'data: [DONE]\n\n'], false)
+    const type = isStreamed ? 'text/event-stream' : 'application/json'
+    proxy = await proxied(
+      scriptedGuard({ after: verdictsOn }),
+      (_, outgoing) => {
+        outgoing.writeHead(200, { 'content-type': `${type}; charset=utf-7` })
+        outgoing.end(isStreamed ? events : whole)
+      },
+      '',
+      { coversSubscriptions: true },
+    )
+    const answer = await fetch(`${proxy.url}/v1/chat/completions`, {
+      method: 'POST',
+      body: JSON.stringify({ ...chatRequest, stream: isStreamed }),
+    })
+    expect(answer.headers.get('content-type')).toBe(`${type}; charset=utf-8`)
+    expect(await answer.text()).toContain('Hi.')
   })
 
   it.each(printedAway)('gets no line of its own past it: %s', async (_, attack) => {
