@@ -47,7 +47,7 @@ it.each(programs)(
 
 it('guard-with-guards.ts refuses a removal by its own guard, and exits', async () => {
   expect(await run('guard-with-guards.ts')).toEqual({
-    out: expect.stringMatching(/^refuse: .*Nothing is removed here\./s),
+    out: expect.stringMatching(/^deny: .*Nothing is removed here\./s),
     errors: '',
     exit: 0,
   })
