@@ -12,7 +12,7 @@ export function liveDriver(format: GuestFormat): Driver {
   return {
     name: `the core live, ${format}`,
     shows: (scenario) => shownIn(format, scenario),
-    leavesOut: cutByUser,
+    loses: lastOfCutTurns,
     async drive([guard], transcript, thread) {
       const conversation = guard.conversation(thread)
       for (const { before, said, turns } of stepsOf(transcript)) {
@@ -95,12 +95,18 @@ function late(format: GuestFormat, transcript: Transcript): string | undefined {
   return hiddenIn(format, transcript) ?? hiddenInHistory(transcript) ?? tooLong(transcript)
 }
 
-/** A guest's turn is over when its user writes again, so its last results get no advice. */
-function cutByUser({ turns }: Transcript): string | undefined {
-  const isCut = turns
-    .slice(0, -1)
-    .some(({ responses }) => (responses.at(-1)?.calls ?? []).length > 0)
-  return isCut ? 'a live guest shows the last results of a turn with the next prompt' : undefined
+/**
+ * The last calls of turns whose user wrote before an answer. A front reports results of the open turn
+ * only, so these count as unseen although the next prompt shows them: a fault, kept here until mended.
+ */
+function lastOfCutTurns({ turns }: Transcript): ReadonlySet<number> {
+  const cut = new Set<number>()
+  let at = 0
+  for (const { responses } of turns.slice(0, -1)) {
+    for (const { calls } of responses) at += Math.max(1, calls.length)
+    if ((responses.at(-1)?.calls.length ?? 0) > 0) cut.add(at)
+  }
+  return cut
 }
 
 function tooLong({ turns }: Transcript): string | undefined {
