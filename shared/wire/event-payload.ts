@@ -2,8 +2,7 @@
 
 import { isObject } from '../lib/json/json-object.ts'
 import { type ExactValues, exactValues, parseJson } from './exact-json.ts'
-
-type Json = Record<string, unknown>
+import type { Json } from './format.ts'
 
 /**
  * `object`: an event of the provider's protocol, or an error. `exact` gives its values as the

@@ -6,13 +6,14 @@ import type { Agent } from '../agents/agents.ts'
 import type { AcceptedOptions } from '../agents/file/source.ts'
 import type { PartEvent } from '../contract/messages.ts'
 import type { UnjudgedKind } from '../contract/unjudged-kinds.ts'
+import type { Json } from '../transcript/json-fields.ts'
 import type { Piece, ReadExchange, ToRead } from '../transcript/transcript.ts'
 import type { SentEvent } from './event-stream.ts'
 import type { Failed, Finished, ModelAnswer, ProviderRequest } from './exchange.ts'
 import type { Secret } from './faults/short-reason.ts'
 import type { StrictFormat } from './strict/strict.ts'
 
-export type Json = Record<string, unknown>
+export type { Json }
 
 export type WireFormat<Name extends string = string> = {
   name: Name

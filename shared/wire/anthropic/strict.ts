@@ -6,9 +6,7 @@ import { limits } from '../../contract/limits.ts'
 import { boundedJson } from '../../lib/json/bounded-json.ts'
 import { isObject } from '../../lib/json/json-object.ts'
 import { finishWord } from '../../transcript/finish-reasons.ts'
-import { stopOfWord } from '../answer-stop.ts'
 import type { AnswerItem } from '../exchange.ts'
-import { noUsage } from '../exchange.ts'
 import type { Json } from '../format.ts'
 import { checkNoCall } from '../strict/call-like.ts'
 import {
@@ -19,7 +17,7 @@ import {
   type StrictAnswer,
   type StrictFormat,
   type StrictReader,
-  shownOf,
+  strictAnswer,
 } from '../strict/strict.ts'
 import { usageIn, usageSum } from '../strict/usage-sum.ts'
 import { blockEvents, blockOf } from './answer.ts'
@@ -66,11 +64,9 @@ function wholeMessage(body: Json): StrictAnswer {
 }
 
 function answerOf(vendor: Json, items: AnswerItem[], rawUsage: Json | undefined): StrictAnswer {
-  const finish = finishWord(vendor.stop_reason)
-  const usage = { ...noUsage, ...(rawUsage && messagesUsage(rawUsage)) }
-  const [id, model] = [vendor.id, vendor.model].map((value) => `${value ?? ''}`) as [string, string]
-  const stop = stopOfWord(finish)
-  return { id, model, items, stop, finish, usage, vendor, rawUsage, shown: shownOf(items) }
+  const { id, model, stop_reason: reason } = vendor
+  const own = { vendor, rawUsage, usageOf: messagesUsage }
+  return strictAnswer({ id, model, items, finish: finishWord(reason), ...own })
 }
 
 /** A block in progress. `pieces`: the text of its deltas. */

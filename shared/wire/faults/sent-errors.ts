@@ -2,10 +2,9 @@
 
 import { isObject } from '../../lib/json/json-object.ts'
 import type { Failed } from '../exchange.ts'
+import type { Json } from '../format.ts'
 import { hasMeaning } from './fault-table.ts'
 import { isRefusal, reportedError } from './provider-errors.ts'
-
-type Json = Record<string, unknown>
 
 /** The error in a chunk or in one of its choices; undefined: none. */
 export function errorIn(

@@ -1,7 +1,7 @@
 // The errors of Google's APIs: `{ error: { code, message, status, details } }`, or a list with one.
 
 import { isObject } from '../../lib/json/json-object.ts'
-import type { Json } from './members.ts'
+import type { Json } from '../format.ts'
 
 /** `words`: the types and codes of an error. `statement`: its message; empty: none. */
 export function geminiError(body: unknown): { words: unknown[]; statement: string } {

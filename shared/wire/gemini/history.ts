@@ -23,7 +23,8 @@ import {
   responseWith,
   type ToRead,
 } from '../../transcript/transcript.ts'
-import { type Json, member, objectIn, objectsIn } from './members.ts'
+import type { Json } from '../format.ts'
+import { member, objectIn, objectsIn } from './members.ts'
 import { parametersOf } from './schema.ts'
 import { geminiUsage } from './usage.ts'
 

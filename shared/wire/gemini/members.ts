@@ -2,8 +2,7 @@
 // `function_call`: its SDKs send the first, many programs the second.
 
 import { isObject } from '../../lib/json/json-object.ts'
-
-export type Json = Record<string, unknown>
+import type { Json } from '../format.ts'
 
 /** The name in the spelling that the object has: `name` itself if it has none. */
 export function spelling(holder: Json, name: string): string {

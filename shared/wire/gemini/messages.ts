@@ -10,6 +10,7 @@
 
 import type { Content, HistoryEntry, ReasoningRefusal } from '../../contract/messages.ts'
 import type { Contents } from '../exchange.ts'
+import type { Json } from '../format.ts'
 import { type SentContent, sentContents } from '../request/contents.ts'
 import {
   type CallIds,
@@ -18,7 +19,6 @@ import {
   usableName,
   utterances,
 } from '../request/utterances.ts'
-import type { Json } from './members.ts'
 import { sentParts } from './signed-parts.ts'
 
 /** A content of the conversation. */

@@ -4,8 +4,8 @@
 import type { Agent } from '../../agents/agents.ts'
 import type { Declaration } from '../../contract/messages.ts'
 import type { ProviderRequest } from '../exchange.ts'
+import type { Json } from '../format.ts'
 import { parsedSchema } from '../request/parsed-schema.ts'
-import type { Json } from './members.ts'
 import { geminiContents } from './messages.ts'
 
 /** Throws if a tool's schema is not JSON, in an unchecked agent. */

@@ -3,7 +3,8 @@
 
 import { isObject } from '../../lib/json/json-object.ts'
 import { jsonSchemaOf } from '../../transcript/json-schema.ts'
-import { type Json, member } from './members.ts'
+import type { Json } from '../format.ts'
+import { member } from './members.ts'
 
 /** Undefined: the function states no parameters. */
 export function parametersOf(declaration: Json): unknown {

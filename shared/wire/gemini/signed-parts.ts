@@ -10,7 +10,7 @@
 import { limits } from '../../contract/limits.ts'
 import type { ReasoningRefusal } from '../../contract/messages.ts'
 import { isObject } from '../../lib/json/json-object.ts'
-import type { Json } from './members.ts'
+import type { Json } from '../format.ts'
 
 /** `text`: its length. `call`: its ordinal. `thought`: the text of a signed thought. */
 type SignedPart = ({ text: number } | { call: number } | { thought: string }) & {

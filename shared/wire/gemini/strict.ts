@@ -6,7 +6,7 @@
 import { isObject } from '../../lib/json/json-object.ts'
 import { finishWord, meaningOf } from '../../transcript/finish-reasons.ts'
 import { stopOfWord } from '../answer-stop.ts'
-import { type AnswerItem, noUsage } from '../exchange.ts'
+import type { AnswerItem } from '../exchange.ts'
 import type { Json } from '../format.ts'
 import { checkNoCall } from '../strict/call-like.ts'
 import {
@@ -16,7 +16,7 @@ import {
   type StrictAnswer,
   type StrictFormat,
   type StrictReader,
-  shownOf,
+  strictAnswer,
 } from '../strict/strict.ts'
 import { usageIn, usageSum } from '../strict/usage-sum.ts'
 import { partOf } from './answer.ts'
@@ -139,17 +139,16 @@ function answerOf(chunks: readonly Chunk[], held: readonly Chunk[] = chunks): St
   )
   const first = chunks[0]?.body ?? {}
   const hasCalls = items.some(({ kind }) => kind === 'call')
-  return {
-    id: `${first.responseId ?? ''}`,
-    model: `${first.modelVersion ?? ''}`,
+  return strictAnswer({
+    id: first.responseId,
+    model: first.modelVersion,
     items,
     stop: hasCalls && meaningOf(finish) === 'end' ? 'calls' : stopOfWord(finish),
     finish,
-    usage: rawUsage === undefined ? noUsage : geminiUsage(rawUsage),
     vendor: { chunks: held },
     rawUsage,
-    shown: shownOf(items),
-  }
+    usageOf: geminiUsage,
+  })
 }
 
 function chunkReader(): StrictReader {

@@ -1,8 +1,9 @@
 // Gemini's token counts in our terms.
 
 import type { Usage } from '../../contract/messages.ts'
+import type { Json } from '../format.ts'
 import { countOf, isUnreadable, noTokens } from '../token-count.ts'
-import { type Json, member } from './members.ts'
+import { member } from './members.ts'
 
 const fields = [
   'promptTokenCount',

@@ -12,8 +12,7 @@ import type { PartEvent } from '../../contract/messages.ts'
 import { jsonFault } from '../../lib/json/json-fault.ts'
 import { isObject } from '../../lib/json/json-object.ts'
 import type { ExactValues, Path } from '../exact-json.ts'
-
-type Json = Record<string, unknown>
+import type { Json } from '../format.ts'
 
 /**
  * `exact`: values of the chunk. `path` leads to the message in it. `model`: the author of the data

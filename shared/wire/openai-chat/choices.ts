@@ -9,9 +9,8 @@ import { eventWeight } from '../../contract/call/part-weight.ts'
 import type { PartEvent } from '../../contract/messages.ts'
 import { isObject } from '../../lib/json/json-object.ts'
 import { finishWord } from '../../transcript/finish-reasons.ts'
+import type { Json } from '../format.ts'
 import { callPieces, type SentMessage } from './calls.ts'
-
-type Json = Record<string, unknown>
 
 /** A choice in a chunk. `place`: its index, or its position in the list. `path` leads to it. */
 export type SentChoice = { choice: Json; place: number; path: (string | number)[] }

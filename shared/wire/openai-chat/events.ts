@@ -21,6 +21,7 @@ import type { Failed } from '../exchange.ts'
 import { brokenStream } from '../faults/provider-errors.ts'
 import { errorIn, faultOf } from '../faults/sent-errors.ts'
 import { type Secret, shortReason } from '../faults/short-reason.ts'
+import type { Json } from '../format.ts'
 import { newIndex, partEvent } from '../part-events.ts'
 import { metadataEvents } from '../response-metadata.ts'
 import { type Awaited, awaitedAfter, callPieces, mayHaveCalls } from './calls.ts'
@@ -33,8 +34,6 @@ import {
   returnedDetails,
 } from './reasoning-details.ts'
 import { usageIn, usageOf } from './usage.ts'
-
-type Json = Record<string, unknown>
 
 /** One response in progress; `readChunk` changes it in place. */
 export type ChatStream = {

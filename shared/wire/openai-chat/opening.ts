@@ -6,8 +6,7 @@
 
 import { isObject } from '../../lib/json/json-object.ts'
 import { finishWord } from '../../transcript/finish-reasons.ts'
-
-type Json = Record<string, unknown>
+import type { Json } from '../format.ts'
 
 /**
  * The id of the first chunk with a role, whether chunks without a role followed, and whether

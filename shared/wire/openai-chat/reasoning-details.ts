@@ -12,8 +12,7 @@
 import { limits } from '../../contract/limits.ts'
 import { jsonFault } from '../../lib/json/json-fault.ts'
 import { isObject } from '../../lib/json/json-object.ts'
-
-type Json = Record<string, unknown>
+import type { Json } from '../format.ts'
 
 /**
  * The blocks so far; `addDetails` changes them in place. `bytes`: their size. `isSpoilt`: nothing

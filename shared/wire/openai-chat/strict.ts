@@ -6,8 +6,7 @@
 import { isObject } from '../../lib/json/json-object.ts'
 import { finishWord } from '../../transcript/finish-reasons.ts'
 import { freeTextArguments } from '../../transcript/transcript.ts'
-import { stopOfWord } from '../answer-stop.ts'
-import { type AnswerCall, type AnswerItem, callsOfAnswer, noUsage } from '../exchange.ts'
+import { type AnswerCall, type AnswerItem, callsOfAnswer } from '../exchange.ts'
 import type { Json } from '../format.ts'
 import { listIn, textIn } from '../request/content.ts'
 import { checkNoCall, couldBeCall, isEmptyCall } from '../strict/call-like.ts'
@@ -19,7 +18,7 @@ import {
   type StrictAnswer,
   type StrictFormat,
   type StrictReader,
-  shownOf,
+  strictAnswer,
 } from '../strict/strict.ts'
 import { usageIn, usageSum } from '../strict/usage-sum.ts'
 import { argumentsIn, entryOf, isOlder, olderCall } from './answer.ts'
@@ -204,10 +203,8 @@ function answerOf(
     ...(text === '' ? [] : [{ kind: 'text' as const, text }]),
     ...calls.map(callOf),
   ]
-  const usage = rawUsage === undefined ? noUsage : usageOf(rawUsage)
-  const [id, model] = [vendor.id, vendor.model].map((value) => `${value ?? ''}`) as [string, string]
-  const stop = stopOfWord(finish)
-  return { id, model, items, stop, finish, usage, vendor, rawUsage, shown: shownOf(items) }
+  const { id, model } = vendor
+  return strictAnswer({ id, model, items, finish, vendor, rawUsage, usageOf })
 }
 
 function wholeCompletion(body: Json): StrictAnswer {

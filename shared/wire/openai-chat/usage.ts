@@ -2,9 +2,8 @@
 
 import type { Usage } from '../../contract/messages.ts'
 import { isObject } from '../../lib/json/json-object.ts'
+import type { Json } from '../format.ts'
 import { countOf, isUnreadable, noTokens } from '../token-count.ts'
-
-type Json = Record<string, unknown>
 
 /**
  * The usage in a chunk, in any of its places; undefined: none. Counts are cumulative, so the newest

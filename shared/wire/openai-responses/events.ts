@@ -22,6 +22,7 @@ import type { Failed } from '../exchange.ts'
 import { brokenStream } from '../faults/provider-errors.ts'
 import { errorIn, faultOf } from '../faults/sent-errors.ts'
 import { shortReason } from '../faults/short-reason.ts'
+import type { Json } from '../format.ts'
 import { newIndex, partEvent, textEvents } from '../part-events.ts'
 import { metadataEvents } from '../response-metadata.ts'
 import { addArguments, allArguments, argumentText, closeCall, endItem, type Item } from './items.ts'
@@ -41,8 +42,6 @@ import {
 } from './stream.ts'
 import { addPiece, endPart } from './texts.ts'
 import { responsesUsage } from './usage.ts'
-
-type Json = Record<string, unknown>
 
 /** `name`: the `event:` line, used only if the data has no type. */
 export function readResponseEvent(

@@ -19,6 +19,7 @@ import type { Content, HistoryEntry, ReasoningRefusal } from '../../contract/mes
 import { isObject } from '../../lib/json/json-object.ts'
 import { plainJson } from '../../lib/json/same-json.ts'
 import type { Contents } from '../exchange.ts'
+import type { Json } from '../format.ts'
 import { dataUrl, type SentContent, sentContents } from '../request/contents.ts'
 import {
   type CallIds,
@@ -120,7 +121,6 @@ function placedItems(text: string, own: Json[], hasReasoning: boolean): Placed[]
   return [...items, messageOf(0, text, others.length === 0 ? only : undefined)]
 }
 
-type Json = Record<string, unknown>
 type Phase = { phase: string; chars: number; calls: number }
 
 function isPhase(block: Json): block is Json & Phase {

@@ -5,10 +5,9 @@ import type { PartEvent } from '../../contract/messages.ts'
 import { isObject } from '../../lib/json/json-object.ts'
 import { plainJson, sameJson } from '../../lib/json/same-json.ts'
 import type { ExactValues, Path } from '../exact-json.ts'
+import type { Json } from '../format.ts'
 import { partEvent, textEvents } from '../part-events.ts'
 import { endText, newText, type StreamedText } from './texts.ts'
-
-type Json = Record<string, unknown>
 
 /** `other`: provider-run or unknown. */
 export type Item = {

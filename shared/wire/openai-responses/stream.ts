@@ -7,10 +7,9 @@ import type { PartEvent, Usage } from '../../contract/messages.ts'
 import type { ExactValues, Path } from '../exact-json.ts'
 import type { Failed } from '../exchange.ts'
 import type { Secret } from '../faults/short-reason.ts'
+import type { Json } from '../format.ts'
 import { newIndex } from '../part-events.ts'
 import { argumentText, beginItem, endItem, type Item, idsOf, itemOf } from './items.ts'
-
-type Json = Record<string, unknown>
 
 /** The functions here and in events.ts change it in place. */
 export type ResponseStream = {

@@ -8,7 +8,7 @@ import { limits } from '../../contract/limits.ts'
 import { isObject } from '../../lib/json/json-object.ts'
 import { freeTextArguments } from '../../transcript/transcript.ts'
 import { stopOfWord } from '../answer-stop.ts'
-import { type AnswerItem, callsOfAnswer, noUsage } from '../exchange.ts'
+import { type AnswerItem, callsOfAnswer } from '../exchange.ts'
 import type { Json } from '../format.ts'
 import { listIn } from '../request/content.ts'
 import { checkNoCall } from '../strict/call-like.ts'
@@ -20,7 +20,7 @@ import {
   type StrictAnswer,
   type StrictFormat,
   type StrictReader,
-  shownOf,
+  strictAnswer,
 } from '../strict/strict.ts'
 import { usageIn, usageSum } from '../strict/usage-sum.ts'
 import { itemEvents, itemOf, messageItem } from './answer.ts'
@@ -122,9 +122,9 @@ function answerOf(vendor: Json, items: AnswerItem[]): StrictAnswer {
   const reason = isObject(details) && typeof details.reason === 'string' ? details.reason : ''
   const finish = status === 'incomplete' ? reason || 'max_output_tokens' : ''
   const stop = finish === '' ? 'end' : stopOfWord(finish)
-  const usage = rawUsage === undefined ? noUsage : responsesUsage(rawUsage)
-  const [id, model] = [vendor.id, vendor.model].map((value) => `${value ?? ''}`) as [string, string]
-  return { id, model, items, stop, finish, usage, vendor, rawUsage, shown: shownOf(items) }
+  const { id, model } = vendor
+  const own = { vendor, rawUsage, usageOf: responsesUsage }
+  return strictAnswer({ id, model, items, stop, finish, ...own })
 }
 
 /** Members of a response beside its output. Those that repeat the request have free names. */

@@ -6,15 +6,50 @@
 //     from its value, and not from its pieces.
 // STRICT-3. Before the first call of an answer, its events go out at once. From then on all is held.
 
-import type { ModelAnswer } from '../exchange.ts'
-
-type Json = Record<string, unknown>
+import type { Stop, Usage } from '../../contract/messages.ts'
+import type { Json } from '../../transcript/json-fields.ts'
+import { stopOfWord } from '../answer-stop.ts'
+import { type ModelAnswer, noUsage } from '../exchange.ts'
 
 /** `vendor`: the members of the answer beside its items. `shown`: the items before the first call. */
 export type StrictAnswer = ModelAnswer & {
   vendor: Json
   rawUsage: Json | undefined
   shown: number
+}
+
+/**
+ * The answer with these values. `id` and `model`: as the vendor sent them. `usageOf`: reads its
+ * counts. `stop`: default that of `finish`.
+ */
+export function strictAnswer({
+  id,
+  model,
+  items,
+  finish,
+  stop = stopOfWord(finish),
+  vendor,
+  rawUsage,
+  usageOf,
+}: StrictParts): StrictAnswer {
+  return {
+    id: `${id ?? ''}`,
+    model: `${model ?? ''}`,
+    items,
+    stop,
+    finish,
+    usage: rawUsage === undefined ? noUsage : { ...noUsage, ...usageOf(rawUsage) },
+    vendor,
+    rawUsage,
+    shown: shownOf(items),
+  }
+}
+
+type StrictParts = Pick<StrictAnswer, 'items' | 'finish' | 'vendor' | 'rawUsage'> & {
+  id: unknown
+  model: unknown
+  stop?: Stop
+  usageOf(counted: Json): Partial<Usage>
 }
 
 export type StrictFormat = {
@@ -73,7 +108,7 @@ export function fault(reason: string): StrictFault {
 }
 
 /** The number of items before the first call. */
-export function shownOf(items: ModelAnswer['items']): number {
+function shownOf(items: ModelAnswer['items']): number {
   const call = items.findIndex(({ kind }) => kind === 'call')
   return call < 0 ? items.length : call
 }

@@ -11,8 +11,7 @@
 
 import type { ReasoningRefusal } from '../../../contract/messages.ts'
 import { isObject } from '../../../lib/json/json-object.ts'
-
-type Json = Record<string, unknown>
+import type { Json } from '../../format.ts'
 
 /** The model whose reasoning may go back, and the refusal that the request answers. */
 export type ReturnedReasoning = { model: string; refused: ReasoningRefusal }
