@@ -6,6 +6,7 @@ import { contentText, listIn, textIn, toolChoice } from '../request/content.ts'
 import { responseEvents, writeResponse } from './answer.ts'
 import { responseReader } from './reading.ts'
 import { responsesStrict } from './strict.ts'
+import { toolName } from './tool-name.ts'
 
 const request: RequestFormat = {
   title: 'Responses',
@@ -19,8 +20,10 @@ const request: RequestFormat = {
   outputLimits: ({ max_output_tokens }) => [max_output_tokens],
   answers: () => 1,
   hasTools: ({ tools }) => listIn(tools).some(isOfClient),
-  calls: ({ type, call_id: id, name }) =>
-    type === 'function_call' || type === 'custom_tool_call' ? [[`${id ?? ''}`, name]] : [],
+  calls: (item) =>
+    item.type === 'function_call' || item.type === 'custom_tool_call'
+      ? [[`${item.call_id ?? ''}`, toolName(item)]]
+      : [],
   isOfModel: ({ type, role }) =>
     role === 'assistant' || /^(reasoning|function_call|custom_tool_call)$/.test(String(type)),
   userText: ({ type = 'message', role, content }) =>
