@@ -38,10 +38,7 @@ export function turn<T>(all: readonly T[], n: number): readonly T[] {
   return process.env.WEIR_TEST_PARITY === 'all' ? all : [all[n % all.length] as T]
 }
 
-function expectedOf(
-  { shows, endsAt }: Driver,
-  scenario: Scenario,
-): IntervenedAt[] {
+function expectedOf({ shows, endsAt }: Driver, scenario: Scenario): IntervenedAt[] {
   const shown = shows?.(scenario) ?? scenario
   const all = allJudged({ ...shown, id: `guest:${shown.id}` }) // its answers alone prove a wait
   const end = all.findIndex(({ action }) => action === endsAt)

@@ -226,10 +226,7 @@ function roundsOf({ responses }: TranscriptTurn, keys: readonly string[]): Histo
   })
 }
 
-function formerOf(
-  turns: readonly TranscriptTurn[],
-  request: GuestRequest,
-): GuestHistory['former'] {
+function formerOf(turns: readonly TranscriptTurn[], request: GuestRequest): GuestHistory['former'] {
   const former = turns.at(-2)
   const last = former?.responses.at(-1)
   const isCut = last !== undefined && last.calls.length > 0 && turns.at(-1)?.responses.length === 0
