@@ -227,11 +227,7 @@ export function createFront(options: FrontOptions): Front {
   }
 
   return {
-    async beforeModel(
-      turn,
-      { rounds, hiddenKeys = [], prompt = '', former },
-      { waitMs, signal },
-    ) {
+    async beforeModel(turn, { rounds, hiddenKeys = [], prompt = '', former }, { waitMs, signal }) {
       const { inbox, policy } = await begin(turn)
       try {
         const request = randomId()
