@@ -1,11 +1,12 @@
 // Anthropic's Messages.
 
 import { isObject } from '../../lib/json/json-object.ts'
+import { answerReader } from '../answer-reader.ts'
 import type { BodyEdit, Json, RequestFormat, TranscriptFormat, WireFormat } from '../format.ts'
 import { contentText, listIn, textIn, toolChoice } from '../request/content.ts'
 import { messageEvents, writeMessage } from './answer.ts'
+import { messageAnswers } from './events.ts'
 import { answerOfMessages, isToolOfClient, piecesOfMessage, readAnthropic } from './history.ts'
-import { messageReader } from './reading.ts'
 import { messagesStrict } from './strict.ts'
 
 const request: RequestFormat = {
@@ -58,7 +59,7 @@ export const anthropic = {
   transcript: anthropicMessages,
   request,
   answer: {
-    reader: messageReader,
+    reader: answerReader(messageAnswers),
     write: writeMessage,
     usage: 'usage',
     messages: (body) => [body],

@@ -1,11 +1,12 @@
 // OpenAI's Chat Completions, also of compatible servers.
 
 import { isObject } from '../../lib/json/json-object.ts'
+import { answerReader } from '../answer-reader.ts'
 import type { BodyEdit, CallWords, Json, RequestFormat, WireFormat } from '../format.ts'
 import { answerOfOpenai, openaiFile, readOpenai } from '../openai/history.ts'
 import { contentText, listIn, textIn, toolChoice } from '../request/content.ts'
 import { chatEvents, writeCompletion } from './answer.ts'
-import { chatReader } from './reading.ts'
+import { chatAnswers } from './events.ts'
 import { chatStrict } from './strict.ts'
 
 const request: RequestFormat = {
@@ -51,7 +52,12 @@ export const openaiChat = {
     file: openaiFile,
   },
   request,
-  answer: { reader: chatReader, write: writeCompletion, usage: 'usage', messages: messagesIn },
+  answer: {
+    reader: answerReader(chatAnswers),
+    write: writeCompletion,
+    usage: 'usage',
+    messages: messagesIn,
+  },
   stream: { isNamed: false, events: chatEvents },
   strict: chatStrict,
 } satisfies WireFormat<'openai-chat'>

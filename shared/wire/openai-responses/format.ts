@@ -1,10 +1,11 @@
 // OpenAI's Responses.
 
+import { answerReader } from '../answer-reader.ts'
 import type { BodyEdit, Json, RequestFormat, TranscriptFormat, WireFormat } from '../format.ts'
 import { answerOfOpenai, openaiFile, readOpenai } from '../openai/history.ts'
 import { contentText, listIn, textIn, toolChoice } from '../request/content.ts'
 import { responseEvents, writeResponse } from './answer.ts'
-import { responseReader } from './reading.ts'
+import { responseAnswers } from './events.ts'
 import { responsesStrict } from './strict.ts'
 
 const request: RequestFormat = {
@@ -59,7 +60,7 @@ export const openaiResponses = {
   transcript: openaiItems,
   request,
   answer: {
-    reader: responseReader,
+    reader: answerReader(responseAnswers),
     write: writeResponse,
     usage: 'usage',
     messages: ({ output }) => listIn(output),

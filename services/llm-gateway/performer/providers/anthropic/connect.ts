@@ -8,7 +8,8 @@
 import Anthropic, { APIError } from '@anthropic-ai/sdk'
 import type { Agent } from '../../../../../shared/agents/agents.ts'
 import { secretsOfModel } from '../../../../../shared/agents/secrets.ts'
-import { messageReader } from '../../../../../shared/wire/anthropic/reading.ts'
+import { answerReader } from '../../../../../shared/wire/answer-reader.ts'
+import { messageAnswers } from '../../../../../shared/wire/anthropic/events.ts'
 import { messageRequest } from '../../../../../shared/wire/anthropic/request.ts'
 import { streamedAnswer } from '../../../../../shared/wire/streamed-answer.ts'
 import { httpFetch } from '../../wire/http-fetch.ts'
@@ -39,7 +40,7 @@ export function connectAnthropic(
     stream: (request, signal, onBytes) =>
       streamedAnswer(
         {
-          reader: messageReader({
+          reader: answerReader(messageAnswers)({
             secret: secretsOfModel(agent.model),
             outputTokensMax: agent.model.maxOutputTokens,
           }),

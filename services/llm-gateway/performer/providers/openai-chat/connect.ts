@@ -7,7 +7,8 @@
 
 import type { Agent } from '../../../../../shared/agents/agents.ts'
 import { secretsOfModel } from '../../../../../shared/agents/secrets.ts'
-import { chatReader } from '../../../../../shared/wire/openai-chat/reading.ts'
+import { answerReader } from '../../../../../shared/wire/answer-reader.ts'
+import { chatAnswers } from '../../../../../shared/wire/openai-chat/events.ts'
 import { chatRequest } from '../../../../../shared/wire/openai-chat/request/request.ts'
 import { streamedAnswer } from '../../../../../shared/wire/streamed-answer.ts'
 import { httpFetch } from '../../wire/http-fetch.ts'
@@ -29,7 +30,7 @@ export function connectOpenaiChat(
     stream: (request, signal, onBytes) =>
       streamedAnswer(
         {
-          reader: chatReader({
+          reader: answerReader(chatAnswers)({
             secret: secretsOfModel(agent.model),
             model: agent.model.name,
             outputTokensMax: agent.model.maxOutputTokens,

@@ -6,7 +6,8 @@
 
 import type { Agent } from '../../../../../shared/agents/agents.ts'
 import { secretsOfModel } from '../../../../../shared/agents/secrets.ts'
-import { responseReader } from '../../../../../shared/wire/openai-responses/reading.ts'
+import { answerReader } from '../../../../../shared/wire/answer-reader.ts'
+import { responseAnswers } from '../../../../../shared/wire/openai-responses/events.ts'
 import { responsesRequest } from '../../../../../shared/wire/openai-responses/request.ts'
 import { streamedAnswer } from '../../../../../shared/wire/streamed-answer.ts'
 import { httpFetch } from '../../wire/http-fetch.ts'
@@ -28,7 +29,7 @@ export function connectOpenaiResponses(
     stream: (request, signal, onBytes) =>
       streamedAnswer(
         {
-          reader: responseReader({
+          reader: answerReader(responseAnswers)({
             secret: secretsOfModel(agent.model),
             model: agent.model.name,
             outputTokensMax: agent.model.maxOutputTokens,
