@@ -13,7 +13,6 @@ import type {
   WireFormat,
 } from '../format.ts'
 import { geminiChunks, writeResponse } from './answer.ts'
-import { geminiError } from './errors.ts'
 import { geminiAnswers } from './events.ts'
 import { answerOfGemini, piecesOfContent, readGemini } from './history.ts'
 import { member, objectIn, objectsIn, spelling } from './members.ts'
@@ -50,6 +49,7 @@ const request: RequestFormat = {
     ],
     withoutCalls,
   },
+  write: geminiRequest,
 }
 
 function declaresFunctions(body: Json): boolean {
@@ -96,8 +96,6 @@ const agent: AgentFormat = {
   },
   target: (model) => targetOf(model, ':streamGenerateContent?alt=sse'),
   check: (model) => targetOf(model, ''),
-  write: geminiRequest,
-  error: geminiError,
   recording: {
     hasNamedEvents: false,
     isWhole: ({ candidates, promptFeedback }) =>

@@ -2,11 +2,20 @@
 
 import { isObject } from '../../lib/json/json-object.ts'
 import { answerReader } from '../answer-reader.ts'
-import type { BodyEdit, CallWords, Json, RequestFormat, WireFormat } from '../format.ts'
+import type {
+  AgentFormat,
+  BodyEdit,
+  CallWords,
+  Json,
+  RequestFormat,
+  WireFormat,
+} from '../format.ts'
+import { openaiApi, openaiEfforts, openaiTiers } from '../openai/api.ts'
 import { answerOfOpenai, openaiFile, readOpenai } from '../openai/history.ts'
 import { contentText, listIn, textIn, toolChoice } from '../request/content.ts'
 import { chatEvents, writeCompletion } from './answer.ts'
 import { chatAnswers } from './events.ts'
+import { chatRequest } from './request/request.ts'
 import { chatStrict } from './strict.ts'
 
 const request: RequestFormat = {
@@ -24,6 +33,7 @@ const request: RequestFormat = {
   userText: ({ role, content }) => (role === 'user' ? textIn(content, ['text']) : undefined),
   modelText: contentText,
   edit: { addAdvice: inOwnMessage, withoutCalls: toolChoice('none') },
+  write: chatRequest,
 }
 
 function wordsOf({ id, name, function: named }: Json): CallWords {
@@ -40,6 +50,20 @@ function inOwnMessage({ messages }: Json, text: string): BodyEdit[] {
   const isNew = messages.some((one) => isObject(one) && one.role === 'developer')
   const message = { role: isNew ? 'developer' : 'system', content: text }
   return [{ kind: 'append', path: ['messages'], value: message }]
+}
+
+const agent: AgentFormat = {
+  ...openaiApi('/chat/completions'),
+  accepts: { reasoningEffort: openaiEfforts, serviceTier: openaiTiers, seed: true },
+  recording: {
+    hasNamedEvents: false,
+    isWhole: ({ object, choices }) =>
+      object === 'chat.completion' || listIn(choices).some(({ message }) => isObject(message)),
+    lastTypes: new Set(),
+    first: /"choices":/,
+    last: /^data: ?\[DONE\]/m,
+    any: /"choices":/,
+  },
 }
 
 export const openaiChat = {
@@ -60,4 +84,5 @@ export const openaiChat = {
   },
   stream: { isNamed: false, events: chatEvents },
   strict: chatStrict,
+  agent,
 } satisfies WireFormat<'openai-chat'>

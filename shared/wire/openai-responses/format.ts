@@ -1,11 +1,20 @@
 // OpenAI's Responses.
 
 import { answerReader } from '../answer-reader.ts'
-import type { BodyEdit, Json, RequestFormat, TranscriptFormat, WireFormat } from '../format.ts'
+import type {
+  AgentFormat,
+  BodyEdit,
+  Json,
+  RequestFormat,
+  TranscriptFormat,
+  WireFormat,
+} from '../format.ts'
+import { openaiApi, openaiEfforts, openaiTiers } from '../openai/api.ts'
 import { answerOfOpenai, openaiFile, readOpenai } from '../openai/history.ts'
 import { contentText, listIn, textIn, toolChoice } from '../request/content.ts'
 import { responseEvents, writeResponse } from './answer.ts'
 import { responseAnswers } from './events.ts'
+import { responsesRequest } from './request.ts'
 import { responsesStrict } from './strict.ts'
 
 const request: RequestFormat = {
@@ -28,6 +37,7 @@ const request: RequestFormat = {
     type === 'message' && role === 'user' ? textIn(content, ['input_text', 'text']) : undefined,
   modelText: contentText,
   edit: { addAdvice: inOwnItem, withoutCalls: toolChoice('none') },
+  write: responsesRequest,
 }
 
 /** A tool of an unknown type may be the client's. A client can run `tool_search` itself. */
@@ -45,6 +55,21 @@ function inOwnItem({ input }: Json, text: string): BodyEdit[] {
 
 function messageWith(role: string, text: string): Json {
   return { type: 'message', role, content: [{ type: 'input_text', text }] }
+}
+
+const ends = ['completed', 'incomplete', 'failed', 'cancelled', 'done']
+
+const agent: AgentFormat = {
+  ...openaiApi('/responses'),
+  accepts: { reasoningEffort: openaiEfforts, serviceTier: openaiTiers, seed: false },
+  recording: {
+    hasNamedEvents: true,
+    isWhole: ({ object }) => object === 'response',
+    lastTypes: new Set(ends.map((end) => `response.${end}`)),
+    first: /"type":\s*"response\.created"/,
+    last: new RegExp(String.raw`"type":\s*"response\.(?:${ends.join('|')})"`),
+    any: /"type":\s*"response\.|^event: ?response\.|"object":\s*"response"/m,
+  },
 }
 
 export const openaiItems: TranscriptFormat = {
@@ -67,4 +92,5 @@ export const openaiResponses = {
   },
   stream: { isNamed: true, events: responseEvents },
   strict: responsesStrict,
+  agent,
 } satisfies WireFormat<'openai-responses'>
