@@ -16,6 +16,7 @@ import { responseEvents, writeResponse } from './answer.ts'
 import { responseAnswers } from './events.ts'
 import { responsesRequest } from './request.ts'
 import { responsesStrict } from './strict.ts'
+import { toolName } from './tool-name.ts'
 
 const request: RequestFormat = {
   title: 'Responses',
@@ -29,8 +30,10 @@ const request: RequestFormat = {
   outputLimits: ({ max_output_tokens }) => [max_output_tokens],
   answers: () => 1,
   hasTools: ({ tools }) => listIn(tools).some(isOfClient),
-  calls: ({ type, call_id: id, name }) =>
-    type === 'function_call' || type === 'custom_tool_call' ? [[`${id ?? ''}`, name]] : [],
+  calls: (item) =>
+    item.type === 'function_call' || item.type === 'custom_tool_call'
+      ? [[`${item.call_id ?? ''}`, toolName(item)]]
+      : [],
   isOfModel: ({ type, role }) =>
     role === 'assistant' || /^(reasoning|function_call|custom_tool_call)$/.test(String(type)),
   userText: ({ type = 'message', role, content }) =>
