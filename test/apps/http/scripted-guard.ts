@@ -8,6 +8,7 @@ import type {
   GuestRequest,
   GuestResult,
 } from '../../../client/guard/guest-conversation.ts'
+import { endedForUser } from '../../../shared/model-texts/user-texts.ts'
 
 export type Asked =
   | { kind: 'before'; id: string; turn: string | undefined; request: GuestRequest }
@@ -22,6 +23,7 @@ export const noAdvice: Omit<Advice, 'applied'> = {
   reason: '',
   rule: null,
   cap: null,
+  userText: '',
   fallback: '',
   judged: true,
 }
@@ -44,7 +46,8 @@ export function scriptedGuard({
     conversation: (id, { turn } = {}) => ({
       async beforeModel(request, signal) {
         asked.push({ kind: 'before', id, turn, request })
-        return { ...noAdvice, applied: request.body, ...(await before(request, signal)) }
+        const given = { ...noAdvice, applied: request.body, ...(await before(request, signal)) }
+        return given.action === 'end' ? { ...given, userText: endedForUser(given) } : given
       },
       async afterModel(answer) {
         asked.push({ kind: 'after', id, turn, answer })
