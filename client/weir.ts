@@ -85,14 +85,8 @@ export type {
 } from './conversation/conversation.ts'
 export type { EventsOptions } from './conversation/conversation-events.ts'
 export type { ConversationTurn, TurnsOptions } from './conversation/conversation-turns.ts'
-export { type AgentToolOptions, asTool } from './define/as-tool.ts'
 export { type DefinedAgent, defineAgent } from './define/define-agent.ts'
-export {
-  type DefinedTool,
-  defineTool,
-  type FlowSource,
-  type ToolCall,
-} from './define/define-tool.ts'
+export { defineTool, type ToolCall } from './define/define-tool.ts'
 export {
   type AnthropicOptions,
   anthropic,
@@ -104,7 +98,7 @@ export {
   openaiChat,
 } from './define/models.ts'
 export type { JsonSchema, StandardSchema } from './define/standard-schema.ts'
-export { type ShippedGuards, shippedGuard } from './guards/shipped-guard.ts'
+export type { DefinedTool, FlowSource } from './define/tool-fields.ts'
 export type { CallCard, ConversationMessage } from './history/messages.ts'
 export type { ConversationSummary } from './history/summary.ts'
 export type { EmbeddedBusChoice, KafkaBusChoice } from './place/bus-choice.ts'

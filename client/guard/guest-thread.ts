@@ -14,7 +14,7 @@
 
 import { hash } from 'node:crypto'
 import type { Reservation } from '../../services/llm-gateway/performer/budgets/reservation.ts'
-import type { GuestAgent } from '../../shared/agents/guest.ts'
+import type { Guest } from '../../shared/agents/guest.ts'
 import type { ConversationId } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type {
@@ -119,7 +119,7 @@ export type ThreadsOptions = {
   budgets?: GuestBudgets
   /** Default `reserve`. */
   counting?: BudgetCounting
-  agent: Required<GuestAgent>
+  agent: Guest
   blocking: boolean
   /** Whether calls are refused when Weir does not answer. */
   refuses: boolean
