@@ -41,7 +41,7 @@ async function openInFolder(settings: Settings, options: Options): Promise<Guest
   const { log, stages = 'auto' } = options
   const kind = busKindOf(settings)
   if (!kind.isLocal) throw new WeirError('runtime.assertion', 'this bus has no data folder')
-  const retentionMs = retentionMsOf(settings.retention)
+  const retentionMs = retentionMsOf(settings.retentionDays)
   const parts = { agents: new Map(), topicPrefix, partitions, retentionMs, log }
   const folder = createSharedFolder({
     kind,

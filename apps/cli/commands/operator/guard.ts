@@ -18,7 +18,7 @@ export function addGuard(program: Command): void {
 function addRun(guard: Command): void {
   withSettings(guard.command('run'), [
     ...whichBus,
-    'sessionTimeout',
+    'sessionTimeoutMs',
     'groupInstanceId',
     'topicPrefix',
     'logLevel',
@@ -47,7 +47,7 @@ function addRun(guard: Command): void {
 function addRegister(guard: Command): void {
   withSettings(guard.command('register'), [
     ...whichBus,
-    'sessionTimeout',
+    'sessionTimeoutMs',
     'topicPrefix',
     'logLevel',
     ...keeping,
