@@ -119,7 +119,7 @@ export { turnEventVersion } from './turn/turn-event.ts'
 export type { WeirOptions } from './weir-options.ts'
 export { WeirError }
 
-/** The author of a decision, and the call that it is for. See Weir.approve. */
+/** The author of a decision, and the call that it is for. See Weir.allow. */
 export type DecisionOptions = Partial<
   Pick<ApprovalDecision, 'by' | 'identity' | 'hash' | 'tenant' | 'of'>
 >
@@ -156,7 +156,7 @@ export type Weir = AsyncDisposable & {
    */
   approvals(): Promise<WaitingApproval[]>
   /**
-   * Approves the waiting call with this id and exactly its arguments. `by`: the name of the person.
+   * Allows the waiting call with this id and exactly its arguments. `by`: the name of the person.
    * Default: the user of this process. `identity`: `authenticated` if your program checked a proof of
    * the name. Default: `claimed`. `of`: calls of other turns are unknown. `hash`: of the arguments that the person saw.
    * Default: of the waiting ones. `tenant`: calls of others are unknown. The outcome reports whether
@@ -165,7 +165,7 @@ export type Weir = AsyncDisposable & {
    * `message.invalid` for values that do not fit.
    */
   allow(id: string, decision?: DecisionOptions & { values?: string }): Promise<DecisionOutcome>
-  /** Rejects the call. The model gets `reason`. Otherwise as `approve`. */
+  /** Denies the call. The model gets `reason`. Otherwise as `allow`. */
   deny(id: string, decision?: DecisionOptions & { reason?: string }): Promise<DecisionOutcome>
   /**
    * Stops: nothing new starts, claimed calls that have not started are released, and running tools

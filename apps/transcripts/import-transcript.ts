@@ -180,7 +180,7 @@ function noteRefusals(message: Message, { tools, where }: Transcript, leftOut: L
   )
     leftOut.leave(`a message that Weir refuses (${message.reason})`, where)
   if (message.type !== 'round-checked') return
-  for (const { code } of message.rejections) {
+  for (const { code } of message.denials) {
     const why =
       code === 'unknown_tool' && tools !== undefined
         ? 'a call of a tool that was not offered'

@@ -35,7 +35,7 @@ export type ToolFields = {
   /** The only arguments that identify a call. Default: all. */
   loopKey?: readonly string[]
   /** The text for the model if a call is refused before it runs. Default: the usual text. */
-  refusal?: string
+  denial?: string
   /** Calls of it that this process runs at once. Default: the bound for all tools. */
   concurrency?: number
   /** Bytes of its result to keep. Default: 32 KiB. */

@@ -65,7 +65,7 @@ import {
   toolsFor,
 } from './history/history.ts'
 import type { GuestBudgets } from './log/guest-budgets.ts'
-import { codeOfRefusal, codeOfWait } from './verdict-code.ts'
+import { codeOfDenial, codeOfWait } from './verdict-code.ts'
 
 export type ThreadOptions = {
   /** The front's name for the turn. Default: made from the history. */
@@ -576,7 +576,7 @@ function verdictsFrom(
         name,
         verdict: 'deny',
         text: call.text,
-        code: codeOfRefusal(call.code),
+        code: codeOfDenial(call.code),
         reason: call.code,
       }
     if (isPoll && verdicts?.notCounted === undefined) {

@@ -92,7 +92,7 @@ export function openTurn(
     agent,
     blocking,
     allowance: newAllowance(policy.caps, time),
-    known: new Map(ended?.known.map(({ key, refused }) => [key, refused])),
+    known: new Map(ended?.known.map(({ key, denied }) => [key, denied])),
     identities: noIdentities(),
     hidden: new Map(ended?.hidden.map(({ hash, count }) => [hash, count])),
     outstanding: undefined,
@@ -128,7 +128,7 @@ export function endedTurn(
   return {
     turn: turn.turn,
     names: turn.names,
-    known: known.map(([key, refused]) => ({ key, refused: [...refused] })),
+    known: known.map(([key, denied]) => ({ key, denied: [...denied] })),
     hidden: hiddenOf(turn),
     reopens: false,
     cap: how.cap,

@@ -10,13 +10,13 @@ import type { Message } from '../../shared/contract/messages.ts'
  */
 export function logJudgements(message: Message, log: Logger): void {
   if (message.type !== 'round-checked') return
-  const { conversation, turn, round, response, rejections } = message
+  const { conversation, turn, round, response, denials } = message
   for (const { ordinal, name, raw, problem } of response.calls)
     if (raw === '' && problem === null)
       log.info(
         { conversation, turn, round, ordinal, name },
         'called without arguments: runs with {}',
       )
-  for (const { ordinal, code, reason } of rejections)
-    log.debug({ conversation, turn, round, ordinal, code, reason }, 'call rejected')
+  for (const { ordinal, code, reason } of denials)
+    log.debug({ conversation, turn, round, ordinal, code, reason }, 'call denied')
 }

@@ -277,8 +277,8 @@ export function declarationHash(declaration: Declaration): string {
 /** '' if there are none. A program that makes its own declarations may omit them. */
 function hintsText({ hints }: Declaration): string {
   if (hints === null || hints === undefined) return ''
-  const { mutates, ignoreFields, loopKey, refusal, labels = [], client = false } = hints
-  const older = [mutates, ignoreFields, loopKey, refusal] // and the hash of older records
+  const { mutates, ignoreFields, loopKey, denial, labels = [], client = false } = hints
+  const older = [mutates, ignoreFields, loopKey, denial] // and the hash of older records
   if (client) return JSON.stringify([...older, labels, 'client'])
   return JSON.stringify(labels.length === 0 ? older : [...older, labels])
 }

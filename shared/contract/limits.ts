@@ -237,7 +237,7 @@ export const limits = {
    */
   turnLingerMs: 1 * minute,
   /** Bytes of a refusal text that an agent file sets for a tool. */
-  refusalTextBytesMax: 8 * KiB,
+  denialTextBytesMax: 8 * KiB,
   /** Bytes of a short reason. */
   reasonBytesMax: 512,
   /**
@@ -617,8 +617,8 @@ export const limits = {
   /** Waiting calls of the console's inbox, and the bytes of the arguments that it shows at once. */
   consoleInboxMax: 1_000,
   consoleInboxBytesMax: 4 * MiB,
-  /** Tools whose last approved arguments the console keeps, and the bytes of one. */
-  consoleApprovedMax: 256,
+  /** Tools whose last allowed arguments the console keeps, and the bytes of one. */
+  consoleAllowedMax: 256,
   consoleApprovedBytesMax: 64 * KiB,
   /** A turn without a record for so long is shown as stalled, unless a person or a guest has it. */
   consoleStalledMs: 2 * minute,

@@ -82,7 +82,7 @@ describe('weir guard', () => {
       mode: 'enforce',
       rounds: 2,
       rejected: 1,
-      wouldHaveRejected: 1,
+      wouldHaveDenied: 1,
       late: 0,
     })
     expect((await run(['guard', 'list'])).out).toContain(

@@ -88,7 +88,7 @@ describe('weir guard run over Kafka', () => {
     const turn = commands.start(['ask', '--agent', 'agent.yaml', ...place, 'Tidy up.'])
     await turn.shows('exec ok')
     const first = await runGuard()
-    await until(async () => ((await listed())?.wouldHaveRejected ?? 0) > 0)
+    await until(async () => ((await listed())?.wouldHaveDenied ?? 0) > 0)
     expect(await listed()).toMatchObject({
       name: 'no-removal',
       version: '1',

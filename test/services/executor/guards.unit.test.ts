@@ -123,7 +123,7 @@ describe('a call of a tool that an enforcing guard judges', () => {
     ])
   })
 
-  it('is vetoed by a rejection, in the words of the guard, and never runs', () => {
+  it('is vetoed by a denial, in the words of the guard, and never runs', () => {
     const rejected = waiting.when(verdict([reject()]))
     expect(resultsOf(rejected)).toEqual([
       {

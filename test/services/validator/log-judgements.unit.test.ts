@@ -26,7 +26,7 @@ describe('the log of judgements', () => {
     ])
   })
 
-  it('contains the reason of each rejection at debug, and no arguments', () => {
+  it('contains the reason of each denial at debug, and no arguments', () => {
     const lines = logged('debug', checked(round))
     expect(lines[1]).toMatchObject({
       level: 20,

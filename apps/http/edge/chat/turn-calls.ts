@@ -93,7 +93,7 @@ export function createTurnCalls(): TurnCalls {
       const { name, until } = event
       if (call !== undefined) call.offer = { kind: 'client', id, callId: id, name, rule: '', until }
     }
-    if (event.type === 'call-finished' || event.type === 'call-rejected')
+    if (event.type === 'call-finished' || event.type === 'call-denied')
       calls.delete(callIdOf(event))
     if (event.type === 'turn-finished') calls.clear()
   }

@@ -17,7 +17,7 @@ const noHints = {
   mutates: null,
   ignoreFields: [],
   loopKey: [],
-  refusal: null,
+  denial: null,
   labels: [],
   client: false,
 }

@@ -120,11 +120,11 @@ Turn 1, agent agent, 1970-01-01 00:00:01.003 UTC
       | b.txt
     call 1    exec
       no arguments arrived
-      rejected before execution (no_arguments): no arguments came
+      denied before execution (no_arguments): no arguments came
       | missing 'command'
     call 2    exec {"a":
       arguments arrived in pieces; they are not JSON
-      rejected before execution (bad_arguments): the arguments are not valid
+      denied before execution (bad_arguments): the arguments are not valid
       JSON
       | not JSON
     detector  nudge (rule identical-failure, version 3): exec({}) failed in 3

@@ -51,7 +51,7 @@ const silent = (round: number, verdicts: CallVerdict[]): GuardVerdictGiven => ({
 })
 
 describe('the tally of a guard', () => {
-  it('counts rejected calls where the guard enforces, and would-be rejections where it is a shadow', () => {
+  it('counts rejected calls where the guard enforces, and would-be denials where it is a shadow', () => {
     const tally = createTally()
     tally.addVerdict(
       'g',
@@ -62,7 +62,7 @@ describe('the tally of a guard', () => {
     expect(tally.of('g')).toMatchObject({
       rounds: 2,
       rejected: 1,
-      wouldHaveRejected: 2,
+      wouldHaveDenied: 2,
       late: 0,
       letThrough: 0,
       p50Ms: 30,
@@ -70,7 +70,7 @@ describe('the tally of a guard', () => {
     })
   })
 
-  it('counts the calls that the guard sent to a person apart from its rejections', () => {
+  it('counts the calls that the guard sent to a person apart from its denials', () => {
     const tally = createTally()
     tally.addVerdict('g', answer(1, [said(0, 'ask'), said(1, 'ask'), said(2, 'allow')], [0]), 1_010)
     tally.addVerdict('g', answer(2, [said(0, 'ask')], [0]), 2_500)
@@ -78,7 +78,7 @@ describe('the tally of a guard', () => {
       asked: 1,
       wouldHaveAsked: 1,
       rejected: 0,
-      wouldHaveRejected: 0,
+      wouldHaveDenied: 0,
     })
   })
 
@@ -99,7 +99,7 @@ describe('the tally of a guard', () => {
     expect(tally.of('g')).toMatchObject({ rounds: 1, rejected: 1, p99Ms: 10 })
   })
 
-  it('counts a late answer once as late and its rejection not at all', () => {
+  it('counts a late answer once as late and its denial not at all', () => {
     const tally = createTally()
     tally.addVerdict('g', answer(1, [said(0, 'deny')], [0]), 2_500)
     tally.addDecision(silent(1, [said(0, 'deny')]))

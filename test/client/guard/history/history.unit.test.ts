@@ -153,7 +153,7 @@ const hints = {
   mutates: false,
   ignoreFields: [],
   loopKey: [],
-  refusal: null,
+  denial: null,
   labels: [],
   client: false,
 }

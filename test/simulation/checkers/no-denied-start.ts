@@ -6,7 +6,7 @@ import { modeFor } from '../../../shared/runtime/guards/tool-pattern.ts'
 import type { Checker, Finding } from '../evidence.ts'
 
 export const noVetoedStart: Checker = {
-  name: 'no-vetoed-start',
+  name: 'no-denied-start',
   check(evidence) {
     const starts = new Map(evidence.ledger.starts.map((start) => [start.call, start]))
     const verdicts = evidence.all('rounds-cleared', 'guard-verdict')
