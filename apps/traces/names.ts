@@ -56,7 +56,7 @@ export const finishReasons: Readonly<Record<string, string>> = {
   refusal: 'content_filter',
 }
 
-/** Events on the span of a turn. A refused call has no span, or it would count as a failed tool. */
+/** Events on the span of a turn. A denied call has no span, or it would count as a failed tool. */
 export const eventNames = {
   denied: 'weir.call_denied',
   intervention: 'weir.intervention',

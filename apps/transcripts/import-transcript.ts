@@ -171,7 +171,7 @@ function byTopic(a: { topic: TopicName }, b: { topic: TopicName }): number {
   return a.topic < b.topic ? -1 : 1
 }
 
-/** A call that Weir refuses has Weir's result, not the recorded one. */
+/** A call that Weir denies has Weir's result, not the recorded one. */
 function noteRefusals(message: Message, { tools, where }: Transcript, leftOut: LeftOut): void {
   if (
     message.type === 'turn-finished' &&
@@ -184,7 +184,7 @@ function noteRefusals(message: Message, { tools, where }: Transcript, leftOut: L
     const why =
       code === 'unknown_tool' && tools !== undefined
         ? 'a call of a tool that was not offered'
-        : `a call that Weir refuses before it runs (${code})`
+        : `a call that Weir denies before it runs (${code})`
     leftOut.note(`${why}: its result is Weir's, not the recorded one`, where)
   }
 }

@@ -34,7 +34,7 @@ export type ToolFields = {
   ignoreFields?: readonly string[]
   /** The only arguments that identify a call. Default: all. */
   loopKey?: readonly string[]
-  /** The text for the model if a call is refused before it runs. Default: the usual text. */
+  /** The text for the model if a call is denied before it runs. Default: the usual text. */
   denial?: string
   /** Calls of it that this process runs at once. Default: the bound for all tools. */
   concurrency?: number

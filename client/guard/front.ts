@@ -46,7 +46,7 @@ export type ShownRound = {
   make: () => Omit<SentRound, 'key' | 'after'>
 }
 
-/** Refused rounds per hash of words, which the guest never saw. */
+/** Denied rounds per hash of words, which the guest never saw. */
 export type HiddenCounts = ReadonlyMap<string, number>
 
 /** `isJudged`: the log knows all rounds of the history. */

@@ -71,7 +71,7 @@ export type ThreadOptions = {
   /** The front's name for the turn. Default: made from the history. */
   turn?: string | undefined
   /**
-   * The front answers refused rounds itself, so the guest's history never shows them (G12). Use one
+   * The front answers denied rounds itself, so the guest's history never shows them (G12). Use one
    * object for a request of the guest and the front's own repeats of it.
    */
   hides?: boolean
@@ -121,7 +121,7 @@ export type ThreadsOptions = {
   counting?: BudgetCounting
   agent: Guest
   blocking: boolean
-  /** Whether calls are refused when Weir does not answer. */
+  /** Whether calls are denied when Weir does not answer. */
   refuses: boolean
   waitMs: Milliseconds
   log: Pick<WorkLog, 'warn'>
@@ -306,7 +306,7 @@ export function createThreads({
         const { spoken, words, n } = answeredRound(answer, history)
         await settle(answer.request, spoken.usage)
         const place = turnIn(history)
-        // A front that hides refuses the answer of a round that is over (GUEST-THREAD-5).
+        // A front that hides denies the answer of a round that is over (GUEST-THREAD-5).
         const least = hides ? (over.get(words) ?? 0) + 1 : 1
         const shown = Math.max(n + (hidden.get(words) ?? 0), least)
         const isUnseen = isUnshown || isSilent(spoken)

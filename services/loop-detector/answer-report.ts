@@ -1,4 +1,4 @@
-// The records by which clients learn of a response and of its refused calls.
+// The records by which clients learn of a response and of its denied calls.
 // Owns: the bounds of their texts. The history keeps the whole texts.
 
 import { limits } from '../../shared/contract/limits.ts'

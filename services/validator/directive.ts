@@ -1,4 +1,4 @@
-// Builds the text that the model reads when a call is refused (I1). A model that does not know why
+// Builds the text that the model reads when a call is denied (I1). A model that does not know why
 // a call failed repeats it forever. So the text names the mistake and the sent arguments. It also
 // states that the same call will fail again and that a text answer is possible.
 //
@@ -16,7 +16,7 @@ import type { Call, Denial } from '../../shared/contract/messages.ts'
 import { shortened } from '../../shared/lib/text-cut.ts'
 import * as texts from '../../shared/model-texts/denied-calls.ts'
 
-/** The reasons for refusing a call, in pieces. */
+/** The reasons for denying a call, in pieces. */
 export type Finding = {
   code: Denial['code']
   /** The short reason. Equal mistakes have equal reasons, because loop keys consist of them. */
@@ -32,7 +32,7 @@ export type Finding = {
 }
 
 /**
- * The refused call and the known facts of its tool: the required fields, if the schema is readable,
+ * The denied call and the known facts of its tool: the required fields, if the schema is readable,
  * and its template for findings.
  */
 export type Denied = {

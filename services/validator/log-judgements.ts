@@ -5,7 +5,7 @@ import type { Logger } from 'pino'
 import type { Message } from '../../shared/contract/messages.ts'
 
 /**
- * Logs each refused call, at debug because reasons can quote the model. Also logs each call that
+ * Logs each denied call, at debug because reasons can quote the model. Also logs each call that
  * runs with `{}` although none came: no argument text, or another spelling of nothing (I1.1).
  */
 export function logJudgements(message: Message, log: Logger): void {

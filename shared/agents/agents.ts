@@ -1,6 +1,6 @@
 // An agent: its model, tools and settings, as gateway and executor hold them. Commands, URLs and
 // keys live here and never enter a record. A record names a tool by the hash of its declaration,
-// and a stage without a tool of that hash refuses the call.
+// and a stage without a tool of that hash denies the call.
 
 import { createHash, hash } from 'node:crypto'
 import type {

@@ -1901,7 +1901,7 @@ export type Cap = 'rounds' | 'calls' | 'wall' | 'tokens'
 export type Caps = {
   /** model rounds */
   rounds: number
-  /** tool calls, run or refused */
+  /** tool calls, run or denied */
   calls: number
   /** milliseconds from the user's message to the end */
   wallMs: number
@@ -2177,7 +2177,7 @@ export type GuestResultStatus = 'ok' | 'error' | 'skipped' | 'unknown' | 'unseen
  */
 export type GuestVerdictKind = 'allow' | 'deny' | 'pending'
 
-/** Refused rounds with the same words that a front has hidden from its guest. */
+/** Denied rounds with the same words that a front has hidden from its guest. */
 export type HiddenRounds = {
   /** the hash of the words: the part of a round key before the dot */
   hash: string

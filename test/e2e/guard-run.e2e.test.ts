@@ -93,7 +93,7 @@ describe('weir guard run over Kafka', () => {
       name: 'no-removal',
       version: '1',
       mode: 'shadow',
-      rejected: 0,
+      denied: 0,
       late: 0,
     })
 
@@ -101,7 +101,7 @@ describe('weir guard run over Kafka', () => {
     await turn.shows('exec denied before execution: vetoed by guard no-removal: removes')
     expect(await listed()).toMatchObject({
       mode: 'enforce',
-      rejected: expect.any(Number),
+      denied: expect.any(Number),
       letThrough: 0,
     })
 

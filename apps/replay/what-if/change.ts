@@ -1,6 +1,6 @@
 // The changed decisions of a what-if: the first round of each conversation, and the known effects.
 // WHAT-IF-CHANGE-1. Nothing is known after a changed decision. Savings are "at most, in that turn",
-//     as if the model had stopped. Refused calls count as if it had gone on.
+//     as if the model had stopped. Denied calls count as if it had gone on.
 
 import type { CallId, RoundId } from '../../../shared/contract/ids.ts'
 import type { CallResult, InterventionAction } from '../../../shared/contract/messages.ts'

@@ -49,7 +49,7 @@ export type FrontOnOptions = {
   counting?: BudgetCounting | undefined
 }
 
-/** `conversation`: also with the options of a front that hides refused rounds. */
+/** `conversation`: also with the options of a front that hides denied rounds. */
 export type FrontOn = {
   conversation(id: string, options?: ThreadOptions): GuestThread
 }

@@ -1,7 +1,7 @@
 // Offers of calls to the clients that run them. Part of the performer. Owns: the offers under way.
 // OFFERS-1. A call is offered after the checks that precede each start: stops, absent guards, a tool
 //     of this declaration in the agent files, and its own check of the arguments.
-// OFFERS-2. A refused call is claimed by this owner, and its outcome is the refusal. Of two owners,
+// OFFERS-2. A denied call is claimed by this owner, and its outcome is the refusal. Of two owners,
 //     the first claim in the log wins (R4).
 
 import { type Agents, findDeclared } from '../../../shared/agents/agents.ts'

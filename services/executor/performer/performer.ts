@@ -188,7 +188,7 @@ function performerOf(
     if (closing || isLate(clock, job.sentAt, task.startWithinMs))
       return giveBack(jobs, nameOf(task), job)
     if (veto === undefined) return runs.start(jobs, task, job)
-    log.warn({ ...tryIdOf(task), reason: veto.reason }, 'a call was refused before its start')
+    log.warn({ ...tryIdOf(task), reason: veto.reason }, 'a call was denied before its start')
     runs.refuse(jobs, task, veto, job.free)
   }
 }

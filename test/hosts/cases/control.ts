@@ -37,7 +37,7 @@ export function guardCase(program: Program, front: Front): Case {
   return {
     program: nameOf(program),
     front,
-    title: "an enforcing guard refuses a call of the host's own shell tool",
+    title: "an enforcing guard denies a call of the host's own shell tool",
     run: () =>
       guarded(program, front, answers, async ({ model, weir, folder, url }) => {
         const guard = join(import.meta.dirname, '..', 'guards', 'forbidden.mjs')
@@ -48,7 +48,7 @@ export function guardCase(program: Program, front: Front): Case {
         const isTold = readByModel(model).includes('Leave that file alone.')
         const isDecided = !ran('forbidden') && isTold && ran('allowed')
         return {
-          found: `refused: ${!ran('forbidden')}, the model has the reason: ${isTold}, another call runs: ${ran('allowed')}`,
+          found: `denied: ${!ran('forbidden')}, the model has the reason: ${isTold}, another call runs: ${ran('allowed')}`,
           fault: isDecided ? undefined : 'the guard did not decide',
         }
       }),

@@ -119,7 +119,7 @@ describe('a round (GUEST-1)', () => {
     const later = over.when(round('b.1')).when(outcome(0, 2))
     expect(only(later.when(round('a.1')).records, 'guest-advice')).toMatchObject({
       key: 'a.1',
-      refused: [{ ordinal: 0, callId: 'id-0' }],
+      denied: [{ ordinal: 0, callId: 'id-0' }],
     })
   })
 

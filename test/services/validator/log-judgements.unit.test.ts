@@ -33,7 +33,7 @@ describe('the log of judgements', () => {
       ordinal: 1,
       code: 'schema',
       reason: "missing required field 'command'",
-      msg: 'call rejected',
+      msg: 'call denied',
     })
     expect(JSON.stringify(lines)).not.toContain('secret')
     expect(lines).toHaveLength(2)

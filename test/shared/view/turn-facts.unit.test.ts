@@ -179,7 +179,7 @@ describe('the facts about a turn', () => {
       '2 interventions by cycle, which ended the turn',
       '1 intervention by guards',
       '1 call denied by no-rome',
-      '1 call refused before running',
+      '1 call denied before running',
       '1 call denied by a person',
       'waited 50 s for a person',
     ])

@@ -41,7 +41,7 @@ export const noVetoedStart: Checker = {
               ? verdicts.length === 0 || verdicts.some(({ verdict }) => verdict === 'deny')
               : guard.onTimeout === 'deny'
             if (start === undefined || !isForbidden) return []
-            const why = isInTime ? 'rejected' : 'did not answer for'
+            const why = isInTime ? 'denied' : 'did not answer for'
             return [
               {
                 problem: `${start.machine} started ${start.call}, which guard ${guard.name} ${why}`,

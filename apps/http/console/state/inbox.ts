@@ -120,7 +120,7 @@ function remove(inbox: InboxFold, key: string): void {
 function keepAllowed({ allowed }: InboxFold, call: Waiting): void {
   const key = JSON.stringify([call.agent, call.tool])
   allowed.delete(key)
-  if (call.arguments === null || call.bytes > limits.consoleApprovedBytesMax) return
+  if (call.arguments === null || call.bytes > limits.consoleAllowedBytesMax) return
   allowed.set(key, call.arguments)
   const [oldest] = allowed.keys()
   if (allowed.size > limits.consoleAllowedMax && oldest !== undefined) allowed.delete(oldest)

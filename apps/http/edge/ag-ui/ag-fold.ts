@@ -98,7 +98,7 @@ export function createAgFold({ threadId, runId, messages }: AgRun): TurnFold<AgE
     return [...before, { type: 'RUN_FINISHED', threadId, runId, outcome: { type }, usage }]
   }
 
-  /** A refused call has its result already, and a client has the results that it sent. */
+  /** A denied call has its result already, and a client has the results that it sent. */
   function ended(event: Event<'call-denied' | 'call-finished'>, text: string): AgEvent[] {
     const call = calls.open(event)
     return call === undefined || known.has(call.callId) ? [] : [result(call.callId, text)]

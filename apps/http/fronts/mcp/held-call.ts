@@ -100,7 +100,7 @@ export function heldCalls({
       run = runs.get(name)
       placed = await rounds.place({ id, name, input }, declared, signal)
     } catch (error) {
-      log.warn({ err: error, tool: name }, 'a call was refused: it has no round')
+      log.warn({ err: error, tool: name }, 'a call was denied: it has no round')
       return result(signal.aborted ? hostIsGone : cannotJudge)
     }
     if (typeof placed === 'string') return result(placed)

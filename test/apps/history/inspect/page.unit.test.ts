@@ -140,7 +140,7 @@ Turn 1, agent agent, 1970-01-01 00:00:01.003 UTC
     attempt 1 running, no output yet
     open      waits for the model
 
-  notable   2 calls refused before running
+  notable   2 calls denied before running
   open: no end yet
 `)
   })

@@ -309,7 +309,7 @@ describe('the inbox', () => {
       },
     ])
     const later = folded([turnStarted(), asked, decided('allow'), pending()]).inbox
-    expect(later.waiting).toMatchObject([{ question: null, approved: null }])
+    expect(later.waiting).toMatchObject([{ question: null, allowed: null }])
   })
 
   it('has the exact arguments of a call, and those of the last approved call of its tool', () => {
@@ -317,7 +317,7 @@ describe('the inbox', () => {
       ...[turnStarted(), pending({ arguments: '{"a":1}' }), decided('allow')],
       pending({ ordinal: 1, arguments: '{"a":2}' }),
     ])
-    expect(inbox.waiting).toMatchObject([{ arguments: '{"a":2}', approved: '{"a":1}' }])
+    expect(inbox.waiting).toMatchObject([{ arguments: '{"a":2}', allowed: '{"a":1}' }])
   })
 
   it('has no call past its deadline, and none of an ended turn', () => {

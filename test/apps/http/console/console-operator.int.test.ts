@@ -93,7 +93,7 @@ describe('the console for operators', () => {
       guards = (await read<GuardsData>(server, 'guards')).guards
     }
     const [guard] = guards
-    expect(guard).toMatchObject({ mode: 'enforce', rejected: 1, wouldHaveDenied: 1, late: 0 })
+    expect(guard).toMatchObject({ mode: 'enforce', denied: 1, wouldHaveDenied: 1, late: 0 })
     const sum = (key: 'denies' | 'wouldDeny') =>
       guard?.minutes.reduce((total, minute) => total + minute[key], 0)
     expect([sum('denies'), sum('wouldDeny')]).toEqual([1, 1])

@@ -125,7 +125,7 @@ describe('a round that lacks a registered guard', () => {
     expect(tools.started.map(({ call }) => call.idempotencyKey)).toEqual(['["c",7,1,1]'])
     await tools.started[0]?.end()
     expect(results(outputs)).toEqual(['denied', 'ok'])
-    expect(owner.lines.join('')).toContain('a call was refused before its start')
+    expect(owner.lines.join('')).toContain('a call was denied before its start')
   })
 
   it('starts no tool while the registrations cannot be read', async () => {

@@ -263,7 +263,7 @@ describe('a guard on its partition', () => {
     [
       'an unknown verdict',
       { verdicts: [{ ordinal: 0, verdict: 'maybe' }] },
-      /none of pass, reject and ask/,
+      /none of allow, deny and ask/,
     ],
     [
       'a denial without a code',
