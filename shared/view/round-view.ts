@@ -63,14 +63,14 @@ export type AttemptView = {
   streamed?: { firstAt: Milliseconds; text: string; reasoning: string }
 }
 
-/** `answered` to `finished`: by the activity. `rejected`: it never ran. */
+/** `answered` to `finished`: by the activity. `denied`: it never ran. */
 export type CallView = {
   ordinal: number
   name?: string
   answered?: AnsweredCall
   startedAt?: Milliseconds
   offered?: At<MessageOf<'call-offered'>>
-  rejected?: At<MessageOf<'call-denied'>>
+  denied?: At<MessageOf<'call-denied'>>
   finished?: At<MessageOf<'call-finished'>>
   tries: TryView[]
 }
@@ -114,8 +114,8 @@ export function beginRound(round: number): RoundView {
 }
 
 /** Whether the activity has its result, or its denial. */
-export function isOver({ rejected, finished }: CallView): boolean {
-  return (rejected ?? finished) !== undefined
+export function isOver({ denied, finished }: CallView): boolean {
+  return (denied ?? finished) !== undefined
 }
 
 /** Whether its tool or its client runs it, by the activity. */
@@ -207,7 +207,7 @@ function addCall(view: RoundView, message: Message, at: Milliseconds): void {
       callAt(view, message).offered ??= { ...message, at }
       return
     case 'call-denied':
-      callAt(view, message).rejected ??= { ...message, at }
+      callAt(view, message).denied ??= { ...message, at }
       return
     case 'call-finished':
       callAt(view, message).finished ??= { ...message, at }
