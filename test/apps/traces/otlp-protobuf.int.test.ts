@@ -39,7 +39,7 @@ const request = {
               events: [
                 {
                   timeUnixNano: '1700000000500000000',
-                  name: 'weir.call_denied',
+                  name: 'weir.call_rejected',
                   attributes: [{ key: 'gen_ai.tool.name', value: text('exec') }],
                 },
               ],
