@@ -57,8 +57,8 @@ export function createTurnSpans(options: SpanOptions): TurnSpans {
         return [retriedSpan(turn, activity, time, options)]
       case 'model-answered':
         return answered(turn, activity, time, options)
-      case 'call-rejected':
-        return noted(turn, eventNames.rejected, time, {
+      case 'call-denied':
+        return noted(turn, eventNames.denied, time, {
           [names.round]: activity.round,
           [names.tool]: activity.name,
           [names.detail]: activity.reason,
@@ -186,7 +186,7 @@ function finishedCall(
   // It never ran, so it has no span: a span of a tool means that the tool ran.
   const ran = status !== 'denied' && status !== 'skipped'
   if (!ran)
-    return noted(turn, eventNames.rejected, time, {
+    return noted(turn, eventNames.denied, time, {
       [names.round]: round,
       [names.tool]: name,
       [names.detail]: `${status}: ${reason}`,
@@ -301,7 +301,7 @@ function guardSpan(
       [names.guard]: guard,
       [names.guardVersion]: version,
       [names.guardAnswer]: answer,
-      [names.guardRejected]: deniedBy(message).length,
+      [names.guardDenied]: deniedBy(message).length,
       [names.errorType]: answer === 'verdicts' ? undefined : answer,
     },
     error: answer === 'verdicts' ? undefined : `the guard was ${answer}`,

@@ -31,7 +31,7 @@ const activityTypes = [
   'model-retry',
   'budget-reached',
   'model-answered',
-  'call-rejected',
+  'call-denied',
   'intervention-raised',
   'calls-waiting',
   'guard-verdict-given',

@@ -36,9 +36,9 @@ export async function guardsData(log: OpenLog, now: Milliseconds): Promise<Guard
       const { tookMs, isLate } = answerTime(answer, time)
       if (tookMs !== undefined && !isLate) minute.tookMs.push(tookMs)
       for (const { verdict, mode } of judgedBy(guard, answer))
-        if (verdict === 'allow') minute.passes += 1
-        else if (mode === 'shadow') minute.wouldReject += 1
-        else if (!isLate) minute.rejects += 1
+        if (verdict === 'allow') minute.allows += 1
+        else if (mode === 'shadow') minute.wouldDeny += 1
+        else if (!isLate) minute.denies += 1
     },
     onSilence({ guard }, time) {
       minuteOf(guard, time).silent += 1
@@ -59,7 +59,7 @@ export async function guardsData(log: OpenLog, now: Milliseconds): Promise<Guard
 
 function emptyMinute(number: number): Minute {
   const at = number * minuteMs
-  return { at, passes: 0, rejects: 0, wouldReject: 0, silent: 0, tookMs: [] }
+  return { at, allows: 0, denies: 0, wouldDeny: 0, silent: 0, tookMs: [] }
 }
 
 function shownMinute({ tookMs, ...counts }: Minute): VerdictsOfMinute {

@@ -34,7 +34,7 @@ export function addToStops(
   const agent = turn?.agent ?? 'unknown'
   const add = (rule: string, counts: Partial<Stops>) => addTo(fold, time, { agent, rule, counts })
   switch (message.type) {
-    case 'call-rejected':
+    case 'call-denied':
       return add('validator', { calls: 1 })
     case 'guard-verdict-given':
       for (const { code } of deniedBy(message)) add(guardText(message, code), { calls: 1 })
@@ -55,7 +55,7 @@ export function addToStops(
 
 function guardText({ guard, answer }: { guard: string; answer: string }, code: string): string {
   if (guard === approvalGuard)
-    return code === 'approval.rejected' ? "a person's no" : 'nobody answered'
+    return code === 'approval.denied' ? "a person's no" : 'nobody answered'
   return answer === 'verdicts' ? `guard ${guard}` : `guard ${guard} (silent)`
 }
 
