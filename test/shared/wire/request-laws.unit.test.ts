@@ -59,7 +59,7 @@ function written(
 }
 
 /**
- * What a history says: texts, and calls with their arguments and results. The formats of OpenAI have no
+ * The content of a history: texts, and calls with arguments and results. The formats of OpenAI have no
  * mark of a failed result.
  */
 function said(turns: readonly TranscriptTurn[]): unknown[] {
