@@ -1,5 +1,6 @@
 // OpenAI's Responses.
 
+import { answerReader } from '../answer-reader.ts'
 import type {
   AgentFormat,
   BodyEdit,
@@ -12,9 +13,10 @@ import { openaiApi, openaiEfforts, openaiTiers } from '../openai/api.ts'
 import { answerOfOpenai, openaiFile, readOpenai } from '../openai/history.ts'
 import { contentText, listIn, textIn, toolChoice } from '../request/content.ts'
 import { responseEvents, writeResponse } from './answer.ts'
-import { responseReader } from './reading.ts'
+import { responseAnswers } from './events.ts'
 import { responsesRequest } from './request.ts'
 import { responsesStrict } from './strict.ts'
+import { toolName } from './tool-name.ts'
 
 const request: RequestFormat = {
   title: 'Responses',
@@ -28,8 +30,10 @@ const request: RequestFormat = {
   outputLimits: ({ max_output_tokens }) => [max_output_tokens],
   answers: () => 1,
   hasTools: ({ tools }) => listIn(tools).some(isOfClient),
-  calls: ({ type, call_id: id, name }) =>
-    type === 'function_call' || type === 'custom_tool_call' ? [[`${id ?? ''}`, name]] : [],
+  calls: (item) =>
+    item.type === 'function_call' || item.type === 'custom_tool_call'
+      ? [[`${item.call_id ?? ''}`, toolName(item)]]
+      : [],
   isOfModel: ({ type, role }) =>
     role === 'assistant' || /^(reasoning|function_call|custom_tool_call)$/.test(String(type)),
   userText: ({ type = 'message', role, content }) =>
@@ -84,7 +88,7 @@ export const openaiResponses = {
   transcript: openaiItems,
   request,
   answer: {
-    reader: responseReader,
+    reader: answerReader(responseAnswers),
     write: writeResponse,
     usage: 'usage',
     messages: ({ output }) => listIn(output),

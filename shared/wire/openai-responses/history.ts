@@ -13,6 +13,7 @@ import {
 import { callPiece, leftOut } from '../../transcript/pieces.ts'
 import { freeTextArguments, invalid, type Piece } from '../../transcript/transcript.ts'
 import { saidOf, textOf } from '../openai/content.ts'
+import { toolName } from './tool-name.ts'
 
 /** Kinds that are left out: tools that ran at the provider, and marks in the list. */
 const leftOutItems: Record<string, string> = {
@@ -31,11 +32,11 @@ export function piecesOfItem(value: unknown, where: string): Piece[] {
     case 'function_call': {
       const text = argumentTextAt(item.arguments, `${where}.arguments`)
       const id = firstTextAt(item, ['call_id', 'callId'], where)
-      return [callPiece(id, textAt(item, 'name', where), text)]
+      return [callPiece(id, nameIn(item, where), text)]
     }
     case 'custom_tool_call': {
-      const [id, name] = [textAt(item, 'call_id', where), textAt(item, 'name', where)]
-      return [callPiece(id, name, freeTextArguments(textAt(item, 'input', where)))]
+      const input = freeTextArguments(textAt(item, 'input', where))
+      return [callPiece(textAt(item, 'call_id', where), nameIn(item, where), input)]
     }
     case 'function_call_output':
     case 'function_call_result':
@@ -59,6 +60,10 @@ export function piecesOfItem(value: unknown, where: string): Piece[] {
       )
     }
   }
+}
+
+function nameIn(item: Json, where: string): string {
+  return textAt({ name: toolName(item) }, 'name', where)
 }
 
 function piecesOfSpoken(item: Json, where: string): Piece[] {

@@ -102,6 +102,19 @@ describe.each(formatNames.map((format) => [format] as const))('a history as %s',
     expect(after.turnKey).not.toBe(before.turnKey)
   })
 
+  it('shows the end of the turn before as long as its user has no answer', () => {
+    const next = { user: 'And the other one?', responses: [] }
+    const before = historyOf(requestOf(format, turns))
+    const cut = historyOf(requestOf(format, [...turns, next]))
+    expect(cut.former?.turnKey).toBe(before.turnKey)
+    const shown = cut.former?.rounds.map(({ key, results }) => ({ key, results }))
+    expect(shown).toEqual(before.rounds.map(({ key, results }) => ({ key, results })))
+    const answered = [...turns, { ...next, responses: [saidText('Yes.')] }]
+    expect(historyOf(requestOf(format, answered)).former).toBeUndefined()
+    const ended = [{ user: 'Hi.', responses: [saidText('Yes.')] }, next]
+    expect(historyOf(requestOf(format, ended)).former).toBeUndefined()
+  })
+
   it('offers the tools of the request, and declares those that a response names', () => {
     const { tools: found, rounds } = historyOf(
       requestOf(format, turns, [...tools, declarationOf('write', '', {})]),
@@ -219,7 +232,7 @@ describe('a history', () => {
     expect(withoutReminders('<system-reminder>open')).toBe('')
   })
 
-  it('reads the declared tools of a namespace, as Codex has them for sub-agents', () => {
+  it('names the tools of a namespace with it, as Codex has them for sub-agents', () => {
     const parameters = { type: 'object', required: ['message'] }
     const tools = [
       { type: 'function', name: 'exec_command', parameters: { type: 'object' } },
@@ -229,9 +242,16 @@ describe('a history', () => {
         tools: [{ type: 'function', name: 'spawn_agent', parameters }],
       },
     ]
-    const body = { input: [{ type: 'message', role: 'user', content: 'Go.' }], tools }
-    const { tools: found } = historyOf({ format: 'openai-responses', body })
-    expect(found?.map(({ name }) => name)).toEqual(['exec_command', 'spawn_agent'])
+    const call = { type: 'function_call', call_id: 'c', name: 'spawn_agent', arguments: '{}' }
+    const input = [
+      { type: 'message', role: 'user', content: 'Go.' },
+      { ...call, namespace: 'multi_agent_v1' },
+    ]
+    const body = { input, tools }
+    const { rounds, tools: found } = historyOf({ format: 'openai-responses', body })
+    expect(found?.map(({ name }) => name)).toEqual(['exec_command', 'multi_agent_v1.spawn_agent'])
+    const { calls } = responseOf(rounds[0]?.spoken as never, 'k')
+    expect(calls.map(({ name }) => name)).toEqual(['multi_agent_v1.spawn_agent'])
   })
 
   it('takes the free text of a custom tool as one argument', () => {

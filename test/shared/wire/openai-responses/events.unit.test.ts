@@ -1,12 +1,8 @@
 import { describe, expect, it } from '@jest/globals'
 import { limits } from '../../../../shared/contract/limits.ts'
 import type { PartEvent } from '../../../../shared/contract/messages.ts'
-import {
-  endResponse,
-  readResponseEvent,
-  stopOf,
-} from '../../../../shared/wire/openai-responses/events.ts'
-import { newResponseStream } from '../../../../shared/wire/openai-responses/stream.ts'
+import { readSent } from '../../../../shared/wire/answer-reader.ts'
+import { responseAnswers } from '../../../../shared/wire/openai-responses/events.ts'
 import { proposedFor } from '../../../services/accumulator/stream.ts'
 import { apiKey } from '../../../services/llm-gateway/samples.ts'
 
@@ -17,21 +13,28 @@ type Json = Record<string, unknown>
  * is left out.
  */
 function read(...events: (Json | string)[]) {
-  const stream = newResponseStream({ secret: apiKey, model: 'm1' })
+  const stream = responseAnswers.begin({ secret: apiKey, model: 'm1' })
   const parts = events.flatMap((event) =>
-    readResponseEvent(stream, null, typeof event === 'string' ? event : JSON.stringify(event)),
+    readSent(
+      responseAnswers,
+      stream,
+      null,
+      typeof event === 'string' ? event : JSON.stringify(event),
+    ),
   )
-  const all = [...parts, ...endResponse(stream)].filter(({ kind }) => kind !== 'provider_said')
+  const all = [...parts, ...responseAnswers.end(stream)].filter(
+    ({ kind }) => kind !== 'provider_said',
+  )
   return {
     ...stream,
     parts: all,
-    stop: stopOf(stream),
-    calls: callsOf(all, stream.fault === undefined ? stopOf(stream) : 'cut'),
+    stop: responseAnswers.stop(stream),
+    calls: callsOf(all, stream.fault === undefined ? responseAnswers.stop(stream) : 'cut'),
   }
 }
 
 /** The calls that the accumulator makes of the parts, for reading. */
-function callsOf(parts: PartEvent[], stop: ReturnType<typeof stopOf>) {
+function callsOf(parts: PartEvent[], stop: ReturnType<typeof responseAnswers.stop>) {
   const { response } = proposedFor(parts, { stop })
   return response.calls.map(({ id, name, raw, source, problem, disputed }) => ({
     id,
@@ -396,6 +399,13 @@ describe('a call', () => {
     expect(read(...events).calls).toEqual(expected)
   })
 
+  it('has its namespace in its name, also if other events have the name alone', () => {
+    const one = { ...whole, namespace: 'files' }
+    const named = argsDone(a, { item_id: 'f1', output_index: 0, name: 'read' })
+    const { calls } = read(added({ ...one, arguments: '' }), named, done(one), completed(one))
+    expect(calls).toMatchObject([{ name: 'files.read', raw: a, problem: null }])
+  })
+
   it('of a tool with free text is marked', () => {
     const custom = fc({ type: 'custom_tool_call', arguments: undefined, input: '' })
     const { calls } = read(
@@ -672,13 +682,14 @@ describe('the end', () => {
   )
 
   it("has its tokens without cached ones, and the server's metadata", () => {
-    const stream = newResponseStream({ secret: apiKey, model: 'm1' })
+    const stream = responseAnswers.begin({ secret: apiKey, model: 'm1' })
     const usage = {
       input_tokens: 100,
       input_tokens_details: { cached_tokens: 60 },
       output_tokens: 5,
     }
-    readResponseEvent(
+    readSent(
+      responseAnswers,
       stream,
       null,
       JSON.stringify({
@@ -690,7 +701,7 @@ describe('the end', () => {
       usage: { inputTokens: 40, outputTokens: 5, cacheReadTokens: 60, cacheWriteTokens: 0 },
       outputTokensMax: 9,
     })
-    expect(endResponse(stream).map(({ kind, text }) => [kind, JSON.parse(text)])).toEqual([
+    expect(responseAnswers.end(stream).map(({ kind, text }) => [kind, JSON.parse(text)])).toEqual([
       ['provider_said', { id: 'r1', usage }],
     ])
   })
