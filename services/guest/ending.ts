@@ -43,7 +43,14 @@ export function answered(turn: OpenTurn, { response }: RoundOutcome): TurnEnding
   const { stopped = '', rule } = endingOf(turn, '')
   const { cap } = turn.last
   const reason = cap === null ? reasons.answered : reasons.answeredAtCap(cap)
-  return { outcome: 'answered', reply: response.text, reason, class: null, cap, stopped: rule === undefined ? stopped : '' }
+  return {
+    outcome: 'answered',
+    reply: response.text,
+    reason,
+    class: null,
+    cap,
+    stopped: rule === undefined ? stopped : '',
+  }
 }
 
 /**
@@ -62,13 +69,13 @@ function answeredUnseen(turn: OpenTurn): TurnEnding {
  * The end of a turn that Weir refused: its model request by a budget, or its calls. A later request
  * may open it again.
  */
-function refusedByWeir({ refusal, refusalClass }: GuestResults): Ending {
+function deniedByWeir({ refusal, refusalClass }: GuestResults): Ending {
   return failed(refusalClass ?? 'budget', cutToBytes(refusal, limits.reasonBytesMax))
 }
 
 /** The end that the front reports. */
 export function endingByFront(turn: OpenTurn, message: GuestResults): TurnEnding {
-  if (message.refusal !== '') return refusedByWeir(message)
+  if (message.refusal !== '') return deniedByWeir(message)
   return message.answered ? answeredUnseen(turn) : endingOf(turn, endingReasons.byGuest)
 }
 

@@ -24,7 +24,7 @@ export function startedCall(
   return openCall(calls, callItem({ ...event, approval }, { status: 'in_progress' }))
 }
 
-export function rejectedCall(calls: Calls, event: Event<'call-rejected'>): object[] {
+export function deniedCall(calls: Calls, event: Event<'call-denied'>): object[] {
   const item = callItem(event, { status: 'failed', error: event.text })
   return [...startedCall(calls, event), ...closeCall(calls, item)]
 }

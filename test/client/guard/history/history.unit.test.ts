@@ -176,7 +176,7 @@ const hints = {
   mutates: false,
   ignoreFields: [],
   loopKey: [],
-  refusal: null,
+  denial: null,
   labels: [],
   client: false,
 }
