@@ -20,6 +20,16 @@ import { chatStrict } from './strict.ts'
 const request: RequestFormat = {
   title: 'Chat Completions',
   routes: [{ end: '/chat/completions' }],
+  withoutCalls: [
+    ...['GET /', 'GET /models', 'GET /models/*', 'GET /models/*/*', 'GET /model/info', 'GET /providers'],
+    ...['POST /embeddings', 'POST /moderations', 'POST /rerank', 'POST /tokenize'],
+    ...['POST /images/generations', 'POST /images/edits', 'POST /images/variations'],
+    ...['POST /audio/transcriptions', 'POST /audio/translations', 'POST /audio/speech'],
+    ...['GET /files', 'GET /files/*', 'POST /files', 'DELETE /files/*', 'POST /uploads'],
+    ...['POST /uploads/*/parts', 'POST /uploads/*/complete', 'POST /uploads/*/cancel'],
+    ...['GET /credits', 'GET /key', 'GET /auth/key', 'GET /health', 'GET /version', 'GET /props'],
+    ...['GET /api/tags', 'GET /api/ps', 'POST /api/show', 'POST /api/embed', 'POST /traces'],
+  ],
   history: 'messages',
   elsewhere: () => undefined,
   program: ['tools', 'functions'],
