@@ -14,7 +14,7 @@
 
 import { hash } from 'node:crypto'
 import type { Reservation } from '../../services/llm-gateway/performer/budgets/reservation.ts'
-import type { GuestAgent } from '../../shared/agents/guest.ts'
+import type { Guest } from '../../shared/agents/guest.ts'
 import type { ConversationId } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type {
@@ -30,6 +30,7 @@ import { WeirError } from '../../shared/lib/errors.ts'
 import { isObject } from '../../shared/lib/json/json-object.ts'
 import type { WorkLog } from '../../shared/lib/log/lazy-log.ts'
 import { newest } from '../../shared/lib/newest.ts'
+import { occurrences } from '../../shared/lib/occurrences.ts'
 import { cutToBytes } from '../../shared/lib/text-cut.ts'
 import * as texts from '../../shared/model-texts/guests.ts'
 import { alternatives, kindOf, shown } from '../../shared/settings/mistake.ts'
@@ -60,18 +61,19 @@ import type {
 import {
   answeredRound,
   asHostReads,
+  type HistoryRound,
   historyReader,
   responseOf,
   toolsFor,
 } from './history/history.ts'
 import type { GuestBudgets } from './log/guest-budgets.ts'
-import { codeOfRefusal, codeOfWait } from './verdict-code.ts'
+import { codeOfDenial, codeOfWait } from './verdict-code.ts'
 
 export type ThreadOptions = {
   /** The front's name for the turn. Default: made from the history. */
   turn?: string | undefined
   /**
-   * The front answers refused rounds itself, so the guest's history never shows them (G12). Use one
+   * The front answers denied rounds itself, so the guest's history never shows them (G12). Use one
    * object for a request of the guest and the front's own repeats of it.
    */
   hides?: boolean
@@ -119,9 +121,9 @@ export type ThreadsOptions = {
   budgets?: GuestBudgets
   /** Default `reserve`. */
   counting?: BudgetCounting
-  agent: Required<GuestAgent>
+  agent: Guest
   blocking: boolean
-  /** Whether calls are refused when Weir does not answer. */
+  /** Whether calls are denied when Weir does not answer. */
   refuses: boolean
   waitMs: Milliseconds
   log: Pick<WorkLog, 'warn'>
@@ -191,6 +193,10 @@ export function createThreads({
       return `${id} ${callId}`
     }
 
+    function resultsIn({ results }: HistoryRound): ResultRecord[] {
+      return results.map((result) => withChange(result, sent.get(callName(result))))
+    }
+
     /** The turn of the next request. Undefined: no request was judged. */
     let current: { turn: number; round: number } | undefined
 
@@ -243,9 +249,9 @@ export function createThreads({
 
     /** Keeps GUEST-THREAD-2. */
     async function giveUp(place: GuestTurn, round: SentRound, calls: CallVerdict[]): Promise<void> {
-      const seen = counter()
+      const before = occurrences()
       const results = calls.flatMap(({ callId, verdict }) => {
-        const nth = seen(callId)
+        const nth = before(callId)
         return verdict === 'allow'
           ? []
           : [resultRecord({ callId, nth, status: 'skipped', text: '' }, round.key)]
@@ -263,13 +269,18 @@ export function createThreads({
         const rounds = history.rounds.map((round) => ({
           key: round.key,
           get results() {
-            return round.results.map((result) => withChange(result, sent.get(callName(result))))
+            return resultsIn(round)
           },
           make: () => ({
             response: responseOf(round.spoken, round.key),
             ...toolsFor(round.spoken, history.tools, agent.hints, pollersOf(request)),
           }),
         }))
+        const former = history.former && {
+          prompt: history.former.turnKey,
+          keys: history.former.rounds.map(({ key }) => key),
+          results: history.former.rounds.slice(-1).flatMap(resultsIn),
+        }
         const place = turnIn(history)
         const silence = silenceIn(place)
         const unseen = silence && roundKey(silence.words, silence.n)
@@ -277,7 +288,12 @@ export function createThreads({
         try {
           const received = await front.beforeModel(
             place,
-            { rounds, hiddenKeys: [...hiddenKeys, ...(unseen === undefined ? [] : [unseen])] },
+            {
+              rounds,
+              hiddenKeys: [...hiddenKeys, ...(unseen === undefined ? [] : [unseen])],
+              prompt: history.turnKey,
+              former,
+            },
             { waitMs: waitMsDefault, signal },
           )
           if (received === undefined) return unjudged(request, texts.noAnswerInTime)
@@ -306,7 +322,7 @@ export function createThreads({
         const { spoken, words, n } = answeredRound(answer, history)
         await settle(answer.request, spoken.usage)
         const place = turnIn(history)
-        // A front that hides refuses the answer of a round that is over (GUEST-THREAD-5).
+        // A front that hides denies the answer of a round that is over (GUEST-THREAD-5).
         const least = hides ? (over.get(words) ?? 0) + 1 : 1
         const shown = Math.max(n + (hidden.get(words) ?? 0), least)
         const isUnseen = isUnshown || isSilent(spoken)
@@ -493,16 +509,6 @@ function wordsOf({ body }: GuestRequest): string {
 const notWhole =
   'the log has not the whole history of this request: give each agent its own conversation id if two have this one'
 
-/** Returns how often it was called with the same id before. */
-function counter(): (id: string) => number {
-  const seen = new Map<string, number>()
-  return (id) => {
-    const n = seen.get(id) ?? 0
-    seen.set(id, n + 1)
-    return n
-  }
-}
-
 /**
  * One verdict for each call as the model sent them. The round has a call once, so only one of its
  * repeats may run. A repeat is found by its words: it may stand between calls of one id. A response
@@ -576,7 +582,7 @@ function verdictsFrom(
         name,
         verdict: 'deny',
         text: call.text,
-        code: codeOfRefusal(call.code),
+        code: codeOfDenial(call.code),
         reason: call.code,
       }
     if (isPoll && verdicts?.notCounted === undefined) {

@@ -43,6 +43,8 @@ export type OpenTurn = {
   turn: number
   /** The keys under which fronts name it. Its own is first. */
   names: string[]
+  /** The name of the user's message that its newest request answers. Empty: it is not known. */
+  prompt: string
   agent: string
   /** Whether its front holds calls, as the newest record says. */
   blocking: boolean
@@ -51,7 +53,7 @@ export type OpenTurn = {
   known: Map<string, readonly number[]>
   /** Its rounds in the words of the host. */
   identities: Identities
-  /** Refused rounds that the guest never saw, by the hash of their words. */
+  /** Denied rounds that the guest never saw, by the hash of their words. */
   hidden: Map<string, number>
   outstanding: OutstandingRound | undefined
   /** Ids of calls in its rounds that are over. */
@@ -71,7 +73,7 @@ export type OutstandingRound = Outstanding & {
   /** The name of the turn in its record. */
   turnKey: string
   callsLeft: number
-  /** Whether the front hides it from the guest if a call of it is refused. */
+  /** Whether the front hides it from the guest if a call of it is denied. */
   hides: boolean
   /** The request that it answers, if its front hides rounds. Undefined: it is not known. */
   request: AskedRequest | undefined
@@ -89,10 +91,11 @@ export function openTurn(
   const turn: OpenTurn = {
     turn: offset,
     names: ended?.names ?? [turnKey],
+    prompt: '',
     agent,
     blocking,
     allowance: newAllowance(policy.caps, time),
-    known: new Map(ended?.known.map(({ key, refused }) => [key, refused])),
+    known: new Map(ended?.known.map(({ key, denied }) => [key, denied])),
     identities: noIdentities(),
     hidden: new Map(ended?.hidden.map(({ hash, count }) => [hash, count])),
     outstanding: undefined,
@@ -128,7 +131,7 @@ export function endedTurn(
   return {
     turn: turn.turn,
     names: turn.names,
-    known: known.map(([key, refused]) => ({ key, refused: [...refused] })),
+    known: known.map(([key, denied]) => ({ key, denied: [...denied] })),
     hidden: hiddenOf(turn),
     reopens: false,
     cap: how.cap,
@@ -139,9 +142,11 @@ export function endedTurn(
 /** Notes the facts in a front's record about its turn. */
 export function noteRecord(
   turn: OpenTurn,
-  { turnKey, blocking, policy }: GuestRound | GuestResults,
+  record: GuestRound | GuestResults,
   time: Milliseconds,
 ): void {
+  const { turnKey, blocking, policy } = record
+  if (record.type === 'guest-results' && record.prompt !== '') turn.prompt = record.prompt
   turn.names = withName(turn.names, turnKey)
   turn.blocking = blocking
   turn.allowance.caps = lowestCaps(turn.allowance.caps, policy.caps)
@@ -213,6 +218,16 @@ export function shownAnswer(
   const key = shifted(hidden, last)
   recogniseAnswer(identities, known, { key, own: outstanding.key })
   return key
+}
+
+/**
+ * The request as one that shows the end of this turn, if its user's message came before an answer to
+ * the turn's last calls. Undefined: the turn is not the one before that message.
+ */
+export function shownBefore(turn: OpenTurn, message: GuestResults): GuestResults | undefined {
+  const { former } = message
+  if (former === null || former.prompt !== turn.prompt) return undefined
+  return { ...message, keys: former.keys, hiddenKeys: [], results: former.results }
 }
 
 /** The newest request, if this is the answer to it and its front hides rounds. */
@@ -342,7 +357,7 @@ function reasonOf(status: Exclude<GuestResult['status'], 'unseen'>, text: string
   }
 }
 
-/** The key of a visible round, with the refused rounds counted that the guest never saw. */
+/** The key of a visible round, with the denied rounds counted that the guest never saw. */
 export function shifted(hidden: ReadonlyMap<string, number>, key: string): string {
   if (hidden.size === 0) return key
   const hash = hashOfKey(key)

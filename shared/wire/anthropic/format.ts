@@ -1,6 +1,7 @@
 // Anthropic's Messages.
 
 import { isObject } from '../../lib/json/json-object.ts'
+import { answerReader } from '../answer-reader.ts'
 import type {
   AgentFormat,
   BodyEdit,
@@ -9,10 +10,11 @@ import type {
   TranscriptFormat,
   WireFormat,
 } from '../format.ts'
+import { joinedDeltas } from '../joined-deltas.ts'
 import { contentText, listIn, textIn, toolChoice } from '../request/content.ts'
 import { messageEvents, writeMessage } from './answer.ts'
+import { messageAnswers } from './events.ts'
 import { answerOfMessages, isToolOfClient, piecesOfMessage, readAnthropic } from './history.ts'
-import { messageReader } from './reading.ts'
 import { messageRequest } from './request.ts'
 import { messagesStrict } from './strict.ts'
 
@@ -97,12 +99,19 @@ export const anthropic = {
   transcript: anthropicMessages,
   request,
   answer: {
-    reader: messageReader,
+    reader: answerReader(messageAnswers),
     write: writeMessage,
     usage: 'usage',
     messages: (body) => [body],
   },
-  stream: { isNamed: true, events: messageEvents },
+  stream: {
+    isNamed: true,
+    events: messageEvents,
+    joined: joinedDeltas({
+      head: String.raw`(?:event: content_block_delta\n)?data: \{"type":"content_block_delta","index":\d{1,6},"delta":\{"type":"text_delta","text":"`,
+      tail: String.raw`"\} {0,99}\} {0,99}`, // the API fills events with blanks
+    }),
+  },
   strict: messagesStrict,
   agent,
 } satisfies WireFormat<'anthropic'>

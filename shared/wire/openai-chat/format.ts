@@ -1,6 +1,7 @@
 // OpenAI's Chat Completions, also of compatible servers.
 
 import { isObject } from '../../lib/json/json-object.ts'
+import { answerReader } from '../answer-reader.ts'
 import type {
   AgentFormat,
   BodyEdit,
@@ -9,11 +10,12 @@ import type {
   RequestFormat,
   WireFormat,
 } from '../format.ts'
+import { joinedDeltas } from '../joined-deltas.ts'
 import { openaiApi, openaiEfforts, openaiTiers } from '../openai/api.ts'
 import { answerOfOpenai, openaiFile, readOpenai } from '../openai/history.ts'
 import { contentText, listIn, textIn, toolChoice } from '../request/content.ts'
 import { chatEvents, writeCompletion } from './answer.ts'
-import { chatReader } from './reading.ts'
+import { chatAnswers } from './events.ts'
 import { chatRequest } from './request/request.ts'
 import { chatStrict } from './strict.ts'
 
@@ -85,8 +87,20 @@ export const openaiChat = {
     file: openaiFile,
   },
   request,
-  answer: { reader: chatReader, write: writeCompletion, usage: 'usage', messages: messagesIn },
-  stream: { isNamed: false, events: chatEvents },
+  answer: {
+    reader: answerReader(chatAnswers),
+    write: writeCompletion,
+    usage: 'usage',
+    messages: messagesIn,
+  },
+  stream: {
+    isNamed: false,
+    events: chatEvents,
+    joined: joinedDeltas({
+      head: String.raw`data: \{(?:"(?:id|object|created|model|system_fingerprint|service_tier)":(?:"[^"\\\n]{0,200}"|\d{1,20}|null),){0,9}"choices":\[\{"index":0,"delta":\{(?:"role":"assistant",)?"content":"`,
+      tail: String.raw`"\}(?:,"(?:logprobs|finish_reason)":null){0,2}\}\](?:,"usage":null)?\}`,
+    }),
+  },
   strict: chatStrict,
   agent,
 } satisfies WireFormat<'openai-chat'>

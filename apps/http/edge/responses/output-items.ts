@@ -11,7 +11,7 @@ export type TextItem = {
   content: object[]
 } & ({ type: 'message'; role: 'assistant' } | { type: 'reasoning'; summary: [] })
 
-/** `approval_request_id`: of the request that a person approved. */
+/** `approval_request_id`: of the request that a person allowed. */
 export type CallItem = {
   id: string
   type: 'mcp_call'
@@ -78,7 +78,7 @@ type CallState =
   | { status: 'completed'; output: string }
   | { status: 'failed'; error: string }
 
-/** `error`: the text for the model, which a rejected or failed call has in place of an output. */
+/** `error`: the text for the model, which a denied or failed call has in place of an output. */
 export function callItem(
   place: CallPlace & { name: string; arguments: string; approval?: string | undefined },
   state: CallState,

@@ -34,7 +34,7 @@ export function callDetails(
     <p class=${hasTrouble ? 'warning note' : 'faint note'}>${argumentsText(call)}</p>
     ${repair !== null && part('Before they were mended', quote(repair.sent))}
     ${found?.canonical != null && part('As the loop-detector compares them', quote(found.canonical))}
-    ${found !== undefined && difference(raw, found, turn)}
+    ${found !== undefined && difference(call, found, turn)}
     ${stopped(verdict)}
     ${!isImported && tries(call)}
     ${result !== null && resultPart(result)}
@@ -42,19 +42,19 @@ export function callDetails(
       result !== null &&
       result.status !== 'ok' &&
       result.reason !== '' &&
-      verdict.kind !== 'rejected' &&
+      verdict.kind !== 'deny' &&
       html`<p class="note">In short: ${result.reason}</p>`
     }
   </article>`
 }
 
 function stopped(verdict: CallTimeline['verdict']): Child {
-  if (verdict.kind === 'rejected') {
+  if (verdict.kind === 'deny') {
     const { reason, code } = verdict
     const text = html`<p class="bad">${reason} <span class="faint">(${code})</span></p>`
-    return part('Rejected before execution', text)
+    return part('Denied before execution', text)
   }
-  if (verdict.kind !== 'not-cleared' || verdict.reason === '') return null
+  if (verdict.kind !== 'skipped' || verdict.reason === '') return null
   return part('Not let through', html`<p>${verdict.reason}</p>`)
 }
 
@@ -69,14 +69,18 @@ function part(title: string, content: Child): Child {
 
 // ── The earlier call ──
 
-function difference(raw: string, { previous }: CallFindings, turn: ShownTurn): Child {
+function difference(
+  { raw, waits }: CallTimeline,
+  { previous }: CallFindings,
+  turn: ShownTurn,
+): Child {
   if (previous === null) return null
   const earlier = turn.rounds
     .find(({ round }) => round === previous.round)
     ?.calls.find(({ ordinal }) => ordinal === previous.ordinal)
   if (earlier === undefined) return null
   const title = `Compared with round ${previous.round}`
-  const warning = (text: string) => html`<p class="warning">${text}</p>`
+  const warning = (text: string) => html`<p class=${waits ? 'faint' : 'warning'}>${text}</p>`
   if (previous.same && earlier.raw === raw)
     return part(title, warning('The same call, byte for byte.'))
   const { unchanged, members } = argumentDiff(earlier.raw, raw)
@@ -101,7 +105,7 @@ const tryEnds = {
 } as const
 
 function tries({ tries, verdict }: CallTimeline): Child {
-  if (tries.length === 0 || verdict.kind !== 'cleared') return null
+  if (tries.length === 0 || verdict.kind !== 'allow') return null
   const after = (at: number) => elapsed(Math.max(0, at - verdict.at))
   const lines = tries.map(({ try: number, claimedAt, startedAt, endedAt, end, status }) =>
     [

@@ -2,10 +2,10 @@
 // Reads: answers of the upstream, verdicts, advice. Owns: the order in which the client gets them.
 // VETO-RUN-1. No call reaches the client without a verdict `allow`. If Weir cannot judge an answer, the
 //     client gets an error (R6).
-// VETO-RUN-2. One refused call hides the whole answer. Its other calls are reported as not run.
+// VETO-RUN-2. One denied call hides the whole answer. Its other calls are reported as not run.
 // VETO-RUN-3. The client gets prints of the value that was judged, and no byte of the upstream.
 // VETO-RUN-4. A client that leaves ends the request, the wait for verdicts, and the repeats.
-// VETO-RUN-5. A request whose answers were all refused halves the repeats of the session's next one,
+// VETO-RUN-5. A request whose answers were all denied halves the repeats of the session's next one,
 //     until a call runs or the model answers in text. If a call is required, they get an error.
 
 import { randomUUID } from 'node:crypto'
@@ -20,18 +20,14 @@ import type {
 } from '../../../../../client/guard/guest-conversation.ts'
 import { limits } from '../../../../../shared/contract/limits.ts'
 import { senderOf } from '../../../../../shared/hosts/request-sender.ts'
+import { occurrences } from '../../../../../shared/lib/occurrences.ts'
 import { asSentence, onOneLine, shortened } from '../../../../../shared/lib/text-cut.ts'
 import {
+  deniedAnswers,
   noAnswerInTime,
-  refusedAnswers,
   siblingRefused,
 } from '../../../../../shared/model-texts/guests.ts'
-import {
-  callsOfAnswer,
-  piecesOfAnswer,
-  textOfAnswer,
-  withText,
-} from '../../../../../shared/wire/exchange.ts'
+import { callsOfAnswer, textOfAnswer, withText } from '../../../../../shared/wire/exchange.ts'
 import type { Json } from '../../../../../shared/wire/format.ts'
 import type { NotRun } from '../../../../../shared/wire/strict/strict.ts'
 import { usageSum } from '../../../../../shared/wire/strict/usage-sum.ts'
@@ -58,7 +54,7 @@ export function vetoRun(
   const clientRequest = { agent, api, headers, body: sent.body }
   const { isStreamed } = sent
   const attempts = upstreamAttempts(shared, request)
-  /** The refused answers and their results. */
+  /** The denied answers and their results. */
   const hidden: Json[] = []
   let usage: Json | undefined
   let identity = identities.ofRequest(clientRequest)
@@ -103,7 +99,7 @@ export function vetoRun(
         throw noAnswer()
       log.info(
         { agent, conversation: identity?.conversation, attempts: attempts.count() },
-        'an answer is refused',
+        'an answer is denied',
       )
       const results = await refuse(guest, attempt, verdicts)
       const over = verdicts.find(({ code }) => code === 'guest.over')
@@ -113,7 +109,7 @@ export function vetoRun(
         const isShown = client.stream.text().length > shownBefore
         const reason = refusalText(attempts.count(), refusal)
         if (identity !== undefined) clients.refused(clientRequest, identity.conversation, reason)
-        const why = `${refusedAnswers(attempts.count())}, the last one as ${refusal.code}`
+        const why = `${deniedAnswers(attempts.count())}, the last one as ${refusal.code}`
         return ended(paragraphs(isShown ? '' : text, reason, fallback), noteOfRefusal(refusal), why)
       }
       hidden.push(...api.strict.repeated(attempt.answer, results, sent.body))
@@ -128,11 +124,10 @@ export function vetoRun(
   }
 
   function judged({ answer }: Attempt, text = textOfAnswer(answer)): ReadGuestAnswer {
-    const shown = withText(answer, text)
     return {
       request: guestRequest(api, headers, sent),
-      answer: api.answer.write(shown),
-      pieces: piecesOfAnswer(shown),
+      answer: withText(answer, text),
+      isRead: true,
     }
   }
 
@@ -169,7 +164,7 @@ export function vetoRun(
     if (isAside && calls.length === 0) return
     const shown = client.stream.text() || textOfAnswer(answer)
     if (!isNamed && identity !== undefined)
-      identities.goesOn(clientRequest, judged(attempt, shown).answer as Json, identity)
+      identities.goesOn(clientRequest, api.answer.write(withText(answer, shown)), identity)
     if (identity !== undefined) clients.answered(clientRequest, identity.conversation, calls)
     if (verdicts.length === 0) track(report(judged(attempt, shown), attempt))
   }
@@ -180,7 +175,7 @@ export function vetoRun(
     await guest.afterModel(answer, { waitMs: 0 })
   }
 
-  /** Weir's own end of the turn. `refusal`: for the log, if refused calls are the reason. */
+  /** Weir's own end of the turn. `refusal`: for the log, if denied calls are the reason. */
   async function ended(text: string, note: string, refusal?: string): Promise<void> {
     if (guest !== undefined) track(guest.endTurn(refusal))
     if (client.hasBegun || isStreamed) {
@@ -210,12 +205,11 @@ function repeatsFor(session: GuestSession | undefined): number {
  * log never marks it as not run. The log has no repeat of a call.
  */
 function notRunIn(verdicts: readonly CallVerdict[]): GuestResult[] {
-  const seen = new Map<string, number>()
+  const before = occurrences()
   return verdicts
     .filter(({ code }) => code !== 'guest.repeated')
     .flatMap(({ callId, verdict }) => {
-      const nth = seen.get(callId) ?? 0
-      seen.set(callId, nth + 1)
+      const nth = before(callId)
       return verdict === 'deny' ? [] : [{ callId, nth, status: 'error', text: siblingRefused }]
     })
 }
@@ -246,7 +240,7 @@ function refusalText(answers: number, { name, code, text, reason }: CallVerdict)
   const isBroken = code === 'call.denied' // whose text tells the model how to correct the call
   const why = (isBroken && reason) || text || reason || ''
   const [tool, cause] = [name, why].map((part) => shortened(onOneLine(part), limits.reasonBytesMax))
-  return `${refusedAnswers(answers)}. The last refusal: ${tool} (${code}), ${asSentence(`${cause}`)}`
+  return `${deniedAnswers(answers)}. The last refusal: ${tool} (${code}), ${asSentence(`${cause}`)}`
 }
 
 function noteOfRefusal({ code }: CallVerdict): string {
