@@ -46,7 +46,8 @@ function dataOf(bytes: Buffer): EventData[] {
   if (text.trim() === '') return []
   if (text.trim() === '[DONE]') return ['[DONE]']
   const data = strictObject(text)
-  if (typeof data.type === 'string' && !isWord(data.type)) throw fault('the type of an event is no word')
+  if (typeof data.type === 'string' && !isWord(data.type))
+    throw fault('the type of an event is no word')
   const names = valuesOf(lines, 'event')
   const isNamed = names.length === 0 || (names.length === 1 && names[0] === data.type)
   if (!isNamed) throw fault('the name of an event is not the type of its data')

@@ -9,11 +9,11 @@ import type { VetoedFormat } from '../../../../../shared/wire/formats.ts'
 import { vendorError } from '../../../../../shared/wire/strict/vendor-error.ts'
 import { HttpError } from '../../../http-error.ts'
 import { bytesOf } from '../../../request-body.ts'
+import { decoded } from '../encodings.ts'
 import { guestRequest } from '../identity/guest-request.ts'
 import { advisedBytes, noteOf, sendAdvised, withoutEncoding } from '../judged-request.ts'
 import type { ProxiedConversation } from '../proxied-conversation.ts'
 import { reserveRequest, unnamedIdentity } from '../request-budget.ts'
-import { decoded } from '../encodings.ts'
 import { redirected } from '../upstream.ts'
 import { type Attempt, broken, readAttempt, watchSilence } from './attempt.ts'
 import { attemptsHeader } from './client-answer.ts'
@@ -87,7 +87,11 @@ export function upstreamAttempts(
       if (client.hasBegun || status < 400 || status > 599)
         throw broken(`the upstream answers ${status} to a request`)
       const body = refusal ?? (await bytesOf(received, limits.frontBodyBytesMax))
-      const text = await decoded(body, received.headers['content-encoding'], limits.frontBodyBytesMax)
+      const text = await decoded(
+        body,
+        received.headers['content-encoding'],
+        limits.frontBodyBytesMax,
+      )
       client.whole(status, [...headers, ...header()], errorFor(api, status, `${text ?? ''}`))
       return undefined
     } catch (cause) {
@@ -103,7 +107,11 @@ export function upstreamAttempts(
 }
 
 /** Keeps VENDOR-ERROR-1. */
-function errorFor({ strict, request: { title } }: VetoedFormat, status: number, body: string): Json {
+function errorFor(
+  { strict, request: { title } }: VetoedFormat,
+  status: number,
+  body: string,
+): Json {
   const text = `the upstream answered ${status}, with a body that is no error of ${title}`
   return strict.error(
     vendorError(status, body) ?? { status, type: 'proxy.answer', code: null, message: text },
