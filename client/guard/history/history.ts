@@ -36,8 +36,13 @@ import {
   type TranscriptTurn,
   turnsOf,
 } from '../../../shared/transcript/transcript.ts'
-import { itemsOf, type ReadGuestRequest, readAnswer, readRequest } from '../formats.ts'
-import type { GuestAnswer, GuestRequest } from '../guest-conversation.ts'
+import { itemsOf, readAnswer, readRequest } from '../formats.ts'
+import type {
+  AnyGuestAnswer,
+  AnyGuestRequest,
+  GuestRequest,
+  ReadGuestRequest,
+} from '../guest-conversation.ts'
 import { addLeaves, afterLeaves, type Leaves } from './json-leaves.ts'
 import { withoutReminders } from './reminders.ts'
 
@@ -57,11 +62,11 @@ export type GuestHistory = {
   user: string | null
   rounds: HistoryRound[]
   counts: ReadonlyMap<string, number>
-  tools: Declaration[] | undefined
+  tools: readonly Declaration[] | undefined
 }
 
 /** The history of a request. Throws `guest.format`. */
-export function historyOf(request: GuestRequest): GuestHistory {
+export function historyOf(request: AnyGuestRequest): GuestHistory {
   const { pieces, tools } = readRequest(request)
   const read = begin(pieces)
   return historyIn(read, tools, request)
@@ -72,7 +77,7 @@ export type HistoryReader = {
   /**
    * As historyOf. `counts` is valid until the next read of the conversation.
    */
-  read(conversation: string, request: GuestRequest): GuestHistory
+  read(conversation: string, request: AnyGuestRequest): GuestHistory
 }
 
 export function historyReader(): HistoryReader {
@@ -86,8 +91,8 @@ export function historyReader(): HistoryReader {
 
   return {
     read(conversation, request) {
-      const list = itemsOf(request)
-      if (list === undefined) return historyOf(request)
+      const list = 'pieces' in request ? undefined : itemsOf(request)
+      if ('pieces' in request || list === undefined) return historyOf(request)
       const { items, from } = list
       const before = goOn(known.get(conversation), request, items)
       const rest = before === undefined ? undefined : readRest(before, () => from(before.items))
@@ -134,11 +139,11 @@ type ReadHistory = {
 
 const leftOut = { leave: () => {} }
 
-function begin(pieces: Piece[]): ReadHistory {
+function begin(pieces: readonly Piece[]): ReadHistory {
   const first = pieces.find(({ kind }) => kind !== 'left-out' && kind !== 'ended')
   const isUnknown = first !== undefined && first.kind !== 'user'
   const turns = emptyTranscript()
-  const known: Piece[] = isUnknown ? [{ kind: 'user', text: '' }, ...pieces] : pieces
+  const known = isUnknown ? [{ kind: 'user' as const, text: '' }, ...pieces] : pieces
   addPieces(turns, 'body', known, leftOut)
   return { turns, isUnknown, turn: 0, keys: [], counts: new Map() }
 }
@@ -173,7 +178,7 @@ function readRest(
 function historyIn(
   read: ReadHistory,
   tools: GuestHistory['tools'],
-  request: GuestRequest,
+  request: AnyGuestRequest,
 ): GuestHistory {
   const { isUnknown, counts } = read
   const { turns } = read.turns
@@ -212,7 +217,7 @@ function historyIn(
 
 /** The round that an answer makes behind its request's history. Throws `guest.format`. */
 export function answeredRound(
-  answered: GuestAnswer,
+  answered: AnyGuestAnswer,
   { counts }: Pick<GuestHistory, 'counts'>,
 ): { spoken: TranscriptResponse; words: string; n: number } {
   const spoken = spokenIn(readAnswer(answered))
@@ -221,7 +226,7 @@ export function answeredRound(
 }
 
 /** The words of a response, in the spelling in which its host runs and shows the calls. */
-function wordsIn({ host, body }: GuestRequest, { text, calls }: Words): string {
+function wordsIn({ host, body }: AnyGuestRequest, { text, calls }: Words): string {
   const rewriting = hostNamed(host)?.rewriting
   if (rewriting === undefined) return wordsHash({ text, calls })
   const folder = () => folderIn(body, rewriting)
@@ -289,7 +294,7 @@ export function responseOf(spoken: TranscriptResponse, key: string): Response {
  */
 export function toolsFor(
   spoken: Pick<TranscriptResponse, 'calls'>,
-  tools: Declaration[] | undefined,
+  tools: readonly Declaration[] | undefined,
   hints: Readonly<Record<string, GuestHints>>,
   pollers: readonly string[] = [],
 ): { offered: string[]; declarations: Declaration[] } {

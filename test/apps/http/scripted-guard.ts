@@ -42,11 +42,13 @@ export function scriptedGuard({
   return {
     asked,
     conversation: (id, { turn } = {}) => ({
-      async beforeModel(request, signal) {
+      async beforeModel(asWritten, signal) {
+        const request = asWritten as GuestRequest
         asked.push({ kind: 'before', id, turn, request })
         return { ...noAdvice, applied: request.body, ...(await before(request, signal)) }
       },
-      async afterModel(answer) {
+      async afterModel(asWritten) {
+        const answer = asWritten as GuestAnswer
         asked.push({ kind: 'after', id, turn, answer })
         answers += 1
         return after(answer, answers)

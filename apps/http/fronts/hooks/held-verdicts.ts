@@ -2,8 +2,8 @@
 // HELD-VERDICTS-1. A call that may run does not wait for a person who decides its neighbour.
 
 import type {
+  AnyGuestAnswer,
   CallVerdict,
-  GuestAnswer,
   GuestConversation,
 } from '../../../../client/guard/guest-conversation.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
@@ -42,7 +42,7 @@ const looksMs = [
 /** Asks for the verdicts at once. `answer` resolves when the calls of the answer are known. */
 export function heldVerdicts(
   conversation: GuestConversation,
-  answer: Promise<GuestAnswer>,
+  answer: Promise<AnyGuestAnswer>,
 ): HeldVerdicts {
   const looks: Promise<CallVerdict[]>[] = []
   let newest = Promise.resolve<CallVerdict[] | undefined>(undefined)

@@ -4,8 +4,8 @@
 
 import type {
   CallVerdict,
-  GuestAnswer,
   GuestConversation,
+  ReadGuestAnswer,
 } from '../../../../client/guard/guest-conversation.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
 import type { Milliseconds } from '../../../../shared/lib/clock.ts'
@@ -26,7 +26,10 @@ const firstWaitMs = 250
 const lookMs = 1_000
 
 /** Sends the round at once. */
-export function roundVerdicts(conversation: GuestConversation, answer: GuestAnswer): RoundVerdicts {
+export function roundVerdicts(
+  conversation: GuestConversation,
+  answer: ReadGuestAnswer,
+): RoundVerdicts {
   let newest: readonly CallVerdict[] = []
   let next = Promise.withResolvers<void>()
   next.promise.catch(() => {}) // each call that waits gets the error
