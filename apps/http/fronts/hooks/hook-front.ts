@@ -18,9 +18,9 @@ import { newest } from '../../../../shared/lib/newest.ts'
 import { pause } from '../../../../shared/lib/pause.ts'
 import { cannotJudge, undecided } from '../../../../shared/model-texts/guests.ts'
 import { answerOf, type CallRound, isComplete, requestAfter } from '../call-round.ts'
+import { type HeldVerdicts, heldVerdicts } from '../held-verdicts.ts'
 import { orAborted } from '../or-aborted.ts'
 import { endedText, textOfAdvice as textOf } from '../refusal-texts.ts'
-import { type HeldVerdicts, heldVerdicts } from './held-verdicts.ts'
 import { addContext, deny, endTurn, type HookAnswer, tellUser } from './hook-answer.ts'
 import type { HookCall, HookPayload, HookResult } from './hook-payload.ts'
 import type { HostSessions } from './host-sessions.ts'
@@ -118,11 +118,11 @@ export function hookFront({ sessions, clock, log }: HookFrontOptions): HookFront
   ): Promise<CallVerdict | undefined> {
     const { session } = payload
     const beside = await sessions.verdictOn(session, call.id)
-    if (beside !== undefined) return beside
+    if (beside !== undefined) return beside.verdict
     const known = seen.rounds.get(call.id)
     const isRepeat = known !== undefined && placeOf(known, call) >= 0
     const round = isRepeat ? known : joinCall(seen, conversation, payload, call)
-    return round.verdicts.verdictAt(placeOf(round, call))
+    return round.verdicts.last(placeOf(round, call))
   }
 
   /** Adds the call to the round that is open, or opens one (CALL-ROUND-1). */
@@ -153,7 +153,7 @@ export function hookFront({ sessions, clock, log }: HookFrontOptions): HookFront
     if (unheld.length === 0) return
     const round = openRound(seen, conversation, payload, unheld, Promise.resolve())
     for (const call of unheld) remember(seen, round, call)
-    await round.verdicts.verdictAt(0)
+    await round.verdicts.last(0)
   }
 }
 
@@ -218,7 +218,7 @@ function openRound(
     host,
     calls,
     results: new Map(),
-    verdicts: heldVerdicts(conversation, answer),
+    verdicts: heldVerdicts(conversation, answer, limits.guestHoldMs),
   }
   return round
 }

@@ -7,7 +7,7 @@ import type { CallVerdict } from '../../../../client/guard/guest-conversation.ts
 import { limits } from '../../../../shared/contract/limits.ts'
 import type { Clock } from '../../../../shared/lib/clock.ts'
 import { newest } from '../../../../shared/lib/newest.ts'
-import { type HeldVerdicts, strictestOf } from './held-verdicts.ts'
+import { type HeldVerdicts, strictestOf } from '../held-verdicts.ts'
 
 export type HostSessions = {
   /** The proxy has a request of this session. */
@@ -15,20 +15,23 @@ export type HostSessions = {
   /** Whether the proxy has had a request of this session. */
   hasProxy(session: string): boolean
   /** The proxy passes on an answer with these calls. The verdicts are in their order. */
-  judging(session: string, callIds: readonly string[], verdicts: HeldVerdicts): void
+  judging(session: string, callIds: readonly string[], verdicts: Judged['verdicts']): void
   /** A hook of this session was called. */
   sawHook(session: string): void
   /** Whether a hook can hold the calls of this session. */
   hasHooks(session: string): boolean
   /**
-   * For a hook: the proxy's verdict on this call, the strictest one if several calls have its id.
-   * Undefined: the session does not use the proxy, or
-   * no answer with this call has passed within `limits.hookProxyMs`. Rejects as the verdicts.
+   * For a hook: the proxy's verdict on this call, as of strictestOf. Undefined: the session does not
+   * use the proxy, or no answer with this call has passed within `limits.hookProxyMs`. Rejects as the
+   * verdicts.
    */
-  verdictOn(session: string, callId: string): Promise<CallVerdict | undefined>
+  verdictOn(
+    session: string,
+    callId: string,
+  ): Promise<{ verdict: CallVerdict | undefined } | undefined>
 }
 
-type Judged = { callIds: readonly string[]; verdicts: HeldVerdicts }
+type Judged = { callIds: readonly string[]; verdicts: Pick<HeldVerdicts, 'last'> }
 type Session = {
   hasProxy: boolean
   hasHooks: boolean
@@ -65,7 +68,7 @@ export function hostSessions(clock: Clock): HostSessions {
       const judged = await judgedOf(session, callId, clock)
       if (judged === undefined) return undefined
       const places = judged.callIds.flatMap((id, at) => (id === callId ? [at] : []))
-      return strictestOf(judged.verdicts, places)
+      return { verdict: await strictestOf(judged.verdicts, places) }
     },
   }
 }

@@ -19,9 +19,9 @@ import type { Clock, Milliseconds } from '../../../../shared/lib/clock.ts'
 import { pause } from '../../../../shared/lib/pause.ts'
 import { tooManyCalls } from '../../../../shared/model-texts/guests.ts'
 import { answerOf, type CallRound, isComplete, requestAfter } from '../call-round.ts'
+import { type HeldVerdicts, heldVerdicts } from '../held-verdicts.ts'
 import { orAborted } from '../or-aborted.ts'
 import { endedText, textOfAdvice } from '../refusal-texts.ts'
-import { type RoundVerdicts, roundVerdicts } from './round-verdicts.ts'
 
 /** A call in its round. */
 export type PlacedCall = {
@@ -32,7 +32,7 @@ export type PlacedCall = {
   /** At text_only: the advice that no tool may be called. Otherwise ''. */
   refusal: string
   index: number
-  verdicts: RoundVerdicts
+  verdicts: HeldVerdicts
   /**
    * Reports the result. Resolves with the text of the advice, if it is the last result of its round.
    * The first result counts.
@@ -57,8 +57,7 @@ type OpenRound = CallRound & {
   conversation: GuestConversation
   refusal: string
   beganAt: Milliseconds
-  /** Set as soon as no call can join. */
-  verdicts: Promise<RoundVerdicts>
+  verdicts: HeldVerdicts
   isClosed: boolean
   /** Resolves with the last result and the advice. */
   over: PromiseWithResolvers<void>
@@ -119,12 +118,14 @@ export function gatewayRounds(
       beganAt: clock.monotonic(),
       isClosed: false,
       over: Promise.withResolvers<void>(),
-      verdicts: joined().then(() => {
-        closeToCalls(round)
-        return roundVerdicts(conversation, answerOf(round))
-      }),
+      verdicts: heldVerdicts(
+        conversation,
+        joined().then(() => {
+          closeToCalls(round)
+          return answerOf(round)
+        }),
+      ),
     }
-    round.verdicts.catch(() => {}) // each call gets the error
     return round
   }
 
@@ -184,16 +185,14 @@ export function gatewayRounds(
       const call = { id: ownId(given), name, input }
       round.calls.push(call)
       if (round.calls.length >= limits.responseCallsMax) closeToCalls(round)
+      const { verdicts, refusal } = round
       const own = round
       const index = round.calls.length - 1
       return {
         ...call,
         index,
-        refusal: own.refusal,
-        verdicts: {
-          first: async (at) => (await own.verdicts).first(at),
-          last: async (at) => (await own.verdicts).last(at),
-        },
+        refusal,
+        verdicts,
         finish: (result) => finish(own, { callId: call.id, ...result }),
       }
     },

@@ -6,6 +6,7 @@
 
 import type { CallToolResult, Progress } from '@modelcontextprotocol/client'
 import type { Logger } from 'pino'
+import type { CallVerdict } from '../../../../client/guard/guest-conversation.ts'
 import type { Approvals } from '../../../../services/approval/performer/approvals.ts'
 import type { McpTool } from '../../../../shared/agents/agents.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
@@ -28,7 +29,6 @@ import { questionOn as askPerson } from '../person-texts.ts'
 import { forwardCall, textResult, withText } from './forwarded-call.ts'
 import type { GatewayRounds, PlacedCall } from './gateway-rounds.ts'
 import { type HeldTasks, heldTasks, type Task } from './held-tasks.ts'
-import type { KnownVerdict } from './round-verdicts.ts'
 import type { Upstreams } from './upstreams.ts'
 
 /** `id`: the host's name of the call, if it has one. */
@@ -76,7 +76,7 @@ export type HeldCallsOptions = {
   log: Logger
 }
 
-type Approval = NonNullable<NonNullable<KnownVerdict>['approval']>
+type Approval = NonNullable<CallVerdict['approval']>
 /** A call that its host must send again. */
 type Asked = { placed: PlacedCall; run: McpTool | undefined; approval: Approval }
 
@@ -164,8 +164,8 @@ export function heldCalls({
   async function known(
     placed: PlacedCall,
     { signal, name }: HostCall,
-    verdict: () => Promise<KnownVerdict>,
-  ): Promise<NonNullable<KnownVerdict> | string> {
+    verdict: () => Promise<CallVerdict | undefined>,
+  ): Promise<CallVerdict | string> {
     let text = undecided
     try {
       const found = await orAborted(verdict(), signal)
@@ -182,7 +182,7 @@ export function heldCalls({
     placed: PlacedCall,
     run: McpTool | undefined,
     call: HostCall,
-    { verdict, text }: NonNullable<KnownVerdict>,
+    { verdict, text }: CallVerdict,
     approval?: Approval,
   ): Promise<Result> {
     if (verdict !== 'allow' || run === undefined || placed.refusal !== '') {

@@ -5,11 +5,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { pipeline } from 'node:stream/promises'
 import type { Logger } from 'pino'
+import { limits } from '../../../../shared/contract/limits.ts'
 import { senderOf } from '../../../../shared/hosts/request-sender.ts'
 import { answerOf } from '../../../../shared/wire/exchange.ts'
 import type { Json } from '../../../../shared/wire/format.ts'
 import type { ModelFormat } from '../../../../shared/wire/formats.ts'
-import { heldVerdicts } from '../hooks/held-verdicts.ts'
+import { heldVerdicts } from '../held-verdicts.ts'
 import type { HostSessions } from '../hooks/host-sessions.ts'
 import { copyOf, roundIn } from './answer-copy.ts'
 import type { GuestIdentities } from './identity/guest-identity.ts'
@@ -106,7 +107,7 @@ export function createAnswerRelay({
     const calls = callIdsIn(api, answer)
     clients.answered(request, conversation, calls)
     if (!holds || calls.length === 0) await guest.afterModel(judged, { waitMs: 0 })
-    else sessions.judging(session, calls, heldVerdicts(guest, Promise.resolve(judged)))
+    else sessions.judging(session, calls, heldVerdicts(guest, judged, limits.guestHoldMs))
   }
 
   /** `note`: the value of the header `x-weir`. */

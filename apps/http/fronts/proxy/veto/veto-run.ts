@@ -157,7 +157,7 @@ export function vetoRun(
     const { answer, isStreamed: streams } = attempt
     const calls = callsOfAnswer(answer).map(({ id }) => id)
     if (session !== undefined && calls.length > 0)
-      sessions.judging(session, calls, { verdictAt: async (at) => verdicts[at] })
+      sessions.judging(session, calls, { last: async (at) => verdicts[at] })
     if (streams) {
       await client.write(client.stream.rest(answer))
       client.end(attempts.count())

@@ -160,7 +160,7 @@ describe('a hook before a call', () => {
   it("takes the strictest of the proxy's verdicts on calls of one id", async () => {
     sessions.sawProxy('s1')
     const verdicts = [run('c1'), refuse('c1', 'No.')]
-    sessions.judging('s1', ['c1', 'c1'], { verdictAt: async (at) => verdicts[at] })
+    sessions.judging('s1', ['c1', 'c1'], { last: async (at) => verdicts[at] })
     const hook = hooksOf(scriptedGuard())
     expect(await hook('pre', pre('c1'))).toEqual(denied('No.'))
   })
@@ -378,7 +378,7 @@ describe('a hook beside the proxy', () => {
     sessions.sawProxy('s1')
     const held = hook('pre', pre('c2'))
     const verdicts = [run('c1'), refuse('c2', 'No.')]
-    sessions.judging('s1', ['c1', 'c2'], { verdictAt: async (at) => verdicts[at] })
+    sessions.judging('s1', ['c1', 'c2'], { last: async (at) => verdicts[at] })
     expect(await held).toEqual(denied('No.'))
     expect(guard.asked).toEqual([])
   })

@@ -1,0 +1,90 @@
+// The verdicts on an answer whose calls are held one by one: in hooks of a host, in the gateway.
+// HELD-VERDICTS-1. A call that may run does not wait for a person who decides its neighbour.
+
+import type {
+  AnyGuestAnswer,
+  CallVerdict,
+  GuestConversation,
+} from '../../../client/guard/guest-conversation.ts'
+import { limits } from '../../../shared/contract/limits.ts'
+import type { Milliseconds } from '../../../shared/lib/clock.ts'
+
+/** `index`: the place of a call in the answer. Both reject if Weir cannot judge the answer. */
+export type HeldVerdicts = {
+  /** Resolves once the call is decided, or waits for a known person. Undefined: nobody decided in time. */
+  first(index: number): Promise<CallVerdict | undefined>
+  /** Resolves once the call is decided. Undefined: nobody decided in time. */
+  last(index: number): Promise<CallVerdict | undefined>
+}
+
+/** Each look writes a record. Guards in the same process answer within the first one. */
+const firstLookMs = 250
+const lookMs = 2_000
+
+/**
+ * Asks for the verdicts at once, and goes on while a call is awaited. `answer` resolves when its calls
+ * are known. `personsMs`: the longest wait for persons; default: until their questions expire. All
+ * other waits end after limits.guestHoldMs.
+ */
+export function heldVerdicts(
+  conversation: GuestConversation,
+  answer: AnyGuestAnswer | Promise<AnyGuestAnswer>,
+  personsMs: Milliseconds = Number.POSITIVE_INFINITY,
+): HeldVerdicts {
+  let verdicts: readonly CallVerdict[] = []
+  let isOver = false
+  let waitedMs = 0
+  let waitMs: Milliseconds = firstLookMs
+  let looking: Promise<void> | undefined
+  nextLook().catch(() => {}) // each call that waits gets the error
+
+  /** All calls that wait share a look. */
+  function nextLook(): Promise<void> {
+    looking ??= look().finally(() => {
+      looking = undefined
+    })
+    return looking
+  }
+
+  async function look(): Promise<void> {
+    verdicts = await conversation.afterModel(await answer, { waitMs })
+    waitedMs += waitMs
+    const waiting = verdicts.filter(({ verdict }) => verdict === 'pending')
+    const isForPersons = waiting.every(({ approval }) => approval !== undefined)
+    const leftMs = (isForPersons ? personsMs : limits.guestHoldMs) - waitedMs
+    isOver = waiting.length === 0 || leftMs <= 0
+    const isAlone = waiting.length === 1 && isForPersons
+    waitMs = Math.min(leftMs, isAlone ? limits.guestHoldMs : lookMs)
+  }
+
+  async function until(
+    index: number,
+    isKnown: (verdict: CallVerdict) => boolean,
+  ): Promise<CallVerdict | undefined> {
+    for (;;) {
+      const verdict = verdicts[index]
+      if (verdict !== undefined && isKnown(verdict)) return verdict
+      if (isOver) return undefined
+      await nextLook()
+    }
+  }
+
+  return {
+    first: (index) =>
+      until(index, ({ verdict, approval }) => verdict !== 'pending' || approval !== undefined),
+    last: (index) => until(index, ({ verdict }) => verdict !== 'pending'),
+  }
+}
+
+/**
+ * The strictest verdict on the calls at these places, for a host that cannot tell them apart.
+ * Undefined: nobody has decided one of them in time, and none is denied.
+ */
+export async function strictestOf(
+  verdicts: Pick<HeldVerdicts, 'last'>,
+  places: readonly number[],
+): Promise<CallVerdict | undefined> {
+  const all = await Promise.all(places.map((place) => verdicts.last(place)))
+  const denied = all.find((one) => one?.verdict === 'deny')
+  return denied ?? (all.includes(undefined) ? undefined : all[0])
+}
