@@ -30,7 +30,7 @@ const ownWords = [
   'shared/contract/turn/turn-texts.ts',
   'shared/runtime/log/partition-count.ts',
   'apps/http/fronts/person-texts.ts',
-  'shared/wire/gemini/errors.ts',
+  'shared/wire/faults/sent-errors.ts',
 ]
 
 describe('the tree', () => {

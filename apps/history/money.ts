@@ -5,7 +5,7 @@
 // MONEY-2. A record that was written twice counts once, by its attempt.
 
 import { batchesOf } from '../../shared/bus/range.ts'
-import { decode } from '../../shared/codec/codec.ts'
+import { messageOf } from '../../shared/codec/message-of.ts'
 import type { Bus, Offset } from '../../shared/contract/bus.ts'
 import type { ConversationId } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
@@ -44,13 +44,9 @@ export function sumOfMoney(all: readonly Money[]): Money | null {
  * in tokens only.
  */
 export function settledIn(key: string, value: Uint8Array | null): BudgetSettled | undefined {
-  try {
-    const message = value === null ? undefined : decode(value)
-    const isMoney = message?.type === 'budget-settled' && message.priced
-    return isMoney && message.tenant === key ? message : undefined
-  } catch {
-    return undefined
-  }
+  const message = messageOf(value)
+  const isMoney = message?.type === 'budget-settled' && message.priced
+  return isMoney && message.tenant === key ? message : undefined
 }
 
 /** Empty: the log is older than the topic, or it is a bundle. */

@@ -5,12 +5,12 @@
 //     `carried` for which the range has all records, and before it if nothing older is remembered.
 
 import { typeIn } from '../../shared/codec/codec.ts'
+import { messageOf } from '../../shared/codec/message-of.ts'
 import type { Offset, StoredRecord } from '../../shared/contract/bus.ts'
 import type { TurnId } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type { Carried, Message } from '../../shared/contract/messages.ts'
 import type { StageName } from '../../shared/contract/topology.ts'
-import { messageIn } from './difference.ts'
 
 /** `unknown`: a later record decides. */
 export type Begun = 'yes' | 'no' | 'unknown'
@@ -53,7 +53,7 @@ export function beginningsIn({
       if (knownFrom.has(key)) return
       const type = value === null ? undefined : typeIn(value)
       const known = unknown.get(key) ?? { opensWith: type, newest: -1, messageIds: new Set() }
-      const message = type === 'carried' || type === 'user-message' ? messageIn(value) : undefined
+      const message = type === 'carried' || type === 'user-message' ? messageOf(value) : undefined
       if (
         message?.type === 'carried' &&
         message.from >= eventsFrom &&
@@ -73,8 +73,8 @@ export function beginningsIn({
      * could not be read then either.
      */
     begun(stage, content, inputOffset) {
-      const found = messageIn(content)
-      const message = found?.type === 'dead-letter' ? messageIn(found.value) : found
+      const found = messageOf(content)
+      const message = found?.type === 'dead-letter' ? messageOf(found.value) : found
       if (message === undefined || !('conversation' in message)) return 'yes'
       if (stage !== 'conversation') {
         const { conversation } = message

@@ -9,6 +9,7 @@
 import type { AnyStage } from '../../services/reducers.ts'
 import { batchesOf, leadersApartMs } from '../../shared/bus/range.ts'
 import { typeIn } from '../../shared/codec/codec.ts'
+import { messageOf } from '../../shared/codec/message-of.ts'
 import type { Offset, StoredRecord } from '../../shared/contract/bus.ts'
 import type { ConversationId } from '../../shared/contract/ids.ts'
 import {
@@ -24,7 +25,7 @@ import { parseId } from '../../shared/runtime/derived-id.ts'
 import type { Applied, Fold } from '../../shared/runtime/fold.ts'
 import { foldOfLog } from '../../shared/runtime/log/log-fold.ts'
 import { type Beginnings, beginningsIn, wholeLog } from './beginnings.ts'
-import { type Difference, messageIn, sameness } from './difference.ts'
+import { type Difference, sameness } from './difference.ts'
 import { inTurns } from './lanes.ts'
 import type { PartitionRange, ReadLog, TopicRange } from './log-range.ts'
 import { type Again, createPair, type Found, type Pair } from './pair.ts'
@@ -315,7 +316,7 @@ function of({ record, input }: Again) {
 /** Undefined: the record names no version. */
 function writerOf({ value }: StoredRecord): string | undefined {
   if (value === null || typeIn(value) !== 'attempt-started') return undefined
-  const message = messageIn(value)
+  const message = messageOf(value)
   return message?.type === 'attempt-started' && message.weir !== '' ? message.weir : undefined
 }
 

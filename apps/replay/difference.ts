@@ -3,6 +3,7 @@
 //     their contents are compared as this version reads them.
 
 import { decode, encode, knownSchemas, schemaIdIn } from '../../shared/codec/codec.ts'
+import { messageOf } from '../../shared/codec/message-of.ts'
 import type { Offset, RecordToAppend, StoredRecord } from '../../shared/contract/bus.ts'
 import type { Message } from '../../shared/contract/messages.ts'
 import type { StageName } from '../../shared/contract/topology.ts'
@@ -71,7 +72,7 @@ export function causesOf(
     causes.push(
       `code version differs: ${before.type} has schema version ${before.version} in the log, and ${after.version} here`,
     )
-  const [was, is] = [messageIn(logged?.value), messageIn(again?.value)]
+  const [was, is] = [messageOf(logged?.value), messageOf(again?.value)]
   if (was === undefined || is === undefined) return causes
   const [ruleWas, ruleIs] = [ruleOf(was), ruleOf(is)]
   if (
@@ -102,13 +103,4 @@ function ruleOf(message: Message): { name: string; version: number } | undefined
   return intervention !== null && 'rule' in intervention
     ? { name: intervention.rule, version: intervention.ruleVersion }
     : undefined
-}
-
-/** Undefined: there is no record, or it cannot be read. */
-export function messageIn(value: Uint8Array | null | undefined): Message | undefined {
-  try {
-    return value == null ? undefined : decode(value)
-  } catch {
-    return undefined
-  }
 }

@@ -61,7 +61,7 @@ export function agentsInFiles(
   path: string,
   environment: NodeJS.ProcessEnv,
   needs?: readonly AgentPart[],
-) {
+): AgentsOf<ProviderName> {
   return loadAgentFiles(path, environment, optionsOf(needs), { providers })
 }
 
@@ -73,7 +73,7 @@ export function agentsOfProgram(
   environment: NodeJS.ProcessEnv,
   needs?: readonly AgentPart[],
   calls: Pick<AgentCalls, 'run'> = createAgentCalls(),
-) {
+): AgentsOf<ProviderName> {
   const written = withAgentsOfTools(agents).map((agent) => writtenAgent(agent, calls))
   return agentsInCode(written, environment, optionsOf(needs), { providers })
 }

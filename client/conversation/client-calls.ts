@@ -4,15 +4,16 @@
 //     names the one that counts. Equal results of a call are one result, so a repeat is harmless.
 
 import { hash } from 'node:crypto'
-import { batchesOf, firstOffsetSince, leadersApartMs } from '../../shared/bus/range.ts'
+import { rangeSince } from '../../shared/bus/range.ts'
 import type { ConversationId } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
-import type { CallFinished, MessageType, ResultSent } from '../../shared/contract/messages.ts'
+import type { CallFinished, ResultSent } from '../../shared/contract/messages.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { shown } from '../../shared/settings/mistake.ts'
 import type { RoundView } from '../../shared/view/round-view.ts'
 import { addToTurn, beginTurn } from '../../shared/view/turn-view.ts'
-import { activityIn, type Edge } from '../edge/edge.ts'
+import type { Edge } from '../edge/edge.ts'
+import { pastRecords } from '../edge/past-records.ts'
 import { needOptions } from '../given-options.ts'
 import { openingOf, type Place } from '../turn/opening.ts'
 import type { CallInput, CallPlace } from '../turn/turn-event.ts'
@@ -26,7 +27,7 @@ export type OfferedCall = CallPlace & CallInput & { name: string; until: number 
 export type SentResult = { text: string; isError?: boolean }
 
 /** For a listener that waits for the end of a call. */
-const endsOfCalls: ReadonlySet<MessageType> = new Set(['call-finished'])
+const endsOfCalls = new Set(['call-finished'] as const)
 
 /** The calls of the newest turn that wait for a result. */
 export async function offeredCalls(
@@ -138,26 +139,15 @@ async function callsOfTurn(
   const opening = Number.isSafeInteger(turn) ? await openingOf(place, turn) : undefined
   if (opening === undefined) return []
   const { bus, topicPrefix, partition } = place
-  const topic = `${topicPrefix}activity`
-  const ends = (await bus.ends(topic)).find((one) => one.partition === partition)
-  const range = { topic, partition, from: ends?.begin ?? 0, to: ends?.end ?? 0 }
-  const from = await firstOffsetSince(bus, range, opening.time - leadersApartMs)
+  const range = await rangeSince(bus, { topic: `${topicPrefix}activity`, partition }, opening.time)
   const view = beginTurn(turn, opening.time)
-  for await (const records of batchesOf(bus, { ...range, from }))
-    for (const { key, value, time } of records) {
-      const message = key === conversation && value !== null ? activityIn(value) : undefined
-      if (message?.turn !== turn || !shownOfCalls.has(message.type)) continue
-      addToTurn(view, { topic: 'activity', time, message }, 'all')
-    }
+  for await (const record of pastRecords(bus, range, conversation, shownOfCalls))
+    if (record.message.turn === turn) addToTurn(view, { topic: 'activity', ...record }, 'all')
   return [...view.rounds.values()].flatMap(offeredIn)
 }
 
 /** The records that show an offered call. */
-const shownOfCalls: ReadonlySet<MessageType> = new Set([
-  'model-answered',
-  'call-offered',
-  'call-finished',
-])
+const shownOfCalls = new Set(['model-answered', 'call-offered', 'call-finished'] as const)
 
 function offeredIn({ calls }: RoundView): KnownCall[] {
   return [...calls.values()].flatMap(({ answered, offered, finished: end }) => {

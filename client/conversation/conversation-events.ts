@@ -3,17 +3,24 @@
 // Reads: activity, and model-deltas from the round on that is open when it has caught up. With
 // `reasoning`, model-deltas from the first event on.
 
-import { batchesOf, firstOffsetSince, leadersApartMs } from '../../shared/bus/range.ts'
+import {
+  batchesOf,
+  firstOffsetSince,
+  leadersApartMs,
+  type Range,
+  rangeSince,
+} from '../../shared/bus/range.ts'
 import { decode } from '../../shared/codec/codec.ts'
 import type { Offset, StoredRecord } from '../../shared/contract/bus.ts'
 import type { ConversationId } from '../../shared/contract/ids.ts'
 import type { Part } from '../../shared/contract/messages.ts'
-import { historyPrefix, historyTurn, isGuest } from '../../shared/contract/topology.ts'
+import { isGuest } from '../../shared/contract/topology.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { shown } from '../../shared/settings/mistake.ts'
-import { type Activity, activityIn, type Streamed } from '../edge/edge.ts'
+import { type Activity, activityIn, type Streamed, streamedSet } from '../edge/edge.ts'
 import type { Received } from '../edge/feed.ts'
 import type { FollowKey } from '../edge/followed-key.ts'
+import { pastRecords } from '../edge/past-records.ts'
 import { needOptions, needSignal, needText } from '../given-options.ts'
 import { refuseUnknownKeys } from '../known-keys.ts'
 import { createEventFold, type EventFold } from '../turn/event-fold.ts'
@@ -21,6 +28,7 @@ import { positionIn, resumeAfter } from '../turn/event-resume.ts'
 import { openingOf, type Place } from '../turn/opening.ts'
 import { createPartsFirst } from '../turn/parts-first.ts'
 import type { TurnEvent } from '../turn/turn-event.ts'
+import { turnsInHistory } from './conversation-turns.ts'
 
 /**
  * `after`: the position of an event. `turn`: the number of a turn; earlier turns give no events.
@@ -58,11 +66,10 @@ export async function* conversationEvents(
     const isEarlier = 'turn' in event && event.turn < (least ?? event.turn)
     return isEarlier ? [] : behind(event)
   }
-  const deltas = `${topicPrefix}model-deltas`
+  const deltas = { topic: `${topicPrefix}model-deltas`, partition }
   // In front of the end of the activity: of a round that begins behind it, no part is missed.
-  const deltasEnd = await offsetSince(place, deltas, undefined)
-  const ends = (await bus.ends(topic)).find((one) => one.partition === partition)
-  const range = { topic, partition, from: ends?.begin ?? 0, to: ends?.end ?? 0 }
+  const { to: deltasEnd } = await rangeSince(bus, deltas)
+  const range = await rangeSince(bus, { topic, partition })
   const from = await beginning(place, conversation, range, { after, turn: least })
   const fold = createEventFold()
   let roundSince: number | undefined
@@ -78,7 +85,7 @@ export async function* conversationEvents(
       roundSince = fold.streaming === undefined ? undefined : (roundSince ?? record.time)
     }
   const deltasFrom =
-    roundSince === undefined ? deltasEnd : await offsetSince(place, deltas, roundSince)
+    roundSince === undefined ? deltasEnd : (await rangeSince(bus, deltas, roundSince)).from
   // A front writes the responses of a guest, so they have no stream.
   const order = isGuest(conversation)
     ? undefined
@@ -87,9 +94,9 @@ export async function* conversationEvents(
   const ending = signal === undefined ? stop.signal : AbortSignal.any([signal, stop.signal])
   try {
     const starts = [
-      { topic, from: Math.max(range.to, from) },
-      { topic: deltas, from: deltasFrom },
-    ].map((start) => followKey({ ...start, partition, key: conversation, signal: ending }))
+      { topic, partition, from: Math.max(range.to, from) },
+      { ...deltas, from: deltasFrom },
+    ].map((start) => followKey({ ...start, key: conversation, signal: ending }))
     for await (const record of merged(starts, ending)) {
       const message =
         record.value === null ? undefined : messageIn(record.topic === topic, record.value)
@@ -130,13 +137,8 @@ async function pastParts(
   signal: AbortSignal | undefined,
 ): Promise<PastParts> {
   const { bus, topicPrefix, partition } = place
-  const topic = `${topicPrefix}model-deltas`
-  const from = await offsetSince(place, topic, since)
-  const to = await offsetSince(place, topic, undefined)
-  const batches = batchesOf(bus, { topic, partition, from, to }, signal)
-  const records = (async function* () {
-    for await (const batch of batches) yield* batch
-  })()
+  const range = await rangeSince(bus, { topic: `${topicPrefix}model-deltas`, partition }, since)
+  const records = pastRecords(bus, range, conversation, streamedSet, signal)
   let ahead: Part | undefined
   return async function* (record) {
     const answered = record.value === null ? undefined : activityIn(record.value)
@@ -149,22 +151,18 @@ async function pastParts(
     for (;;) {
       const { value: next, done } = await records.next()
       if (done) return
-      const message =
-        next.key === conversation && next.value !== null ? decode(next.value) : undefined
-      if (message?.type === 'model-finished') {
-        if (message.turn === answered.turn && message.round === answered.round) return
-      } else if (message?.type === 'part') {
-        if (isLater(message)) {
-          ahead = message // the end of this response is gone
-          return
-        }
-        yield message
+      const { message } = next
+      const isLast = message.type === 'model-finished'
+      if (isLast && message.turn === answered.turn && message.round === answered.round) return
+      if (isLast) continue
+      if (isLater(message)) {
+        ahead = message // the end of this response is gone
+        return
       }
+      yield message
     }
   }
 }
-
-type Range = { topic: string; partition: number; from: Offset; to: Offset }
 
 /** An offset before the turn of the position, or before the first turn of the conversation. */
 async function beginning(
@@ -174,7 +172,7 @@ async function beginning(
   { after, turn: given }: { after: string | undefined; turn: number | undefined },
 ): Promise<Offset> {
   const turn = after === undefined ? given : await turnAt(place, range, positionIn(after).offset)
-  const first = turn ?? (await firstTurn(place, conversation))
+  const first = turn ?? (await turnsInHistory(place, conversation)).at(-1)
   if (first === undefined || isGuest(conversation)) return range.from
   const opening = await openingOf(place, first)
   return opening === undefined
@@ -189,31 +187,6 @@ async function turnAt(
 ): Promise<number | undefined> {
   const [record] = await bus.read({ topic, partition, from: offset, to: offset + 1, limit: 1 })
   return record?.value ? activityIn(record.value)?.turn : undefined
-}
-
-async function firstTurn(
-  { bus, topicPrefix, partition }: Place,
-  conversation: ConversationId,
-): Promise<number | undefined> {
-  const entries = await bus.list({
-    topic: `${topicPrefix}history`,
-    partition,
-    prefix: historyPrefix(conversation),
-    upToNow: true,
-  })
-  const turns = entries.flatMap(({ key }) => historyTurn(key)?.turn ?? [])
-  return turns.length === 0 ? undefined : turns.reduce((least, turn) => Math.min(least, turn))
-}
-
-/** `time` undefined: the end of the topic. */
-async function offsetSince(
-  { bus, partition }: Place,
-  topic: string,
-  time: number | undefined,
-): Promise<Offset> {
-  const ends = (await bus.ends(topic)).find((one) => one.partition === partition)
-  const range = { topic, partition, from: ends?.begin ?? 0, to: ends?.end ?? 0 }
-  return time === undefined ? range.to : firstOffsetSince(bus, range, time - leadersApartMs)
 }
 
 /** The records of several topics as they arrive. Throws if one cannot be read. */

@@ -1,8 +1,7 @@
 // The newest turns of a conversation: the message that opened each, and its end.
 // Reads: the history for the turns, conversation-events for their openings, activity for their ends.
 
-import { batchesOf, firstOffsetSince, leadersApartMs } from '../../shared/bus/range.ts'
-import { decode, typeIn } from '../../shared/codec/codec.ts'
+import { rangeSince } from '../../shared/bus/range.ts'
 import type { ConversationId, MessageId } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type { TurnFinished } from '../../shared/contract/messages.ts'
@@ -11,6 +10,7 @@ import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { shown } from '../../shared/settings/mistake.ts'
 import { type ConversationView, reduce, viewOf } from '../../shared/view/conversation-view.ts'
+import { endOnly, pastRecords } from '../edge/past-records.ts'
 import { needOptions } from '../given-options.ts'
 import { refuseUnknownKeys } from '../known-keys.ts'
 import { openingOf, type Place } from '../turn/opening.ts'
@@ -59,11 +59,14 @@ export async function turnsOf(
   return turns.map((one) => ({ ...one, end: view.turns.get(one.turn)?.end }))
 }
 
-/**
- * Newest first, as many as the conversation remembers message ids. A turn that ended before now has
- * its first entry in a list up to now.
- */
-export async function newestTurns(
+/** As turnsInHistory, as many as the conversation remembers message ids. */
+export async function newestTurns(place: Place, conversation: ConversationId): Promise<number[]> {
+  const turns = await turnsInHistory(place, conversation)
+  return turns.slice(0, limits.recentMessageIdsMax)
+}
+
+/** Newest first. A turn that ended before now has its first entry in a list up to now. */
+export async function turnsInHistory(
   { bus, topicPrefix, partition }: Place,
   conversation: ConversationId,
 ): Promise<number[]> {
@@ -74,7 +77,7 @@ export async function newestTurns(
     upToNow: true,
   })
   const turns = new Set(entries.flatMap(({ key }) => historyTurn(key)?.turn ?? []))
-  return [...turns].sort((a, b) => b - a).slice(0, limits.recentMessageIdsMax)
+  return [...turns].sort((a, b) => b - a)
 }
 
 async function endsSince(
@@ -85,13 +88,8 @@ async function endsSince(
   const view = viewOf([])
   if (turns.length === 0) return view
   const since = Math.min(...turns.map((one) => one.since))
-  const topic = `${topicPrefix}activity`
-  const ends = (await bus.ends(topic)).find((one) => one.partition === partition)
-  const range = { topic, partition, from: ends?.begin ?? 0, to: ends?.end ?? 0 }
-  const from = await firstOffsetSince(bus, range, since - leadersApartMs)
-  for await (const records of batchesOf(bus, { ...range, from }))
-    for (const { key, value, offset, time } of records)
-      if (key === conversation && value !== null && typeIn(value) === 'turn-finished')
-        reduce(view, { topic: 'activity', offset, time, message: decode(value) })
+  const range = await rangeSince(bus, { topic: `${topicPrefix}activity`, partition }, since)
+  for await (const record of pastRecords(bus, range, conversation, endOnly))
+    reduce(view, { topic: 'activity', ...record })
   return view
 }

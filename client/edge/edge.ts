@@ -3,7 +3,6 @@
 // client-messages and read activity can be a client.
 
 import type { Agent } from '../../shared/agents/agents.ts'
-import { batchesOf } from '../../shared/bus/range.ts'
 import { refuseWithoutSpace } from '../../shared/bus/space.ts'
 import { decode } from '../../shared/codec/codec.ts'
 import type { Bus, Offset } from '../../shared/contract/bus.ts'
@@ -25,6 +24,7 @@ import { wholeCall } from '../conversation/whole-call.ts'
 import { type EarlierAnswer, findEarlierAnswer } from '../turn/earlier-answer.ts'
 import type { CallPlace, WholeCall } from '../turn/turn-event.ts'
 import { createFeed, type Feed, type Listener, type Listening, type Received } from './feed.ts'
+import { endOnly, pastRecords } from './past-records.ts'
 
 const activityTypes = [
   'turn-started',
@@ -44,15 +44,12 @@ const activityTypes = [
   'turn-finished',
 ] as const
 
-const activitySet: ReadonlySet<MessageType> = new Set(activityTypes)
-
-/** For a listener that waits for the end of a turn only: other records are not decoded. */
-export const endOnly: ReadonlySet<MessageType> = new Set(['turn-finished'])
+const activitySet = new Set(activityTypes)
 
 /** The records of a stream: its parts, and its end. */
 export type Streamed = Part | MessageOf<'model-finished'>
 
-const streamedSet: ReadonlySet<MessageType> = new Set(['part', 'model-finished'] as const)
+export const streamedSet = new Set(['part', 'model-finished'] as const)
 
 export type Activity = MessageOf<(typeof activityTypes)[number]>
 
@@ -161,24 +158,6 @@ export function openEdge(log: Log): Edge {
     ])
   }
 
-  async function* readActivity(
-    conversation: ConversationId,
-    { from, to }: { from: Offset; to: Offset },
-  ): AsyncGenerator<Received<Activity>, void> {
-    const range = {
-      topic: `${topicPrefix}activity`,
-      partition: partitionOf(conversation, partitions),
-      from,
-      to,
-    }
-    for await (const records of batchesOf(bus, range))
-      for (const { key, value, id, offset } of records)
-        if (key === conversation && value !== null) {
-          const message = activityIn(value)
-          if (message !== undefined) yield { id, offset, message }
-        }
-  }
-
   return {
     ask,
 
@@ -204,7 +183,13 @@ export function openEdge(log: Log): Edge {
     onActivity: (conversation, listener, types) =>
       activity.of(conversation).listen(conversation, listener, types),
     onParts: (conversation, listener) => parts.of(conversation).listen(conversation, listener),
-    readActivity,
+    readActivity(conversation, range) {
+      const place = {
+        topic: `${topicPrefix}activity`,
+        partition: partitionOf(conversation, partitions),
+      }
+      return pastRecords(bus, { ...place, ...range }, conversation, activitySet)
+    },
     wholeCall: (conversation, place) =>
       wholeCall(
         { bus, topicPrefix, partition: partitionOf(conversation, partitions) },
@@ -259,7 +244,8 @@ function userMessage({ agent, conversation, messageId, text }: Question): UserMe
 /** Undefined: it is no activity of a turn of this version. Throws if it cannot be decoded. */
 export function activityIn(value: Uint8Array): Activity | undefined {
   const message = decode(value)
-  return activitySet.has(message.type) ? (message as Activity) : undefined
+  const types: ReadonlySet<MessageType> = activitySet
+  return types.has(message.type) ? (message as Activity) : undefined
 }
 
 /** The records that no call of `next` has returned yet. At the end `next` throws its reason. */

@@ -1,12 +1,12 @@
 // The turn of a message that was sent before. A client that was killed sends its message again
 // under the same id. The conversation ignores the repeat, so this file looks up the turn.
 
-import { batchesOf, firstOffsetSince, leadersApartMs } from '../../shared/bus/range.ts'
-import { decode } from '../../shared/codec/codec.ts'
+import { rangeSince } from '../../shared/bus/range.ts'
 import type { Offset } from '../../shared/contract/bus.ts'
 import type { SentMessage } from '../../shared/contract/ids.ts'
 import type { TurnFinished } from '../../shared/contract/messages.ts'
 import { newestTurns } from '../conversation/conversation-turns.ts'
+import { endOnly, pastRecords } from '../edge/past-records.ts'
 import { openingOf, type Place } from './opening.ts'
 
 /** `from`: an offset of the activity before the turn. `finished` undefined: it is not over. */
@@ -34,17 +34,8 @@ async function turnFinishedSince(
   time: number,
 ): Promise<EarlierAnswer> {
   const { bus, topicPrefix, partition } = place
-  const topic = `${topicPrefix}activity`
-  const ends = (await bus.ends(topic)).find((ends) => ends.partition === partition)
-  const range = { topic, partition, from: ends?.begin ?? 0, to: ends?.end ?? 0 }
-  const from = await firstOffsetSince(bus, range, time - leadersApartMs)
-  for await (const records of batchesOf(bus, { ...range, from })) {
-    for (const { key, value } of records) {
-      if (key !== conversation || value === null) continue
-      const activity = decode(value)
-      if (activity.type === 'turn-finished' && activity.messageId === messageId)
-        return { finished: activity, from }
-    }
-  }
-  return { finished: undefined, from }
+  const range = await rangeSince(bus, { topic: `${topicPrefix}activity`, partition }, time)
+  for await (const { message } of pastRecords(bus, range, conversation, endOnly))
+    if (message.messageId === messageId) return { finished: message, from: range.from }
+  return { finished: undefined, from: range.from }
 }

@@ -71,6 +71,21 @@ export async function firstOffsetSince(
   return low
 }
 
+/**
+ * A partition up to its present end, from the causes of this time on. Default: whole. A partition
+ * that is not there is empty.
+ */
+export async function rangeSince(
+  bus: Pick<Bus, 'read' | 'offsetSince' | 'ends'>,
+  { topic, partition }: Pick<Range, 'topic' | 'partition'>,
+  time?: Milliseconds,
+): Promise<Range> {
+  const ends = (await bus.ends(topic)).find((one) => one.partition === partition)
+  const whole = { topic, partition, from: ends?.begin ?? 0, to: ends?.end ?? 0 }
+  if (time === undefined) return whole
+  return { ...whole, from: await firstOffsetSince(bus, whole, time - leadersApartMs) }
+}
+
 /** Batches from the first record that is not older than `since`, until `signal` aborts. */
 export async function* followSince(
   bus: Pick<Bus, 'read' | 'offsetSince' | 'ends' | 'follow'>,

@@ -3,9 +3,9 @@
 import type { Message } from '../contract/messages.ts'
 import { decode, encode } from './codec.ts'
 
-/** Undefined: a tombstone, or bytes that this Weir cannot decode. */
-export function messageOf(value: Uint8Array | null): Message | undefined {
-  if (value === null) return undefined
+/** Undefined: no record, a tombstone, or bytes that this Weir cannot decode. */
+export function messageOf(value: Uint8Array | null | undefined): Message | undefined {
+  if (value == null) return undefined
   try {
     return decode(value)
   } catch {

@@ -63,13 +63,14 @@ export type AttemptView = {
   streamed?: { firstAt: Milliseconds; text: string; reasoning: string }
 }
 
-/** `answered`, `startedAt`, `offered`, `finished`: by the activity. */
+/** `answered` to `finished`: by the activity. `rejected`: it never ran. */
 export type CallView = {
   ordinal: number
   name?: string
   answered?: AnsweredCall
   startedAt?: Milliseconds
   offered?: At<MessageOf<'call-offered'>>
+  rejected?: At<MessageOf<'call-rejected'>>
   finished?: At<MessageOf<'call-finished'>>
   tries: TryView[]
 }
@@ -95,7 +96,7 @@ export type GuardView = {
 export type ApprovalView = {
   ordinal: number
   id: string
-  call?: PendingCall
+  call?: PendingCall & { until: Milliseconds }
   decided?: At<MessageOf<'approval-decided'>>
 }
 
@@ -112,9 +113,14 @@ export function beginRound(round: number): RoundView {
   }
 }
 
+/** Whether the activity has its result, or its rejection. */
+export function isOver({ rejected, finished }: CallView): boolean {
+  return (rejected ?? finished) !== undefined
+}
+
 /** Whether its tool or its client runs it, by the activity. */
-export function isRunning({ startedAt, offered, finished }: CallView): boolean {
-  return finished === undefined && (startedAt !== undefined || offered !== undefined)
+export function isRunning(call: CallView): boolean {
+  return !isOver(call) && (call.startedAt !== undefined || call.offered !== undefined)
 }
 
 /** The response from the latest stage that has it. */
@@ -200,6 +206,9 @@ function addCall(view: RoundView, message: Message, at: Milliseconds): void {
     case 'call-offered':
       callAt(view, message).offered ??= { ...message, at }
       return
+    case 'call-rejected':
+      callAt(view, message).rejected ??= { ...message, at }
+      return
     case 'call-finished':
       callAt(view, message).finished ??= { ...message, at }
   }
@@ -225,7 +234,8 @@ function addVerdict(
       return
     }
     case 'approval-pending':
-      for (const call of message.calls) approvalAt(view, call).call ??= call
+      for (const call of message.calls)
+        approvalAt(view, call).call ??= { ...call, until: message.until }
       return
     case 'approval-decided':
       approvalAt(view, message).decided ??= { ...message, at }

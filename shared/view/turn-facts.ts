@@ -101,9 +101,9 @@ export function isRefusal({ verdict, code }: Pick<CallVerdict, 'verdict' | 'code
   return verdict === 'deny' && code !== withdrawnCode
 }
 
-/** Whether an intervention ended the turn, or forbade it further calls. */
-export function isStopped({ interventions }: FactFold): boolean {
-  return [...interventions.values()].some(({ action }) => action !== 'nudge')
+/** The last rule that ended the turn, or forbade it further calls. Undefined: none did. */
+export function stoppingRule({ interventions }: FactFold): string | undefined {
+  return [...interventions.values()].findLast(({ action }) => action !== 'nudge')?.rule
 }
 
 /** One guard stops a call. If two rejected it, a named guard explains more than a person's silence. */

@@ -27,7 +27,7 @@ export type WireFormat<Name extends string = string> = {
   stream?: StreamFormat
   /** The strict reading, for a veto. */
   strict?: StrictFormat
-  /** Present for an API that agents of Weir use without an SDK. */
+  /** Present for an API that agents of Weir use. */
   agent?: AgentFormat
 }
 
@@ -96,6 +96,8 @@ export type RequestFormat = {
   /** The text of a message of the model. */
   modelText(message: Json): string
   edit: RequestEdits
+  /** The body of an agent's request. Throws if a tool's schema is not JSON, in an unchecked agent. */
+  write(agent: Agent, request: ProviderRequest): object
 }
 
 /**
@@ -152,22 +154,21 @@ export type AnswerReader = {
   ending(interruption: unknown): Finished | Failed
 }
 
-/** An API for agents of Weir. The gateway sends the requests with its own HTTP client. */
+/** An API for agents of Weir. */
 export type AgentFormat = {
   /** The variable that holds the key if an agent file names none. */
   keyVariable: string
   /** The values of a model's options that the API has. */
   accepts: AcceptedOptions
-  /** The address of a streamed request, and the headers with the key. */
-  target(model: ModelAddress): HttpTarget
+  /** The address of a streamed request, and the headers with the key; or the SDK that makes both. */
+  target: ((model: ModelAddress) => HttpTarget) | SdkTarget
   /** A request that costs nothing and fails if the provider does not know the model. */
   check(model: ModelAddress): HttpTarget
-  /** The body of a request. Throws if a tool's schema is not JSON, in an unchecked agent. */
-  write(agent: Agent, request: ProviderRequest): Json
-  /** The body of an error: its types and codes, and its message (empty: none). */
-  error(body: unknown): { words: unknown[]; statement: string }
   recording: RecordingFormat
 }
+
+/** `path`: of the requests, below the address of the SDK. */
+export type SdkTarget = { sdk: 'anthropic' | 'openai'; path: string }
 
 /** `baseUrl`: without a final slash; undefined: the provider's own. `path`: the encoded model. */
 export type ModelAddress = { baseUrl: string | undefined; apiKey: string; path: string }

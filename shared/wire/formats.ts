@@ -63,8 +63,9 @@ function isOfModel(format: HistoryFormat): format is ModelFormat {
   return format.request !== undefined && format.answer !== undefined && format.stream !== undefined
 }
 
-/** The format of an API that agents use without an SDK. */
-export type AgentModelFormat = ModelFormat & Required<Pick<WireFormat, 'agent'>>
+/** The format of an API that agents use. */
+export type AgentModelFormat = ModelFormat &
+  Required<Pick<WireFormat<AgentFormatName>, 'name' | 'agent'>>
 
 /** Its name in agent files. */
 export type AgentFormatName = Extract<(typeof formats)[number], { agent: object }>['name']

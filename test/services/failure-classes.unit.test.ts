@@ -191,13 +191,8 @@ describe('an attempt', () => {
     ],
     ['meets an overload in its stream', 'transient', true, reported('Overloaded', false)],
     ['is refused in its stream', 'refused', false, reported('no such model', true)],
-    [
-      'is refused a connection',
-      'transient',
-      true,
-      connectionFailure(system('ECONNREFUSED'), false),
-    ],
-    ['cannot be made', 'internal', false, connectionFailure(new TypeError('Invalid URL'), false)],
+    ['is refused a connection', 'transient', true, connectionFailure(system('ECONNREFUSED'))],
+    ['cannot be made', 'internal', false, connectionFailure(new TypeError('Invalid URL'))],
     ['loses its connection', 'transient', true, interruptionOf(system('ECONNRESET'))],
     [
       'brings a line without an end',

@@ -19,7 +19,7 @@ export function compileStages(): void {
     'apps/service/up.ts',
     'services/stages.ts',
     'shared/bus/kafka/bus.ts',
-    'services/llm-gateway/performer/providers/anthropic/connect.ts',
+    'services/llm-gateway/performer/providers/sdk/anthropic.ts',
   ]
   const source = `await Promise.all(${JSON.stringify(files.map((file) => join(root, file)))}.map((file) => import(file)))`
   const run = ['--disable-warning=ExperimentalWarning', '--input-type=module', '--eval', source]

@@ -1,6 +1,6 @@
 // The money of a conversation's turns (money.ts beside this folder).
 
-import { batchesOf, firstOffsetSince, leadersApartMs } from '../../../shared/bus/range.ts'
+import { batchesOf, rangeSince } from '../../../shared/bus/range.ts'
 import type { Bus } from '../../../shared/contract/bus.ts'
 import { partitionOf } from '../../../shared/contract/partition.ts'
 import { tenantOf } from '../../../shared/contract/tenant.ts'
@@ -21,13 +21,12 @@ export async function moneyOf(
   const [first] = turns
   const ends = await budgetEnds({ bus, topicPrefix })
   const tenant = tenantOf(conversation)
-  const place = ends.find(({ partition }) => partition === partitionOf(tenant, ends.length))
-  if (place === undefined || first === undefined || place.begin === place.end) return []
-  const range = { topic, partition: place.partition, from: place.begin, to: place.end }
-  const from = await firstOffsetSince(bus, range, first.startedAt - leadersApartMs)
+  if (ends.length === 0 || first === undefined) return []
+  const partition = partitionOf(tenant, ends.length)
+  const range = await rangeSince(bus, { topic, partition }, first.startedAt)
   const found = new Map<number, TurnMoney>()
   const counted = new Set<string>()
-  for await (const records of batchesOf(bus, { ...range, from }))
+  for await (const records of batchesOf(bus, range))
     for (const { key, value } of records) {
       const settled = key === tenant ? settledIn(key, value) : undefined
       if (settled?.conversation !== conversation || counted.has(settled.attempt)) continue

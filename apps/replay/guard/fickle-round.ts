@@ -1,7 +1,8 @@
 // Finds the first round on which a guard decided differently the second time.
 
+import { messageOf } from '../../../shared/codec/message-of.ts'
 import type { GuardVerdict } from '../../../shared/contract/messages.ts'
-import { type AnsweredRound, decoded } from './guard-answer.ts'
+import type { AnsweredRound } from './guard-answer.ts'
 
 /**
  * Describes the first such round. Undefined: there is none. Only decisions are compared, and an
@@ -12,7 +13,7 @@ export function fickleRound(
   again: readonly AnsweredRound[],
 ): string | undefined {
   for (const [at, { verdict }] of rounds.entries()) {
-    const [one, other] = [verdict, again[at]?.verdict].map((bytes) => bytes && decoded(bytes))
+    const [one, other] = [verdict, again[at]?.verdict].map((bytes) => messageOf(bytes))
     if (one?.type !== 'guard-verdict' || other?.type !== 'guard-verdict') continue
     if ([one, other].some(hadNoTime) || decisionOf(one) === decisionOf(other)) continue
     const { turn, round } = one

@@ -1,6 +1,6 @@
 // Checks the answers of a guard's process. It runs foreign code, so nothing is trusted unchecked.
 
-import { decode } from '../../../shared/codec/codec.ts'
+import { messageOf } from '../../../shared/codec/message-of.ts'
 import type { StoredRecord } from '../../../shared/contract/bus.ts'
 import type { Guard } from '../../../shared/contract/guard/guard.ts'
 import { registrationFault } from '../../../shared/contract/guard/guard-registration.ts'
@@ -50,11 +50,11 @@ export function verdictsIn(
   const judged: Judged[] = []
   for (const { offset, verdict: bytes } of rounds) {
     const record = open.get(offset)
-    const verdict = decoded(bytes)
+    const verdict = messageOf(bytes)
     if (
       record?.value == null ||
       verdict?.type !== 'guard-verdict' ||
-      !isOn(verdict, decoded(record.value))
+      !isOn(verdict, messageOf(record.value))
     )
       return undefined
     open.delete(offset)
@@ -69,14 +69,6 @@ function isOn(verdict: GuardVerdict, cleared: Message | undefined): boolean {
     isSameRound(verdict, cleared) &&
     verdict.verdicts.every(({ ordinal }) => cleared.calls.some((call) => call.ordinal === ordinal))
   )
-}
-
-export function decoded(bytes: Uint8Array): Message | undefined {
-  try {
-    return decode(bytes)
-  } catch {
-    return undefined
-  }
 }
 
 function isLoadedGuard(value: unknown): value is LoadedGuard {

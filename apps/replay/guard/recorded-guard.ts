@@ -5,19 +5,14 @@
 
 import { endsOf } from '../../../client/history/readable-log.ts'
 import { batchesOf } from '../../../shared/bus/range.ts'
+import { messageOf } from '../../../shared/codec/message-of.ts'
 import type { Offset } from '../../../shared/contract/bus.ts'
 import { guardTopicName } from '../../../shared/contract/topology.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { parseAnswerId } from '../../../shared/runtime/guards/guard-partition.ts'
 import { guardedRoundOf } from '../../../shared/runtime/guards/guarded-round.ts'
 import type { ReadLog } from '../log-range.ts'
-import {
-  type AnsweredRound,
-  decoded,
-  type Judged,
-  type LoadedGuard,
-  verdictsIn,
-} from './guard-answer.ts'
+import { type AnsweredRound, type Judged, type LoadedGuard, verdictsIn } from './guard-answer.ts'
 import type { GuardProcess } from './guard-process.ts'
 
 /** Throws `guard.invalid` if the log has no verdict of this guard. */
@@ -61,7 +56,7 @@ export async function recordedGuard(guard: LoadedGuard, log: ReadLog): Promise<G
       const answers = await answersOf(partition)
       const judged: Judged[] = []
       for (const record of records) {
-        const message = record.value === null ? undefined : decoded(record.value)
+        const message = messageOf(record.value)
         if (message?.type !== 'round-cleared') continue
         if (guardedRoundOf(message, guard.name, record.time) === undefined) continue
         const verdict = answers.get(record.offset)

@@ -4,7 +4,8 @@
 
 import { reducers } from '../../../services/reducers.ts'
 import { batchesOf } from '../../../shared/bus/range.ts'
-import { decode, encode } from '../../../shared/codec/codec.ts'
+import { encode } from '../../../shared/codec/codec.ts'
+import { messageOf } from '../../../shared/codec/message-of.ts'
 import type { StoredRecord } from '../../../shared/contract/bus.ts'
 import { guardOfDenial } from '../../../shared/contract/call/denial.ts'
 import type { TurnId } from '../../../shared/contract/ids.ts'
@@ -13,7 +14,6 @@ import type {
   CallVerdict,
   GuardInForce,
   GuardVerdict,
-  Message,
   RoundOutcome,
   VerdictKind,
 } from '../../../shared/contract/messages.ts'
@@ -108,18 +108,10 @@ function inForceOf({ name, version, tools, deadlineMs, onTimeout }: LoadedGuard)
  * round.
  */
 function withGuard(record: StoredRecord, guard: GuardInForce): StoredRecord[] {
-  const message = decodedIn(record)
+  const message = messageOf(record.value)
   if (message?.type !== 'round-cleared') return []
   const guards = [...message.policy.guards.filter(({ name }) => name !== guard.name), guard]
   return [{ ...record, value: encode({ ...message, policy: { ...message.policy, guards } }) }]
-}
-
-function decodedIn({ value }: StoredRecord): Message | undefined {
-  try {
-    return value === null ? undefined : decode(value)
-  } catch {
-    return undefined
-  }
 }
 
 function decisionOf(verdict: GuardVerdict | undefined): Decision | null {
@@ -158,7 +150,7 @@ function wasDecided(
   const [first] = denied
   if (first !== undefined)
     return { action: 'deny', rule, reason: first.reason, calls: ordinalsOf(denied) }
-  const executed = decodedIn(record)
+  const executed = messageOf(record.value)
   const wish =
     executed?.type === 'round-executed'
       ? executed.wishes.find((one) => one.guard === name)

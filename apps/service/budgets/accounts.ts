@@ -1,8 +1,8 @@
 // The use of budgets, in the topic `budgets`.
 
 import { batchesOf, firstOffsetSince } from '../../../shared/bus/range.ts'
-import { decode } from '../../../shared/codec/codec.ts'
-import type { Bus, Offset, StoredRecord } from '../../../shared/contract/bus.ts'
+import { messageOf } from '../../../shared/codec/message-of.ts'
+import type { Bus, Offset } from '../../../shared/contract/bus.ts'
 import type { Message } from '../../../shared/contract/messages.ts'
 import {
   type Account,
@@ -40,7 +40,7 @@ export function accountsReader({ bus, topicPrefix }: AccountsLog): () => Promise
       ledgers.delete(partition) // a read that fails in the middle begins again
       for await (const records of batchesOf(bus, { ...range, from }))
         for (const record of records) {
-          const message = messageOf(record)
+          const message = messageOf(record.value)
           if (message !== undefined && isOfLedger(message) && message.tenant === record.key)
             applyToLedger(ledger, message, record.time)
         }
@@ -64,12 +64,4 @@ function isOfLedger(message: Message) {
     message.type === 'budget-settled' ||
     message.type === 'budget-released'
   )
-}
-
-function messageOf({ value }: StoredRecord): Message | undefined {
-  try {
-    return value === null ? undefined : decode(value)
-  } catch {
-    return undefined
-  }
 }

@@ -57,7 +57,7 @@ function modelRequest({ provider, baseUrl, apiKey, name }: Agent['model']): {
   url: string
   headers: Record<string, string>
 } {
-  return providerNamed(provider).modelCheck({
+  return providerNamed(provider).check({
     baseUrl: baseUrl?.replace(/\/+$/, ''),
     apiKey,
     path: encodeURIComponent(name),

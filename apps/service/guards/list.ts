@@ -1,17 +1,21 @@
 // `weir guard list`: the registered guards with their recent counts. Changes nothing, and works
 // beside a running Weir.
 
+import { endsOf } from '../../../client/history/readable-log.ts'
 import { batchesOf, firstOffsetSince } from '../../../shared/bus/range.ts'
-import { decode } from '../../../shared/codec/codec.ts'
+import { messageOf } from '../../../shared/codec/message-of.ts'
 import type {
   GuardRegistration,
   GuardVerdict,
   GuardVerdictGiven,
   Message,
 } from '../../../shared/contract/messages.ts'
-import { guardTopicName } from '../../../shared/contract/topology.ts'
+import {
+  type GuardTopicName,
+  guardTopicName,
+  type TopicName,
+} from '../../../shared/contract/topology.ts'
 import { type Milliseconds, systemClock } from '../../../shared/lib/clock.ts'
-import { WeirError } from '../../../shared/lib/errors.ts'
 import { modeOf, registeredGuards } from '../../../shared/runtime/guards/guard-registry.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 import { type OpenLog, withLog } from '../../history/open-log.ts'
@@ -83,32 +87,20 @@ export async function listedGuards(
 /** A missing topic has no records. Skips records that cannot be decoded. */
 async function eachSince(
   { bus, topicPrefix }: Pick<OpenLog, 'bus' | 'topicPrefix'>,
-  name: string,
+  name: TopicName | GuardTopicName,
   { since, recordsMax = Number.POSITIVE_INFINITY }: GuardCounting,
   visit: (message: Message, time: Milliseconds) => void,
 ) {
   const topic = topicPrefix + name
-  const ends = await bus.ends(topic).catch((error: unknown) => {
-    if (error instanceof WeirError && error.code === 'bus.topic-missing') return []
-    throw error
-  })
-  for (const { partition, begin, end } of ends) {
+  for (const { partition, begin, end } of await endsOf({ bus, topicPrefix }, name)) {
     const newest = Math.max(begin, end - recordsMax)
     const from = await firstOffsetSince(bus, { topic, partition, from: newest, to: end }, since)
     for await (const records of batchesOf(bus, { topic, partition, from, to: end })) {
       for (const { value, time } of records) {
-        const message = value === null ? undefined : decoded(value)
+        const message = messageOf(value)
         if (message !== undefined) visit(message, time)
       }
     }
-  }
-}
-
-function decoded(value: Uint8Array): Message | undefined {
-  try {
-    return decode(value)
-  } catch {
-    return undefined
   }
 }
 

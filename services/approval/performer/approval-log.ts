@@ -7,7 +7,7 @@
 //     runtime. On Kafka a new leader's clock may be behind.
 
 import { batchesOf, firstOffsetSince, leadersApartMs } from '../../../shared/bus/range.ts'
-import { decode } from '../../../shared/codec/codec.ts'
+import { messageOf } from '../../../shared/codec/message-of.ts'
 import type { Bus, Offset, PartitionEnds, StoredRecord } from '../../../shared/contract/bus.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import type { Message } from '../../../shared/contract/messages.ts'
@@ -120,21 +120,16 @@ function messageIn(
   { key, id: given, value }: StoredRecord,
   id: ReadId | undefined,
 ): Kept | undefined {
-  if (value === null) return undefined
-  try {
-    const message = decode(value)
-    switch (message.type) {
-      case 'approval-asked':
-      case 'approval-withdrawn':
-        return id?.stage === 'executor' && message.conversation === key ? message : undefined
-      case 'approval-answered':
-      case 'tick':
-        return given === undefined && message.conversation === key ? message : undefined
-      default:
-        return undefined
-    }
-  } catch {
-    return undefined // the stage reports it
+  const message = messageOf(value) // the stage reports an unreadable one
+  switch (message?.type) {
+    case 'approval-asked':
+    case 'approval-withdrawn':
+      return id?.stage === 'executor' && message.conversation === key ? message : undefined
+    case 'approval-answered':
+    case 'tick':
+      return given === undefined && message.conversation === key ? message : undefined
+    default:
+      return undefined
   }
 }
 

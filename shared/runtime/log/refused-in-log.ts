@@ -2,7 +2,7 @@
 // refused a record (refusals.ts), but it holds the stage's dead letter. So a replay decides as the
 // stage did, also in a bundle without the other inboxes.
 
-import { decode } from '../../codec/codec.ts'
+import { messageOf } from '../../codec/message-of.ts'
 import type { Bus, Offset } from '../../contract/bus.ts'
 import type { DeadLetter } from '../../contract/messages.ts'
 import { type StageName, stages } from '../../contract/topology.ts'
@@ -55,10 +55,6 @@ async function endOf(bus: Pick<Bus, 'ends'>, topic: string, partition: number): 
 }
 
 function letterIn(value: Uint8Array): DeadLetter | undefined {
-  try {
-    const message = decode(value)
-    return message.type === 'dead-letter' && codes.has(message.code) ? message : undefined
-  } catch {
-    return undefined
-  }
+  const message = messageOf(value)
+  return message?.type === 'dead-letter' && codes.has(message.code) ? message : undefined
 }

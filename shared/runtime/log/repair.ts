@@ -5,7 +5,7 @@
 // REPAIR-2. A commit behind the end is not repaired: readers downstream have marks that new records
 //     would stay below for as long as the log is shorter.
 
-import { decode } from '../../codec/codec.ts'
+import { messageOf } from '../../codec/message-of.ts'
 import type { Assignment, Commit, StoredRecord } from '../../contract/bus.ts'
 import type { Message } from '../../contract/messages.ts'
 import { type StageName, stages, topics } from '../../contract/topology.ts'
@@ -66,13 +66,10 @@ function marksOf(committed: Commit | undefined): Marks {
 
 /** Whether this stage writes such records: a stranger's id moves no mark. */
 function mayDerive(stage: string, { value }: StoredRecord): boolean {
-  if (value === null || !Object.hasOwn(stages, stage)) return false
-  try {
-    const { type } = decode(value)
-    return writersOf(type).some((writer) => writer === stage || writer === 'runtime of any stage')
-  } catch {
-    return false
-  }
+  const message = messageOf(value)
+  if (message === undefined || !Object.hasOwn(stages, stage)) return false
+  const writers = writersOf(message.type)
+  return writers.some((writer) => writer === stage || writer === 'runtime of any stage')
 }
 
 function writersOf(type: Message['type']): string[] {

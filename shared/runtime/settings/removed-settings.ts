@@ -3,7 +3,7 @@
 // REMOVED-SETTINGS-1. The tombstone comes first: a removal counts even if its author is lost.
 // REMOVED-SETTINGS-2. The table keeps the newest `limits.settingsRemovedKept` removals.
 
-import { decode } from '../../codec/codec.ts'
+import { messageOf } from '../../codec/message-of.ts'
 import type { Bus } from '../../contract/bus.ts'
 import { limits } from '../../contract/limits.ts'
 import type { SettingRemoved } from '../../contract/messages.ts'
@@ -49,10 +49,6 @@ export async function removedSettings({
 }
 
 function removalIn(value: Uint8Array | null): SettingRemoved[] {
-  try {
-    const message = value === null ? undefined : decode(value)
-    return message?.type === 'setting-removed' ? [message] : []
-  } catch {
-    return []
-  }
+  const message = messageOf(value)
+  return message?.type === 'setting-removed' ? [message] : []
 }

@@ -1,11 +1,19 @@
 // Anthropic's Messages.
 
 import { isObject } from '../../lib/json/json-object.ts'
-import type { BodyEdit, Json, RequestFormat, TranscriptFormat, WireFormat } from '../format.ts'
+import type {
+  AgentFormat,
+  BodyEdit,
+  Json,
+  RequestFormat,
+  TranscriptFormat,
+  WireFormat,
+} from '../format.ts'
 import { contentText, listIn, textIn, toolChoice } from '../request/content.ts'
 import { messageEvents, writeMessage } from './answer.ts'
 import { answerOfMessages, isToolOfClient, piecesOfMessage, readAnthropic } from './history.ts'
 import { messageReader } from './reading.ts'
+import { messageRequest } from './request.ts'
 import { messagesStrict } from './strict.ts'
 
 const request: RequestFormat = {
@@ -30,6 +38,7 @@ const request: RequestFormat = {
       : textIn(content, ['text']),
   modelText: contentText,
   edit: { addAdvice: inLastUserMessage, withoutCalls: toolChoice({ type: 'none' }) },
+  write: (agent, body) => ({ ...messageRequest(agent, body), stream: true }),
 }
 
 /** A text block at the end of the last message of the user. */
@@ -43,6 +52,31 @@ function inLastUserMessage({ messages }: Json, text: string): BodyEdit[] {
   return typeof content === 'string'
     ? [{ kind: 'set', path, value: [{ type: 'text', text: content }, block] }]
     : [{ kind: 'append', path, value: block }]
+}
+
+const agent: AgentFormat = {
+  keyVariable: 'ANTHROPIC_API_KEY',
+  accepts: {
+    reasoningEffort: ['low', 'medium', 'high', 'xhigh', 'max'],
+    serviceTier: ['auto', 'standard_only'],
+    seed: false,
+  },
+  target: { sdk: 'anthropic', path: '/v1/messages' },
+  check: ({ baseUrl = 'https://api.anthropic.com', apiKey, path }) => ({
+    url: `${baseUrl}/v1/models/${path}`,
+    headers: {
+      'anthropic-version': '2023-06-01',
+      ...(apiKey === '' ? {} : { 'x-api-key': apiKey }),
+    },
+  }),
+  recording: {
+    hasNamedEvents: true,
+    isWhole: ({ type, content }) => type === 'message' && Array.isArray(content),
+    lastTypes: new Set(['message_stop']),
+    first: /"type":\s*"message_start"/,
+    last: /"type":\s*"message_stop"/,
+    any: /"type":\s*"(?:ping|content_block_\w+|message_\w+)"|^event: ?(?:ping|content_block_|message_)|^\s*\{[^{}]*"type":\s*"message"/m,
+  },
 }
 
 export const anthropicMessages = {
@@ -65,4 +99,5 @@ export const anthropic = {
   },
   stream: { isNamed: true, events: messageEvents },
   strict: messagesStrict,
+  agent,
 } satisfies WireFormat<'anthropic'>

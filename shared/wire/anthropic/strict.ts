@@ -8,7 +8,7 @@ import { isObject } from '../../lib/json/json-object.ts'
 import { finishWord } from '../../transcript/finish-reasons.ts'
 import type { AnswerItem } from '../exchange.ts'
 import type { Json } from '../format.ts'
-import { checkNoCall } from '../strict/call-like.ts'
+import { checkNoCall, only, signatures } from '../strict/call-like.ts'
 import {
   type ClientStream,
   type EventData,
@@ -85,14 +85,23 @@ const deltas: Record<string, { field: string; member: string; blocks: RegExp }> 
 const ofProvider =
   /^(redacted_thinking|server_tool_use|mcp_tool_use|compaction|[a-z_]+_tool_result)$/
 
+/** The tools of the API. Some gateways hand such a block to their clients as a call. */
+const serverTool =
+  /^(web_(search|fetch)|(bash_|text_editor_)?code_execution|tool_search_tool_(regex|bm25)|advisor)$/
+
+/** The members of a call that the client gets. Others could mean another tool to it. */
+const ofCall = ['type', 'id', 'name', 'input', 'caller']
+
 /** Throws for a block that could be a call of an unknown form. */
 function checkBlock(block: unknown): asserts block is Json {
   if (!isObject(block)) throw fault('a block of it is no object')
   const type = `${block.type}`
   if (type === 'text') checkNoCall(block, ['type', 'text', 'citations'])
   else if (type === 'thinking') checkNoCall(block, ['type', 'thinking', 'signature'])
-  else if (type === 'tool_use') checkNoCall(block, ['type', 'id', 'name', 'input', 'caller'])
+  else if (type === 'tool_use') checkNoCall(block, ofCall)
   else if (!ofProvider.test(type)) throw fault('it has a block that Weir does not know')
+  else if (type === 'server_tool_use' && !serverTool.test(`${block.name}`))
+    throw fault('it has a tool of the provider that Weir does not know')
 }
 
 function wholeBlock(block: unknown): AnswerItem {
@@ -115,7 +124,7 @@ function endedBlock({ block, pieces, citations }: OpenBlock): AnswerItem {
       id,
       name,
       arguments: given || (pieces.get('input') ?? ''),
-      vendor: block,
+      vendor: only(block, [...ofCall, ...signatures]),
     }
   }
   if (type === 'text') {

@@ -75,8 +75,8 @@ export function isRefusal(status: number): boolean {
 }
 
 /** No answer: no connection, or not even a request. */
-export function connectionFailure(error: unknown, timedOut: boolean): Failed {
-  const code = timedOut ? 'timeout' : systemCode(error)
+export function connectionFailure(error: unknown): Failed {
+  const code = systemCode(error)
   return code === undefined
     ? notMade(error)
     : transient('provider.unavailable', `no connection to the provider (${code})`)

@@ -1,9 +1,10 @@
-// Errors that a server reports inside a stream that began with 200, in the many shapes of servers.
+// Errors of servers in their many shapes: the body of an HTTP error, or inside a stream that began with
+// 200.
 
 import { isObject } from '../../lib/json/json-object.ts'
 import type { Failed } from '../exchange.ts'
 import type { Json } from '../format.ts'
-import { hasMeaning } from './fault-table.ts'
+import { hasMeaning, type Reported } from './fault-table.ts'
 import { isRefusal, reportedError } from './provider-errors.ts'
 
 /** The error in a chunk or in one of its choices; undefined: none. */
@@ -77,7 +78,29 @@ function errorBody(chunk: Json): Json | undefined {
   return undefined
 }
 
-/** Classifies such an error. */
+/** The body of an HTTP error. Google's APIs can send a list with one. */
+export function errorOfBody(body: unknown): Pick<Required<Reported>, 'words' | 'statement'> {
+  const sent: unknown = Array.isArray(body) ? body[0] : body
+  if (typeof sent === 'string') return { words: [], statement: sent }
+  if (!isObject(sent)) return { words: [], statement: sent ? JSON.stringify(sent) : '' }
+  const error = errorIn(sent, 'error') ?? sent
+  const { type, code, status } = error
+  const details = Array.isArray(error.details) ? error.details.filter(isObject) : []
+  const message = [error.message, error.detail].find((words) => typeof words === 'string')
+  const statement = typeof message === 'string' ? message : JSON.stringify(error)
+  return {
+    words: [type, code, status, ...details.map(({ reason }) => reason)],
+    statement: `${statement}${retryIn(details, statement)}`,
+  }
+}
+
+/** Google's APIs have the wait in the details, and often not in the message. */
+function retryIn(details: Json[], statement: string): string {
+  const delay = details.map(({ retryDelay }) => retryDelay).find((one) => typeof one === 'string')
+  return delay === undefined || /\bretry in\b/i.test(statement) ? '' : ` Please retry in ${delay}.`
+}
+
+/** Classifies an error inside a stream. */
 export function faultOf(error: Json): Failed {
   const type =
     [error.type, error.code].find((word) => typeof word === 'string' && word !== '') ?? 'error'

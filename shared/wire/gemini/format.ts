@@ -12,7 +12,6 @@ import type {
   WireFormat,
 } from '../format.ts'
 import { geminiChunks, writeResponse } from './answer.ts'
-import { geminiError } from './errors.ts'
 import { answerOfGemini, piecesOfContent, readGemini } from './history.ts'
 import { member, objectIn, objectsIn, spelling } from './members.ts'
 import { geminiReader } from './reading.ts'
@@ -49,6 +48,7 @@ const request: RequestFormat = {
     ],
     withoutCalls,
   },
+  write: geminiRequest,
 }
 
 function declaresFunctions(body: Json): boolean {
@@ -95,8 +95,6 @@ const agent: AgentFormat = {
   },
   target: (model) => targetOf(model, ':streamGenerateContent?alt=sse'),
   check: (model) => targetOf(model, ''),
-  write: geminiRequest,
-  error: geminiError,
   recording: {
     hasNamedEvents: false,
     isWhole: ({ candidates, promptFeedback }) =>

@@ -1,6 +1,6 @@
 // The strict reading of answers of Gemini, and their printing. Keeps STRICT-1 to STRICT-3.
-// GEMINI-STRICT-1. One candidate, of whole parts. A part is a text, a call, or of a kind that no client
-//     runs. A call has a name, an object of arguments and perhaps an id, and nothing else.
+// GEMINI-STRICT-1. One candidate, of whole parts. A part is a text, a call, or of one other kind that no
+//     client runs. Code of the provider counts as such only together with its result.
 // GEMINI-STRICT-2. A chunk is printed from the values of its parts. Signatures stay in their parts.
 
 import { isObject } from '../../lib/json/json-object.ts'
@@ -68,10 +68,18 @@ const ofCandidate = [
   ...['safetyRatings', 'citationMetadata', 'groundingMetadata', 'urlContextMetadata'],
   ...['groundingAttributions', 'logprobsResult'],
 ]
-/** Parts that the provider has run, or that are only shown. */
-const unrun = [
-  ...['executableCode', 'codeExecutionResult', 'inlineData', 'fileData', 'toolCall'],
-  ...['toolResponse', 'thought', 'thoughtSignature', 'audioTranscription'],
+/** Code and calls that the provider runs, and the parts with their results. */
+const resultKinds = new Map([
+  ['executableCode', 'codeExecutionResult'],
+  ['toolCall', 'toolResponse'],
+])
+/** The kinds of parts that no client runs. Those that the provider runs need a result. */
+const unrun = [...resultKinds.keys(), ...resultKinds.values(), 'inlineData', 'fileData']
+const kinds = ['text', 'functionCall', 'audioTranscription', ...unrun]
+/** The members of a part beside its kind. */
+const ofPart = [
+  ...['thought', 'thoughtSignature', 'thought_signature', 'partMetadata', 'videoMetadata'],
+  'mediaResolution',
 ]
 
 function readChunk(chunk: Json): Chunk {
@@ -98,15 +106,30 @@ function readChunk(chunk: Json): Chunk {
 /** Keeps GEMINI-STRICT-1. */
 function itemOf(part: unknown): AnswerItem {
   if (!isObject(part)) throw fault('a part of it is no object')
+  const names = Object.keys(part).filter((name) => !ofPart.includes(name))
+  if (names.length > 1) throw fault('a part of it is of two kinds')
+  if (!names.every((name) => kinds.includes(name)))
+    throw fault('it has a part that Weir does not know')
   const { text, functionCall: call, ...vendor } = part
   checkNoCall(vendor, unrun)
-  if (call !== undefined) {
-    if (text !== undefined) throw fault('a part of it is a text and a call')
-    return { ...callIn(call), vendor }
-  }
+  if (call !== undefined) return { ...callIn(call), vendor }
   if (text === undefined) return { kind: 'vendor', vendor: part }
   if (typeof text !== 'string') throw fault('a text of it is no text')
   return vendor.thought === true ? { kind: 'vendor', vendor: part } : { kind: 'text', text, vendor }
+}
+
+/** Adds the code without a result yet, which a client could run, and removes that with one. */
+function noteUnrun(open: string[], items: readonly AnswerItem[]): void {
+  for (const { vendor = {} } of items)
+    for (const [code, result] of resultKinds) {
+      if (vendor[code] !== undefined) open.push(placeOf(result, vendor[code]))
+      const at = vendor[result] === undefined ? -1 : open.indexOf(placeOf(result, vendor[result]))
+      if (at >= 0) open.splice(at, 1)
+    }
+}
+
+function placeOf(result: string, part: unknown): string {
+  return `${result} ${isObject(part) ? (part.id ?? '') : ''}`
 }
 
 function callIn(call: unknown): Extract<AnswerItem, { kind: 'call' }> {
@@ -134,6 +157,9 @@ function answerOf(chunks: readonly Chunk[], held: readonly Chunk[] = chunks): St
   const finish = chunks.find((chunk) => chunk.finish !== '')?.finish ?? ''
   if (finish === '') throw fault('the answer was cut')
   const items = chunks.flatMap((chunk) => chunk.items)
+  const unrunCode: string[] = []
+  noteUnrun(unrunCode, items)
+  if (unrunCode.length > 0) throw fault('code in it has no result, so a client could run it')
   const rawUsage = usageIn(
     chunks.findLast(({ body }) => usageIn(body.usageMetadata))?.body.usageMetadata,
   )
@@ -155,7 +181,8 @@ function chunkReader(): StrictReader {
   const chunks: Chunk[] = []
   /** The number of chunks that the client has. */
   let shown = 0
-  let hasFailed = false
+  const unrunCode: string[] = []
+  let [isHeld, hasFailed] = [false, false]
 
   return {
     read(data) {
@@ -174,12 +201,12 @@ function chunkReader(): StrictReader {
       if (before !== undefined && chunk.finish !== '' && chunk.finish !== before)
         throw fault('it ends twice')
       chunks.push(chunk)
-      const isHeld = chunks.some(
-        ({ items, finish }) => finish !== '' || items.some(({ kind }) => kind === 'call'),
-      )
-      if (isHeld) return []
+      noteUnrun(unrunCode, chunk.items)
+      isHeld ||= chunk.finish !== '' || chunk.items.some(({ kind }) => kind === 'call')
+      if (isHeld || unrunCode.length > 0) return []
+      const fresh = chunks.slice(shown)
       shown = chunks.length
-      return [printed(chunk, usageIn(chunk.body.usageMetadata))]
+      return fresh.map((one) => printed(one, usageIn(one.body.usageMetadata)))
     },
     end() {
       if (hasFailed) throw fault('the provider reports an error in it')

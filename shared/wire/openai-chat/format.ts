@@ -1,11 +1,20 @@
 // OpenAI's Chat Completions, also of compatible servers.
 
 import { isObject } from '../../lib/json/json-object.ts'
-import type { BodyEdit, CallWords, Json, RequestFormat, WireFormat } from '../format.ts'
+import type {
+  AgentFormat,
+  BodyEdit,
+  CallWords,
+  Json,
+  RequestFormat,
+  WireFormat,
+} from '../format.ts'
+import { openaiApi, openaiEfforts, openaiTiers } from '../openai/api.ts'
 import { answerOfOpenai, openaiFile, readOpenai } from '../openai/history.ts'
 import { contentText, listIn, textIn, toolChoice } from '../request/content.ts'
 import { chatEvents, writeCompletion } from './answer.ts'
 import { chatReader } from './reading.ts'
+import { chatRequest } from './request/request.ts'
 import { chatStrict } from './strict.ts'
 
 const request: RequestFormat = {
@@ -23,6 +32,7 @@ const request: RequestFormat = {
   userText: ({ role, content }) => (role === 'user' ? textIn(content, ['text']) : undefined),
   modelText: contentText,
   edit: { addAdvice: inOwnMessage, withoutCalls: toolChoice('none') },
+  write: chatRequest,
 }
 
 function wordsOf({ id, name, function: named }: Json): CallWords {
@@ -41,6 +51,20 @@ function inOwnMessage({ messages }: Json, text: string): BodyEdit[] {
   return [{ kind: 'append', path: ['messages'], value: message }]
 }
 
+const agent: AgentFormat = {
+  ...openaiApi('/chat/completions'),
+  accepts: { reasoningEffort: openaiEfforts, serviceTier: openaiTiers, seed: true },
+  recording: {
+    hasNamedEvents: false,
+    isWhole: ({ object, choices }) =>
+      object === 'chat.completion' || listIn(choices).some(({ message }) => isObject(message)),
+    lastTypes: new Set(),
+    first: /"choices":/,
+    last: /^data: ?\[DONE\]/m,
+    any: /"choices":/,
+  },
+}
+
 export const openaiChat = {
   name: 'openai-chat',
   transcript: {
@@ -54,4 +78,5 @@ export const openaiChat = {
   answer: { reader: chatReader, write: writeCompletion, usage: 'usage', messages: messagesIn },
   stream: { isNamed: false, events: chatEvents },
   strict: chatStrict,
+  agent,
 } satisfies WireFormat<'openai-chat'>

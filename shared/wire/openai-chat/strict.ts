@@ -9,7 +9,7 @@ import { freeTextArguments } from '../../transcript/transcript.ts'
 import { type AnswerCall, type AnswerItem, callsOfAnswer } from '../exchange.ts'
 import type { Json } from '../format.ts'
 import { listIn, textIn } from '../request/content.ts'
-import { checkNoCall, couldBeCall, isEmptyCall } from '../strict/call-like.ts'
+import { checkNoCall, couldBeCall, isEmptyCall, only, signatures } from '../strict/call-like.ts'
 import {
   type ClientStream,
   type EventData,
@@ -120,7 +120,7 @@ function addEntry(calls: OpenCall[], entry: unknown): void {
   if (typeof type === 'string' && type !== '' && wrapper !== undefined && type !== wrapper)
     throw fault('the form of a call does not fit its type')
   call.wrapper ??= wrapper
-  Object.assign(call.vendor, others)
+  Object.assign(call.vendor, only(others, signatures))
   const inner = hasCustom ? custom : named
   if (inner === undefined || inner === null) return
   if (!isObject(inner)) throw fault('a call of it is no object')

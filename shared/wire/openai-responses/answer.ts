@@ -4,6 +4,7 @@ import type { Usage } from '../../contract/messages.ts'
 import { type AnswerCall, type AnswerItem, freeTextOf, type ModelAnswer } from '../exchange.ts'
 import type { Json } from '../format.ts'
 import { listIn } from '../request/content.ts'
+import { nameInNamespace } from './tool-name.ts'
 
 export function writeResponse({ id, model, items, stop, usage }: ModelAnswer): Json {
   const isCut = stop === 'length'
@@ -64,7 +65,8 @@ export function messageItem(text: string, place: string): Json {
 }
 
 function callItem(call: AnswerCall, place: string): Json {
-  const { id, name, vendor } = call
+  const { id, vendor } = call
+  const name = nameInNamespace(call.name, vendor ?? {})
   if (vendor?.type === 'custom_tool_call')
     return { ...vendor, call_id: id, name, input: freeTextOf(call) }
   const about = vendor ?? { id: `fc_${place}`, type: 'function_call', status: 'completed' }

@@ -1,11 +1,21 @@
 // OpenAI's Responses.
 
-import type { BodyEdit, Json, RequestFormat, TranscriptFormat, WireFormat } from '../format.ts'
+import type {
+  AgentFormat,
+  BodyEdit,
+  Json,
+  RequestFormat,
+  TranscriptFormat,
+  WireFormat,
+} from '../format.ts'
+import { openaiApi, openaiEfforts, openaiTiers } from '../openai/api.ts'
 import { answerOfOpenai, openaiFile, readOpenai } from '../openai/history.ts'
 import { contentText, listIn, textIn, toolChoice } from '../request/content.ts'
 import { responseEvents, writeResponse } from './answer.ts'
 import { responseReader } from './reading.ts'
+import { responsesRequest } from './request.ts'
 import { responsesStrict } from './strict.ts'
+import { toolName } from './tool-name.ts'
 
 const request: RequestFormat = {
   title: 'Responses',
@@ -19,14 +29,17 @@ const request: RequestFormat = {
   outputLimits: ({ max_output_tokens }) => [max_output_tokens],
   answers: () => 1,
   hasTools: ({ tools }) => listIn(tools).some(isOfClient),
-  calls: ({ type, call_id: id, name }) =>
-    type === 'function_call' || type === 'custom_tool_call' ? [[`${id ?? ''}`, name]] : [],
+  calls: (item) =>
+    item.type === 'function_call' || item.type === 'custom_tool_call'
+      ? [[`${item.call_id ?? ''}`, toolName(item)]]
+      : [],
   isOfModel: ({ type, role }) =>
     role === 'assistant' || /^(reasoning|function_call|custom_tool_call)$/.test(String(type)),
   userText: ({ type = 'message', role, content }) =>
     type === 'message' && role === 'user' ? textIn(content, ['input_text', 'text']) : undefined,
   modelText: contentText,
   edit: { addAdvice: inOwnItem, withoutCalls: toolChoice('none') },
+  write: responsesRequest,
 }
 
 /** A tool of an unknown type may be the client's. A client can run `tool_search` itself. */
@@ -44,6 +57,21 @@ function inOwnItem({ input }: Json, text: string): BodyEdit[] {
 
 function messageWith(role: string, text: string): Json {
   return { type: 'message', role, content: [{ type: 'input_text', text }] }
+}
+
+const ends = ['completed', 'incomplete', 'failed', 'cancelled', 'done']
+
+const agent: AgentFormat = {
+  ...openaiApi('/responses'),
+  accepts: { reasoningEffort: openaiEfforts, serviceTier: openaiTiers, seed: false },
+  recording: {
+    hasNamedEvents: true,
+    isWhole: ({ object }) => object === 'response',
+    lastTypes: new Set(ends.map((end) => `response.${end}`)),
+    first: /"type":\s*"response\.created"/,
+    last: new RegExp(String.raw`"type":\s*"response\.(?:${ends.join('|')})"`),
+    any: /"type":\s*"response\.|^event: ?response\.|"object":\s*"response"/m,
+  },
 }
 
 export const openaiItems: TranscriptFormat = {
@@ -66,4 +94,5 @@ export const openaiResponses = {
   },
   stream: { isNamed: true, events: responseEvents },
   strict: responsesStrict,
+  agent,
 } satisfies WireFormat<'openai-responses'>

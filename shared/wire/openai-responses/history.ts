@@ -12,6 +12,7 @@ import {
 } from '../../transcript/json-fields.ts'
 import { freeTextArguments, invalid, type Piece } from '../../transcript/transcript.ts'
 import { saidOf, textOf } from '../openai/content.ts'
+import { toolName } from './tool-name.ts'
 
 /** Kinds that are left out: tools that ran at the provider, and marks in the list. */
 const leftOutItems: Record<string, string> = {
@@ -33,7 +34,7 @@ export function piecesOfItem(value: unknown, where: string): Piece[] {
         {
           kind: 'call',
           id: firstTextAt(item, ['call_id', 'callId'], where),
-          name: textAt(item, 'name', where),
+          name: nameIn(item, where),
           arguments: text,
         },
       ]
@@ -43,7 +44,7 @@ export function piecesOfItem(value: unknown, where: string): Piece[] {
         {
           kind: 'call',
           id: textAt(item, 'call_id', where),
-          name: textAt(item, 'name', where),
+          name: nameIn(item, where),
           arguments: freeTextArguments(textAt(item, 'input', where)),
         },
       ]
@@ -76,6 +77,10 @@ export function piecesOfItem(value: unknown, where: string): Piece[] {
       )
     }
   }
+}
+
+function nameIn(item: Json, where: string): string {
+  return textAt({ name: toolName(item) }, 'name', where)
 }
 
 function piecesOfSpoken(item: Json, where: string): Piece[] {

@@ -8,6 +8,7 @@ import type { ExactValues, Path } from '../exact-json.ts'
 import type { Json } from '../format.ts'
 import { partEvent, textEvents } from '../part-events.ts'
 import { endText, newText, type StreamedText } from './texts.ts'
+import { toolName } from './tool-name.ts'
 
 /** `other`: provider-run or unknown. */
 export type Item = {
@@ -20,6 +21,8 @@ export type Item = {
   /** The provider's id of the call; empty: none, or not a call. */
   callId: string
   name: string
+  /** Of its tool; empty: none. */
+  namespace: string
   /** Our index. */
   index: number
   /** The author of the reasoning, and the number of calls before it. */
@@ -57,6 +60,7 @@ export function itemOf({ sent, ...place }: NewItem): Item {
     ids: idsOf(sent),
     callId: textOr(sent.call_id, ''),
     name: textOr(sent.name, ''),
+    namespace: textOr(sent.namespace, ''),
     streamed: newText(),
     given: '',
     pieced: '',
@@ -101,7 +105,8 @@ export function beginItem(item: Item, sent: Json, start: string): PartEvent[] {
 const keptApartMax = 16_384
 
 function beginCall(item: Item, start: string): PartEvent[] {
-  const { index, name, callId, ids, given, type } = item
+  const { index, callId, ids, given, type } = item
+  const name = `${toolName(item)}`
   item.begun = true
   if (given === '') item.given = start
   return [

@@ -10,7 +10,7 @@ import type {
 import type { Agent } from '../../agents/agents.ts'
 import type { Declaration } from '../../contract/messages.ts'
 import type { ProviderRequest } from '../exchange.ts'
-import type { openaiTiers } from '../openai/options.ts'
+import type { openaiTiers } from '../openai/api.ts'
 import { responsesInput } from './input.ts'
 
 /** OpenAI's models without reasoning, which refuse the option. */

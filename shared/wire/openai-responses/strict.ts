@@ -11,7 +11,7 @@ import { stopOfWord } from '../answer-stop.ts'
 import { type AnswerItem, callsOfAnswer } from '../exchange.ts'
 import type { Json } from '../format.ts'
 import { listIn } from '../request/content.ts'
-import { checkNoCall } from '../strict/call-like.ts'
+import { checkNoCall, only } from '../strict/call-like.ts'
 import {
   type ClientStream,
   type EventData,
@@ -24,6 +24,7 @@ import {
 } from '../strict/strict.ts'
 import { usageIn, usageSum } from '../strict/usage-sum.ts'
 import { itemEvents, itemOf, messageItem } from './answer.ts'
+import { toolName } from './tool-name.ts'
 import { responsesUsage } from './usage.ts'
 
 export const responsesStrict: StrictFormat = {
@@ -77,6 +78,14 @@ function isCallType(type: unknown): boolean {
   return type === 'function_call' || type === 'custom_tool_call'
 }
 
+/** The members that name a tool. */
+const ofTool = ['type', 'namespace', 'name']
+/** The members of a call that the client gets. Others could mean another tool to it. */
+const ofCall = ({ type }: Json): string[] => [
+  ...[...ofTool, 'id', 'call_id', 'status', 'async', 'caller'],
+  type === 'function_call' ? 'arguments' : 'input',
+]
+
 function argumentsIn({ type, arguments: text, input }: Json): string {
   const given = (type === 'custom_tool_call' ? input : text) ?? ''
   if (typeof given !== 'string') throw fault('the arguments of a call are no text')
@@ -94,19 +103,24 @@ function checkItem(item: unknown): asserts item is Json & { type: string } {
   }
   if (type === 'reasoning') checkNoCall(item, [])
   if (!isCallType(type)) return
-  const member = type === 'function_call' ? 'arguments' : 'input'
-  checkNoCall(item, ['type', 'id', 'call_id', 'name', 'namespace', member])
-  if (typeof item.call_id !== 'string' || typeof item.name !== 'string' || item.name === '')
+  const { call_id: id, name, namespace } = item
+  checkNoCall(item, ofCall(item))
+  if (typeof id !== 'string' || typeof name !== 'string' || name === '')
     throw fault('a call of it has no name or no id')
+  if (namespace !== undefined && namespace !== null && typeof namespace !== 'string')
+    throw fault('the namespace of a call is no text')
+  if (namespace && `${namespace}${name}`.includes('.'))
+    throw fault('the namespace of a call, or its name, has a dot')
 }
 
 function answerItem(item: Json): AnswerItem {
-  const { type, call_id: id, name } = item
+  const { type, call_id: id } = item
   if (type === 'message') return { kind: 'text', text: textIn(item), vendor: item }
   if (!isCallType(type)) return { kind: 'vendor', vendor: item }
   const text = argumentsIn(item)
   const given = type === 'custom_tool_call' ? freeTextArguments(text) : text
-  return { kind: 'call', id: `${id}`, name: `${name}`, arguments: given, vendor: item }
+  const name = `${toolName(item)}`
+  return { kind: 'call', id: `${id}`, name, arguments: given, vendor: only(item, ofCall(item)) }
 }
 
 function textIn({ content }: Json): string {
@@ -185,7 +199,7 @@ function eventReader(): StrictReader {
     const open = items[index as number]
     if (open === undefined || open.done !== undefined) throw fault('the end of an item has no item')
     const { sent, pieces, whole } = open
-    const isSame = ['type', 'call_id', 'name'].every((name) => sent[name] === item[name])
+    const isSame = [...ofTool, 'call_id'].every((name) => (sent[name] ?? '') === (item[name] ?? ''))
     if (!isSame || isOther(sent.id, item.id)) throw fault('an item of it changes on its way')
     if (isCallType(open.type)) {
       const texts = [argumentsIn(sent), pieces, ...whole].filter((text) => text !== '')

@@ -27,6 +27,7 @@ import type { TranscriptFile } from '../format.ts'
 import { piecesOfMessage } from '../openai-chat/history.ts'
 import { usageOf } from '../openai-chat/usage.ts'
 import { piecesOfItem } from '../openai-responses/history.ts'
+import { toolName } from '../openai-responses/tool-name.ts'
 import { responsesUsage } from '../openai-responses/usage.ts'
 
 const expected =
@@ -71,11 +72,18 @@ function toolsOf({ tools, functions }: Json, where: string): Declaration[] | und
     const place = `${where} ${name}[${at}]`
     const tool = objectAt(value, place)
     if (tool.type === 'custom') return [customTool(tool, place)]
-    if (tool.type === 'namespace') return toolsOf(tool, place) ?? [] // Codex's tools for sub-agents
+    if (tool.type === 'namespace') return toolsIn(tool, place)
     const inner = isObject(tool.function) ? tool.function : tool
     if (name === 'tools' && tool.type !== 'function' && inner === tool) return [] // not a function of the client
     return [declarationOf(textAt(inner, 'name', place), inner.description, inner.parameters)]
   })
+}
+
+/** Codex has such tools for sub-agents. */
+function toolsIn(namespace: Json, where: string): Declaration[] {
+  const { name: own } = namespace
+  const tools = toolsOf(namespace, where) ?? []
+  return tools.map((tool) => ({ ...tool, name: `${toolName({ namespace: own, ...tool })}` }))
 }
 
 function customTool(tool: Json, where: string): Declaration {

@@ -42,3 +42,13 @@ export function checkNoCall(members: Json, known: readonly string[]): void {
     if (!known.includes(name) && isCallLike(name, members[name]))
       throw fault('a member that Weir does not know could be a call')
 }
+
+/** The members by which a vendor knows its call again. They name no tool. */
+export const signatures = [
+  ...['signature', 'thought_signature', 'extra_content', 'provider_specific_fields'],
+]
+
+/** These members of an object, without the others. */
+export function only(members: Json, names: readonly string[]): Json {
+  return Object.fromEntries(Object.entries(members).filter(([name]) => names.includes(name)))
+}

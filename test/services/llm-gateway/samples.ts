@@ -112,7 +112,7 @@ export function result(fields: Partial<CallResult> = {}): CallResult {
 
 /** All events that a provider yields for one request, without its raw text. */
 export async function readToEnd(
-  provider: Provider,
+  provider: Provider | Promise<Provider>,
   options: {
     signal?: AbortSignal
     onBytes?: () => void
@@ -128,7 +128,7 @@ export async function readToEnd(
     history: options.history ?? [userSays('hello')],
   }
   const events: PartEvent[] = []
-  for await (const item of provider.stream(
+  for await (const item of (await provider).stream(
     request,
     options.signal ?? new AbortController().signal,
     options.onBytes ?? (() => {}),

@@ -3,7 +3,7 @@
 // stream can be at fault.
 
 import { describe, expect, it } from '@jest/globals'
-import { connectAnthropic } from '../../../services/llm-gateway/performer/providers/anthropic/connect.ts'
+import { connect } from '../../../services/llm-gateway/performer/providers/providers.ts'
 import { answering, type StreamCase, streamFixtures } from '../../support/provider-streams.ts'
 import { proposedFor } from '../accumulator/stream.ts'
 import { agentOf, readToEnd } from '../llm-gateway/samples.ts'
@@ -19,7 +19,7 @@ whereFixturesAre('a call of a recorded stream', () => {
   it.each(cases.map((stream) => [stream.name, stream] as const))(
     'runs or refuses each call of a recorded stream as listed: %s',
     async (_name, { bytes, calls }) => {
-      const { events, ending } = await readToEnd(connectAnthropic(agentOf(), answering(bytes)))
+      const { events, ending } = await readToEnd(connect(agentOf(), answering(bytes)))
       const { stop, finish } =
         ending?.kind === 'finished' ? ending : { stop: 'cut' as const, finish: '' }
       const declarations = [...new Set(calls.map(({ name }) => name))].map((name) =>

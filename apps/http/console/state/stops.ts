@@ -9,7 +9,7 @@ import { limits } from '../../../../shared/contract/limits.ts'
 import type { Message } from '../../../../shared/contract/messages.ts'
 import type { Milliseconds } from '../../../../shared/lib/clock.ts'
 import { tokensOf } from '../../../../shared/view/totals.ts'
-import { isEffective, isRefusal, isStopped } from '../../../../shared/view/turn-facts.ts'
+import { isEffective, isRefusal, stoppingRule } from '../../../../shared/view/turn-facts.ts'
 import type { TurnView } from '../../../../shared/view/turn-view.ts'
 import type { ConsoleState, Stops, StopsBy } from '../page/console-state.ts'
 import { entryOf, type Hour, minutesOf, summed, sumsByKey } from './hour.ts'
@@ -44,7 +44,7 @@ export function addToStops(
       const { rule, action } = message.intervention
       if (!isEffective(message)) return
       if (action === 'nudge') return add(rule, { reminders: 1 })
-      if (turn === undefined || !isStopped(turn.view.facts))
+      if (turn === undefined || stoppingRule(turn.view.facts) === undefined)
         add(rule, { turns: 1, ...savingsOf(turn?.view) })
       return
     }

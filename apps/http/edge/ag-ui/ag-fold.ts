@@ -6,7 +6,7 @@ import type { TurnEvent } from '../../../../client/weir.ts'
 import { type BlockChunks, createTextBlocks } from '../chat/text-blocks.ts'
 import { callIdOf, createTurnCalls, type Event, type WaitingCall } from '../chat/turn-calls.ts'
 import type { TurnFold } from '../chat/turn-chunks.ts'
-import { createTurnEnd, interventionData } from '../chat/turn-data.ts'
+import { interventionData, turnData } from '../chat/turn-data.ts'
 import {
   type AgEvent,
   type AgInterrupt,
@@ -49,7 +49,6 @@ const blockEvents: BlockChunks<AgEvent> = {
 
 export function createAgFold({ threadId, runId, messages }: AgRun): TurnFold<AgEvent> {
   const calls = createTurnCalls()
-  const end = createTurnEnd()
   const sent = createAgMessages(messages)
   /** Calls whose results the client has sent itself. */
   const known = new Set(messages.flatMap((one) => (one.role === 'tool' ? [one.toolCallId] : [])))
@@ -89,7 +88,7 @@ export function createAgFold({ threadId, runId, messages }: AgRun): TurnFold<AgE
       ...blocks.close(),
       ...calls.all().map(({ callId }) => result(callId, 'the turn ended before its result')),
       ...(isShown ? [] : [...blocks.add('text', event.turn, reply), ...blocks.close()]),
-      { type: 'CUSTOM', name: 'weir.turn', value: end.of(event) },
+      { type: 'CUSTOM', name: 'weir.turn', value: turnData(event, calls) },
       ...endStep(),
     ]
     if (outcome === 'failed')
@@ -140,7 +139,6 @@ export function createAgFold({ threadId, runId, messages }: AgRun): TurnFold<AgE
       const events = [...(isFirst ? [started()] : []), ...eventsOf(event)]
       for (const one of events) sent.see(one)
       calls.see(event)
-      end.see(event)
       return events
     },
     paused: calls.paused,

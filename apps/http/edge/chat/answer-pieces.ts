@@ -4,7 +4,7 @@
 import type { TurnEvent, TurnFinished } from '../../../../client/weir.ts'
 import { createTurnCalls, type OpenCall } from './turn-calls.ts'
 import type { TurnFold } from './turn-chunks.ts'
-import { createTurnEnd, type TurnData } from './turn-data.ts'
+import { type TurnData, turnData } from './turn-data.ts'
 
 export type AnswerPiece =
   | { kind: 'text'; text: string }
@@ -21,7 +21,6 @@ const separator = '\n\n'
  */
 export function createAnswerFold(): TurnFold<AnswerPiece> {
   const calls = createTurnCalls()
-  const turnEnd = createTurnEnd()
   let paragraph = ''
   let isBroken = false
 
@@ -46,7 +45,7 @@ export function createAnswerFold(): TurnFold<AnswerPiece> {
         const text = isBroken || paragraph !== '' ? separator + reply : reply
         return [
           ...(isShown ? [] : [{ kind: 'text' as const, text }]),
-          { kind: 'end', finished: event, data: turnEnd.of(event) },
+          { kind: 'end', finished: event, data: turnData(event, calls) },
         ]
       }
       default:
@@ -57,7 +56,6 @@ export function createAnswerFold(): TurnFold<AnswerPiece> {
   return {
     add(event) {
       calls.see(event)
-      turnEnd.see(event)
       return piecesOf(event)
     },
     paused: calls.paused,

@@ -1,5 +1,5 @@
 // The calls of one turn: their ids for chat protocols, and whether the turn waits for its client or
-// for persons only. Pure: the events of the turn go in, in order.
+// for persons only. Pure: the events of the turn go in, in order. Selected from the view of the turn.
 // TURN-CALLS-1. The turn is paused when a call waits for a person or for the client and no other call
 //     runs.
 // TURN-CALLS-2. The calls of a round run after its last decision. Without a person, a call that can
@@ -7,6 +7,10 @@
 
 import type { CallPlace, TurnEvent } from '../../../../client/weir.ts'
 import { type InputQuestion, questionIn } from '../../../../shared/contract/call/input-question.ts'
+import type { AnsweredCall, Message } from '../../../../shared/contract/messages.ts'
+import { type ApprovalView, isOver, type RoundView } from '../../../../shared/view/round-view.ts'
+import { stoppingRule } from '../../../../shared/view/turn-facts.ts'
+import { addToTurn, beginTurn } from '../../../../shared/view/turn-view.ts'
 
 export type Event<Type extends TurnEvent['type']> = Extract<TurnEvent, { type: Type }>
 
@@ -25,20 +29,15 @@ export type WaitingCall = {
   question?: InputQuestion
 }
 
-/**
- * A call without its end. `input`: its arguments as a value, otherwise the text as sent. `mayStart`:
- * the turn has calls left for it.
- */
-export type OpenCall = {
+/** A call without its end. `mayStart`: the turn has calls left for it. */
+export type OpenCall = AnsweredCall & {
   callId: string
-  name: string
-  input: unknown
-  arguments: string
   mayStart: boolean
   isRunning: boolean
   /** It is offered to the client. */
-  offer?: WaitingCall
-  approval?: { call: WaitingCall; decided?: Event<'approval-decided'> }
+  offer: WaitingCall | undefined
+  /** The oldest first. A running tool may have several. */
+  approvals: (WaitingCall & Pick<ApprovalView, 'decided'>)[]
 }
 
 export type TurnCalls = {
@@ -49,6 +48,8 @@ export type TurnCalls = {
   all(): OpenCall[]
   /** The calls that wait for an answer, if the turn is paused. Empty: it is not. */
   paused(): WaitingCall[]
+  /** The last rule that removed the tools or ended the turn; `guard` for a guard. Null: none did. */
+  rule(): string | null
 }
 
 /** Unique in a conversation. The provider's ids are not: models reuse them. */
@@ -57,64 +58,64 @@ export function callIdOf({ turn, round, ordinal }: CallPlace): string {
 }
 
 export function createTurnCalls(): TurnCalls {
-  const calls = new Map<string, OpenCall>()
-  let callsLeft = 0
+  const view = beginTurn(0, 0)
 
-  function see(event: TurnEvent): void {
-    if (event.type === 'round-started') callsLeft = event.callsLeft
-    if (event.type === 'model-answered') {
-      const inOrder = event.calls.toSorted((a, b) => a.ordinal - b.ordinal)
-      for (const [at, { ordinal, name, input, arguments: text }] of inOrder.entries()) {
-        const callId = callIdOf({ ...event, ordinal })
-        const call = { callId, name, input: input ?? text, arguments: text }
-        calls.set(callId, { ...call, mayStart: at < callsLeft, isRunning: false })
-      }
-    }
-    if (event.type === 'approval-pending')
-      for (const { ordinal, id, name, rule, question } of event.calls) {
-        const call = open({ ...event, ordinal })
-        if (call === undefined) continue
-        const { callId } = call
-        const ofTool = question === null ? undefined : questionIn(question)
-        const waiting = { kind: 'approval' as const, id, callId, name, rule, until: event.until }
-        call.approval = { call: { ...waiting, ...(ofTool && { question: ofTool }) } }
-      }
-    if (event.type === 'approval-decided') {
-      const call = open(event)
-      if (call?.approval !== undefined) call.approval.decided = event
-    }
-    if (event.type === 'tool-started') {
-      const call = open(event)
-      if (call !== undefined) call.isRunning = true
-    }
-    if (event.type === 'call-offered') {
-      const call = open(event)
-      const id = callIdOf(event)
-      const { name, until } = event
-      if (call !== undefined) call.offer = { kind: 'client', id, callId: id, name, rule: '', until }
-    }
-    if (event.type === 'call-finished' || event.type === 'call-rejected')
-      calls.delete(callIdOf(event))
-    if (event.type === 'turn-finished') calls.clear()
-  }
-
-  function open(place: CallPlace): OpenCall | undefined {
-    return calls.get(callIdOf(place))
+  function all(): OpenCall[] {
+    return view.end === undefined ? [...view.rounds.values()].flatMap(openCallsIn) : []
   }
 
   function paused(): WaitingCall[] {
-    const all = [...calls.values()]
+    const calls = all()
+    const waitingOf = ({ approvals }: OpenCall) =>
+      approvals.filter(({ decided }) => decided === undefined)
     // A running call may wait for the answer to its question.
-    const isWaiting = ({ approval }: OpenCall) =>
-      approval !== undefined && approval.decided === undefined
-    if (all.some((call) => call.isRunning && !isWaiting(call))) return []
-    const persons = all.filter(isWaiting).flatMap(({ approval }) => approval?.call ?? [])
-    const offers = all.flatMap(({ offer }) => offer ?? [])
-    const startsSoon = all.some(({ mayStart, offer }) => mayStart && offer === undefined)
+    if (calls.some((call) => call.isRunning && waitingOf(call).length === 0)) return []
+    const persons = calls.flatMap(waitingOf)
+    const offers = calls.flatMap(({ offer }) => offer ?? [])
+    const startsSoon = calls.some(({ mayStart, offer }) => mayStart && offer === undefined)
     return persons.length === 0 && startsSoon ? [] : [...persons, ...offers]
   }
 
-  return { see, open, all: () => [...calls.values()], paused }
+  return {
+    see(event) {
+      if (isRecord(event)) addToTurn(view, { topic: 'activity', time: 0, message: event }, 'open')
+    },
+    open: (place) => all().find(({ callId }) => callId === callIdOf(place)),
+    all,
+    paused,
+    rule: () => stoppingRule(view.facts) ?? null,
+  }
+}
+
+function isRecord(event: TurnEvent): event is TurnEvent & Message {
+  return !/^(text-|reasoning-|turn-waiting)/.test(event.type)
+}
+
+function openCallsIn({ stage, calls, approvals: all }: RoundView): OpenCall[] {
+  const answered = stage['model-answered']?.message
+  const callsLeft = stage['round-started']?.message.callsLeft ?? 0
+  const inOrder = answered?.calls.toSorted((a, b) => a.ordinal - b.ordinal) ?? []
+  return inOrder.flatMap((sent, at): OpenCall[] => {
+    const { ordinal, name } = sent
+    const call = calls.get(ordinal)
+    if (answered === undefined || call === undefined || isOver(call)) return []
+    const callId = callIdOf({ ...answered, ordinal })
+    const { offered, startedAt } = call
+    const own = { kind: 'client', id: callId, callId, name, rule: '' } as const
+    const offer = offered && { ...own, until: offered.until }
+    const asked = all.filter((one) => one.ordinal === ordinal)
+    const approvals = asked.flatMap((one) => approvalOf(callId, one))
+    const isRunning = startedAt !== undefined
+    return [{ ...sent, callId, mayStart: at < callsLeft, isRunning, offer, approvals }]
+  })
+}
+
+function approvalOf(callId: string, { call, decided }: ApprovalView): OpenCall['approvals'] {
+  if (call === undefined) return []
+  const { id, name, rule, until } = call
+  const question = call.question === null ? undefined : questionIn(call.question)
+  const shown = { kind: 'approval' as const, id, callId, name, rule, until }
+  return [{ ...shown, ...(question && { question }), ...(decided && { decided }) }]
 }
 
 /** Undefined: no id of a call. */

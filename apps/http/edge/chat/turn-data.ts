@@ -1,8 +1,8 @@
 // The facts of a turn that only Weir has, as chat protocols send them beside the model's messages.
 // TURN-DATA-1. The end of a turn has the same fields and values in every protocol.
 
-import type { TurnEvent, TurnFinished } from '../../../../client/weir.ts'
-import type { Event } from './turn-calls.ts'
+import type { TurnFinished } from '../../../../client/weir.ts'
+import type { Event, TurnCalls } from './turn-calls.ts'
 
 /** An intervention of the loop-detector. `shadow`: it only would have one. */
 export type InterventionData = {
@@ -15,8 +15,7 @@ export type InterventionData = {
 }
 
 /**
- * The end of a turn. `class`: null for an answered one. `rule`: the last rule that removed the tools
- * or ended the turn; `guard` for a guard. Null: none did.
+ * The end of a turn. `class`: null for an answered one. `rule`: see TurnCalls.
  */
 export type TurnData = Pick<TurnFinished, 'turn' | 'outcome' | 'class' | 'cap' | 'reason'> & {
   rule: string | null
@@ -27,23 +26,12 @@ export function interventionData(event: Event<'intervention-raised'>): Intervent
   return { round: event.round, action, rule, reason, class: failure, shadow: event.shadow }
 }
 
-/** Gets the events of a turn from its start, in order. */
-export type TurnEnd = {
-  see(event: TurnEvent): void
-  of(finished: TurnFinished): TurnData
-}
-
-export function createTurnEnd(): TurnEnd {
-  let rule: string | null = null
-  return {
-    see(event) {
-      if (event.type !== 'intervention-raised' || event.shadow) return
-      if (event.intervention.action !== 'nudge') rule = event.intervention.rule
-    },
-    of({ turn, outcome, class: failure, cap, reason }) {
-      return { turn, outcome, class: failure, cap, rule, reason }
-    },
-  }
+/** `calls`: have seen the events of the turn. */
+export function turnData(
+  { turn, outcome, class: failure, cap, reason }: TurnFinished,
+  calls: Pick<TurnCalls, 'rule'>,
+): TurnData {
+  return { turn, outcome, class: failure, cap, rule: calls.rule(), reason }
 }
 
 type EndField = string | null | undefined

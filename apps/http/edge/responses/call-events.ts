@@ -1,23 +1,18 @@
 // The calls of a response as output items, and their events, which have no numbers yet.
 
 import type { CallPlace } from '../../../../client/weir.ts'
-import type { Event } from '../chat/turn-calls.ts'
-import { type CallItem, callId, callItem, functionItem, type OutputItem } from './output-items.ts'
+import type { Event, TurnCalls } from '../chat/turn-calls.ts'
+import { type CallItem, callItem, functionItem, type OutputItem } from './output-items.ts'
 
 export type Calls = ReturnType<typeof beginCalls>
 
-/** `output`: the items of the response, which its texts share. */
-export function beginCalls(output: OutputItem[]) {
+/** `output`: the items of the response, which its texts share. `seen`: the calls before the event. */
+export function beginCalls(output: OutputItem[], seen: TurnCalls) {
   return {
     output,
+    seen,
     /** By id: the place in the output. */
     indexes: new Map<string, number>(),
-    /** By call: the id of its approval. */
-    approvals: new Map<string, string>(),
-    /** Calls of the client: their results are input, no output. */
-    offered: new Set<string>(),
-    /** Arguments of the round's calls: a call that never starts has no other event with them. */
-    sentArguments: new Map<string, string>(),
   }
 }
 
@@ -25,7 +20,7 @@ export function startedCall(
   calls: Calls,
   event: CallPlace & { name: string; arguments: string },
 ): object[] {
-  const approval = calls.approvals.get(callId(event))
+  const approval = calls.seen.open(event)?.approvals.at(-1)?.id
   return openCall(calls, callItem({ ...event, approval }, { status: 'in_progress' }))
 }
 
@@ -34,11 +29,12 @@ export function rejectedCall(calls: Calls, event: Event<'call-rejected'>): objec
   return [...startedCall(calls, event), ...closeCall(calls, item)]
 }
 
+/** Empty for a call of the client: its result is input, no output. */
 export function finishedCall(calls: Calls, event: Event<'call-finished'>): object[] {
-  const id = callId(event)
-  if (calls.offered.has(id)) return []
-  const approval = calls.approvals.get(id)
-  const call = { ...event, arguments: calls.sentArguments.get(id) ?? '', approval }
+  const open = calls.seen.open(event)
+  if (open === undefined || open.offer !== undefined) return []
+  const approval = open.approvals.at(-1)?.id
+  const call = { ...event, arguments: open.arguments, approval }
   const { status, result } = event
   const end =
     status === 'ok'
@@ -47,8 +43,7 @@ export function finishedCall(calls: Calls, event: Event<'call-finished'>): objec
   return [...startedCall(calls, call), ...closeCall(calls, callItem(call, end))]
 }
 
-export function offeredCall({ offered, output }: Calls, event: Event<'call-offered'>): object[] {
-  offered.add(callId(event))
+export function offeredCall({ output }: Calls, event: Event<'call-offered'>): object[] {
   const item = functionItem(event)
   const place = { output_index: output.length, item_id: item.id }
   output.push(item)
@@ -62,12 +57,8 @@ export function offeredCall({ offered, output }: Calls, event: Event<'call-offer
   ]
 }
 
-export function pendingCalls(
-  { approvals, output }: Calls,
-  event: Event<'approval-pending'>,
-): object[] {
-  return event.calls.flatMap(({ ordinal, id, name, arguments: given, question }) => {
-    approvals.set(callId({ ...event, ordinal }), id)
+export function pendingCalls({ output }: Calls, event: Event<'approval-pending'>): object[] {
+  return event.calls.flatMap(({ id, name, arguments: given, question }) => {
     const output_index = output.length
     const type = 'mcp_approval_request'
     const item: OutputItem = { id, type, server_label: 'weir', name, arguments: question ?? given }

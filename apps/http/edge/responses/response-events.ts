@@ -9,7 +9,7 @@
 import type { TurnEvent } from '../../../../client/weir.ts'
 import { createTurnCalls, type Event } from '../chat/turn-calls.ts'
 import type { TurnFold } from '../chat/turn-chunks.ts'
-import { createTurnEnd } from '../chat/turn-data.ts'
+import { turnData } from '../chat/turn-data.ts'
 import {
   beginCalls,
   finishedCall,
@@ -19,7 +19,6 @@ import {
   startedCall,
 } from './call-events.ts'
 import {
-  callId,
   type OutputItem,
   type TextItem,
   type TextKind,
@@ -84,9 +83,8 @@ type Texts = {
 
 export function createResponseFold(head: ResponseHead): TurnFold<ResponseEvent> {
   const seen = createTurnCalls()
-  const turnEnd = createTurnEnd()
   const output: OutputItem[] = []
-  const calls = beginCalls(output)
+  const calls = beginCalls(output, seen)
   const texts: Texts = { output, roundBase: 0, open: undefined, hasText: false, last: '' }
   let records = 0
 
@@ -95,7 +93,6 @@ export function createResponseFold(head: ResponseHead): TurnFold<ResponseEvent> 
       case 'round-started':
         texts.roundBase = base
         texts.hasText = false
-        calls.sentArguments.clear()
         return []
       case 'text-delta':
         return streamed(texts, 'message', event)
@@ -105,8 +102,6 @@ export function createResponseFold(head: ResponseHead): TurnFold<ResponseEvent> 
         if (texts.open !== undefined) texts.open.isVoid = true
         return []
       case 'model-answered':
-        for (const call of event.calls)
-          calls.sentArguments.set(callId({ ...event, ordinal: call.ordinal }), call.arguments)
         return answered(texts, event, base)
       case 'approval-pending':
         return numbered(base, pendingCalls(calls, event))
@@ -120,7 +115,7 @@ export function createResponseFold(head: ResponseHead): TurnFold<ResponseEvent> 
         return numbered(base, finishedCall(calls, event))
       case 'turn-finished': {
         const before = finished(texts, event, base)
-        const end = endOfResponse(event, turnEnd.of(event), head, output)
+        const end = endOfResponse(event, turnData(event, seen), head, output)
         return [...before, ...numbered(base + step - 1, [end])]
       }
       default:
@@ -131,9 +126,9 @@ export function createResponseFold(head: ResponseHead): TurnFold<ResponseEvent> 
   return {
     add(event) {
       if (!preliminary.has(event.type)) records += 1
+      const events = eventsOf(event, records * step)
       seen.see(event)
-      turnEnd.see(event)
-      return eventsOf(event, records * step)
+      return events
     },
     paused: seen.paused,
     start() {

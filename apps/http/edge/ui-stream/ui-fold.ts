@@ -3,6 +3,7 @@
 // UI-FOLD-2. Nobody's answer is never shown as a person's no: an expired approval is an error of the
 //     call, and only a person's rejection or a guard's veto is a denial.
 
+import { inputValue } from '../../../../client/conversation/call-input.ts'
 import type { CallPlace, TurnEvent } from '../../../../client/weir.ts'
 import { isDeniedByGuard } from '../../../../shared/contract/call/denial.ts'
 import { type BlockChunks, createTextBlocks } from '../chat/text-blocks.ts'
@@ -14,7 +15,7 @@ import {
   type TurnCalls,
 } from '../chat/turn-calls.ts'
 import type { TurnFold } from '../chat/turn-chunks.ts'
-import { createTurnEnd, interventionData } from '../chat/turn-data.ts'
+import { interventionData, turnData } from '../chat/turn-data.ts'
 import type { UiChunk } from './ui-chunk.ts'
 
 /** Ids of the approvals that stand for the veto of a guard begin with it. */
@@ -37,7 +38,6 @@ type CallParts = {
 export function createUiFold(clientTools: ReadonlySet<string> = new Set()): TurnFold<UiChunk> {
   const calls = createTurnCalls()
   const parts: CallParts = { calls, shown: new Set(), clientTools }
-  const end = createTurnEnd()
   const blocks = createTextBlocks(blockChunks)
   let turn: number | undefined
   let isStep = false
@@ -84,7 +84,7 @@ export function createUiFold(clientTools: ReadonlySet<string> = new Set()): Turn
       ...blocks.close(),
       ...unfinished(parts),
       ...(isShown ? [] : [...startStep(), ...delta('text', reply), ...blocks.close()]),
-      { type: 'data-weir-turn', id: `turn-${event.turn}`, data: end.of(event) },
+      { type: 'data-weir-turn', id: `turn-${event.turn}`, data: turnData(event, calls) },
       ...finishStep(),
       ...(outcome === 'cancelled' ? [{ type: 'abort' as const, reason }] : []),
       { type: 'finish', finishReason: finishReasonOf(event) },
@@ -134,7 +134,6 @@ export function createUiFold(clientTools: ReadonlySet<string> = new Set()): Turn
       if (isFirst) turn = event.turn
       const chunks = [...(isFirst ? start() : []), ...chunksOf(event)]
       calls.see(event)
-      end.see(event)
       return chunks
     },
     paused: calls.paused,
@@ -153,12 +152,13 @@ function shown(parts: CallParts, place: CallPlace): UiChunk[] {
 }
 
 /** Empty if it is shown already. */
-function inputOf({ shown, clientTools }: CallParts, { callId, name, input }: OpenCall): UiChunk[] {
-  if (shown.has(callId)) return []
-  shown.add(callId)
-  const executed = clientTools.has(name) ? {} : ({ providerExecuted: true } as const)
-  const call = { toolCallId: callId, toolName: name, input, dynamic: true as const }
-  return [{ type: 'tool-input-available', ...call, ...executed }]
+function inputOf({ shown, clientTools }: CallParts, call: OpenCall): UiChunk[] {
+  const { callId: toolCallId, name: toolName } = call
+  if (shown.has(toolCallId)) return []
+  shown.add(toolCallId)
+  const executed = clientTools.has(toolName) ? {} : ({ providerExecuted: true } as const)
+  const sent = { toolCallId, toolName, input: inputValue(call) ?? call.arguments }
+  return [{ type: 'tool-input-available', ...sent, dynamic: true, ...executed }]
 }
 
 function pending(parts: CallParts, event: Event<'approval-pending'>): UiChunk[] {
@@ -192,12 +192,12 @@ function finished(parts: CallParts, event: Event<'call-finished'>): UiChunk[] {
 }
 
 function endOf(
-  { callId, approval }: OpenCall,
+  { callId, approvals }: OpenCall,
   { status, result, reason }: Event<'call-finished'>,
 ): UiChunk[] {
   if (status === 'ok')
     return [{ type: 'tool-output-available', toolCallId: callId, output: result }]
-  const outcome = approval?.decided?.outcome
+  const outcome = approvals.at(-1)?.decided?.outcome
   const isUndecided = outcome === 'expired' || outcome === 'withdrawn'
   if (!isDeniedByGuard({ status, reason }) || isUndecided)
     return [{ type: 'tool-output-error', toolCallId: callId, errorText: result || reason }]

@@ -1,6 +1,8 @@
-// A provider without an SDK: a format of shared/wire, and Weir's own HTTP client. Owns: one HTTP
-// request and its answer. Does not own: retries and deadlines (reducer.ts, attempt.ts), the vendor's
-// JSON (the format).
+// A provider: a format of shared/wire, and one HTTP request with its answer. Does not own: retries and
+// deadlines (reducer.ts, attempt.ts), the vendor's JSON (the format).
+//
+// The address and the headers are the same for each request of an agent. They are made once, because
+// an SDK needs more CPU time for them than the request itself.
 //
 // HTTP-PROVIDER-1. A header of the agent's model replaces the format's own. A foreign `fetch` gets
 //     its own copy of the headers, so it can change them.
@@ -10,46 +12,34 @@ import { secretsOfModel } from '../../../../shared/agents/secrets.ts'
 import { parseJson } from '../../../../shared/wire/exact-json.ts'
 import type { Failed } from '../../../../shared/wire/exchange.ts'
 import { connectionFailure, httpFailure } from '../../../../shared/wire/faults/provider-errors.ts'
+import { errorOfBody } from '../../../../shared/wire/faults/sent-errors.ts'
+import type { HttpTarget, ModelAddress, SdkTarget } from '../../../../shared/wire/format.ts'
 import type { AgentModelFormat } from '../../../../shared/wire/formats.ts'
 import { streamedAnswer } from '../../../../shared/wire/streamed-answer.ts'
 import { httpFetch } from '../wire/http-fetch.ts'
-import type { Provider, ProviderRecord } from './provider.ts'
+import type { Provider } from './provider.ts'
 
-export function httpProvider<Name extends string>(
-  name: Name,
-  format: AgentModelFormat,
-): ProviderRecord<Name> {
-  const { keyVariable, accepts, check, recording } = format.agent
-  return {
-    name,
-    keyVariable,
-    accepts,
-    connect: async (agent, fetch) => connectHttp(format, agent, fetch),
-    modelCheck: check,
-    recording,
-  }
-}
+type Model = Agent['model']
+type Target = { url: string; headers: [string, string][] }
 
-/** Keeps the agent's key and address private. */
-function connectHttp(
-  { agent: api, answer }: AgentModelFormat,
+/** Keeps the agent's key and address private. `fetch` sends the requests. */
+export async function connectHttp(
+  { agent: { target: api }, request: { write }, answer }: AgentModelFormat,
   agent: Agent,
   fetch: typeof globalThis.fetch = httpFetch,
-): Provider {
+): Promise<Provider> {
   const { model } = agent
   const secret = secretsOfModel(model)
-  const { url, headers } = api.target({
-    baseUrl: model.baseUrl?.replace(/\/+$/, ''),
-    apiKey: model.apiKey,
-    path: encodeURIComponent(model.name),
-  })
-  const sent = new Headers({ 'content-type': 'application/json', ...headers })
-  for (const [name, value] of Object.entries(model.headers ?? {})) sent.set(name, value)
+  const build =
+    typeof api === 'function' ? async () => ownTarget(api, model) : await bySdk(api, model)
+  let target: Promise<Target> | undefined
 
   async function post(body: object, signal: AbortSignal): Promise<Response> {
+    target ??= build()
+    const { url, headers } = await target
     const response = await fetch(url, {
       method: 'POST',
-      headers: new Headers(sent), // keeps HTTP-PROVIDER-1
+      headers: fetch === httpFetch ? headers : new Headers(headers), // keeps HTTP-PROVIDER-1
       body: JSON.stringify(body),
       signal,
     })
@@ -58,11 +48,11 @@ function connectHttp(
   }
 
   function refusalOf(error: unknown): Failed {
-    if (!(error instanceof HttpRefusal)) return connectionFailure(error, false)
-    const { status, headers: received } = error.response
+    if (!(error instanceof HttpRefusal)) return connectionFailure(error)
+    const { status, headers } = error.response
     const body = parseJson(error.text)
-    const said = body === undefined ? { words: [], statement: error.text } : api.error(body)
-    return httpFailure({ status, headers: received, ...said }, secret)
+    const sent = body === undefined ? { words: [], statement: error.text } : errorOfBody(body)
+    return httpFailure({ status, headers, ...sent }, secret)
   }
 
   return {
@@ -74,11 +64,34 @@ function connectHttp(
             model: model.name,
             outputTokensMax: model.maxOutputTokens,
           }),
-          send: async () => post(api.write(agent, request), signal),
+          send: async () => post(write(agent, request), signal),
           refused: refusalOf,
         },
         onBytes,
       ),
+  }
+}
+
+function ownTarget(target: (model: ModelAddress) => HttpTarget, model: Model): Target {
+  const { url, headers } = target({
+    baseUrl: model.baseUrl?.replace(/\/+$/, ''),
+    apiKey: model.apiKey,
+    path: encodeURIComponent(model.name),
+  })
+  const sent = new Headers({ 'content-type': 'application/json', ...headers })
+  for (const [name, value] of Object.entries(model.headers ?? {})) sent.set(name, value)
+  return { url, headers: [...sent] }
+}
+
+/** Loads the SDK. */
+async function bySdk({ sdk, path }: SdkTarget, model: Model): Promise<() => Promise<Target>> {
+  const client =
+    sdk === 'anthropic'
+      ? (await import('./sdk/anthropic.ts')).anthropicClient(model)
+      : (await import('./sdk/openai.ts')).openaiClient(model)
+  return async () => {
+    const { url, req } = await client.buildRequest({ method: 'post', path, body: {}, stream: true })
+    return { url, headers: [...req.headers] }
   }
 }
 

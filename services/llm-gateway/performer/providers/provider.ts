@@ -3,9 +3,8 @@
 // assembly of arguments.
 
 import type { Agent } from '../../../../shared/agents/agents.ts'
-import type { AcceptedOptions } from '../../../../shared/agents/file/source.ts'
 import type { ProviderRequest, Streamed } from '../../../../shared/wire/exchange.ts'
-import type { HttpTarget, ModelAddress, RecordingFormat } from '../../../../shared/wire/format.ts'
+import type { AgentFormat } from '../../../../shared/wire/format.ts'
 
 /** Connects an agent to its provider. A promise if the SDK must be loaded first. */
 export type Connect = (agent: Agent) => Provider | Promise<Provider>
@@ -25,19 +24,10 @@ export type Provider = {
   ): AsyncIterable<Streamed>
 }
 
-export type ModelCheck = (model: ModelAddress) => HttpTarget
-
-/** A provider as agent files, `doctor`, `normalize` and `init` know it. Loads no SDK. */
-export type ProviderRecord<Name extends string = string> = {
+/** A provider as agent files, `doctor`, `normalize` and `init` know it. `connect` loads the SDK. */
+export type ProviderRecord<Name extends string = string> = AgentFormat & {
   /** As `model.provider` of an agent file. */
   name: Name
-  /** The variable that holds the key if an agent file names none. */
-  keyVariable: string
-  /** The values of a model's options that its API has. */
-  accepts: AcceptedOptions
-  /** Loads the SDK. `fetch` sends the requests; default: over the network. */
+  /** `fetch` sends the requests; default: over the network. */
   connect(agent: Agent, fetch?: typeof globalThis.fetch): Promise<Provider>
-  /** A request that costs nothing and fails if the provider does not know the model. */
-  modelCheck: ModelCheck
-  recording: RecordingFormat
 }

@@ -1,27 +1,24 @@
-// The providers that an agent file can name: those with an SDK, and the formats of shared/wire that
-// need none. To add one, write its format and run `make schemas`. An SDK takes a third of a second to
-// load, more than the rest of a start, so it is loaded with the first request.
+// The providers that an agent file can name: the formats of shared/wire with an API for agents. To add
+// one, write its format and run `make schemas`. An SDK takes a third of a second to load, more than the
+// rest of a start, so it is loaded with the first request.
 
 import type { Agent } from '../../../../shared/agents/agents.ts'
 import { WeirError } from '../../../../shared/lib/errors.ts'
 import { alternatives } from '../../../../shared/settings/mistake.ts'
 import { type AgentFormatName, agentFormats } from '../../../../shared/wire/formats.ts'
-import { anthropic } from './anthropic/provider.ts'
-import { httpProvider } from './http-provider.ts'
-import { openaiChat } from './openai-chat/provider.ts'
-import { openaiResponses } from './openai-responses/provider.ts'
+import { connectHttp } from './http-provider.ts'
 import type { Provider, ProviderRecord } from './provider.ts'
 
-/** `weir init` writes an agent file for the first one. */
-export const providers: readonly [ProviderRecord<ProviderName>, ...ProviderRecord<ProviderName>[]] =
-  [
-    anthropic,
-    openaiChat,
-    openaiResponses,
-    ...agentFormats.map((format) => httpProvider(format.name as AgentFormatName, format)),
-  ]
+export type ProviderName = AgentFormatName
 
-export type ProviderName = 'anthropic' | 'openai-chat' | 'openai-responses' | AgentFormatName
+type Providers = readonly [ProviderRecord<ProviderName>, ...ProviderRecord<ProviderName>[]]
+
+/** `weir init` writes an agent file for the first one. */
+export const providers = agentFormats.map((format) => ({
+  ...format.agent,
+  name: format.name,
+  connect: (agent: Agent, fetch?: typeof globalThis.fetch) => connectHttp(format, agent, fetch),
+})) as readonly ProviderRecord<ProviderName>[] as Providers
 
 export const providerNames: readonly ProviderName[] = providers.map(({ name }) => name)
 

@@ -11,7 +11,7 @@ import type {
 import type { Agent } from '../../../agents/agents.ts'
 import type { Declaration } from '../../../contract/messages.ts'
 import type { ProviderRequest } from '../../exchange.ts'
-import type { openaiTiers } from '../../openai/options.ts'
+import type { openaiTiers } from '../../openai/api.ts'
 import { parsedSchema } from '../../request/parsed-schema.ts'
 import { chatMessages } from './messages.ts'
 import { serverHabits } from './server.ts'

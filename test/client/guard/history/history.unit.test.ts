@@ -219,7 +219,7 @@ describe('a history', () => {
     expect(withoutReminders('<system-reminder>open')).toBe('')
   })
 
-  it('reads the declared tools of a namespace, as Codex has them for sub-agents', () => {
+  it('names the tools of a namespace with it, as Codex has them for sub-agents', () => {
     const parameters = { type: 'object', required: ['message'] }
     const tools = [
       { type: 'function', name: 'exec_command', parameters: { type: 'object' } },
@@ -229,9 +229,16 @@ describe('a history', () => {
         tools: [{ type: 'function', name: 'spawn_agent', parameters }],
       },
     ]
-    const body = { input: [{ type: 'message', role: 'user', content: 'Go.' }], tools }
-    const { tools: found } = historyOf({ format: 'openai-responses', body })
-    expect(found?.map(({ name }) => name)).toEqual(['exec_command', 'spawn_agent'])
+    const call = { type: 'function_call', call_id: 'c', name: 'spawn_agent', arguments: '{}' }
+    const input = [
+      { type: 'message', role: 'user', content: 'Go.' },
+      { ...call, namespace: 'multi_agent_v1' },
+    ]
+    const body = { input, tools }
+    const { rounds, tools: found } = historyOf({ format: 'openai-responses', body })
+    expect(found?.map(({ name }) => name)).toEqual(['exec_command', 'multi_agent_v1.spawn_agent'])
+    const { calls } = responseOf(rounds[0]?.spoken as never, 'k')
+    expect(calls.map(({ name }) => name)).toEqual(['multi_agent_v1.spawn_agent'])
   })
 
   it('takes the free text of a custom tool as one argument', () => {

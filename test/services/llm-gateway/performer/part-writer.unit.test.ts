@@ -1,8 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { fakeClock } from '../../../../client/testing/fake-clock.ts'
 import { PartWriter } from '../../../../services/llm-gateway/performer/part-writer.ts'
-import { connectAnthropic } from '../../../../services/llm-gateway/performer/providers/anthropic/connect.ts'
-import { connectOpenaiChat } from '../../../../services/llm-gateway/performer/providers/openai-chat/connect.ts'
+import { connect } from '../../../../services/llm-gateway/performer/providers/providers.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
 import type { PartEvent } from '../../../../shared/contract/messages.ts'
 import { answering, chunk, sse } from '../../../support/provider-streams.ts'
@@ -251,8 +250,8 @@ describe('a character that two pieces bring', () => {
       chunk(JSON.stringify({ choices: [{ delta: { content } }] })),
     )
     const providers = [
-      connectAnthropic(agentOf(), answering(anthropicBody.join(''))),
-      connectOpenaiChat(agentOf({}, { provider: 'openai-chat' }), answering(chatBody.join(''))),
+      connect(agentOf(), answering(anthropicBody.join(''))),
+      connect(agentOf({}, { provider: 'openai-chat' }), answering(chatBody.join(''))),
     ]
     for (const provider of providers) {
       const { events } = await readToEnd(provider)

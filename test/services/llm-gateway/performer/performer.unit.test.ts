@@ -7,11 +7,11 @@ import { foldResponse } from '../../../../services/accumulator/response.ts'
 import { withTextCalls } from '../../../../services/accumulator/text-calls.ts'
 import type { GatewayOptions } from '../../../../services/llm-gateway/performer/attempt.ts'
 import { startGateway } from '../../../../services/llm-gateway/performer/performer.ts'
-import { connectAnthropic } from '../../../../services/llm-gateway/performer/providers/anthropic/connect.ts'
 import type {
   Connect,
   Provider,
 } from '../../../../services/llm-gateway/performer/providers/provider.ts'
+import { connect } from '../../../../services/llm-gateway/performer/providers/providers.ts'
 import type { AttemptTask } from '../../../../services/llm-gateway/reducer.ts'
 import {
   type Agent,
@@ -1017,7 +1017,7 @@ it("keeps the agent's key out of every record and every line of the log", async 
   const failing: typeof fetch = () => Promise.reject(new Error(`cannot reach it with ${apiKey}`))
   for (const fetch of [refusing, spoiling, failing]) {
     const { written, logged, types } = await run(
-      world([], { connect: (agent) => connectAnthropic(agent, fetch) }),
+      world([], { connect: (agent) => connect(agent, fetch) }),
     )
     expect(types().at(-1)).toBe('attempt-failed')
     expect(JSON.stringify(written) + logged.join('')).not.toContain(apiKey)

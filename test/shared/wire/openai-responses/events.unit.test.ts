@@ -396,6 +396,13 @@ describe('a call', () => {
     expect(read(...events).calls).toEqual(expected)
   })
 
+  it('has its namespace in its name, also if other events have the name alone', () => {
+    const one = { ...whole, namespace: 'files' }
+    const named = argsDone(a, { item_id: 'f1', output_index: 0, name: 'read' })
+    const { calls } = read(added({ ...one, arguments: '' }), named, done(one), completed(one))
+    expect(calls).toMatchObject([{ name: 'files.read', raw: a, problem: null }])
+  })
+
   it('of a tool with free text is marked', () => {
     const custom = fc({ type: 'custom_tool_call', arguments: undefined, input: '' })
     const { calls } = read(

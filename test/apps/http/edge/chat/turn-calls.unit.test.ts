@@ -56,6 +56,18 @@ describe('a turn', () => {
     expect(paused(all)).toEqual(['k7f3', 'call-7-1-0'])
     expect(all.paused().map(({ kind }) => kind)).toEqual(['approval', 'client'])
   })
+
+  it('waits for each open question of a running call, and not for an answered one', () => {
+    const all = calls(1)
+    all.see(event({ type: 'tool-started', ordinal: 0 }))
+    for (const id of ['first', 'second']) {
+      const asked = { ordinal: 0, id, name: 'pick', rule: '', question: '{}' }
+      all.see(event({ type: 'approval-pending', calls: [asked], until: 9 }))
+    }
+    expect(paused(all)).toEqual(['first', 'second'])
+    all.see(event({ type: 'approval-decided', ordinal: 0, id: 'second', outcome: 'allow' }))
+    expect(paused(all)).toEqual(['first'])
+  })
 })
 
 describe('the id of a call', () => {

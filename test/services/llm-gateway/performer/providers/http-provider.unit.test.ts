@@ -2,8 +2,8 @@
 // the few members that an agent needs.
 
 import { describe, expect, it } from '@jest/globals'
-import { httpProvider } from '../../../../../services/llm-gateway/performer/providers/http-provider.ts'
-import type { AgentFormat } from '../../../../../shared/wire/format.ts'
+import { connectHttp } from '../../../../../services/llm-gateway/performer/providers/http-provider.ts'
+import type { AgentFormat, RequestFormat } from '../../../../../shared/wire/format.ts'
 import type { AgentModelFormat } from '../../../../../shared/wire/formats.ts'
 import { openaiChat } from '../../../../../shared/wire/openai-chat/format.ts'
 import { agentOf, apiKey, readToEnd } from '../../samples.ts'
@@ -16,8 +16,6 @@ const agent: AgentFormat = {
     headers: { 'x-key': key, 'x-other': 'format' },
   }),
   check: ({ path }) => ({ url: `https://own.test/${path}`, headers: {} }),
-  write: ({ model }, { history }) => ({ model: model.name, entries: history.length }),
-  error: (body) => ({ words: ['QUOTA'], statement: JSON.stringify(body) }),
   recording: {
     hasNamedEvents: false,
     isWhole: () => false,
@@ -27,7 +25,11 @@ const agent: AgentFormat = {
     any: /x/,
   },
 }
-const record = httpProvider('own', { ...openaiChat, agent } as AgentModelFormat)
+const request: RequestFormat = {
+  ...openaiChat.request,
+  write: ({ model }, { history }) => ({ model: model.name, entries: history.length }),
+}
+const format = { ...openaiChat, request, agent } as unknown as AgentModelFormat
 
 type Sent = { url: string; headers: Headers; body: unknown }
 
@@ -38,7 +40,7 @@ async function asked(answer: () => Response, model: Parameters<typeof agentOf>[1
     sent.push({ url: `${url}`, headers: new Headers(headers), body: JSON.parse(`${body}`) })
     return answer()
   }
-  const provider = await record.connect(agentOf({}, model), fetch)
+  const provider = await connectHttp(format, agentOf({}, model), fetch)
   return { sent, ...(await readToEnd(provider)) }
 }
 

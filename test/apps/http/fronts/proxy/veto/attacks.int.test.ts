@@ -170,6 +170,17 @@ const geminiStream = (...events: Json[]): Attack => ({
 })
 const execPart = { functionCall: { name: 'exec', args: { command: 'rm -rf /' } } }
 
+const geminiWhole = (...parts: Json[]): Attack => ({
+  path: '/v1beta/models/m:generateContent',
+  request: { contents: [{ role: 'user', parts: [{ text: 'go' }] }] },
+  body: JSON.stringify({
+    candidates: [{ content: { role: 'model', parts }, finishReason: 'STOP' }],
+  }),
+  isStreamed: false,
+})
+const code: Json = { executableCode: { language: 'PYTHON', code: 'rm -rf /' } }
+const ranCode: Json = { codeExecutionResult: { outcome: 'OUTCOME_OK', output: 'ok' } }
+
 const differ: [string, Attack][] = [
   [
     'V1: a whole choice with a delta and a message',
@@ -242,6 +253,49 @@ const differ: [string, Attack][] = [
       candidates: [{ content: { role: 'model', parts: [execPart] }, finishReason: 'STOP' }],
       error: { code: 500 },
     }),
+  ],
+  [
+    'a tool of the provider that its API does not have',
+    messagesStream(
+      messageStart,
+      {
+        type: 'content_block_start',
+        index: 0,
+        content_block: { type: 'server_tool_use', id: 's', name: 'exec', input: {} },
+      },
+      ...use(0, 'exec', rm).slice(1),
+      ...messageEnd,
+    ),
+  ],
+  ['code of Gemini without a result', geminiWhole(code, { text: 'Run it.' })],
+  [
+    'streamed code of Gemini without a result',
+    geminiStream(
+      { candidates: [{ content: { role: 'model', parts: [code] } }] },
+      { candidates: [{ content: { role: 'model', parts: [] }, finishReason: 'STOP' }] },
+    ),
+  ],
+  [
+    'code of Gemini with the result of other code',
+    geminiWhole({ executableCode: { id: 'a', code: 'rm -rf /' } }, ranCode),
+  ],
+  ['a part of Gemini of two kinds', geminiWhole({ ...execPart, ...code }, ranCode)],
+  ['a part of Gemini that Weir does not know', geminiWhole({ shellScript: { text: 'rm -rf /' } })],
+  [
+    'a call whose namespace changes on its way',
+    responsesStream(
+      { type: 'response.output_item.added', output_index: 0, item: readItem },
+      {
+        type: 'response.output_item.done',
+        output_index: 0,
+        item: { ...readItem, namespace: 'shell', arguments: rm },
+      },
+      completed(),
+    ),
+  ],
+  [
+    'a namespace with a dot, which another tool could have in its name',
+    responsesStream(...itemEvents({ ...execItem, namespace: 'a.b' }), completed()),
   ],
 ]
 
@@ -343,6 +397,64 @@ describe('a hostile model server before the veto', () => {
       .stream(chatRequest as OpenAI.ChatCompletionCreateParamsStreaming)
       .finalChatCompletion()
     expect(choices[0]?.message.tool_calls).toMatchObject([{ id: 'x1', function: readFunction }])
+  })
+})
+
+describe('the tool of a call', () => {
+  const namespaced = { ...item('read', rm, 'x_1'), namespace: 'shell' }
+
+  it.each<[string, Attack]>([
+    [
+      'whole',
+      {
+        path: '/v1/responses',
+        request: responsesRequest,
+        body: JSON.stringify(response('completed', [namespaced])),
+        isStreamed: false,
+      },
+    ],
+    ['streamed', responsesStream(...itemEvents(namespaced), completed(namespaced))],
+  ])(
+    'is judged with its namespace, so another tool of that name counts apart: %s',
+    async (_, attack) => {
+      const answer = await (await attacked(attack)).text()
+      expect(answer).not.toContain('rm -rf')
+      expect(proxy?.received).toHaveLength(2)
+      expect(`${proxy?.received[1]?.body}`).toMatch(/"name":"read",.*"namespace":"shell"/)
+    },
+  )
+
+  const other = { server: 'shell', recipient: 'exec' }
+  const use = { type: 'tool_use', id: 't1', name: 'read', input: { command: 'ls' } }
+  const finish_reason = 'tool_calls'
+  it.each<[string, Attack]>([
+    ['Chat', chatWhole({ index: 0, finish_reason, message: messageOf({ ...readCall, ...other }) })],
+    ['streamed Chat', chatStream(chunkOf([deltaOf(0, { ...readCall, ...other })]), end)],
+    ['Responses', responsesStream(...itemEvents({ ...readItem, ...other }), completed())],
+    [
+      'Messages',
+      {
+        path: '/v1/messages',
+        request: messagesRequest,
+        body: JSON.stringify({
+          ...(messageStart.message as Json),
+          content: [{ ...use, ...other }],
+          stop_reason: 'tool_use',
+        }),
+        isStreamed: false,
+      },
+    ],
+  ])('has no other name for the client: %s', async (_, attack) => {
+    const answer = await (await attacked(attack)).text()
+    expect(answer).toContain('"name":"read"')
+    expect(answer).not.toMatch(/"(server|recipient)"/)
+  })
+
+  it('may be code that the provider has run, with its result', async () => {
+    const answer = await (await attacked(geminiWhole(code, ranCode, { text: 'Done.' }))).text()
+    expect(JSON.parse(answer)).toMatchObject({
+      candidates: [{ content: { parts: [code, ranCode, { text: 'Done.' }] } }],
+    })
   })
 })
 

@@ -4,7 +4,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from '@jest/globals'
-import { connectAnthropic } from '../../../../../../services/llm-gateway/performer/providers/anthropic/connect.ts'
+import { connect } from '../../../../../../services/llm-gateway/performer/providers/providers.ts'
 import { limits } from '../../../../../../shared/contract/limits.ts'
 import { answering, sse } from '../../../../../support/provider-streams.ts'
 import { agentOf, apiKey, readToEnd } from '../../../samples.ts'
@@ -63,7 +63,7 @@ function refusing(status: number, headers: Record<string, string> = {}, message 
 }
 
 const ask = async (baseUrl: string, options: Parameters<typeof readToEnd>[1] = {}) =>
-  readToEnd(connectAnthropic(agentOf({}, { baseUrl })), options)
+  readToEnd(connect(agentOf({}, { baseUrl })), options)
 
 describe('a request', () => {
   it('goes to the base URL of the agent, with its key, its model and stream: true', async () => {
@@ -105,7 +105,7 @@ describe('a request', () => {
         asked = String(url)
         return new Response(end)
       }
-      await readToEnd(connectAnthropic(agentOf(), elsewhere))
+      await readToEnd(connect(agentOf(), elsewhere))
       expect(new URL(asked).hostname).toBe('api.anthropic.com')
     } finally {
       delete process.env.ANTHROPIC_BASE_URL
@@ -205,12 +205,9 @@ describe('an HTTP error', () => {
       ': <html> <b>bad gateway</b> </html>',
     ],
     ['terminal codes, which are taken out', '\u001b[2Jall\u0000 is\u202e well', ': all is well'],
-    [
-      'JSON without a message, which is shown as it is',
-      '{"error":"no such model"}',
-      ': {"error":"no such model"}',
-    ],
-    ['a message that is no text', '{"error":{"message":["a"]}}', ': {"error":{"message":["a"]}}'],
+    ['an error that is a text', '{"error":"no such model"}', ': no such model'],
+    ['a message that is no text', '{"error":{"message":["a"]}}', ': {"message":["a"]}'],
+    ['JSON without a message, which is shown as it is', '{"a":1}', ': {"a":1}'],
     ['nothing at all', '', ' without a body'],
   ])('may have a body that is %s', async (_, body, said) => {
     const { ending } = await ask(
@@ -260,7 +257,7 @@ describe('a connection', () => {
       text('all') +
       sse('message_delta', '{"type":"message_delta","delta":{"stop_reason":"end_turn"}}')
     expect(
-      (await readToEnd(connectAnthropic(agentOf(), answering(said, { breaks: true })))).ending,
+      (await readToEnd(connect(agentOf(), answering(said, { breaks: true })))).ending,
     ).toMatchObject({
       kind: 'finished',
       stop: 'end',
@@ -268,19 +265,17 @@ describe('a connection', () => {
   })
 
   it('that ends without a reason has a cut answer, also without the last blank line', async () => {
-    expect(
-      (await readToEnd(connectAnthropic(agentOf(), answering(text('half'))))).ending,
-    ).toMatchObject({
+    expect((await readToEnd(connect(agentOf(), answering(text('half'))))).ending).toMatchObject({
       kind: 'finished',
       stop: 'cut',
       finish: '',
     })
-    expect((await readToEnd(connectAnthropic(agentOf(), answering('')))).ending).toMatchObject({
+    expect((await readToEnd(connect(agentOf(), answering('')))).ending).toMatchObject({
       kind: 'finished',
       stop: 'cut',
     })
     const unended = answering((text('all') + end).trimEnd())
-    expect((await readToEnd(connectAnthropic(agentOf(), unended))).ending).toMatchObject({
+    expect((await readToEnd(connect(agentOf(), unended))).ending).toMatchObject({
       kind: 'finished',
       stop: 'end',
     })
@@ -320,7 +315,7 @@ describe('a connection', () => {
           pull: (controller) => controller.enqueue(new Uint8Array(1024 * 1024).fill(97)),
         }),
       )
-    const { ending } = await readToEnd(connectAnthropic(agentOf(), endless))
+    const { ending } = await readToEnd(connect(agentOf(), endless))
     expect(ending).toMatchObject({ kind: 'failed', code: 'provider.stream', class: 'provider' })
   })
 
@@ -348,7 +343,7 @@ describe('the response', () => {
   it('reports bytes for its headers and for every piece of its body', async () => {
     let reads = 0
     const body = `: keep-alive\n\n${sse('ping', '{"type":"ping"}')}${text('hi')}${end}`
-    await readToEnd(connectAnthropic(agentOf(), answering(body, { pieceBytes: 10 })), {
+    await readToEnd(connect(agentOf(), answering(body, { pieceBytes: 10 })), {
       onBytes: () => (reads += 1),
     })
     expect(reads).toBeGreaterThan(Math.floor(body.length / 10) - 10)
@@ -357,10 +352,10 @@ describe('the response', () => {
 
 it("does not speak of a request that it cannot make in the words of the library, which quote the agent's file", async () => {
   const withLineEnd = `${apiKey}\nx`
-  const { ending } = await readToEnd(connectAnthropic(agentOf({}, { apiKey: withLineEnd })))
+  const { ending } = await readToEnd(connect(agentOf({}, { apiKey: withLineEnd })))
   expect(ending).toMatchObject({ kind: 'failed', class: 'internal', retryable: false })
   expect(JSON.stringify(ending)).not.toContain(apiKey)
-  const noUrl = await readToEnd(connectAnthropic(agentOf({}, { baseUrl: 'http://user:secret@' })))
+  const noUrl = await readToEnd(connect(agentOf({}, { baseUrl: 'http://user:secret@' })))
   expect(noUrl.ending).toMatchObject({ class: 'internal', retryable: false })
   expect(JSON.stringify(noUrl.ending)).not.toContain('secret')
 })
@@ -368,7 +363,7 @@ it("does not speak of a request that it cannot make in the words of the library,
 describe('a body of JSON, of a server that does not stream', () => {
   const askFor = (body: string) =>
     readToEnd(
-      connectAnthropic(
+      connect(
         agentOf(),
         async () =>
           new Response(body, { headers: { 'content-type': 'application/json; charset=utf-8' } }),

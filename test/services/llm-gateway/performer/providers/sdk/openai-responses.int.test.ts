@@ -4,7 +4,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from '@jest/globals'
-import { connectOpenaiResponses } from '../../../../../../services/llm-gateway/performer/providers/openai-responses/connect.ts'
 import { connect } from '../../../../../../services/llm-gateway/performer/providers/providers.ts'
 import { answering, sse } from '../../../../../support/provider-streams.ts'
 import { agentOf, apiKey, readToEnd } from '../../../samples.ts'
@@ -36,8 +35,7 @@ async function serve(
 
 const agentAt = (baseUrl?: string) =>
   agentOf({}, { provider: 'openai-responses', ...(baseUrl && { baseUrl }) })
-const askOf = async (fetch: typeof globalThis.fetch) =>
-  readToEnd(connectOpenaiResponses(agentAt(), fetch))
+const askOf = async (fetch: typeof globalThis.fetch) => readToEnd(connect(agentAt(), fetch))
 
 const event = (fields: Record<string, unknown>) => sse(String(fields.type), JSON.stringify(fields))
 const item = {
@@ -62,7 +60,7 @@ describe('a request', () => {
       seen = { url: request.url, key: request.headers.authorization, body: JSON.parse(body) }
       response.writeHead(200, { 'content-type': 'text/event-stream' }).end(said + end())
     })
-    const { events, ending } = await readToEnd(await connect(agentAt(url)))
+    const { events, ending } = await readToEnd(connect(agentAt(url)))
     expect(seen).toMatchObject({
       url: '/v1/responses',
       key: `Bearer ${apiKey}`,
@@ -95,7 +93,7 @@ describe('a request', () => {
         .writeHead(status, { 'content-type': 'application/json', 'retry-after': '7' })
         .end(JSON.stringify(body)),
     )
-    const { ending } = await readToEnd(connectOpenaiResponses(agentAt(url)))
+    const { ending } = await readToEnd(connect(agentAt(url)))
     expect(ending).toMatchObject({
       kind: 'failed',
       ...expected,
@@ -110,7 +108,7 @@ describe('a request', () => {
         request.socket.on('close', () => resolve())
         response.writeHead(200, { 'content-type': 'text/event-stream' }).write(said)
       }).then(async (url) =>
-        readToEnd(connectOpenaiResponses(agentAt(url)), {
+        readToEnd(connect(agentAt(url)), {
           signal: stop.signal,
           onBytes: () => setImmediate(() => stop.abort()),
         }),

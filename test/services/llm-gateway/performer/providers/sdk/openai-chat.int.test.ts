@@ -4,7 +4,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from '@jest/globals'
-import { connectOpenaiChat } from '../../../../../../services/llm-gateway/performer/providers/openai-chat/connect.ts'
 import { connect } from '../../../../../../services/llm-gateway/performer/providers/providers.ts'
 import { limits } from '../../../../../../shared/contract/limits.ts'
 import { answering, chunk, sse } from '../../../../../support/provider-streams.ts'
@@ -40,11 +39,11 @@ async function serve(
 const agentAt = (baseUrl?: string, key = apiKey) =>
   agentOf({}, { provider: 'openai-chat', apiKey: key, ...(baseUrl && { baseUrl }) })
 const ask = async (baseUrl: string, options: Parameters<typeof readToEnd>[1] = {}) =>
-  readToEnd(connectOpenaiChat(agentAt(baseUrl)), options)
+  readToEnd(connect(agentAt(baseUrl)), options)
 const askOf = async (
   fetch: typeof globalThis.fetch,
   options: Parameters<typeof readToEnd>[1] = {},
-) => readToEnd(connectOpenaiChat(agentAt(), fetch), options)
+) => readToEnd(connect(agentAt(), fetch), options)
 
 const text = (content: string) =>
   chunk(JSON.stringify({ choices: [{ index: 0, delta: { content }, finish_reason: null }] }))
@@ -70,7 +69,7 @@ describe('a request', () => {
       seen = { url: request.url, headers: request.headers, body: JSON.parse(body) }
       response.writeHead(200, { 'content-type': 'text/event-stream' }).end(text('hi') + end)
     })
-    const { events, ending } = await readToEnd(await connect(agentAt(url)), {
+    const { events, ending } = await readToEnd(connect(agentAt(url)), {
       tools: [tool('read').declaration],
     })
     expect(seen).toMatchObject({
@@ -127,7 +126,7 @@ describe('a request', () => {
 
   it('needs no key for a server without keys', async () => {
     const url = await serve((_, response) => response.writeHead(200).end(text('hi') + end))
-    expect((await readToEnd(connectOpenaiChat(agentAt(url, '')))).ending).toMatchObject({
+    expect((await readToEnd(connect(agentAt(url, '')))).ending).toMatchObject({
       kind: 'finished',
       stop: 'end',
     })
@@ -433,10 +432,10 @@ describe('the response', () => {
 
 it("does not speak of a request that it cannot make in the words of the library, which quote the agent's file", async () => {
   const withLineEnd = `${apiKey}\nx`
-  const { ending } = await readToEnd(connectOpenaiChat(agentAt(undefined, withLineEnd)))
+  const { ending } = await readToEnd(connect(agentAt(undefined, withLineEnd)))
   expect(ending).toMatchObject({ kind: 'failed', class: 'internal', retryable: false })
   expect(JSON.stringify(ending)).not.toContain(apiKey)
-  const noUrl = await readToEnd(connectOpenaiChat(agentAt('http://user:secret@')))
+  const noUrl = await readToEnd(connect(agentAt('http://user:secret@')))
   expect(noUrl.ending).toMatchObject({ class: 'internal', retryable: false })
   expect(JSON.stringify(noUrl.ending)).not.toContain('secret')
 })

@@ -1,13 +1,11 @@
-// The requests of sdkPost against those that the SDKs themselves would send.
+// The requests of a provider with an SDK against those that the SDK itself would send.
 
 import Anthropic from '@anthropic-ai/sdk'
 import { describe, expect, it } from '@jest/globals'
 import OpenAI from 'openai'
-import { connectAnthropic } from '../../../../../services/llm-gateway/performer/providers/anthropic/connect.ts'
-import { connectOpenaiChat } from '../../../../../services/llm-gateway/performer/providers/openai-chat/connect.ts'
-import { connectOpenaiResponses } from '../../../../../services/llm-gateway/performer/providers/openai-responses/connect.ts'
-import { sdkOptions } from '../../../../../services/llm-gateway/performer/providers/sdk-options.ts'
-import { agentOf, apiKey, readToEnd } from '../../samples.ts'
+import { connect } from '../../../../../../services/llm-gateway/performer/providers/providers.ts'
+import { sdkOptions } from '../../../../../../services/llm-gateway/performer/providers/sdk/options.ts'
+import { agentOf, apiKey, readToEnd } from '../../../samples.ts'
 
 const baseUrl = 'http://127.0.0.1:9/root'
 const extra = { 'x-team': 'blue', 'user-agent': 'ours' }
@@ -32,7 +30,6 @@ const messages = [{ role: 'user' as const, content: 'hi' }]
 const providers = [
   {
     name: 'anthropic' as const,
-    connect: connectAnthropic,
     byItself: (fetch: typeof globalThis.fetch) =>
       new Anthropic({ ...sdk, fetch }).messages.create({
         model: 'some-model',
@@ -43,7 +40,6 @@ const providers = [
   },
   {
     name: 'openai-chat' as const,
-    connect: connectOpenaiChat,
     byItself: (fetch: typeof globalThis.fetch) =>
       new OpenAI({ ...sdk, fetch }).chat.completions.create({
         model: 'some-model',
@@ -53,7 +49,6 @@ const providers = [
   },
   {
     name: 'openai-responses' as const,
-    connect: connectOpenaiResponses,
     byItself: (fetch: typeof globalThis.fetch) =>
       new OpenAI({ ...sdk, fetch }).responses.create({
         model: 'some-model',
@@ -63,7 +58,7 @@ const providers = [
   },
 ]
 
-describe.each(providers)('a request of $name', ({ name, connect, byItself }) => {
+describe.each(providers)('a request of $name', ({ name, byItself }) => {
   it('has the URL and the headers of the SDK each time, even if a fetch changes them', async () => {
     const theirs: Sent[] = []
     await byItself(keeping(theirs)).then(undefined, () => undefined)

@@ -1,0 +1,18 @@
+// The name of a tool of Responses. A tool can stand in a namespace, and two namespaces can have tools
+// of one name.
+// TOOL-NAME-1. Requests, histories and answers give a tool the same name, so a rule for one tool never
+//     counts for another.
+
+import type { Json } from '../format.ts'
+
+/** `namespace.name`, as the provider's documentation writes it. */
+export function toolName({ namespace, name }: Json): unknown {
+  const isPlain = typeof namespace !== 'string' || namespace === '' || typeof name !== 'string'
+  return isPlain ? name : `${namespace}.${name}`
+}
+
+/** The member `name` of a call: its tool without the namespace. */
+export function nameInNamespace(tool: string, { namespace }: Json): string {
+  const isPlain = typeof namespace !== 'string' || namespace === ''
+  return isPlain ? tool : tool.slice(namespace.length + 1)
+}
