@@ -23,7 +23,8 @@ import {
   strictAnswer,
 } from '../strict/strict.ts'
 import { usageIn, usageSum } from '../strict/usage-sum.ts'
-import { itemEvents, itemOf, messageItem } from './answer.ts'
+import { itemOf, messageItem } from './answer.ts'
+import { itemEvents } from './item-events.ts'
 import { toolName } from './tool-name.ts'
 import { responsesUsage } from './usage.ts'
 
