@@ -15,6 +15,7 @@ import type { ConversationId } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type {
   AgentSettings,
+  FormerTurn,
   GuestAdvice,
   GuestCallVerdict,
   GuestResult,
@@ -75,11 +76,17 @@ export type FrontOptions = {
 export type Front = {
   /**
    * Before the guest asks its model: reports the results of the last round, sends rounds that the
-   * log does not know, and waits for the advice. Undefined: it did not come in time.
+   * log does not know, and waits for the advice. Undefined: it did not come in time. `prompt`: the
+   * name of the user's newest message. `former`: the turn before, if this request shows its results.
    */
   beforeModel(
     turn: GuestTurn,
-    history: { rounds: readonly ShownRound[]; hiddenKeys?: readonly string[] },
+    history: {
+      rounds: readonly ShownRound[]
+      hiddenKeys?: readonly string[]
+      prompt?: string
+      former?: FormerTurn | undefined
+    },
     wait: Wait,
   ): Promise<ReceivedAdvice | undefined>
   /**
@@ -156,14 +163,13 @@ export function createFront(options: FrontOptions): Front {
     turn: GuestTurn,
     fields: Pick<GuestResults, 'phase' | 'results' | 'policy'> & Partial<GuestResults>,
   ): GuestResults {
-    const results = hasTexts
-      ? fields.results
-      : fields.results.map((result) => resultOfCalls(turn.conversation, result))
+    const { results, former = null } = fields
     return {
       type: 'guest-results',
       ...recorded(turn),
       keys: [],
       hiddenKeys: [],
+      prompt: '',
       requestId: '',
       agent: agent.name,
       blocking,
@@ -173,8 +179,16 @@ export function createFront(options: FrontOptions): Front {
       answered: false,
       unjudged: [],
       ...fields,
-      results,
+      results: recordedResults(turn, results),
+      former: former && { ...former, results: recordedResults(turn, former.results) },
     }
+  }
+
+  function recordedResults(
+    { conversation }: GuestTurn,
+    results: readonly GuestResult[],
+  ): GuestResult[] {
+    return results.map((result) => (hasTexts ? result : resultOfCalls(conversation, result)))
   }
 
   function recorded(turn: GuestTurn): GuestTurn {
@@ -213,7 +227,7 @@ export function createFront(options: FrontOptions): Front {
   }
 
   return {
-    async beforeModel(turn, { rounds, hiddenKeys = [] }, { waitMs, signal }) {
+    async beforeModel(turn, { rounds, hiddenKeys = [], prompt = '', former }, { waitMs, signal }) {
       const { inbox, policy } = await begin(turn)
       try {
         const request = randomId()
@@ -226,6 +240,8 @@ export function createFront(options: FrontOptions): Front {
               keys: rounds.map(({ key }) => key),
               hiddenKeys: [...hiddenKeys],
               results: rounds.at(-1)?.results ?? [],
+              prompt,
+              former: former ?? null,
               requestId,
               policy,
             }),

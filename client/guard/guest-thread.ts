@@ -30,6 +30,7 @@ import { WeirError } from '../../shared/lib/errors.ts'
 import { isObject } from '../../shared/lib/json/json-object.ts'
 import type { WorkLog } from '../../shared/lib/log/lazy-log.ts'
 import { newest } from '../../shared/lib/newest.ts'
+import { occurrences } from '../../shared/lib/occurrences.ts'
 import { cutToBytes } from '../../shared/lib/text-cut.ts'
 import * as texts from '../../shared/model-texts/guests.ts'
 import { alternatives, kindOf, shown } from '../../shared/settings/mistake.ts'
@@ -60,6 +61,7 @@ import type {
 import {
   answeredRound,
   asHostReads,
+  type HistoryRound,
   historyReader,
   responseOf,
   toolsFor,
@@ -191,6 +193,10 @@ export function createThreads({
       return `${id} ${callId}`
     }
 
+    function resultsIn({ results }: HistoryRound): ResultRecord[] {
+      return results.map((result) => withChange(result, sent.get(callName(result))))
+    }
+
     /** The turn of the next request. Undefined: no request was judged. */
     let current: { turn: number; round: number } | undefined
 
@@ -243,9 +249,9 @@ export function createThreads({
 
     /** Keeps GUEST-THREAD-2. */
     async function giveUp(place: GuestTurn, round: SentRound, calls: CallVerdict[]): Promise<void> {
-      const seen = counter()
+      const before = occurrences()
       const results = calls.flatMap(({ callId, verdict }) => {
-        const nth = seen(callId)
+        const nth = before(callId)
         return verdict === 'allow'
           ? []
           : [resultRecord({ callId, nth, status: 'skipped', text: '' }, round.key)]
@@ -263,13 +269,18 @@ export function createThreads({
         const rounds = history.rounds.map((round) => ({
           key: round.key,
           get results() {
-            return round.results.map((result) => withChange(result, sent.get(callName(result))))
+            return resultsIn(round)
           },
           make: () => ({
             response: responseOf(round.spoken, round.key),
             ...toolsFor(round.spoken, history.tools, agent.hints, pollersOf(request)),
           }),
         }))
+        const former = history.former && {
+          prompt: history.former.turnKey,
+          keys: history.former.rounds.map(({ key }) => key),
+          results: history.former.rounds.slice(-1).flatMap(resultsIn),
+        }
         const place = turnIn(history)
         const silence = silenceIn(place)
         const unseen = silence && roundKey(silence.words, silence.n)
@@ -277,7 +288,12 @@ export function createThreads({
         try {
           const received = await front.beforeModel(
             place,
-            { rounds, hiddenKeys: [...hiddenKeys, ...(unseen === undefined ? [] : [unseen])] },
+            {
+              rounds,
+              hiddenKeys: [...hiddenKeys, ...(unseen === undefined ? [] : [unseen])],
+              prompt: history.turnKey,
+              former,
+            },
             { waitMs: waitMsDefault, signal },
           )
           if (received === undefined) return unjudged(request, texts.noAnswerInTime)
@@ -492,16 +508,6 @@ function wordsOf({ body }: AnyGuestRequest): string {
 
 const notWhole =
   'the log has not the whole history of this request: give each agent its own conversation id if two have this one'
-
-/** Returns how often it was called with the same id before. */
-function counter(): (id: string) => number {
-  const seen = new Map<string, number>()
-  return (id) => {
-    const n = seen.get(id) ?? 0
-    seen.set(id, n + 1)
-    return n
-  }
-}
 
 /**
  * One verdict for each call as the model sent them. The round has a call once, so only one of its

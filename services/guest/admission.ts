@@ -28,6 +28,7 @@ function resultsFault({
   keys,
   hiddenKeys,
   results,
+  former,
   requestId,
   reached,
   unjudged,
@@ -41,15 +42,16 @@ function resultsFault({
   }
   if (reached.length > limits.budgetsMax)
     return `reached has ${reached.length} budgets; it may have ${limits.budgetsMax}`
-  if (keys.length > limits.guestKeysMax)
-    return `keys has ${keys.length} rounds; it may have ${limits.guestKeysMax}: name the newest`
+  const shown = former === null ? keys : [...keys, ...former.keys]
+  if (Math.max(keys.length, former?.keys.length ?? 0) > limits.guestKeysMax)
+    return `keys has ${shown.length} rounds; it may have ${limits.guestKeysMax}: name the newest`
   if (hiddenKeys.length > limits.guestKeysMax)
     return `hiddenKeys has ${hiddenKeys.length} rounds; it may have ${limits.guestKeysMax}`
-  for (const key of keys) {
+  for (const key of shown) {
     const fault = keyFault('keys', key)
     if (fault !== undefined) return fault
   }
-  const [negative] = results.filter(({ nth }) => nth < 0)
+  const [negative] = [...results, ...(former?.results ?? [])].filter(({ nth }) => nth < 0)
   if (negative !== undefined) return `results has nth ${negative.nth}; it must be 0 or more`
   return sizeFault('requestId', requestId, 0, limits.guestKeyBytesMax)
 }

@@ -17,8 +17,8 @@
 //     (G3). Only a request opens an ended turn again. No action ends a turn (G7).
 // GUEST-4. A unit ends or begins anew only by a `guest-carried` that counts: no record came after
 //     the one that led to it, or the unit is not open (G10). One is in flight at a time.
-// GUEST-5. A round whose guest has gone on waits for no result (G6). So no round stays outstanding
-//     while the guest is alive.
+// GUEST-5. A round whose guest has gone on waits for no result (G6), so none stays outstanding. The
+//     first request after a message of the user shows the last results of the turn before.
 
 import { conversationIdFault } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
@@ -88,6 +88,7 @@ import {
   roundOf,
   shifted,
   shownAnswer,
+  shownBefore,
   withName,
 } from './turn.ts'
 
@@ -313,7 +314,7 @@ function onRound(step: Step, message: GuestRound): boolean {
     records.push(notCounted(place, message, endingReasons.over))
     return false
   }
-  if (of === 'other' && leaveTurn(step)) return true
+  if (of === 'other' && leaveTurn(step, message)) return true
   const turn = state.turn ?? open(step, message, newest)
   noteRecord(turn, message, place.time)
   recogniseRound(turn.identities, turn.known, message)
@@ -347,8 +348,9 @@ function repeatedAnswer(place: Place, turn: OpenTurn, message: GuestRound): Outp
 }
 
 /** Returns whether the record has to wait for the outstanding round. */
-function onResults(step: Step, message: GuestResults): boolean {
+function onResults(step: Step, received: GuestResults): boolean {
   const { place, state, records } = step
+  const message = inTurn(state, received)
   const { phase, turnKey, requestId } = message
   const isRequest = phase === 'before_model'
   const named = keysOf(state, message)
@@ -362,7 +364,7 @@ function onResults(step: Step, message: GuestResults): boolean {
     if (requestId !== '') records.push(notCounted(place, message, endingReasons.over))
     return false
   }
-  if (of !== 'open' && isRequest && leaveTurn(step)) return true
+  if (of !== 'open' && isRequest && leaveTurn(step, message)) return true
   const isOpened = state.turn === undefined
   const turn = state.turn ?? (isRequest ? open(step, message, undefined) : undefined)
   if (turn === undefined) return false
@@ -371,13 +373,8 @@ function onResults(step: Step, message: GuestResults): boolean {
 
   const shown = isOpened ? keysOf(state, message) : named // each turn has its hidden rounds
   if (isRequest) noteRequest(turn.identities, shown, message)
-  if (phase !== 'running') recogniseShown(turn.identities, turn.known, shown)
+  const keys = takeResults(step, turn, { shown, message })
   const { outstanding } = turn
-  const answer = isRequest ? shownAnswer(turn, message) : undefined
-  const own = (key: string) =>
-    outstanding !== undefined && key === answer ? outstanding.key : ownKey(turn.identities, key)
-  const keys = shown.map(own)
-  records.push(...report(place, turn, resultsOf(turn, message, own)))
   if (phase === 'running') {
     if (requestId !== '') records.push(advice(place, turn, { turnKey, requestId }))
     return false
@@ -391,6 +388,28 @@ function onResults(step: Step, message: GuestResults): boolean {
   if (requestId !== '') records.push(advice(place, turn, { turnKey, unknown, requestId, over }))
   if (!isRequest) end(step, turn, endingByFront(turn, message))
   return false
+}
+
+/** The record of an open turn. Its user may write in the middle, under one name of the turn. */
+function inTurn({ turn }: Guest, message: GuestResults): GuestResults {
+  const isOwn = turn?.names.includes(message.turnKey) === true
+  return (isOwn ? shownBefore(turn, message) : undefined) ?? message
+}
+
+/** Reports the results for the outstanding round. Returns the `shown` keys as the turn knows them. */
+function takeResults(
+  { place, records }: Step,
+  turn: OpenTurn,
+  { shown, message }: { shown: readonly string[]; message: GuestResults },
+): string[] {
+  const { phase } = message
+  const { identities, outstanding, known } = turn
+  if (phase !== 'running') recogniseShown(identities, known, shown)
+  const answer = phase === 'before_model' ? shownAnswer(turn, message) : undefined
+  const own = (key: string) =>
+    outstanding !== undefined && key === answer ? outstanding.key : ownKey(identities, key)
+  records.push(...report(place, turn, resultsOf(turn, message, own)))
+  return shown.map(own)
 }
 
 /**
@@ -452,13 +471,16 @@ function resultsOf(
 }
 
 /**
- * Another turn begins: ends the open one, if there is one. Returns whether its outstanding round has
- * to be over first.
+ * Another turn begins: ends the open one, if there is one. Its request may show the last results of
+ * the open one. Returns whether the outstanding round has to be over first.
  */
-function leaveTurn(step: Step): boolean {
+function leaveTurn(step: Step, message: FrontRecord): boolean {
   const { turn } = step.state
   if (turn === undefined) return false
   if (turn.outstanding !== undefined) {
+    const before = message.type === 'guest-results' ? shownBefore(turn, message) : undefined
+    if (before !== undefined)
+      takeResults(step, turn, { shown: keysOf(step.state, before), message: before })
     step.records.push(...goOn(step.place, turn)) // keeps GUEST-5
     return true
   }

@@ -43,6 +43,8 @@ export type OpenTurn = {
   turn: number
   /** The keys under which fronts name it. Its own is first. */
   names: string[]
+  /** The name of the user's message that its newest request answers. Empty: it is not known. */
+  prompt: string
   agent: string
   /** Whether its front holds calls, as the newest record says. */
   blocking: boolean
@@ -89,6 +91,7 @@ export function openTurn(
   const turn: OpenTurn = {
     turn: offset,
     names: ended?.names ?? [turnKey],
+    prompt: '',
     agent,
     blocking,
     allowance: newAllowance(policy.caps, time),
@@ -139,9 +142,11 @@ export function endedTurn(
 /** Notes the facts in a front's record about its turn. */
 export function noteRecord(
   turn: OpenTurn,
-  { turnKey, blocking, policy }: GuestRound | GuestResults,
+  record: GuestRound | GuestResults,
   time: Milliseconds,
 ): void {
+  const { turnKey, blocking, policy } = record
+  if (record.type === 'guest-results' && record.prompt !== '') turn.prompt = record.prompt
   turn.names = withName(turn.names, turnKey)
   turn.blocking = blocking
   turn.allowance.caps = lowestCaps(turn.allowance.caps, policy.caps)
@@ -213,6 +218,16 @@ export function shownAnswer(
   const key = shifted(hidden, last)
   recogniseAnswer(identities, known, { key, own: outstanding.key })
   return key
+}
+
+/**
+ * The request as one that shows the end of this turn, if its user's message came before an answer to
+ * the turn's last calls. Undefined: the turn is not the one before that message.
+ */
+export function shownBefore(turn: OpenTurn, message: GuestResults): GuestResults | undefined {
+  const { former } = message
+  if (former === null || former.prompt !== turn.prompt) return undefined
+  return { ...message, keys: former.keys, hiddenKeys: [], results: former.results }
 }
 
 /** The newest request, if this is the answer to it and its front hides rounds. */

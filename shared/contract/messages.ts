@@ -810,6 +810,13 @@ export type GuestResults = {
   hiddenKeys: string[]
   /** the results */
   results: GuestResult[]
+  /** at before_model: the front's name for the newest message of the user; empty: not known */
+  prompt: string
+  /**
+   * at before_model: the turn before that message, if it ended with calls and the request shows no
+   * round since; null: otherwise
+   */
+  former: FormerTurn | null
   /** the moment in the turn */
   phase: GuestPhase
   /** a random name of the answer that the front awaits; empty: none */
@@ -2012,6 +2019,19 @@ export type FailureClass =
   | 'context_full'
   | 'degenerate'
   | 'stopped'
+
+/**
+ * The end of the turn before a guest's message of its user, as the first request after that message
+ * shows it.
+ */
+export type FormerTurn = {
+  /** the front's name for the message that opened it */
+  prompt: string
+  /** keys of its last rounds, oldest first */
+  keys: string[]
+  /** the results of its last round */
+  results: GuestResult[]
+}
 
 /**
  * The answer of an enforcing guard to a round. `verdicts`: it answered in time. `silent`: it did

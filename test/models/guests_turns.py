@@ -4,7 +4,7 @@ Every answer of the model is the same call, and the count of a round key begins 
     python3 guests_turns.py holes    # each rule left out: prints the shortest history that breaks (seconds)
     python3 guests_turns.py fixed    # all rules, each fault alone and some together (minutes)
 
-guest-events (one log):  round(turn key, key)  result(turn key, key, value)  ask(turn key, request, keys of this turn, last result)
+guest-events (one log):  round(turn key, key)  result(turn key, key, value)  ask(turn key, request, keys of this turn, last result, turn before)
                          end(turn key, or '-' from a front that does not know it; last result)  done(number, value)  failed(turn number)
 A turn of the guest ends by its reply, by the next user message (interrupt), or by `end`. Validator, loop-detector and executor are one step here: a
 round that has its result comes back as `done`. guests.py has them apart. Faults: a front crashes; a record arrives twice, the second time late; the
@@ -12,7 +12,8 @@ guest retries through the other front and may get another answer; a front names 
 the turn fails inside Weir; the guest goes on after its reply, under the same turn key; the stage drops records beyond its bound.
 
 Claims, for every interleaving: a result reaches its own round only; no round is judged twice; a closed turn opens again only by a request;
-no request of the running turn is refused as closed; at the end every round that a later request showed is judged, under its own turn; a turn that its guest has ended is over.
+no request of the running turn is refused as closed; at the end every round that a later request showed is judged, under its own turn; a turn that its guest has ended is over. Without
+faults each judged round has its own result, also the last one of a turn that the next user message has cut.
 
 `off` leaves a rule out:
   closed   the stage forgets the keys of closed turns             first    a known round key counts before the closed turn keys are looked up
@@ -21,7 +22,8 @@ no request of the running turn is refused as closed; at the end every round that
   return   a before-model record does not open a closed turn again
   reopen   a turn that ended by its reply or by `end` is closed   lost     a failed turn forgets its keys
   answers  a failure answers no waiting request                   again    a front does not repeat a request that the stage has dropped
-  newest   an end without the key of its turn ends none           stale    a front that has not seen the turn names the one that it saw last"""
+  newest   an end without the key of its turn ends none           stale    a front that has not seen the turn names the one that it saw last
+  former   the first request of a turn shows no result of the turn before           whose    it counts also for a turn that is not the one before"""
 from dataclasses import dataclass, replace as _r
 from explore import explore
 import sys
@@ -30,7 +32,7 @@ UNKNOWN, LOST, TEXT = 'unknown', 'lost', 'text'
 
 @dataclass(frozen=True)
 class Turn:
-    number: int; key: tuple; live: bool = True; names: tuple = (); known: tuple = ()
+    number: int; key: tuple; live: bool = True; names: tuple = (); known: tuple = (); prompt: str = ''
 
 @dataclass(frozen=True)
 class S:
@@ -38,7 +40,7 @@ class S:
     turn: Turn = None; closed: tuple = (); out: tuple = (); pend: tuple = (); numbers: int = 0; keys: tuple = ()
     rounds: tuple = (); judged: tuple = (); back: tuple = (); advice: tuple = (); dropped: tuple = ()
     queues: tuple = ((), ()); handlers: tuple = ((), ())
-    at: int = 0; history: tuple = (); past: tuple = (); waits: int = -1; asks: int = 0; fin: bool = False
+    at: int = 0; history: tuple = (); past: tuple = (); left: tuple = (); waits: int = -1; asks: int = 0; fin: bool = False
     crashes: int = 0; dups: int = 0; retries: int = 0; others: int = 0; renames: int = 0; failures: int = 0; further: int = 0
     denied: tuple = (); hasty: bool = False; cut: bool = False; stolen: bool = False
 
@@ -81,6 +83,12 @@ def take(s, rec, off, bound):
         s = _r(s, pend=s.pend[1:])
     return s
 
+def shown_before(s, rec, off):
+    """The result of the outstanding round in the turn before the one that a request begins."""
+    if rec[0] != 'ask' or not rec[5] or 'former' in off: return UNKNOWN
+    prompt, keys, (key, value) = rec[5]
+    return value if s.out[1] == key and ('whose' in off or s.turn.prompt == prompt) else UNKNOWN
+
 def report(s, value): return _r(s, out=s.out[:2] + (True,), back=s.back + (('done', s.out[0], value),))
 
 def attempt(s, rec, off):
@@ -92,7 +100,7 @@ def attempt(s, rec, off):
     if where == 'new':
         if rec[0] not in ('ask', 'round') or rec[0] == 'ask' and 'opens' in off and s.turn:
             return (answer(s, rec[2], (), True) if rec[0] == 'ask' else s), False
-        if s.out and 'over' not in off: return (s if s.out[2] else report(s, UNKNOWN)), True    # the former turn's round ends first
+        if s.out and 'over' not in off: return (s if s.out[2] else report(s, shown_before(s, rec, off))), True    # the former turn's round ends first
         s = _r(s, stolen=s.stolen or rec[0] != 'ask' and rec[1] in s.keys)
         former = (s.turn.key,) + (s.turn.names if 'alias' not in off else ()) if s.turn else ()
         s = _r(s, closed=s.closed + former, numbers=s.numbers + 1, keys=s.keys + (rec[1],), turn=Turn(s.numbers + 1, rec[1]), out=())
@@ -110,7 +118,8 @@ def attempt(s, rec, off):
         if rec[2] and s.out and not s.out[2] and s.out[1] == rec[2][0]: s = report(s, rec[2][1])
         if s.out: return (s if s.out[2] else report(s, UNKNOWN)), True
         return (ends(s, off) if s.turn.live else s), False
-    _, _, request, keys, last = rec
+    _, _, request, keys, last, _ = rec
+    s = _r(s, turn=_r(s.turn, prompt=rec[1]))
     if s.out and not s.out[2] and s.out[1] in keys[:-1]: s = report(s, UNKNOWN)
     if s.out and not s.out[2] and last and last[0] == s.out[1]: s = report(s, last[1])
     unknown = tuple(k for k in keys if k not in known)
@@ -120,7 +129,10 @@ def attempt(s, rec, off):
 
 def steps(turns, N, off, C, D, R, B, J, F, G, reply, interrupt, bound, nameless):
     def ask(s, f, t, history, phase):
-        rec = ('ask', t, s.asks, tuple(k for k, _ in history), history[-1] if history else ())
+        at = turns.index(t.strip("'"))
+        left = s.left[at - 1] if at else ()
+        former = (turns[at - 1], tuple(k for k, _ in left), left[-1]) if left and not history and left[-1][0][0] != 'r' else ()
+        rec = ('ask', t, s.asks, tuple(k for k, _ in history), history[-1] if history else (), former)
         return _r(s, asks=s.asks + 1, queues=put(s.queues, f, s.queues[f] + (rec,)), handlers=put(s.handlers, f, (phase, s.asks, t, history, s.at)))
     def front(s, f):
         h = s.handlers[f]
@@ -183,7 +195,7 @@ def steps(turns, N, off, C, D, R, B, J, F, G, reply, interrupt, bound, nameless)
                     if not s.handlers[f]: yield 'do', f'the guest shows its history once more through {"PQ"[f]}', ask(s, f, t, s.history, 'catch')
         if not last and (s.waits < 0 and (replied or not reply and calls >= N) or interrupt):
             kind = 'do' if s.waits < 0 and (replied or calls >= N) else 'env'
-            yield kind, f'the user writes: turn {turns[s.at + 1]}', _r(s, at=s.at + 1, past=s.past + tuple(t for _, t in s.history[:-1]), history=(), waits=-1, cut=s.cut or kind == 'env')
+            yield kind, f'the user writes: turn {turns[s.at + 1]}', _r(s, at=s.at + 1, past=s.past + tuple(t for _, t in s.history), left=s.left + (s.history,), history=(), waits=-1, cut=s.cut or kind == 'env')
         if s.waits >= 0 and s.retries < R and not s.handlers[1 - s.waits]:
             yield 'fault', f'the guest gives up and asks again through {"PQ"[1 - s.waits]}', _r(ask(s, 1 - s.waits, turns[s.at], s.history, 'advice'), waits=1 - s.waits, retries=s.retries + 1)
         if s.pos < len(s.log): yield 'do', f'guest reads {s.log[s.pos]}', take(_r(s, pos=s.pos + 1), s.log[s.pos], off, bound)
@@ -218,8 +230,10 @@ def check(title, turns=('x', 'y'), N=1, off=(), C=0, D=0, R=0, B=0, J=0, F=0, G=
         for number, truth in s.rounds:
             if number not in judged and (number,) != s.out[:1]: return f'{truth} has no result'
         for truth in s.past + tuple(t for _, t in s.history):
-            if truth not in over: return f'{truth} was never judged'
-            if over[truth] == UNKNOWN and not (s.retries or s.cut or truth not in s.past and truth[0] == 0): return f'{truth} is unknown although its result was reported'
+            # The last round of a left turn is not sent again, if the log lacks it when the next request comes.
+            is_last = truth in [h[-1][1] for h in s.left if h]
+            if truth not in over and not is_last: return f'{truth} was never judged'
+            if over.get(truth) == UNKNOWN and not (s.retries or s.renames and s.dups or is_last and (s.crashes or s.dups or s.renames)): return f'{truth} is unknown although its result was reported'
     return explore(title, S(), steps(turns, N, off, C, D, R, B, J, F, G, reply, interrupt, bound, nameless), broken, settled, cap=cap)
 
 if __name__ == '__main__':
@@ -239,6 +253,8 @@ if __name__ == '__main__':
         check('left out: again (a dropped request is repeated)', off=['again'], R=1, bound=1)
         check('left out: newest (an end by a front that does not know the turn)', off=['newest'], nameless=True)
         check('left out: stale (an end by a front that knows an older turn)', off=['stale'], nameless=True)
+        check('left out: former (the request of the next turn has the last result)', off=['former'])
+        check('left out: whose (the turn before, and no older one)', turns=('x', 'y', 'z'), off=['whose'], C=1, interrupt=True)
     if part in ('all', 'fixed'):
         check('complete, no fault, 3 turns', turns=('x', 'y', 'z'))
         check('complete, no fault, 2 turns of 2 rounds', N=2)

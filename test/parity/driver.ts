@@ -33,8 +33,6 @@ export type Driver = {
   shows?: (scenario: Scenario) => Scenario
   /** The first intervention of this action ends the run. */
   endsAt?: 'end'
-  /** The places of interventions that this way loses. Default: none. */
-  loses?: (transcript: Transcript) => ReadonlySet<number>
   /** Why it cannot show this transcript. Undefined: it can. */
   leavesOut?: (transcript: Transcript) => string | undefined
   /**

@@ -24,6 +24,7 @@ import {
 } from '../../../shared/hosts/rewriting.ts'
 import { isObject } from '../../../shared/lib/json/json-object.ts'
 import { newest } from '../../../shared/lib/newest.ts'
+import { occurrences } from '../../../shared/lib/occurrences.ts'
 import { cutToBytes } from '../../../shared/lib/text-cut.ts'
 import { calledIn, eventsOf, stopOf } from '../../../shared/transcript/response-parts.ts'
 import { roundKey, type Words, wordsHash } from '../../../shared/transcript/round-key.ts'
@@ -55,12 +56,14 @@ export type HistoryRound = {
 
 /**
  * `turnKey`: made from the number of the user's messages and the last one. `counts`: how often each
- * hash of words has occurred. `rounds`: the last ones, oldest first.
+ * hash of words has occurred. `rounds`: the last ones, oldest first. `former`: the turn before, if it
+ * ended with calls and no response has come since.
  */
 export type GuestHistory = {
   turnKey: string
   user: string | null
   rounds: HistoryRound[]
+  former: { turnKey: string; rounds: HistoryRound[] } | undefined
   counts: ReadonlyMap<string, number>
   tools: readonly Declaration[] | undefined
 }
@@ -190,29 +193,52 @@ function historyIn(
     counts.clear()
   }
   const { keys } = read
-  for (const response of turn.responses.slice(keys.length)) {
-    const words = wordsIn(request, response)
-    const n = (counts.get(words) ?? 0) + 1
-    counts.set(words, n)
-    keys.push(roundKey(words, n))
-  }
-  const from = Math.max(turn.responses.length - limits.guestKeysMax, 0)
+  addKeys({ keys, counts }, turn, request)
   return {
     turnKey: turnKeyOf(turns),
     user: user === null ? null : cutToBytes(user, limits.userMessageBytesMax),
-    rounds: turn.responses.slice(from).map((spoken, at) => {
-      const key = keys[from + at] as string
-      return {
-        key,
-        spoken,
-        get results() {
-          return resultsOf(key, spoken)
-        },
-      }
-    }),
+    rounds: roundsOf(turn, keys),
+    former: formerOf(turns, request),
     counts,
     tools,
   }
+}
+
+/** Adds the keys of the responses that have none. */
+function addKeys(
+  { keys, counts }: Pick<ReadHistory, 'keys' | 'counts'>,
+  { responses }: TranscriptTurn,
+  request: GuestRequest,
+): void {
+  const before = occurrences(counts)
+  for (const response of responses.slice(keys.length)) {
+    const words = wordsIn(request, response)
+    keys.push(roundKey(words, before(words) + 1))
+  }
+}
+
+function roundsOf({ responses }: TranscriptTurn, keys: readonly string[]): HistoryRound[] {
+  const from = Math.max(responses.length - limits.guestKeysMax, 0)
+  return responses.slice(from).map((spoken, at) => {
+    const key = keys[from + at] as string
+    return {
+      key,
+      spoken,
+      get results() {
+        return resultsOf(key, spoken)
+      },
+    }
+  })
+}
+
+function formerOf(turns: readonly TranscriptTurn[], request: GuestRequest): GuestHistory['former'] {
+  const former = turns.at(-2)
+  const last = former?.responses.at(-1)
+  const isCut = last !== undefined && last.calls.length > 0 && turns.at(-1)?.responses.length === 0
+  if (former === undefined || !isCut) return undefined
+  const keys: string[] = []
+  addKeys({ keys, counts: new Map() }, former, request)
+  return { turnKey: turnKeyOf(turns.slice(0, -1)), rounds: roundsOf(former, keys) }
 }
 
 /** The round that an answer makes behind its request's history. Throws `guest.format`. */
@@ -323,14 +349,13 @@ export function toolsFor(
  * `shown`: the arguments in the history, which may differ from the model's.
  */
 function resultsOf(key: string, { calls }: TranscriptResponse): GuestResult[] {
-  const seen = new Map<string, number>()
+  const before = occurrences()
   const sent = new Set<string>()
   return calls.flatMap(({ id, name, arguments: args, result }) => {
     const words = JSON.stringify([id, name, args])
     if (id !== '' && sent.has(words)) return []
     sent.add(words)
-    const nth = seen.get(id) ?? 0
-    seen.set(id, nth + 1)
+    const nth = before(id)
     if (result === undefined) return []
     const ended =
       result === 'unknown'

@@ -6,16 +6,19 @@
 //     after its blocks began. A payload that cannot begin an event is skipped.
 
 import { limits } from '../../contract/limits.ts'
-import type { PartEvent, Stop, Usage } from '../../contract/messages.ts'
+import type { PartEvent, Stop } from '../../contract/messages.ts'
 import { isObject } from '../../lib/json/json-object.ts'
 import { finishWord, meaningOf } from '../../transcript/finish-reasons.ts'
-import { payloadOf } from '../event-payload.ts'
+import { type AnswerKind, type OpenAnswer, openAnswer, spoil } from '../answer-reader.ts'
+import { stopOfWord } from '../answer-stop.ts'
+import type { SentEvent } from '../event-stream.ts'
 import type { ExactValues } from '../exact-json.ts'
 import type { Failed } from '../exchange.ts'
 import { brokenStream, reportedError } from '../faults/provider-errors.ts'
 import { errorIn } from '../faults/sent-errors.ts'
-import { type Secret, shortReason } from '../faults/short-reason.ts'
-import { newIndex, partEvent } from '../part-events.ts'
+import { shortReason } from '../faults/short-reason.ts'
+import type { Json } from '../format.ts'
+import { newIndex } from '../part-events.ts'
 import { metadataEvents } from '../response-metadata.ts'
 import {
   announcedAgain,
@@ -29,64 +32,62 @@ import {
 } from './blocks.ts'
 import { messagesUsage } from './usage.ts'
 
-/** One response in progress; `readEvent` changes it in place. */
-export type MessageStream = Blocks & {
-  /** Removed from error messages of the server. */
-  secret: Secret
-  /** The newest provider index, for servers that omit it. */
-  newest: number
-  /** Blocks of message_start that the stream has not announced, by index. */
-  announced: Map<number, SentBlock>
-  id: string | undefined
-  /** message_start came again after the first block. */
-  begunAnew: boolean
-  usage: Usage
-  /** The finish reason; empty: none yet. A reason that reports a loss is never replaced. */
-  finish: string
-  /** The stop reason in message_start. It counts once message_stop confirms the end. */
-  foretold: unknown
-  /** As the server sent it. */
-  rawUsage: Record<string, unknown> | undefined
-  /** message_stop came. */
-  over: boolean
-  /** A payload was skipped (ANTHROPIC-EVENTS-1): an end without a reason then means a cut. */
-  hasUnread: boolean
-  /** The last events are out. */
-  ended: boolean
-  /** The reason why this attempt fails; undefined: it may still succeed. */
-  fault: Failed | undefined
-}
+/** One response in progress. */
+export type MessageStream = OpenAnswer &
+  Blocks & {
+    /** The newest provider index, for servers that omit it. */
+    newest: number
+    /** Blocks of message_start that the stream has not announced, by index. */
+    announced: Map<number, SentBlock>
+    id: string | undefined
+    /** message_start came again after the first block. */
+    begunAnew: boolean
+    /** The stop reason in message_start. It counts once message_stop confirms the end. */
+    foretold: unknown
+  }
 
-export function newMessageStream(secret: Secret): MessageStream {
-  return {
-    secret,
+export const messageAnswers: AnswerKind<MessageStream> = {
+  begin: ({ secret }) => ({
+    ...openAnswer(secret),
     blocks: new Map(),
     newest: -1,
-    count: 0,
     announced: new Map(),
     id: undefined,
     begunAnew: false,
-    usage: { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 },
-    finish: '',
     foretold: undefined,
-    rawUsage: undefined,
-    over: false,
-    hasUnread: false,
-    ended: false,
-    fault: undefined,
-  }
+  }),
+  whole: wholeEvents,
+  read: readEvent,
+  hasEndMark: false,
+  spoil,
+  end: endMessage,
+  stop: stopOf,
 }
 
-/** `name`: the `event:` line, used only if the data has no type. */
-export function readEvent(stream: MessageStream, name: string | null, data: string): PartEvent[] {
-  const sent = payloadOf(name, data)
-  if (sent.kind === 'unread') stream.hasUnread = true
-  if (sent.kind === 'error') return spoil(stream, streamError({ message: sent.statement }))
-  if (sent.kind === 'broken')
-    return spoil(stream, brokenStream('an event of the stream is no JSON object'))
-  if (sent.kind !== 'object') return []
-  const { value: event, exact } = sent
+/**
+ * The body of a server that does not stream: a whole message or an error. The start event holds the
+ * message verbatim, because parsing would change it. Without a stop reason it may be truncated.
+ */
+function wholeEvents(whole: unknown, body: string): SentEvent[] {
+  if (!isObject(whole) || whole.type !== 'message') return [{ event: null, data: body }]
+  const { stop_reason } = whole
+  const end = [
+    JSON.stringify({ type: 'message_delta', delta: { stop_reason } }),
+    '{"type":"message_stop"}',
+  ]
+  const isOver = finishWord(stop_reason) !== ''
+  return [`{"type":"message_start","message":${body}}`, ...(isOver ? end : [])].map((data) => ({
+    event: null,
+    data,
+  }))
+}
 
+/** The name counts only if the data has no type. */
+function readEvent(
+  stream: MessageStream,
+  event: Json,
+  { name, exact }: { name: string | null; exact: ExactValues },
+): PartEvent[] {
   switch (event.type ?? name) {
     case 'message_start':
       return messageStart(stream, event, exact)
@@ -127,18 +128,14 @@ export function readEvent(stream: MessageStream, name: string | null, data: stri
   }
 }
 
-function readOther(
-  stream: MessageStream,
-  name: string | null,
-  event: Record<string, unknown>,
-): PartEvent[] {
+function readOther(stream: MessageStream, name: string | null, event: Json): PartEvent[] {
   const error = errorIn(event.type === undefined ? event : { choices: [], ...event }, name)
   return error === undefined ? [] : spoil(stream, streamError(error))
 }
 
 /** The last events of the response, once its bytes end. */
-export function endMessage(stream: MessageStream): PartEvent[] {
-  if (stream.ended) return []
+function endMessage(stream: MessageStream, interruption?: unknown): PartEvent[] {
+  if (stream.ended || interruption !== undefined) return []
   stream.ended = true
   const events: PartEvent[] = []
   for (const [index, sent] of stream.announced)
@@ -151,21 +148,16 @@ export function endMessage(stream: MessageStream): PartEvent[] {
 }
 
 /** The finish reason in our terms. */
-export function stopOf({
+function stopOf({
   finish,
   over,
   hasUnread,
 }: Pick<MessageStream, 'finish' | 'over' | 'hasUnread'>): Stop {
   if (finish === '') return over && !hasUnread ? 'other' : 'cut'
-  const meaning = meaningOf(finish)
-  return meaning === undefined || meaning === 'failed' ? 'other' : meaning
+  return stopOfWord(finish)
 }
 
-function messageStart(
-  stream: MessageStream,
-  event: Record<string, unknown>,
-  exact: ExactValues,
-): PartEvent[] {
+function messageStart(stream: MessageStream, event: Json, exact: ExactValues): PartEvent[] {
   const message = isObject(event.message) ? event.message : {}
   const id = typeof message.id === 'string' ? message.id : undefined
   // Retrying proxies send it twice. The same message again is harmless unless its blocks restart
@@ -202,13 +194,6 @@ function orSpoiled(stream: MessageStream, events: PartEvent[] | string): PartEve
   return typeof events === 'string' ? spoil(stream, brokenStream(events)) : events
 }
 
-/** Fails the attempt and shows the reason to readers of the stream. */
-function spoil(stream: MessageStream, fault: Failed): PartEvent[] {
-  const reason = shortReason(fault.reason, stream.secret)
-  stream.fault ??= { ...fault, reason }
-  return [partEvent('error', newIndex(stream), reason)]
-}
-
 const refusals = new Set([
   'invalid_request_error',
   'authentication_error',
@@ -218,7 +203,7 @@ const refusals = new Set([
   'request_too_large',
 ])
 
-function streamError(error: Record<string, unknown>): Failed {
+function streamError(error: Json): Failed {
   const type = typeof error.type === 'string' ? error.type : 'error'
   return reportedError({ type, words: [type], message: error.message, refused: refusals.has(type) })
 }
@@ -247,7 +232,7 @@ function failedFinish({ finish }: MessageStream): Failed {
 }
 
 /** Some servers send it as text. */
-function indexOf({ index }: Record<string, unknown>, absent: number): number {
+function indexOf({ index }: Json, absent: number): number {
   const given = typeof index === 'string' && /^\d{1,9}$/.test(index) ? Number(index) : index
   return typeof given === 'number' ? given : absent
 }

@@ -1,6 +1,7 @@
 // Anthropic's Messages.
 
 import { isObject } from '../../lib/json/json-object.ts'
+import { answerReader } from '../answer-reader.ts'
 import type {
   AgentFormat,
   BodyEdit,
@@ -11,8 +12,8 @@ import type {
 } from '../format.ts'
 import { contentText, listIn, textIn, toolChoice } from '../request/content.ts'
 import { messageEvents, writeMessage } from './answer.ts'
+import { messageAnswers } from './events.ts'
 import { answerOfMessages, isToolOfClient, piecesOfMessage, readAnthropic } from './history.ts'
-import { messageReader } from './reading.ts'
 import { messageRequest } from './request.ts'
 import { messagesStrict } from './strict.ts'
 
@@ -92,7 +93,7 @@ export const anthropic = {
   transcript: anthropicMessages,
   request,
   answer: {
-    reader: messageReader,
+    reader: answerReader(messageAnswers),
     write: writeMessage,
     usage: 'usage',
     messages: (body) => [body],

@@ -6,79 +6,72 @@
 // GEMINI-EVENTS-2. Only a finish reason ends an answer. A blocked prompt is a refusal.
 // GEMINI-EVENTS-3. The first candidate is the answer. Weir requests no other.
 
-import type { PartEvent, Stop, Usage } from '../../contract/messages.ts'
+import type { PartEvent, Stop } from '../../contract/messages.ts'
 import { isObject } from '../../lib/json/json-object.ts'
 import { finishWord, meaningOf } from '../../transcript/finish-reasons.ts'
-import { payloadOf } from '../event-payload.ts'
-import type { ExactValues, Path } from '../exact-json.ts'
+import {
+  type AnswerKind,
+  type OpenAnswer,
+  openAnswer,
+  spoil as spoilAnswer,
+} from '../answer-reader.ts'
+import { stopOfWord } from '../answer-stop.ts'
+import type { SentEvent } from '../event-stream.ts'
+import { type ExactValues, exactValues, type Path } from '../exact-json.ts'
 import type { Failed } from '../exchange.ts'
 import { brokenStream } from '../faults/provider-errors.ts'
 import { errorIn, faultOf } from '../faults/sent-errors.ts'
-import { type Secret, shortReason } from '../faults/short-reason.ts'
+import { shortReason } from '../faults/short-reason.ts'
 import type { Json } from '../format.ts'
 import { newIndex, partEvent, textEvents } from '../part-events.ts'
 import { metadataEvents } from '../response-metadata.ts'
-import { noTokens } from '../token-count.ts'
 import { member, objectIn, spelling } from './members.ts'
 import { addPart, newSignedParts, type SignedParts, signedBlock } from './signed-parts.ts'
 import { geminiUsage } from './usage.ts'
 
-/** One answer in progress; `readChunk` changes it in place. */
-export type GeminiStream = {
-  /** Removed from error messages of the server. */
-  secret: Secret
+/** One answer in progress. */
+export type GeminiStream = OpenAnswer & {
   /** The author of the signatures, which no other model accepts. */
   model: string
   /** The indexes of the texts. */
   blocks: Map<'text' | 'reasoning', number>
-  /** The number of emitted blocks. */
-  count: number
   /** The place of the answer among the candidates; undefined: none yet. */
   candidate: number | undefined
   signed: SignedParts
   hasCalls: boolean
   id: string
-  usage: Usage
-  rawUsage: Json | undefined
-  /** Empty: none yet. */
-  finish: string
-  ended: boolean
-  fault: Failed | undefined
 }
 
-export function newGeminiStream({
-  secret,
-  model,
-}: {
-  secret: Secret
-  model: string
-}): GeminiStream {
-  return {
-    secret,
+export const geminiAnswers: AnswerKind<GeminiStream> = {
+  begin: ({ secret, model = '' }) => ({
+    ...openAnswer(secret),
     model,
     blocks: new Map(),
-    count: 0,
     candidate: undefined,
     signed: newSignedParts(),
     hasCalls: false,
     id: '',
-    usage: noTokens,
-    rawUsage: undefined,
-    finish: '',
-    ended: false,
-    fault: undefined,
-  }
+  }),
+  whole: chunksOf,
+  read: readChunk,
+  hasEndMark: false,
+  spoil,
+  end: endGemini,
+  stop: stopOf,
 }
 
-/** `name`: the `event:` line. */
-export function readChunk(stream: GeminiStream, name: string | null, data: string): PartEvent[] {
-  const sent = payloadOf(name, data)
-  if (sent.kind === 'error') return spoil(stream, faultOf({ message: sent.statement }))
-  if (sent.kind === 'broken')
-    return spoil(stream, brokenStream('an event of the stream is no JSON object'))
-  if (sent.kind !== 'object') return []
+/** A whole response, or the list of responses that `streamGenerateContent` sends without `alt=sse`. */
+function chunksOf(whole: unknown, body: string): SentEvent[] {
+  if (!Array.isArray(whole)) return [{ event: null, data: body }]
+  const exact = exactValues(body)
+  return whole.map((_, at) => ({ event: null, data: exact([at]) ?? '' }))
+}
 
-  const { value: chunk, exact } = sent
+function readChunk(
+  stream: GeminiStream,
+  chunk: Json,
+  { name, exact }: { name: string | null; exact: ExactValues },
+): PartEvent[] {
   const error = errorIn({ choices: [], ...chunk }, name)
   if (error !== undefined) return spoil(stream, faultOf(error))
   const id = member(chunk, 'responseId')
@@ -190,7 +183,7 @@ function keptApart(stream: GeminiStream, part: Json): PartEvent[] {
 }
 
 /** The last events: the signatures to send back, and the server's metadata. */
-export function endGemini(stream: GeminiStream): PartEvent[] {
+function endGemini(stream: GeminiStream): PartEvent[] {
   if (stream.ended) return []
   stream.ended = true
   const { signed, model, id, rawUsage: usage } = stream
@@ -204,15 +197,12 @@ export function endGemini(stream: GeminiStream): PartEvent[] {
 }
 
 /** The finish reason in our terms. `STOP` ends answers with calls too. */
-export function stopOf({ finish, hasCalls }: Pick<GeminiStream, 'finish' | 'hasCalls'>): Stop {
+function stopOf({ finish, hasCalls }: Pick<GeminiStream, 'finish' | 'hasCalls'>): Stop {
   if (finish === '') return 'cut'
-  const meaning = meaningOf(finish)
-  if (meaning === 'end' && hasCalls) return 'calls'
-  return meaning === undefined || meaning === 'failed' ? 'other' : meaning
+  if (meaningOf(finish) === 'end' && hasCalls) return 'calls'
+  return stopOfWord(finish)
 }
 
 function spoil(stream: GeminiStream, fault: Failed): PartEvent[] {
-  const reason = shortReason(fault.reason, stream.secret)
-  stream.fault ??= { ...fault, reason }
-  return [...endGemini(stream), partEvent('error', newIndex(stream), reason)]
+  return spoilAnswer(stream, fault, () => endGemini(stream))
 }

@@ -1,6 +1,7 @@
 // Google's Gemini: `generateContent`, and `streamGenerateContent` with server-sent events.
 
 import { isObject } from '../../lib/json/json-object.ts'
+import { answerReader } from '../answer-reader.ts'
 import type {
   AgentFormat,
   BodyEdit,
@@ -12,9 +13,9 @@ import type {
   WireFormat,
 } from '../format.ts'
 import { geminiChunks, writeResponse } from './answer.ts'
+import { geminiAnswers } from './events.ts'
 import { answerOfGemini, piecesOfContent, readGemini } from './history.ts'
 import { member, objectIn, objectsIn, spelling } from './members.ts'
-import { geminiReader } from './reading.ts'
 import { geminiRequest, noCalls } from './request.ts'
 import { geminiStrict } from './strict.ts'
 
@@ -129,7 +130,7 @@ export const gemini = {
   },
   request,
   answer: {
-    reader: geminiReader,
+    reader: answerReader(geminiAnswers),
     write: writeResponse,
     usage: 'usageMetadata',
     messages: ({ candidates }) =>

@@ -4,23 +4,27 @@
 //
 // OPENAI-CHAT-EVENTS-1. Everything is emitted as it arrives. A piece of a call keeps its index, id
 //     and name.
-// OPENAI-CHAT-EVENTS-2. An unreadable chunk spoils the attempt. A payload that cannot begin a chunk
-//     is skipped, and after it an end mark alone does not count.
-// OPENAI-CHAT-EVENTS-3. A refusal has its own channel, and the stop of its response is `refusal`.
-// OPENAI-CHAT-EVENTS-4. The first choice is the answer. choices.ts adds calls of other choices.
-// OPENAI-CHAT-EVENTS-5. A response that restarts under another id spoils the attempt: its content
+// OPENAI-CHAT-EVENTS-2. A refusal has its own channel, and the stop of its response is `refusal`.
+// OPENAI-CHAT-EVENTS-3. The first choice is the answer. choices.ts adds calls of other choices.
+// OPENAI-CHAT-EVENTS-4. A response that restarts under another id spoils the attempt: its content
 //     would be doubled or mixed.
 
 import { limits } from '../../contract/limits.ts'
-import type { PartEvent, Stop, Usage } from '../../contract/messages.ts'
+import type { PartEvent, Stop } from '../../contract/messages.ts'
 import { isObject } from '../../lib/json/json-object.ts'
 import { finishWord, meaningOf } from '../../transcript/finish-reasons.ts'
-import { type Payload, payloadOf } from '../event-payload.ts'
+import {
+  type AnswerKind,
+  type OpenAnswer,
+  openAnswer,
+  spoil as spoilAnswer,
+} from '../answer-reader.ts'
+import { stopOfWord } from '../answer-stop.ts'
 import type { ExactValues } from '../exact-json.ts'
 import type { Failed } from '../exchange.ts'
 import { brokenStream } from '../faults/provider-errors.ts'
 import { errorIn, faultOf } from '../faults/sent-errors.ts'
-import { type Secret, shortReason } from '../faults/short-reason.ts'
+import { shortReason } from '../faults/short-reason.ts'
 import type { Json } from '../format.ts'
 import { newIndex, partEvent } from '../part-events.ts'
 import { metadataEvents } from '../response-metadata.ts'
@@ -35,19 +39,15 @@ import {
 } from './reasoning-details.ts'
 import { usageIn, usageOf } from './usage.ts'
 
-/** One response in progress; `readChunk` changes it in place. */
-export type ChatStream = {
-  /** Removed from error messages of the server. */
-  secret: Secret
+/** One response in progress. */
+export type ChatStream = OpenAnswer & {
   /** The author of the reasoning, which no other model accepts. */
   model: string
   /** Our indexes of the text blocks. */
   blocks: Map<'text' | 'refusal' | 'reasoning', number>
-  /** The number of emitted blocks. */
-  count: number
   /** The server's id of the response; empty: none. */
   id: string
-  /** The place of the first choice (OPENAI-CHAT-EVENTS-4); undefined: none yet. */
+  /** The place of the first choice (OPENAI-CHAT-EVENTS-3); undefined: none yet. */
   choice: number | undefined
   /** The content of other choices, by place. */
   others: Map<number, OtherChoice>
@@ -58,11 +58,6 @@ export type ChatStream = {
   details: ReasoningDetails
   /** The reasoning that came as parts of the content. */
   partThinking: string
-  usage: Usage
-  /** As the server sent it. */
-  rawUsage: Json | undefined
-  /** The newest finish reason; empty: none yet. */
-  finish: string
   /** The newest finish reason of the server behind a gateway; empty: none. */
   nativeFinish: string
   /** The meanings of all finish reasons. */
@@ -73,22 +68,13 @@ export type ChatStream = {
   hasCalls: boolean
   /** The event that must still come before the response is over. */
   awaited: Awaited
-  /** The end mark came. */
-  over: boolean
-  /** A payload was skipped (OPENAI-CHAT-EVENTS-2). */
-  hasUnread: boolean
-  /** The last events are out. */
-  ended: boolean
-  /** The reason why this attempt fails; undefined: it may still succeed. */
-  fault: Failed | undefined
 }
 
-export function newChatStream({ secret, model }: { secret: Secret; model: string }): ChatStream {
-  return {
-    secret,
+export const chatAnswers: AnswerKind<ChatStream> = {
+  begin: ({ secret, model = '' }) => ({
+    ...openAnswer(secret),
     model,
     blocks: new Map(),
-    count: 0,
     id: '',
     choice: undefined,
     others: new Map(),
@@ -96,27 +82,24 @@ export function newChatStream({ secret, model }: { secret: Secret; model: string
     reasoning: undefined,
     details: newReasoningDetails(),
     partThinking: '',
-    usage: { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 },
-    rawUsage: undefined,
-    finish: '',
     nativeFinish: '',
     signs: new Set(),
     failure: undefined,
     hasCalls: false,
     awaited: undefined,
-    over: false,
-    hasUnread: false,
-    ended: false,
-    fault: undefined,
-  }
+  }),
+  read: readChunk,
+  hasEndMark: true,
+  spoil,
+  end: endChat,
+  stop: stopOf,
 }
 
-/** `name`: the `event:` line. */
-export function readChunk(stream: ChatStream, name: string | null, data: string): PartEvent[] {
-  const sent = payloadOf(name, data)
-  if (sent.kind !== 'object') return readOther(stream, sent)
-  const { value: chunk, exact } = sent
-
+function readChunk(
+  stream: ChatStream,
+  chunk: Json,
+  { name, exact }: { name: string | null; exact: ExactValues },
+): PartEvent[] {
   if (stream.id === '' && typeof chunk.id === 'string') stream.id = shortReason(chunk.id)
   const choices = choicesIn(chunk)
   const error = errorIn(chunk, name, choices)
@@ -161,7 +144,7 @@ function readOthers(stream: ChatStream, choices: SentChoice[], exact: ExactValue
 }
 
 /** The last events: the reasoning to send back, and the server's metadata. */
-export function endChat(stream: ChatStream): PartEvent[] {
+function endChat(stream: ChatStream): PartEvent[] {
   if (stream.ended) return []
   stream.ended = true
   const events = stream.fault === undefined ? takeOthers(stream) : []
@@ -169,7 +152,7 @@ export function endChat(stream: ChatStream): PartEvent[] {
   return [...events, ...(isWhole ? reasoningBlock(stream) : []), ...saidEvents(stream)]
 }
 
-/** Keeps OPENAI-CHAT-EVENTS-4. */
+/** Keeps OPENAI-CHAT-EVENTS-3. */
 function takeOthers(stream: ChatStream): PartEvent[] {
   const taken = stream.hasCalls ? [] : callsBeside(stream.others)
   for (const { words } of taken) {
@@ -188,30 +171,12 @@ function saidEvents(stream: ChatStream): PartEvent[] {
 }
 
 /** The finish reason in our terms. A truncation counts if any reason reports it. */
-export function stopOf({
-  finish,
-  signs,
-  over,
-  choice,
-  hasUnread,
-  blocks,
-  awaited,
-}: ChatStream): Stop {
+function stopOf({ finish, signs, over, choice, hasUnread, blocks, awaited }: ChatStream): Stop {
   if (signs.has('length')) return 'length'
   if (signs.has('refusal') || (signs.has('end') && blocks.has('refusal'))) return 'refusal'
   if (awaited !== undefined && !over) return 'cut'
   if (finish === '') return over && choice !== undefined && !hasUnread ? 'other' : 'cut'
-  const meaning = meaningOf(finish)
-  return meaning === undefined || meaning === 'failed' ? 'other' : meaning
-}
-
-function readOther(stream: ChatStream, sent: Exclude<Payload, { kind: 'object' }>): PartEvent[] {
-  if (sent.kind === 'end') stream.over = true
-  if (sent.kind === 'unread') stream.hasUnread = true
-  if (sent.kind === 'error') return spoil(stream, faultOf({ message: sent.statement }))
-  return sent.kind === 'broken'
-    ? spoil(stream, brokenStream('an event of the stream is no JSON object'))
-    : []
+  return stopOfWord(finish)
 }
 
 /** `isFirst`: this choice had no content before. */
@@ -324,9 +289,6 @@ function reasoningBlock(stream: ChatStream): PartEvent[] {
   return [partEvent('reasoning_block', newIndex(stream), JSON.stringify(block))]
 }
 
-/** Fails the attempt and shows the reason to readers of the stream. */
 function spoil(stream: ChatStream, fault: Failed): PartEvent[] {
-  const reason = shortReason(fault.reason, stream.secret)
-  stream.fault ??= { ...fault, reason }
-  return [...endChat(stream), partEvent('error', newIndex(stream), reason)]
+  return spoilAnswer(stream, fault, () => endChat(stream))
 }

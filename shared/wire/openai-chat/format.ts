@@ -1,6 +1,7 @@
 // OpenAI's Chat Completions, also of compatible servers.
 
 import { isObject } from '../../lib/json/json-object.ts'
+import { answerReader } from '../answer-reader.ts'
 import type {
   AgentFormat,
   BodyEdit,
@@ -13,7 +14,7 @@ import { openaiApi, openaiEfforts, openaiTiers } from '../openai/api.ts'
 import { answerOfOpenai, openaiFile, readOpenai } from '../openai/history.ts'
 import { contentText, listIn, textIn, toolChoice } from '../request/content.ts'
 import { chatEvents, writeCompletion } from './answer.ts'
-import { chatReader } from './reading.ts'
+import { chatAnswers } from './events.ts'
 import { chatRequest } from './request/request.ts'
 import { chatStrict } from './strict.ts'
 
@@ -75,7 +76,12 @@ export const openaiChat = {
     file: openaiFile,
   },
   request,
-  answer: { reader: chatReader, write: writeCompletion, usage: 'usage', messages: messagesIn },
+  answer: {
+    reader: answerReader(chatAnswers),
+    write: writeCompletion,
+    usage: 'usage',
+    messages: messagesIn,
+  },
   stream: { isNamed: false, events: chatEvents },
   strict: chatStrict,
   agent,

@@ -7,8 +7,7 @@
 //     only if it differs.
 // OPENAI-RESPONSES-EVENTS-2. Argument bytes without an item get a separate index and are never
 //     dropped (I1.1).
-// OPENAI-RESPONSES-EVENTS-3. An unreadable event spoils the attempt; a payload that cannot begin an
-//     event is skipped. Provider-run and unknown items are never calls.
+// OPENAI-RESPONSES-EVENTS-3. Provider-run and unknown items are never calls.
 // OPENAI-RESPONSES-EVENTS-4. A call closes at the end of the response, if the server calls it
 //     complete and its sources prove no loss (isContradicted in items.ts).
 
@@ -16,7 +15,8 @@ import { limits } from '../../contract/limits.ts'
 import type { PartEvent, Stop } from '../../contract/messages.ts'
 import { isObject } from '../../lib/json/json-object.ts'
 import { meaningOf } from '../../transcript/finish-reasons.ts'
-import { type Payload, payloadOf } from '../event-payload.ts'
+import { type AnswerKind, openAnswer, spoil as spoilAnswer } from '../answer-reader.ts'
+import type { SentEvent } from '../event-stream.ts'
 import type { ExactValues } from '../exact-json.ts'
 import type { Failed } from '../exchange.ts'
 import { brokenStream } from '../faults/provider-errors.ts'
@@ -43,16 +43,35 @@ import {
 import { addPiece, endPart } from './texts.ts'
 import { responsesUsage } from './usage.ts'
 
-/** `name`: the `event:` line, used only if the data has no type. */
-export function readResponseEvent(
-  stream: ResponseStream,
-  name: string | null,
-  data: string,
-): PartEvent[] {
-  const sent = payloadOf(name, data)
-  if (sent.kind !== 'object') return readUnusual(stream, sent)
-  const { value: event, exact } = sent
+export const responseAnswers: AnswerKind<ResponseStream> = {
+  begin: ({ secret, model = '' }) => ({
+    ...openAnswer(secret),
+    model,
+    items: [],
+    id: '',
+    incomplete: undefined,
+    hasRefusal: false,
+  }),
+  whole: wholeEvents,
+  read: readEvent,
+  hasEndMark: true,
+  spoil,
+  end: endResponse,
+  stop: stopOf,
+}
 
+/** The body of a server that does not stream: a whole response or an error. */
+function wholeEvents(whole: unknown, body: string): SentEvent[] {
+  const isResponse = isObject(whole) && whole.object === 'response'
+  return [{ event: null, data: isResponse ? `{"type":"response.done","response":${body}}` : body }]
+}
+
+/** The name counts only if the data has no type. */
+function readEvent(
+  stream: ResponseStream,
+  event: Json,
+  { name, exact }: { name: string | null; exact: ExactValues },
+): PartEvent[] {
   const type = typeof event.type === 'string' ? event.type : (name ?? '')
   switch (type) {
     case 'response.created':
@@ -108,7 +127,7 @@ export function readResponseEvent(
 }
 
 /** The last events of the response. */
-export function endResponse(stream: ResponseStream): PartEvent[] {
+function endResponse(stream: ResponseStream): PartEvent[] {
   if (stream.ended) return []
   stream.ended = true
   const { id, incomplete, rawUsage } = stream
@@ -125,14 +144,7 @@ export function endResponse(stream: ResponseStream): PartEvent[] {
 }
 
 /** The finish reason in our terms. */
-export function stopOf({
-  finish,
-  incomplete,
-  hasRefusal,
-  over,
-  hasUnread,
-  items,
-}: ResponseStream): Stop {
+function stopOf({ finish, incomplete, hasRefusal, over, hasUnread, items }: ResponseStream): Stop {
   if (incomplete !== undefined) return meaningOf(incomplete) === 'refusal' ? 'refusal' : 'length'
   if (finish === '') return over && !hasUnread && items.length > 0 ? 'other' : 'cut'
   if (finish !== 'completed') return 'other'
@@ -142,18 +154,6 @@ export function stopOf({
   if (items.some(({ kind }) => kind === 'call')) return 'calls'
   // Two versions of a text: the right one is unknown.
   return items.some(({ streamed }) => streamed.isDisputed) ? 'other' : 'end'
-}
-
-function readUnusual(
-  stream: ResponseStream,
-  sent: Exclude<Payload, { kind: 'object' }>,
-): PartEvent[] {
-  if (sent.kind === 'end') stream.over = true
-  if (sent.kind === 'unread') stream.hasUnread = true
-  if (sent.kind === 'error') return spoil(stream, faultOf({ message: sent.statement }))
-  return sent.kind === 'broken'
-    ? spoil(stream, brokenStream('an event of the stream is no JSON object'))
-    : []
 }
 
 /**
@@ -308,9 +308,6 @@ function noteResponse(stream: ResponseStream, response: unknown): void {
 /** Each event searches all items. */
 const tooManyItems = brokenStream(`the response has more than ${limits.responseItemsMax} items`)
 
-/** Fails the attempt and shows the reason to readers of the stream. */
 function spoil(stream: ResponseStream, fault: Failed): PartEvent[] {
-  const reason = shortReason(fault.reason, stream.secret)
-  stream.fault ??= { ...fault, reason, finish: stream.finish }
-  return [partEvent('error', newIndex(stream), reason)]
+  return spoilAnswer(stream, { ...fault, finish: stream.finish })
 }

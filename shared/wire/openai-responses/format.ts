@@ -1,5 +1,6 @@
 // OpenAI's Responses.
 
+import { answerReader } from '../answer-reader.ts'
 import type {
   AgentFormat,
   BodyEdit,
@@ -12,7 +13,7 @@ import { openaiApi, openaiEfforts, openaiTiers } from '../openai/api.ts'
 import { answerOfOpenai, openaiFile, readOpenai } from '../openai/history.ts'
 import { contentText, listIn, textIn, toolChoice } from '../request/content.ts'
 import { responseEvents, writeResponse } from './answer.ts'
-import { responseReader } from './reading.ts'
+import { responseAnswers } from './events.ts'
 import { responsesRequest } from './request.ts'
 import { responsesStrict } from './strict.ts'
 import { toolName } from './tool-name.ts'
@@ -87,7 +88,7 @@ export const openaiResponses = {
   transcript: openaiItems,
   request,
   answer: {
-    reader: responseReader,
+    reader: answerReader(responseAnswers),
     write: writeResponse,
     usage: 'usage',
     messages: ({ output }) => listIn(output),

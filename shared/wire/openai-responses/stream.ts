@@ -3,71 +3,25 @@
 // STREAM-1. An event belongs to the item with its id, or at its place, or to the newest one.
 //     Arguments without an item belong to no known call while several calls are open.
 
-import type { PartEvent, Usage } from '../../contract/messages.ts'
+import type { PartEvent } from '../../contract/messages.ts'
+import type { OpenAnswer } from '../answer-reader.ts'
 import type { ExactValues, Path } from '../exact-json.ts'
-import type { Failed } from '../exchange.ts'
-import type { Secret } from '../faults/short-reason.ts'
 import type { Json } from '../format.ts'
 import { newIndex } from '../part-events.ts'
 import { argumentText, beginItem, endItem, type Item, idsOf, itemOf } from './items.ts'
 
 /** The functions here and in events.ts change it in place. */
-export type ResponseStream = {
-  /** Removed from error messages of the server. */
-  secret: Secret
+export type ResponseStream = OpenAnswer & {
   /** The author of the reasoning, which no other model accepts. */
   model: string
   /** In order of their beginning. */
   items: Item[]
-  /** The number of our indexes so far. */
-  count: number
   /** The server's id of the response; empty: none. */
   id: string
-  usage: Usage
-  /** As the server sent it. */
-  rawUsage: unknown
-  /** The server's limit for the response; undefined: none. */
-  outputTokensMax: number | undefined
-  /** The event that ended the response, without `response.`; empty: none yet. */
-  finish: string
   /** The server's reason for an incomplete response; undefined: complete. */
   incomplete: string | undefined
   /** The model refused in words. */
   hasRefusal: boolean
-  /** The last event came, or the end mark of another protocol. */
-  over: boolean
-  /** A payload was skipped (OPENAI-RESPONSES-EVENTS-3): then an end mark alone does not count. */
-  hasUnread: boolean
-  /** The last events are out. */
-  ended: boolean
-  /** The reason why this attempt fails; undefined: it may still succeed. */
-  fault: Failed | undefined
-}
-
-export function newResponseStream({
-  secret,
-  model,
-}: {
-  secret: Secret
-  model: string
-}): ResponseStream {
-  return {
-    secret,
-    model,
-    items: [],
-    count: 0,
-    id: '',
-    usage: { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 },
-    rawUsage: undefined,
-    outputTokensMax: undefined,
-    finish: '',
-    incomplete: undefined,
-    hasRefusal: false,
-    over: false,
-    hasUnread: false,
-    ended: false,
-    fault: undefined,
-  }
 }
 
 /** The place of an event's item. */

@@ -123,6 +123,8 @@ export function results(
     keys: [],
     hiddenKeys: [],
     results: [],
+    prompt: '',
+    former: null,
     phase,
     requestId: '',
     agent: 'coder',

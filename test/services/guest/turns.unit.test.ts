@@ -38,6 +38,27 @@ function carriedOn<T extends Pick<Given, 'records'>>(folded: T): GuestCarried {
   return only(folded.records, 'guest-carried')
 }
 
+describe('a message of the user in the middle of a turn', () => {
+  const prompted = given(guest, request('r0', [], { prompt: 'u1:do' })).when(round('a.1'))
+  const former = { prompt: 'u1:do', keys: ['a.1'], results: [result('a.1')] }
+
+  it('shows the results of the calls before it, and waits for their judgement', () => {
+    const steered = prompted.when(request('r1', [], { prompt: 'u2:also', former }))
+    expect(only(steered.records, 'outcome').result).toMatchObject({ status: 'ok' })
+    expect(all(steered.records, 'guest-advice')).toEqual([])
+    const over = steered.when(outcome(0, 1))
+    expect(all(over.records, 'guest-advice').map(({ requestId }) => requestId)).toEqual(['', 'r1'])
+  })
+
+  it('gives no result to a call with the same words that a repeat of its request overtakes', () => {
+    const steered = prompted.when(request('r1', [], { prompt: 'u2:also', former }))
+    const goesOn = steered.when(outcome(0, 1)).when(round('b.1'))
+    const again = { ...former, keys: ['b.1'], results: [result('b.1')] }
+    const repeated = goesOn.when(request('r2', [], { prompt: 'u2:also', former: again }))
+    expect(all(repeated.records, 'outcome')).toEqual([])
+  })
+})
+
 describe('a turn ends (G7)', () => {
   it('by a reply: the guest has its text, and the unit begins anew', () => {
     expect(names(replied.records)).toEqual([
@@ -88,6 +109,23 @@ describe('a turn ends (G7)', () => {
     expect(all(next.records, 'turn-finished')).toHaveLength(1)
     expect(only(next.records, 'turn-started').turn).toBe(2)
     expect(next.state?.turns).toEqual(['u1'])
+  })
+
+  it('by its next turn, whose request shows the last results of the turn before', () => {
+    const prompted = given(guest, request('r0', [], { prompt: 'u1:do' })).when(round('a.1'))
+    const former = { prompt: 'u1:do', keys: ['a.1'], results: [result('a.1')] }
+    const waiting = prompted.when(request('r1', [], { ...second, prompt: 'u2:and', former }))
+    expect(only(waiting.records, 'outcome')).toMatchObject({ round: 1, result: { status: 'ok' } })
+    expect(only(waiting.when(outcome(0, 1)).records, 'turn-started').turn).toBe(2)
+  })
+
+  it('by its next turn, which shows results of another turn than the one that is open', () => {
+    const prompted = given(guest, request('r0', [], { prompt: 'u1:do' })).when(round('a.1'))
+    const former = { prompt: 'u2:and', keys: ['a.1'], results: [result('a.1')] }
+    const waiting = prompted.when(
+      request('r1', [], { turnKey: 'u3', user: 'third', prompt: 'u3:third', former }),
+    )
+    expect(only(waiting.records, 'outcome')).toMatchObject({ result: { status: 'unseen' } })
   })
 
   it('by its front, behind its outstanding round', () => {

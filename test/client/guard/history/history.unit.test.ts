@@ -102,6 +102,19 @@ describe.each(formatNames.map((format) => [format] as const))('a history as %s',
     expect(after.turnKey).not.toBe(before.turnKey)
   })
 
+  it('shows the end of the turn before as long as its user has no answer', () => {
+    const next = { user: 'And the other one?', responses: [] }
+    const before = historyOf(requestOf(format, turns))
+    const cut = historyOf(requestOf(format, [...turns, next]))
+    expect(cut.former?.turnKey).toBe(before.turnKey)
+    const shown = cut.former?.rounds.map(({ key, results }) => ({ key, results }))
+    expect(shown).toEqual(before.rounds.map(({ key, results }) => ({ key, results })))
+    const answered = [...turns, { ...next, responses: [saidText('Yes.')] }]
+    expect(historyOf(requestOf(format, answered)).former).toBeUndefined()
+    const ended = [{ user: 'Hi.', responses: [saidText('Yes.')] }, next]
+    expect(historyOf(requestOf(format, ended)).former).toBeUndefined()
+  })
+
   it('offers the tools of the request, and declares those that a response names', () => {
     const { tools: found, rounds } = historyOf(
       requestOf(format, turns, [...tools, declarationOf('write', '', {})]),

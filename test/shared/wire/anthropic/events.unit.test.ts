@@ -1,12 +1,8 @@
 import { describe, expect, it } from '@jest/globals'
 import { limits } from '../../../../shared/contract/limits.ts'
 import type { PartEvent } from '../../../../shared/contract/messages.ts'
-import {
-  endMessage,
-  newMessageStream,
-  readEvent,
-  stopOf,
-} from '../../../../shared/wire/anthropic/events.ts'
+import { readSent } from '../../../../shared/wire/answer-reader.ts'
+import { messageAnswers } from '../../../../shared/wire/anthropic/events.ts'
 import { apiKey } from '../../../services/llm-gateway/samples.ts'
 
 type Event = Record<string, unknown>
@@ -16,15 +12,15 @@ type Event = Record<string, unknown>
  * is left out.
  */
 function read(...events: (Event | string)[]) {
-  const stream = newMessageStream(apiKey)
+  const stream = messageAnswers.begin({ secret: apiKey })
   const parts = events.flatMap((event) =>
     typeof event === 'string'
-      ? readEvent(stream, null, event)
-      : readEvent(stream, String(event.type), JSON.stringify(event)),
+      ? readSent(messageAnswers, stream, null, event)
+      : readSent(messageAnswers, stream, String(event.type), JSON.stringify(event)),
   )
   return {
     ...stream,
-    parts: [...parts, ...endMessage(stream)].filter(({ kind }) => kind !== 'provider_said'),
+    parts: [...parts, ...messageAnswers.end(stream)].filter(({ kind }) => kind !== 'provider_said'),
   }
 }
 
@@ -377,13 +373,18 @@ describe('the end', () => {
     ['something_new', 'other'],
   ] as const)('%s means %s', (finish, expected) => {
     expect(
-      stopOf({ ...read({ type: 'message_delta', delta: { stop_reason: finish } }), over: true }),
+      messageAnswers.stop({
+        ...read({ type: 'message_delta', delta: { stop_reason: finish } }),
+        over: true,
+      }),
     ).toBe(expected)
   })
 
   it('without a reason is a cut, unless the provider ended the message', () => {
-    expect(stopOf(newMessageStream(apiKey))).toBe('cut')
-    expect(stopOf({ ...newMessageStream(apiKey), over: true })).toBe('other')
+    expect(messageAnswers.stop(messageAnswers.begin({ secret: apiKey }))).toBe('cut')
+    expect(messageAnswers.stop({ ...messageAnswers.begin({ secret: apiKey }), over: true })).toBe(
+      'other',
+    )
   })
 
   it('may have its reason beside the delta, and keeps the last one that was given', () => {
@@ -401,7 +402,9 @@ describe('the end', () => {
       stop_reason: 'max_tokens',
     })
     expect(said.finish).toBe('max_tokens')
-    expect(stopOf(read({ type: 'message_delta', delta: { stop_reason: word } }))).toBe('cut')
+    expect(messageAnswers.stop(read({ type: 'message_delta', delta: { stop_reason: word } }))).toBe(
+      'cut',
+    )
   })
 
   it.each(['max_tokens', 'refusal'])('keeps a finish reason that reports a loss: %s', (sign) => {
@@ -413,13 +416,13 @@ describe('the end', () => {
   })
 
   it("emits the server's id and usage once", () => {
-    const stream = newMessageStream(apiKey)
-    readEvent(stream, null, JSON.stringify(begin))
+    const stream = messageAnswers.begin({ secret: apiKey })
+    readSent(messageAnswers, stream, null, JSON.stringify(begin))
     const said = [
       { kind: 'provider_said', text: '{"id":"m1","usage":{"input_tokens":7,"output_tokens":1}}' },
     ]
-    expect(readEvent(stream, null, '{"type":"message_stop"}')).toMatchObject(said)
-    expect(endMessage(stream)).toEqual([])
+    expect(readSent(messageAnswers, stream, null, '{"type":"message_stop"}')).toMatchObject(said)
+    expect(messageAnswers.end(stream)).toEqual([])
   })
 
   it('by a word for a failure is none', () => {
@@ -480,12 +483,13 @@ describe('an invalid stream', () => {
   })
 
   it('has its type in the data, or only in the name of the event', () => {
-    const stream = newMessageStream('')
+    const stream = messageAnswers.begin({ secret: '' })
     expect(
-      readEvent(stream, null, JSON.stringify(start(0, { type: 'text', text: 'a' }))),
+      readSent(messageAnswers, stream, null, JSON.stringify(start(0, { type: 'text', text: 'a' }))),
     ).toHaveLength(1)
     expect(
-      readEvent(
+      readSent(
+        messageAnswers,
         stream,
         'content_block_start',
         '{"index":1,"content_block":{"type":"text","text":"b"}}',
@@ -510,9 +514,11 @@ describe('an invalid stream', () => {
         type: 'message_stop',
       })
       expect(message.fault).toBeUndefined()
-      expect(stopOf(message)).toBe('cut')
+      expect(messageAnswers.stop(message)).toBe('cut')
       expect(
-        stopOf(read(data, { type: 'message_delta', delta: { stop_reason: 'tool_use' } })),
+        messageAnswers.stop(
+          read(data, { type: 'message_delta', delta: { stop_reason: 'tool_use' } }),
+        ),
       ).toBe('calls')
     },
   )
@@ -599,8 +605,8 @@ describe('an invalid stream', () => {
 
   it('an error is known without a type, without an object, and its text is bounded', () => {
     expect(read('{"error":{"message":"no type"}}').fault?.reason).toContain('no type')
-    const stream = newMessageStream('')
-    readEvent(stream, 'error', 'x'.repeat(10_000))
+    const stream = messageAnswers.begin({ secret: '' })
+    readSent(messageAnswers, stream, 'error', 'x'.repeat(10_000))
     expect(Buffer.byteLength(stream.fault?.reason ?? '')).toBeLessThanOrEqual(limits.reasonBytesMax)
   })
 })

@@ -2,13 +2,8 @@ import { describe, expect, it } from '@jest/globals'
 import { foldResponse } from '../../../../services/accumulator/response.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
 import type { PartEvent } from '../../../../shared/contract/messages.ts'
-import {
-  endGemini,
-  newGeminiStream,
-  readChunk,
-  stopOf,
-} from '../../../../shared/wire/gemini/events.ts'
-import { geminiReader } from '../../../../shared/wire/gemini/reading.ts'
+import { answerReader, readSent } from '../../../../shared/wire/answer-reader.ts'
+import { geminiAnswers } from '../../../../shared/wire/gemini/events.ts'
 import { receivedAnswer } from '../../../../shared/wire/streamed-answer.ts'
 import { apiKey } from '../../../services/llm-gateway/samples.ts'
 import { answers, call, chunk, model, sse, text } from './answers.ts'
@@ -17,13 +12,13 @@ type Json = Record<string, unknown>
 
 /** The response that the accumulator makes of these chunks. A string is sent as it is. */
 function read(...chunks: (Json | string)[]) {
-  const stream = newGeminiStream({ secret: apiKey, model })
+  const stream = geminiAnswers.begin({ secret: apiKey, model })
   const events = chunks.flatMap((one) =>
-    readChunk(stream, null, typeof one === 'string' ? one : JSON.stringify(one)),
+    readSent(geminiAnswers, stream, null, typeof one === 'string' ? one : JSON.stringify(one)),
   )
-  events.push(...endGemini(stream))
+  events.push(...geminiAnswers.end(stream))
   const { finish, usage } = stream
-  const end = { attempt: 'a', stop: stopOf(stream), finish, usage }
+  const end = { attempt: 'a', stop: geminiAnswers.stop(stream), finish, usage }
   return { ...foldResponse([events], end, []), fault: stream.fault, events }
 }
 
@@ -165,7 +160,10 @@ describe('the forms of an answer', () => {
     const answer = new Response(body, { headers: { 'content-type': contentType } })
     const parts: PartEvent[][] = []
     let end: unknown
-    for await (const one of receivedAnswer(geminiReader({ secret: [], model }), answer))
+    for await (const one of receivedAnswer(
+      answerReader(geminiAnswers)({ secret: [], model }),
+      answer,
+    ))
       if (one.kind === 'events') parts.push(one.events)
       else end = one
     expect(end).toMatchObject({ kind: 'finished', stop: 'calls', finish: 'STOP' })

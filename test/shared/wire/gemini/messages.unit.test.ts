@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals'
 import { foldResponse } from '../../../../services/accumulator/response.ts'
 import type { HistoryEntry, Response } from '../../../../shared/contract/messages.ts'
-import { endGemini, newGeminiStream, readChunk } from '../../../../shared/wire/gemini/events.ts'
+import { readSent } from '../../../../shared/wire/answer-reader.ts'
+import { geminiAnswers } from '../../../../shared/wire/gemini/events.ts'
 import { geminiContents, type HowSaid } from '../../../../shared/wire/gemini/messages.ts'
 import { geminiRequest } from '../../../../shared/wire/gemini/request.ts'
 import { agentOf, modelSays, result, userSays } from '../../../services/llm-gateway/samples.ts'
@@ -13,11 +14,11 @@ const plain: HowSaid = { model, refused: 'none', rebuilt: false, contents: undef
 
 /** The response in the log that these chunks make. */
 function recorded(chunks: Json[]): Response {
-  const stream = newGeminiStream({ secret: [], model })
-  const events = chunks.flatMap((one) => readChunk(stream, null, JSON.stringify(one)))
+  const stream = geminiAnswers.begin({ secret: [], model })
+  const events = chunks.flatMap((one) => readSent(geminiAnswers, stream, null, JSON.stringify(one)))
   const { finish, usage } = stream
   const end = { attempt: 'a', stop: 'calls' as const, finish, usage }
-  return foldResponse([[...events, ...endGemini(stream)]], end, []).response
+  return foldResponse([[...events, ...geminiAnswers.end(stream)]], end, []).response
 }
 
 function historyWith(response: Response): HistoryEntry[] {

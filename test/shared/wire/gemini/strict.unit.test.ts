@@ -3,8 +3,9 @@
 import { describe, expect, it } from '@jest/globals'
 import { foldResponse } from '../../../../services/accumulator/response.ts'
 import type { PartEvent } from '../../../../shared/contract/messages.ts'
+import { readSent } from '../../../../shared/wire/answer-reader.ts'
 import { callsOfAnswer, textOfAnswer } from '../../../../shared/wire/exchange.ts'
-import { endGemini, newGeminiStream, readChunk } from '../../../../shared/wire/gemini/events.ts'
+import { geminiAnswers } from '../../../../shared/wire/gemini/events.ts'
 import { geminiStrict } from '../../../../shared/wire/gemini/strict.ts'
 import { type StrictAnswer, StrictFault } from '../../../../shared/wire/strict/strict.ts'
 import { answers, call, chunk, text } from './answers.ts'
@@ -20,11 +21,13 @@ function streamed(chunks: Json[]): { shown: Json[]; answer: StrictAnswer } {
 
 /** The response that the lenient reader makes of these chunks. */
 function lenient(chunks: unknown[]) {
-  const stream = newGeminiStream({ secret: [], model: 'm' })
-  const events: PartEvent[] = chunks.flatMap((one) => readChunk(stream, null, JSON.stringify(one)))
+  const stream = geminiAnswers.begin({ secret: [], model: 'm' })
+  const events: PartEvent[] = chunks.flatMap((one) =>
+    readSent(geminiAnswers, stream, null, JSON.stringify(one)),
+  )
   const { finish, usage } = stream
   const end = { attempt: '', stop: 'end' as const, finish, usage }
-  return foldResponse([[...events, ...endGemini(stream)]], end, []).response
+  return foldResponse([[...events, ...geminiAnswers.end(stream)]], end, []).response
 }
 
 describe('an answer of Gemini under the veto', () => {

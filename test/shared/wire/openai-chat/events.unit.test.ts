@@ -9,12 +9,8 @@ import {
 import { textFrom } from '../../../../services/accumulator/piece-texts.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
 import type { PartEvent } from '../../../../shared/contract/messages.ts'
-import {
-  endChat,
-  newChatStream,
-  readChunk,
-  stopOf,
-} from '../../../../shared/wire/openai-chat/events.ts'
+import { readSent } from '../../../../shared/wire/answer-reader.ts'
+import { chatAnswers } from '../../../../shared/wire/openai-chat/events.ts'
 import { apiKey } from '../../../services/llm-gateway/samples.ts'
 
 type Json = Record<string, unknown>
@@ -26,12 +22,19 @@ const offered = ['read', 'write', 'get_weather', 'get', 'gogo']
  * is left out.
  */
 function read(...payloads: (Json | string)[]) {
-  const stream = newChatStream({ secret: apiKey, model: 'm1' })
+  const stream = chatAnswers.begin({ secret: apiKey, model: 'm1' })
   const events = payloads.flatMap((payload) =>
-    readChunk(stream, null, typeof payload === 'string' ? payload : JSON.stringify(payload)),
+    readSent(
+      chatAnswers,
+      stream,
+      null,
+      typeof payload === 'string' ? payload : JSON.stringify(payload),
+    ),
   )
-  const parts = [...events, ...endChat(stream)].filter(({ kind }) => kind !== 'provider_said')
-  return { ...stream, parts, stop: stopOf(stream), calls: callsOf(parts) }
+  const parts = [...events, ...chatAnswers.end(stream)].filter(
+    ({ kind }) => kind !== 'provider_said',
+  )
+  return { ...stream, parts, stop: chatAnswers.stop(stream), calls: callsOf(parts) }
 }
 
 /** The calls that the accumulator makes of the parts, for reading: name, id, arguments. */
@@ -85,9 +88,10 @@ describe('a call', () => {
   })
 
   it("is emitted with the server's metadata", () => {
-    const stream = newChatStream({ secret: apiKey, model: 'm1' })
+    const stream = chatAnswers.begin({ secret: apiKey, model: 'm1' })
     const usage = { prompt_tokens: 3, cost: 0.5 }
-    readChunk(
+    readSent(
+      chatAnswers,
       stream,
       null,
       JSON.stringify({
@@ -96,7 +100,7 @@ describe('a call', () => {
         usage,
       }),
     )
-    expect(endChat(stream).map(({ kind, text }) => [kind, JSON.parse(text)])).toEqual([
+    expect(chatAnswers.end(stream).map(({ kind, text }) => [kind, JSON.parse(text)])).toEqual([
       ['provider_said', { id: 'r1', nativeFinish: 'eos', usage }],
     ])
   })
@@ -1299,13 +1303,13 @@ describe('an invalid stream', () => {
   })
 
   it('is an error if its event has that name, with any payload', () => {
-    const stream = newChatStream({ secret: apiKey, model: 'm' })
-    expect(readChunk(stream, 'error', `it broke with ${apiKey}`)).toMatchObject([
+    const stream = chatAnswers.begin({ secret: apiKey, model: 'm' })
+    expect(readSent(chatAnswers, stream, 'error', `it broke with ${apiKey}`)).toMatchObject([
       { kind: 'error', text: expect.stringContaining('it broke with [key]') },
     ])
     expect(JSON.stringify(stream.fault)).not.toContain(apiKey)
-    const other = newChatStream({ secret: '', model: 'm' })
-    readChunk(other, 'error', JSON.stringify({ message: 'x'.repeat(10_000) }))
+    const other = chatAnswers.begin({ secret: '', model: 'm' })
+    readSent(chatAnswers, other, 'error', JSON.stringify({ message: 'x'.repeat(10_000) }))
     expect(Buffer.byteLength(other.fault?.reason ?? '')).toBeLessThanOrEqual(limits.reasonBytesMax)
   })
 

@@ -3,7 +3,8 @@
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import { limits } from '../../../../shared/contract/limits.ts'
-import { endChat, newChatStream, readChunk } from '../../../../shared/wire/openai-chat/events.ts'
+import { readSent } from '../../../../shared/wire/answer-reader.ts'
+import { chatAnswers } from '../../../../shared/wire/openai-chat/events.ts'
 import { chatMessages } from '../../../../shared/wire/openai-chat/request/messages.ts'
 import { call, modelSays, result, userSays } from '../../../services/llm-gateway/samples.ts'
 
@@ -41,9 +42,10 @@ const summary = (words: string, index = 1): Detail => ({
  * request to that model.
  */
 function passed(...chunks: Detail[][]) {
-  const stream = newChatStream({ secret: '', model: 'some-model' })
+  const stream = chatAnswers.begin({ secret: '', model: 'some-model' })
   const read = (delta: object, finish: string | null = null) =>
-    readChunk(
+    readSent(
+      chatAnswers,
       stream,
       null,
       JSON.stringify({ choices: [{ index: 0, delta, finish_reason: finish }] }),
@@ -52,7 +54,7 @@ function passed(...chunks: Detail[][]) {
   events.push(
     ...read({ tool_calls: [{ index: 0, id: 'c1', function: { name: 'read', arguments: '{}' } }] }),
     ...read({}, 'tool_calls'),
-    ...endChat(stream),
+    ...chatAnswers.end(stream),
   )
   const blocks = events.flatMap(({ kind, text: block }) =>
     kind === 'reasoning_block' ? [block] : [],

@@ -1,12 +1,8 @@
 import { describe, expect, it } from '@jest/globals'
 import { limits } from '../../../../shared/contract/limits.ts'
 import type { PartEvent } from '../../../../shared/contract/messages.ts'
-import {
-  endResponse,
-  readResponseEvent,
-  stopOf,
-} from '../../../../shared/wire/openai-responses/events.ts'
-import { newResponseStream } from '../../../../shared/wire/openai-responses/stream.ts'
+import { readSent } from '../../../../shared/wire/answer-reader.ts'
+import { responseAnswers } from '../../../../shared/wire/openai-responses/events.ts'
 import { proposedFor } from '../../../services/accumulator/stream.ts'
 import { apiKey } from '../../../services/llm-gateway/samples.ts'
 
@@ -17,21 +13,28 @@ type Json = Record<string, unknown>
  * is left out.
  */
 function read(...events: (Json | string)[]) {
-  const stream = newResponseStream({ secret: apiKey, model: 'm1' })
+  const stream = responseAnswers.begin({ secret: apiKey, model: 'm1' })
   const parts = events.flatMap((event) =>
-    readResponseEvent(stream, null, typeof event === 'string' ? event : JSON.stringify(event)),
+    readSent(
+      responseAnswers,
+      stream,
+      null,
+      typeof event === 'string' ? event : JSON.stringify(event),
+    ),
   )
-  const all = [...parts, ...endResponse(stream)].filter(({ kind }) => kind !== 'provider_said')
+  const all = [...parts, ...responseAnswers.end(stream)].filter(
+    ({ kind }) => kind !== 'provider_said',
+  )
   return {
     ...stream,
     parts: all,
-    stop: stopOf(stream),
-    calls: callsOf(all, stream.fault === undefined ? stopOf(stream) : 'cut'),
+    stop: responseAnswers.stop(stream),
+    calls: callsOf(all, stream.fault === undefined ? responseAnswers.stop(stream) : 'cut'),
   }
 }
 
 /** The calls that the accumulator makes of the parts, for reading. */
-function callsOf(parts: PartEvent[], stop: ReturnType<typeof stopOf>) {
+function callsOf(parts: PartEvent[], stop: ReturnType<typeof responseAnswers.stop>) {
   const { response } = proposedFor(parts, { stop })
   return response.calls.map(({ id, name, raw, source, problem, disputed }) => ({
     id,
@@ -679,13 +682,14 @@ describe('the end', () => {
   )
 
   it("has its tokens without cached ones, and the server's metadata", () => {
-    const stream = newResponseStream({ secret: apiKey, model: 'm1' })
+    const stream = responseAnswers.begin({ secret: apiKey, model: 'm1' })
     const usage = {
       input_tokens: 100,
       input_tokens_details: { cached_tokens: 60 },
       output_tokens: 5,
     }
-    readResponseEvent(
+    readSent(
+      responseAnswers,
       stream,
       null,
       JSON.stringify({
@@ -697,7 +701,7 @@ describe('the end', () => {
       usage: { inputTokens: 40, outputTokens: 5, cacheReadTokens: 60, cacheWriteTokens: 0 },
       outputTokensMax: 9,
     })
-    expect(endResponse(stream).map(({ kind, text }) => [kind, JSON.parse(text)])).toEqual([
+    expect(responseAnswers.end(stream).map(({ kind, text }) => [kind, JSON.parse(text)])).toEqual([
       ['provider_said', { id: 'r1', usage }],
     ])
   })

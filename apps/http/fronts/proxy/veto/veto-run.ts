@@ -19,6 +19,7 @@ import type {
 } from '../../../../../client/guard/guest-conversation.ts'
 import { limits } from '../../../../../shared/contract/limits.ts'
 import { senderOf } from '../../../../../shared/hosts/request-sender.ts'
+import { occurrences } from '../../../../../shared/lib/occurrences.ts'
 import { asSentence, onOneLine, shortened } from '../../../../../shared/lib/text-cut.ts'
 import {
   noAnswerInTime,
@@ -209,12 +210,11 @@ function repeatsFor(session: GuestSession | undefined): number {
  * log never marks it as not run. The log has no repeat of a call.
  */
 function notRunIn(verdicts: readonly CallVerdict[]): GuestResult[] {
-  const seen = new Map<string, number>()
+  const before = occurrences()
   return verdicts
     .filter(({ code }) => code !== 'guest.repeated')
     .flatMap(({ callId, verdict }) => {
-      const nth = seen.get(callId) ?? 0
-      seen.set(callId, nth + 1)
+      const nth = before(callId)
       return verdict === 'deny' ? [] : [{ callId, nth, status: 'error', text: siblingRefused }]
     })
 }
