@@ -208,7 +208,7 @@ function historyIn(
 function addKeys(
   { keys, counts }: Pick<ReadHistory, 'keys' | 'counts'>,
   { responses }: TranscriptTurn,
-  request: GuestRequest,
+  request: AnyGuestRequest,
 ): void {
   const before = occurrences(counts)
   for (const response of responses.slice(keys.length)) {
@@ -231,7 +231,10 @@ function roundsOf({ responses }: TranscriptTurn, keys: readonly string[]): Histo
   })
 }
 
-function formerOf(turns: readonly TranscriptTurn[], request: GuestRequest): GuestHistory['former'] {
+function formerOf(
+  turns: readonly TranscriptTurn[],
+  request: AnyGuestRequest,
+): GuestHistory['former'] {
   const former = turns.at(-2)
   const last = former?.responses.at(-1)
   const isCut = last !== undefined && last.calls.length > 0 && turns.at(-1)?.responses.length === 0
