@@ -64,9 +64,9 @@ export type WeirOptions = {
   topicPrefix?: string
   /**
    * Days to keep records, and the history of an idle conversation. At least two more than
-   * `toleratedDowntime`. Default 7.
+   * `toleratedDowntimeDays`. Default 7.
    */
-  retention?: number
+  retentionDays?: number
   /**
    * Bytes of the log in the data folder at which `ask` fails with `bus.full`. Running turns end.
    * Default 0: no limit.
@@ -82,7 +82,7 @@ export type WeirOptions = {
   /** Instead of that file: a program and its arguments, separated by spaces, that prints it. */
   encryptionCommand?: string
   /** Days that all of Weir may be down and still continue every open turn. Default 3. */
-  toleratedDowntime?: number
+  toleratedDowntimeDays?: number
   /**
    * Guards that run in this process with the stages. `mode`: for all of them; default: as
    * registered, and `shadow` for a new guard. A registered guard that is missing here stays in
@@ -130,9 +130,9 @@ const optionNames = Object.keys({
   synchronous: 1,
   partitions: 1,
   topicPrefix: 1,
-  retention: 1,
+  retentionDays: 1,
   dataFolderBytesMax: 1,
-  toleratedDowntime: 1,
+  toleratedDowntimeDays: 1,
   guards: 1,
   tenantWeights: 1,
   encryptionKeys: 1,
@@ -144,8 +144,8 @@ const optionNames = Object.keys({
 
 /** The options whose settings have the same name and the same value. */
 const sameNames = [
-  ...(['dataFolder', 'synchronous', 'partitions', 'topicPrefix', 'retention'] as const),
-  ...(['toleratedDowntime', 'dataFolderBytesMax'] as const),
+  ...(['dataFolder', 'synchronous', 'partitions', 'topicPrefix', 'retentionDays'] as const),
+  ...(['toleratedDowntimeDays', 'dataFolderBytesMax'] as const),
   ...(['encryptionKeys', 'encryptionCommand'] as const),
 ]
 

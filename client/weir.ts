@@ -85,14 +85,8 @@ export type {
 } from './conversation/conversation.ts'
 export type { EventsOptions } from './conversation/conversation-events.ts'
 export type { ConversationTurn, TurnsOptions } from './conversation/conversation-turns.ts'
-export { type AgentToolOptions, asTool } from './define/as-tool.ts'
 export { type DefinedAgent, defineAgent } from './define/define-agent.ts'
-export {
-  type DefinedTool,
-  defineTool,
-  type FlowSource,
-  type ToolCall,
-} from './define/define-tool.ts'
+export { defineTool, type ToolCall } from './define/define-tool.ts'
 export {
   type AnthropicOptions,
   anthropic,
@@ -104,7 +98,7 @@ export {
   openaiChat,
 } from './define/models.ts'
 export type { JsonSchema, StandardSchema } from './define/standard-schema.ts'
-export { type ShippedGuards, shippedGuard } from './guards/shipped-guard.ts'
+export type { DefinedTool, FlowSource } from './define/tool-fields.ts'
 export type { CallCard, ConversationMessage } from './history/messages.ts'
 export type { ConversationSummary } from './history/summary.ts'
 export type { EmbeddedBusChoice, KafkaBusChoice } from './place/bus-choice.ts'
@@ -125,7 +119,7 @@ export { turnEventVersion } from './turn/turn-event.ts'
 export type { WeirOptions } from './weir-options.ts'
 export { WeirError }
 
-/** The author of a decision, and the call that it is for. See Weir.approve. */
+/** The author of a decision, and the call that it is for. See Weir.allow. */
 export type DecisionOptions = Partial<
   Pick<ApprovalDecision, 'by' | 'identity' | 'hash' | 'tenant' | 'of'>
 >
@@ -162,7 +156,7 @@ export type Weir = AsyncDisposable & {
    */
   approvals(): Promise<WaitingApproval[]>
   /**
-   * Approves the waiting call with this id and exactly its arguments. `by`: the name of the person.
+   * Allows the waiting call with this id and exactly its arguments. `by`: the name of the person.
    * Default: the user of this process. `identity`: `authenticated` if your program checked a proof of
    * the name. Default: `claimed`. `of`: calls of other turns are unknown. `hash`: of the arguments that the person saw.
    * Default: of the waiting ones. `tenant`: calls of others are unknown. The outcome reports whether
@@ -171,7 +165,7 @@ export type Weir = AsyncDisposable & {
    * `message.invalid` for values that do not fit.
    */
   allow(id: string, decision?: DecisionOptions & { values?: string }): Promise<DecisionOutcome>
-  /** Rejects the call. The model gets `reason`. Otherwise as `approve`. */
+  /** Denies the call. The model gets `reason`. Otherwise as `allow`. */
   deny(id: string, decision?: DecisionOptions & { reason?: string }): Promise<DecisionOutcome>
   /**
    * Stops: nothing new starts, claimed calls that have not started are released, and running tools

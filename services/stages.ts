@@ -39,7 +39,7 @@ export type StagesOptions = {
   partitions: number
   /**
    * How long records are kept, and the history of an idle conversation. Default: the setting
-   * `retention`.
+   * `retentionDays`.
    */
   retentionMs?: Milliseconds | undefined
   log: Logger

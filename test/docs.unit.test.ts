@@ -68,7 +68,10 @@ describe.each([...pages, ...otherPages])('%s', (file) => {
     const examples = files.map((name) =>
       textOf(`test/examples/${name}`)
         .replace(/'\.\.\/\.\.\/client\/weir\.ts'(?: \/\/ .*)?/, "'weir-agents'")
-        .replace(/'\.\.\/\.\.\/client\/(?:guard|adapters|testing)\/(.*)\.ts'/g, "'weir-agents/$1'"),
+        .replace(
+          /'\.\.\/\.\.\/client\/(?:guards?|adapters|testing)\/(.*)\.ts'/g,
+          "'weir-agents/$1'",
+        ),
     )
     const codes = [...text.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code]) => code ?? '')
     const known = (code: string) =>

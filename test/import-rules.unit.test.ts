@@ -549,10 +549,19 @@ function driversBehindTheBus(files: Parsed[]): string[] {
   )
 }
 
+/** The modules that a program imports from the package. */
+const { exports: modules } = JSON.parse(
+  readFileSync(join(import.meta.dirname, '../package.json'), 'utf8'),
+) as { exports: Record<string, { default: string }> }
+const entries = Object.values(modules).map(({ default: file }) =>
+  file.replace('./dist/', '').replace('.js', '.ts'),
+)
+
 function noBarrels(files: Parsed[]): string[] {
   const exportsAgain = ({ type }: Node) =>
     type === 'ExportAllDeclaration' || type === 'ExportNamedDeclaration'
   return files
+    .filter(({ file }) => !entries.includes(file))
     .filter(({ statements }) => statements.some(exportsAgain))
     .filter(({ statements }) =>
       statements.every(

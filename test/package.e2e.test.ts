@@ -240,8 +240,8 @@ describe('its commands', () => {
       tools: ['*'],
       policyFile: join(root, 'test/services/guards/opa/policy/bundle.tar.gz'),
     }
-    const making = `const { shippedGuard } = await import('weir-agents')
-      await shippedGuard('opa', ${JSON.stringify(options)}).catch((error) => console.log(error.message))`
+    const making = `const { opaGuard } = await import('weir-agents/guards')
+      try { opaGuard(${JSON.stringify(options)}) } catch (error) { console.log(error.message) }`
     expect(await project.run(['node', '--input-type=module', '--eval', making])).toMatchObject({
       code: 0,
       out: expect.stringContaining('npm install @open-policy-agent/opa-wasm'),

@@ -8,7 +8,7 @@ import { onOneLine } from '../../shared/lib/text-cut.ts'
 import { isCheckout, ownCommand, shellWord } from '../terminal/own-command.ts'
 import { columnsOfOutput } from '../terminal/paint.ts'
 import {
-  callRejectedText,
+  callDeniedText,
   interventionText,
   roundStartedText,
 } from '../terminal/text/activity-texts.ts'
@@ -69,8 +69,8 @@ export function createScreen(out: NodeJS.WriteStream) {
           if (text !== undefined) roundLine(activity.round, text, 'yellow')
           return
         }
-        case 'call-rejected':
-          return roundLine(activity.round, callRejectedText(activity))
+        case 'call-denied':
+          return roundLine(activity.round, callDeniedText(activity))
         case 'intervention-raised':
           if (!activity.shadow) hanging(behindRound, interventionText(activity), 'yellow')
           return

@@ -5,11 +5,11 @@ import type { TurnFacts } from '../../shared/view/turn-facts.ts'
 import { count, elapsed } from '../terminal/text/quantities.ts'
 
 /**
- * The notable facts, the most important first: `loop stopped by identical-failure`, `2 calls vetoed
+ * The notable facts, the most important first: `loop stopped by identical-failure`, `2 calls denied
  * by no-rome`, `waited 50 s for a person`. Empty: nothing is notable. Names are foreign text.
  */
 export function factTexts(facts: TurnFacts): string[] {
-  const { rules, denials, rejections, approvals, approvalMs, unjudged } = facts
+  const { rules, denials, deniedByChecks, approvals, approvalMs, unjudged } = facts
   const texts: string[] = []
   const { guard: byGuards = 0, ...byRules } = rules
   const names = Object.keys(byRules)
@@ -20,7 +20,7 @@ export function factTexts(facts: TurnFacts): string[] {
   if (byGuards > 0) texts.push(`${count(byGuards, 'intervention')} by guards`)
   for (const [guard, n] of Object.entries(denials))
     if (guard !== approvalGuard) texts.push(`${count(n, 'call')} denied by ${guard}`)
-  if (rejections > 0) texts.push(`${count(rejections, 'call')} refused before running`)
+  if (deniedByChecks > 0) texts.push(`${count(deniedByChecks, 'call')} denied before running`)
   const { allow = 0, deny = 0, expired = 0, withdrawn = 0, pending = 0 } = approvals
   if (allow > 0) texts.push(`${count(allow, 'call')} allowed by a person`)
   if (deny > 0) texts.push(`${count(deny, 'call')} denied by a person`)

@@ -47,7 +47,7 @@ export async function withRegistry<T>(
       )
         throw error
       await bus.ensureTopics(
-        topicSpecs(topicPrefix, settings.partitions, retentionMsOf(settings.retention)),
+        topicSpecs(topicPrefix, settings.partitions, retentionMsOf(settings.retentionDays)),
       )
     })
     return await work({ bus, topicPrefix })

@@ -7,7 +7,7 @@ import { startFrontServer } from './front-server.ts'
 
 export const startDemoProxy: StartProxy = async (upstream, settings) => {
   const log = createLog({ level: settings.logLevel, secrets: [] })
-  const fronts = await openFronts({ kind: 'memory', settings }, { log })
+  const fronts = await openFronts({ kind: 'memory' }, { log })
   try {
     const server = await startFrontServer({
       fronts,

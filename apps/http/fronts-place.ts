@@ -6,7 +6,7 @@ import type { Settings } from '../../shared/settings/settings.ts'
 import { commandSettingsWithOrigins, type SettingFlags } from '../terminal/command-settings.ts'
 
 /** Without a place for the log it is in memory: nothing is written. */
-export function frontsPlaceOf(flags: SettingFlags): FrontsPlace {
+export function frontsPlaceOf(flags: SettingFlags): Place {
   const found = commandSettingsWithOrigins(flags)
   const settings = Object.fromEntries(
     Object.entries(found).map(([key, { value }]) => [key, value]),
@@ -14,3 +14,5 @@ export function frontsPlaceOf(flags: SettingFlags): FrontsPlace {
   if (!busKindOf(settings).isLocal) return { kind: 'shared', settings }
   return { kind: found.dataFolder.origin.kind === 'default' ? 'memory' : 'folder', settings }
 }
+
+type Place = { kind: FrontsPlace['kind'] | 'memory'; settings: Settings }

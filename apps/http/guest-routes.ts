@@ -48,7 +48,7 @@ export function guestRoutes({ guardOf }: Pick<GuardsByAgent, 'guardOf'>): (app: 
         if (body.answer === undefined) throw new HttpError(400, 'http.body', 'answer is missing')
         const calls = await conversation.afterModel(
           { request: requestIn(body), answer: body.answer },
-          { waitMs: waitMsOf(context.req.query('wait')), signal: context.req.raw.signal },
+          { waitMs: waitMsOf(context.req.query('waitMs')), signal: context.req.raw.signal },
         )
         const isOpen = calls.some(({ verdict }) => verdict === 'pending')
         return context.json({ calls }, isOpen ? 202 : 200)
@@ -109,10 +109,10 @@ function nameIn(body: Body, name: string): string {
   return value
 }
 
-/** `wait` in seconds, the longest time that the answer may wait for guards and persons. */
-function waitMsOf(wait: string | undefined): number {
-  const seconds = Number(wait ?? 25)
-  if (!(seconds >= 0 && seconds <= 600))
-    throw new HttpError(400, 'http.query', 'wait must be 0 to 600 seconds')
-  return seconds * 1000
+/** The longest time that the answer may wait for guards and persons. */
+function waitMsOf(text: string | undefined): number {
+  const waitMs = Number(text ?? 25_000)
+  if (!(waitMs >= 0 && waitMs <= 600_000))
+    throw new HttpError(400, 'http.query', 'waitMs must be 0 to 600000 milliseconds')
+  return waitMs
 }

@@ -74,7 +74,7 @@ function printTotals(
     tokensSaved,
     milder,
     roundsLater,
-    refused,
+    denied,
     approvals,
   }: Totals,
   { conversations, full, numberOf }: { conversations: number; full: boolean; numberOf: NumberOf },
@@ -92,27 +92,27 @@ function printTotals(
     )
   if (approvals > 0)
     line('plain', `approvals       ${count(approvals, 'call')} would have waited for a person`)
-  if (refused.length === 0)
-    return line('good', 'false alarms    none: no call that had succeeded would have been refused')
+  if (denied.length === 0)
+    return line('good', 'false alarms    none: no call that had succeeded would have been denied')
   line(
     'bad',
-    `false alarms    ${count(refused.length, 'call')} that had succeeded would have been refused:`,
+    `false alarms    ${count(denied.length, 'call')} that had succeeded would have been denied:`,
   )
-  const repeated = refused.filter(({ repeats }) => repeats).length
+  const repeated = denied.filter(({ repeats }) => repeats).length
   if (repeated > 0)
     line(
       'plain',
       `                ${repeated} of them only repeated a call of the same turn, with the same result: calls in a loop do that`,
     )
-  for (const call of full ? refused : refused.slice(0, shownMax)) {
+  for (const call of full ? denied : denied.slice(0, shownMax)) {
     const { conversation, round, ordinal, tool, at } = call
     line(
       'plain',
       `  ${addressText(at)}  ${tool}, call ${ordinal} of ${conversation}, ${turnText(numberOf, call)}, round ${round}`,
     )
   }
-  if (!full && refused.length > shownMax)
-    line('plain', `  … and ${refused.length - shownMax} more (--full)`)
+  if (!full && denied.length > shownMax)
+    line('plain', `  … and ${denied.length - shownMax} more (--full)`)
 }
 
 export function decisionText(decision: Decision | null): string {
@@ -152,7 +152,7 @@ export function whatIfJson({
   numberOf,
   unrecorded,
 }: WhatIfPage): string {
-  const { roundsSaved, tokensSaved, milder, roundsLater, refused, approvals } = totalsOf(changes)
+  const { roundsSaved, tokensSaved, milder, roundsLater, denied, approvals } = totalsOf(changes)
   const numbered = <T extends TurnId>(one: T) => ({ ...one, turnNumber: numberOf(one) ?? null })
   const totals = {
     conversations,
@@ -161,13 +161,13 @@ export function whatIfJson({
     tokensSavedAtMost: tokensSaved,
     milder,
     roundsLaterAtLeast: roundsLater,
-    falseAlarms: refused.map(numbered),
+    falseAlarms: denied.map(numbered),
     approvals,
     unrecorded,
   }
   return printableJson({
     asked,
     totals,
-    changes: changes.map(({ refused: _, ...change }) => numbered(change)),
+    changes: changes.map(({ denied: _, ...change }) => numbered(change)),
   })
 }

@@ -26,9 +26,9 @@ export function sweepPage(
       tokensSaved,
       milder,
       roundsLater,
-      refused,
+      denied,
     } = totalsOf(changes[index] ?? [])
-    const falseAlarms = refused.length
+    const falseAlarms = denied.length
     return { value, touched, roundsSaved, tokensSaved, milder, roundsLater, falseAlarms }
   })
   return { key, conversations, rows }

@@ -130,7 +130,7 @@ async function run(options: RunOptions & { stopping: AbortSignal }, open: Open):
   const bus = found
   open.push({ name: 'the bus', close: () => bus.close() })
   opened(bus)
-  const retentionMs = retentionMsOf(settings.retention)
+  const retentionMs = retentionMsOf(settings.retentionDays)
   const { setPartitions } = options
   const partitions = ownsTopics
     ? settings.partitions

@@ -29,7 +29,7 @@ export const names = {
   finishReasons: 'gen_ai.response.finish_reasons',
   guard: 'weir.guard.name',
   guardAnswer: 'weir.guard.answer',
-  guardRejected: 'weir.guard.rejected_calls',
+  guardDenied: 'weir.guard.denied_calls',
   guardVersion: 'weir.guard.version',
   inputTokens: 'gen_ai.usage.input_tokens',
   intervention: 'weir.intervention',
@@ -56,9 +56,9 @@ export const finishReasons: Readonly<Record<string, string>> = {
   refusal: 'content_filter',
 }
 
-/** Events on the span of a turn. A refused call has no span, or it would count as a failed tool. */
+/** Events on the span of a turn. A denied call has no span, or it would count as a failed tool. */
 export const eventNames = {
-  rejected: 'weir.call_rejected',
+  denied: 'weir.call_denied',
   intervention: 'weir.intervention',
 } as const
 

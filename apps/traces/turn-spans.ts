@@ -56,8 +56,8 @@ export function createTurnSpans(options: SpanOptions): TurnSpans {
         return [retriedSpan(turn, activity, time, options)]
       case 'model-answered':
         return answered(turn, activity, time, options)
-      case 'call-rejected':
-        return noted(turn, eventNames.rejected, time, {
+      case 'call-denied':
+        return noted(turn, eventNames.denied, time, {
           [names.round]: activity.round,
           [names.tool]: activity.name,
           [names.detail]: activity.reason,
@@ -185,7 +185,7 @@ function finishedCall(
   // It never ran, so it has no span: a span of a tool means that the tool ran.
   const ran = status !== 'denied' && status !== 'skipped'
   if (!ran)
-    return noted(turn, eventNames.rejected, time, {
+    return noted(turn, eventNames.denied, time, {
       [names.round]: round,
       [names.tool]: name,
       [names.detail]: `${status}: ${reason}`,
@@ -286,7 +286,7 @@ function guardSpan(
   time: Milliseconds,
 ): Span {
   const { guard, version, answer, verdicts, waitedMs, round } = message
-  const rejected = verdicts.filter(({ verdict }) => verdict === 'deny').length
+  const denied = verdicts.filter(({ verdict }) => verdict === 'deny').length
   return {
     ...childOf(message),
     id: placeSpanId(message, `guard ${round} ${guard}`),
@@ -301,7 +301,7 @@ function guardSpan(
       [names.guard]: guard,
       [names.guardVersion]: version,
       [names.guardAnswer]: answer,
-      [names.guardRejected]: rejected,
+      [names.guardDenied]: denied,
       [names.errorType]: answer === 'verdicts' ? undefined : answer,
     },
     error: answer === 'verdicts' ? undefined : `the guard was ${answer}`,

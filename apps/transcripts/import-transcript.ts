@@ -171,7 +171,7 @@ function byTopic(a: { topic: TopicName }, b: { topic: TopicName }): number {
   return a.topic < b.topic ? -1 : 1
 }
 
-/** A call that Weir refuses has Weir's result, not the recorded one. */
+/** A call that Weir denies has Weir's result, not the recorded one. */
 function noteRefusals(message: Message, { tools, where }: Transcript, leftOut: LeftOut): void {
   if (
     message.type === 'turn-finished' &&
@@ -180,11 +180,11 @@ function noteRefusals(message: Message, { tools, where }: Transcript, leftOut: L
   )
     leftOut.leave(`a message that Weir refuses (${message.reason})`, where)
   if (message.type !== 'round-checked') return
-  for (const { code } of message.rejections) {
+  for (const { code } of message.denials) {
     const why =
       code === 'unknown_tool' && tools !== undefined
         ? 'a call of a tool that was not offered'
-        : `a call that Weir refuses before it runs (${code})`
+        : `a call that Weir denies before it runs (${code})`
     leftOut.note(`${why}: its result is Weir's, not the recorded one`, where)
   }
 }

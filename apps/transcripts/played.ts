@@ -3,7 +3,7 @@
 // client and performers.
 // PLAYED-1. Nothing intervenes by default: thresholds and caps are out of reach. Use weir judge or
 //     weir replay --set to see the interventions of other thresholds.
-// PLAYED-2. A call that the validator refuses gets Weir's answer, because a record cannot hold its
+// PLAYED-2. A call that the validator denies gets Weir's answer, because a record cannot hold its
 //     result. The import reports it.
 // PLAYED-3. The open end of a transcript stays open: calls without results stay unanswered. The
 //     next turn cancels a turn without an end.

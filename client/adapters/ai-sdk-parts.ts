@@ -75,7 +75,7 @@ function asWritten<M extends { content: unknown }>(message: M): M {
   return { ...message, content }
 }
 
-/** The answer with a call, if a person approved it in the SDK and a later process runs it. */
+/** The answer with a call, if a person allowed it in the SDK and a later process runs it. */
 export function roundIn(
   messages: { role: string; content: unknown }[],
   callId: string,

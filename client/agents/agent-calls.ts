@@ -9,7 +9,7 @@ import { policyOf } from '../../shared/agents/agents.ts'
 import { callOfKey, conversationOfCall, type SentMessage } from '../../shared/contract/ids.ts'
 import type { Caps, TurnFinished } from '../../shared/contract/messages.ts'
 import { lowestCaps } from '../../shared/contract/turn/caps.ts'
-import type { AgentTurn } from '../define/as-tool.ts'
+import type { AgentTurn } from '../define/agent-tool.ts'
 
 /** Asks an agent of this Weir. */
 export type AskAgent = (

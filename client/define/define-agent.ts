@@ -3,8 +3,8 @@
 import type { SandboxSetting } from '../../shared/agents/sandbox.ts'
 import type { AgentSettings, TextCallsMode } from '../../shared/contract/messages.ts'
 import { needOptions } from '../given-options.ts'
-import type { DefinedTool, FlowSource } from './define-tool.ts'
 import type { DefinedModel } from './models.ts'
+import type { DefinedTool, FlowSource } from './tool-fields.ts'
 
 declare const contextOf: unique symbol
 

@@ -1,23 +1,17 @@
-// A tool in a program: its declaration for the model and the function, file, program, URL or
-// client that runs its calls. Only types and data: Weir.open checks them.
+// A tool in a program: its declaration for the model and the function, file, program, URL, client or
+// agent that runs its calls. Only types and data: Weir.open checks them.
 
 import util from 'node:util'
 import type { SandboxSetting } from '../../shared/agents/sandbox.ts'
 import { needOptions } from '../given-options.ts'
+import { type AgentTool, agentTool } from './agent-tool.ts'
 import {
   checkBy,
   isStandardSchema,
   type JsonSchema,
   type StandardSchema,
 } from './standard-schema.ts'
-
-declare const contextOf: unique symbol
-
-/** A tool for `defineAgent`. `Context`: the context that it takes from the question. */
-export type DefinedTool<Context = unknown> = {
-  readonly name: string
-  readonly [contextOf]?: (context: Context) => void
-}
+import type { DefinedTool, ParametersOf, ToolFields } from './tool-fields.ts'
 
 /** The call that a function tool runs. */
 export type ToolCall<Context = undefined> = {
@@ -28,41 +22,6 @@ export type ToolCall<Context = undefined> = {
   /** The context of the question. Undefined after a restart, and if there was none. */
   context: Context
 }
-
-/** `private`: data that must not leak. `untrusted`: texts of others, which may hold instructions. */
-export type FlowSource = 'private' | 'untrusted'
-
-type ToolFields = {
-  /** For the model. Unique in an agent: 1 to 64 of A-Z, a-z, 0-9, _ and -. */
-  name: string
-  /** For the model. */
-  description: string
-  /** Whether a second call with the same idempotency key has no further effect. Default: false. */
-  idempotent?: boolean
-  /** Milliseconds of one call. Default: 30,000. */
-  timeoutMs?: number
-  /** Whether repeated requests until a change are normal. Default: false. */
-  poll?: boolean
-  /** Whether its success may change something. Default: guessed. */
-  mutates?: boolean
-  /** The data that its results bring into the conversation, for the guard `flow`. */
-  reads?: FlowSource | readonly FlowSource[]
-  /** `out`: its arguments may leave for other parties, for the guard `flow`. */
-  sends?: 'out'
-  /** Arguments that only comment. Calls that differ in nothing more are equal. */
-  ignoreFields?: readonly string[]
-  /** The only arguments that identify a call. Default: all. */
-  loopKey?: readonly string[]
-  /** The text for the model if a call is refused before it runs. Default: the usual text. */
-  refusal?: string
-  /** Calls of it that this process runs at once. Default: the bound for all tools. */
-  concurrency?: number
-  /** Bytes of its result to keep. Default: 32 KiB. */
-  outputBytesMax?: number
-}
-
-/** The schema of the arguments: of zod, arktype and others, or a JSON Schema. */
-type ParametersOf<Args> = { parameters: StandardSchema<Args> | JsonSchema }
 
 type InProcess<Args, Context> = ToolFields &
   ParametersOf<Args> &
@@ -118,10 +77,14 @@ export function defineTool<Args = Record<string, unknown>, Context = unknown>(
 export function defineTool<Args = Record<string, unknown>, Context = unknown>(
   tool: InProcess<Args, Context | undefined> & { needsContext?: false },
 ): DefinedTool<Context | undefined>
+export function defineTool<Args = { task: string }, Context = unknown>(
+  tool: AgentTool<Args, Context>,
+): DefinedTool<Context>
 export function defineTool(tool: ProgramTool): DefinedTool
 export function defineTool(tool: object): DefinedTool {
   const example = "{ name: 'search', description: 'Finds pages.' }"
   needOptions(tool, { code: 'agent.invalid', subject: 'defineTool', example })
+  if ('agent' in tool) return agentTool(tool as AgentTool<never, unknown>)
   const { name, isolated } = tool as { name: string; isolated?: unknown }
   const defined = {
     name,

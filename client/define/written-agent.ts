@@ -8,7 +8,7 @@ import type { ToolCode } from '../../shared/agents/file/content.ts'
 import { isObject } from '../../shared/lib/json/json-object.ts'
 import { type Path, shown } from '../../shared/settings/mistake.ts'
 import type { AgentCalls } from '../agents/agent-calls.ts'
-import { agentTurnOf } from './as-tool.ts'
+import { agentTurnOf } from './agent-tool.ts'
 import { definedOf } from './define-tool.ts'
 import { checkBy, isStandardSchema, jsonSchemaOf, objectOfSchemas } from './standard-schema.ts'
 

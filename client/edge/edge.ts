@@ -32,7 +32,7 @@ const activityTypes = [
   'model-retry',
   'budget-reached',
   'model-answered',
-  'call-rejected',
+  'call-denied',
   'intervention-raised',
   'calls-waiting',
   'guard-verdict-given',

@@ -47,7 +47,7 @@ export type ShownRound = {
   make: () => Omit<SentRound, 'key' | 'after'>
 }
 
-/** Refused rounds per hash of words, which the guest never saw. */
+/** Denied rounds per hash of words, which the guest never saw. */
 export type HiddenCounts = ReadonlyMap<string, number>
 
 /** `isJudged`: the log knows all rounds of the history. */
@@ -393,12 +393,12 @@ const neverAllowed = {
  * refusal, and nobody allowed it: only a verdict that was `seen` lets a call run (R6).
  */
 function overVerdicts(
-  { refused, isOpen, reason }: GuestAdvice,
+  { denied, isOpen, reason }: GuestAdvice,
   { calls }: SentRound['response'],
   seen: readonly GuestCallVerdict[] = [],
 ): RoundVerdicts {
   if (!isOpen) return { calls: [], pending: [], isSettled: true, notCounted: reason }
-  const texts = new Map(refused.map((call) => [call.ordinal, call]))
+  const texts = new Map(denied.map((call) => [call.ordinal, call]))
   return {
     calls: calls.map(({ ordinal, id, name }) => {
       const own = seen.find((call) => call.ordinal === ordinal)

@@ -9,7 +9,7 @@ import {
 } from '../../shared/agents/guest.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
-import { alternatives, shown } from '../../shared/settings/mistake.ts'
+import { shown } from '../../shared/settings/mistake.ts'
 import { checkGuards, needLogger, needOneOf, needOptions, needText } from '../given-options.ts'
 import { refuseUnknownKeys } from '../known-keys.ts'
 import type { KafkaBusChoice } from '../place/bus-choice.ts'
@@ -111,16 +111,10 @@ function checkAgent({ settings, hints, record, ...rest }: GuestAgent): void {
   if (hints !== undefined)
     needOptions(hints, { code, subject: 'agent.hints', example: '{ exec: { idempotent: true } }' })
   if (settings === undefined) return
-  const example = '{ ...defaultGuestSettings }'
+  const example = "{ fallback: 'Please call us.' }"
   needOptions(settings, { code, subject: 'agent.settings', example })
   const names = Object.keys(defaultGuestSettings)
   refuseUnknownKeys(settings, names, { code, subject: 'agent.settings' })
-  const missing = names.filter((name) => Reflect.get(settings, name) === undefined)
-  if (missing.length > 0)
-    throw new WeirError(
-      code,
-      `agent.settings has no ${alternatives(missing, 'and')}: begin with ${example}`,
-    )
 }
 
 /** Throws `message.invalid` for an id of a conversation that is no text. */

@@ -2,7 +2,7 @@
 // GUARD-1. Without a log it loads no bus and no file of a database. A log and the stages are loaded
 //     when a guard is opened.
 
-import { defaultGuestSettings, type GuestAgent } from '../../shared/agents/guest.ts'
+import type { Guest, GuestAgent } from '../../shared/agents/guest.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { checkGuardOptions, checkThread, type GuardOptions } from './guard-options.ts'
 import { wholeGuest } from './guest-agent.ts'
@@ -21,7 +21,7 @@ export type {
 } from './guest-conversation.ts'
 export type { VerdictCode } from './verdict-code.ts'
 export type { GuardOptions, GuestAgent }
-export { defaultGuestSettings, WeirError }
+export { WeirError }
 
 /**
  * Guards an agent that runs elsewhere. Without `dataFolder` or `kafka` nothing is written. Throws
@@ -47,9 +47,7 @@ type OpenFront = Pick<GuardSession, 'failed' | 'close'> & {
   conversation(id: string, options: ThreadOptions): GuestThread
 }
 
-async function openFront(
-  options: GuardOptions & { agent: Required<GuestAgent> },
-): Promise<OpenFront> {
+async function openFront(options: GuardOptions & { agent: Guest }): Promise<OpenFront> {
   const { dataFolder, kafka, stages } = options
   if (dataFolder === undefined && kafka === undefined && stages === undefined) {
     const { openInMemory } = await import('./memory/open-memory.ts')
@@ -61,7 +59,7 @@ async function openFront(
   return { conversation, failed: fronts.failed, close: fronts.close }
 }
 
-async function guestOf(given: string | GuestAgent): Promise<Required<GuestAgent>> {
+async function guestOf(given: string | GuestAgent): Promise<Guest> {
   if (typeof given !== 'string') return wholeGuest(given)
   const { fileOfGuest } = await import('./guest-place.ts')
   const { file, name } = fileOfGuest(given)

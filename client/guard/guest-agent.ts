@@ -1,20 +1,17 @@
 // A guest as a value, its name, and the ids of its conversations.
 
 import { createHash } from 'node:crypto'
-import { defaultGuestSettings, type GuestAgent } from '../../shared/agents/guest.ts'
+import { defaultGuestSettings, type Guest, type GuestAgent } from '../../shared/agents/guest.ts'
 import type { ConversationId } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import { guestConversation } from '../../shared/contract/topology.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 
 /** With its defaults. Throws `agent.invalid`. */
-export function wholeGuest({
-  name,
-  settings = defaultGuestSettings,
-  hints = {},
-  record = 'all',
-}: GuestAgent): Required<GuestAgent> {
-  return { name: parseGuestName(name), settings, hints, record }
+export function wholeGuest({ name, settings = {}, hints = {}, record = 'all' }: GuestAgent): Guest {
+  const given = Object.entries(settings).filter(([, value]) => value !== undefined)
+  const whole = { ...defaultGuestSettings, ...Object.fromEntries(given) }
+  return { name: parseGuestName(name), settings: whole, hints, record }
 }
 
 export const guestName = /^[a-z0-9][a-z0-9-]{0,63}$/

@@ -3,7 +3,7 @@
 
 import { basename } from 'node:path'
 import { loadGuests } from '../../shared/agents/file/load-agents.ts'
-import type { GuestAgent } from '../../shared/agents/guest.ts'
+import type { Guest, GuestAgent } from '../../shared/agents/guest.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { parseGuestName, wholeGuest } from './guest-agent.ts'
 import { fileOfGuest } from './guest-place.ts'
@@ -12,7 +12,7 @@ import { fileOfGuest } from './guest-place.ts'
  * A guest as a value, the path of its file, or its name. A name means its file in the folder
  * `agents`, if there is one, and otherwise the defaults. Throws `agent.invalid`.
  */
-export function guestAgent(given: string | GuestAgent): Required<GuestAgent> {
+export function guestAgent(given: string | GuestAgent): Guest {
   if (typeof given !== 'string') return wholeGuest(given)
   const { file, name } = fileOfGuest(given)
   if (file === undefined) return wholeGuest({ name: parseGuestName(given) })

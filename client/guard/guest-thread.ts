@@ -14,7 +14,7 @@
 
 import { hash } from 'node:crypto'
 import type { Reservation } from '../../services/llm-gateway/performer/budgets/reservation.ts'
-import type { GuestAgent } from '../../shared/agents/guest.ts'
+import type { Guest } from '../../shared/agents/guest.ts'
 import type { ConversationId } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type {
@@ -67,13 +67,13 @@ import {
   toolsFor,
 } from './history/history.ts'
 import type { GuestBudgets } from './log/guest-budgets.ts'
-import { codeOfRefusal, codeOfWait } from './verdict-code.ts'
+import { codeOfDenial, codeOfWait } from './verdict-code.ts'
 
 export type ThreadOptions = {
   /** The front's name for the turn. Default: made from the history. */
   turn?: string | undefined
   /**
-   * The front answers refused rounds itself, so the guest's history never shows them (G12). Use one
+   * The front answers denied rounds itself, so the guest's history never shows them (G12). Use one
    * object for a request of the guest and the front's own repeats of it.
    */
   hides?: boolean
@@ -121,9 +121,9 @@ export type ThreadsOptions = {
   budgets?: GuestBudgets
   /** Default `reserve`. */
   counting?: BudgetCounting
-  agent: Required<GuestAgent>
+  agent: Guest
   blocking: boolean
-  /** Whether calls are refused when Weir does not answer. */
+  /** Whether calls are denied when Weir does not answer. */
   refuses: boolean
   waitMs: Milliseconds
   log: Pick<WorkLog, 'warn'>
@@ -322,7 +322,7 @@ export function createThreads({
         const { spoken, words, n } = answeredRound(answer, history)
         await settle(answer.request, spoken.usage)
         const place = turnIn(history)
-        // A front that hides refuses the answer of a round that is over (GUEST-THREAD-5).
+        // A front that hides denies the answer of a round that is over (GUEST-THREAD-5).
         const least = hides ? (over.get(words) ?? 0) + 1 : 1
         const shown = Math.max(n + (hidden.get(words) ?? 0), least)
         const isUnseen = isUnshown || isSilent(spoken)
@@ -582,7 +582,7 @@ function verdictsFrom(
         name,
         verdict: 'deny',
         text: call.text,
-        code: codeOfRefusal(call.code),
+        code: codeOfDenial(call.code),
         reason: call.code,
       }
     if (isPoll && verdicts?.notCounted === undefined) {

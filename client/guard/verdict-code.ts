@@ -2,7 +2,7 @@
 // VERDICT-CODE-1. A program decides by the code, and people read the reason. Version 1 only gains
 //     codes.
 
-import { refusedBeforeReason } from '../../services/guest/answers.ts'
+import { deniedBeforeReason } from '../../services/guest/answers.ts'
 import { skippedCall } from '../../shared/contract/call/call-endings.ts'
 import { guardOfDenial } from '../../shared/contract/call/denial.ts'
 import { approvalGuard } from '../../shared/contract/guard/approval-guard.ts'
@@ -11,7 +11,7 @@ import { approvalGuard } from '../../shared/contract/guard/approval-guard.ts'
  * Empty at `allow`. At `pending`: `approval.pending`, a person decides. `guard.pending`, a guard has not
  * answered. `guest.pending`, the call is not judged yet. At `deny`: `call.denied`, the call is
  * wrong or its tool unknown. `guard.denied`, by a guard. `approval.denied`, by a person or for
- * lack of one. `turn.over`, the turn ended before. `guest.refused-before`, the first time that this
+ * lack of one. `turn.over`, the turn ended before. `guest.denied-before`, the first time that this
  * answer came. `guest.repeated`, the answer has the call twice. `guest.limits`, the answer is above a
  * limit. `guest.over`, the round or turn is over. `guest.unavailable`, Weir could not judge it in
  * time. Newer versions may add codes.
@@ -25,7 +25,7 @@ export type VerdictCode =
   | 'guard.denied'
   | 'approval.denied'
   | 'turn.over'
-  | 'guest.refused-before'
+  | 'guest.denied-before'
   | 'guest.repeated'
   | 'guest.limits'
   | 'guest.over'
@@ -38,9 +38,9 @@ export function codeOfWait(guards: string): VerdictCode {
 }
 
 /** `reason`: that of the result of a call that never ran. */
-export function codeOfRefusal(reason: string): VerdictCode {
+export function codeOfDenial(reason: string): VerdictCode {
   if (reason === roundOver) return 'guest.over'
-  if (reason === refusedBeforeReason) return 'guest.refused-before'
+  if (reason === deniedBeforeReason) return 'guest.denied-before'
   if (skippedReasons.includes(reason)) return 'turn.over'
   const guard = guardOfDenial(reason)
   if (guard === undefined) return 'call.denied'

@@ -41,7 +41,7 @@ export function guardFile(given: string): string {
       'usage',
       `${given} is a file here and also a guard that ships with Weir: give ./${given} for the file, or rename it`,
     )
-  if (isShipped) return shippedGuardFile(given)
+  if (isShipped) return join(shippedFolder, given, shippedFile)
   if (here?.isFile()) return given
   if (given === approvalGuard)
     throw new WeirError(
@@ -58,16 +58,6 @@ export function guardFile(given: string): string {
     ? ''
     : `, and no guard of that name ships with Weir (${shipped.join(', ')} do)`
   throw new WeirError('usage', `${fault}${ships}${meant}`)
-}
-
-/** Throws `usage` for a name of no guard that ships. */
-export function shippedGuardFile(name: string): string {
-  const shipped = shippedGuards()
-  if (shipped.includes(name)) return join(shippedFolder, name, shippedFile)
-  throw new WeirError(
-    'usage',
-    `no guard ${JSON.stringify(String(name).slice(0, 80))} ships with Weir; ${shipped.join(', ')} do`,
-  )
 }
 
 /** The module with the nearest name in the folder of the given path. */

@@ -98,7 +98,7 @@ export function recordView(log: Omit<ReadableLog, 'progress' | 'hasIndex'>): Rec
 
 /** Records of `activity` that were redacted before they were written. */
 const writtenRedacted: ReadonlySet<MessageType> = new Set([
-  ...(['call-finished', 'call-rejected', 'intervention-raised'] as const),
+  ...(['call-finished', 'call-denied', 'intervention-raised'] as const),
   ...(['guard-verdict-given', 'model-retry'] as const),
 ])
 

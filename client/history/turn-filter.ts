@@ -95,9 +95,9 @@ const keys: Record<
   guard: { accepted: null, of: ({ facts }) => Object.keys(facts.denials) },
   call: {
     accepted: ['denied', 'allowed', 'pending'],
-    of({ facts: { denials, rejections, approvals } }) {
+    of({ facts: { denials, deniedByChecks, approvals } }) {
       return [
-        ...(Object.keys(denials).length > 0 || rejections > 0 ? ['denied'] : []),
+        ...(Object.keys(denials).length > 0 || deniedByChecks > 0 ? ['denied'] : []),
         ...((approvals.allow ?? 0) > 0 ? ['allowed'] : []),
         ...((approvals.pending ?? 0) > 0 ? ['pending'] : []),
       ]

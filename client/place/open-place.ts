@@ -40,7 +40,7 @@ export async function openFolder({
   stages,
 }: OpenParts & { kind: LocalBus; stages: StagesChoice }): Promise<Place> {
   const { topicPrefix, partitions, dataFolder } = settings
-  const retentionMs = retentionMsOf(settings.retention)
+  const retentionMs = retentionMsOf(settings.retentionDays)
   const weightOf = tenantWeightsOf(settings)
   const parts = { agents, topicPrefix, partitions, retentionMs, log, dataFolder, weightOf }
   const folder = createSharedFolder({
@@ -84,7 +84,7 @@ export async function openShared({
   stages,
 }: OpenParts & { stages: StagesChoice }): Promise<Place> {
   const { topicPrefix } = settings
-  const retentionMs = retentionMsOf(settings.retention)
+  const retentionMs = retentionMsOf(settings.retentionDays)
   const isHere = stages === 'here'
   const bus = isHere
     ? await openBusForStages(settings, log, { runImported: options.runImported })

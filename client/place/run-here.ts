@@ -31,7 +31,7 @@ export async function runHere(
     throw error
   })
   const failed = Promise.race([stages.failed, guards.failed])
-  failed.catch(() => {}) // it may have no reader: no unhandled rejection
+  failed.catch(() => {}) // it may have no reader: no unhandled denial
   return {
     failed,
     async close() {

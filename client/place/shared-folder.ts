@@ -67,7 +67,7 @@ export function createSharedFolder(options: SharedFolderOptions): SharedFolder {
   const { dataFolder } = options.settings
   const closing = new AbortController()
   const { promise: failed, reject: fail } = Promise.withResolvers<never>()
-  failed.catch(() => {}) // it may have no reader: no unhandled rejection
+  failed.catch(() => {}) // it may have no reader: no unhandled denial
   const switching = createSwitchingBus({ patiently, close: () => role.close() })
   const role = createFolderRole(options, switching, {
     contexts: () => contexts,

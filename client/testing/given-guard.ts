@@ -91,7 +91,7 @@ function judgedAs<State>(
       const state = answer.state === undefined ? undefined : JSON.parse(answer.state)
       const judged = answeredBy(guard.judge(state, round), round)
       if (judged.fault !== undefined)
-        throw new Error(`Weir would refuse the answer: ${judged.fault}`)
+        throw new Error(`Weir would not accept the answer: ${judged.fault}`)
       const { intervention } = judged
       const next = {
         state: judged.state,

@@ -71,7 +71,7 @@ export function createEventFold(): EventFold {
         return [...stream.retry(message), recorded(at, message)]
       case 'model-answered':
         return answer(at, message)
-      case 'call-rejected':
+      case 'call-denied':
       case 'tool-started':
       case 'call-offered':
         return [recorded(at, { ...message, ...sentInput(message) })]

@@ -115,7 +115,7 @@ function weightOf(event: TurnEvent): number {
       return event.calls.reduce((sum, call) => sum + call.arguments.length, event.text.length)
     case 'call-finished':
       return event.result.length
-    case 'call-rejected':
+    case 'call-denied':
       return event.text.length + event.arguments.length
     case 'tool-started':
     case 'call-offered':

@@ -49,7 +49,7 @@ export type TurnEventBody =
   | TextReset
   | MessageOf<'model-retry' | 'budget-reached'>
   | ModelAnsweredEvent
-  | (MessageOf<'call-rejected'> & CallInput)
+  | (MessageOf<'call-denied'> & CallInput)
   | MessageOf<
       | 'intervention-raised'
       | 'calls-waiting'

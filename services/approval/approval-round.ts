@@ -15,7 +15,7 @@ import type {
 } from '../../shared/contract/messages.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { onOneLine, shortened } from '../../shared/lib/text-cut.ts'
-import { rulesUnreadable } from '../../shared/model-texts/refused-calls.ts'
+import { rulesUnreadable } from '../../shared/model-texts/denied-calls.ts'
 import {
   type Approval,
   applyDecision,

@@ -7,14 +7,14 @@
 //     the tool, the argument text and the program, its id covers that hash and the call's place.
 // APPROVAL-2. The first decision counts. A later one changes nothing, and its answer names the
 //     first decision, its time and its author.
-// APPROVAL-3. At or after `expiresAt` the call is rejected. A later record changes nothing, also an
+// APPROVAL-3. At or after `expiresAt` the call is denied. A later record changes nothing, also an
 //     approval in the same millisecond.
 // APPROVAL-4. A question is accepted only with values that fit its schema (INPUT-QUESTION-1). Other
 //     values decide nothing.
 
 import { createHash } from 'node:crypto'
 import { valuesFor } from '../../shared/contract/call/input-question.ts'
-import { approvedCode, withdrawnCode } from '../../shared/contract/guard/approval-guard.ts'
+import { allowedCode, withdrawnCode } from '../../shared/contract/guard/approval-guard.ts'
 import type { RoundId } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type {
@@ -31,8 +31,8 @@ import { cutToBytes, onOneLine, shortened } from '../../shared/lib/text-cut.ts'
 import {
   decidedOtherwise,
   nobodyDecided,
-  personRejected,
-} from '../../shared/model-texts/refused-calls.ts'
+  personDenied,
+} from '../../shared/model-texts/denied-calls.ts'
 
 /** The question to a person. */
 export type ApprovalRequest = RoundId &
@@ -119,10 +119,10 @@ export function applyDecision(
   if (now.kind !== 'pending' || id !== request.id || hash !== request.hash) return now
   const author = shortened(onOneLine(by), limits.approvalByBytesMax)
   if (answer === 'allow') {
-    const approved = { kind: 'allow' as const, request, by: author, identity, at: time }
-    if (request.question === null) return approved
+    const allowed = { kind: 'allow' as const, request, by: author, identity, at: time }
+    if (request.question === null) return allowed
     const checked = valuesFor(request.question, values)
-    return 'fault' in checked ? now : { ...approved, values: checked.values }
+    return 'fault' in checked ? now : { ...allowed, values: checked.values }
   }
   return {
     kind: 'deny',
@@ -153,7 +153,7 @@ export function applyTime(approval: Approval, now: Milliseconds): Approval {
  */
 export function verdictOf(approval: Decided): CallVerdict {
   const { ordinal, name } = approval.request
-  const reject = (code: string, text: string, evidence: string | null): CallVerdict => ({
+  const deny = (code: string, text: string, evidence: string | null): CallVerdict => ({
     ordinal,
     verdict: 'deny',
     code,
@@ -170,13 +170,13 @@ export function verdictOf(approval: Decided): CallVerdict {
         evidence: null,
       }
     case 'deny': {
-      const text = personRejected(name, approval.reason)
-      return reject('approval.rejected', text, `by ${approval.by}`)
+      const text = personDenied(name, approval.reason)
+      return deny('approval.denied', text, `by ${approval.by}`)
     }
     case 'expired':
-      return reject('approval.expired', nobodyDecided(name), null)
+      return deny('approval.expired', nobodyDecided(name), null)
     case 'withdrawn':
-      return reject(withdrawnCode, decidedOtherwise, null)
+      return deny(withdrawnCode, decidedOtherwise, null)
     default:
       return unreachable(approval)
   }
@@ -184,7 +184,7 @@ export function verdictOf(approval: Decided): CallVerdict {
 
 /** An executor of an older version names no program and expects no code. */
 function passCode({ program }: ApprovalRequest): string {
-  return program === null ? '' : approvedCode
+  return program === null ? '' : allowedCode
 }
 
 /** The answer to a question, for the executor. Undefined: nobody needs it. */

@@ -14,7 +14,7 @@
 // APPROVAL-REDUCER-3. The rules come with the round, in its policy. A call whose rules cannot be
 //     read does not run (R6).
 // APPROVAL-REDUCER-4. An approval expires before the executor stops waiting. So the model reads
-//     that nobody approved, not that a guard was silent.
+//     that nobody allowed, not that a guard was silent.
 
 import { approvalGuard } from '../../shared/contract/guard/approval-guard.ts'
 import { inputKey } from '../../shared/contract/ids.ts'

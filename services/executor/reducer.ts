@@ -23,10 +23,10 @@
 
 import {
   type CallEnding,
+  denied,
   noResultInTime,
   outcomeUnknown,
   promisesNeverRan,
-  rejected,
 } from '../../shared/contract/call/call-endings.ts'
 import { type TryId, turnKey } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
@@ -58,8 +58,8 @@ import {
 } from '../../shared/contract/stage.ts'
 import { isGuest } from '../../shared/contract/topology.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
+import { notOffered, notWhole } from '../../shared/model-texts/denied-calls.ts'
 import { earlierTry, runnerGone } from '../../shared/model-texts/endings.ts'
-import { notOffered, notWhole } from '../../shared/model-texts/refused-calls.ts'
 import { stopOfCall, stoppedCall } from '../../shared/runtime/settings/stops.ts'
 import { applyPrograms, forbidPrograms } from './guards/approval-asking.ts'
 import { findHolders, releaseCalls } from './guards/held-calls.ts'
@@ -259,11 +259,11 @@ function admission(
   if (isLate) return notRun('expired', false)
   const stop = stopOfCall(policy.stops, call.name)
   if (stop !== undefined) return stoppedCall(stop, false)
-  if (declaration === undefined) return rejected(notOffered, 'tool not offered')
+  if (declaration === undefined) return denied(notOffered, 'tool not offered')
   // A call without arguments is valid for a tool without parameters: the validator's explicit rule
   // (I1.1).
   if (call.problem !== null && call.problem !== 'no_arguments')
-    return rejected(notWhole, 'arguments did not arrive whole')
+    return denied(notWhole, 'arguments did not arrive whole')
   return declaration
 }
 

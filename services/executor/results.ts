@@ -1,6 +1,6 @@
 // The results that Weir itself gives to a call, as text for the model, and the bounds of every
 // result.
-// RESULTS-1. `skipped` and `rejected` mean that no try ever ran (R5). After a lapsed try, which may
+// RESULTS-1. `skipped` and `denied` mean that no try ever ran (R5). After a lapsed try, which may
 //     have run, the result is unknown at best.
 
 import {

@@ -121,7 +121,7 @@ function taskOf(
   }
   if (declaration.hints?.client === true) {
     const isOffered = phase.kind === 'claimed'
-    // Another owner of the claim refuses the call (offers.ts).
+    // Another owner of the claim denies the call (offers.ts).
     if (isOffered && phase.owner !== clientOwner) return undefined
     return { kind: 'offer', ...callTry, ...start, isOffered }
   }

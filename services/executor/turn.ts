@@ -50,7 +50,7 @@ export type Round = Pick<RoundCleared, 'round' | 'agent' | 'policy' | 'expiresAt
   /** Whether its approvals were requested. */
   isApprovalRequested: boolean
   /**
-   * Ordinals of the calls behind which the others wait: a person may still decide them, or approved
+   * Ordinals of the calls behind which the others wait: a person may still decide them, or allowed
    * them, and they have no result yet.
    */
   holders: number[]
@@ -68,7 +68,7 @@ export type Round = Pick<RoundCleared, 'round' | 'agent' | 'policy' | 'expiresAt
 /**
  * `program`: the hash of the program for which the call may run. Undefined: any. `isOffered`: its
  * guest may have run it. `requested`: the guard that requests a person's approval, with its text.
- * `isApproved`: a person approved it.
+ * `isAllowed`: a person allowed it.
  */
 export type OpenCall = {
   call: Call
@@ -76,7 +76,7 @@ export type OpenCall = {
   program?: string
   isOffered?: true
   requested?: string
-  isApproved?: true
+  isAllowed?: true
 }
 
 /**

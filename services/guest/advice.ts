@@ -8,10 +8,10 @@ import { promisesNeverRan } from '../../shared/contract/call/call-endings.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type {
   AdviceAction,
+  DeniedCall,
   FailureClass,
   GuestAdvice,
   Intervention,
-  RefusedCall,
   RoundOutcome,
 } from '../../shared/contract/messages.ts'
 import { cutToBytes } from '../../shared/lib/text-cut.ts'
@@ -20,17 +20,17 @@ import { cancelled } from '../turn/endings.ts'
 
 export type Advice = Pick<
   GuestAdvice,
-  'round' | 'key' | 'action' | 'text' | 'reason' | 'rule' | 'cap' | 'refused'
+  'round' | 'key' | 'action' | 'text' | 'reason' | 'rule' | 'cap' | 'denied'
 > & {
   /** The failure class of a turn that ends after it. */
   class: FailureClass | null
 }
 
-type Step = Omit<Advice, 'round' | 'key' | 'refused'>
+type Step = Omit<Advice, 'round' | 'key' | 'denied'>
 
 const nothing: Step = { action: 'none', text: '', reason: '', rule: null, cap: null, class: null }
 
-export const noAdvice: Advice = { ...nothing, round: 0, key: '', refused: [] }
+export const noAdvice: Advice = { ...nothing, round: 0, key: '', denied: [] }
 
 /** An operator or a client has stopped the guest. */
 export const stopAdvice: Step = {
@@ -72,13 +72,13 @@ function withinBounds(action: AdviceAction, text: string): string {
 }
 
 /** The calls that never ran. No other front may run them. */
-export function refusedCalls({ response: { calls }, results }: RoundOutcome): RefusedCall[] {
+export function deniedCalls({ response: { calls }, results }: RoundOutcome): DeniedCall[] {
   return results
     .filter(({ status }) => promisesNeverRan(status))
     .map(({ ordinal, text, reason }) => ({
       ordinal,
       callId: calls.find((call) => call.ordinal === ordinal)?.id ?? '',
-      text: cutToBytes(text, limits.refusalTextBytesMax),
+      text: cutToBytes(text, limits.denialTextBytesMax),
       code: reason,
     }))
 }

@@ -11,7 +11,7 @@ import type {
 } from '../../shared/contract/messages.ts'
 import type { Output } from '../../shared/contract/stage.ts'
 import { cutToBytes } from '../../shared/lib/text-cut.ts'
-import { refusedBefore as refusedBeforeText } from '../../shared/model-texts/endings.ts'
+import { deniedBefore as deniedBeforeText } from '../../shared/model-texts/endings.ts'
 import { stopOfTurn, stopReason } from '../../shared/runtime/settings/stops.ts'
 import type { Place } from '../turn/unit.ts'
 import { hiddenOf, type OpenTurn } from './turn.ts'
@@ -30,7 +30,7 @@ const nothing = {
   rule: null,
   cap: null,
   unknown: [],
-  refused: [],
+  denied: [],
   hidden: [],
   over: [],
   isOpen: true,
@@ -88,20 +88,20 @@ export function failedAdvice(
 export function repeated(
   { conversation }: Conversation,
   { key, turnKey, response }: GuestRound,
-  { turn, refused }: { turn: number; refused: readonly number[] },
+  { turn, denied }: { turn: number; denied: readonly number[] },
 ): Output {
   const calls = response.calls
-    .filter(({ ordinal }) => refused.includes(ordinal))
-    .map(({ ordinal, id }) => ({ ordinal, callId: id, ...refusedBefore }))
-  return answer({ conversation }, { ...nothing, turn, turnKey, key, refused: calls })
+    .filter(({ ordinal }) => denied.includes(ordinal))
+    .map(({ ordinal, id }) => ({ ordinal, callId: id, ...deniedBefore }))
+  return answer({ conversation }, { ...nothing, turn, turnKey, key, denied: calls })
 }
 
-/** The reason of a call that was refused when its answer first came. */
-export const refusedBeforeReason = 'refused before'
+/** The reason of a call that was denied when its answer first came. */
+export const deniedBeforeReason = 'denied before'
 
-const refusedBefore = {
-  text: refusedBeforeText,
-  code: refusedBeforeReason,
+const deniedBefore = {
+  text: deniedBeforeText,
+  code: deniedBeforeReason,
 }
 
 /** The answer to a record that counts for nothing. */

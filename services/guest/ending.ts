@@ -58,13 +58,13 @@ function answeredUnseen(turn: OpenTurn): TurnEnding {
  * The end of a turn that Weir refused: its model request by a budget, or its calls. A later request
  * may open it again.
  */
-function refusedByWeir({ refusal, refusalClass }: GuestResults): Ending {
+function deniedByWeir({ refusal, refusalClass }: GuestResults): Ending {
   return failed(refusalClass ?? 'budget', cutToBytes(refusal, limits.reasonBytesMax))
 }
 
 /** The end that the front reports. */
 export function endingByFront(turn: OpenTurn, message: GuestResults): TurnEnding {
-  if (message.refusal !== '') return refusedByWeir(message)
+  if (message.refusal !== '') return deniedByWeir(message)
   return message.answered ? answeredUnseen(turn) : endingOf(turn, endingReasons.byGuest)
 }
 

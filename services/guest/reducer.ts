@@ -59,7 +59,7 @@ import {
 import { isReply } from '../turn/reply.ts'
 import { counts, failureOf, isAwaited, type Place, placeOf } from '../turn/unit.ts'
 import { faultOf } from './admission.ts'
-import { adviceFor, refusedCalls, stopAdvice } from './advice.ts'
+import { adviceFor, deniedCalls, stopAdvice } from './advice.ts'
 import { advice, adviceOfEnded, failedAdvice, notCounted, repeated } from './answers.ts'
 import {
   answered,
@@ -307,7 +307,7 @@ function onRound(step: Step, message: GuestRound): boolean {
   const newest = of === 'ended' ? state.newest : undefined
   const over = newest?.known.find(({ key }) => key === message.key)
   if (newest !== undefined && over !== undefined) {
-    records.push(repeated(place, message, { turn: newest.turn, refused: over.refused }))
+    records.push(repeated(place, message, { turn: newest.turn, denied: over.denied }))
     return false
   }
   if (of === 'closed' || newest?.reopens === false) {
@@ -343,8 +343,8 @@ function repeatedAnswer(place: Place, turn: OpenTurn, message: GuestRound): Outp
     ]
   }
   if (last.key === key) return [advice(place, turn, { turnKey })]
-  const refused = known.get(ownKey(turn.identities, key)) ?? []
-  return [repeated(place, message, { turn: turn.turn, refused })]
+  const denied = known.get(ownKey(turn.identities, key)) ?? []
+  return [repeated(place, message, { turn: turn.turn, denied })]
 }
 
 /** Returns whether the record has to wait for the outstanding round. */
@@ -549,18 +549,18 @@ function onOutcome(step: Step, outcome: RoundOutcome): void {
   const { key, turnKey, round, nudge, hides, calls } = outstanding
   for (const { id } of calls) turn.formerIds.add(id)
   turn.allowance = withOutcome(turn.allowance, outcome)
-  const refused = refusedCalls(outcome)
+  const denied = deniedCalls(outcome)
   turn.known.set(
     key,
-    refused.map(({ ordinal }) => ordinal),
+    denied.map(({ ordinal }) => ordinal),
   )
-  if (hides && refused.length > 0)
+  if (hides && denied.length > 0)
     turn.hidden.set(hashOfKey(key), (turn.hidden.get(hashOfKey(key)) ?? 0) + 1)
   const { intervention } = outcome
   turn.last = {
     round,
     key,
-    refused,
+    denied,
     ...(turn.isCancelled
       ? stopAdvice
       : adviceFor(intervention, turn.last, capStep(turn.allowance, place.time))),

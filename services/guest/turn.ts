@@ -53,7 +53,7 @@ export type OpenTurn = {
   known: Map<string, readonly number[]>
   /** Its rounds in the words of the host. */
   identities: Identities
-  /** Refused rounds that the guest never saw, by the hash of their words. */
+  /** Denied rounds that the guest never saw, by the hash of their words. */
   hidden: Map<string, number>
   outstanding: OutstandingRound | undefined
   /** Ids of calls in its rounds that are over. */
@@ -73,7 +73,7 @@ export type OutstandingRound = Outstanding & {
   /** The name of the turn in its record. */
   turnKey: string
   callsLeft: number
-  /** Whether the front hides it from the guest if a call of it is refused. */
+  /** Whether the front hides it from the guest if a call of it is denied. */
   hides: boolean
   /** The request that it answers, if its front hides rounds. Undefined: it is not known. */
   request: AskedRequest | undefined
@@ -95,7 +95,7 @@ export function openTurn(
     agent,
     blocking,
     allowance: newAllowance(policy.caps, time),
-    known: new Map(ended?.known.map(({ key, refused }) => [key, refused])),
+    known: new Map(ended?.known.map(({ key, denied }) => [key, denied])),
     identities: noIdentities(),
     hidden: new Map(ended?.hidden.map(({ hash, count }) => [hash, count])),
     outstanding: undefined,
@@ -131,7 +131,7 @@ export function endedTurn(
   return {
     turn: turn.turn,
     names: turn.names,
-    known: known.map(([key, refused]) => ({ key, refused: [...refused] })),
+    known: known.map(([key, denied]) => ({ key, denied: [...denied] })),
     hidden: hiddenOf(turn),
     reopens: false,
     cap: how.cap,
@@ -357,7 +357,7 @@ function reasonOf(status: Exclude<GuestResult['status'], 'unseen'>, text: string
   }
 }
 
-/** The key of a visible round, with the refused rounds counted that the guest never saw. */
+/** The key of a visible round, with the denied rounds counted that the guest never saw. */
 export function shifted(hidden: ReadonlyMap<string, number>, key: string): string {
   if (hidden.size === 0) return key
   const hash = hashOfKey(key)

@@ -1,4 +1,4 @@
-// The records by which clients learn of a response and of its refused calls.
+// The records by which clients learn of a response and of its denied calls.
 // Owns: the bounds of their texts. The history keeps the whole texts.
 
 import { limits } from '../../shared/contract/limits.ts'
@@ -42,13 +42,13 @@ function answeredCall({ ordinal, id, name, raw, problem }: Call): AnsweredCall {
   }
 }
 
-export function callRejected(
+export function callDenied(
   { conversation, turn, round, response, policy }: RoundChecked,
   { ordinal, reason, text }: CallResult,
 ): Output {
   const name = response.calls.find((call) => call.ordinal === ordinal)?.name ?? ''
   const message = redactedActivity(
-    { type: 'call-rejected', conversation, turn, round, ordinal, name, reason, text } as const,
+    { type: 'call-denied', conversation, turn, round, ordinal, name, reason, text } as const,
     policy.redact,
     response.calls,
   )

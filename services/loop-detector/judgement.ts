@@ -9,12 +9,7 @@
 //     intervention is reported beside it (shadow.ts).
 
 import { limits } from '../../shared/contract/limits.ts'
-import type {
-  Intervention,
-  Policy,
-  Rejection,
-  RoundChecked,
-} from '../../shared/contract/messages.ts'
+import type { Denial, Intervention, Policy, RoundChecked } from '../../shared/contract/messages.ts'
 import { shortened } from '../../shared/lib/text-cut.ts'
 import type { RoundEvidence } from './evidence/evidence.ts'
 import { stepDown, weightiest } from './ladder.ts'
@@ -86,15 +81,15 @@ export function judge(memory: LoopMemory, evidence: RoundEvidence, policy: Polic
 }
 
 /**
- * The rejections of a round before its judgement, with the texts for the model (I5.2). A rule in
+ * The denials of a round before its judgement, with the texts for the model (I5.2). A rule in
  * shadow changes none.
  */
-export function rejectionsToShow(
+export function denialsToShow(
   memory: LoopMemory,
-  { rejections, response, policy }: RoundChecked,
-): Rejection[] {
-  if (rejections.length === 0 || isShadow(policy, schemaFailure.name)) return rejections
-  return sharpened(memoryOf(memory, schemaFailure), rejections, response.calls, policy)
+  { denials, response, policy }: RoundChecked,
+): Denial[] {
+  if (denials.length === 0 || isShadow(policy, schemaFailure.name)) return denials
+  return sharpened(memoryOf(memory, schemaFailure), denials, response.calls, policy)
 }
 
 /** The memory of this rule. Only the rule itself writes under its name. */

@@ -1,7 +1,7 @@
 // Loop-detector: clears each round before it runs, and judges its results afterwards.
 // Reads: rounds-checked.
 // Writes: round-outcome and turn-extended to conversation-events and guest-events, round-cleared to
-// rounds-cleared, model-answered, call-rejected and intervention-raised to activity.
+// rounds-cleared, model-answered, call-denied and intervention-raised to activity.
 // Owns: the calls of a round that are cleared, the response of a round while it runs, the judgement
 // of its outcome, the ladder. Its memory is that of one turn, and a new turn begins without any.
 // Does not own: checking a call against its schema (validator), running it (executor), the caps and
@@ -42,11 +42,11 @@ import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { modeFor } from '../../shared/runtime/guards/tool-pattern.ts'
 import { redactedActivity } from '../../shared/runtime/redaction/agent-redaction.ts'
-import { callRejected, modelAnswered } from './answer-report.ts'
+import { callDenied, modelAnswered } from './answer-report.ts'
+import { allSkipped, completed, decidedOf } from './decided-results.ts'
 import { evidenceOf } from './evidence/evidence.ts'
 import { withGuardInterventions } from './guard-interventions.ts'
-import { emptyMemory, judge, type LoopMemory, rejectionsToShow } from './judgement.ts'
-import { allSkipped, completed, decidedOf } from './refusals.ts'
+import { denialsToShow, emptyMemory, judge, type LoopMemory } from './judgement.ts'
 
 type Inbox = RoundChecked | RoundExecuted | TurnEnded | Cancel | Tick
 
@@ -137,11 +137,11 @@ function onChecked(turn: Turn, checked: RoundChecked, time: Milliseconds): React
   if (time >= checked.expiresAt)
     return { state: turn, records: [outcomeOf(checked, allSkipped(response.calls, 'expired'))] }
 
-  const rejections = rejectionsToShow(turn.memory, checked)
-  const decided = decidedOf(response.calls, rejections, callsLeft)
+  const denials = denialsToShow(turn.memory, checked)
+  const decided = decidedOf(response.calls, denials, callsLeft)
   const refused = decided
     .filter(({ status }) => status === 'denied')
-    .map((result) => callRejected(checked, result))
+    .map((result) => callDenied(checked, result))
   const reports = [modelAnswered(checked), ...refused]
   if (decided.length === response.calls.length)
     return { state: turn, records: [...reports, ...judged(turn, checked, decided, time)] }

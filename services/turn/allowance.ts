@@ -46,7 +46,7 @@ export function withRound({ used, ...allowance }: Allowance): Allowance {
 }
 
 /**
- * The allowance after a round, with the caps of the operator. Refused calls, cached tokens and the
+ * The allowance after a round, with the caps of the operator. Denied calls, cached tokens and the
  * tokens of agents that its calls ran count.
  */
 export function withOutcome(

@@ -20,11 +20,11 @@ import type { Call } from '../../shared/contract/messages.ts'
 import { textTooLong } from '../../shared/model-texts/arguments.ts'
 import { withoutOtherBranches } from './branch-faults.ts'
 import { notAnObject, unreadable } from './call-problem.ts'
-import { missingFields, type Refusal } from './directive.ts'
+import { type Finding, missingFields } from './directive.ts'
 import { inexactNumber } from './inexact-number.ts'
 import { nameVariant } from './name-variant.ts'
-import { inexactRefusal, memberRefusal, variantRefusal } from './reader-refusal.ts'
-import { unusableSchema } from './tool-refusal.ts'
+import { inexactFinding, memberFinding, variantFinding } from './reader-finding.ts'
+import { unusableSchema } from './tool-finding.ts'
 import type { Watch } from './watch.ts'
 
 /** Only short arguments get all errors: a long list can have one for each item. */
@@ -33,31 +33,31 @@ const alsoWrongMax = 5
 const examinedErrorsMax = 8_192
 
 /** `text`: the argument text that may reach the tool. It differs from the call's if it is decoded. */
-export type Checked = { text: string } | Refusal
+export type Checked = { text: string } | Finding
 
 export function checkedArguments(call: Call, schema: UsableSchema, watch: Watch): Checked {
   const text = argumentText(call)
-  const refusal = refusalOf(text, call.name, schema, watch)
-  if (refusal?.code !== 'schema') return refusal ?? { text }
+  const finding = findingOf(text, call.name, schema, watch)
+  if (finding?.code !== 'schema') return finding ?? { text }
   const decoded = withDecodedValues(text, schema)
   return decoded === undefined
-    ? refusal
-    : (refusalOf(decoded, call.name, schema, watch) ?? { text: decoded })
+    ? finding
+    : (findingOf(decoded, call.name, schema, watch) ?? { text: decoded })
 }
 
 /** The reason why these arguments must not reach the tool. Undefined: they may. */
-function refusalOf(
+function findingOf(
   text: string,
   tool: string,
   { schema, judge, explain }: UsableSchema,
   watch: Watch,
-): Refusal | undefined {
+): Finding | undefined {
   const value = parsed(text)
   if (value === undefined) return unreadable(text)
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return notAnObject(text)
   const fault = membersFault(text, limits.argumentDepthMax)
   if (fault !== undefined)
-    return fault.kind === 'too-deep' ? unreadable(text) : memberRefusal(fault)
+    return fault.kind === 'too-deep' ? unreadable(text) : memberFinding(fault)
 
   const missing = missingFrom(value as Record<string, unknown>, schema)
   const judgement = judge(value)
@@ -75,27 +75,27 @@ function refusalOf(
       return unusableSchema(tool, judgement.reason)
     case 'valid':
       return missing.length === 0
-        ? readersRefusal(text, value, schema, watch)
+        ? readersFinding(text, value, schema, watch)
         : { code: 'schema', reason: missingFields(missing), unknown: missing }
     case 'invalid': {
       const explained = text.length <= explainedCharactersMax ? explain(value) : judgement
       const all = explained.kind === 'invalid' ? explained.errors : []
-      return schemaRefusal({ first: judgement.errors, all, missing, schema })
+      return schemaFinding({ first: judgement.errors, all, missing, schema })
     }
   }
 }
 
 /** Why other readers could read these valid arguments differently. Undefined: none could. */
-function readersRefusal(
+function readersFinding(
   text: string,
   value: unknown,
   schema: Record<string, unknown>,
   watch: Watch,
-): Refusal | undefined {
+): Finding | undefined {
   const variant = nameVariant(value, [schema, ...watch.ruled])
-  if (variant !== undefined) return variantRefusal(variant)
+  if (variant !== undefined) return variantFinding(variant)
   const number = inexactNumber(text, schema, watch)
-  return number === undefined ? undefined : inexactRefusal(number)
+  return number === undefined ? undefined : inexactFinding(number)
 }
 
 /** Undefined: not JSON. The accumulator checks this too, but a guard checks again. */
@@ -118,7 +118,7 @@ type Mistakes = {
   schema: Record<string, unknown>
 }
 
-function schemaRefusal({ first, all, missing, schema }: Mistakes): Refusal {
+function schemaFinding({ first, all, missing, schema }: Mistakes): Finding {
   const outermost = withoutOtherBranches(first).at(-1)
   const primary =
     outermost === undefined
@@ -168,7 +168,7 @@ function reportedErrors(
 }
 
 /**
- * Whether the error only repeats that a required field is missing, or rejects the null in its
+ * Whether the error only repeats that a required field is missing, or denies the null in its
  * place.
  */
 function isAbout({ keyword, instancePath, params }: ErrorObject, missing: string[]): boolean {

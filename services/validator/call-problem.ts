@@ -8,15 +8,15 @@ import type { Call, CallProblem, Stop } from '../../shared/contract/messages.ts'
 import { unreachable } from '../../shared/contract/stage.ts'
 import { type JsonFault, jsonFault } from '../../shared/lib/json/json-fault.ts'
 import * as texts from '../../shared/model-texts/arguments.ts'
-import { missingFields, type Refusal } from './directive.ts'
+import { type Finding, missingFields } from './directive.ts'
 
 /** `missing`: the required fields that empty arguments lack. */
-export function problemRefusal(
+export function problemFinding(
   problem: CallProblem,
   call: Call,
   stop: Stop,
   missing: string[],
-): Refusal {
+): Finding {
   switch (problem) {
     case 'truncated':
       return { ...truncated(call, stop), code: 'bad_arguments', unknown: 'arguments' }
@@ -73,7 +73,7 @@ export function problemRefusal(
  * The length is in the detail: loop keys consist of reasons, and a mistake is the same at any
  * length.
  */
-function truncated(call: Call, stop: Stop): Pick<Refusal, 'reason' | 'detail' | 'notes'> {
+function truncated(call: Call, stop: Stop): Pick<Finding, 'reason' | 'detail' | 'notes'> {
   // Weir itself cut a text of about this length. A character that did not fit has at most four
   // bytes.
   if (Buffer.byteLength(call.raw) > limits.argumentBytesMax - 4)
@@ -106,7 +106,7 @@ function hasBegun({ source }: Call): boolean {
 }
 
 /** For a text that JSON.parse refuses, or that must not be parsed. */
-export function unreadable(raw: string): Refusal {
+export function unreadable(raw: string): Finding {
   const fault = jsonFault(raw, limits.argumentDepthMax)
   if (fault?.kind === 'too-deep') {
     const reason = `the arguments are nested deeper than ${limits.argumentDepthMax} levels`
@@ -130,7 +130,7 @@ function strangeEscape(raw: string): string | undefined {
   return undefined
 }
 
-function detailOf(fault: JsonFault | undefined, raw: string): Pick<Refusal, 'detail'> {
+function detailOf(fault: JsonFault | undefined, raw: string): Pick<Finding, 'detail'> {
   if (fault === undefined) return {}
   if (fault.kind === 'unfinished')
     return { detail: `the text ends at position ${fault.at}, before the object does` }
@@ -138,7 +138,7 @@ function detailOf(fault: JsonFault | undefined, raw: string): Pick<Refusal, 'det
   return { detail: `unexpected '${shownName(found)}' at position ${fault.at}` }
 }
 
-export function notAnObject(raw: string): Refusal {
+export function notAnObject(raw: string): Finding {
   const kind = kindOf(raw.trimStart().charAt(0))
   const notes = encodesObject(raw) ? [texts.objectInString] : []
   return {

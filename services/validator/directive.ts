@@ -1,24 +1,24 @@
-// Builds the text that the model reads when a call is refused (I1). A model that does not know why
+// Builds the text that the model reads when a call is denied (I1). A model that does not know why
 // a call failed repeats it forever. So the text names the mistake and the sent arguments. It also
 // states that the same call will fail again and that a text answer is possible.
 //
-// DIRECTIVE-1. The four lines of the frame come first and are the same for every refusal. Other
+// DIRECTIVE-1. The four lines of the frame come first and are the same for every finding. Other
 //     help follows.
 // DIRECTIVE-2. A tool may replace all of that with its template, but only for calls of an offered
 //     tool. The breaker of I5.2 replaces either.
 // DIRECTIVE-3. Text from the model is untrusted. It is bounded and well-formed, and names are
 //     escaped, because they must not look like Weir's words.
 
+import { filledTemplate } from '../../shared/contract/arguments/denial-template.ts'
 import { listed, quoted, shownName } from '../../shared/contract/arguments/name-text.ts'
-import { filledTemplate } from '../../shared/contract/arguments/refusal-template.ts'
 import { limits } from '../../shared/contract/limits.ts'
-import type { Call, Rejection } from '../../shared/contract/messages.ts'
+import type { Call, Denial } from '../../shared/contract/messages.ts'
 import { shortened } from '../../shared/lib/text-cut.ts'
-import * as texts from '../../shared/model-texts/refused-calls.ts'
+import * as texts from '../../shared/model-texts/denied-calls.ts'
 
-/** The reasons for refusing a call, in pieces. */
-export type Refusal = {
-  code: Rejection['code']
+/** The reasons for denying a call, in pieces. */
+export type Finding = {
+  code: Denial['code']
   /** The short reason. Equal mistakes have equal reasons, because loop keys consist of them. */
   reason: string
   /** Details for the first line, such as a position and the text at it. */
@@ -32,42 +32,39 @@ export type Refusal = {
 }
 
 /**
- * The refused call and the known facts of its tool: the required fields, if the schema is readable,
- * and its template for refusals.
+ * The denied call and the known facts of its tool: the required fields, if the schema is readable,
+ * and its template for findings.
  */
-export type Refused = {
+export type Denied = {
   call: Pick<Call, 'ordinal' | 'name' | 'raw'>
   requiredFields: readonly string[]
   template: string | null
 }
 
-/** The rejection for the record. */
-export function rejection(
-  refusal: Refusal,
-  { call, requiredFields, template }: Refused,
-): Rejection {
+/** The denial for the record. */
+export function denial(finding: Finding, { call, requiredFields, template }: Denied): Denial {
   return {
     ordinal: call.ordinal,
-    code: refusal.code,
-    reason: shortened(refusal.reason, limits.reasonBytesMax),
+    code: finding.code,
+    reason: shortened(finding.reason, limits.reasonBytesMax),
     text:
       template === null
-        ? directive(refusal, call.raw)
-        : filledRefusal(template, refusal, call, requiredFields),
+        ? directive(finding, call.raw)
+        : filledFinding(template, finding, call, requiredFields),
     requiredFields: namesWithin(requiredFields, requiredFieldsBytesMax),
   }
 }
 
-/** One record holds up to 256 rejections, each with the names of its tool's fields. */
+/** One record holds up to 256 denials, each with the names of its tool's fields. */
 const requiredFieldsBytesMax = 2_048
 const sentCharactersMax = 2_000
 const foundBytesMax = 1_024
 const noteBytesMax = 1_024
 
-function directive(refusal: Refusal, sent: string): string {
-  const { unknown, alsoWrong = [], notes = [] } = refusal
+function directive(finding: Finding, sent: string): string {
+  const { unknown, alsoWrong = [], notes = [] } = finding
   return [
-    ...texts.wrongArguments(`${foundIn(refusal)}.`, shownArguments(sent), unknownSubject(unknown)),
+    ...texts.wrongArguments(`${foundIn(finding)}.`, shownArguments(sent), unknownSubject(unknown)),
     ...(alsoWrong.length === 0
       ? []
       : [shortened(texts.alsoWrong(alsoWrong.join('; ')), noteBytesMax)]),
@@ -75,30 +72,30 @@ function directive(refusal: Refusal, sent: string): string {
   ].join('\n')
 }
 
-function foundIn({ reason, detail }: Refusal): string {
+function foundIn({ reason, detail }: Finding): string {
   return shortened(detail === undefined ? reason : `${reason}: ${detail}`, foundBytesMax)
 }
 
-/** Fills the tool's template (`refusal` in the agent file) with the same pieces. */
-function filledRefusal(
+/** Fills the tool's template (`denial` in the agent file) with the same pieces. */
+function filledFinding(
   template: string,
-  refusal: Refusal,
-  { name, raw }: Refused['call'],
+  finding: Finding,
+  { name, raw }: Denied['call'],
   requiredFields: readonly string[],
 ): string {
-  const { alsoWrong = [], notes = [] } = refusal
+  const { alsoWrong = [], notes = [] } = finding
   const required =
     requiredFields.length === 0 ? [] : [texts.requiredFields(listed(requiredFields.map(quoted)))]
   const slots = {
-    problems: shortened([foundIn(refusal), ...alsoWrong].join('; '), foundBytesMax + noteBytesMax),
+    problems: shortened([foundIn(finding), ...alsoWrong].join('; '), foundBytesMax + noteBytesMax),
     accepted: shortened([...notes, ...required].join(' '), noteBytesMax),
     sent: shownArguments(raw),
     tool: shownName(name),
   }
-  return shortened(filledTemplate(template, slots), limits.refusalTextBytesMax)
+  return shortened(filledTemplate(template, slots), limits.denialTextBytesMax)
 }
 
-function unknownSubject(unknown: Refusal['unknown']): { what: string; verb: string } {
+function unknownSubject(unknown: Finding['unknown']): { what: string; verb: string } {
   if (typeof unknown === 'string') return { what: unknown, verb: 'use' }
   if (unknown.length === 1 && unknown[0] === 'command') return { what: 'command', verb: 'run' }
   if (unknown.length === 1) return { what: listed(unknown.map(shownName), 'and'), verb: 'use' }

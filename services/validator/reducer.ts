@@ -1,6 +1,6 @@
 // Validator: checks each call of a response against the declaration that its request offered.
 // Reads: rounds-proposed. Writes: round-checked to rounds-checked.
-// Owns: the calls that are rejected before they can run, and the text that the model then reads.
+// Owns: the calls that are denied before they can run, and the text that the model then reads.
 // Does not own: the arguments (accumulator), the number of repeated mistakes and the turn's calls
 // (loop-detector), running (executor).
 //
@@ -16,17 +16,12 @@ import { compiledSchema } from '../../shared/contract/arguments/compiled-schema.
 import { missingFrom, requiredFields } from '../../shared/contract/arguments/required-fields.ts'
 import { nameFault } from '../../shared/contract/arguments/tool-name.ts'
 import { argumentText } from '../../shared/contract/call/call.ts'
-import type {
-  Call,
-  Rejection,
-  RoundChecked,
-  RoundProposed,
-} from '../../shared/contract/messages.ts'
+import type { Call, Denial, RoundChecked, RoundProposed } from '../../shared/contract/messages.ts'
 import { closed, type Stage } from '../../shared/contract/stage.ts'
 import { checkedArguments } from './arguments-check.ts'
-import { problemRefusal } from './call-problem.ts'
-import { type Refusal, rejection } from './directive.ts'
-import { unknownTool, unusableSchema } from './tool-refusal.ts'
+import { problemFinding } from './call-problem.ts'
+import { denial, type Finding } from './directive.ts'
+import { unknownTool, unusableSchema } from './tool-finding.ts'
 import { watchOf } from './watch.ts'
 import { withWholeNumbers } from './whole-numbers.ts'
 
@@ -59,7 +54,7 @@ function checked(round: RoundProposed): RoundChecked {
     round: round.round,
     response: failure === null ? { ...response, calls: judged.map(({ call }) => call) } : response,
     failure,
-    rejections: judged.flatMap(({ rejection }) => rejection ?? []),
+    denials: judged.flatMap(({ denial }) => denial ?? []),
     declarations,
     agent,
     policy,
@@ -68,14 +63,14 @@ function checked(round: RoundProposed): RoundChecked {
   }
 }
 
-type Judged = { call: Call; rejection?: Rejection }
+type Judged = { call: Call; denial?: Denial }
 
 function judge(call: Call, { declarations, offered, response, policy }: RoundProposed): Judged {
   const declaration = declarations.find(({ name }) => name === call.name)
-  const template = declaration?.hints?.refusal ?? null
-  const refuse = (refusal: Refusal, requiredFields: string[] = []): Judged => ({
+  const template = declaration?.hints?.denial ?? null
+  const refuse = (finding: Finding, requiredFields: string[] = []): Judged => ({
     call,
-    rejection: rejection(refusal, { call, requiredFields, template }),
+    denial: denial(finding, { call, requiredFields, template }),
   })
 
   if (declaration === undefined || nameFault(call.name) !== undefined)
@@ -88,7 +83,7 @@ function judge(call: Call, { declarations, offered, response, policy }: RoundPro
     return { call: { ...call, problem: null } } // VAL-3
   if (call.problem !== null)
     return refuse(
-      problemRefusal(call.problem, call, response.stop, missingFrom({}, schema.schema)),
+      problemFinding(call.problem, call, response.stop, missingFrom({}, schema.schema)),
       required,
     )
 

@@ -1,6 +1,6 @@
 // An agent: its model, tools and settings, as gateway and executor hold them. Commands, URLs and
 // keys live here and never enter a record. A record names a tool by the hash of its declaration,
-// and a stage without a tool of that hash refuses the call.
+// and a stage without a tool of that hash denies the call.
 
 import { createHash, hash } from 'node:crypto'
 import type {
@@ -277,8 +277,8 @@ export function declarationHash(declaration: Declaration): string {
 /** '' if there are none. A program that makes its own declarations may omit them. */
 function hintsText({ hints }: Declaration): string {
   if (hints === null || hints === undefined) return ''
-  const { mutates, ignoreFields, loopKey, refusal, labels = [], client = false } = hints
-  const older = [mutates, ignoreFields, loopKey, refusal] // and the hash of older records
+  const { mutates, ignoreFields, loopKey, denial, labels = [], client = false } = hints
+  const older = [mutates, ignoreFields, loopKey, denial] // and the hash of older records
   if (client) return JSON.stringify([...older, labels, 'client'])
   return JSON.stringify(labels.length === 0 ? older : [...older, labels])
 }

@@ -11,19 +11,22 @@ export type GuestHints = ToolHints & { poll?: boolean }
 export const recordedParts = ['all', 'calls'] as const
 export type RecordedParts = (typeof recordedParts)[number]
 
-export type GuestAgent = {
+export type Guest = {
   /** 1 to 64 of a-z, 0-9 and -. */
   name: string
-  /** Default: `defaultGuestSettings`. */
-  settings?: AgentSettings
+  settings: AgentSettings
   /** Facts about its tools, by their names. */
-  hints?: Readonly<Record<string, GuestHints>>
+  hints: Readonly<Record<string, GuestHints>>
   /** The parts of its conversations in the log. Default `all`. */
-  record?: RecordedParts
+  record: RecordedParts
 }
 
+/** `settings`: a setting that is left out has the default of an agent file. */
+export type GuestAgent = Pick<Guest, 'name'> &
+  Partial<Omit<Guest, 'settings'>> & { settings?: Partial<AgentSettings> }
+
 /** By name. */
-export type Guests = ReadonlyMap<string, Required<GuestAgent>>
+export type Guests = ReadonlyMap<string, Guest>
 
 const { version: _, ...defaultPolicy } = defaultSettings.policy
 

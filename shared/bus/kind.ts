@@ -29,7 +29,7 @@ export type BusSettings = Pick<
   | 'encryptionKeys'
   | 'encryptionCommand'
   | 'topicPrefix'
-  | 'sessionTimeout'
+  | 'sessionTimeoutMs'
   | 'groupInstanceId'
 >
 

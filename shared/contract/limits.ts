@@ -237,7 +237,7 @@ export const limits = {
    */
   turnLingerMs: 1 * minute,
   /** Bytes of a refusal text that an agent file sets for a tool. */
-  refusalTextBytesMax: 8 * KiB,
+  denialTextBytesMax: 8 * KiB,
   /** Bytes of a short reason. */
   reasonBytesMax: 512,
   /**
@@ -564,7 +564,7 @@ export const limits = {
   /**
    * How long a connection without a request is kept. A model may think for minutes, and most clients
    * close idle connections themselves before. A request on a connection that this server has just
-   * closed fails, and a host then refuses the call or ends the turn.
+   * closed fails, and a host then denies the call or ends the turn.
    */
   httpIdleMs: 15 * minute,
   /**
@@ -587,7 +587,7 @@ export const limits = {
   unshownAnswersMax: 10,
   /** Refused requests in a row of a client that requires calls, until not each one reaches the model. */
   refusedRequestsMax: 4,
-  /** How often a proxy with a veto repeats one request after a refused answer. */
+  /** How often a proxy with a veto repeats one request after a denied answer. */
   proxyRepeatsMax: 3,
   /** The wait of such a proxy for advice, and for the next bytes of the upstream. */
   proxyAdviceMs: 30 * second,
@@ -617,9 +617,9 @@ export const limits = {
   /** Waiting calls of the console's inbox, and the bytes of the arguments that it shows at once. */
   consoleInboxMax: 1_000,
   consoleInboxBytesMax: 4 * MiB,
-  /** Tools whose last approved arguments the console keeps, and the bytes of one. */
-  consoleApprovedMax: 256,
-  consoleApprovedBytesMax: 64 * KiB,
+  /** Tools whose last allowed arguments the console keeps, and the bytes of one. */
+  consoleAllowedMax: 256,
+  consoleAllowedBytesMax: 64 * KiB,
   /** A turn without a record for so long is shown as stalled, unless a person or a guest has it. */
   consoleStalledMs: 2 * minute,
   /** Open streams of the console, the pause between two states, and the longest silence. */

@@ -16,9 +16,9 @@ export type Message =
   | BudgetReleased
   | BudgetReserved
   | BudgetSettled
+  | CallDenied
   | CallFinished
   | CallOffered
-  | CallRejected
   | CallsStopped
   | CallsWaiting
   | Cancel
@@ -421,6 +421,28 @@ export type BudgetSettled = {
   priced: boolean
 }
 
+/** Activity: a call was denied before it could run. Derived, written by the loop-detector. */
+export type CallDenied = {
+  type: 'call-denied'
+  /** the conversation: the key of the record */
+  conversation: ConversationId
+  /** the turn: the inbox offset of the record that opened it */
+  turn: number
+  /** the model round in the turn, from 1 */
+  round: number
+  /** the call */
+  ordinal: number
+  /** the tool */
+  name: string
+  /** the short reason */
+  reason: string
+  /**
+   * the text for the model, cut to limits.activityResultBytesMax; empty: an older version wrote
+   * this
+   */
+  text: string
+}
+
 /** Activity: a call has its result. Derived, written by the executor. */
 export type CallFinished = {
   type: 'call-finished'
@@ -466,28 +488,6 @@ export type CallOffered = {
   name: string
   /** append time in milliseconds by which the result must be in the log */
   until: number
-}
-
-/** Activity: a call was refused before it could run. Derived, written by the loop-detector. */
-export type CallRejected = {
-  type: 'call-rejected'
-  /** the conversation: the key of the record */
-  conversation: ConversationId
-  /** the turn: the inbox offset of the record that opened it */
-  turn: number
-  /** the model round in the turn, from 1 */
-  round: number
-  /** the call */
-  ordinal: number
-  /** the tool */
-  name: string
-  /** the short reason */
-  reason: string
-  /**
-   * the text for the model, cut to limits.activityResultBytesMax; empty: an older version wrote
-   * this
-   */
-  text: string
 }
 
 /**
@@ -755,8 +755,8 @@ export type GuestAdvice = {
   /** keys of the request that the log does not know; the front sends these rounds again */
   unknown: string[]
   /** calls of that round that Weir kept from running */
-  refused: RefusedCall[]
-  /** refused rounds of the turn that the guest never saw */
+  denied: DeniedCall[]
+  /** denied rounds of the turn that the guest never saw */
   hidden: HiddenRounds[]
   /**
    * keys of rounds that are over, the newest of their words, where the request shows fewer with
@@ -876,7 +876,7 @@ export type GuestRound = {
   agent: string
   /** whether the front holds each call until its verdict */
   blocking: boolean
-  /** whether the front hides refused rounds from the guest */
+  /** whether the front hides denied rounds from the guest */
   hides: boolean
   /** the agent's settings */
   settings: AgentSettings
@@ -1379,7 +1379,7 @@ export type RoundChecked = {
   /** the reason why there is no response; null: there is one */
   failure: RoundFailure | null
   /** the calls that must not run, by ordinal */
-  rejections: Rejection[]
+  denials: Denial[]
   /** declarations of the offered tools whose names occur in the response */
   declarations: Declaration[]
   /** the agent's name */
@@ -1908,7 +1908,7 @@ export type Cap = 'rounds' | 'calls' | 'wall' | 'tokens'
 export type Caps = {
   /** model rounds */
   rounds: number
-  /** tool calls, run or refused */
+  /** tool calls, run or denied */
   calls: number
   /** milliseconds from the user's message to the end */
   wallMs: number
@@ -1959,6 +1959,48 @@ export type Declaration = {
   hints: ToolHints | null
 }
 
+/**
+ * A call that the validator denies. The detector may change the text before it becomes the call's
+ * result.
+ */
+export type Denial = {
+  /** the call */
+  ordinal: number
+  /** the finding */
+  code: DenialCode
+  /** a short reason, quoted by loop keys and interventions */
+  reason: string
+  /** the text for the model */
+  text: string
+  /** the required fields of the tool's schema (I5.2) */
+  requiredFields: string[]
+}
+
+/**
+ * The validator's finding. `unknown_tool`: no such tool was offered. `no_arguments`: the call has
+ * no arguments, but the tool needs some. `bad_arguments`: the argument text is unusable. `schema`:
+ * the arguments break the schema. `unusable_schema`: the schema itself is unusable (R6). A reader
+ * that does not know a newer symbol reads the default, the most cautious one.
+ */
+export type DenialCode =
+  | 'unknown_tool'
+  | 'no_arguments'
+  | 'bad_arguments'
+  | 'schema'
+  | 'unusable_schema'
+
+/** A call of a guest that Weir kept from running. */
+export type DeniedCall = {
+  /** the call */
+  ordinal: number
+  /** the model's id of the call */
+  callId: string
+  /** the text for the model */
+  text: string
+  /** the short reason of its result */
+  code: string
+}
+
 /** The number of empty or thinking-only responses that get a nudge (I4). */
 export type EmptyAllowance = {
   /** in a row, before any tool call of the turn */
@@ -1979,7 +2021,7 @@ export type EndedTurn = {
   names: string[]
   /** its rounds, oldest first */
   known: KnownRound[]
-  /** its refused rounds that the guest never saw */
+  /** its denied rounds that the guest never saw */
   hidden: HiddenRounds[]
   /** whether its next new round opens it again: the guest has made a request since */
   reopens: boolean
@@ -2155,7 +2197,7 @@ export type GuestResultStatus = 'ok' | 'error' | 'skipped' | 'unknown' | 'unseen
  */
 export type GuestVerdictKind = 'allow' | 'deny' | 'pending'
 
-/** Refused rounds with the same words that a front has hidden from its guest. */
+/** Denied rounds with the same words that a front has hidden from its guest. */
 export type HiddenRounds = {
   /** the hash of the words: the part of a round key before the dot */
   hash: string
@@ -2209,7 +2251,7 @@ export type KnownRound = {
   /** its key */
   key: string
   /** ordinals of the calls that Weir kept from running */
-  refused: number[]
+  denied: number[]
 }
 
 /** The thresholds at which the loop-detector intervenes, in model rounds. */
@@ -2420,48 +2462,6 @@ export type RedactRule = {
   path: string | null
 }
 
-/** A call of a guest that Weir kept from running. */
-export type RefusedCall = {
-  /** the call */
-  ordinal: number
-  /** the model's id of the call */
-  callId: string
-  /** the text for the model */
-  text: string
-  /** the short reason of its result */
-  code: string
-}
-
-/**
- * A call that the validator refuses. The detector may change the text before it becomes the call's
- * result.
- */
-export type Rejection = {
-  /** the call */
-  ordinal: number
-  /** the finding */
-  code: RejectionCode
-  /** a short reason, quoted by loop keys and interventions */
-  reason: string
-  /** the text for the model */
-  text: string
-  /** the required fields of the tool's schema (I5.2) */
-  requiredFields: string[]
-}
-
-/**
- * The validator's finding. `unknown_tool`: no such tool was offered. `no_arguments`: the call has
- * no arguments, but the tool needs some. `bad_arguments`: the argument text is unusable. `schema`:
- * the arguments break the schema. `unusable_schema`: the schema itself is unusable (R6). A reader
- * that does not know a newer symbol reads the default, the most cautious one.
- */
-export type RejectionCode =
-  | 'unknown_tool'
-  | 'no_arguments'
-  | 'bad_arguments'
-  | 'schema'
-  | 'unusable_schema'
-
 /** The repair that turned an argument text into the one that runs. */
 export type Repair = {
   /** the text that the model sent, unchanged */
@@ -2610,10 +2610,10 @@ export type ToolHints = {
   /** the only arguments that identify a call, in the same notation; empty: all of them */
   loopKey: string[]
   /**
-   * the text of its refusals, with placeholders (shared/contract/arguments/refusal-template.ts);
+   * the text of its denials, with placeholders (shared/contract/arguments/denial-template.ts);
    * null: the usual one
    */
-  refusal: string | null
+  denial: string | null
   /** the flow of data through it, for the flow guard: reads:private, reads:untrusted, sends:out */
   labels: string[]
   /** whether the client of the conversation runs it, and not an executor */

@@ -9,11 +9,11 @@ import { latestOutcome } from './turn/tool-deadline.ts'
 const hourMs: Milliseconds = 3_600_000
 const dayMs: Milliseconds = 24 * hourMs
 
-/** The defaults of the settings `retention` and `toleratedDowntime`, in days. */
+/** The defaults of the settings `retentionDays` and `toleratedDowntimeDays`, in days. */
 export const retentionDaysDefault = 7
 export const downtimeDaysDefault = 3
 
-/** `days`: of the setting `retention`. */
+/** `days`: of the setting `retentionDays`. */
 export function retentionMsOf(days: number = retentionDaysDefault): Milliseconds {
   return days * dayMs
 }
@@ -32,9 +32,13 @@ export const turnLongestMs: Milliseconds = latestOutcome(
  * The reason why Weir must not start with these settings, both in days. Undefined: it may. A turn
  * may begin as Weir stops, and its first record must exist when Weir starts again.
  */
-export function retentionFault(retention: number, toleratedDowntime: number): string | undefined {
-  if (retentionMsOf(retention) > turnLongestMs + retentionMsOf(toleratedDowntime)) return undefined
-  const least = Math.floor(turnLongestMs / dayMs) + 1 + toleratedDowntime
-  const needed = `the longest turn (${Math.ceil(turnLongestMs / hourMs)} hours) and the tolerated downtime (${toleratedDowntime} days) must fit into it`
-  return `${needed}; set retention to at least ${least}, or toleratedDowntime to less`
+export function retentionFault(
+  retentionDays: number,
+  toleratedDowntimeDays: number,
+): string | undefined {
+  if (retentionMsOf(retentionDays) > turnLongestMs + retentionMsOf(toleratedDowntimeDays))
+    return undefined
+  const least = Math.floor(turnLongestMs / dayMs) + 1 + toleratedDowntimeDays
+  const needed = `the longest turn (${Math.ceil(turnLongestMs / hourMs)} hours) and the tolerated downtime (${toleratedDowntimeDays} days) must fit into it`
+  return `${needed}; set retentionDays to at least ${least}, or toleratedDowntimeDays to less`
 }

@@ -1,5 +1,5 @@
 // Every error of Weir: a code from one list, whether a retry can help, and the cause.
-// A rejected tool call is not an error. It is data that the model reads (services/validator).
+// A denied tool call is not an error. It is data that the model reads (services/validator).
 
 export const errorCodes = [
   // codec: bytes that are not a message, or a message that does not match its schema

@@ -10,7 +10,7 @@ export const cancelledBefore = notRun('the turn was cancelled before it started.
 export const turnOver = notRun('the time for this turn was over.')
 export const stoppedBefore = (why: string): string =>
   notRun(`before it began it was stopped: ${why}.`)
-export const refusedBefore = notRun('it was refused when this response first came.')
+export const deniedBefore = notRun('it was refused when this response first came.')
 export const textOnlyResponse = notRun(
   'no tool can be called in this response. Answer the user in plain text, with what you know so far.',
 )

@@ -37,7 +37,7 @@ export function endedTurn(reason: string): string {
   return `Weir has ended this turn. Call no tool, because none will run. Answer the user in plain text. The reason: ${reason}`
 }
 
-export const refusedAnswers = (answers: number): string =>
+export const deniedAnswers = (answers: number): string =>
   `Weir has refused ${answers === 1 ? 'the calls of an answer' : `the calls of ${answers} answers in a row`}`
 export const noAnswerInTime = 'Weir did not answer in time'
 export const weirHasFailed = 'Weir has failed'

@@ -38,14 +38,11 @@ export type Settings = {
   partitions: number
   /** 0: the brokers' default. */
   replicationFactor: number
-  /** Milliseconds. */
-  sessionTimeout: number
+  sessionTimeoutMs: number
   /** Empty: none is given. */
   groupInstanceId: string
-  /** Days. */
-  retention: number
-  /** Days. */
-  toleratedDowntime: number
+  retentionDays: number
+  toleratedDowntimeDays: number
   synchronous: 'off' | 'normal' | 'full'
   /** 0: no limit. */
   dataFolderBytesMax: number
@@ -179,8 +176,8 @@ export const settingTable: Record<SettingKey, Setting> = {
     secret: false,
     schema: { type: 'integer', minimum: 0, maximum: 100, default: 0 },
   },
-  sessionTimeout: {
-    variable: 'WEIR_SESSION_TIMEOUT',
+  sessionTimeoutMs: {
+    variable: 'WEIR_SESSION_TIMEOUT_MS',
     description: 'on Kafka: how long a silent process keeps its partitions, before others get them',
     unit: 'ms',
     secret: false,
@@ -194,17 +191,17 @@ export const settingTable: Record<SettingKey, Setting> = {
     onlyFor: 'kafka',
     schema: { type: 'string', pattern: '^[A-Za-z0-9._-]{0,200}$', default: '' },
   },
-  retention: {
-    variable: 'WEIR_RETENTION',
+  retentionDays: {
+    variable: 'WEIR_RETENTION_DAYS',
     description: 'how long to keep records of logs, and the history of an idle conversation',
     unit: 'days',
     secret: false,
     schema: { type: 'integer', minimum: 1, maximum: 36_500, default: retentionDaysDefault },
   },
-  toleratedDowntime: {
-    variable: 'WEIR_TOLERATED_DOWNTIME',
+  toleratedDowntimeDays: {
+    variable: 'WEIR_TOLERATED_DOWNTIME_DAYS',
     description:
-      'how long all of Weir may be down and still continue every open turn; retention must be longer by a turn',
+      'how long all of Weir may be down and still continue every open turn; retentionDays must be longer by a turn',
     unit: 'days',
     secret: false,
     schema: { type: 'integer', minimum: 0, maximum: 36_500, default: downtimeDaysDefault },
@@ -486,14 +483,16 @@ function foundPrograms(values: Record<SettingKey, SettingValue>): string[] {
 
 /** R7: retention must never remove the records that an open turn is folded from. */
 function retentionContradictions({
-  retention,
-  toleratedDowntime,
+  retentionDays,
+  toleratedDowntimeDays,
 }: Record<SettingKey, SettingValue>): string[] {
-  const fault = retentionFault(Number(retention.value), Number(toleratedDowntime.value))
+  const fault = retentionFault(Number(retentionDays.value), Number(toleratedDowntimeDays.value))
   if (fault === undefined) return []
-  const values = [`retention is ${retention.value} days (from ${originText(retention.origin)})`]
+  const values = [
+    `retentionDays is ${retentionDays.value} days (from ${originText(retentionDays.origin)})`,
+  ]
   values.push(
-    `toleratedDowntime is ${toleratedDowntime.value} days (from ${originText(toleratedDowntime.origin)})`,
+    `toleratedDowntimeDays is ${toleratedDowntimeDays.value} days (from ${originText(toleratedDowntimeDays.origin)})`,
   )
   return [`${values.join(', ')}: ${fault}`]
 }

@@ -7,15 +7,15 @@
 //     and no module.
 
 import type { Checked, Tool, ValueCheck } from '../agents/agents.ts'
+import { filledTemplate } from '../contract/arguments/denial-template.ts'
 import { quoted, shownName } from '../contract/arguments/name-text.ts'
-import { filledTemplate } from '../contract/arguments/refusal-template.ts'
-import { rejected } from '../contract/call/call-endings.ts'
+import { denied } from '../contract/call/call-endings.ts'
 import type { TurnId } from '../contract/ids.ts'
 import { limits } from '../contract/limits.ts'
 import { fieldAt, inexactNumbersIn } from '../lib/json/exact-number.ts'
 import { asSentence, shortened } from '../lib/text-cut.ts'
+import { wrongArguments } from '../model-texts/denied-calls.ts'
 import * as texts from '../model-texts/endings.ts'
-import { wrongArguments } from '../model-texts/refused-calls.ts'
 import { described } from './module/function-outcome.ts'
 import type { RunningTool, ToolCall, ToolEnding } from './tool.ts'
 import { neverStarted, notReady, stoppedBefore } from './tool-endings.ts'
@@ -48,7 +48,7 @@ function preparedCall(options: CheckedStart): Prepared | Promise<Prepared> {
   const isHere = run.kind === 'function' || run.kind === 'module'
   const inexact = isHere || check !== undefined ? inexactProblem(call.arguments) : undefined
   if (inexact !== undefined)
-    return refused([inexact], call, tool.declaration.name, tool.declaration.hints?.refusal)
+    return refused([inexact], call, tool.declaration.name, tool.declaration.hints?.denial)
   if (check === undefined && needsContext === undefined && (!isHere || contextOf === undefined))
     return call
   try {
@@ -80,7 +80,7 @@ async function checkedCall(
   if (check === undefined) return { ...call, ...given }
   const checked = await checkOf(check, call)
   if ('problems' in checked)
-    return refused(checked.problems, call, declaration.name, declaration.hints?.refusal)
+    return refused(checked.problems, call, declaration.name, declaration.hints?.denial)
   return { ...call, ...given, value: checked.value }
 }
 
@@ -149,12 +149,12 @@ function refused(
 const problemsBytesMax = 1_024
 const sentBytesMax = 2_000
 
-const noContext: ToolEnding = rejected(texts.noContext, 'no context of the request')
+const noContext: ToolEnding = denied(texts.noContext, 'no context of the request')
 
-const unfitContext: ToolEnding = rejected(texts.unfitContext, 'unfit context of the request')
+const unfitContext: ToolEnding = denied(texts.unfitContext, 'unfit context of the request')
 
 const foreignContext: ToolEnding = {
-  ...rejected(texts.foreignContext, 'context without JSON'),
+  ...denied(texts.foreignContext, 'context without JSON'),
   fault: 'the context has no JSON, so it cannot go to the process of the tool; give one that has',
 }
 

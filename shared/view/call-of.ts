@@ -29,18 +29,18 @@ export function callOf(
 function verdictOf(ordinal: number, { stage }: RoundView): Verdict {
   const isOfCall = (other: { ordinal: number }) => other.ordinal === ordinal
   const { 'round-checked': checked, 'round-cleared': cleared, 'round-outcome': outcome } = stage
-  const rejection = checked?.message.rejections.find(isOfCall)
-  if (rejection !== undefined && checked !== undefined) {
-    const { code, reason, text } = rejection
-    return { kind: 'rejected', at: checked.time, code, reason, text }
+  const denial = checked?.message.denials.find(isOfCall)
+  if (denial !== undefined && checked !== undefined) {
+    const { code, reason, text } = denial
+    return { kind: 'deny', at: checked.time, code, reason, text }
   }
   const decided = cleared?.message.decided.find(isOfCall)
-  if (cleared !== undefined && decided === undefined) return { kind: 'cleared', at: cleared.time }
+  if (cleared !== undefined && decided === undefined) return { kind: 'allow', at: cleared.time }
   if (cleared !== undefined && decided !== undefined)
-    return { kind: 'not-cleared', at: cleared.time, reason: decided.reason }
+    return { kind: 'skipped', at: cleared.time, reason: decided.reason }
   if (outcome === undefined) return { kind: 'pending' }
   const { reason = '' } = outcome.message.results.find(isOfCall) ?? {}
-  return { kind: 'not-cleared', at: outcome.time, reason }
+  return { kind: 'skipped', at: outcome.time, reason }
 }
 
 function shownResult(result: CallResult | undefined): CallTimeline['result'] {

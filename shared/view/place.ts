@@ -30,7 +30,7 @@ export type RoundPlace = { at: 'model' | 'guard' | 'tool' | 'check'; names: stri
 /** `round`: not over. */
 export function placeIn({ response, failure, calls, guards }: RoundTimeline): RoundPlace {
   if (response === null && failure === null) return { at: 'model', names: [] }
-  const open = calls.filter(({ result, verdict }) => result === null && verdict.kind === 'cleared')
+  const open = calls.filter(({ result, verdict }) => result === null && verdict.kind === 'allow')
   if (open.length === 0) return { at: 'check', names: [] }
   const awaited = guards.filter(
     ({ answer, calls }) => answer === 'none' && calls.some(({ mode }) => mode === 'enforce'),

@@ -63,14 +63,14 @@ export type AttemptView = {
   streamed?: { firstAt: Milliseconds; text: string; reasoning: string }
 }
 
-/** `answered` to `finished`: by the activity. `rejected`: it never ran. */
+/** `answered` to `finished`: by the activity. `denied`: it never ran. */
 export type CallView = {
   ordinal: number
   name?: string
   answered?: AnsweredCall
   startedAt?: Milliseconds
   offered?: At<MessageOf<'call-offered'>>
-  rejected?: At<MessageOf<'call-rejected'>>
+  denied?: At<MessageOf<'call-denied'>>
   finished?: At<MessageOf<'call-finished'>>
   tries: TryView[]
 }
@@ -113,9 +113,9 @@ export function beginRound(round: number): RoundView {
   }
 }
 
-/** Whether the activity has its result, or its rejection. */
-export function isOver({ rejected, finished }: CallView): boolean {
-  return (rejected ?? finished) !== undefined
+/** Whether the activity has its result, or its denial. */
+export function isOver({ denied, finished }: CallView): boolean {
+  return (denied ?? finished) !== undefined
 }
 
 /** Whether its tool or its client runs it, by the activity. */
@@ -206,8 +206,8 @@ function addCall(view: RoundView, message: Message, at: Milliseconds): void {
     case 'call-offered':
       callAt(view, message).offered ??= { ...message, at }
       return
-    case 'call-rejected':
-      callAt(view, message).rejected ??= { ...message, at }
+    case 'call-denied':
+      callAt(view, message).denied ??= { ...message, at }
       return
     case 'call-finished':
       callAt(view, message).finished ??= { ...message, at }

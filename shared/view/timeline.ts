@@ -10,13 +10,13 @@ import type {
   CallProblem,
   Cap,
   Content,
+  DenialCode,
   EvidenceRef,
   FailureClass,
   GuardMode,
   GuardSilence,
   InterventionAction,
   PersonIdentity,
-  RejectionCode,
   Repair,
   ResultStatus,
   RoundFailure,
@@ -107,7 +107,7 @@ export type TurnTimeline = {
   rounds: RoundTimeline[]
   /** The time of the request to cancel it. */
   cancelRequestedAt: Milliseconds | null
-  /** Interventions, denials, rejections and waits, counted. */
+  /** Interventions, denials, denials and waits, counted. */
   facts: TurnFacts
   /** Failures inside Weir that ended it. */
   failures: { at: Milliseconds; stage: string; reason: string }[]
@@ -245,12 +245,12 @@ export type CallTimeline = {
   waits?: true
 }
 
-/** not-cleared: it was skipped or vetoed; the result has the reason. */
+/** `deny`: by the validator. `allow`: guards and persons judge the call next. `skipped`: the result has the reason. */
 export type Verdict =
   | { kind: 'pending' }
-  | { kind: 'cleared'; at: Milliseconds }
-  | { kind: 'rejected'; at: Milliseconds; code: RejectionCode; reason: string; text: string }
-  | { kind: 'not-cleared'; at: Milliseconds; reason: string }
+  | { kind: 'allow'; at: Milliseconds }
+  | { kind: 'deny'; at: Milliseconds; code: DenialCode; reason: string; text: string }
+  | { kind: 'skipped'; at: Milliseconds; reason: string }
 
 export type GuardTimeline = {
   name: string

@@ -1,4 +1,4 @@
-// The facts about a turn that people look for: interventions, denials, rejections and waits. A fold of
+// The facts about a turn that people look for: interventions, denials and waits. A fold of
 // the turn's activity, in any order, for all commands that show or select turns.
 // TURN-FACTS-1. A record counts once, however often it was delivered.
 // TURN-FACTS-2. Only effects count: no rule in shadow, and no usual reminder for an empty response.
@@ -22,8 +22,8 @@ export type TurnFacts = {
   actions: Partial<Record<InterventionAction, number>>
   /** The number of calls that a guard stopped, by guard. `approval`: by a person, or for lack of one. */
   denials: Record<string, number>
-  /** The number of calls that were rejected: by the validator, or by a check before their start. */
-  rejections: number
+  /** The number of calls that were denied by the validator, or by a check before their start. */
+  deniedByChecks: number
   /** The number of calls that waited for a person, by outcome. pending: it still waits. */
   approvals: Partial<Record<ApprovalOutcome | 'pending', number>>
   /** The time in which calls waited for a person; calls of one round wait together. */
@@ -36,7 +36,7 @@ export type TurnFacts = {
 export type FactFold = {
   interventions: Map<string, { rule: string; action: InterventionAction }>
   denials: Map<string, string>
-  rejections: Set<string>
+  deniedByChecks: Set<string>
   approvals: Map<string, { outcome: ApprovalOutcome | 'pending'; round: number; waitedMs: number }>
   unjudged: Map<string, { kind: string; count: number }>
 }
@@ -45,7 +45,7 @@ export function beginFacts(): FactFold {
   return {
     interventions: new Map(),
     denials: new Map(),
-    rejections: new Set(),
+    deniedByChecks: new Set(),
     approvals: new Map(),
     unjudged: new Map(),
   }
@@ -62,15 +62,15 @@ export function addFact(facts: FactFold, message: Message): void {
     }
     case 'guard-verdict-given':
       for (const { ordinal, verdict, code } of message.verdicts)
-        if (isRefusal({ verdict, code }))
+        if (isDenial({ verdict, code }))
           addDenial(facts, `${message.round}/${ordinal}`, message.guard)
       return
-    case 'call-rejected':
-      facts.rejections.add(`${message.round}/${message.ordinal}`)
+    case 'call-denied':
+      facts.deniedByChecks.add(`${message.round}/${message.ordinal}`)
       return
     case 'call-finished':
       if (message.status === 'denied' && !isDeniedByGuard(message))
-        facts.rejections.add(`${message.round}/${message.ordinal}`)
+        facts.deniedByChecks.add(`${message.round}/${message.ordinal}`)
       return
     case 'approval-pending':
       for (const { ordinal, id } of message.calls) {
@@ -96,8 +96,8 @@ export function isEffective({ intervention, shadow }: InterventionRaised): boole
   return !shadow && !intervention.ordinary
 }
 
-/** A withdrawn approval is no refusal: nobody judged the call. */
-export function isRefusal({ verdict, code }: Pick<CallVerdict, 'verdict' | 'code'>): boolean {
+/** A withdrawn approval is no denial: nobody judged the call. */
+export function isDenial({ verdict, code }: Pick<CallVerdict, 'verdict' | 'code'>): boolean {
   return verdict === 'deny' && code !== withdrawnCode
 }
 
@@ -106,7 +106,7 @@ export function stoppingRule({ interventions }: FactFold): string | undefined {
   return [...interventions.values()].findLast(({ action }) => action !== 'nudge')?.rule
 }
 
-/** One guard stops a call. If two rejected it, a named guard explains more than a person's silence. */
+/** One guard stops a call. If two denied it, a named guard explains more than a person's silence. */
 function addDenial({ denials }: FactFold, place: string, guard: string): void {
   const known = denials.get(place)
   if (known === undefined || known === approvalGuard) denials.set(place, guard)
@@ -115,7 +115,7 @@ function addDenial({ denials }: FactFold, place: string, guard: string): void {
 export function factsOf({
   interventions,
   denials,
-  rejections,
+  deniedByChecks,
   approvals,
   unjudged,
 }: FactFold): TurnFacts {
@@ -126,7 +126,7 @@ export function factsOf({
     rules: tally([...interventions.values()].map(({ rule }) => rule)),
     actions: tally([...interventions.values()].map(({ action }) => action)),
     denials: tally([...denials.values()]),
-    rejections: rejections.size,
+    deniedByChecks: deniedByChecks.size,
     approvals: tally([...approvals.values()].map(({ outcome }) => outcome)),
     approvalMs: [...longest.values()].reduce((sum, ms) => sum + ms, 0),
     unjudged: sumOf([...unjudged.values()].map(({ kind, count }) => ({ [kind]: count }))),
@@ -139,7 +139,7 @@ export function sumOfFacts(all: readonly TurnFacts[]): TurnFacts {
     rules: sumOf(all.map(({ rules }) => rules)),
     actions: sumOf(all.map(({ actions }) => actions)),
     denials: sumOf(all.map(({ denials }) => denials)),
-    rejections: all.reduce((sum, { rejections }) => sum + rejections, 0),
+    deniedByChecks: all.reduce((sum, { deniedByChecks }) => sum + deniedByChecks, 0),
     approvals: sumOf(all.map(({ approvals }) => approvals)),
     approvalMs: all.reduce((sum, { approvalMs }) => sum + approvalMs, 0),
     unjudged: sumOf(all.map(({ unjudged }) => unjudged)),

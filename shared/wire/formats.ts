@@ -49,7 +49,7 @@ export type ModelFormat = HistoryFormat &
 /** A format whose answers a veto can hold. */
 export type VetoedFormat = ModelFormat & Required<Pick<WireFormat, 'strict'>>
 
-export function canBeVetoed(format: ModelFormat): format is VetoedFormat {
+export function canBeDenied(format: ModelFormat): format is VetoedFormat {
   return format.strict !== undefined
 }
 

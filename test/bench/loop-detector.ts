@@ -154,7 +154,7 @@ function roundOf(n: number, result: (n: number) => string): [RoundChecked, Round
         textCalls: null,
       },
       failure: null,
-      rejections: [],
+      denials: [],
       declarations,
       agent: 'a',
       policy: defaultPolicy,

@@ -49,7 +49,7 @@ function rowsFor(name: string, raw: string, rounds: number): Row[] {
   const ns = nsPerRound(rounds, () => {
     const output = validator.react(undefined, { message, offset: 0, previous: undefined, time: 0 })
       .records?.[0]?.message
-    return output?.type === 'round-checked' ? output.rejections.length : Number.NaN
+    return output?.type === 'round-checked' ? output.denials.length : Number.NaN
   })
   return [
     { name: `a call, ${name}: records/s`, value: 1e9 / ns, unit: 'records/s' },
@@ -114,13 +114,13 @@ function proposedWith(raw: string): RoundProposed {
 
 /**
  * The median of some laps of `rounds` each, after some to warm up. `judge` returns the number of
- * rejections.
+ * denials.
  */
 function nsPerRound(rounds: number, judge: () => number): number {
   const lap = () => {
-    let rejections = 0
-    for (let i = 0; i < rounds; i += 1) rejections += judge()
-    if (rejections !== 0 && rejections !== rounds)
+    let denials = 0
+    for (let i = 0; i < rounds; i += 1) denials += judge()
+    if (denials !== 0 && denials !== rounds)
       throw new Error('the bench has different verdicts for the same round')
   }
   for (let i = 0; i < laps / 3; i += 1) lap()

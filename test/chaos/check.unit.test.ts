@@ -120,7 +120,7 @@ const violations: [name: string, plant: (evidence: Evidence) => void, expected: 
   ],
   [
     'a new record below its writer’s mark',
-    (e) => add(e, 'activity', 130, { type: 'call-rejected' }, 'executor/0/2/0'),
+    (e) => add(e, 'activity', 130, { type: 'call-denied' }, 'executor/0/2/0'),
     'would be dropped unread',
   ],
   [
@@ -130,7 +130,7 @@ const violations: [name: string, plant: (evidence: Evidence) => void, expected: 
   ],
   [
     'an output of a missing record',
-    (e) => add(e, 'activity', 130, { type: 'call-rejected' }, 'executor/0/99/0'),
+    (e) => add(e, 'activity', 130, { type: 'call-denied' }, 'executor/0/99/0'),
     'is missing',
   ],
   [

@@ -30,7 +30,7 @@ export type GuestLoad = {
 const pauseMs = 300
 /** A guest ends a request that lasts longer. Broker faults last for half a minute. */
 const patienceMs = 60_000
-const waitSeconds = 5
+const waitMs = 5_000
 const roundsMax = 6
 
 type Block = { type: string; [field: string]: unknown }
@@ -152,7 +152,7 @@ export function startGuests({ fronts, random, clients }: GuestsOptions): GuestLo
     const usage = { input_tokens: 1, output_tokens: 1 }
     const answer = { type: 'message', role: 'assistant', content, stop_reason, usage }
     for (;;) {
-      const path = `after-model?wait=${waitSeconds}`
+      const path = `after-model?waitMs=${waitMs}`
       const got = (await post(path, { ...request, answer }, dice, { isOnce: true })) as
         | { calls: CallVerdict[] }
         | undefined

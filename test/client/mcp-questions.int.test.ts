@@ -91,7 +91,7 @@ describe.each(['2026-07-28', '2025-11-25'])('a question of a server of %s', (era
     expect(text).toContain('"content":{"meals":1,"seat":"aisle"}')
   })
 
-  it('is declined by a rejection', async () => {
+  it('is declined by a denial', async () => {
     const { text, outcomes } = await played('ask', (weir, { id }) => weir.deny(id))
     expect(text).toBe('answered {"action":"decline"}')
     expect(outcomes).toEqual(['deny'])

@@ -94,7 +94,7 @@ async function program(weir: Weir, error: unknown): Promise<string> {
         | 'budget-reached'
         | 'model-answered'
       )
-    | ('call-rejected' | 'intervention-raised' | 'calls-waiting' | 'guard-verdict-given')
+    | ('call-denied' | 'intervention-raised' | 'calls-waiting' | 'guard-verdict-given')
     | ('approval-pending' | 'approval-decided')
     | ('tool-started' | 'call-offered' | 'call-finished' | 'turn-finished')
   >(true)

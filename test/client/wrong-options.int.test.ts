@@ -5,14 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from '@jest/globals'
 import { scriptedModel } from '../../client/testing/testing.ts'
-import {
-  anthropic,
-  asTool,
-  defineAgent,
-  defineTool,
-  Weir,
-  type WeirOptions,
-} from '../../client/weir.ts'
+import { anthropic, defineAgent, defineTool, Weir, type WeirOptions } from '../../client/weir.ts'
 
 const model = anthropic('m', { baseUrl: 'http://127.0.0.1:1' })
 const keyless = defineAgent({ name: 'b', system: 's', model: anthropic('m', { apiKey: '' }) })
@@ -178,18 +171,27 @@ it('defineAgent and defineTool refuse a call without options', () => {
 })
 
 it.each([
-  [{ rounds: -1 }, 'caps.rounds of asTool is -1; must be a whole number from 1 to 1000'],
-  [{ round: 1 }, 'unknown option round of caps of asTool; did you mean rounds?'],
-])('asTool refuses the caps %j', (caps, message) => {
-  const options = { name: 'b', description: 'd', caps: caps as object }
-  expect(() => asTool(agent, options)).toThrow(message)
+  [{ rounds: -1 }, 'caps.rounds of defineTool is -1; must be a whole number from 1 to 1000'],
+  [{ round: 1 }, 'unknown option round of caps of defineTool; did you mean rounds?'],
+])('a tool with an agent refuses the caps %j', (caps, message) => {
+  const tool = { agent, name: 'b', description: 'd', caps: caps as object }
+  expect(() => defineTool(tool)).toThrow(message)
 })
 
 it.each([['Hello'], [5], [undefined]])('scriptedModel refuses the reply %j', (reply) => {
   expect(() => scriptedModel(reply as never)).toThrow("; must be a reply such as says('Hello')")
 })
 
-it('asTool refuses an option that does not exist', () => {
-  const options = { name: 'b', description: 'd', cap: 3 }
-  expect(() => asTool(agent, options)).toThrow('unknown option cap of asTool; did you mean caps?')
+it.each(['run', 'isolated', 'timeoutMs', 'idempotent'])(
+  'a tool with an agent refuses the field %s, which follows from the agent',
+  (field) => {
+    const tool = { agent, name: 'b', description: 'd', [field]: true }
+    expect(() => defineTool(tool)).toThrow(`defineTool has agent, so leave ${field} out`)
+  },
+)
+
+it('a tool with an agent refuses an option that does not exist', async () => {
+  const tool = defineTool({ agent, name: 'b', description: 'd', cap: 3 } as object as never)
+  const boss = { ...agent, name: 'boss', tools: [tool] }
+  await expect(Weir.open({ agents: [boss] })).rejects.toThrow('cap')
 })

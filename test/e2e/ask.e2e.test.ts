@@ -59,7 +59,7 @@ describe('weir ask', () => {
     const [goOn, ...lines] = linesOf(first.errors)
     expect(lines.map((line) => line.replace(/[\d.]+ s$/, '# s'))).toEqual([
       'I look.',
-      "  exec rejected before execution: missing required field 'command'",
+      "  exec denied before execution: missing required field 'command'",
       '  act started',
       '  act ok, # s',
       expect.stringMatching(/^ {2}2 rounds, 2 calls, /),

@@ -209,7 +209,7 @@ describe('the name of a tool', () => {
           expect(result).toContain('Tool call rejected before execution')
           expect(result?.replaceAll('\n', '')).toMatch(/^[^\p{Cc}\p{Cf}\p{Cs}]*$/u)
           expect(Buffer.byteLength(result ?? '')).toBeLessThan(2_000)
-          expect(activity.filter(({ type }) => type === 'call-rejected')).toHaveLength(1)
+          expect(activity.filter(({ type }) => type === 'call-denied')).toHaveLength(1)
           expect(await pipeline.starts()).toEqual([])
           await expectGoesOn(pipeline)
         },

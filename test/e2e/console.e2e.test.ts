@@ -238,7 +238,7 @@ withBrowser('the console', () => {
     await page.locator('.wide button').focus()
     await page.keyboard.press('Enter')
     await page.waitForSelector('dialog[open]')
-    await page.locator('dialog button.reject').first().focus()
+    await page.locator('dialog button.danger').first().focus()
     await page.keyboard.press('Enter')
     await page.waitForSelector('text=The end of 1 turn is requested.')
     await page.keyboard.press('Escape')
@@ -308,9 +308,9 @@ withBrowser('the console', () => {
       const data = (await response.json()) as { now: number; guards: object[] }
       const minutes = Array.from({ length: 60 }, (_, n) => ({
         at: data.now - (60 - n) * 60_000,
-        passes: 1,
-        rejects: 0,
-        wouldReject: 0,
+        allows: 1,
+        denies: 0,
+        wouldDeny: 0,
         silent: 0,
         p50Ms: n * 60_000,
       }))
@@ -393,7 +393,7 @@ withBrowser('the console', () => {
     await letter.locator('.letter-record button').focus()
     await page.keyboard.press('Enter')
     await page.waitForSelector('dialog[open]')
-    await page.locator('dialog button.reject').focus()
+    await page.locator('dialog button.danger').focus()
     await page.keyboard.press('Enter')
     await letter.locator('text=written again, as client-messages/').waitFor()
     expect(await page.locator('dialog').count()).toBe(0)
@@ -655,7 +655,7 @@ withBrowser('the console', () => {
         rules: {},
         actions: {},
         denials: {},
-        rejections: 0,
+        deniedByChecks: 0,
         approvals: {},
         approvalMs: 0,
         unjudged: {},

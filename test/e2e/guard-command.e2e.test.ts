@@ -81,12 +81,12 @@ describe('weir guard', () => {
       version: '1',
       mode: 'enforce',
       rounds: 2,
-      rejected: 1,
-      wouldHaveRejected: 1,
+      denied: 1,
+      wouldHaveDenied: 1,
       late: 0,
     })
     expect((await run(['guard', 'list'])).out).toContain(
-      '2 rounds, 1 call rejected, 1 would have been',
+      '2 rounds, 1 call denied, 1 would have been',
     )
 
     const page = (await run(['inspect', 'c'])).out
@@ -189,7 +189,7 @@ describe('weir guard', () => {
       await until(async () => (await finished()).length === 2)
       expect(await starts(here)).toEqual([])
       const listed = JSON.parse((await here.run(['guard', 'list', '--json'])).out)
-      expect(listed).toMatchObject({ mode: 'enforce', rounds: 2, rejected: 2, late: 0 })
+      expect(listed).toMatchObject({ mode: 'enforce', rounds: 2, denied: 2, late: 0 })
       const answers = (await bus.ends('weir.guard-verdicts.no-removal')).reduce(
         (sum, { end }) => sum + end,
         0,

@@ -88,12 +88,12 @@ describe('weir guard run over Kafka', () => {
     const turn = commands.start(['ask', '--agent', 'agent.yaml', ...place, 'Tidy up.'])
     await turn.shows('exec ok')
     const first = await runGuard()
-    await until(async () => ((await listed())?.wouldHaveRejected ?? 0) > 0)
+    await until(async () => ((await listed())?.wouldHaveDenied ?? 0) > 0)
     expect(await listed()).toMatchObject({
       name: 'no-removal',
       version: '1',
       mode: 'shadow',
-      rejected: 0,
+      denied: 0,
       late: 0,
     })
 
@@ -101,7 +101,7 @@ describe('weir guard run over Kafka', () => {
     await turn.shows('exec denied before execution: vetoed by guard no-removal: removes')
     expect(await listed()).toMatchObject({
       mode: 'enforce',
-      rejected: expect.any(Number),
+      denied: expect.any(Number),
       letThrough: 0,
     })
 

@@ -50,7 +50,7 @@ it('keeps a schema-invalid call from running, and gives its front the text for t
     const front = openFront(pipeline)
     await front.write(round('a.1', { calls: [{ raw: '{}' }] }))
     const advice = await front.read('guest-advice', ({ key }) => key === 'a.1')
-    expect(advice.refused[0]?.text).toContain("'command'")
+    expect(advice.denied[0]?.text).toContain("'command'")
     await front.write(results('turn_end', { requestId: 'end' }))
     await front.read('turn-finished', ({ messageId }) => messageId === 'u1')
   })

@@ -75,8 +75,8 @@ describe('weir inspect', () => {
           '    attempt 2 answered after # s\n',
           '    thinks    20 characters, \\d+ bytes as sent; --reasoning shows it\n    says      I look.\n',
           '    call 0    act \\{"answer":"done.*\n(.*\n)*?      try 1: claimed after # s, started after # s, ended \\(ok\\) after # s\n      ok after # s\n',
-          "    call 1    exec \\{\\}\n      arguments arrived in pieces\n      rejected before execution \\(schema\\): missing required field 'command'\n",
-          '  notable   1 call refused before running\n  answered after # s: the model answered\n',
+          "    call 1    exec \\{\\}\n      arguments arrived in pieces\n      denied before execution \\(schema\\): missing required field 'command'\n",
+          '  notable   1 call denied before running\n  answered after # s: the model answered\n',
           '\nTurn 2, agent agent, WHEN\n  message   ID; offset \\d+\n  \\| and now\\?\n',
           '    says      And now, too.\n',
           '  totals    1 round, 0 calls, N tokens\n$',
@@ -135,14 +135,14 @@ describe('weir inspect', () => {
         {
           name: 'act',
           source: 'deltas',
-          verdict: { kind: 'cleared' },
+          verdict: { kind: 'allow' },
           tries: [{ try: 1, end: 'result', status: 'ok' }],
           result: { status: 'ok' },
         },
         {
           name: 'exec',
           raw: '{}',
-          verdict: { kind: 'rejected', code: 'schema' },
+          verdict: { kind: 'deny', code: 'schema' },
           tries: [],
           result: { status: 'denied' },
         },
@@ -217,7 +217,7 @@ describe('weir conversations', () => {
     expect(at('mixed')).toBeLessThan(at('refused'))
     expect(at('refused')).toBeLessThan(at('loop'))
     expect(lines[at('mixed')]).toBe('mixed  mixed')
-    expect(lines[at('mixed') + 2]).toBe('  ! 1 call refused before running')
+    expect(lines[at('mixed') + 2]).toBe('  ! 1 call denied before running')
     expect(lines[at('mixed') + 1]).toMatch(/^ {2}WHEN {2}answered {14}2 turns, \d+ tokens, agent$/)
     expect(lines[at('refused') + 1]).toMatch(
       /^ {2}WHEN {2}failed \(refused\) {6}1 turn, 0 tokens, agent$/,

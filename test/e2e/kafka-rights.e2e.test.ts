@@ -207,7 +207,7 @@ describe('one user per principal with the printed rights', () => {
         }
       }
       expect(seen).toEqual(
-        expect.arrayContaining(['call-rejected', 'call denied', 'approval-decided', 'call ok']),
+        expect.arrayContaining(['call-denied', 'call denied', 'approval-decided', 'call ok']),
       )
       const { earlierAnswer } = edge
       await until(async () => {

@@ -56,10 +56,13 @@ const openBus = () =>
 type Running = { bus: Bus; ask(message: string): Promise<TurnFinished> }
 
 /** The lifetime of one process. */
-async function weir(retention: number, live: (running: Running) => Promise<void>): Promise<void> {
+async function weir(
+  retentionDays: number,
+  live: (running: Running) => Promise<void>,
+): Promise<void> {
   const bus = await openBus()
   const agent = testAgent(server.url, {}, join(folder, 'starts'))
-  const retentionMs = retentionMsOf(retention)
+  const retentionMs = retentionMsOf(retentionDays)
   const running = await startStages({
     bus,
     ...wiring,

@@ -1,6 +1,7 @@
-import { shippedGuard, Weir } from '../../client/weir.ts'
+import { opaGuard } from '../../client/guards/guards.ts'
+import { Weir } from '../../client/weir.ts'
 
-const opa = await shippedGuard('opa', { tools: ['*'], policyFile: 'bundle.tar.gz' })
+const opa = opaGuard({ tools: ['*'], policyFile: 'bundle.tar.gz' })
 const weir = await Weir.open({
   agents: 'agents/',
   guards: { guards: [opa], mode: 'enforce' },

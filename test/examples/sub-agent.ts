@@ -1,13 +1,14 @@
 // An agent that asks another agent, which has further caps.
 
-import { anthropic, asTool, defineAgent, Weir } from '../../client/weir.ts'
+import { anthropic, defineAgent, defineTool, Weir } from '../../client/weir.ts'
 
 const researcher = defineAgent({
   name: 'researcher',
   model: anthropic('claude-sonnet-5-5'),
   system: 'You find facts.',
 })
-const research = asTool(researcher, {
+const research = defineTool({
+  agent: researcher,
   name: 'research',
   description: 'Finds facts about a subject',
   caps: { rounds: 5, wallMs: 60_000 },

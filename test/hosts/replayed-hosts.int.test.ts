@@ -39,7 +39,7 @@ type Replayed = {
   hookAnswers: string[]
   /** Requests at the provider. */
   upstream: number
-  /** Rules, actions, rejections and denials in the log. */
+  /** Rules, actions, denials and denials in the log. */
   facts: string[]
 }
 
@@ -99,7 +99,7 @@ async function replay(recorded: RecordedCase, front: Front): Promise<Replayed> {
         ...Object.entries(facts.rules).map(([rule, count]) => `${count} x ${rule}`),
         ...Object.entries(facts.actions).map(([action, count]) => `${count} x ${action}`),
         ...Object.entries(facts.denials).map(([guard, count]) => `${count} x ${guard}`),
-        ...(facts.rejections > 0 ? [`${facts.rejections} rejections`] : []),
+        ...(facts.deniedByChecks > 0 ? [`${facts.deniedByChecks} denials by checks`] : []),
       ]),
     }
   } finally {

@@ -27,8 +27,8 @@ export const roundStarted = (
   ...fields,
 })
 
-export const callRejected = (reason: string, name = 'exec'): Activity => ({
-  type: 'call-rejected',
+export const callDenied = (reason: string, name = 'exec'): Activity => ({
+  type: 'call-denied',
   ...place,
   round: 1,
   ordinal: 0,

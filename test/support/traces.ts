@@ -100,7 +100,7 @@ function declarationsOf({ steps, tools, tool_hints: hints = {} }: Scenario): Dec
         mutates,
         ignoreFields: ignored,
         loopKey: loopKey ?? [],
-        refusal: null,
+        denial: null,
         labels: [],
         client: false,
       },

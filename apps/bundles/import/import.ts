@@ -86,7 +86,7 @@ async function write(
   refuseCutTurns(bundle)
   const { facts } = bundle
   const { topicPrefix, partitions } = facts
-  const retentionMs = retentionMsOf(settings.retention)
+  const retentionMs = retentionMsOf(settings.retentionDays)
   const guardPrefix = guardTopicName('')
   const guards = bundle
     .topics()

@@ -25,7 +25,7 @@ export const whichBus: SettingKey[] = [
 ]
 
 /** The settings that define how long records are kept. */
-export const keeping: SettingKey[] = ['retention', 'toleratedDowntime']
+export const keeping: SettingKey[] = ['retentionDays', 'toleratedDowntimeDays']
 
 /** The settings of a command that runs stages for itself, or finds them on Kafka. */
 export const ownStages: SettingKey[] = [

@@ -16,15 +16,15 @@ export function printCall(page: Page, call: CallTimeline): void {
   const validTone = call.repair === null && !call.disputed ? 'faint' : 'warning'
   page.line(below, argumentsText(call), call.problem === null ? validTone : 'bad')
   if (call.repair !== null) page.entryOrQuote(below, 'as sent', '', call.repair.sent)
-  if (verdict.kind === 'rejected') {
-    page.line(below, `rejected before execution (${verdict.code}): ${verdict.reason}`, 'bad')
+  if (verdict.kind === 'deny') {
+    page.line(below, `denied before execution (${verdict.code}): ${verdict.reason}`, 'bad')
     page.quote(below, result?.text ?? verdict.text)
     return
   }
-  if (verdict.kind === 'cleared')
+  if (verdict.kind === 'allow')
     for (const one of tries) page.line(below, tryText(one, verdict.at), 'faint')
   if (result === null) {
-    if (verdict.kind === 'cleared' && tries.length === 0)
+    if (verdict.kind === 'allow' && tries.length === 0)
       page.line(below, 'cleared, but not claimed yet', 'warning')
     return
   }

@@ -49,7 +49,7 @@ export const codex: Host = {
     'A call that breaks the schema of its tool, and a call of an unknown tool, reach no hook: Weir does not see a loop of them. Run weir proxy beside the hooks.',
     'Text that a call types into a running terminal (write_stdin) reaches no hook.',
     'Hooks show no exit code, no result of patches and of failed tools, no text and no tokens.',
-    'A hook cannot end a turn of Codex. Weir refuses further calls and gives the model the reason.',
+    'A hook cannot end a turn of Codex. Weir denies further calls and gives the model the reason.',
     'A hook that crashes lets its call run. The command denies it if Weir or curl is missing.',
   ],
 }

@@ -162,7 +162,7 @@ export async function startGuardProcess(
     if (fault === undefined) return judged
     throw invalid(
       `it fails on ${roundText(judged.verdict)}: ${printable(fault.evidence ?? fault.code)}. ` +
-        'Where it enforces, its calls would be vetoed',
+        'Where it enforces, its calls would be denied',
     )
   }
 

@@ -277,7 +277,7 @@ function hintsOf({
     mutates: mutates ?? null,
     ignoreFields: [...(ignoreFields ?? []), ...(ignore_args ?? [])],
     loopKey: loopKey ?? [],
-    refusal: null,
+    denial: null,
     labels: [],
     client: false,
   }

@@ -1,4 +1,4 @@
-// The page of a sweep: the savings and the refused calls of each value of a threshold.
+// The page of a sweep: the savings and the denied calls of each value of a threshold.
 
 import { render } from 'preact'
 import { html } from '../../page/kit/html.ts'
@@ -28,12 +28,12 @@ function view(sweep: SweepPage) {
   const values = rows.map(({ value }) => value)
   return html`<main class="index">
     <p class="origin"><span class="wordmark">weir replay</span></p>
-    <h1 class="sentence">Savings and refused calls by the value of <code>${key}</code></h1>
+    <h1 class="sentence">Savings and denied calls by the value of <code>${key}</code></h1>
     <figure>
       <div class="chart" aria-hidden="true" ref=${chart(values, series, { x: 'numbers' })}></div>
       <figcaption>
         <span class="series good">rounds saved in that turn, at most</span>
-        <span class="series bad">good calls refused</span>
+        <span class="series bad">good calls denied</span>
       </figcaption>
     </figure>
     ${wideTable(`Values of ${key}`, {

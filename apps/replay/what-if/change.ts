@@ -1,6 +1,6 @@
 // The changed decisions of a what-if: the first round of each conversation, and the known effects.
 // WHAT-IF-CHANGE-1. Nothing is known after a changed decision. Savings are "at most, in that turn",
-//     as if the model had stopped. Refused calls count as if it had gone on.
+//     as if the model had stopped. Denied calls count as if it had gone on.
 
 import type { CallId, RoundId } from '../../../shared/contract/ids.ts'
 import type { CallResult, InterventionAction } from '../../../shared/contract/messages.ts'
@@ -31,7 +31,7 @@ export type Change = RoundId & {
    */
   roundsLater: number
   /** Calls that had succeeded. */
-  refused: RefusedCall[]
+  denied: DeniedCall[]
   /** Calls for which a guard would have requested approval. */
   approvals: number
 }
@@ -40,7 +40,7 @@ export type Change = RoundId & {
  * `at`: the record with the call's outcome. `repeats`: it equals an earlier call of the turn, with
  * the same result (repetitions.ts).
  */
-export type RefusedCall = CallId & {
+export type DeniedCall = CallId & {
   tool: string
   at: Address
   repeats: boolean
@@ -57,7 +57,7 @@ export type JudgedRound = RoundId & {
   repeated: readonly number[]
   tokens: number
   /** Calls of this round that would not have run. */
-  refusing?: readonly number[]
+  denying?: readonly number[]
   /** Calls of this round that would have waited for a person. */
   asking?: number
 }
@@ -85,12 +85,12 @@ export function gatherChanges(): Changes {
   const byConversation = new Map<string, Change>()
   const conversations = new Set<string>()
   /** By changed conversation: the calls of later rounds that would not have run. */
-  const refusing = new Map<string, 'next round' | 'all' | undefined>()
+  const denying = new Map<string, 'next round' | 'all' | undefined>()
 
   function begin(round: JudgedRound): void {
     const { conversation, turn, at, was, is } = round
     if (isSame(was, is)) return
-    const refused = succeeded(round, round.refusing ?? [])
+    const denied = succeeded(round, round.denying ?? [])
     byConversation.set(conversation, {
       conversation,
       turn,
@@ -101,10 +101,10 @@ export function gatherChanges(): Changes {
       roundsSaved: 0,
       tokensSaved: 0,
       roundsLater: heightOf(is) < heightOf(was) ? 1 : 0,
-      refused,
+      denied,
       approvals: round.asking ?? 0,
     })
-    refusing.set(conversation, refusalsOf(is))
+    denying.set(conversation, denialsOf(is))
   }
 
   function goOn(change: Change, round: JudgedRound): void {
@@ -114,9 +114,9 @@ export function gatherChanges(): Changes {
       change.tokensSaved += round.tokens
     }
     change.approvals += round.asking ?? 0
-    const refused = refusing.get(change.conversation)
-    change.refused.push(...succeeded(round, refused === undefined ? (round.refusing ?? []) : 'all'))
-    if (refused !== 'all') refusing.set(change.conversation, refusalsOf(round.is))
+    const denied = denying.get(change.conversation)
+    change.denied.push(...succeeded(round, denied === undefined ? (round.denying ?? []) : 'all'))
+    if (denied !== 'all') denying.set(change.conversation, denialsOf(round.is))
   }
 
   return {
@@ -148,7 +148,7 @@ function heightOf(decision: Decision | null): number {
   return decision === null ? 0 : heights[decision.action]
 }
 
-function refusalsOf(decision: Decision | null): 'next round' | 'all' | undefined {
+function denialsOf(decision: Decision | null): 'next round' | 'all' | undefined {
   if (decision?.action === 'end' || decision?.rule === lastRound) return 'all'
   return decision?.action === 'text_only' ? 'next round' : undefined
 }
@@ -156,7 +156,7 @@ function refusalsOf(decision: Decision | null): 'next round' | 'all' | undefined
 function succeeded(
   { conversation, turn, round, at, calls, results, repeated }: JudgedRound,
   which: readonly number[] | 'all',
-): RefusedCall[] {
+): DeniedCall[] {
   return results
     .filter(
       ({ ordinal, status }) => status === 'ok' && (which === 'all' || which.includes(ordinal)),
@@ -189,7 +189,7 @@ export type Totals = {
   /** Changes to a milder decision, and the rounds by which the old decisions come later, at least. */
   milder: number
   roundsLater: number
-  refused: RefusedCall[]
+  denied: DeniedCall[]
   approvals: number
 }
 
@@ -200,7 +200,7 @@ export function totalsOf(changes: readonly Change[]): Totals {
     tokensSaved: changes.reduce((sum, { tokensSaved }) => sum + tokensSaved, 0),
     milder: changes.filter(({ roundsLater }) => roundsLater > 0).length,
     roundsLater: changes.reduce((sum, { roundsLater }) => sum + roundsLater, 0),
-    refused: changes.flatMap(({ refused }) => refused),
+    denied: changes.flatMap(({ denied }) => denied),
     approvals: changes.reduce((sum, { approvals }) => sum + approvals, 0),
   }
 }

@@ -77,14 +77,14 @@ export function guardLens(
         const verdict = verdicts.get(roundKey(outcome))
         verdicts.delete(roundKey(outcome))
         if (!hasTurn(outcome)) continue
-        const refusing = ordinalsOf(verdictsOfKind(verdict, 'deny'))
+        const denying = ordinalsOf(verdictsOfKind(verdict, 'deny'))
         const asking = verdictsOfKind(verdict, 'ask').length
         const round = roundOf(record, outcome, repeatedIn(outcome))
         changes.judged({
           ...round,
           was: wasDecided(record, outcome, process.guard),
           is: decisionOf(verdict),
-          refusing,
+          denying,
           asking,
         })
       }

@@ -86,7 +86,7 @@ function rulesOf(text: string | null): unknown {
 
 function unreadableRules(cause: unknown): WeirError {
   const fault =
-    'the registration of the guard approval in policies has rules that are no JSON, so each call of its tools is rejected'
+    'the registration of the guard approval in policies has rules that are no JSON, so each call of its tools is denied'
   const remedy =
     'set them again with weir approvals rules FILE, or remove it with weir guard remove approval'
   return new WeirError('policies.unreadable', `${fault}: ${remedy}`, { cause })

@@ -72,8 +72,8 @@ async function* topicChecks(
   setPartitions: number | undefined,
 ): AsyncGenerator<Check> {
   const settings = await withPlannedPartitions(given, setPartitions)
-  const { topicPrefix, partitions, retention } = settings
-  const specs = topicSpecs(topicPrefix, partitions, retentionMsOf(retention))
+  const { topicPrefix, partitions, retentionDays } = settings
+  const specs = topicSpecs(topicPrefix, partitions, retentionMsOf(retentionDays))
   const survey = (of: TopicSpec[]) => kind.survey(settings, of, createLog({ level: 'silent' }))
   const { brokers, differences: own } = await survey(specs)
   yield ok('brokers', `${count(brokers.length, 'broker')}: ${brokers.join(', ')}`)

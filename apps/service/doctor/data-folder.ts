@@ -123,7 +123,7 @@ async function sizeCheck(settings: Settings): Promise<Check> {
   const max = settings.dataFolderBytesMax
   const used = await withLog(settings, async ({ bus }) => bus.space?.().bytes ?? 0)
   const finding = `${bytesText(used)} of ${bytesText(max)}`
-  const remedy = 'raise dataFolderBytesMax, lower retention, or name another data folder'
+  const remedy = 'raise dataFolderBytesMax, lower retentionDays, or name another data folder'
   if (used >= max) return wrong(name, `${finding}: no new turn begins`, remedy)
   return used >= 0.9 * max ? odd(name, `${finding}: nearly full`, remedy) : ok(name, finding)
 }

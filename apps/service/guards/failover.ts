@@ -9,14 +9,14 @@ import type { Settings } from '../../../shared/settings/settings.ts'
 /** A sentence with the remedy. Undefined: the deadline is longer than a failover. */
 export function failoverWarning(
   { name, deadlineMs, onTimeout }: Pick<Guard, 'name' | 'deadlineMs' | 'onTimeout'>,
-  settings: Pick<Settings, 'bus' | 'sessionTimeout'>,
+  settings: Pick<Settings, 'bus' | 'sessionTimeoutMs'>,
 ): string | undefined {
   if (busKindOf(settings).isLocal) return undefined
-  const failoverMs = settings.sessionTimeout + limits.failoverMarginMs
+  const failoverMs = settings.sessionTimeoutMs + limits.failoverMarginMs
   if (deadlineMs >= failoverMs) return undefined
   const end = onTimeout === 'allow' ? 'run without its verdict' : 'are denied'
   return (
     `the deadline of ${name} is ${deadlineMs} ms, and a failover needs about ${failoverMs} ms: while it enforces, ` +
-    `the calls after a failure of its process ${end}. Raise the deadline, or lower --session-timeout (WEIR_SESSION_TIMEOUT)`
+    `the calls after a failure of its process ${end}. Raise the deadline, or lower --session-timeout-ms (WEIR_SESSION_TIMEOUT_MS)`
   )
 }

@@ -119,8 +119,8 @@ function print(guard: ListedGuard, out: NodeJS.WriteStream): void {
     deadlineMs,
     onTimeout,
     rounds,
-    rejected,
-    wouldHaveRejected,
+    denied,
+    wouldHaveDenied,
     asked,
     wouldHaveAsked,
     late,
@@ -136,7 +136,7 @@ function print(guard: ListedGuard, out: NodeJS.WriteStream): void {
   const otherwise = onTimeout === 'deny' ? 'its calls are denied' : 'its calls go on'
   out.write(`    ${whereverTexts[mode]} has ${deadlineMs} ms to answer, otherwise ${otherwise}\n`)
   out.write(
-    `    ${count(rounds, 'round')}, ${count(rejected, 'call')} rejected, ${wouldHaveRejected} would have been, ${late} late, ${count(letThrough, 'call')} let through unanswered\n`,
+    `    ${count(rounds, 'round')}, ${count(denied, 'call')} denied, ${wouldHaveDenied} would have been, ${late} late, ${count(letThrough, 'call')} let through unanswered\n`,
   )
   if (asked + wouldHaveAsked > 0)
     out.write(`    ${count(asked, 'call')} sent to a person, ${wouldHaveAsked} would have been\n`)

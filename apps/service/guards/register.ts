@@ -38,7 +38,7 @@ export async function registerElsewhere(
     deadlineMs: wholeMs(deadlineMs),
     onTimeout,
   }
-  const retentionMs = retentionMsOf(settings.retention)
+  const retentionMs = retentionMsOf(settings.retentionDays)
   const inForce = await withRegistry(settings, async ({ bus, topicPrefix }) => {
     const log = {
       bus,

@@ -95,7 +95,7 @@ export async function runGuardProcess(
       bus,
       topicPrefix,
       partitions: await partitionCount(bus, topicPrefix),
-      retentionMs: retentionMsOf(settings.retention),
+      retentionMs: retentionMsOf(settings.retentionDays),
     }
     const running = await startGuards({
       ...place,

@@ -13,9 +13,9 @@ import type { Milliseconds } from '../../../shared/lib/clock.ts'
 export type GuardTally = {
   /** Rounds with an answer of the guard. */
   rounds: number
-  /** Calls that it rejected, and calls that it would have rejected as a shadow. */
-  rejected: number
-  wouldHaveRejected: number
+  /** Calls that it denied, and calls that it would have denied as a shadow. */
+  denied: number
+  wouldHaveDenied: number
   /** Calls that it sent to a person, and calls that it would have sent as a shadow. */
   asked: number
   wouldHaveAsked: number
@@ -42,8 +42,8 @@ type Counts = {
   rounds: Set<string>
   silent: Set<string>
   late: Set<string>
-  rejected: number
-  wouldHaveRejected: number
+  denied: number
+  wouldHaveDenied: number
   asked: number
   wouldHaveAsked: number
   letThrough: number
@@ -72,9 +72,9 @@ export function createTally() {
         const others = calls.get(call) ?? new Map<string, VerdictKind>()
         calls.set(call, others.set(guard, own))
         if (own === 'allow') continue
-        const verb = own === 'ask' ? 'Asked' : 'Rejected'
+        const verb = own === 'ask' ? 'Asked' : 'Denied'
         if (!verdict.enforces.includes(ordinal)) counts[`wouldHave${verb}`] += 1
-        else if (!isLate) counts[own === 'ask' ? 'asked' : 'rejected'] += 1
+        else if (!isLate) counts[own === 'ask' ? 'asked' : 'denied'] += 1
       }
       return true
     },
@@ -117,8 +117,8 @@ export function createTally() {
       rounds: new Set<string>(),
       silent: new Set<string>(),
       late: new Set<string>(),
-      rejected: 0,
-      wouldHaveRejected: 0,
+      denied: 0,
+      wouldHaveDenied: 0,
       asked: 0,
       wouldHaveAsked: 0,
       letThrough: 0,

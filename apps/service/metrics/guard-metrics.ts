@@ -34,7 +34,7 @@ export const guardMetricTable = {
   verdicts: [
     'counter',
     'weir_guard_verdicts_total',
-    'Verdicts of the guard on calls, by its mode for the call. A shadow rejects nothing.',
+    'Verdicts of the guard on calls, by its mode for the call. A shadow denies nothing.',
     ['guard', 'mode', 'verdict'],
   ],
   late: [
@@ -46,7 +46,7 @@ export const guardMetricTable = {
   failures: [
     'counter',
     'weir_guard_failures_total',
-    'Rounds on which the guard failed: it threw, ran too long, or gave an unusable answer. Their calls were rejected.',
+    'Rounds on which the guard failed: it threw, ran too long, or gave an unusable answer. Their calls were denied.',
     ['guard', 'code'],
   ],
   seconds: [

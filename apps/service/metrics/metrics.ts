@@ -109,7 +109,7 @@ export const metricTable = {
   verdicts: [
     'counter',
     'weir_verdicts_total',
-    'Calls that were judged (validator): accepted, or the code of the rejection.',
+    'Calls that were judged (validator): accepted, or the code of the denial.',
     ['verdict'],
   ],
   interventions: [
@@ -363,10 +363,10 @@ function countDecision(instruments: Counted, stage: StageName, message: Message)
       })
       return
     case 'round-checked':
-      for (const { code } of message.rejections) instruments.verdicts.inc({ verdict: code })
+      for (const { code } of message.denials) instruments.verdicts.inc({ verdict: code })
       instruments.verdicts.inc(
         { verdict: 'accepted' },
-        Math.max(0, message.response.calls.length - message.rejections.length),
+        Math.max(0, message.response.calls.length - message.denials.length),
       )
       return
     case 'round-outcome':

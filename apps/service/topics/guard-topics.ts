@@ -29,9 +29,9 @@ export async function guardTopicsOn(settings: Settings): Promise<TopicSpec[]> {
 
 export function guardTopicsOf(
   guards: readonly string[],
-  { topicPrefix, partitions, retention }: Settings,
+  { topicPrefix, partitions, retentionDays }: Settings,
 ): TopicSpec[] {
   return guards.map((guard) =>
-    guardTopicSpec(topicPrefix, guard, partitions, retentionMsOf(retention)),
+    guardTopicSpec(topicPrefix, guard, partitions, retentionMsOf(retentionDays)),
   )
 }

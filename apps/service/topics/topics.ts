@@ -212,10 +212,10 @@ export function planSettings(flags: SettingFlags): Settings {
 function planOf({
   topicPrefix,
   partitions,
-  retention,
+  retentionDays,
   replicationFactor,
 }: Settings): PlannedTopic[] {
-  return topicPlan(topicSpecs(topicPrefix, partitions, retentionMsOf(retention)), {
+  return topicPlan(topicSpecs(topicPrefix, partitions, retentionMsOf(retentionDays)), {
     replicationFactor,
   })
 }

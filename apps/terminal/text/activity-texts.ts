@@ -3,8 +3,8 @@
 import type {
   ApprovalDecided,
   BudgetReached,
+  CallDenied,
   CallFinished,
-  CallRejected,
   CallsWaiting,
   GuardVerdictGiven,
   InterventionRaised,
@@ -18,11 +18,11 @@ import { shownAmount } from './money-text.ts'
 import { printable } from './printable.ts'
 import { count, durationText } from './quantities.ts'
 
-export function callRejectedText({ name, reason }: CallRejected): string {
-  return `${printable(name)} rejected before execution: ${printable(reason)}`
+export function callDeniedText({ name, reason }: CallDenied): string {
+  return `${printable(name)} denied before execution: ${printable(reason)}`
 }
 
-/** The end of a call that was not rejected at once, on one line. */
+/** The end of a call that was not denied at once, on one line. */
 export function callFinishedText({ name, status, reason, durationMs }: CallFinished): string {
   return `${printable(name)} ${statusText(status, durationMs)}${reason === '' ? '' : `: ${printable(reason)}`}`
 }

@@ -9,7 +9,7 @@ export function questionLines(question: InputQuestion, columns: number): string[
   const { server, message } = question
   const body =
     question.mode === 'url'
-      ? [`open ${question.url} in a browser, then approve`]
+      ? [`open ${question.url} in a browser, then confirm`]
       : inputFields(question).map(fieldLine)
   const lines = [`the MCP server ${server} asks: ${message}`, ...body]
   return lines.flatMap((line) => argumentLines(line, columns))

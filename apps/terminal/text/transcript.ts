@@ -22,8 +22,8 @@ import {
   approvalDecidedText,
   approvalPendingTexts,
   budgetReachedText,
+  callDeniedText,
   callFinishedText,
-  callRejectedText,
   callsWaitingTexts,
   endingText,
   guardVerdictText,
@@ -52,7 +52,7 @@ export type Transcript = {
     | 'thinking'
     | 'writing'
     | 'guarded'
-    | 'approved'
+    | 'allowed'
     | 'nothing'
   since: Milliseconds
   /** By round and ordinal. */
@@ -137,7 +137,7 @@ function doingText(doing: Transcript['doing'], ms: Milliseconds): string | undef
       return `the model is writing, ${durationText(ms)}`
     case 'guarded':
       return `waiting for guards, ${durationText(ms)}`
-    case 'approved':
+    case 'allowed':
       return `waiting for a person's approval, ${durationText(ms)}`
     case 'waiting':
       return `waiting for an earlier turn of this conversation, ${durationText(ms)}`
@@ -183,8 +183,8 @@ function applyEvent(
         transcript: doing(transcript, 'asking', now),
         lines: linesOf(modelRetryText(event), 'warning'),
       }
-    case 'call-rejected':
-      return { transcript, lines: linesOf(callRejectedText(event), 'warning') }
+    case 'call-denied':
+      return { transcript, lines: linesOf(callDeniedText(event), 'warning') }
     case 'intervention-raised':
       // A rule in shadow has no effect on the turn. weir inspect shows its interventions.
       return {
@@ -208,7 +208,7 @@ function applyEvent(
         ].map((text): Line => ({ text, tone: 'warning' }))
         return [...linesOf(before, 'warning'), ...exact, ...linesOf(after, 'warning')]
       })
-      return { transcript: doing(transcript, 'approved', now), lines }
+      return { transcript: doing(transcript, 'allowed', now), lines }
     }
     case 'budget-reached':
       return { transcript, lines: linesOf(budgetReachedText(event), 'warning') }

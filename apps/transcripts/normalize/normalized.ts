@@ -217,13 +217,9 @@ function blockText(block: string): string {
   return isObject(noted.item) ? JSON.stringify(noted.item) : block
 }
 
-function callOf(
-  call: Call,
-  ordinal: number,
-  { rejections, response }: RoundChecked,
-): NormalizedCall {
-  const rejection = rejections.find((other) => other.ordinal === call.ordinal)
-  const value = rejection === undefined ? withExactNumbers(argumentText(call)) : undefined
+function callOf(call: Call, ordinal: number, { denials, response }: RoundChecked): NormalizedCall {
+  const denial = denials.find((other) => other.ordinal === call.ordinal)
+  const value = denial === undefined ? withExactNumbers(argumentText(call)) : undefined
   const given = isObject(value) ? value : null
   return {
     ordinal,
@@ -231,7 +227,7 @@ function callOf(
     name: call.name,
     arguments: given,
     runnable: given !== null,
-    reason: given !== null ? null : (call.problem ?? rejection?.code ?? 'not_an_object'),
+    reason: given !== null ? null : (call.problem ?? denial?.code ?? 'not_an_object'),
     source: call.source,
     raw: call.repair?.sent ?? call.raw,
     repaired: call.repair !== null || (response.textCalls?.repairs.length ?? 0) > 0,

@@ -3,7 +3,7 @@
 import type { Logger } from 'pino'
 import type { LedgerReader } from '../../../services/llm-gateway/performer/budgets/ledger-reader.ts'
 import { policyInForce } from '../../../services/llm-gateway/performer/policy-in-force.ts'
-import type { GuestAgent } from '../../../shared/agents/guest.ts'
+import type { Guest } from '../../../shared/agents/guest.ts'
 import type { Bus } from '../../../shared/contract/bus.ts'
 import type { Policy } from '../../../shared/contract/messages.ts'
 import type { StageName } from '../../../shared/contract/topology.ts'
@@ -39,7 +39,7 @@ export type FrontOnOptions = {
   ledgers: LedgerReader
   topicPrefix: string
   partitions: number
-  agent: Required<GuestAgent>
+  agent: Guest
   log: Logger
   /** As for `openGuard`. */
   mode?: 'blocking' | 'observing' | undefined
@@ -49,7 +49,7 @@ export type FrontOnOptions = {
   counting?: BudgetCounting | undefined
 }
 
-/** `conversation`: also with the options of a front that hides refused rounds. */
+/** `conversation`: also with the options of a front that hides denied rounds. */
 export type FrontOn = {
   conversation(id: string, options?: ThreadOptions): GuestThread
 }

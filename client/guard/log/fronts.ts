@@ -1,7 +1,8 @@
-// Fronts of this process on a log: in memory, in a data folder or on Kafka. It opens the log, and runs the
-// stages if no other process does.
+// Fronts of this process: on the log of a data folder or of Kafka, or in memory without a log. It opens
+// the log, and runs the stages if no other process does.
 // Owns: opening and closing. Does not own: the records (front.ts), reading histories (history.ts).
 
+import type { Logger } from 'pino'
 import { type Approvals, openApprovals } from '../../../services/approval/performer/approvals.ts'
 import { createLedgerReader } from '../../../services/llm-gateway/performer/budgets/ledger-reader.ts'
 import type { Guests } from '../../../shared/agents/guest.ts'
@@ -13,6 +14,7 @@ import { flagsOfChoice } from '../../place/bus-choice.ts'
 import type { GuardOptions } from '../guard-options.ts'
 import { guestAgent } from '../guest-file.ts'
 import type { BudgetCounting } from '../guest-thread.ts'
+import { frontInMemory, stagesWith } from '../memory/open-memory.ts'
 import { type FrontOn, type FrontOnOptions, frontOn } from './bus-front.ts'
 import { openActivity } from './guest-activity.ts'
 import { type FrontsPlace, openGuestLog } from './guest-log.ts'
@@ -25,13 +27,17 @@ export type Fronts = FrontsOn & {
   close(): Promise<void>
 }
 
-/** Opens the log for any number of fronts and guests, and runs the stages if nobody else does. */
+/**
+ * Opens the log for any number of fronts and guests, and runs the stages if no other process does. In
+ * memory there are no guards, no approvals and no budgets.
+ */
 export async function openFronts(
-  place: FrontsPlace,
+  place: FrontsPlace | { kind: 'memory' },
   options: Pick<GuardOptions, 'guards' | 'approvals' | 'stages' | 'log'>,
 ): Promise<Fronts> {
-  const { topicPrefix } = place.settings
   const log = options.log ?? createLog({ level: 'warn', secrets: [] })
+  if (place.kind === 'memory') return openMemoryFronts(log)
+  const { topicPrefix } = place.settings
   const { bus, partitions, running } = await openGuestLog(place, { ...options, log })
   const fronts = frontsOn({ bus, topicPrefix, partitions, log })
   let closing: Promise<void> | undefined
@@ -56,6 +62,27 @@ export async function openFronts(
       closing ??= close()
       return closing
     },
+  }
+}
+
+function openMemoryFronts(log: Logger): Fronts {
+  const stages = stagesWith(log)
+  return {
+    front: ({ agent, ...options }) => ({
+      conversation: frontInMemory(stages, {
+        ...options,
+        agent: guestAgent(agent),
+        inForce: [],
+        log,
+      }),
+    }),
+    approvals: {
+      async decide({ id }) {
+        throw new WeirError('approval.unknown', `no call waits in memory under the id ${id}`)
+      },
+    },
+    failed: stages.failed,
+    close: stages.close,
   }
 }
 
@@ -110,7 +137,5 @@ export function frontsPlace({ dataFolder, kafka, stages }: GuardOptions): Fronts
     {},
   )
   if (kafka !== undefined) return { kind: 'shared', settings: valuesOf(values) }
-  return dataFolder === undefined
-    ? { kind: 'memory', settings: valuesOf(values) }
-    : { kind: 'folder', settings: valuesOf(withPartitionsOfLog(values)) }
+  return { kind: 'folder', settings: valuesOf(withPartitionsOfLog(values)) }
 }

@@ -53,7 +53,7 @@ export type GuestBudgetsOptions = {
   read: ReturnType<typeof policyReader>
   /** One for all fronts of a process. */
   reader: LedgerReader
-  /** Whether calls are refused when Weir does not answer. */
+  /** Whether calls are denied when Weir does not answer. */
   refuses: boolean
   randomId?: () => string
   log: Logger

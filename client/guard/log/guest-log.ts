@@ -1,15 +1,12 @@
-// The log of guests: in memory, in a data folder that processes share, or on Kafka. It runs the
-// stages of guests in this process if no other process runs the stages of that log.
+// The log of guests: in a data folder that processes share, or on Kafka. It runs the stages of
+// guests in this process if no other process runs the stages of that log.
 
 import type { Logger } from 'pino'
-import { openEmbeddedBus } from '../../../shared/bus/embedded/bus.ts'
 import { busKindOf } from '../../../shared/bus/kinds.ts'
 import type { Bus } from '../../../shared/contract/bus.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import { retentionMsOf } from '../../../shared/contract/retention.ts'
-import { systemClock } from '../../../shared/lib/clock.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
-import { foldFrom } from '../../../shared/runtime/log/position.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 import { keepPartitionCount, openBus, partitionCount } from '../../place/open-bus.ts'
 import { runBeside, runHere } from '../../place/run-here.ts'
@@ -19,7 +16,7 @@ import { stagesOfGuests } from './bus-front.ts'
 import { stagesAtRest } from './stages-at-rest.ts'
 
 /** Where the log is. On Kafka, `weir up` runs the stages. */
-export type FrontsPlace = { kind: 'memory' | 'folder' | 'shared'; settings: Settings }
+export type FrontsPlace = { kind: 'folder' | 'shared'; settings: Settings }
 
 /** Close `running` first, and then the bus. */
 export type GuestLog = { bus: Bus; partitions: number; running: Running }
@@ -30,8 +27,6 @@ type Options = Pick<GuardOptions, 'guards' | 'approvals' | 'stages'> & { log: Lo
 
 export function openGuestLog(place: FrontsPlace, options: Options): Promise<GuestLog> {
   switch (place.kind) {
-    case 'memory':
-      return openInMemory(place.settings, options)
     case 'folder':
       return openInFolder(place.settings, options)
     case 'shared':
@@ -41,24 +36,12 @@ export function openGuestLog(place: FrontsPlace, options: Options): Promise<Gues
   }
 }
 
-async function openInMemory(settings: Settings, options: Options): Promise<GuestLog> {
-  const { topicPrefix, partitions } = settings
-  const { log } = options
-  const place = { file: ':memory:', clock: systemClock, keepFrom: foldFrom, log }
-  const bus = await openEmbeddedBus(place)
-  const parts = { bus, agents: new Map(), topicPrefix, partitions, log, names: stagesOfGuests }
-  return closedOnFailure(bus, async () => {
-    const running = await runHere({ ...parts, retentionMs: limits.memoryLogMs }, options)
-    return { bus, partitions, running }
-  })
-}
-
 async function openInFolder(settings: Settings, options: Options): Promise<GuestLog> {
   const { topicPrefix, partitions } = settings
   const { log, stages = 'auto' } = options
   const kind = busKindOf(settings)
   if (!kind.isLocal) throw new WeirError('runtime.assertion', 'this bus has no data folder')
-  const retentionMs = retentionMsOf(settings.retention)
+  const retentionMs = retentionMsOf(settings.retentionDays)
   const parts = { agents: new Map(), topicPrefix, partitions, retentionMs, log }
   const folder = createSharedFolder({
     kind,

@@ -53,7 +53,7 @@ export function openMemoryStages({
 }): MemoryStages {
   const listeners = createListeners()
   const { promise: failed, reject } = Promise.withResolvers<never>()
-  failed.catch(() => {}) // it may have no reader: no unhandled rejection
+  failed.catch(() => {}) // it may have no reader: no unhandled denial
   const player = createPlayer({ live: { clock, onWritten } })
   const played = [guest, validator, loopDetector, executor, approval].map((stage) =>
     player.add(stage as typeof guest),

@@ -1,9 +1,10 @@
 // A guard without a log: a front on the in-memory player, with the guards of the program.
 
+import type { Logger } from 'pino'
 import { withGuards } from '../../../services/llm-gateway/performer/guards-in-force.ts'
 import { logJudgements } from '../../../services/validator/log-judgements.ts'
-import type { GuestAgent } from '../../../shared/agents/guest.ts'
-import type { GuardInForce } from '../../../shared/contract/messages.ts'
+import type { Guest } from '../../../shared/agents/guest.ts'
+import type { GuardInForce, Message } from '../../../shared/contract/messages.ts'
 import { systemClock } from '../../../shared/lib/clock.ts'
 import type { WorkLog } from '../../../shared/lib/log/lazy-log.ts'
 import { createFront } from '../front.ts'
@@ -13,15 +14,11 @@ import { createThreads, type GuestThread, type ThreadOptions, waitingOf } from '
 import { type MemoryStages, openMemoryStages } from './memory-stages.ts'
 
 /** Throws as openGuard. */
-export async function openInMemory(options: GuardOptions & { agent: Required<GuestAgent> }) {
+export async function openInMemory(options: GuardOptions & { agent: Guest }) {
   const { agent, guards, approvals, log: given } = options
   const log = given ?? logWhenNeeded()
-  const ofValidator = given?.child({ stage: 'validator' })
-  const stages = openMemoryStages({
-    clock: systemClock,
-    log,
-    observed: ofValidator && ((message) => logJudgements(message, ofValidator)),
-  })
+  const stages =
+    given === undefined ? openMemoryStages({ clock: systemClock, log }) : stagesWith(given)
   const inForce =
     guards === undefined && approvals === undefined
       ? []
@@ -30,8 +27,15 @@ export async function openInMemory(options: GuardOptions & { agent: Required<Gue
   return { conversation, failed: stages.failed, close: stages.close }
 }
 
+/** Stages that log the decisions on calls. */
+export function stagesWith(log: Logger): MemoryStages {
+  const ofValidator = log.child({ stage: 'validator' })
+  const observed = (message: Message) => logJudgements(message, ofValidator)
+  return openMemoryStages({ clock: systemClock, log, observed })
+}
+
 type FrontOptions = Pick<GuardOptions, 'mode' | 'onUnavailable' | 'answerWithinMs'> & {
-  agent: Required<GuestAgent>
+  agent: Guest
   inForce: GuardInForce[]
   log: Pick<WorkLog, 'warn'>
 }

@@ -74,7 +74,7 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version }}
   value: {{ $kafka.partitions | int | quote }}
 - name: WEIR_REPLICATION_FACTOR
   value: {{ $kafka.replicationFactor | int | quote }}
-- name: WEIR_RETENTION
+- name: WEIR_RETENTION_DAYS
   value: {{ $kafka.retentionDays | int | quote }}
 {{- if and (has "kafkaUser" .secrets) (eq $kafka.login "properties") }}
 - name: WEIR_COMMAND_CONFIG

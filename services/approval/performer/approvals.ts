@@ -49,7 +49,7 @@ export type WaitingApproval = CallId & {
   /** The question of the running tool. Null: the call waits for an approval. */
   question: InputQuestion | null
   since: Milliseconds
-  /** The time at which it is rejected if nobody decides. */
+  /** The time at which it is denied if nobody decides. */
   until: Milliseconds
 }
 
@@ -59,7 +59,7 @@ export type ApprovalDecision = {
   by: string
   /** `authenticated`: the caller checked a proof of the name. Default: `claimed`. */
   identity?: PersonIdentity | undefined
-  /** For the model, if you reject the call. */
+  /** For the model, if you deny the call. */
   reason?: string | undefined
   /** Only calls of this tenant's conversations are known. Default: all. */
   tenant?: string | undefined

@@ -18,7 +18,7 @@ import { type ApprovalRule, compiledRules } from '../rules.ts'
 
 export type ApprovalSettings = {
   rules: readonly ApprovalRule[]
-  /** The wait for a person before the call is rejected, up to a day. Default: an hour. */
+  /** The wait for a person before the call is denied, up to a day. Default: an hour. */
   waitMs?: Milliseconds
 }
 

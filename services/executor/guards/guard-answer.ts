@@ -2,7 +2,7 @@
 // an unusable answer. The texts are for the model that made the call.
 // GUARDS-GUARD-ANSWER-1. A guard answers for the calls that it received, each of them. Its verdicts
 //     on other calls are ignored.
-// GUARDS-GUARD-ANSWER-2. An unusable answer vetoes (R6): one missing verdict makes the whole answer
+// GUARDS-GUARD-ANSWER-2. An unusable answer denies (R6): one missing verdict makes the whole answer
 //     unusable. Of two verdicts on one call, the stricter one counts.
 
 import type { CallEnding } from '../../../shared/contract/call/call-endings.ts'
@@ -19,12 +19,12 @@ import type {
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import { cutToBytes, onOneLine, shortened } from '../../../shared/lib/text-cut.ts'
 import {
+  deniedByGuard,
   guardSays,
   noReasonGiven,
   silentGuard,
   unusableGuard,
-  vetoedCall,
-} from '../../../shared/model-texts/refused-calls.ts'
+} from '../../../shared/model-texts/denied-calls.ts'
 
 /** A guard that a round waits for. `due`: its deadline. `ordinals`: the calls that it received. */
 export type AwaitedGuard = Pick<GuardInForce, 'name' | 'version' | 'onTimeout'> & {
@@ -57,7 +57,7 @@ export function answerOf(
     answer: 'unusable',
     version: by,
     verdicts: ordinals.map((ordinal) =>
-      rejection(ordinal, 'guard.unusable', unusableGuard(name), evidence),
+      denial(ordinal, 'guard.unusable', unusableGuard(name), evidence),
     ),
   }
 }
@@ -74,7 +74,7 @@ export function silenceOf({ name, version, onTimeout, ordinals }: AwaitedGuard):
     (ordinal): CallVerdict =>
       onTimeout === 'allow'
         ? { ordinal, verdict: 'allow', code: 'guard.silent', text: '', evidence: null }
-        : rejection(ordinal, 'guard.silent', silentGuard(name), null),
+        : denial(ordinal, 'guard.silent', silentGuard(name), null),
   )
   return { answer: 'silent', version, verdicts }
 }
@@ -84,7 +84,7 @@ export function deniedCall(guard: string, { code, text }: CallVerdict): CallEndi
   const why = text.startsWith(`the guard "${guard}" `) ? text : guardSays(guard) + text
   return {
     status: 'denied',
-    text: vetoedCall(why),
+    text: deniedByGuard(why),
     reason: reasonOfDenial(guard, code),
   }
 }
@@ -98,12 +98,7 @@ export function boundedIntervention(guard: string, { reason, text }: GuardWish):
   }
 }
 
-function rejection(
-  ordinal: number,
-  code: string,
-  text: string,
-  evidence: string | null,
-): CallVerdict {
+function denial(ordinal: number, code: string, text: string, evidence: string | null): CallVerdict {
   return { ordinal, verdict: 'deny', code, text, evidence }
 }
 
@@ -113,7 +108,7 @@ function bounded({ ordinal, verdict, code, text, evidence }: CallVerdict): CallV
   return {
     ordinal,
     verdict,
-    code: shortened(onOneLine(code), limits.guardCodeCharsMax) || 'rejected',
+    code: shortened(onOneLine(code), limits.guardCodeCharsMax) || 'denied',
     text: cutToBytes(text, limits.guardTextBytesMax) || noReasonGiven,
     evidence: evidence === null ? null : cutToBytes(evidence, limits.guardEvidenceBytesMax),
   }

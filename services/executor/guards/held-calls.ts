@@ -1,10 +1,10 @@
 // Calls that wait behind a call which a person decides. None of them may change the program that
 // the person saw. Part of the reducer.
 // HELD-CALLS-1. Some calls hold the others of their response: one that a person may decide, or
-//     approved, until it has its result. Rules of its tool may allow the others to run.
+//     allowed, until it has its result. Rules of its tool may allow the others to run.
 // HELD-CALLS-2. A held call is a waiting one: a cancel or the end of the turn skips it (R5).
 
-import { approvedCode, noRuleCode } from '../../../shared/contract/guard/approval-guard.ts'
+import { allowedCode, noRuleCode } from '../../../shared/contract/guard/approval-guard.ts'
 import type { GuardVerdict, Policy } from '../../../shared/contract/messages.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import { type Round, release, type Turn } from '../turn.ts'
@@ -20,18 +20,18 @@ export function findHolders(round: Round): void {
 }
 
 /**
- * The approval guard has answered: only the calls that a person approved still hold others. A call
+ * The approval guard has answered: only the calls that a person allowed still hold others. A call
  * that no rule names may run for any program.
  */
-export function keepApproved(round: Round, { verdicts }: GuardVerdict): void {
+export function keepAllowed(round: Round, { verdicts }: GuardVerdict): void {
   round.holders = round.holders.filter((ordinal) =>
-    verdicts.some((verdict) => verdict.ordinal === ordinal && verdict.code === approvedCode),
+    verdicts.some((verdict) => verdict.ordinal === ordinal && verdict.code === allowedCode),
   )
   for (const { ordinal, code } of verdicts)
     for (const open of round.calls) {
       if (open.call.ordinal !== ordinal) continue
       if (code === noRuleCode) delete open.program
-      if (code === approvedCode) open.isApproved = true
+      if (code === allowedCode) open.isAllowed = true
     }
 }
 

@@ -2,10 +2,10 @@
 // end of the turn. Part of the reducer, which has the branches; keeps its EXEC-4.
 // EXECUTOR-WAITING-1. A call waits only for the guards in its round's policy: a guard that is
 //     registered, switched or removed later changes nothing.
-// EXECUTOR-WAITING-2. The first answer of each guard before its deadline counts, and any rejection
+// EXECUTOR-WAITING-2. The first answer of each guard before its deadline counts, and any denial
 //     is a veto. A verdict at or after the deadline is none, however late the tick.
-// EXECUTOR-WAITING-3. A call for which a guard requests approval runs only if a person approved it.
-//     Without the approval guard, and without a person's decision, it is vetoed (R6).
+// EXECUTOR-WAITING-3. A call for which a guard requests approval runs only if a person allowed it.
+//     Without the approval guard, and without a person's decision, it is denied (R6).
 
 import { approvalGuard } from '../../../shared/contract/guard/approval-guard.ts'
 import { limits } from '../../../shared/contract/limits.ts'
@@ -19,7 +19,7 @@ import type {
 import type { Output } from '../../../shared/contract/stage.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import { onOneLine, shortened } from '../../../shared/lib/text-cut.ts'
-import { noApprovalRule } from '../../../shared/model-texts/refused-calls.ts'
+import { noApprovalRule } from '../../../shared/model-texts/denied-calls.ts'
 import { modeFor } from '../../../shared/runtime/guards/tool-pattern.ts'
 import { redactedActivity } from '../../../shared/runtime/redaction/agent-redaction.ts'
 import { approvalAnswered } from '../offered/person-offers.ts'
@@ -33,7 +33,7 @@ import {
   deniedCall,
   silenceOf,
 } from './guard-answer.ts'
-import { keepApproved } from './held-calls.ts'
+import { keepAllowed } from './held-calls.ts'
 
 /**
  * The first phase of a call that may run: waiting for the guards that enforce for its tool, if any.
@@ -68,7 +68,7 @@ export function applyVerdict(
   if (guard === undefined) return records
   if (guard.name === approvalGuard) {
     approvalAnswered(round)
-    keepApproved(round, message)
+    keepAllowed(round, message)
   }
   if (message.intervention !== null)
     round.interventions.push(boundedIntervention(guard.name, message.intervention))
@@ -147,9 +147,9 @@ function applyAnswer(
 function verdictThatCounts(
   guard: string,
   verdict: CallVerdict,
-  { phase, requested, isApproved }: OpenCall,
+  { phase, requested, isAllowed }: OpenCall,
 ): CallVerdict {
-  if (isApproved || phase.kind !== 'waiting') return verdict
+  if (isAllowed || phase.kind !== 'waiting') return verdict
   if (verdict.verdict === 'ask' && !phase.guards.includes(approvalGuard))
     return {
       ...verdict,

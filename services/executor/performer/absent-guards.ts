@@ -2,7 +2,7 @@
 // topics can leave them out. So the performer reads the registrations itself, right before a start.
 // Part of the performer: the reducer gets the veto as the outcome of the claim (R2, R4).
 // ABSENT-GUARDS-1. A guard that enforces for the tool, registered so since before the round was
-//     stamped, must be in the round exactly as it is registered. Otherwise the call is vetoed (R6).
+//     stamped, must be in the round exactly as it is registered. Otherwise the call is denied (R6).
 // ABSENT-GUARDS-2. A change that is younger than `limits.guardStampedMs` before the clearing may be
 //     newer than the stamp. Then the round decides: a guard counts from the next response on.
 
@@ -12,7 +12,7 @@ import { limits } from '../../../shared/contract/limits.ts'
 import type { GuardInForce, GuardRegistration } from '../../../shared/contract/messages.ts'
 import type { PolicyRecord } from '../../../shared/contract/performer.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
-import { absentGuard, guardsUnreadable } from '../../../shared/model-texts/refused-calls.ts'
+import { absentGuard, guardsUnreadable } from '../../../shared/model-texts/denied-calls.ts'
 import { modeFor } from '../../../shared/runtime/guards/tool-pattern.ts'
 import { deniedCall } from '../guards/guard-answer.ts'
 
@@ -20,7 +20,7 @@ import { deniedCall } from '../guards/guard-answer.ts'
 export type GuardedCall = { tool: string; clearedAt: Milliseconds; guards: GuardInForce[] }
 
 /** The veto of a call that lacks a guard. Undefined: the call may start. */
-export function absentGuardVeto(
+export function absentGuardDenial(
   registered: readonly Omit<PolicyRecord, 'key'>[],
   { tool, clearedAt, guards }: GuardedCall,
 ): CallEnding | undefined {
@@ -35,7 +35,7 @@ export function absentGuardVeto(
 }
 
 /** The veto while the registrations cannot be read (R6). */
-export function unreadableGuardsVeto(): CallEnding {
+export function unreadableGuardsDenial(): CallEnding {
   return vetoOf('policies', guardsUnreadable)
 }
 

@@ -1,17 +1,17 @@
 // Offers of calls to the clients that run them. Part of the performer. Owns: the offers under way.
 // OFFERS-1. A call is offered after the checks that precede each start: stops, absent guards, a tool
 //     of this declaration in the agent files, and its own check of the arguments.
-// OFFERS-2. A refused call is claimed by this owner, and its outcome is the refusal. Of two owners,
+// OFFERS-2. A denied call is claimed by this owner, and its outcome is the refusal. Of two owners,
 //     the first claim in the log wins (R4).
 
 import { type Agents, findDeclared } from '../../../shared/agents/agents.ts'
 import type { CallEnding } from '../../../shared/contract/call/call-endings.ts'
-import { rejected } from '../../../shared/contract/call/call-endings.ts'
+import { denied } from '../../../shared/contract/call/call-endings.ts'
 import { tryIdOf } from '../../../shared/contract/ids.ts'
 import type { Message } from '../../../shared/contract/messages.ts'
 import { clientOwner } from '../../../shared/contract/topology.ts'
 import type { Clock } from '../../../shared/lib/clock.ts'
-import { noClientToolDeclared } from '../../../shared/model-texts/refused-calls.ts'
+import { noClientToolDeclared } from '../../../shared/model-texts/denied-calls.ts'
 import { type ContextOf, startChecked } from '../../../shared/tools/checked-start.ts'
 import { neverStarted } from '../../../shared/tools/tool-endings.ts'
 import { bounded } from '../results.ts'
@@ -104,4 +104,4 @@ function claim(task: OfferTask, owner: string): Message {
   return { type: 'claim', ...tryIdOf(task), owner }
 }
 
-const noSuchTool = rejected(noClientToolDeclared, 'no tool with this declaration')
+const noSuchTool = denied(noClientToolDeclared, 'no tool with this declaration')

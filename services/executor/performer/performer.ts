@@ -30,7 +30,7 @@ import type { ContextOf } from '../../../shared/tools/checked-start.ts'
 import type { StartTool } from '../../../shared/tools/tool.ts'
 import { createToolSlots, toolPlaces } from '../../../shared/tools/tool-slots.ts'
 import { byPart, type ExecutorTask, type OfferTask, type ToolTask } from '../tasks.ts'
-import { absentGuardVeto, unreadableGuardsVeto } from './absent-guards.ts'
+import { absentGuardDenial, unreadableGuardsDenial } from './absent-guards.ts'
 import { createClaims } from './claims.ts'
 import { createJobEnds, releaseClaims } from './job-ends.ts'
 import { type Claimed, type Instant, type Jobs, nameOf, type RunTask } from './jobs.ts'
@@ -156,7 +156,7 @@ function performerOf(
           giveBack(jobs, name, job)
         else if (job.isChecked !== true) {
           job.isChecked = true
-          track(startUnlessVetoed(jobs, task, job))
+          track(startUnlessDenied(jobs, task, job))
         }
         return
       case 'running':
@@ -182,13 +182,13 @@ function performerOf(
   }
 
   /** Starts the tool, unless a guard is missing, an operator stopped it or the claim ended. */
-  async function startUnlessVetoed(jobs: Jobs, task: RunTask, job: Claimed): Promise<void> {
+  async function startUnlessDenied(jobs: Jobs, task: RunTask, job: Claimed): Promise<void> {
     const veto = await vetoOf(task)
     if (jobs.get(nameOf(task)) !== job) return // dropped, given back or cancelled
     if (closing || isLate(clock, job.sentAt, task.startWithinMs))
       return giveBack(jobs, nameOf(task), job)
     if (veto === undefined) return runs.start(jobs, task, job)
-    log.warn({ ...tryIdOf(task), reason: veto.reason }, 'a call was refused before its start')
+    log.warn({ ...tryIdOf(task), reason: veto.reason }, 'a call was denied before its start')
     runs.refuse(jobs, task, veto, job.free)
   }
 }
@@ -218,14 +218,14 @@ function createVeto({ policies, log }: PerformerContext) {
       const { declaration, clearedAt, guards } = task
       const records = await policies(guardKeyPrefix, stopKeyPrefix)
       const stops = stopsInForce(records, task)
-      if (typeof stops === 'string') return unreadableGuardsVeto()
+      if (typeof stops === 'string') return unreadableGuardsDenial()
       const stop = stopOfCall(stops, declaration.name)
       if (stop !== undefined) return stoppedCall(stop, false)
       const registered = records.filter(({ key }) => key.startsWith(guardKeyPrefix))
-      return absentGuardVeto(registered, { tool: declaration.name, clearedAt, guards })
+      return absentGuardDenial(registered, { tool: declaration.name, clearedAt, guards })
     } catch (error) {
       log.error({ err: error, ...tryIdOf(task) }, 'the guards and stops in policies cannot be read')
-      return unreadableGuardsVeto()
+      return unreadableGuardsDenial()
     }
   }
 }

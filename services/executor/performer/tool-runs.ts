@@ -7,7 +7,7 @@
 
 import { type Agents, findDeclared, type ToolRun } from '../../../shared/agents/agents.ts'
 import { secretsOf } from '../../../shared/agents/secrets.ts'
-import { type CallEnding, rejected } from '../../../shared/contract/call/call-endings.ts'
+import { type CallEnding, denied } from '../../../shared/contract/call/call-endings.ts'
 import { contentRef, piecesOf } from '../../../shared/contract/call/contents.ts'
 import { programChangedReason } from '../../../shared/contract/call/denial.ts'
 import { tryIdOf } from '../../../shared/contract/ids.ts'
@@ -16,8 +16,8 @@ import type { PerformerContext } from '../../../shared/contract/performer.ts'
 import { traceparentOf } from '../../../shared/contract/trace-ids.ts'
 import type { Clock, Milliseconds } from '../../../shared/lib/clock.ts'
 import { secretMask } from '../../../shared/lib/log/secret-mask.ts'
+import { noToolDeclared, programChanged } from '../../../shared/model-texts/denied-calls.ts'
 import { toolStartFailed } from '../../../shared/model-texts/endings.ts'
-import { noToolDeclared, programChanged } from '../../../shared/model-texts/refused-calls.ts'
 import { type ContextOf, startChecked } from '../../../shared/tools/checked-start.ts'
 import { releasable } from '../../../shared/tools/released-agent.ts'
 import type {
@@ -113,7 +113,7 @@ export function createToolRuns({
         free()
         log.warn(
           { ...tryIdOf(task), agent: task.agent },
-          'the agent files of this executor have no tool with this declaration; the call is rejected',
+          'the agent files of this executor have no tool with this declaration; the call is denied',
         )
         track(report(writes, task, noSuchTool, 0))
         return
@@ -253,17 +253,17 @@ function leftOf(clock: Clock, sentAt: Instant, { startWithinMs }: RunTask): Mill
   return startWithinMs - passed
 }
 
-/** The call never ran. `program`: the hash of the approved one. */
+/** The call never ran. `program`: the hash of the allowed one. */
 function changedProgram(kind: ToolRun['kind'], program: string): ToolEnding {
   return {
     status: 'denied',
     text: programChanged,
     reason: programChangedReason,
-    fault: `the program of this ${kind} tool is not the approved one (${program.slice(0, 12)}): a file of it changed, or this executor has other files than the one that asked. Compare them, then let the model call it again`,
+    fault: `the program of this ${kind} tool is not the allowed one (${program.slice(0, 12)}): a file of it changed, or this executor has other files than the one that asked. Compare them, then let the model call it again`,
   }
 }
 
-const noSuchTool = rejected(noToolDeclared, 'no tool with this declaration')
+const noSuchTool = denied(noToolDeclared, 'no tool with this declaration')
 
 /** StartTool must not throw. If one does, the other tools of this process go on. */
 function startSafely(start: () => RunningTool): RunningTool {

@@ -60,7 +60,7 @@ export default function opaGuard(options: OpaGuardOptions): Guard<undefined> {
           return verdictOf(policy.evaluate(input, entrypoint), call)
         } catch (error) {
           const text = 'the policy could not be evaluated, so the call may not run.'
-          return rejection(call, 'error', text, messageOf(error))
+          return denial(call, 'error', text, messageOf(error))
         }
       }),
     }),
@@ -94,21 +94,21 @@ function verdictOf(result: unknown, call: GuardedCall): Verdict {
       return { ordinal, verdict: 'allow' }
     case 'deny':
     case false:
-      return rejection(call, 'denied', `the policy denies this call${why ? `: ${why}` : '.'}`, why)
+      return denial(call, 'denied', `the policy denies this call${why ? `: ${why}` : '.'}`, why)
     case 'requires-approval': {
       const text = `the policy requires approval of this call${why ? `: ${why}` : '.'}`
-      return { ...rejection(call, 'approval', text, why), verdict: 'ask' }
+      return { ...denial(call, 'approval', text, why), verdict: 'ask' }
     }
     default: {
       const text = 'the policy gave a decision that Weir does not know, so the call may not run.'
-      return rejection(call, 'unrecognized', text, JSON.stringify(result))
+      return denial(call, 'unrecognized', text, JSON.stringify(result))
     }
   }
 }
 
 const knownDecisions = ['allow', 'deny', 'requires-approval', 'not-applicable'] as const
 
-function rejection({ ordinal }: GuardedCall, code: string, text: string, evidence?: string) {
+function denial({ ordinal }: GuardedCall, code: string, text: string, evidence?: string) {
   const known = evidence === undefined ? {} : { evidence }
   return { ordinal, verdict: 'deny' as const, code: `opa.${code}`, text, ...known }
 }

@@ -11,7 +11,7 @@ SCHEMAS = {number: parse_schema(entry["schema"]) for number, entry in LOCK.items
 ANSWER = max(number for number in SCHEMAS if LOCK[number]["type"] == "guard-verdict")
 
 def judge(tool, arguments):
-    """None lets the call pass; a code for people and a text for the model reject it."""
+    """None lets the call pass; a code for people and a text for the model deny it."""
     if re.search(r"[^\s@]{1,64}@[^\s@]{1,255}\.", json.dumps(arguments, ensure_ascii=False)):
         return "customer-data", "the arguments hold an e-mail address, which must not leave the company. Do it without one."
 

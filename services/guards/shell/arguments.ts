@@ -1,7 +1,7 @@
 // The arguments of a command, as words or as the options and operands of a known program.
 
+import { unclear } from './denial.ts'
 import { anything, list } from './field.ts'
-import { unclear } from './refusal.ts'
 
 export function operandsOf(args: readonly string[]): string[] {
   const end = args.indexOf('--')

@@ -4,10 +4,10 @@
 // SHELL-CHANGES-1. A word that may be an output is checked as one. Being wrong only refuses more.
 
 import { has, operandsOf, optionValues } from './arguments.ts'
+import { unclear } from './denial.ts'
 import { anything, list, nameOf } from './field.ts'
 import { checkStream } from './inline.ts'
 import { checkWrite, type Place } from './place.ts'
-import { unclear } from './refusal.ts'
 
 /** Every word of them may be written. Removers may not remove an allowed folder itself. */
 const writers =

@@ -4,6 +4,7 @@
 // inside another one (runs.ts).
 
 import { checkChanges } from './changes.ts'
+import { Denial, notPlain, shown } from './denial.ts'
 import { anything, isPlain, isUnknown, list, nameOf, resolved } from './field.ts'
 import { isInterpreter } from './inline.ts'
 import {
@@ -28,7 +29,6 @@ import {
   isShell,
   scriptsOf,
 } from './programs.ts'
-import { notPlain, Refusal, shown } from './refusal.ts'
 import {
   isWrapper,
   judgeFind,
@@ -42,13 +42,13 @@ import {
 /** They only print their words: a word is no secret's name unless another command reads it. */
 const printers = ['echo', 'printf', ':', 'true', 'false']
 
-/** `fields`: the command's name and its arguments. Throws a Refusal. */
+/** `fields`: the command's name and its arguments. Throws a Denial. */
 export function judgeCommand(fields: readonly string[], place: Place): void {
   step(place)
   const [name, ...args] = fields
   if (name === undefined) return
   if (!isPlain(name))
-    throw new Refusal(
+    throw new Denial(
       'unknowable',
       `the name of a command, "${shown(name)}", is only known when it runs`,
       'Write the name of the command out.',

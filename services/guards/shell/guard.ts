@@ -12,10 +12,10 @@
 
 import type { Guard, GuardedCall, Verdict } from '../../../shared/contract/guard/guard.ts'
 import { judgeCommand } from './command.ts'
+import { Denial } from './denial.ts'
 import { isPlain, resolved } from './field.ts'
 import { type ShellGuardOptions, type ShellRules, shellRules } from './options.ts'
 import type { Place } from './place.ts'
-import { Refusal } from './refusal.ts'
 import { walkText } from './script.ts'
 
 const version = '4'
@@ -43,30 +43,30 @@ function verdictOn(call: GuardedCall, rules: ShellRules): Verdict {
     judgeArguments(call, rules)
     return { ordinal, verdict: 'allow' }
   } catch (error) {
-    const refusal = error instanceof Refusal ? error : unjudged(error)
-    const text = `${refusal.message}. ${refusal.advice}`
+    const denial = error instanceof Denial ? error : unjudged(error)
+    const text = `${denial.message}. ${denial.advice}`
     return {
       ordinal,
       verdict: 'deny',
-      code: `shell.${refusal.code}`,
+      code: `shell.${denial.code}`,
       text: text.slice(0, 1_500),
-      evidence: refusal.message.slice(0, 500),
+      evidence: denial.message.slice(0, 500),
     }
   }
 }
 
 /** A bug of ours, or nesting that exceeds our stack. Either way the command was not judged. */
-function unjudged(error: unknown): Refusal {
+function unjudged(error: unknown): Denial {
   const what =
     error instanceof RangeError ? 'it is nested too deep to be judged' : 'it could not be judged'
-  return new Refusal('unknowable', what, 'Split it into several simple commands.')
+  return new Denial('unknowable', what, 'Split it into several simple commands.')
 }
 
 function judgeArguments({ arguments: args }: GuardedCall, rules: ShellRules): void {
   const command = Object.hasOwn(args, rules.argument) ? args[rules.argument] : undefined
   const words = Array.isArray(command) ? command : [command]
   if (words.length === 0 || !words.every((word) => typeof word === 'string'))
-    throw new Refusal(
+    throw new Denial(
       'unreadable',
       `the argument "${rules.argument}" holds no command`,
       `Send the command as a text in "${rules.argument}".`,
@@ -79,13 +79,9 @@ function judgeArguments({ arguments: args }: GuardedCall, rules: ShellRules): vo
 
 function checkText(command: string): void {
   if (command.length > commandMax)
-    throw new Refusal(
-      'unknowable',
-      'it is too long',
-      'Write long texts to files with another tool.',
-    )
+    throw new Denial('unknowable', 'it is too long', 'Write long texts to files with another tool.')
   if (command.includes('\0') || !isPlain(command) || !command.isWellFormed())
-    throw new Refusal(
+    throw new Denial(
       'unreadable',
       'it has characters that no command needs',
       'Leave out NUL and characters of private use.',

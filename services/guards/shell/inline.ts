@@ -3,8 +3,8 @@
 // SQL). Other languages pass only as files.
 
 import { optionsOf, type Shape } from './arguments.ts'
+import { Denial, hidden, shown } from './denial.ts'
 import { isPlain } from './field.ts'
-import { hidden, Refusal, shown } from './refusal.ts'
 
 /** `code`: the options whose value is a program. */
 type Language = Shape & { names: RegExp; code: RegExp; accepts?: (code: string) => boolean }
@@ -75,7 +75,7 @@ export function invocation(name: string, args: readonly string[]): Invocation {
   return file === undefined || file === '-' ? { code, reads: true } : { code, file }
 }
 
-/** Throws a Refusal if the program is not plainly understood. */
+/** Throws a Denial if the program is not plainly understood. */
 export function checkCode(name: string, code: string): void {
   if (!isPlain(code)) throw hidden(name, code)
   const accepts = languages.find(({ names }) => names.test(name))?.accepts ?? isPlainSql
@@ -204,8 +204,8 @@ function isPlainSed(script: string): boolean {
   return true
 }
 
-function notUnderstood(name: string, code: string): Refusal {
-  return new Refusal(
+function notUnderstood(name: string, code: string): Denial {
+  return new Denial(
     'not-plain',
     `a program for ${shown(name)} is not plainly understood: "${shown(code)}"`,
     'Use plain shell commands for that, or write the program to a file and run the file.',

@@ -3,10 +3,10 @@
 // SHELL-PLACE-1. Facts only fade: a variable that gets a second value may have any text from there
 //     on, and the folders of the shell only grow, except behind `cd … &&`.
 
+import { Denial, hidden, shown } from './denial.ts'
 import { anything, isUnknown, nameOf, resolved } from './field.ts'
 import type { ShellRules } from './options.ts'
 import { checkNotWeir } from './programs.ts'
-import { hidden, Refusal, shown } from './refusal.ts'
 import { printsSecret, secretIn } from './secrets.ts'
 
 /** The facts about one process. They change while its script is walked. */
@@ -57,9 +57,9 @@ const depthMax = 8
 const foldersMax = 8
 const variablesMax = 256
 
-function tooLong(): Refusal {
+function tooLong(): Denial {
   const advice = 'Split it into several shorter commands.'
-  return new Refusal('unknowable', 'it is too long or too entangled to be judged', advice)
+  return new Denial('unknowable', 'it is too long or too entangled to be judged', advice)
 }
 
 /** Bounds the work for one command, including nested loops. */
@@ -111,7 +111,7 @@ function pathsOf(field: string, { facts }: Place): (string | undefined)[] {
 export function checkFile(file: string, name: string, place: Place): void {
   const { net, unnamed, named } = place.whole
   if (net && (unnamed || named.has(nameOf(file))))
-    throw new Refusal(
+    throw new Denial(
       'net-into-shell',
       `${shown(name)} would run "${shown(file)}", which this command may have fetched`,
       'Fetch it in a call of its own and read it. Then run it in another call.',
@@ -127,7 +127,7 @@ export function checkSecret(field: string, place: Place): void {
   step(place, field.length)
   const secret = secretIn(field, place.facts.folders)
   if (secret === undefined) return
-  throw new Refusal(
+  throw new Denial(
     'secret',
     `"${shown(field)}" names a secret (${shown(secret)})`,
     `${withoutSecrets} If it is none, use a file of another name.`,
@@ -138,7 +138,7 @@ export function checkSecret(field: string, place: Place): void {
 export function checkSecrets(fields: readonly string[], place: Place): void {
   for (const field of fields) checkSecret(field, place)
   const what = `${shown(fields.slice(0, 3).join(' '))} prints a secret`
-  if (printsSecret(fields)) throw new Refusal('secret', what, withoutSecrets)
+  if (printsSecret(fields)) throw new Denial('secret', what, withoutSecrets)
 }
 
 const devices = /^\/dev\/(null|stdout|stderr|stdin|tty|full|fd\/\d+)$/
@@ -149,7 +149,7 @@ export function checkWrite(field: string, what: string, place: Place, removes = 
   const allowed = allowedFolders.map((folder) => shown(folder)).join(' or ')
   for (const path of pathsOf(field, place)) {
     if (path === undefined)
-      throw new Refusal(
+      throw new Denial(
         'unknowable',
         `${what} would change "${shown(field)}", and ${isUnknown(field) ? 'a part of it is only known when the command runs' : 'the folder that it begins in is not known there'}`,
         `Write the path out: absolute and below ${allowed}.`,
@@ -158,7 +158,7 @@ export function checkWrite(field: string, what: string, place: Place, removes = 
     if (allowedFolders.some((one) => isInside(path, one) && (path !== one || !removes))) continue
     const leads = path === field ? '' : ` (${shown(path)})`
     const several = !field.startsWith('/') && (place.facts.folders?.length ?? 1) > 1
-    throw new Refusal(
+    throw new Denial(
       'write-outside',
       `${what} would change "${shown(field)}"${leads}, which is not below ${allowed}`,
       `Change only what is below ${allowed}.${several ? ' A cd may fail: join it to what follows with &&.' : ''}`,

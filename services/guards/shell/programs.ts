@@ -2,8 +2,8 @@
 // runs another.
 
 import { optionValues } from './arguments.ts'
+import { Denial, notPlain, shown, unclear } from './denial.ts'
 import { isPlain, list } from './field.ts'
-import { notPlain, Refusal, shown, unclear } from './refusal.ts'
 
 /** They change the machine itself. */
 const never = list(`fdisk sfdisk cfdisk parted wipefs mkswap swapon swapoff mount umount losetup
@@ -53,32 +53,32 @@ export function isPlainProgram(name: string): boolean {
 /** Refuses the programs that never run. */
 export function checkProgram(base: string, only: ReadonlySet<string> | undefined): void {
   if (only !== undefined && !only.has(base))
-    throw new Refusal(
+    throw new Denial(
       'not-allowed',
       `${shown(base)} is not among the commands that may run`,
       `Use only: ${[...only].map(shown).join(', ').slice(0, 1_000)}.`,
     )
   checkNotWeir(base)
   if (never.includes(base) || base.startsWith('mkfs'))
-    throw new Refusal(
+    throw new Denial(
       'not-allowed',
       `${shown(base)} changes the machine itself`,
       'Leave that to a person, and say what you need.',
     )
   if (opaque.includes(base))
-    throw new Refusal(
+    throw new Denial(
       'unknowable',
       `the command that ${shown(base)} runs or changes cannot be seen from its arguments`,
       `Run the command without ${shown(base)}.`,
     )
 }
 
-/** The routes of a server of Weir on this machine, with which a call could approve itself. */
+/** The routes of a server of Weir on this machine, with which a call could allow itself. */
 const ownServer = /\b(localhost|127\.[\d.]+|\[::1\]|0\.0\.0\.0)(:\d+)?\/(v1\/approvals|console)\b/
 
 export function checkNotServer(args: readonly string[]): void {
   if (args.some((arg) => ownServer.test(arg)))
-    throw new Refusal('not-allowed', 'it controls Weir itself', 'Leave that to a person.')
+    throw new Denial('not-allowed', 'it controls Weir itself', 'Leave that to a person.')
 }
 
 /** Whether this name, as an argument of an unknown program, may be a command that it runs. */
@@ -90,7 +90,7 @@ const weir = /^(.*[/:])?weir(-agents)?(-\d[\w.-]*)?(@.*)?(\.([cm]?[jt]s|git|tgz)
 
 export function checkNotWeir(name: string): void {
   if (weir.test(name))
-    throw new Refusal('not-allowed', 'it controls Weir itself', 'Leave that to a person.')
+    throw new Denial('not-allowed', 'it controls Weir itself', 'Leave that to a person.')
 }
 
 /** `%1`, `$!`, or a number from 2: not one that is only known at run time. */
@@ -101,7 +101,7 @@ export function checkSignals(base: string, args: readonly string[]): void {
   const line = args.join(' ')
   const isOwn = base === 'kill' ? ownTargets.test(line) : pattern.test(line)
   if (/^p?kill$/.test(base) && !isOwn)
-    throw new Refusal(
+    throw new Denial(
       'not-allowed',
       `${base} ${shown(args.join(' '))} may reach the process that runs it`,
       'Send signals only to processes that you started: keep $! in a variable, or name a job such as %1.',
@@ -204,7 +204,7 @@ export function checkPackage(base: string, args: readonly string[]): void {
   const runs = /^(npx|bunx|pnpx|uvx|pipx)$/.test(base) || (base === 'uv' && args[0] === 'run')
   const found = runs && args.find((arg) => arg.includes('://'))
   if (found)
-    throw new Refusal(
+    throw new Denial(
       'net-into-shell',
       `${base} would run ${shown(found)} from the net`,
       'Fetch it in a call of its own and read it. Then run it in another call.',
@@ -218,7 +218,7 @@ const command = /\$\(|`|\$\{/
 
 export function checkReadTwice(text: string, what: string): void {
   if (!command.test(text)) return
-  throw new Refusal(
+  throw new Denial(
     'unseen-script',
     `${what} may read "${shown(text)}" a second time and run the command in it`,
     'Run the command where it stands, assign its output to a variable, and use a plain name or number here.',

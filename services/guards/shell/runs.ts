@@ -6,11 +6,11 @@
 
 import { optionsOf, optionValues, type Shape } from './arguments.ts'
 import { hasChanges } from './changes.ts'
+import { Denial, hidden, unclear } from './denial.ts'
 import { anyName, anything, isPlain, isUnknown, list, nameOf } from './field.ts'
 import { checkCode, invocation, isInterpreter } from './inline.ts'
 import { apart, checkFile, checkSecret, checkWrite, type Place } from './place.ts'
 import { checkNotWeir, isNet, isPlainProgram, isRefused, isShell } from './programs.ts'
-import { hidden, Refusal, unclear } from './refusal.ts'
 
 type Judge = (fields: readonly string[], place: Place) => void
 
@@ -137,15 +137,15 @@ export function judgeInterpreter(
 
 const readFirst = 'Save it to a file and read it. Then run the commands of it that you need.'
 
-function fromNet(name: string): Refusal {
-  return new Refusal('net-into-shell', `${name} would run data from the net`, readFirst)
+function fromNet(name: string): Denial {
+  return new Denial('net-into-shell', `${name} would run data from the net`, readFirst)
 }
 
 function judgeInput(name: string, place: Place, run: (text: string) => void): void {
   const { input, whole } = place
   if (input.kind === 'pipe' && whole.net) throw fromNet(name)
   if (input.kind === 'pipe')
-    throw new Refusal('unseen-script', `${name} would run the output of another command`, readFirst)
+    throw new Denial('unseen-script', `${name} would run the output of another command`, readFirst)
   if (input.kind === 'file') checkFile(input.path, name, place)
   if (input.kind === 'text') run(input.text)
 }

@@ -20,6 +20,7 @@ import {
   type Word,
 } from 'unbash'
 import { judgeCommand } from './command.ts'
+import { Denial, notPlain, shown } from './denial.ts'
 import { anyName, anything, isPlain, list, nameOf } from './field.ts'
 import {
   apart,
@@ -33,10 +34,9 @@ import {
   together,
 } from './place.ts'
 import { checkReadTwice, checkSetting } from './programs.ts'
-import { notPlain, Refusal, shown } from './refusal.ts'
 import { bodyOf, fieldsOf, textOf } from './words.ts'
 
-/** Judges a script's text. Throws a Refusal. */
+/** Judges a script's text. Throws a Denial. */
 export function walkText(text: string, place: Place): void {
   walk(parse(text), place)
 }
@@ -56,7 +56,7 @@ function walk(node: SyntaxNode, place: Place): void {
   switch (node.type) {
     case 'Script':
       if (node.errors?.[0] === undefined) return children(place)
-      throw new Refusal(
+      throw new Denial(
         'unreadable',
         `it is not a Bash command that can be read: ${shown(node.errors[0].message)}`,
         'Correct it, or write it more simply.',

@@ -8,9 +8,9 @@
 //     field counts as any possible option.
 
 import type { CommandExpansionPart, HereDoc, ParameterExpansionPart, Word, WordPart } from 'unbash'
+import { Denial, notPlain, shown } from './denial.ts'
 import { anyName, anything, isPlain, isUnknown, list, ownProcess } from './field.ts'
 import type { Facts } from './place.ts'
-import { notPlain, Refusal, shown } from './refusal.ts'
 
 const fieldMax = 65_536
 const fieldsMax = 10_000
@@ -20,7 +20,7 @@ export function fieldsOf(words: readonly Word[], facts: Facts): string[] {
   const fields: string[] = []
   for (const word of words) fields.push(...split(partsOf(word), facts))
   if (fields.length <= fieldsMax) return fields
-  throw new Refusal('unknowable', 'it has too many words', 'Split it into several commands.')
+  throw new Denial('unknowable', 'it has too many words', 'Split it into several commands.')
 }
 
 /** A word that Bash neither splits nor matches against names: an assignment, a here-string. */
@@ -65,7 +65,7 @@ function split(parts: readonly WordPart[], facts: Facts): string[] {
 function braces(text: string): string {
   if (/^\{(?!.*(\.\.|[{,]-))[\w.,-]*\}$|^\{-?\d+\.\.-?\d+\}$/.test(text)) return anyName
   const what = `${shown(text)} stands for words that cannot be seen beforehand`
-  throw new Refusal('unknowable', what, 'Write the words out instead of using braces.')
+  throw new Denial('unknowable', what, 'Write the words out instead of using braces.')
 }
 
 /** Bash's treatment of an unquoted expansion: it splits at blanks and matches names. */

@@ -1,4 +1,4 @@
-// The spend guard: sums the amounts of calls, and refuses calls over a limit for one call, for a
+// The spend guard: sums the amounts of calls, and denies calls over a limit for one call, for a
 // conversation, or for a day of a conversation.
 // Owns: the sums.
 // Does not own: whether a passed call succeeds. It counts anyway, because a guard gets no results.

@@ -76,7 +76,7 @@ export type GatewayOptions = {
   echoOf: EchoCheck
   /**
    * The history of a conversation is removed after this time without a new entry. Default: the
-   * setting `retention`.
+   * setting `retentionDays`.
    */
   historyIdleMs?: Milliseconds | undefined
   /**

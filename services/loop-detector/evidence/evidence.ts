@@ -12,8 +12,8 @@ import type {
   Call,
   CallResult,
   Declaration,
+  Denial,
   EvidenceRef,
-  Rejection,
   RoundChecked,
   TextCallsHold,
   ToolHints,
@@ -64,7 +64,7 @@ export type RoundEvidence = {
   calls: CallEvidence[]
   /** The key of the whole round: its calls with their results, in any order. */
   print: string
-  rejections: Rejection[]
+  denials: Denial[]
 }
 
 export type CallEvidence = {
@@ -143,8 +143,8 @@ export function evidenceOf(
   results: CallResult[],
   time: Milliseconds,
 ): RoundEvidence {
-  const { response, rejections, declarations, round } = checked
-  const calls = distinct(callsOf(round, response.calls, results, declarations, rejections))
+  const { response, denials, declarations, round } = checked
+  const calls = distinct(callsOf(round, response.calls, results, declarations, denials))
   return {
     round,
     time,
@@ -158,7 +158,7 @@ export function evidenceOf(
     cut: response.stop === 'length',
     calls,
     print: printOf(calls),
-    rejections,
+    denials,
   }
 }
 
@@ -173,16 +173,16 @@ function callsOf(
   calls: Call[],
   results: CallResult[],
   declarations: Declaration[],
-  rejections: Rejection[],
+  denials: Denial[],
 ): CallEvidence[] {
   const declared = finder(declarations, ({ name }) => name, calls.length)
-  const rejected = finder(rejections, ({ ordinal }) => ordinal, calls.length)
+  const denied = finder(denials, ({ ordinal }) => ordinal, calls.length)
   const outcomes = finder(results, ({ ordinal }) => ordinal, calls.length)
   const evidence: CallEvidence[] = []
   for (const call of calls) {
     const result = outcomes(call.ordinal)
     if (result === undefined || result.status === 'skipped' || result.status === 'unseen') continue
-    evidence.push(callEvidence(round, call, result, declared(call.name), rejected(call.ordinal)))
+    evidence.push(callEvidence(round, call, result, declared(call.name), denied(call.ordinal)))
   }
   return evidence
 }
@@ -206,7 +206,7 @@ function callEvidence(
   call: Call,
   result: CallResult,
   declaration: Declaration | undefined,
-  rejection: Rejection | undefined,
+  denial: Denial | undefined,
 ): CallEvidence {
   const { read, tool, mutates, guess, progress, wait, sleeps } = waitEvidence(
     call,
@@ -222,7 +222,7 @@ function callEvidence(
   const failure =
     result.status === 'ok'
       ? undefined
-      : failureOf(call, result, { value: read.value, rejection, seen, text })
+      : failureOf(call, result, { value: read.value, denial, seen, text })
   const key = fingerprint('arguments', call.name, read.canonical)
   // A look at a thing that is over is no wait, so its answer counts like any other.
   // The name of a tool for input says nothing about a call without one, which reads a text.
@@ -310,7 +310,7 @@ const answerCharsMax = 128
 /** `seen`: the text that identifies its result. `text`: the same, masked. */
 type FailedCall = {
   value: unknown
-  rejection: Rejection | undefined
+  denial: Denial | undefined
   seen: string
   text: string
 }
@@ -318,11 +318,11 @@ type FailedCall = {
 function failureOf(
   call: Call,
   result: CallResult,
-  { value, rejection, seen, text }: FailedCall,
+  { value, denial, seen, text }: FailedCall,
 ): Failure {
   const reason = quoted(result.reason || result.text)
   const { error, kind: kindOfText } = errorOf(result)
-  const kind = kindOf(kindOfText, call, result, rejection)
+  const kind = kindOf(kindOfText, call, result, denial)
   const values = echoesOf(value)
   // A name that the tool does not know is as free as a value: the next one is no progress.
   const unechoed = withoutEchoes(seen, kind === 'shape' ? [...values, ...membersOf(value)] : values)
@@ -359,10 +359,10 @@ function kindOf(
   kindOfText: FailureKind,
   { problem }: Call,
   result: CallResult,
-  rejection: Rejection | undefined,
+  denial: Denial | undefined,
 ): FailureKind {
   if (problem === 'stream_error') return 'transient' // a failure of the provider, not of the model
-  if (rejection !== undefined) return rejection.code === 'unknown_tool' ? 'unknown_tool' : 'shape'
+  if (denial !== undefined) return denial.code === 'unknown_tool' ? 'unknown_tool' : 'shape'
   if (isDeniedByGuard(result)) return 'denied'
   switch (result.status) {
     case 'timed_out':

@@ -1,4 +1,4 @@
-// Calls of one tool keep breaking its schema (I5.2). From the threshold on the rejection has a
+// Calls of one tool keep breaking its schema (I5.2). From the threshold on the denial has a
 // sharper text. If the policy sets it, the turn ends, for a caller that routes it elsewhere instead
 // of a retry. Calls that break the schema in ever new ways are a loop too.
 //
@@ -12,10 +12,10 @@
 import { limits } from '../../../shared/contract/limits.ts'
 import type {
   Call,
+  Denial,
+  DenialCode,
   LoopThresholds,
   Policy,
-  Rejection,
-  RejectionCode,
 } from '../../../shared/contract/messages.ts'
 import { remember, touch } from '../../../shared/lib/recency.ts'
 import { schemaBreaker, schemaFailures } from '../../../shared/model-texts/interventions.ts'
@@ -41,16 +41,16 @@ export const schemaFailure: Rule<Memory> = {
   thresholds: ['loop.schemaFailures', 'loop.schemaFailureEndsTurn'],
   description: 'A tool keeps being called against its schema.',
   firesWhen:
-    'calls of one tool break its schema in 3 rounds in a row: the rejection gets a sharper text, and the turn ends if the policy sets that. The 6th time without a new change in between, with any mistakes: an intervention',
+    'calls of one tool break its schema in 3 rounds in a row: the denial gets a sharper text, and the turn ends if the policy sets that. The 6th time without a new change in between, with any mistakes: an intervention',
   endedBy: 'a call of the tool that ran',
   sentence: 'kept calling a tool with unusable arguments',
   initial: () => ({ rounds: new Map(), streaks: new Map() }),
 
-  judge({ rounds, streaks }, { round, calls, rejections, news }, { loop }) {
-    if (rejections.length === 0 && rounds.size === 0) return undefined // nearly always
+  judge({ rounds, streaks }, { round, calls, denials, news }, { loop }) {
+    if (denials.length === 0 && rounds.size === 0) return undefined // nearly always
     if (news.change) streaks.clear()
     const broke = new Set(
-      rejections.filter(({ code }) => isSchemaFailure(code)).map(({ ordinal }) => ordinal),
+      denials.filter(({ code }) => isSchemaFailure(code)).map(({ ordinal }) => ordinal),
     )
     const failing = calls.filter(
       ({ ref, failure }) => broke.has(ref.ordinal) && failure?.kind !== 'transient',
@@ -125,24 +125,24 @@ function intervene(
 }
 
 /**
- * The rejections with their texts for the model: from the threshold on the text of I5 replaces the
+ * The denials with their texts for the model: from the threshold on the text of I5 replaces the
  * usual one.
  */
 export function sharpened(
   { rounds }: Memory,
-  rejections: Rejection[],
+  denials: Denial[],
   calls: Call[],
   { loop }: Policy,
-): Rejection[] {
+): Denial[] {
   const byOrdinal = new Map(calls.map((call) => [call.ordinal, call]))
-  return rejections.map((rejection) => {
-    const call = byOrdinal.get(rejection.ordinal)
-    if (call === undefined || call.problem === 'stream_error' || !isSchemaFailure(rejection.code))
-      return rejection
+  return denials.map((denial) => {
+    const call = byOrdinal.get(denial.ordinal)
+    if (call === undefined || call.problem === 'stream_error' || !isSchemaFailure(denial.code))
+      return denial
     const times = (rounds.get(toolOf(call)) ?? 0) + 1
     return times < loop.schemaFailures
-      ? rejection
-      : { ...rejection, text: schemaBreaker(call.name, times, rejection.requiredFields) }
+      ? denial
+      : { ...denial, text: schemaBreaker(call.name, times, denial.requiredFields) }
   })
 }
 
@@ -150,6 +150,6 @@ export function sharpened(
  * Missing or unreadable arguments, or a wrong shape. Not an unknown tool, which has no schema, and
  * not an unusable schema or a provider error in the stream: the model did not cause those.
  */
-function isSchemaFailure(code: RejectionCode): boolean {
+function isSchemaFailure(code: DenialCode): boolean {
   return code === 'schema' || code === 'no_arguments' || code === 'bad_arguments'
 }

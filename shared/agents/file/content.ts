@@ -77,7 +77,7 @@ export type SandboxContent =
 export type LabelsContent = { reads?: string | (string | undefined)[]; sends?: string }
 
 export type HintsContent = LabelsContent &
-  Pick<ToolContent, 'mutates' | 'ignoreFields' | 'loopKey' | 'refusal' | 'client'>
+  Pick<ToolContent, 'mutates' | 'ignoreFields' | 'loopKey' | 'denial' | 'client'>
 
 export type RuleMode = 'enforce' | 'shadow'
 
@@ -107,7 +107,7 @@ export type ToolContent = LabelsContent & {
   mutates?: boolean
   ignoreFields?: (string | undefined)[]
   loopKey?: (string | undefined)[]
-  refusal?: string
+  denial?: string
   concurrency?: number
   traceparent?: boolean
   command?: (string | undefined)[]

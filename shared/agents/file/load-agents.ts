@@ -13,7 +13,7 @@ import { type Document, readDocument } from '../../settings/document.ts'
 import { alternatives, cannotUse, type Mistake, type Place, shown } from '../../settings/mistake.ts'
 import { readText, unreadable } from '../../settings/text-file.ts'
 import type { Agent, Agents } from '../agents.ts'
-import type { GuestAgent, Guests } from '../guest.ts'
+import type { Guest, Guests } from '../guest.ts'
 import { summariserMistake } from '../summariser.ts'
 import { agentOf } from './parts/agent-part.ts'
 import { guestOf } from './parts/guest-part.ts'
@@ -82,7 +82,7 @@ export function loadAgentFile<Provider extends string>(
 type Reading<Provider extends string> = {
   file: string
   agent?: Agent<Provider>
-  guest?: Required<GuestAgent>
+  guest?: Guest
   namePlace: Place
   summariserPlace?: Place
   mistakes: Mistake[]

@@ -1,10 +1,10 @@
 // The hints of a tool for the stages that judge its calls: the arguments that identify a call,
-// whether the tool changes anything, and the text of a refusal.
+// whether the tool changes anything, and the text of a denial.
 
 import {
-  refusalPlaceholders,
+  denialPlaceholders,
   unknownPlaceholders,
-} from '../../contract/arguments/refusal-template.ts'
+} from '../../contract/arguments/denial-template.ts'
 import type { ToolHints } from '../../contract/messages.ts'
 import { alternatives, type Path, shown } from '../../settings/mistake.ts'
 import { nearestName } from '../../settings/nearest-name.ts'
@@ -19,19 +19,19 @@ import type { Source } from './source.ts'
 export function hintsOf(
   source: Source,
   path: Path,
-  { mutates, ignoreFields, loopKey, refusal, reads, sends, client }: HintsContent,
+  { mutates, ignoreFields, loopKey, denial, reads, sends, client }: HintsContent,
   schema: string,
 ): ToolHints | null {
   refuseUnknownFields(source, [...path, 'ignoreFields'], ignoreFields, schema)
   refuseUnknownFields(source, [...path, 'loopKey'], loopKey, schema)
-  if (refusal !== undefined) refuseUnknownPlaceholders(source, [...path, 'refusal'], refusal)
-  const hints = [mutates, ignoreFields, loopKey, refusal, reads, sends, client]
+  if (denial !== undefined) refuseUnknownPlaceholders(source, [...path, 'denial'], denial)
+  const hints = [mutates, ignoreFields, loopKey, denial, reads, sends, client]
   if (hints.every((hint) => hint === undefined)) return null
   return {
     mutates: mutates ?? null,
     ignoreFields: written(ignoreFields),
     loopKey: written(loopKey),
-    refusal: refusal ?? null,
+    denial: denial ?? null,
     labels: labelsOf({ reads, sends }),
     client: client ?? false,
   }
@@ -90,9 +90,9 @@ function pointerTo(at: string, name: string): string {
 
 function refuseUnknownPlaceholders(source: Source, path: Path, template: string): void {
   for (const name of unknownPlaceholders(template)) {
-    const near = nearestName(name, refusalPlaceholders)
+    const near = nearestName(name, denialPlaceholders)
     const known = `there are ${alternatives(
-      refusalPlaceholders.map((known) => `{${known}}`),
+      denialPlaceholders.map((known) => `{${known}}`),
       'and',
     )}`
     source.refuse(

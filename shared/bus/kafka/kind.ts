@@ -75,7 +75,7 @@ async function open(
     connectMs,
     replicationFactor,
     accepts: signing && acceptsSigned(signing, log),
-    times: { sessionMs: settings.sessionTimeout },
+    times: { sessionMs: settings.sessionTimeoutMs },
     instanceId: settings.groupInstanceId || undefined,
     placePath: keepsTables ? join(settings.dataFolder, 'processes', 'process') : undefined,
   })

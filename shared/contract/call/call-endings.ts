@@ -1,7 +1,7 @@
 // The ends of a call that never ran, or whose end is unknown. Every stage uses the same words.
 
+import { deniedForGood } from '../../model-texts/denied-calls.ts'
 import * as texts from '../../model-texts/endings.ts'
-import { rejectedForGood } from '../../model-texts/refused-calls.ts'
 import type { CallResult, ResultStatus } from '../messages.ts'
 
 /** A result without its place and time. */
@@ -27,11 +27,11 @@ export function skippedCall(why: WhyNotRun): CallEnding {
       }
 }
 
-/** The call never ran. The same call would be rejected again. */
-export function rejected(what: string, reason: string): CallEnding {
+/** The call never ran. The same call would be denied again. */
+export function denied(what: string, reason: string): CallEnding {
   return {
     status: 'denied',
-    text: rejectedForGood(what),
+    text: deniedForGood(what),
     reason,
   }
 }

@@ -9,8 +9,8 @@ export const approvalGuard = 'approval'
  */
 export const withdrawnCode = 'approval.withdrawn'
 
-/** The code of its verdict on a call that a person approved. */
-export const approvedCode = 'approval.allowed'
+/** The code of its verdict on a call that a person allowed. */
+export const allowedCode = 'approval.allowed'
 
 /** The code of its verdict on a call that no rule names: nobody was shown its program. */
 export const noRuleCode = 'approval.no-rule'

@@ -5,7 +5,7 @@
 // CONTRACT-GUARD-1. A guard sees only undecided calls, of tools that it is registered for. It
 //     cannot change a call.
 // CONTRACT-GUARD-2. Its answer names exactly these calls. Any other answer is unusable, and an
-//     enforcing guard's calls are vetoed (R6): a mixed-up answer may pass the wrong call.
+//     enforcing guard's calls are denied (R6): a mixed-up answer may pass the wrong call.
 
 import type { Milliseconds } from '../../lib/clock.ts'
 import type { RoundId } from '../ids.ts'
@@ -29,13 +29,13 @@ export type GuardedCall = {
   arguments: JsonObject
   /** The source of the arguments. `text`: the model wrote the call as text, not natively. */
   source: ArgumentSource
-  /** Whether the guard enforces for it in this round. Otherwise it runs even if rejected. */
+  /** Whether the guard enforces for it in this round. Otherwise it runs even if denied. */
   enforced: boolean
   declaration: Declaration
 }
 
 /**
- * `ask`: the call needs a person's approval. It is vetoed if no approval rule lets a person decide
+ * `ask`: the call needs a person's approval. It is denied if no approval rule lets a person decide
  * calls of this tool. `code`: for people, [a-z0-9_.-]{1,64}. `text`: the problem, 1 to
  * `limits.guardTextBytesMax` bytes: for the model, with the accepted values; for `ask`, also for the
  * person. `evidence`: for people, the basis of the verdict.
@@ -75,7 +75,7 @@ export type Guard<State = unknown> = {
   /**
    * Pure: no clock (use `round.time`), no randomness, no input or output. If it throws, gives an
    * unusable answer, or takes longer than `limits.guardJudgeMsMax`, the calls of an enforcing guard
-   * are vetoed.
+   * are denied.
    */
   judge(state: State | undefined, round: GuardedRound): Judgement<State>
 }
@@ -89,7 +89,7 @@ export type ExternalGuard = Omit<Guard, 'external' | 'stateKeptMs' | 'judge'> & 
   /**
    * `signal` aborts at the guard's deadline, and when the guard stops. A round that has no answer
    * then has the verdict of `onTimeout`. If the promise rejects before, the calls of an enforcing
-   * guard are vetoed. A process that ends before the answer is in the log calls it again, so it must have no effect.
+   * guard are denied. A process that ends before the answer is in the log calls it again, so it must have no effect.
    */
   judge(
     state: undefined,

@@ -25,7 +25,7 @@ export type FoldedJob = {
 type Place = { clock: Clock; within: WithinLimit; memory: GuardMemory }
 
 /**
- * Judges all rounds within one time limit. A round that exceeds it is rejected, and the others get a
+ * Judges all rounds within one time limit. A round that exceeds it is denied, and the others get a
  * new limit.
  */
 export async function judgeInOrder(

@@ -185,7 +185,7 @@ function answerOf(
       { conversation, turn, round: round.round, fault },
       isLate && inForce.onTimeout === 'allow'
         ? 'the guard failed on a round after its deadline; onTimeout allows its calls'
-        : 'the guard failed on a round; its calls are rejected',
+        : 'the guard failed on a round; its calls are denied',
     )
   }
   return {

@@ -35,7 +35,7 @@ function guardedCalls(
   return calls
     .flatMap((call): GuardedCall[] => {
       const declaration = declared.get(call.name)
-      // The executor rejects a call without a declaration, or whose arguments are not an object.
+      // The executor denies a call without a declaration, or whose arguments are not an object.
       const mode = modeFor(inForce, call.name)
       if (isDecided.has(call.ordinal) || declaration === undefined || mode === undefined) return []
       const args = objectIn(argumentText(call))

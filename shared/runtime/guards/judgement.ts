@@ -5,11 +5,11 @@ import type { GuardedRound } from '../../contract/guard/guard.ts'
 import { limits } from '../../contract/limits.ts'
 import type { CallVerdict, GuardWish } from '../../contract/messages.ts'
 import { cutToBytes, onOneLine, shortened } from '../../lib/text-cut.ts'
-import { failedGuard } from '../../model-texts/refused-calls.ts'
+import { failedGuard } from '../../model-texts/denied-calls.ts'
 
 /**
  * `state`: as JSON; undefined: nothing to keep. `fault`: why the answer cannot be used. Then each
- * call is rejected, and the guard's state stays.
+ * call is denied, and the guard's state stays.
  */
 export type Answered =
   | {
@@ -66,7 +66,7 @@ export function answeredBy(judgement: unknown, { calls }: GuardedRound): Answere
   }
 }
 
-/** Rejects each call, because the guard itself failed (R6). `why` is for people. */
+/** Denies each call, because the guard itself failed (R6). `why` is for people. */
 export function failedAnswer(calls: GuardedRound['calls'], code: string, why: string): Answered {
   const evidence = cutToBytes(why, limits.guardEvidenceBytesMax)
   return {
@@ -88,11 +88,11 @@ function verdictIn(value: unknown): CallVerdict | string {
   if (typeof ordinal !== 'number' || !Number.isInteger(ordinal)) return 'a verdict has no ordinal'
   if (verdict === 'allow') return { ordinal, verdict, code: '', text: '', evidence: null }
   if (verdict !== 'deny' && verdict !== 'ask')
-    return `the verdict on call ${ordinal} is none of pass, reject and ask`
+    return `the verdict on call ${ordinal} is none of allow, deny and ask`
   if (typeof code !== 'string' || !codeShape.test(code))
     return `the code of call ${ordinal} is not 1 to 64 of a-z, 0-9, _, . and -`
   if (typeof text !== 'string' || text.trim() === '')
-    return `the ${verdict === 'ask' ? 'request for approval' : 'rejection'} of call ${ordinal} has no text`
+    return `the ${verdict === 'ask' ? 'request for approval' : 'denial'} of call ${ordinal} has no text`
   return {
     ordinal,
     verdict,

@@ -9,7 +9,7 @@ import { matchesPattern } from './tool-pattern.ts'
 /**
  * One schema for each condition of the rules on this tool. A schema has a rule at exactly the
  * places that its condition looks at. `rules`: the text of the registration. An unreadable text
- * gives none: with it the approval stage rejects every call.
+ * gives none: with it the approval stage denies every call.
  */
 export function ruledFields(rules: string, tool: string): Schema[] {
   return parsedRules(rules).flatMap((rule) => {

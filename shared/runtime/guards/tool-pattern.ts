@@ -25,7 +25,7 @@ export function matchesPattern(pattern: string, name: string): boolean {
 
 /**
  * The mode in which the guard judges this tool. Undefined: not at all. If several patterns match,
- * `enforce` counts, because in doubt a guard rejects (R6).
+ * `enforce` counts, because in doubt a guard denies (R6).
  */
 export function modeFor(
   { tools }: Pick<GuardInForce, 'tools'>,

@@ -3,7 +3,7 @@
 // each round and with the history, so every reader has them.
 // AGENT-REDACTION-1. Records that models and tools read stay as they are.
 // AGENT-REDACTION-2. The answer and the arguments of calls stay in `activity`: the client of the
-//     conversation shows the answer, runs calls and approves them.
+//     conversation shows the answer, runs calls and allows them.
 // AGENT-REDACTION-3. A rule that this version cannot use hides every text.
 
 import type { Call, Message, RedactRule } from '../../contract/messages.ts'

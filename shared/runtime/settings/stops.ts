@@ -12,8 +12,8 @@ import type { PolicyRecord } from '../../contract/performer.ts'
 import { tenantOf } from '../../contract/tenant.ts'
 import { stopKeyPrefix } from '../../contract/topology.ts'
 import { shortened } from '../../lib/text-cut.ts'
+import { deniedForGood } from '../../model-texts/denied-calls.ts'
 import { earlierTry, notRun } from '../../model-texts/endings.ts'
-import { rejectedForGood } from '../../model-texts/refused-calls.ts'
 import { matchesPattern } from '../guards/tool-pattern.ts'
 
 export type StopTarget = { agent: string; conversation: ConversationId }
@@ -73,8 +73,8 @@ export function stopReason({ scope, name, reason }: StopInForce): string {
 }
 
 /**
- * The end of a call that a stop keeps from running. With a stop of its tool it is rejected, because
- * the turn goes on and the same call would be rejected again. Otherwise it is skipped with its turn.
+ * The end of a call that a stop keeps from running. With a stop of its tool it is denied, because
+ * the turn goes on and the same call would be denied again. Otherwise it is skipped with its turn.
  * `lapsed`: an earlier try may have run (R5).
  */
 export function stoppedCall(stop: StopInForce, lapsed: boolean): CallEnding {
@@ -87,7 +87,7 @@ export function stoppedCall(stop: StopInForce, lapsed: boolean): CallEnding {
   if (stop.scope === 'tool')
     return {
       status: 'denied',
-      text: rejectedForGood(`${reason}.`),
+      text: deniedForGood(`${reason}.`),
       reason,
     }
   return { status: 'skipped', text: notRun(`${reason}.`), reason }

@@ -91,8 +91,8 @@ function toolOf(
   const labels = (server.labels ?? []).flatMap(([pattern, given]) =>
     matchesPattern(pattern, name) ? given : [],
   )
-  const readOnly = { mutates: false, refusal: '' }
-  const unknown = { mutates: null, refusal: null }
+  const readOnly = { mutates: false, denial: '' }
+  const unknown = { mutates: null, denial: null }
   return {
     declaration: {
       name: nameOf(server, name),

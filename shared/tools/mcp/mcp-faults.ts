@@ -3,7 +3,7 @@
 // stack, and no query of an URL, which may hold a key. Pure.
 
 import type { McpServer } from '../../agents/agents.ts'
-import { outcomeUnknown, rejected } from '../../contract/call/call-endings.ts'
+import { denied, outcomeUnknown } from '../../contract/call/call-endings.ts'
 import { asSentence, onOneLine, shortened } from '../../lib/text-cut.ts'
 import * as texts from '../../model-texts/endings.ts'
 import { described } from '../module/function-outcome.ts'
@@ -159,7 +159,7 @@ export function failed(error: unknown, isSent: boolean, server: string): ToolEnd
     return { ...ending, fault: message }
   }
   if (code === invalidParams)
-    return rejected(texts.serverRefuses(server, asSentence(message)), 'refused by its server')
+    return denied(texts.serverRefuses(server, asSentence(message)), 'refused by its server')
   if (typeof code === 'number')
     return failure(texts.serverError(server, message), `error ${code} of the server`)
   if (error instanceof UnknownInput)

@@ -250,9 +250,19 @@ describe('the interface of a front over HTTP', () => {
     })
     const url = await serveGuard(guard)
     const ask = { conversation: 'c', format: 'anthropic', body, answer: {} }
-    const judge = () => post(`${url}/v1/guest/a/after-model?wait=1`, ask)
+    const judge = () => post(`${url}/v1/guest/a/after-model?waitMs=1000`, ask)
     expect((await judge()).status).toBe(202)
     expect((await judge()).status).toBe(200)
+  })
+
+  it('refuses a wait that is no number of milliseconds up to 10 minutes', async () => {
+    const url = await serveGuard(scriptedGuard())
+    const ask = { conversation: 'c', format: 'anthropic', body, answer: {} }
+    for (const wait of ['25s', '600001', '-1']) {
+      const answer = await post(`${url}/v1/guest/a/after-model?waitMs=${wait}`, ask)
+      expect(answer.status).toBe(400)
+      expect(await answer.text()).toContain('waitMs must be 0 to 600000 milliseconds')
+    }
   })
 
   it('passes results and the end of a turn on', async () => {

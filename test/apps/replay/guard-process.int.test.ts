@@ -51,7 +51,7 @@ inSandboxes('a guard in a replay', () => {
       is: { action: 'deny', rule: 'mine@1', reason: 'three' },
       roundsSaved: 4,
     })
-    expect(change?.refused.map(({ round }) => round)).toEqual([3, 4, 5, 6])
+    expect(change?.denied.map(({ round }) => round)).toEqual([3, 4, 5, 6])
   })
 
   it('counts as no change if an earlier version decided the same', async () => {

@@ -50,7 +50,7 @@ describe('a changed decision', () => {
       was: null,
       is: { action: 'nudge', rule: 'identical-failure@3' },
       roundsSaved: 3,
-      refused: [],
+      denied: [],
     })
   })
 
@@ -67,13 +67,13 @@ describe('a changed decision', () => {
 
   it('counts successful calls that would not have run, each with its result record', async () => {
     const changes = await changesIn('i3-no-termination', 'loop.identicalSuccesses=2')
-    const { refused } = totalsOf(changes)
-    expect(refused.map(({ round, tool }) => [round, tool])).toEqual([
+    const { denied } = totalsOf(changes)
+    expect(denied.map(({ round, tool }) => [round, tool])).toEqual([
       [4, 'lookup'],
       [5, 'lookup'],
       [6, 'lookup'],
     ])
-    expect(new Set(refused.map(({ at }) => at.offset)).size).toBe(3)
+    expect(new Set(denied.map(({ at }) => at.offset)).size).toBe(3)
   })
 
   it('marks calls that only repeated one of the same turn with the same result', async () => {
@@ -90,8 +90,8 @@ describe('a changed decision', () => {
       conversation: undefined,
       ...always,
     })
-    const { refused } = totalsOf(changes[0] ?? [])
-    expect(refused.map(({ round, repeats }) => [round, repeats])).toEqual([
+    const { denied } = totalsOf(changes[0] ?? [])
+    expect(denied.map(({ round, repeats }) => [round, repeats])).toEqual([
       [3, true],
       [4, true],
       [5, false],
@@ -111,7 +111,7 @@ describe('a changed decision', () => {
       is: { action: 'text_only', rule: 'caps' },
       roundsSaved: 4,
     })
-    expect(change?.refused).toHaveLength(3)
+    expect(change?.denied).toHaveLength(3)
   })
 
   it('names the cap as the reason even if a rule intervenes in the same round', async () => {

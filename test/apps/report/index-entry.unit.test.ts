@@ -103,7 +103,7 @@ describe('a conversation in the index of a page', () => {
       question: 'hello',
       agents: ['agent'],
       ms: 20,
-      facts: { denials: { 'no-rome': 1 }, rejections: 0 },
+      facts: { denials: { 'no-rome': 1 }, deniedByChecks: 0 },
     })
   })
 

@@ -5,8 +5,8 @@ import type { Activity } from '../../../client/edge/edge.ts'
 import type { MessageOf } from '../../../shared/contract/messages.ts'
 import { traceparentOf } from '../../../shared/contract/trace-ids.ts'
 import {
+  callDenied,
   callFinished,
-  callRejected,
   interventionRaised,
   roundStarted,
   toolStarted,
@@ -174,15 +174,15 @@ describe('the spans of a turn', () => {
   it('have no span for a call that never ran, but an event', () => {
     const spans = spansOf([
       turnStarted(),
-      callRejected("missing required field 'command'"),
+      callDenied("missing required field 'command'"),
       callFinished(1, { status: 'denied', reason: 'by a guard' }),
       interventionRaised('cycle', 'it repeats'),
       turnFinished(),
     ])
     expect(spans).toHaveLength(1)
     expect(spans[0]?.events?.map(({ name }) => name)).toEqual([
-      'weir.call_rejected',
-      'weir.call_rejected',
+      'weir.call_denied',
+      'weir.call_denied',
       'weir.intervention',
     ])
   })

@@ -733,7 +733,7 @@ describe('weir import-transcript', () => {
     expect(told).toContain(
       "a call that Weir refuses before it runs (schema): its result is Weir's, not the recorded one",
     )
-    expect((await toldOf('log'))[0]?.rounds[1]).toContain('rejected')
+    expect((await toldOf('log'))[0]?.rounds[1]).toContain('denied')
   })
 
   it('leaves an unended turn open, and still begins the next turn', async () => {

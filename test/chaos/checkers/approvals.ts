@@ -227,7 +227,7 @@ function verdicts(rounds: Map<string, Round>, evidence: Evidence): Violation[] {
 
 function outcomeOf(verdict: CallVerdict['verdict'], code: string): string {
   if (verdict === 'allow') return 'allow'
-  return code === 'approval.rejected' ? 'deny' : code.replace('approval.', '')
+  return code === 'approval.denied' ? 'deny' : code.replace('approval.', '')
 }
 
 function started(calls: Map<string, Waiting>, { starts }: Evidence): Violation[] {

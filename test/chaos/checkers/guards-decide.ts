@@ -14,7 +14,7 @@ import {
   roundKey,
   type Violation,
 } from '../evidence.ts'
-import { firstAnswers } from './rejected-never-start.ts'
+import { firstAnswers } from './denied-never-start.ts'
 
 const checker = 'guards-decide'
 

@@ -13,7 +13,7 @@ import {
   type Violation,
 } from '../evidence.ts'
 import { type GuestCall, guestCalls, isGuestRecord } from '../guest-calls.ts'
-import { rejectedNeverStart } from './rejected-never-start.ts'
+import { rejectedNeverStart } from './denied-never-start.ts'
 
 const checker = 'guest-runs'
 

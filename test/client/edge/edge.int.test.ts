@@ -116,10 +116,10 @@ describe('a client', () => {
   it('rejects when the bus closes', async () => {
     const edge = openEdge({ bus, topicPrefix: '', partitions: 1 })
     const reply = edge.reply(question('c'))
-    const rejection = expect(reply).rejects.toMatchObject({ code: 'bus.closed' })
+    const denial = expect(reply).rejects.toMatchObject({ code: 'bus.closed' })
     await settled()
     await bus.close()
-    await rejection
+    await denial
   })
 
   it('gets the end of an earlier turn even if a table lags a moment behind', async () => {

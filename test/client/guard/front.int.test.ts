@@ -118,7 +118,7 @@ const advice = (fields: Partial<GuestAdvice>): GuestAdvice => ({
   rule: null,
   cap: null,
   unknown: [],
-  refused: [],
+  denied: [],
   hidden: [],
   over: [],
   isOpen: true,
@@ -414,7 +414,7 @@ describe('after the model', () => {
         ? [
             advice({
               key: message.key,
-              refused: [{ ordinal: 1, callId: 'call_1', text: 'No.', code: 'unknown-tool' }],
+              denied: [{ ordinal: 1, callId: 'call_1', text: 'No.', code: 'unknown-tool' }],
             }),
           ]
         : [],

@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals'
-import { codeOfRefusal, codeOfWait } from '../../../client/guard/verdict-code.ts'
+import { codeOfDenial, codeOfWait } from '../../../client/guard/verdict-code.ts'
 import { deniedCall } from '../../../services/executor/guards/guard-answer.ts'
-import { refusedBeforeReason } from '../../../services/guest/answers.ts'
+import { deniedBeforeReason } from '../../../services/guest/answers.ts'
 import { skippedCall } from '../../../shared/contract/call/call-endings.ts'
 
 const vetoBy = (guard: string) =>
@@ -14,9 +14,9 @@ it.each([
   ['approval.denied', vetoBy('approval')],
   ['turn.over', skippedCall('cancelled').reason],
   ['turn.over', skippedCall('expired').reason],
-  ['guest.refused-before', refusedBeforeReason],
+  ['guest.denied-before', deniedBeforeReason],
 ])('gives the code %s to a refusal with the reason "%s"', (code, reason) => {
-  expect(codeOfRefusal(reason)).toBe(code)
+  expect(codeOfDenial(reason)).toBe(code)
 })
 
 it.each([

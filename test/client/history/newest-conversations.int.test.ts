@@ -130,7 +130,7 @@ const noFacts = {
   rules: {},
   actions: {},
   denials: {},
-  rejections: 0,
+  deniedByChecks: 0,
   approvals: {},
   approvalMs: 0,
   unjudged: {},
@@ -367,7 +367,7 @@ describe.each([
       key: 'a.1',
       text: '',
       unknown: [],
-      refused: [],
+      denied: [],
       hidden: [],
       over: [],
       requestId: '',
@@ -430,7 +430,7 @@ describe.each([
   it('have an unknown end if it is no longer in the log', async () => {
     await entry('old', 7, 0)
     await write('activity', {
-      type: 'call-rejected',
+      type: 'call-denied',
       conversation: 'old',
       turn: 7,
       round: 1,

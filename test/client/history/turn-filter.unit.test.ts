@@ -27,7 +27,7 @@ describe('--where', () => {
     ['tenant=acme', turn({ tenant: 'acme' }), true],
     ['tenant=acme', turn({ tenant: 'default' }), false],
     ['call=denied', caught, true],
-    ['call=denied', turn({}, { rejections: 1 }), true],
+    ['call=denied', turn({}, { deniedByChecks: 1 }), true],
     ['call=pending', turn({}, { approvals: { pending: 1 } }), true],
     ['call=allowed', turn({}, { approvals: { allow: 1 } }), true],
     ['agent=helper rule=cycle', caught, true],

@@ -63,7 +63,7 @@ describe('given(guard, ...rounds)', () => {
       judge: () => ({ state: undefined, verdicts: [] }),
     }
     expect(() => given(careless, [{ tool: 'deploy' }])).toThrow(
-      'Weir would refuse the answer: it has no verdict for call 0',
+      'Weir would not accept the answer: it has no verdict for call 0',
     )
   })
 

@@ -7,8 +7,8 @@ import { createEventFold } from '../../../client/turn/event-fold.ts'
 import type { TurnEvent } from '../../../client/turn/turn-event.ts'
 import type { MessageOf, Part } from '../../../shared/contract/messages.ts'
 import {
+  callDenied,
   callFinished,
-  callRejected,
   part,
   roundStarted,
   toolStarted,
@@ -134,10 +134,10 @@ describe('the arguments of a call', () => {
     )
   }
 
-  it('are in the response, in a rejection and in a start, as text and as a value', () => {
-    const events = play([...begun, answered(''), callRejected('no'), toolStarted()])
+  it('are in the response, in a denial and in a start, as text and as a value', () => {
+    const events = play([...begun, answered(''), callDenied('no'), toolStarted()])
     for (const event of events)
-      if (event.type === 'call-rejected' || event.type === 'tool-started')
+      if (event.type === 'call-denied' || event.type === 'tool-started')
         expect(event).toMatchObject({ arguments: '{"city":"Paris"}', input: { city: 'Paris' } })
     expect(events).toMatchObject([{}, {}, { calls: [{ input: { city: 'Paris' } }] }, {}, {}])
   })
@@ -189,7 +189,7 @@ describe('the JSON of each kind of event', () => {
     retry,
     part(0, ['Hello.'], { attempt: 'b' }),
     answered('Hello.', { attempt: 'b' }),
-    callRejected('no such field'),
+    callDenied('no such field'),
     { type: 'intervention-raised', ...place, intervention, shadow: false },
     {
       type: 'calls-waiting',
@@ -236,7 +236,7 @@ describe('the JSON of each kind of event', () => {
   "{"v":1,"position":"3","type":"model-retry","conversation":"c","turn":7,"round":1,"attempt":"a","next":2,"reason":"the provider answered 429","waitMs":1000}",
   "{"v":1,"position":"3.6.0.b","type":"text-delta","conversation":"c","turn":7,"round":1,"text":"Hello."}",
   "{"v":1,"position":"4","type":"model-answered","conversation":"c","turn":7,"round":1,"attempt":"b","text":"Hello.","textBytes":6,"calls":[{"ordinal":0,"id":"call_1","name":"exec","problem":null,"arguments":"{\\"city\\":\\"Paris\\"}","argumentsBytes":16,"input":{"city":"Paris"}}],"stop":"calls","usage":{"inputTokens":9,"outputTokens":4,"cacheReadTokens":0,"cacheWriteTokens":0}}",
-  "{"v":1,"position":"5","type":"call-rejected","conversation":"c","turn":7,"round":1,"ordinal":0,"name":"exec","reason":"no such field","text":"Tool call rejected before execution.","arguments":"{\\"city\\":\\"Paris\\"}","input":{"city":"Paris"}}",
+  "{"v":1,"position":"5","type":"call-denied","conversation":"c","turn":7,"round":1,"ordinal":0,"name":"exec","reason":"no such field","text":"Tool call rejected before execution.","arguments":"{\\"city\\":\\"Paris\\"}","input":{"city":"Paris"}}",
   "{"v":1,"position":"6","type":"intervention-raised","conversation":"c","turn":7,"round":1,"intervention":{"action":"nudge","ordinary":false,"rule":"cycle","ruleVersion":1,"key":"exec","reason":"x","text":"Stop.","class":null,"evidence":[]},"shadow":false}",
   "{"v":1,"position":"7","type":"calls-waiting","conversation":"c","turn":7,"round":1,"until":9000,"calls":[{"ordinal":0,"name":"exec","guards":["approval"]}]}",
   "{"v":1,"position":"8","type":"approval-pending","conversation":"c","turn":7,"round":1,"calls":[{"ordinal":0,"name":"exec","arguments":"{\\"city\\":\\"Paris\\"}","id":"1a","hash":"9f","rule":"all","source":null,"program":null,"question":null}],"until":9000}",

@@ -1,4 +1,4 @@
-import { asTool, defineAgent, openaiChat, Weir } from '../../../client/weir.ts'
+import { defineAgent, defineTool, openaiChat, Weir } from '../../../client/weir.ts'
 
 const model = openaiChat('mock', { baseUrl: process.env.MODEL_URL })
 const researcher = defineAgent({ name: 'researcher', model, system: 'You find facts.' })
@@ -6,7 +6,9 @@ const writer = defineAgent({
   name: 'writer',
   model,
   system: 'You write one sentence.',
-  tools: [asTool(researcher, { name: 'research', description: 'Finds facts about a subject' })],
+  tools: [
+    defineTool({ agent: researcher, name: 'research', description: 'Finds facts about a subject' }),
+  ],
 })
 
 await using weir = await Weir.open({ agents: [writer] })

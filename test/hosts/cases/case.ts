@@ -90,7 +90,7 @@ export type Observed = {
   /** The answer of the last prompt to its user. */
   reply: string
   ended: HostEnded
-  /** Interventions, rejections and denials in Weir's log. */
+  /** Interventions and denials in Weir's log. */
   advice: string[]
   /** Weir's standard error. */
   warnings: string
@@ -136,7 +136,7 @@ export async function observe(
 }
 
 type Facts = Record<'rules' | 'actions' | 'denials', Record<string, number>> & {
-  rejections: number
+  deniedByChecks: number
 }
 
 /** As `weir conversations` lists it: the log knows advice that changed no request. */
@@ -146,7 +146,8 @@ export async function adviceIn(weir: RunningServer): Promise<string[]> {
     const { facts } = JSON.parse(line) as { facts: Facts }
     const counted = (name: 'rules' | 'actions' | 'denials') =>
       Object.entries(facts[name]).map(([key, count]) => `${count} x ${key}`)
-    const rejected = facts.rejections > 0 ? [`${facts.rejections} calls rejected`] : []
+    const rejected =
+      facts.deniedByChecks > 0 ? [`${facts.deniedByChecks} calls denied by checks`] : []
     return [...counted('rules'), ...counted('actions'), ...counted('denials'), ...rejected]
   })
 }

@@ -37,7 +37,7 @@ export function guardCase(program: Program, front: Front): Case {
   return {
     program: nameOf(program),
     front,
-    title: "an enforcing guard refuses a call of the host's own shell tool",
+    title: "an enforcing guard denies a call of the host's own shell tool",
     run: () =>
       guarded(program, front, answers, async ({ model, weir, folder, url }) => {
         const guard = join(import.meta.dirname, '..', 'guards', 'forbidden.mjs')
@@ -48,7 +48,7 @@ export function guardCase(program: Program, front: Front): Case {
         const isTold = readByModel(model).includes('Leave that file alone.')
         const isDecided = !ran('forbidden') && isTold && ran('allowed')
         return {
-          found: `refused: ${!ran('forbidden')}, the model has the reason: ${isTold}, another call runs: ${ran('allowed')}`,
+          found: `denied: ${!ran('forbidden')}, the model has the reason: ${isTold}, another call runs: ${ran('allowed')}`,
           fault: isDecided ? undefined : 'the guard did not decide',
         }
       }),
@@ -56,11 +56,11 @@ export function guardCase(program: Program, front: Front): Case {
 }
 
 export function approvalCase(program: Program, decision: 'allow' | 'deny'): Case {
-  const isRejected = decision === 'deny'
+  const isDenied = decision === 'deny'
   return {
     program: nameOf(program),
     front: 'hooks',
-    title: `a person ${isRejected ? 'rejects' : 'approves'} a waiting call`,
+    title: `a person ${isDenied ? 'denies' : 'allows'} a waiting call`,
     run: () =>
       guarded(program, 'hooks', [call(program, 'touch approved')], async (setting) => {
         const { model, weir, folder, url } = setting
@@ -72,13 +72,13 @@ export function approvalCase(program: Program, decision: 'allow' | 'deny'): Case
         const id = await waitingCall(weir)
         const file = join(folder.work, 'approved')
         const waited = !existsSync(file)
-        await weir.weir(decision, id, ...(isRejected ? ['--reason', 'Not today.'] : []))
+        await weir.weir(decision, id, ...(isDenied ? ['--reason', 'Not today.'] : []))
         await ended
         const ran = existsSync(file)
         const isTold = readByModel(model).includes('Not today.')
-        const isDecided = waited && ran === !isRejected && isTold === isRejected
+        const isDecided = waited && ran === !isDenied && isTold === isDenied
         return {
-          found: `waited: ${waited}, ran: ${ran}${isRejected ? `, the model has the reason: ${isTold}` : ''}`,
+          found: `waited: ${waited}, ran: ${ran}${isDenied ? `, the model has the reason: ${isTold}` : ''}`,
           fault: isDecided ? undefined : 'the person did not decide',
         }
       }),

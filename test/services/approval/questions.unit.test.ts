@@ -76,7 +76,7 @@ describe('a question of a running tool', () => {
     expect(open.when(answered()).to('verdict')).toMatchObject([{ answer: 'accept' }])
   })
 
-  it('is declined by a rejection, and cancelled when nobody answers', () => {
+  it('is declined by a denial, and cancelled when nobody answers', () => {
     const declined = waiting.when(answered({ answer: 'deny', values: null }))
     expect(declined.to('verdict')).toEqual([{ ...gave, answer: 'decline', values: '' }])
     const expired = waiting.when(at(expiresAt, tick))

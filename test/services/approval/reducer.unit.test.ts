@@ -127,7 +127,7 @@ describe('a decision', () => {
           {
             ordinal: 0,
             verdict: 'deny',
-            code: 'approval.rejected',
+            code: 'approval.denied',
             evidence: 'by bob',
             text:
               'a person rejected this call of deploy. The reason given: "not on a Friday". ' +

@@ -123,7 +123,7 @@ describe('a call of a tool that an enforcing guard judges', () => {
     ])
   })
 
-  it('is vetoed by a rejection, in the words of the guard, and never runs', () => {
+  it('is vetoed by a denial, in the words of the guard, and never runs', () => {
     const rejected = waiting.when(verdict([reject()]))
     expect(resultsOf(rejected)).toEqual([
       {
@@ -193,7 +193,7 @@ describe('a call of a tool that an enforcing guard judges', () => {
     expect(result!.reason).not.toContain('\n')
     expect(JSON.stringify(linesOf(rejected, 'guard-verdict-given')).length).toBeLessThan(15_000)
     expect(resultsOf(waiting.when(verdict([reject(0, { code: '', text: '' })])))).toMatchObject(
-      [{ text: /it gives no reason/, reason: 'vetoed by guard shell: rejected' }].map(
+      [{ text: /it gives no reason/, reason: 'vetoed by guard shell: denied' }].map(
         ({ text, reason }) => ({
           text: expect.stringMatching(text),
           reason,

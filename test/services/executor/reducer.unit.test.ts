@@ -79,7 +79,7 @@ describe('a round', () => {
   })
 
   it('includes results that were decided before, without an activity record for them', () => {
-    const rejection: CallResult = {
+    const denial: CallResult = {
       ordinal: 0,
       status: 'denied',
       text: 'no',
@@ -90,13 +90,13 @@ describe('a round', () => {
     }
     const folded = given(
       executor,
-      roundCleared({ calls: [callOf(0), callOf(1)], decided: [rejection] }),
+      roundCleared({ calls: [callOf(0), callOf(1)], decided: [denial] }),
     )
     expect(folded.wants).toMatchObject([{ ordinal: 1 }])
     const done = folded
       .when(claim('a', { ordinal: 1 }))
       .when(outcome('a', ok('done', { ordinal: 1 }), { ordinal: 1 }))
-    expect(resultsOf(done)).toEqual([rejection, ok('done', { ordinal: 1 })])
+    expect(resultsOf(done)).toEqual([denial, ok('done', { ordinal: 1 })])
     expect(done.all.filter(({ to }) => to === 'activity')).toEqual([
       {
         to: 'activity',
@@ -413,7 +413,7 @@ describe('cancel', () => {
   })
 
   it('lets decided results of such a round through as they are', () => {
-    const rejection: CallResult = {
+    const denial: CallResult = {
       ordinal: 0,
       status: 'denied',
       text: 'no',
@@ -425,7 +425,7 @@ describe('cancel', () => {
     const folded = given(
       executor,
       cancel,
-      roundCleared({ calls: [callOf(0), callOf(1)], decided: [rejection] }),
+      roundCleared({ calls: [callOf(0), callOf(1)], decided: [denial] }),
     )
     expect(statusesOf(folded)).toEqual(['denied', 'skipped'])
   })

@@ -41,7 +41,7 @@ describe('incident I1 in a guest: the same failing call again and again', () => 
     const [advice] = of(written, 'guest-advice')
     expect(advice).toMatchObject({
       key: 'a.1',
-      refused: [{ ordinal: 0, callId: 'id-0', text: expect.stringContaining('command') }],
+      denied: [{ ordinal: 0, callId: 'id-0', text: expect.stringContaining('command') }],
     })
     expect(of(written, 'guest-verdicts')).toEqual([])
   })
@@ -64,7 +64,7 @@ describe('incident I1 in a guest: the same failing call again and again', () => 
     const over = await world.write(
       results('running', { results: [result('a.1', { callId: 'x' })] }),
     )
-    expect(of(over, 'guest-advice')[0]?.refused).toEqual([expect.objectContaining({ callId: 'y' })])
+    expect(of(over, 'guest-advice')[0]?.denied).toEqual([expect.objectContaining({ callId: 'y' })])
   })
 })
 
@@ -175,5 +175,5 @@ it('a turn ends by its reply, and the next one begins with an empty memory', asy
 
 function refusedIn(messages: Message[]): string[] | undefined {
   const last: GuestAdvice | undefined = of(messages, 'guest-advice').at(-1)
-  return last?.refused.map(({ callId }) => callId)
+  return last?.denied.map(({ callId }) => callId)
 }

@@ -109,17 +109,17 @@ describe('a round (GUEST-1)', () => {
     const over = proposed.when(
       outcome(0, 1, { results: [{ status: 'denied', text: 'no', reason: 'missing' }] }),
     )
-    const refused = [{ ordinal: 0, callId: 'id-0', text: 'no', code: 'missing' }]
-    expect(only(over.records, 'guest-advice')).toMatchObject({ key: 'a.1', refused })
+    const denied = [{ ordinal: 0, callId: 'id-0', text: 'no', code: 'missing' }]
+    expect(only(over.records, 'guest-advice')).toMatchObject({ key: 'a.1', denied })
     expect(only(over.when(round('a.1')).records, 'guest-advice')).toMatchObject({
       key: 'a.1',
-      refused,
+      denied,
       requestId: '',
     })
     const later = over.when(round('b.1')).when(outcome(0, 2))
     expect(only(later.when(round('a.1')).records, 'guest-advice')).toMatchObject({
       key: 'a.1',
-      refused: [{ ordinal: 0, callId: 'id-0' }],
+      denied: [{ ordinal: 0, callId: 'id-0' }],
     })
   })
 

@@ -24,10 +24,10 @@ const connected = {
 async function callsOf({ api, body }: OddStream, bytes = Buffer.from(body)): Promise<string[]> {
   answer = bytes
   const { events, ending } = await readToEnd(await connected[api])
-  const { response, rejections } = judgedRound({ events, ending, tools: oddTools })
+  const { response, denials } = judgedRound({ events, ending, tools: oddTools })
   return response.calls.map((call) => {
-    const rejection = rejections.find(({ ordinal }) => ordinal === call.ordinal)
-    return `${call.name} ${rejection === undefined ? argumentText(call) : (call.problem ?? rejection.code)}`
+    const denial = denials.find(({ ordinal }) => ordinal === call.ordinal)
+    return `${call.name} ${denial === undefined ? argumentText(call) : (call.problem ?? denial.code)}`
   })
 }
 

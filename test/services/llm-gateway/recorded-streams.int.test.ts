@@ -71,10 +71,10 @@ async function answerTo(place: number, pieceBytes: number): Promise<Answer> {
 }
 
 /** A call in the notation of the fixtures: arguments if it runs, a reason if it does not. */
-function outcomeOf(call: Call, { rejections }: RoundChecked): Record<string, unknown> {
-  const rejection = rejections.find(({ ordinal }) => ordinal === call.ordinal)
+function outcomeOf(call: Call, { denials }: RoundChecked): Record<string, unknown> {
+  const denial = denials.find(({ ordinal }) => ordinal === call.ordinal)
   const head = { id: call.id, name: call.name }
-  return rejection === undefined
+  return denial === undefined
     ? { ...head, args: JSON.parse(argumentText(call)) }
     : { ...head, reason: call.problem, raw: call.raw }
 }

@@ -53,8 +53,8 @@ async function roundOf(
 }
 
 /** The calls that would run, in order. */
-function runnable({ response, rejections }: RoundChecked): string[] {
-  const refused = new Set(rejections.map(({ ordinal }) => ordinal))
+function runnable({ response, denials }: RoundChecked): string[] {
+  const refused = new Set(denials.map(({ ordinal }) => ordinal))
   return response.calls
     .filter(({ ordinal }) => !refused.has(ordinal))
     .map((call) => JSON.stringify([call.name, JSON.parse(argumentText(call))]))

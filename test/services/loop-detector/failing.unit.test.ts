@@ -255,7 +255,7 @@ describe('different calls failing in the same way', () => {
     const rejected = (name: string) => ({
       fields: {
         calls: [toolCall(name, { path: 'a' })],
-        rejections: [
+        denials: [
           {
             ...missing('x'),
             code: 'unknown_tool' as const,
@@ -420,7 +420,7 @@ describe('a failure streak', () => {
       mutates,
       ignoreFields: [],
       loopKey: [],
-      refusal: null,
+      denial: null,
       labels: [],
       client: false,
     }
@@ -502,16 +502,16 @@ describe('the breaker of one tool (I5.2)', () => {
   })
 
   it('lists all required fields, or none', () => {
-    const rejection = (requiredFields: string[]) => ({
+    const denial = (requiredFields: string[]) => ({
       fields: {
         calls: [toolCall('exec', 'x')],
-        rejections: [{ ...missing('command'), code: 'bad_arguments' as const, requiredFields }],
+        denials: [{ ...missing('command'), code: 'bad_arguments' as const, requiredFields }],
       },
     })
-    expect(texts(...times(3, rejection(['command', 'cwd'])))[2]).toContain(
+    expect(texts(...times(3, denial(['command', 'cwd'])))[2]).toContain(
       'The required fields are: command, cwd. Do NOT',
     )
-    expect(texts(...times(3, rejection([])))[2]).toContain('The required fields are: none. Do NOT')
+    expect(texts(...times(3, denial([])))[2]).toContain('The required fields are: none. Do NOT')
   })
 
   it('replaces the text in a round whose other calls run', () => {
@@ -523,7 +523,7 @@ describe('the breaker of one tool (I5.2)', () => {
         ],
         [toolCall('read', { path: 'a' }), ok('1')],
       ] as NonNullable<Parameters<typeof outcomes>[0]>['calls'],
-      fields: { rejections: [missing('command')] },
+      fields: { denials: [missing('command')] },
     })
     expect(outcomes(mixed(1), mixed(2), mixed(3)).at(-1)?.intervention?.rule).toBe(
       'identical-failure',
@@ -546,7 +546,7 @@ describe('the breaker of one tool (I5.2)', () => {
     const twice = {
       fields: {
         calls: [toolCall('exec', args(1)), toolCall('exec', args(2))],
-        rejections: [missing('command', 0), missing('command', 1)],
+        denials: [missing('command', 0), missing('command', 1)],
       },
     }
     expect(texts(twice, twice, twice)).toEqual(['the directive', 'the directive', words(3)])
@@ -558,7 +558,7 @@ describe('the breaker of one tool (I5.2)', () => {
   it('ignores unknown tools, unusable schemas and errors of the provider', () => {
     for (const code of ['unknown_tool', 'unusable_schema'] as const) {
       const step = {
-        fields: { calls: [toolCall('exec', {})], rejections: [{ ...missing('command'), code }] },
+        fields: { calls: [toolCall('exec', {})], denials: [{ ...missing('command'), code }] },
       }
       expect(texts(...times(4, step))).toEqual(new Array(4).fill('the directive'))
     }
@@ -566,7 +566,7 @@ describe('the breaker of one tool (I5.2)', () => {
     const step = {
       fields: {
         calls: [broken],
-        rejections: [{ ...missing('command'), code: 'bad_arguments' as const }],
+        denials: [{ ...missing('command'), code: 'bad_arguments' as const }],
       },
     }
     expect(texts(...times(4, step))).toEqual(new Array(4).fill('the directive'))
@@ -602,7 +602,7 @@ describe('the breaker of one tool (I5.2)', () => {
     const two = (n: number) => ({
       fields: {
         calls: [toolCall('exec', args(n)), toolCall('find', args(n), { ordinal: 1 })],
-        rejections: [missing(`a${n}`, 0), missing(`b${n}`, 1)],
+        denials: [missing(`a${n}`, 0), missing(`b${n}`, 1)],
         policy,
       },
     })
@@ -677,7 +677,7 @@ describe('the memory of a turn', () => {
       mutates: null,
       ignoreFields: ['/__proto__/*', '/'],
       loopKey: ['constructor', '/*/*', ''],
-      refusal: null,
+      denial: null,
       labels: [],
       client: false,
     }

@@ -89,7 +89,7 @@ describe('a round that waits for slow guards', () => {
       'a guard with decided calls only',
       guarded(1, [guard()], {
         calls: [pay, toolCall('list', {})],
-        rejections: [missing('amount', 0)],
+        denials: [missing('amount', 0)],
       }),
     ],
   ])('does not extend its turn with %s', (_, round) => {

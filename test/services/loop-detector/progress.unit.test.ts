@@ -127,7 +127,7 @@ describe('the same call with the same result', () => {
               mutates: null,
               ignoreFields: [],
               loopKey: [],
-              refusal: null,
+              denial: null,
               labels: [],
               client: false,
               ...hints,

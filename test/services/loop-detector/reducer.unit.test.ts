@@ -64,10 +64,10 @@ describe('a round with calls', () => {
     ])
   })
 
-  it('carries its rejections to the executor and reports them to activity', () => {
+  it('carries its denials to the executor and reports them to activity', () => {
     const running = given(
       loopDetector,
-      checked(1, { calls: [toolCall('exec', '{}'), read], rejections: [missing('command')] }),
+      checked(1, { calls: [toolCall('exec', '{}'), read], denials: [missing('command')] }),
     )
     const refused = {
       ordinal: 0,
@@ -82,7 +82,7 @@ describe('a round with calls', () => {
     expect(running.to('activity')).toMatchObject([
       { type: 'model-answered' },
       {
-        type: 'call-rejected',
+        type: 'call-denied',
         ...place,
         round: 1,
         ordinal: 0,
@@ -104,7 +104,7 @@ describe('a round with calls', () => {
   it('is answered at once if every call is rejected', () => {
     const done = given(
       loopDetector,
-      checked(1, { calls: [toolCall('exec', '{}')], rejections: [missing('command')] }),
+      checked(1, { calls: [toolCall('exec', '{}')], denials: [missing('command')] }),
     )
     expect(done.to('tools')).toEqual([])
     expect(outcomeIn(done.to('conversation'))?.results).toMatchObject([
@@ -126,7 +126,7 @@ describe('a round with calls', () => {
   it('runs nothing if it was text-only, with the reason for the model', () => {
     const done = given(
       loopDetector,
-      checked(1, { calls: [list, read], callsLeft: 0, rejections: [missing('path', 1)] }),
+      checked(1, { calls: [list, read], callsLeft: 0, denials: [missing('path', 1)] }),
     )
     expect(done.to('tools')).toEqual([])
     const outcome = outcomeIn(done.to('conversation'))
@@ -138,7 +138,7 @@ describe('a round with calls', () => {
   it('has exactly one result for each call, even if the executor omits some', () => {
     const running = given(
       loopDetector,
-      checked(1, { calls: [list, read], rejections: [missing('path', 1)] }),
+      checked(1, { calls: [list, read], denials: [missing('path', 1)] }),
     )
     const done = running.when(executed(1, []))
     expect(statuses(outcomeIn(done.to('conversation')))).toEqual(['unknown', 'denied'])
@@ -303,7 +303,7 @@ describe('a cancel', () => {
     expect(waiting.records).toEqual([])
     expect(waiting.due).toBe(expiresAt)
     const done = waiting.when(
-      checked(1, { calls: [toolCall('exec', '{}'), list], rejections: [missing('command')] }),
+      checked(1, { calls: [toolCall('exec', '{}'), list], denials: [missing('command')] }),
     )
     expect(done.records.map(({ to }) => to)).toEqual(['conversation'])
     expect(outcomeIn(done.to('conversation'))?.results).toMatchObject([
@@ -351,7 +351,7 @@ describe('a cancel', () => {
   it('ends the outstanding round at the latest time, with results that calls may have run', () => {
     const running = given(
       loopDetector,
-      checked(1, { calls: [toolCall('exec', '{}'), list], rejections: [missing('command')] }),
+      checked(1, { calls: [toolCall('exec', '{}'), list], denials: [missing('command')] }),
       cancelled(),
     )
     expect(running.when(at(latest - 1, tick)).state).toBeDefined()
@@ -450,7 +450,7 @@ describe('any records in any order', () => {
             story = story.when(at(time, checked(round, { calls: [list, read] })))
           if (kind === 'failing')
             story = story.when(
-              at(time, checked(round, { calls: [list], rejections: [missing('path')] })),
+              at(time, checked(round, { calls: [list], denials: [missing('path')] })),
             )
           if (kind === 'text') story = story.when(at(time, checked(round)))
           if (kind === 'executed') story = story.when(at(time, executed(round, [ok('a'), ok('b')])))

@@ -8,10 +8,10 @@ import type {
   CallResult,
   Cancel,
   Declaration,
+  Denial,
   Intervention,
   InterventionRaised,
   Policy,
-  Rejection,
   RoundChecked,
   RoundExecuted,
   RoundOutcome,
@@ -78,7 +78,7 @@ export function checked(
       ...response,
     },
     failure: null,
-    rejections: [],
+    denials: [],
     declarations: [...new Set(ordered.map(({ name }) => name))].map((name) => declared(name)),
     agent: 'agent',
     policy: defaultPolicy,
@@ -115,7 +115,7 @@ export function failing(text: string, status: CallResult['status'] = 'error'): C
   }
 }
 
-export function missing(field: string, ordinal = 0): Rejection {
+export function missing(field: string, ordinal = 0): Denial {
   return {
     ordinal,
     code: 'schema',
@@ -176,7 +176,7 @@ export function rejectedRound(
   field: string,
   fields: Checked = {},
 ): Step {
-  return { fields: { calls: [toolCall(name, args)], rejections: [missing(field)], ...fields } }
+  return { fields: { calls: [toolCall(name, args)], denials: [missing(field)], ...fields } }
 }
 
 /** Plays the rounds of one turn from round 1 on. Returns the intervention of each. */

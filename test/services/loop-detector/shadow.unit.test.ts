@@ -83,7 +83,7 @@ describe('a rule in shadow', () => {
     ])
   })
 
-  it('changes neither rejections nor the turn when it counts schema failures', () => {
+  it('changes neither denials nor the turn when it counts schema failures', () => {
     const policy = policyWith({
       loop: { schemaFailureEndsTurn: true },
       shadowed: ['schema-failure', 'identical-failure'],

@@ -77,10 +77,10 @@ function roundOf({ tool: name, sent, text, stop, guards = [] }: Case): RoundChec
   return checked(record)
 }
 
-function outcomeOf({ response, rejections }: RoundChecked): Expected {
+function outcomeOf({ response, denials }: RoundChecked): Expected {
   const [call] = response.calls
-  const [rejection] = rejections
-  if (rejection !== undefined) return { refused: rejection.code, reason: rejection.reason }
+  const [denial] = denials
+  if (denial !== undefined) return { refused: denial.code, reason: denial.reason }
   if (call !== undefined)
     return {
       runs: argumentText(call),

@@ -26,14 +26,14 @@ describe('the log of judgements', () => {
     ])
   })
 
-  it('contains the reason of each rejection at debug, and no arguments', () => {
+  it('contains the reason of each denial at debug, and no arguments', () => {
     const lines = logged('debug', checked(round))
     expect(lines[1]).toMatchObject({
       level: 20,
       ordinal: 1,
       code: 'schema',
       reason: "missing required field 'command'",
-      msg: 'call rejected',
+      msg: 'call denied',
     })
     expect(JSON.stringify(lines)).not.toContain('secret')
     expect(lines).toHaveLength(2)

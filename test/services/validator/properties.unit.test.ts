@@ -90,14 +90,14 @@ describe('any declaration and any arguments', () => {
           callOf(fields.raw, { ...fields, ordinal }),
         )
         const round = checked(proposed(calls, [tool('exec', schema)]))
-        const refused = new Set(round.rejections.map(({ ordinal }) => ordinal))
+        const refused = new Set(round.denials.map(({ ordinal }) => ordinal))
         for (const [ordinal, call] of round.response.calls.entries()) {
           const { problem, ...same } = calls[ordinal] as Call
           expect(call).toMatchObject(same)
           expect(refused.has(ordinal) || call.problem === null).toBe(true)
           if (!refused.has(ordinal)) expect([null, 'no_arguments']).toContain(problem)
         }
-        for (const { reason, text } of round.rejections) {
+        for (const { reason, text } of round.denials) {
           expect(Buffer.byteLength(reason)).toBeLessThanOrEqual(limits.reasonBytesMax)
           expect(reason.includes('\n')).toBe(false)
           expect(text).toMatch(/^Tool call rejected before execution: .+\.\nYou sent: /)
@@ -123,7 +123,7 @@ describe('any declaration and any arguments', () => {
         (a, b, space, turned) => {
           const raw = JSON.stringify(turned ? { b, a } : { a, b }, null, space)
           const round = checked(proposed([callOf(raw)], [exec]))
-          expect(round.rejections).toEqual([])
+          expect(round.denials).toEqual([])
           expect(round.response.calls[0]?.raw).toBe(raw)
         },
       ),

@@ -32,9 +32,9 @@ function runs(name: string, sent: string, asText: boolean): string | undefined {
     part(0, ...events),
     finished({ declarations: tools, stop: asText ? 'end' : 'calls' }),
   ).to('next')
-  const { response, rejections } = checked(record as RoundProposed)
+  const { response, denials } = checked(record as RoundProposed)
   const [call] = response.calls
-  return call === undefined || rejections.length > 0 ? undefined : argumentText(call)
+  return call === undefined || denials.length > 0 ? undefined : argumentText(call)
 }
 
 const name = fc.constantFrom(

@@ -30,11 +30,11 @@ whereFixturesAre('a call of a recorded stream', () => {
         ...proposedFor(events, { stop, finish, declarations }),
         offered: declarations.map(({ name }) => name),
       })
-      expect(round.rejections.map(({ ordinal }) => ordinal)).toEqual(
+      expect(round.denials.map(({ ordinal }) => ordinal)).toEqual(
         [...calls.keys()].filter((ordinal) => calls[ordinal]?.executable === false),
       )
       expect(round.response.calls.filter(({ problem }) => problem === null)).toHaveLength(
-        calls.length - round.rejections.length,
+        calls.length - round.denials.length,
       )
     },
   )

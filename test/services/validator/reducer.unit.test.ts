@@ -8,7 +8,7 @@ import { callOf, checked, exec, proposed, rejectionOf, tool } from './round.ts'
 const nothing = tool('nothing', { type: 'object', properties: { hint: { type: 'string' } } })
 
 describe('a round', () => {
-  it('stays whole, with its rejections beside it', () => {
+  it('stays whole, with its denials beside it', () => {
     const calls = [
       callOf('{"command":"ls"}'),
       callOf('{}', { ordinal: 1 }),
@@ -24,18 +24,18 @@ describe('a round', () => {
         message: {
           type: 'round-checked',
           ...same,
-          rejections: [expect.objectContaining({ ordinal: 1, code: 'schema' })],
+          denials: [expect.objectContaining({ ordinal: 1, code: 'schema' })],
         },
       },
     ])
   })
 
   it('passes without calls, and with a failure', () => {
-    expect(checked(proposed([])).rejections).toEqual([])
+    expect(checked(proposed([])).denials).toEqual([])
     const failure = { class: 'transient', reason: 'cut' } as const
     expect(checked(proposed([], [], { failure }))).toMatchObject({
       failure,
-      rejections: [],
+      denials: [],
       response: { calls: [] },
     })
   })
@@ -180,7 +180,7 @@ describe('no arguments', () => {
 
   it('become {} for a tool that needs none, and only by this rule', () => {
     const round = checked(proposed([{ ...none, name: 'nothing' }], [nothing]))
-    expect(round.rejections).toEqual([])
+    expect(round.denials).toEqual([])
     expect(round.response.calls).toEqual([{ ...none, name: 'nothing', problem: null }])
   })
 
@@ -295,14 +295,14 @@ describe('a call that cannot be used', () => {
     ['{"a":1}', 'free_text', 'calls', 'the call has free text in the place of JSON arguments', ''],
   ])('is refused with the reason: %j, %s, %s', (raw, problem, stop, reason, detail) => {
     const { response } = proposed([])
-    const rejection = rejectionOf(callOf(raw, { problem }), [exec], {
+    const denial = rejectionOf(callOf(raw, { problem }), [exec], {
       response: { ...response, calls: [callOf(raw, { problem })], stop },
     })
-    expect(rejection).toMatchObject({ code: 'bad_arguments', reason, requiredFields: ['command'] })
-    expect(rejection?.text.split('\n')[0]).toBe(
+    expect(denial).toMatchObject({ code: 'bad_arguments', reason, requiredFields: ['command'] })
+    expect(denial?.text.split('\n')[0]).toBe(
       `Tool call rejected before execution: ${reason}${detail}.`,
     )
-    expect(rejection?.text).toContain(
+    expect(denial?.text).toContain(
       '\nDo not retry with the same arguments. If you do not know what arguments\nto use, respond in text',
     )
   })
@@ -413,7 +413,7 @@ describe('an unknown tool', () => {
 describe('the text for the model', () => {
   it('is bounded and well-formed for any input', () => {
     const long = '😀'.repeat(100_000)
-    const rejections = [
+    const denials = [
       rejectionOf(callOf(long, { problem: 'invalid_json' })),
       rejectionOf(callOf(`{"command":"x","${long}":1}`), [
         tool('exec', { additionalProperties: false, properties: { command: {} } }),
@@ -424,11 +424,11 @@ describe('the text for the model', () => {
       ]),
       rejectionOf(callOf('{"command":"\ud800"}', { problem: 'truncated' })),
     ]
-    for (const rejection of rejections) {
-      expect(Buffer.byteLength(rejection?.reason ?? '')).toBeLessThanOrEqual(limits.reasonBytesMax)
-      expect(Buffer.byteLength(rejection?.text ?? '')).toBeLessThan(10_000)
-      expect(rejection?.text.isWellFormed() && rejection.reason.isWellFormed()).toBe(true)
-      expect(Buffer.byteLength(JSON.stringify(rejection?.requiredFields))).toBeLessThan(4_096)
+    for (const denial of denials) {
+      expect(Buffer.byteLength(denial?.reason ?? '')).toBeLessThanOrEqual(limits.reasonBytesMax)
+      expect(Buffer.byteLength(denial?.text ?? '')).toBeLessThan(10_000)
+      expect(denial?.text.isWellFormed() && denial.reason.isWellFormed()).toBe(true)
+      expect(Buffer.byteLength(JSON.stringify(denial?.requiredFields))).toBeLessThan(4_096)
     }
   })
 

@@ -5,7 +5,7 @@ import { defaultPolicy } from '../../../shared/agents/agents.ts'
 import type {
   Call,
   Declaration,
-  Rejection,
+  Denial,
   RoundChecked,
   RoundProposed,
 } from '../../../shared/contract/messages.ts'
@@ -83,11 +83,11 @@ export function checked(round: RoundProposed): RoundChecked {
   return record
 }
 
-/** The rejection of this one call, or undefined. */
+/** The denial of this one call, or undefined. */
 export function rejectionOf(
   call: Call,
   declarations?: Declaration[],
   fields?: Partial<RoundProposed>,
-): Rejection | undefined {
-  return checked(proposed([call], declarations, fields)).rejections[0]
+): Denial | undefined {
+  return checked(proposed([call], declarations, fields)).denials[0]
 }

@@ -94,9 +94,9 @@ describe('arguments that break the schema', () => {
       properties: { a: { type: 'string' }, b: { type: 'string' }, c: { type: 'string' } },
       additionalProperties: false,
     }
-    const rejection = rejectionOf(callOf('{"a":1,"b":2,"z":3}'), [tool('exec', schema)])
-    expect(rejection?.reason).toBe("unknown field 'z'")
-    expect(rejection?.text.split('\n').slice(4)).toEqual([
+    const denial = rejectionOf(callOf('{"a":1,"b":2,"z":3}'), [tool('exec', schema)])
+    expect(denial?.reason).toBe("unknown field 'z'")
+    expect(denial?.text.split('\n').slice(4)).toEqual([
       "Also wrong: field 'a' must be string; field 'b' must be string.",
       "You sent a number for field 'a'.",
       "You sent a number for field 'b'.",
@@ -118,9 +118,9 @@ describe('arguments that break the schema', () => {
     const schema = {
       properties: { v: { anyOf: [{ type: 'string' }, { type: ['number', 'null'] }] } },
     }
-    const rejection = rejectionOf(callOf('{"v":[]}'), [tool('exec', schema)])
-    expect(rejection?.reason).toBe("field 'v' must be string or number or null")
-    expect(rejection?.text).not.toContain('Also wrong')
+    const denial = rejectionOf(callOf('{"v":[]}'), [tool('exec', schema)])
+    expect(denial?.reason).toBe("field 'v' must be string or number or null")
+    expect(denial?.text).not.toContain('Also wrong')
   })
 
   it("report a choice's errors only for the branch that a constant selects", () => {
@@ -132,10 +132,8 @@ describe('arguments that break the schema', () => {
     const schema = {
       properties: { v: { oneOf: [branch('circle', 'radius'), branch('box', 'width')] } },
     }
-    const rejection = rejectionOf(callOf('{"v":{"kind":"box","width":"3"}}'), [
-      tool('exec', schema),
-    ])
-    expect(rejection?.text.split('\n').slice(4)).toEqual([
+    const denial = rejectionOf(callOf('{"v":{"kind":"box","width":"3"}}'), [tool('exec', schema)])
+    expect(denial?.text.split('\n').slice(4)).toEqual([
       "Also wrong: field 'v.width' must be number.",
       "You sent a string for field 'v.width'.",
     ])
@@ -153,9 +151,9 @@ describe('arguments that break the schema', () => {
 
   it('name the field whose name is not accepted', () => {
     const schema = { properties: { env: { propertyNames: { pattern: '^[a-z]+$' } } } }
-    const rejection = rejectionOf(callOf('{"env":{"A1":"x"}}'), [tool('exec', schema)])
-    expect(rejection?.reason).toBe("the name of field 'env.A1' is not accepted")
-    expect(rejection?.text).toContain(
+    const denial = rejectionOf(callOf('{"env":{"A1":"x"}}'), [tool('exec', schema)])
+    expect(denial?.reason).toBe("the name of field 'env.A1' is not accepted")
+    expect(denial?.text).toContain(
       `Also wrong: the name of field 'env.A1' must match pattern "^[a-z]+$".`,
     )
   })
@@ -164,16 +162,16 @@ describe('arguments that break the schema', () => {
     const schema: object = JSON.parse(
       '{"if":{"properties":{"mode":{"const":"x"}}},"then":{"properties":{"n":{"type":"integer"}}}}',
     )
-    const rejection = rejectionOf(callOf('{"mode":"x","n":"1"}'), [tool('exec', schema)])
-    expect(rejection?.reason).toBe("field 'n' must be integer")
-    expect(rejection?.text).not.toContain('"then"')
+    const denial = rejectionOf(callOf('{"mode":"x","n":"1"}'), [tool('exec', schema)])
+    expect(denial?.reason).toBe("field 'n' must be integer")
+    expect(denial?.text).not.toContain('"then"')
   })
 
   it('are refused for a number that is too large, because readers differ in its value', () => {
-    const rejection = rejectionOf(callOf('{"n":1e400}'), [
+    const denial = rejectionOf(callOf('{"n":1e400}'), [
       tool('exec', { properties: { n: { type: 'number' } } }),
     ])
-    expect(rejection?.text).toContain("You sent a number that is too large for field 'n'.")
+    expect(denial?.text).toContain("You sent a number that is too large for field 'n'.")
   })
 
   it('explain how to send an object that came as a text', () => {
@@ -368,14 +366,14 @@ describe('a schema that cannot be used', () => {
       `it has more than ${limits.schemaBytesMax} bytes`,
     ],
   ])('rejects the call and never lets it pass: it %s', (_, schema, why) => {
-    const rejection = rejectionOf(callOf('{"command":"ls"}'), [tool('exec', schema)])
-    expect(rejection).toMatchObject({
+    const denial = rejectionOf(callOf('{"command":"ls"}'), [tool('exec', schema)])
+    expect(denial).toMatchObject({
       code: 'unusable_schema',
       reason: "the schema of tool 'exec' cannot be used",
       requiredFields: [],
     })
-    expect(rejection?.text.split('\n')[0]).toContain(why)
-    expect(rejection?.text).toContain('not of your arguments')
+    expect(denial?.text.split('\n')[0]).toContain(why)
+    expect(denial?.text).toContain('not of your arguments')
   })
 
   it('rejects a call without arguments too', () => {
@@ -496,9 +494,9 @@ describe('a schema that can be used', () => {
       `${'{"a":'.repeat(60)}{}${'}'.repeat(60)}`,
     ],
   ])('is not judged beyond that, and the call does not run: %s', (_, schema, raw) => {
-    const rejection = rejectionOf(callOf(raw), [tool('exec', schema)])
-    expect(rejection).toMatchObject({ code: 'unusable_schema' })
-    expect(rejection?.text).toContain(
+    const denial = rejectionOf(callOf(raw), [tool('exec', schema)])
+    expect(denial).toMatchObject({ code: 'unusable_schema' })
+    expect(denial?.text).toContain(
       `takes more than ${limits.schemaStepsMax} references to its parts`,
     )
   })
@@ -560,6 +558,6 @@ function reasonFor(schema: object, value: unknown): string | undefined {
 }
 
 function unusable(schema: object): string | undefined {
-  const rejection = rejectionOf(callOf('{}'), [tool('exec', schema)])
-  return rejection?.code === 'unusable_schema' ? rejection.text : undefined
+  const denial = rejectionOf(callOf('{}'), [tool('exec', schema)])
+  return denial?.code === 'unusable_schema' ? denial.text : undefined
 }

@@ -90,7 +90,7 @@ describe('a whole number that is written like a fraction', () => {
   it('does not let a fraction pass', () => {
     const round = proposed([callOf('{"n":30.5}', { name: 'set' })], [tool('set', schema)])
     expect(checked(round)).toMatchObject({
-      rejections: [{ code: 'schema' }],
+      denials: [{ code: 'schema' }],
       response: { calls: [{ raw: '{"n":30.5}', repair: null }] },
     })
   })

@@ -113,7 +113,7 @@ activity (log)
     budget-reached <- llm-gateway performer, guest
     requests-unjudged <- guest
     model-answered <- loop-detector
-    call-rejected <- loop-detector
+    call-denied <- loop-detector
     intervention-raised <- loop-detector
     calls-waiting <- executor
     guard-verdict-given <- executor

@@ -6,6 +6,7 @@ import {
   readSettings,
   settingKeys,
   settingsWithOrigins,
+  settingTable,
 } from '../../../shared/settings/settings.ts'
 import { findSettingsFile } from '../../../shared/settings/settings-file.ts'
 import { tenantWeightsOf } from '../../../shared/settings/tenant-weights.ts'
@@ -142,31 +143,45 @@ describe('settings of Kafka', () => {
   })
 })
 
+describe('the name of a setting', () => {
+  it('ends in the unit if the value is a duration', () => {
+    const durations = settingKeys.flatMap((key) => {
+      const { unit, variable } = settingTable[key]
+      return unit === 'ms' || unit === 'days' ? [{ key, variable, unit }] : []
+    })
+    expect(durations.length).toBeGreaterThan(2)
+    for (const { key, variable, unit } of durations) {
+      expect(key.toLowerCase().endsWith(unit)).toBe(true)
+      expect(variable.endsWith(`_${unit.toUpperCase()}`)).toBe(true)
+    }
+  })
+})
+
 describe('retention', () => {
   it('must be longer than the longest turn and the tolerated downtime together', () => {
     expect(
-      mistakesOf(() => readSettings({ retention: '5' }, { WEIR_TOLERATED_DOWNTIME: '3' })),
+      mistakesOf(() => readSettings({ retentionDays: '5' }, { WEIR_TOLERATED_DOWNTIME_DAYS: '3' })),
     ).toEqual([
-      'retention is 5 days (from the flag --retention), toleratedDowntime is 3 days (from the variable WEIR_TOLERATED_DOWNTIME): ' +
-        'the longest turn (50 hours) and the tolerated downtime (3 days) must fit into it; set retention to at least 6, or toleratedDowntime to less',
+      'retentionDays is 5 days (from the flag --retention-days), toleratedDowntimeDays is 3 days (from the variable WEIR_TOLERATED_DOWNTIME_DAYS): ' +
+        'the longest turn (50 hours) and the tolerated downtime (3 days) must fit into it; set retentionDays to at least 6, or toleratedDowntimeDays to less',
     ])
-    expect(readSettings({ retention: '6', toleratedDowntime: '3' }, {})).toMatchObject({
-      retention: 6,
-      toleratedDowntime: 3,
+    expect(readSettings({ retentionDays: '6', toleratedDowntimeDays: '3' }, {})).toMatchObject({
+      retentionDays: 6,
+      toleratedDowntimeDays: 3,
     })
   })
 
   it('must be longer than the longest turn even without tolerated downtime', () => {
-    expect(() => readSettings({ retention: '1', toleratedDowntime: '0' }, {})).toThrow(
-      'set retention to at least 3',
+    expect(() => readSettings({ retentionDays: '1', toleratedDowntimeDays: '0' }, {})).toThrow(
+      'set retentionDays to at least 3',
     )
-    expect(readSettings({ retention: '3', toleratedDowntime: '0' }, {})).toMatchObject({
-      retention: 3,
+    expect(readSettings({ retentionDays: '3', toleratedDowntimeDays: '0' }, {})).toMatchObject({
+      retentionDays: 3,
     })
   })
 
   it('is a week by default, and Weir may be down for three days of it', () => {
-    expect(readSettings({}, {})).toMatchObject({ retention: 7, toleratedDowntime: 3 })
+    expect(readSettings({}, {})).toMatchObject({ retentionDays: 7, toleratedDowntimeDays: 3 })
   })
 })
 

@@ -117,7 +117,7 @@ describe('a tool with checks', () => {
       mutates: null,
       ignoreFields: [],
       loopKey: [],
-      refusal: '{tool}: {problems}',
+      denial: '{tool}: {problems}',
       labels: [],
       client: false,
     }

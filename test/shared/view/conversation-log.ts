@@ -197,12 +197,12 @@ export function conversationLog({
     check(
       round: number,
       reply: Response,
-      rejections: Extract<Message, { type: 'round-checked' }>['rejections'] = [],
+      denials: Extract<Message, { type: 'round-checked' }>['denials'] = [],
     ) {
       const checked = {
         response: reply,
         failure: null,
-        rejections,
+        denials,
         declarations: [declaration],
         ...judged,
       }

@@ -99,7 +99,7 @@ describe('the view of a conversation', () => {
         rule: 'cycle',
         cap: null,
         unknown: [],
-        refused: [],
+        denied: [],
         hidden: [],
         over: [],
         isOpen: true,

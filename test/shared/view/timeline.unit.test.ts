@@ -90,7 +90,7 @@ describe('the timeline of a turn', () => {
           problem: null,
           repair: null,
           disputed: false,
-          verdict: { kind: 'cleared', at: 1011 },
+          verdict: { kind: 'allow', at: 1011 },
           tries: [
             {
               try: 1,
@@ -184,7 +184,7 @@ describe('the timeline of a turn', () => {
     expect(until('claim').turns[0]?.rounds).toMatchObject([
       {
         calls: [
-          { verdict: { kind: 'cleared' }, tries: [{ end: 'open', startedAt: null }], result: null },
+          { verdict: { kind: 'allow' }, tries: [{ end: 'open', startedAt: null }], result: null },
         ],
         times: { toolsMs: null },
       },
@@ -234,7 +234,7 @@ describe('attempts', () => {
 })
 
 describe('calls', () => {
-  it("have the code, the reason and the model's text of a rejection, which may be a stricter one", () => {
+  it("have the code, the reason and the model's text of a denial, which may be a stricter one", () => {
     const log = conversationLog()
     const reply = response({ calls: [exec({ raw: '', source: 'none', problem: 'no_arguments' })] })
     log.begin()
@@ -259,7 +259,7 @@ describe('calls', () => {
         problem: 'no_arguments',
         tries: [],
         verdict: {
-          kind: 'rejected',
+          kind: 'deny',
           code: 'no_arguments',
           reason: 'no arguments came',
           text: 'gentle',
@@ -287,8 +287,8 @@ describe('calls', () => {
     expect(
       timelineIn(log.records).turns[0]?.rounds[0]?.calls.map(({ verdict }) => verdict),
     ).toMatchObject([
-      { kind: 'cleared' },
-      { kind: 'not-cleared', reason: 'over the limit of tool calls' },
+      { kind: 'allow' },
+      { kind: 'skipped', reason: 'over the limit of tool calls' },
     ])
   })
 
@@ -378,7 +378,7 @@ describe('the declaration of a tool for loop-detector and guards', () => {
       mutates: false,
       ignoreFields: ['why'],
       loopKey: [],
-      refusal: null,
+      denial: null,
       labels: [],
       client: false,
     }

@@ -27,7 +27,7 @@ const raised = (
   return { type: 'intervention-raised', ...at, round, intervention, shadow }
 }
 const rejected = (ordinal: number): Message => ({
-  type: 'call-rejected',
+  type: 'call-denied',
   ...at,
   round: 1,
   ordinal,
@@ -101,7 +101,7 @@ const nothing = {
   rules: {},
   actions: {},
   denials: {},
-  rejections: 0,
+  deniedByChecks: 0,
   approvals: {},
   approvalMs: 0,
   unjudged: {},
@@ -118,7 +118,7 @@ describe('the facts about a turn', () => {
     ],
     ['leave out rules in shadow', [raised({ shadow: true })], {}],
     ['leave out usual reminders', [raised({ ordinary: true, rule: 'empty-response' })], {}],
-    ['count refused calls', [rejected(0), rejected(1)], { rejections: 2 }],
+    ['count refused calls', [rejected(0), rejected(1)], { deniedByChecks: 2 }],
     [
       'count calls that a check before their start rejects',
       [
@@ -127,9 +127,9 @@ describe('the facts about a turn', () => {
         finished(2, 'denied', 'vetoed by guard a: b'),
         finished(3, 'ok'),
       ],
-      { rejections: 2 },
+      { deniedByChecks: 2 },
     ],
-    ['count a rejected call once', [rejected(0), finished(0, 'denied')], { rejections: 1 }],
+    ['count a rejected call once', [rejected(0), finished(0, 'denied')], { deniedByChecks: 1 }],
     [
       'count the calls that each guard stopped',
       [judged('a', 0, 'deny'), judged('b', 1, 'allow'), judged('b', 2, 'deny')],
@@ -179,7 +179,7 @@ describe('the facts about a turn', () => {
       '2 interventions by cycle, which ended the turn',
       '1 intervention by guards',
       '1 call denied by no-rome',
-      '1 call refused before running',
+      '1 call denied before running',
       '1 call denied by a person',
       'waited 50 s for a person',
     ])

@@ -7,7 +7,7 @@ import { foldResponse } from '../../../services/accumulator/response.ts'
 import type { PartEvent } from '../../../shared/contract/messages.ts'
 import type { Finished } from '../../../shared/wire/exchange.ts'
 import { type AnswerItem, type ModelAnswer, noUsage } from '../../../shared/wire/exchange.ts'
-import { canBeVetoed, modelFormats, type VetoedFormat } from '../../../shared/wire/formats.ts'
+import { canBeDenied, modelFormats, type VetoedFormat } from '../../../shared/wire/formats.ts'
 import { printedEvents } from '../../../shared/wire/printed-events.ts'
 import { receivedAnswer } from '../../../shared/wire/streamed-answer.ts'
 import { type StrictAnswer, StrictFault } from '../../../shared/wire/strict/strict.ts'
@@ -16,7 +16,7 @@ import { strictObject } from '../../../shared/wire/strict/strict-json.ts'
 import { type Api, streamFixtures } from '../../support/provider-streams.ts'
 import { sdkAnswer } from '../../support/sdk-answer.ts'
 
-const vetoed = modelFormats.filter(canBeVetoed)
+const vetoed = modelFormats.filter(canBeDenied)
 
 /** The prints of a client that gets this stream, and the answer that was read. */
 function throughWire({ stream, strict }: VetoedFormat, bytes: Buffer): [string, StrictAnswer] {

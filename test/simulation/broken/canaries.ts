@@ -82,7 +82,7 @@ export const canaries: Canary[] = [
     weather: { ...slow, crash: deadly.crash },
     impatience: 0,
   },
-  { system: forgetsGuards, foundBy: 'no-vetoed-start', guarded: true },
+  { system: forgetsGuards, foundBy: 'no-denied-start', guarded: true },
   { system: forgetsRequests, foundBy: 'no-unapproved-start', guarded: true },
   { system: forgetsShadowModes, foundBy: 'shadow-only-reports', operated: true },
   { system: forgetsStops, foundBy: 'no-stopped-start', operated: true, guarded: true },

@@ -279,21 +279,18 @@ export const forgetsShadowModes = withStages(
 )
 
 /** Checks only the sender of an answer: every answer of a person counts as an approval. */
-export const approvesRejections = withStages(
-  'a rejection counts as an approval',
-  ({ approval }) => ({
-    approval: {
-      stage: {
-        ...approval.stage,
-        react(round, record) {
-          const { message } = record
-          if (message.type !== 'approval-answered') return approval.stage.react(round, record)
-          return approval.stage.react(round, {
-            ...record,
-            message: { ...message, answer: 'allow' },
-          })
-        },
+export const approvesRejections = withStages('a denial counts as an approval', ({ approval }) => ({
+  approval: {
+    stage: {
+      ...approval.stage,
+      react(round, record) {
+        const { message } = record
+        if (message.type !== 'approval-answered') return approval.stage.react(round, record)
+        return approval.stage.react(round, {
+          ...record,
+          message: { ...message, answer: 'allow' },
+        })
       },
     },
-  }),
-)
+  },
+}))

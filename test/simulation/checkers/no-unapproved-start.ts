@@ -1,5 +1,5 @@
 // No call that waits for a person starts without an approval. A person must approve its exact
-// arguments and program in time, with no rejection before. The evidence is the people's own records and the
+// arguments and program in time, with no denial before. The evidence is the people's own records and the
 // tools' own records, not the output of the approval stage. In a simulation every call of a tool
 // that a rule names waits, or each one for which an enforcing guard requests an approval in time.
 
@@ -45,10 +45,10 @@ export const noUnapprovedStart: Checker = {
             (answer) => answer.message.hash === hashOf(call, hashed.get(call.ordinal)),
           )
           const first = given[0]
-          const isApproved =
+          const isAllowed =
             first?.message.answer === 'allow' &&
             first.record.time < record.time + (guard?.deadlineMs ?? 0)
-          if (isApproved && first.record.time <= start.time) return []
+          if (isAllowed && first.record.time <= start.time) return []
           const problem =
             first === undefined
               ? 'has no decision'

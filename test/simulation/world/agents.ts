@@ -1,7 +1,7 @@
 // The agents of a simulation: their tools and settings, rolled by the seed.
 
 import { type Agent, type Agents, policyOf, type Tool } from '../../../shared/agents/agents.ts'
-import { defaultGuestSettings, type GuestAgent } from '../../../shared/agents/guest.ts'
+import { defaultGuestSettings, type Guest } from '../../../shared/agents/guest.ts'
 import type { Declaration } from '../../../shared/contract/messages.ts'
 import type { Random } from '../random.ts'
 
@@ -71,7 +71,7 @@ export const guestTools: Declaration[] = ['read', 'send'].map((name) => ({
 }))
 
 /** An agent that owns its model and its tools. Mostly it has the ceilings as its caps. */
-export function rollGuest(random: Random): Required<GuestAgent> {
+export function rollGuest(random: Random): Guest {
   const { settings } = rollAgent(random, 'guest')
   const { version: _, ...policy } = settings.policy
   const caps = random.chance(0.3) ? policy.caps : defaultGuestSettings.policy.caps

@@ -6,7 +6,7 @@ import { createFront, type Front } from '../../../client/guard/front.ts'
 import { createThreads, type Threads } from '../../../client/guard/guest-thread.ts'
 import { linkOn, openActivity } from '../../../client/guard/log/guest-activity.ts'
 import { policyInForce } from '../../../services/llm-gateway/performer/policy-in-force.ts'
-import type { GuestAgent } from '../../../shared/agents/guest.ts'
+import type { Guest } from '../../../shared/agents/guest.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import { policyReader } from '../../../shared/runtime/settings/policy-reader.ts'
 import type { Broker } from '../broker.ts'
@@ -28,7 +28,7 @@ export type FrontsOptions = {
   scheduler: Scheduler
   faults: Faults
   random: Random
-  agent: Required<GuestAgent>
+  agent: Guest
   topicPrefix: string
   partitions: number
   log: Logger

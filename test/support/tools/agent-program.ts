@@ -2,7 +2,7 @@
 
 import { appendFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { anthropic, asTool, defineAgent, defineTool, Weir } from '../../../client/weir.ts'
+import { anthropic, defineAgent, defineTool, Weir } from '../../../client/weir.ts'
 
 const [, , folder = '', baseUrl = ''] = process.argv
 const dig = defineTool({
@@ -16,7 +16,7 @@ const dig = defineTool({
 })
 const model = anthropic('scripted', { baseUrl })
 const digger = defineAgent({ name: 'digger', system: 'digger', model, tools: [dig], graceMs: 50 })
-const asks = asTool(digger, { name: 'ask_digger', description: 'asks a digger' })
+const asks = defineTool({ agent: digger, name: 'ask_digger', description: 'asks a digger' })
 const boss = defineAgent({ name: 'boss', system: 'boss', model, tools: [asks], graceMs: 50 })
 
 const weir = await Weir.open({ agents: [boss], dataFolder: join(folder, 'data') })

@@ -40,7 +40,7 @@ export function addBundles(program: Command): void {
       )
     })
 
-  withSettings(program.command('import'), ['dataFolder', 'retention', 'toleratedDowntime'])
+  withSettings(program.command('import'), ['dataFolder', 'retentionDays', 'toleratedDowntimeDays'])
     .argument('<file>', 'a bundle from weir export')
     .action(async (file, options) => {
       process.exitCode = await (await import('../../../bundles/import/import.ts')).importBundle(

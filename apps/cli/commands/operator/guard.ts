@@ -18,7 +18,7 @@ export function addGuard(program: Command): void {
 function addRun(guard: Command): void {
   withSettings(guard.command('run'), [
     ...whichBus,
-    'sessionTimeout',
+    'sessionTimeoutMs',
     'groupInstanceId',
     'topicPrefix',
     'logLevel',
@@ -47,7 +47,7 @@ function addRun(guard: Command): void {
 function addRegister(guard: Command): void {
   withSettings(guard.command('register'), [
     ...whichBus,
-    'sessionTimeout',
+    'sessionTimeoutMs',
     'topicPrefix',
     'logLevel',
     ...keeping,
@@ -110,7 +110,7 @@ function addMode(guard: Command): void {
 function addList(guard: Command): void {
   reading(guard.command('list'))
     .description(
-      'List the registered guards: mode, rounds, rejections, late answers, latency, agreement.',
+      'List the registered guards: mode, rounds, denials, late answers, latency, agreement.',
     )
     .option('--since <time>', "count since this time: 2026-07-29T10:12:03Z, '10m ago'", '24h ago')
     .option('--json', 'print one JSON object per line; see apps/service/guards/list.ts')

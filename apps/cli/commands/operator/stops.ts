@@ -9,7 +9,7 @@ export function addStops(program: Command): void {
     .option('--all', 'stop all agents')
     .option('--tenant <name>', 'stop the conversations of one tenant')
     .option('--agent <name>', 'stop one agent')
-    .option('--tool <pattern>', "refuse calls of these tools, such as 'pay_*'; turns go on")
+    .option('--tool <pattern>', "deny calls of these tools, such as 'pay_*'; turns go on")
     .option('--conversation <id>', 'stop one conversation; that of a guest is guest:AGENT:THREAD')
     .option('--drain', 'let running tools and model requests end normally (default)')
     .option('--now', 'stop running tools and model requests too, and end their turns')

@@ -67,8 +67,8 @@ export type WaitingCall = {
   question: { url: string | null; fields: QuestionField[] } | null
   since: number
   until: number
-  /** The arguments of the last approved call of this tool by this agent. Null: none is known. */
-  approved: string | null
+  /** The arguments of the last allowed call of this tool by this agent. Null: none is known. */
+  allowed: string | null
 }
 
 export type QuestionField = {

@@ -324,7 +324,7 @@ function conversationBar() {
   const { conversation } = pageNow()
   const open = state?.turns.shown.find((turn) => turn.conversation === conversation)
   return html`<div class="conversation-bar">
-    <button type="button" class="reject" onClick=${() => openStop({ conversation, agent: open?.agent ?? null })}>Stop…</button>
+    <button type="button" class="danger" onClick=${() => openStop({ conversation, agent: open?.agent ?? null })}>Stop…</button>
     ${confirming.note !== null && html`<span class="good" role="status">${confirming.note}</span>`}
   </div>`
 }

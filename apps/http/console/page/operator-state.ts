@@ -10,15 +10,15 @@ import type { StageProgress } from '../../../service/stage-progress.ts'
 import type { ReleasedStop, ShownStop } from '../../../service/stops/list.ts'
 
 /**
- * Verdicts on calls in one minute. `rejects`, `wouldReject`: by an enforcing guard, and in shadow; a
+ * Verdicts on calls in one minute. `denies`, `wouldDeny`: by an enforcing guard, and in shadow; a
  * request for a person counts as one. `silent`: rounds without an answer in time. `p50Ms`: null: no
  * answer.
  */
 export type VerdictsOfMinute = {
   at: number
-  passes: number
-  rejects: number
-  wouldReject: number
+  allows: number
+  denies: number
+  wouldDeny: number
   silent: number
   p50Ms: number | null
 }

@@ -34,8 +34,8 @@ export async function guardsData(log: OpenLog, now: Milliseconds): Promise<Guard
       const minute = minuteOf(guard, time)
       if (clearedAt > 0) minute.tookMs.push(Math.max(0, time - clearedAt))
       for (const { ordinal, verdict } of verdicts)
-        if (verdict === 'allow') minute.passes += 1
-        else minute[enforces.includes(ordinal) ? 'rejects' : 'wouldReject'] += 1
+        if (verdict === 'allow') minute.allows += 1
+        else minute[enforces.includes(ordinal) ? 'denies' : 'wouldDeny'] += 1
     },
     onSilence({ guard }, time) {
       minuteOf(guard, time).silent += 1
@@ -56,7 +56,7 @@ export async function guardsData(log: OpenLog, now: Milliseconds): Promise<Guard
 
 function emptyMinute(number: number): Minute {
   const at = number * minuteMs
-  return { at, passes: 0, rejects: 0, wouldReject: 0, silent: 0, tookMs: [] }
+  return { at, allows: 0, denies: 0, wouldDeny: 0, silent: 0, tookMs: [] }
 }
 
 function shownMinute({ tookMs, ...counts }: Minute): VerdictsOfMinute {

@@ -1,8 +1,8 @@
-// The calls that wait for a person, the last decisions, and the arguments of the last approved call
+// The calls that wait for a person, the last decisions, and the arguments of the last allowed call
 // of each tool. Pure.
 // CONSOLE-INBOX-1. It decides nothing: a call leaves the inbox only by its record, or by the end of
 //     its turn.
-// CONSOLE-INBOX-2. Calls, decisions, approved arguments and the bytes shown have limits. An inbox
+// CONSOLE-INBOX-2. Calls, decisions, allowed arguments and the bytes shown have limits. An inbox
 //     shows the arguments of a call as a whole or not at all.
 
 import { inputFields, questionIn } from '../../../../shared/contract/call/input-question.ts'
@@ -12,10 +12,10 @@ import type { Milliseconds } from '../../../../shared/lib/clock.ts'
 import type { ConsoleState, Decision, WaitingCall } from '../page/console-state.ts'
 
 /** By `[conversation, turn, round, ordinal]` as JSON. */
-type Waiting = Omit<WaitingCall, 'approved'> & { turn: number }
+type Waiting = Omit<WaitingCall, 'allowed'> & { turn: number }
 
 /**
- * `bytes`: of the arguments in `waiting`. `more`: calls beyond the limit. `approved`: arguments by
+ * `bytes`: of the arguments in `waiting`. `more`: calls beyond the limit. `allowed`: arguments by
  * `[agent, tool]`, the oldest first.
  */
 export type InboxFold = {
@@ -23,11 +23,11 @@ export type InboxFold = {
   bytes: number
   more: Map<string, Pick<Waiting, 'conversation' | 'turn'>>
   decided: Decision[]
-  approved: Map<string, string>
+  allowed: Map<string, string>
 }
 
 export function beginInbox(): InboxFold {
-  return { waiting: new Map(), bytes: 0, more: new Map(), decided: [], approved: new Map() }
+  return { waiting: new Map(), bytes: 0, more: new Map(), decided: [], allowed: new Map() }
 }
 
 /** Adds a record of the activity. `agent`: of its turn. */
@@ -57,7 +57,7 @@ export function addToInbox(
       const key = JSON.stringify([conversation, turn, round, ordinal])
       const call = inbox.waiting.get(key)
       remove(inbox, key)
-      if (outcome === 'allow' && call?.question === null) keepApproved(inbox, call)
+      if (outcome === 'allow' && call?.question === null) keepAllowed(inbox, call)
       inbox.decided.unshift({
         id,
         conversation,
@@ -117,13 +117,13 @@ function remove(inbox: InboxFold, key: string): void {
   inbox.more.delete(key)
 }
 
-function keepApproved({ approved }: InboxFold, call: Waiting): void {
+function keepAllowed({ allowed }: InboxFold, call: Waiting): void {
   const key = JSON.stringify([call.agent, call.tool])
-  approved.delete(key)
-  if (call.arguments === null || call.bytes > limits.consoleApprovedBytesMax) return
-  approved.set(key, call.arguments)
-  const [oldest] = approved.keys()
-  if (approved.size > limits.consoleApprovedMax && oldest !== undefined) approved.delete(oldest)
+  allowed.delete(key)
+  if (call.arguments === null || call.bytes > limits.consoleAllowedBytesMax) return
+  allowed.set(key, call.arguments)
+  const [oldest] = allowed.keys()
+  if (allowed.size > limits.consoleAllowedMax && oldest !== undefined) allowed.delete(oldest)
 }
 
 /** The inbox: the next deadline first. A call past its deadline has no place in it. */
@@ -133,9 +133,9 @@ export function shownInbox(inbox: InboxFold, now: Milliseconds): ConsoleState['i
     .sort((a, b) => a.until - b.until || a.since - b.since)
   let bytes = 0
   const waiting = open.map(({ turn: _, ...call }): WaitingCall => {
-    const approved = inbox.approved.get(JSON.stringify([call.agent, call.tool])) ?? null
-    bytes += approved?.length ?? 0
-    return { ...call, approved: bytes > limits.consoleInboxBytesMax ? null : approved }
+    const allowed = inbox.allowed.get(JSON.stringify([call.agent, call.tool])) ?? null
+    bytes += allowed?.length ?? 0
+    return { ...call, allowed: bytes > limits.consoleInboxBytesMax ? null : allowed }
   })
   return { waiting, more: inbox.more.size, decided: inbox.decided }
 }

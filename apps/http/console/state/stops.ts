@@ -9,7 +9,7 @@ import { limits } from '../../../../shared/contract/limits.ts'
 import type { Message } from '../../../../shared/contract/messages.ts'
 import type { Milliseconds } from '../../../../shared/lib/clock.ts'
 import { tokensOf } from '../../../../shared/view/totals.ts'
-import { isEffective, isRefusal, stoppingRule } from '../../../../shared/view/turn-facts.ts'
+import { isDenial, isEffective, stoppingRule } from '../../../../shared/view/turn-facts.ts'
 import type { TurnView } from '../../../../shared/view/turn-view.ts'
 import type { ConsoleState, Stops, StopsBy } from '../page/console-state.ts'
 import { entryOf, type Hour, minutesOf, summed, sumsByKey } from './hour.ts'
@@ -33,11 +33,11 @@ export function addToStops(
   const agent = turn?.agent ?? 'unknown'
   const add = (rule: string, counts: Partial<Stops>) => addTo(fold, time, { agent, rule, counts })
   switch (message.type) {
-    case 'call-rejected':
+    case 'call-denied':
       return add('validator', { calls: 1 })
     case 'guard-verdict-given': {
       for (const { verdict, code } of message.verdicts)
-        if (isRefusal({ verdict, code })) add(guardText(message, code), { calls: 1 })
+        if (isDenial({ verdict, code })) add(guardText(message, code), { calls: 1 })
       return
     }
     case 'intervention-raised': {
@@ -56,7 +56,7 @@ export function addToStops(
 
 function guardText({ guard, answer }: { guard: string; answer: string }, code: string): string {
   if (guard === approvalGuard)
-    return code === 'approval.rejected' ? "a person's no" : 'nobody answered'
+    return code === 'approval.denied' ? "a person's no" : 'nobody answered'
   return answer === 'verdicts' ? `guard ${guard}` : `guard ${guard} (silent)`
 }
 

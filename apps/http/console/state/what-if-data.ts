@@ -101,7 +101,7 @@ function isAccepted(key: string, value: number): boolean {
 /** Those with the most effect first. Without reasons: they may hold values that rules of agents hide. */
 function shownChanges(changes: readonly Change[]): TurnChange[] {
   return changes
-    .map(({ conversation, round, was, is, roundsSaved, tokensSaved, roundsLater, refused }) => ({
+    .map(({ conversation, round, was, is, roundsSaved, tokensSaved, roundsLater, denied }) => ({
       conversation,
       round,
       was: shownDecision(was),
@@ -109,7 +109,7 @@ function shownChanges(changes: readonly Change[]): TurnChange[] {
       roundsSaved,
       tokensSaved,
       roundsLater,
-      lost: refused.length,
+      lost: denied.length,
     }))
     .sort((a, b) => b.roundsSaved - a.roundsSaved || b.lost - a.lost)
     .slice(0, limits.consoleTurnChangesMax)

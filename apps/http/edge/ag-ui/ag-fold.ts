@@ -97,8 +97,8 @@ export function createAgFold({ threadId, runId, messages }: AgRun): TurnFold<AgE
     return [...before, { type: 'RUN_FINISHED', threadId, runId, outcome: { type }, usage }]
   }
 
-  /** A refused call has its result already, and a client has the results that it sent. */
-  function ended(event: Event<'call-rejected' | 'call-finished'>, text: string): AgEvent[] {
+  /** A denied call has its result already, and a client has the results that it sent. */
+  function ended(event: Event<'call-denied' | 'call-finished'>, text: string): AgEvent[] {
     const call = calls.open(event)
     return call === undefined || known.has(call.callId) ? [] : [result(call.callId, text)]
   }
@@ -117,7 +117,7 @@ export function createAgFold({ threadId, runId, messages }: AgRun): TurnFold<AgE
         return [...blocks.close(), ...callsOf(event, blocks.texts().at(-1))]
       case 'intervention-raised':
         return [{ type: 'CUSTOM', name: 'weir.intervention', value: interventionData(event) }]
-      case 'call-rejected':
+      case 'call-denied':
         return ended(event, event.text || event.reason)
       case 'call-finished':
         return ended(event, event.result || event.reason)

@@ -37,7 +37,7 @@ export function startedCall({ indexes, output, seen }: Calls, event: Call): obje
   return mcpCallBegun(item, output.push(item) - 1)
 }
 
-export function rejectedCall(calls: Calls, event: Event<'call-rejected'>): object[] {
+export function deniedCall(calls: Calls, event: Event<'call-denied'>): object[] {
   return endedCall(calls, event, { status: 'failed', error: event.text })
 }
 

@@ -18,10 +18,10 @@ import type { TurnFold } from '../chat/turn-chunks.ts'
 import { turnData } from '../chat/turn-data.ts'
 import {
   beginCalls,
+  deniedCall,
   finishedCall,
   offeredCall,
   pendingCalls,
-  rejectedCall,
   startedCall,
 } from './call-events.ts'
 import {
@@ -113,8 +113,8 @@ export function createResponseFold(head: ResponseHead): TurnFold<ResponseEvent> 
         return numbered(base, startedCall(calls, event))
       case 'call-offered':
         return numbered(base, offeredCall(calls, event))
-      case 'call-rejected':
-        return numbered(base, rejectedCall(calls, event))
+      case 'call-denied':
+        return numbered(base, deniedCall(calls, event))
       case 'call-finished':
         return numbered(base, finishedCall(calls, event))
       case 'turn-finished': {

@@ -1,7 +1,7 @@
 // The events of a turn as chunks of the AI SDK's UI message stream. Pure: events in, chunks out.
 // UI-FOLD-1. The chunks are a function of the events, so a repeated stream rebuilds the same message.
 // UI-FOLD-2. Nobody's answer is never shown as a person's no: an expired approval is an error of the
-//     call, and only a person's rejection or a guard's veto is a denial.
+//     call, and only a person or a guard denies it.
 
 import { inputValue } from '../../../../client/conversation/call-input.ts'
 import type { CallPlace, TurnEvent } from '../../../../client/weir.ts'
@@ -108,8 +108,8 @@ export function createUiFold(clientTools: ReadonlySet<string> = new Set()): Turn
         return reset()
       case 'model-answered':
         return blocks.close()
-      case 'call-rejected':
-        return rejected(parts, event)
+      case 'call-denied':
+        return denied(parts, event)
       case 'tool-started':
       case 'call-offered':
         return shown(parts, event)
@@ -169,7 +169,7 @@ function pending(parts: CallParts, event: Event<'approval-pending'>): UiChunk[] 
   })
 }
 
-function rejected({ shown }: CallParts, event: Event<'call-rejected'>): UiChunk[] {
+function denied({ shown }: CallParts, event: Event<'call-denied'>): UiChunk[] {
   const toolCallId = callIdOf(event)
   shown.add(toolCallId)
   const known = { dynamic: true, providerExecuted: true } as const
@@ -187,7 +187,7 @@ function rejected({ shown }: CallParts, event: Event<'call-rejected'>): UiChunk[
 
 function finished(parts: CallParts, event: Event<'call-finished'>): UiChunk[] {
   const call = parts.calls.open(event)
-  if (call === undefined) return [] // its rejection was its end
+  if (call === undefined) return [] // its denial was its end
   return [...inputOf(parts, call), ...endOf(call, event)]
 }
 

@@ -158,7 +158,7 @@ export function hookFront({ sessions, clock, log }: HookFrontOptions): HookFront
 }
 
 /**
- * A host that shows no batches runs no further hook for a refused call. So the advice behind a round
+ * A host that shows no batches runs no further hook for a denied call. So the advice behind a round
  * without a call that runs stands in the refusal.
  */
 async function refused(

@@ -100,7 +100,7 @@ export function heldCalls({
       run = runs.get(name)
       placed = await rounds.place({ id, name, input }, declared, signal)
     } catch (error) {
-      log.warn({ err: error, tool: name }, 'a call was refused: it has no round')
+      log.warn({ err: error, tool: name }, 'a call was denied: it has no round')
       return result(signal.aborted ? hostIsGone : cannotJudge)
     }
     if (typeof placed === 'string') return result(placed)
@@ -137,11 +137,11 @@ export function heldCalls({
   async function endIfLeft(own: Asked): Promise<void> {
     const { placed } = own
     const last = await placed.verdicts.last(placed.index).catch(() => undefined)
-    const isApproved = last?.verdict === 'allow' // elsewhere: the host may still come
-    if (isApproved) await pause(clock, limits.guestHoldMs)
+    const isAllowed = last?.verdict === 'allow' // elsewhere: the host may still come
+    if (isAllowed) await pause(clock, limits.guestHoldMs)
     if (asked.get(placed.id) !== own) return
     asked.delete(placed.id)
-    await finished(placed, { status: isApproved ? 'error' : 'skipped', text: hostIsGone })
+    await finished(placed, { status: isAllowed ? 'error' : 'skipped', text: hostIsGone })
   }
 
   async function waited(own: Asked, call: HostCall): Promise<Result> {

@@ -9,7 +9,7 @@ export type ProxiedConversation = GuestConversation &
 
 /**
  * The conversation of a guest. `turn` undefined: the history names it. `holds`: the calls of this guest
- * are held, here or in hooks. `hides`: the guest does not see refused answers. `isUnshown`: its requests show no calls.
+ * are held, here or in hooks. `hides`: the guest does not see denied answers. `isUnshown`: its requests show no calls.
  */
 export type ConversationOf = (
   agent: string,

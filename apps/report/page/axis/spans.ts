@@ -113,7 +113,7 @@ function attemptLabel({ failure }: AttemptTimeline, index: number): string {
 
 /** The time at which calls were cleared. Null: none was. */
 function clearedIn(calls: CallTimeline[]): number | null {
-  const cleared = calls.flatMap(({ verdict }) => (verdict.kind === 'cleared' ? [verdict.at] : []))
+  const cleared = calls.flatMap(({ verdict }) => (verdict.kind === 'allow' ? [verdict.at] : []))
   return cleared[0] ?? null
 }
 

@@ -42,19 +42,19 @@ export function callDetails(
       result !== null &&
       result.status !== 'ok' &&
       result.reason !== '' &&
-      verdict.kind !== 'rejected' &&
+      verdict.kind !== 'deny' &&
       html`<p class="note">In short: ${result.reason}</p>`
     }
   </article>`
 }
 
 function stopped(verdict: CallTimeline['verdict']): Child {
-  if (verdict.kind === 'rejected') {
+  if (verdict.kind === 'deny') {
     const { reason, code } = verdict
     const text = html`<p class="bad">${reason} <span class="faint">(${code})</span></p>`
-    return part('Rejected before execution', text)
+    return part('Denied before execution', text)
   }
-  if (verdict.kind !== 'not-cleared' || verdict.reason === '') return null
+  if (verdict.kind !== 'skipped' || verdict.reason === '') return null
   return part('Not let through', html`<p>${verdict.reason}</p>`)
 }
 
@@ -101,7 +101,7 @@ const tryEnds = {
 } as const
 
 function tries({ tries, verdict }: CallTimeline): Child {
-  if (tries.length === 0 || verdict.kind !== 'cleared') return null
+  if (tries.length === 0 || verdict.kind !== 'allow') return null
   const after = (at: number) => elapsed(Math.max(0, at - verdict.at))
   const lines = tries.map(({ try: number, claimedAt, startedAt, endedAt, end, status }) =>
     [

@@ -71,7 +71,7 @@ function stoppedView(conversations: IndexEntry[]): Child {
     part(known, 'guards denied calls', ({ denials }) =>
       Object.keys(denials).some((guard) => guard !== approvalGuard),
     ),
-    part(known, 'calls were refused before running', ({ rejections }) => rejections > 0),
+    part(known, 'calls were denied before running', ({ deniedByChecks }) => deniedByChecks > 0),
     part(known, 'calls waited for a person', ({ approvals }) => Object.keys(approvals).length > 0),
   ].filter((one) => one !== undefined)
   return parts.length > 0 && html`<p class="stopped">In ${parts.join('; in ')}.</p>`

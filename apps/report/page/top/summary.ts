@@ -36,7 +36,7 @@ export function summary(data: ReportData, index: ReportIndex): Child {
   </header>`
 }
 
-/** Denials, rejections and waits: the sentence names only the end and the loop. */
+/** Denials and waits: the sentence names only the end and the loop. */
 function notable(turns: ShownTurn[]): Child {
   const texts = factTexts(sumOfFacts(turns.map(({ facts }) => facts)))
   return texts.length > 0 && html`<p class="notes">${printable(texts.join('; '))}</p>`
@@ -147,8 +147,8 @@ function callWords({ calls, ran, stopped }: Figures): string {
   if (calls === 0) return 'the model called no tool'
   const all = calls === 1 ? 'it' : 'all of them'
   if (stopped === 0) return `${ran === calls ? all : `${number(ran)} of them`} ran`
-  const refused = `${stopped === calls ? all : number(stopped)} ${stopped === 1 ? 'was' : 'were'} refused before running`
-  return ran === 0 ? refused : `${number(ran)} ran, ${refused}`
+  const denied = `${stopped === calls ? all : number(stopped)} ${stopped === 1 ? 'was' : 'were'} denied before running`
+  return ran === 0 ? denied : `${number(ran)} ran, ${denied}`
 }
 
 /** The message and the reply, if the report has one turn. Several turns have them in their rows. */

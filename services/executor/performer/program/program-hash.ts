@@ -1,4 +1,4 @@
-// The hash of the program that a tool's call would start: a person approves a call for it, and a
+// The hash of the program that a tool's call would start: a person allows a call for it, and a
 // changed program does not start.
 // PROGRAM-HASH-1. It covers the configured way to run, and the content of each file that it names.
 //     It contains no secret, not even as the input of the hash.

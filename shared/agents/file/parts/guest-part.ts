@@ -1,6 +1,6 @@
 // The guest of an agent file with `guest: true`. It owns its model and its tools.
 
-import { defaultGuestSettings, type GuestAgent } from '../../guest.ts'
+import { defaultGuestSettings, type Guest } from '../../guest.ts'
 import type { AgentContent } from '../content.ts'
 import type { Source } from '../source.ts'
 import { hintsOf } from '../tool-hints.ts'
@@ -17,13 +17,13 @@ const noHints = {
   mutates: null,
   ignoreFields: [],
   loopKey: [],
-  refusal: null,
+  denial: null,
   labels: [],
   client: false,
 }
 
 /** Always returns a guest. If there are mistakes, it is never used. */
-export function guestOf(source: Source, content: AgentContent): Required<GuestAgent> {
+export function guestOf(source: Source, content: AgentContent): Guest {
   for (const key of ofAgentsOnly)
     if (key in content)
       source.refuse(

@@ -286,7 +286,7 @@ function failureOf({ group, instanceId }: MembershipOptions, error: unknown): We
     case 'INVALID_SESSION_TIMEOUT':
       return new WeirError(
         'bus.refused',
-        `the broker rejects the session time: set --session-timeout (WEIR_SESSION_TIMEOUT) between its group.min.session.timeout.ms and group.max.session.timeout.ms`,
+        `the broker rejects the session time: set --session-timeout-ms (WEIR_SESSION_TIMEOUT_MS) between its group.min.session.timeout.ms and group.max.session.timeout.ms`,
       )
     default:
       return asBusError(error, {

@@ -120,12 +120,11 @@ Turn 1, agent agent, 1970-01-01 00:00:01.003 UTC
       | b.txt
     call 1    exec
       no arguments arrived
-      rejected before execution (no_arguments): no arguments came
+      denied before execution (no_arguments): no arguments came
       | missing 'command'
     call 2    exec {"a":
       arguments arrived in pieces; they are not JSON
-      rejected before execution (bad_arguments): the arguments are not valid
-      JSON
+      denied before execution (bad_arguments): the arguments are not valid JSON
       | not JSON
     detector  nudge (rule identical-failure, version 3): exec({}) failed in 3
               rounds
@@ -140,7 +139,7 @@ Turn 1, agent agent, 1970-01-01 00:00:01.003 UTC
     attempt 1 running, no output yet
     open      waits for the model
 
-  notable   2 calls refused before running
+  notable   2 calls denied before running
   open: no end yet
 `)
   })

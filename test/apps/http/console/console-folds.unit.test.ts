@@ -17,8 +17,8 @@ import { addToStops, beginStops, shownStops } from '../../../../apps/http/consol
 import { limits } from '../../../../shared/contract/limits.ts'
 import type { BudgetSettled, Message, PendingCall } from '../../../../shared/contract/messages.ts'
 import {
+  callDenied,
   callFinished,
-  callRejected,
   interventionRaised,
   roundStarted,
   toolStarted,
@@ -202,7 +202,7 @@ describe('the open turns', () => {
 describe('the stops', () => {
   it('tell the no of a person from the silence of everyone', () => {
     const { stops } = folded([
-      ...[turnStarted(), verdict('approval', 'approval.rejected')],
+      ...[turnStarted(), verdict('approval', 'approval.denied')],
       ...[verdict('approval', 'approval.expired'), verdict('approval', 'approval.withdrawn')],
     ])
     expect(stops.by.map(({ rule, calls }) => [rule, calls])).toEqual([
@@ -223,14 +223,14 @@ describe('the stops', () => {
 
   it('count rejected calls, and reminders, but nothing of a rule in shadow', () => {
     const { stops } = folded([
-      ...[turnStarted(), callRejected('unknown tool'), interventionRaised('cycle', 'x')],
+      ...[turnStarted(), callDenied('unknown tool'), interventionRaised('cycle', 'x')],
       interventionRaised('sweep', 'x', true),
     ])
     expect(stops.total).toMatchObject({ calls: 1, reminders: 1, turns: 0 })
   })
 
   it('are forgotten after an hour', () => {
-    const { stops } = folded([turnStarted(), callRejected('unknown tool')], 3_600_000)
+    const { stops } = folded([turnStarted(), callDenied('unknown tool')], 3_600_000)
     expect(stops.total.calls).toBe(0)
   })
 
@@ -309,7 +309,7 @@ describe('the inbox', () => {
       },
     ])
     const later = folded([turnStarted(), asked, decided('allow'), pending()]).inbox
-    expect(later.waiting).toMatchObject([{ question: null, approved: null }])
+    expect(later.waiting).toMatchObject([{ question: null, allowed: null }])
   })
 
   it('has the exact arguments of a call, and those of the last approved call of its tool', () => {
@@ -317,7 +317,7 @@ describe('the inbox', () => {
       ...[turnStarted(), pending({ arguments: '{"a":1}' }), decided('allow')],
       pending({ ordinal: 1, arguments: '{"a":2}' }),
     ])
-    expect(inbox.waiting).toMatchObject([{ arguments: '{"a":2}', approved: '{"a":1}' }])
+    expect(inbox.waiting).toMatchObject([{ arguments: '{"a":2}', allowed: '{"a":1}' }])
   })
 
   it('has no call past its deadline, and none of an ended turn', () => {

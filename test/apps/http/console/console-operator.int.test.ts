@@ -77,7 +77,7 @@ async function loopingTurn({ weir }: Server, conversation: string) {
 const sixFailures = Array.from({ length: 40 }, () => says(call('fail', { path: '/a' })))
 
 describe('the console for operators', () => {
-  it('counts the rejections of an enforcing guard beside its rejections in shadow', async () => {
+  it('counts the denials of an enforcing guard beside its denials in shadow', async () => {
     await using server = await consoleServer(
       [says(call('fail')), says('Done.'), says(call('fail')), says('Done.')],
       { tools: [fail], guards: { guards: [strict], mode: 'shadow' } },
@@ -93,10 +93,10 @@ describe('the console for operators', () => {
       guards = (await read<GuardsData>(server, 'guards')).guards
     }
     const [guard] = guards
-    expect(guard).toMatchObject({ mode: 'enforce', rejected: 1, wouldHaveRejected: 1, late: 0 })
-    const sum = (key: 'rejects' | 'wouldReject') =>
+    expect(guard).toMatchObject({ mode: 'enforce', denied: 1, wouldHaveDenied: 1, late: 0 })
+    const sum = (key: 'denies' | 'wouldDeny') =>
       guard?.minutes.reduce((total, minute) => total + minute[key], 0)
-    expect([sum('rejects'), sum('wouldReject')]).toEqual([1, 1])
+    expect([sum('denies'), sum('wouldDeny')]).toEqual([1, 1])
     expect(await change(server, 'guard-mode', { guard: 'x', mode: 'shadow' })).toEqual({
       status: 404,
       message: expect.stringContaining('x'),

@@ -8,7 +8,7 @@ const place = { v: 1, position: '1', conversation: 'c', turn: 7, round: 1 }
 
 const defaults: Partial<Record<TurnEvent['type'], object>> = {
   'turn-started': { messageId: 'm', agent: 'helper' },
-  'call-rejected': {
+  'call-denied': {
     ordinal: 0,
     name: 'look',
     reason: 'bad',

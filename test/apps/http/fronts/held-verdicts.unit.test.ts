@@ -37,7 +37,7 @@ describe('verdicts on calls that are held one by one', () => {
     expect(Math.max(...waits)).toBe(2_000)
   })
 
-  it('are asked for once, and by all calls that wait together', async () => {
+  it('are requested once, and by all calls that wait together', async () => {
     const { waits, conversation } = scripted((look) =>
       look < 3 ? [persons('c1'), persons('c2')] : [call('c1', 'allow'), call('c2', 'deny')],
     )
@@ -74,7 +74,7 @@ describe('verdicts on calls that are held one by one', () => {
     expect(sum(waits)).toBe(limits.guestHoldMs)
   })
 
-  it('fail for each call that waits, and are asked for again by the next one', async () => {
+  it('fail for each call that waits, and are requested again by the next one', async () => {
     const { conversation } = scripted((look) => {
       if (look === 1) throw new Error('the log is away')
       return [call('c1', 'allow')]

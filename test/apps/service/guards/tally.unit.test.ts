@@ -51,7 +51,7 @@ const silent = (round: number, verdicts: CallVerdict[]): GuardVerdictGiven => ({
 })
 
 describe('the tally of a guard', () => {
-  it('counts rejected calls where the guard enforces, and would-be rejections where it is a shadow', () => {
+  it('counts rejected calls where the guard enforces, and would-be denials where it is a shadow', () => {
     const tally = createTally()
     tally.addVerdict(
       'g',
@@ -61,8 +61,8 @@ describe('the tally of a guard', () => {
     tally.addVerdict('g', answer(2, [said(0, 'deny')]), 1_030)
     expect(tally.of('g')).toMatchObject({
       rounds: 2,
-      rejected: 1,
-      wouldHaveRejected: 2,
+      denied: 1,
+      wouldHaveDenied: 2,
       late: 0,
       letThrough: 0,
       p50Ms: 30,
@@ -70,15 +70,15 @@ describe('the tally of a guard', () => {
     })
   })
 
-  it('counts the calls that the guard sent to a person apart from its rejections', () => {
+  it('counts the calls that the guard sent to a person apart from its denials', () => {
     const tally = createTally()
     tally.addVerdict('g', answer(1, [said(0, 'ask'), said(1, 'ask'), said(2, 'allow')], [0]), 1_010)
     tally.addVerdict('g', answer(2, [said(0, 'ask')], [0]), 2_500)
     expect(tally.of('g')).toMatchObject({
       asked: 1,
       wouldHaveAsked: 1,
-      rejected: 0,
-      wouldHaveRejected: 0,
+      denied: 0,
+      wouldHaveDenied: 0,
     })
   })
 
@@ -87,24 +87,24 @@ describe('the tally of a guard', () => {
     const withdrawn = { ...said(0, 'deny'), code: 'approval.withdrawn' }
     tally.addVerdict('approval', answer(1, [withdrawn, said(1, 'allow')], [0, 1]), 1_010)
     tally.addVerdict('g', answer(1, [said(0, 'allow'), said(1, 'allow')], [0, 1]), 1_010)
-    expect(tally.of('approval')).toMatchObject({ rounds: 1, rejected: 0, agreement: 1 })
+    expect(tally.of('approval')).toMatchObject({ rounds: 1, denied: 0, agreement: 1 })
     tally.addVerdict('g', answer(2, [withdrawn], [0]), 1_010)
-    expect(tally.of('g')).toMatchObject({ rejected: 1 })
+    expect(tally.of('g')).toMatchObject({ denied: 1 })
   })
 
   it('counts a round once, by its first answer', () => {
     const tally = createTally()
     tally.addVerdict('g', answer(1, [said(0, 'deny')], [0]), 1_010)
     tally.addVerdict('g', answer(1, [said(0, 'allow')], [0]), 1_020)
-    expect(tally.of('g')).toMatchObject({ rounds: 1, rejected: 1, p99Ms: 10 })
+    expect(tally.of('g')).toMatchObject({ rounds: 1, denied: 1, p99Ms: 10 })
   })
 
-  it('counts a late answer once as late and its rejection not at all', () => {
+  it('counts a late answer once as late and its denial not at all', () => {
     const tally = createTally()
     tally.addVerdict('g', answer(1, [said(0, 'deny')], [0]), 2_500)
     tally.addDecision(silent(1, [said(0, 'deny')]))
     tally.addDecision(silent(1, [said(0, 'deny')]))
-    expect(tally.of('g')).toMatchObject({ rounds: 1, rejected: 0, late: 1, letThrough: 0 })
+    expect(tally.of('g')).toMatchObject({ rounds: 1, denied: 0, late: 1, letThrough: 0 })
   })
 
   it('excludes answers after a pause of the guard from the latency', () => {
@@ -141,6 +141,6 @@ describe('the tally of a guard', () => {
   it('has no latency for an answer without the time of its round', () => {
     const tally = createTally()
     tally.addVerdict('g', answer(1, [said(0, 'deny')], [0], { clearedAt: 0, deadlineMs: 0 }), 9_000)
-    expect(tally.of('g')).toMatchObject({ rounds: 1, rejected: 1, late: 0, p50Ms: undefined })
+    expect(tally.of('g')).toMatchObject({ rounds: 1, denied: 1, late: 0, p50Ms: undefined })
   })
 })

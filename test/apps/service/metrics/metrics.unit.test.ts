@@ -249,7 +249,7 @@ describe('the metrics of decisions', () => {
 
   it('count each judged call, including accepted ones', async () => {
     const { assign, seen } = world()
-    const rejection = {
+    const denial = {
       ordinal: 1,
       code: 'schema' as const,
       reason: 'r',
@@ -268,8 +268,8 @@ describe('the metrics of decisions', () => {
     assign('validator').acknowledged({
       read: [],
       ...written(
-        { type: 'round-checked', ...round, response: responseOf(3), rejections: [rejection] },
-        { type: 'round-checked', ...round, response: responseOf(0), rejections: [] },
+        { type: 'round-checked', ...round, response: responseOf(3), denials: [denial] },
+        { type: 'round-checked', ...round, response: responseOf(0), denials: [] },
       ),
     })
     expect(await seen('weir_verdicts_total')).toEqual({

@@ -44,7 +44,7 @@ describe('weir topics plan', () => {
       'mine.',
       '--partitions',
       '2',
-      '--retention',
+      '--retention-days',
       '9',
     )
     expect(code).toBe(0)
@@ -114,9 +114,9 @@ describe('weir topics plan', () => {
   })
 
   it('refuses a retention shorter than the longest turn and the tolerated downtime', async () => {
-    const { code, errors } = await topics('plan', '--retention', '1')
+    const { code, errors } = await topics('plan', '--retention-days', '1')
     expect(code).toBe(2)
-    expect(errors).toContain('set retention to at least')
+    expect(errors).toContain('set retentionDays to at least')
   })
 })
 

@@ -24,6 +24,6 @@ it('a question about a page shows its whole address', () => {
   const url = 'https://bank.example/login?next=%2F&state=1'
   expect(questionLines({ server: 's', message: 'Sign in.', mode: 'url', url }, width)).toEqual([
     '    the MCP server s asks: Sign in.',
-    `    open ${url} in a browser, then approve`,
+    `    open ${url} in a browser, then confirm`,
   ])
 })

@@ -9,8 +9,8 @@ import {
   transcribe,
 } from '../../../../apps/terminal/text/transcript.ts'
 import {
+  callDenied,
   callFinished,
-  callRejected,
   interventionRaised,
   roundStarted,
   toolStarted,
@@ -81,9 +81,9 @@ describe('the events of a turn', () => {
   })
 
   it('include the reason of a rejected call', () => {
-    expect(play([callRejected("missing required field 'command'")], screen).lines).toEqual([
+    expect(play([callDenied("missing required field 'command'")], screen).lines).toEqual([
       {
-        text: "  exec rejected before execution: missing required field 'command'",
+        text: "  exec denied before execution: missing required field 'command'",
         tone: 'warning',
       },
     ])
@@ -168,15 +168,15 @@ describe('the events of a turn', () => {
   })
 
   it('are broken at 80 columns, with a deeper indent for the rest', () => {
-    const lines = linesOf([callRejected('word '.repeat(30).trim())])
+    const lines = linesOf([callDenied('word '.repeat(30).trim())])
     expect(lines).toHaveLength(3)
     for (const line of lines) expect(line.length).toBeLessThan(80)
     expect(lines[1]).toMatch(/^ {4}word/)
   })
 
   it('show control characters of names and reasons as visible text', () => {
-    expect(linesOf([callRejected('\u001b[2Jgone\nexec ok', 'ex\u0007ec')])).toEqual([
-      '  ex\\u{7}ec rejected before execution: \\u{1b}[2Jgone\\nexec ok',
+    expect(linesOf([callDenied('\u001b[2Jgone\nexec ok', 'ex\u0007ec')])).toEqual([
+      '  ex\\u{7}ec denied before execution: \\u{1b}[2Jgone\\nexec ok',
     ])
   })
 })
@@ -351,7 +351,7 @@ describe('the live line', () => {
   })
 
   it('never shows a rejected call as running', () => {
-    expect(live([roundStarted(), callRejected('no')])).toBe('  waiting for the model, 1.0 s')
+    expect(live([roundStarted(), callDenied('no')])).toBe('  waiting for the model, 1.0 s')
   })
 
   it('shows the wait for an earlier turn', () => {

@@ -166,7 +166,7 @@ const hints = {
   mutates: false,
   ignoreFields: [],
   loopKey: [],
-  refusal: null,
+  denial: null,
   labels: [],
   client: false,
 }

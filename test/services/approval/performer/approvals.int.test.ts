@@ -124,7 +124,7 @@ describe('a call that waits for a person', () => {
     expect(await weir.approvals()).toEqual([])
   })
 
-  it('does not run after a rejection, and the model reads the reason', async () => {
+  it('does not run after a denial, and the model reads the reason', async () => {
     await open({ rules })
     const { turn, id } = await untilPending()
     expect(await weir.deny(id, { reason: 'not on a Friday' })).toMatchObject({

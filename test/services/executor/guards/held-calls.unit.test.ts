@@ -37,7 +37,7 @@ function programs(hash = 'aa'): ProgramsHashed {
   return { type: 'programs-hashed', ...place, round: 1, programs: of }
 }
 
-/** Codes by ordinal: of a person's approval, of no rule, or of a rejection. */
+/** Codes by ordinal: of a person's approval, of no rule, or of a denial. */
 function verdict(codes: Record<number, string>): GuardVerdict {
   const verdicts = Object.entries(codes).map(([ordinal, code]) => ({
     ordinal: Number(ordinal),
@@ -146,7 +146,7 @@ describe('the other calls of the response', () => {
     expect(ordinals(free, 'claim')).toEqual([0, 1, 2])
   })
 
-  it('run after a rejection', () => {
+  it('run after a denial', () => {
     const free = cleared()
       .when(at(2_000, programs()))
       .when(at(3_000, verdict({ 0: 'no', 2: 'no' })))

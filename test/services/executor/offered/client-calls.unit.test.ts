@@ -37,7 +37,7 @@ const hints = {
   mutates: null,
   ignoreFields: [],
   loopKey: [],
-  refusal: null,
+  denial: null,
   labels: [],
   client: true,
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import {
-  absentGuardVeto,
+  absentGuardDenial,
   type GuardedCall,
 } from '../../../../services/executor/performer/absent-guards.ts'
 import { startExecutor } from '../../../../services/executor/performer/performer.ts'
@@ -37,7 +37,7 @@ function vetoed(
   { time = longAgo, ...call }: Partial<GuardedCall> & { time?: number } = {},
 ): boolean {
   const guarded = { tool: 'mail', clearedAt, guards: [], ...call }
-  return absentGuardVeto([{ message, time }], guarded) !== undefined
+  return absentGuardDenial([{ message, time }], guarded) !== undefined
 }
 
 describe('a guard that enforces for the tool', () => {
@@ -85,7 +85,7 @@ describe('a guard that enforces for the tool', () => {
   })
 
   it('gives the model the reason', () => {
-    const veto = absentGuardVeto([{ message: registration(), time: longAgo }], {
+    const veto = absentGuardDenial([{ message: registration(), time: longAgo }], {
       tool: 'mail',
       clearedAt,
       guards: [],
@@ -125,7 +125,7 @@ describe('a round that lacks a registered guard', () => {
     expect(tools.started.map(({ call }) => call.idempotencyKey)).toEqual(['["c",7,1,1]'])
     await tools.started[0]?.end()
     expect(results(outputs)).toEqual(['denied', 'ok'])
-    expect(owner.lines.join('')).toContain('a call was refused before its start')
+    expect(owner.lines.join('')).toContain('a call was denied before its start')
   })
 
   it('starts no tool while the registrations cannot be read', async () => {

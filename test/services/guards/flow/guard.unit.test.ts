@@ -10,7 +10,7 @@ function labelled(tool: string, ...labels: string[]): GivenCall {
     mutates: null,
     ignoreFields: [],
     loopKey: [],
-    refusal: null,
+    denial: null,
     client: false,
     labels,
   }

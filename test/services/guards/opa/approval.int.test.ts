@@ -11,7 +11,8 @@ import {
   type AnthropicServer,
   startAnthropicServer,
 } from '../../../../apps/demo/anthropic-server.ts'
-import { type ApprovalSettings, shippedGuard, Weir } from '../../../../client/weir.ts'
+import { opaGuard } from '../../../../client/guards/guards.ts'
+import { type ApprovalSettings, Weir } from '../../../../client/weir.ts'
 import { recordedTool, testAgent } from '../../../support/pipeline.ts'
 import { call, resultsOf, says, script, text } from '../../../support/script.ts'
 
@@ -39,7 +40,7 @@ afterEach(async () => {
 async function open(approvals?: ApprovalSettings): Promise<void> {
   const tools = (file: string) =>
     ['kubectl', 'git'].map((name) => recordedTool({ name, schema: { type: 'object' } }, file))
-  const opa = await shippedGuard('opa', {
+  const opa = opaGuard({
     tools: ['*'],
     policyFile: fileURLToPath(new URL('policy/bundle.tar.gz', import.meta.url)),
     runtimeContext: { role: 'sre-oncall' },

@@ -70,7 +70,7 @@ describe('the text of a failure', () => {
     ['Exception: Response status code is 401:\nlog in', 'denied'],
   ])('has the kind: %j %s', (text, kind) => expect(kindIn(text)).toBe(kind))
 
-  it('is the short reason alone for a rejection', () => {
+  it('is the short reason alone for a denial', () => {
     expect(errorOf({ ...failing('It broke.\nKeyError: a'), status: 'denied' }).error).toBe(
       'It broke.',
     )

@@ -13,7 +13,7 @@ const canonical = (raw: string, ...ignoreFields: string[]) =>
     mutates: null,
     ignoreFields,
     loopKey: [],
-    refusal: null,
+    denial: null,
     labels: [],
     client: false,
   }).canonical

@@ -27,7 +27,7 @@ const noHints = {
   mutates: null,
   ignoreFields: [],
   loopKey: [],
-  refusal: null,
+  denial: null,
   labels: [],
   client: false,
 }
@@ -106,7 +106,7 @@ hints:
     expect(mistakesIn('guest: true\nhints: { Read: { mutate: true } }\n')).toContain(
       'did you mean mutates?',
     )
-    expect(mistakesIn('guest: true\nhints: { Read: { refusal: "{tol}" } }\n')).toContain(
+    expect(mistakesIn('guest: true\nhints: { Read: { denial: "{tol}" } }\n')).toContain(
       'did you mean {tool}?',
     )
   })

@@ -60,7 +60,7 @@ tools:
     sends: out
     ignoreFields: [/query]
     loopKey: [query]
-    refusal: "{problems} Write it anew: {\\"query\\": \\"words\\"}"
+    denial: "{problems} Write it anew: {\\"query\\": \\"words\\"}"
     concurrency: 2
     traceparent: true
     command: [./bin/search, --data, "\${DATA}/x", "$\${not}"]
@@ -136,7 +136,7 @@ tools:
             mutates: false,
             ignoreFields: ['/query'],
             loopKey: ['query'],
-            refusal: '{problems} Write it anew: {"query": "words"}',
+            denial: '{problems} Write it anew: {"query": "words"}',
             labels: ['reads:private', 'reads:untrusted', 'sends:out'],
             client: false,
           },

@@ -507,14 +507,14 @@ describe('a tool', () => {
       ],
     ],
     [
-      `${run}, refusal: " "`,
-      ['tools[0].refusal: is " "; must be a text of at most 4096 characters that is not blank'],
+      `${run}, denial: " "`,
+      ['tools[0].denial: is " "; must be a text of at most 4096 characters that is not blank'],
     ],
     [
-      `${run}, refusal: "{problem} {sent} {x}"`,
+      `${run}, denial: "{problem} {sent} {x}"`,
       [
-        'tools[0].refusal: has the placeholder {problem}; did you mean {problems}?',
-        'tools[0].refusal: has the placeholder {x}; there are {problems}, {accepted}, {sent} and {tool}',
+        'tools[0].denial: has the placeholder {problem}; did you mean {problems}?',
+        'tools[0].denial: has the placeholder {x}; there are {problems}, {accepted}, {sent} and {tool}',
       ],
     ],
     [

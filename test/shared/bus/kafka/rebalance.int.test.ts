@@ -314,7 +314,7 @@ describe('a session time', () => {
     const recording = await subscribeRecording(bus, { group: newName('group'), topic })
     await expect(recording.subscription.failed).rejects.toMatchObject({
       code: 'bus.refused',
-      message: expect.stringContaining('--session-timeout (WEIR_SESSION_TIMEOUT)'),
+      message: expect.stringContaining('--session-timeout-ms (WEIR_SESSION_TIMEOUT_MS)'),
     })
   })
 })

@@ -263,17 +263,17 @@ describe('a guard on its partition', () => {
     [
       'an unknown verdict',
       { verdicts: [{ ordinal: 0, verdict: 'maybe' }] },
-      /none of pass, reject and ask/,
+      /none of allow, deny and ask/,
     ],
     [
-      'a rejection without a code',
+      'a denial without a code',
       { verdicts: [{ ordinal: 0, verdict: 'deny', text: 'no' }] },
       /the code of call 0/,
     ],
     [
-      'a rejection without a text',
+      'a denial without a text',
       { verdicts: [{ ordinal: 0, verdict: 'deny', code: 'no', text: ' ' }] },
-      /rejection of call 0 has no text/,
+      /denial of call 0 has no text/,
     ],
     [
       'a state that JSON cannot hold',

@@ -271,7 +271,7 @@ describe('a process that ends during a call', () => {
       0,
     ],
     [
-      'leaves a rejection alone',
+      'leaves a denial alone',
       'unhandled',
       'RangeError: rejected where nobody handles',
       'The tool crashed.',

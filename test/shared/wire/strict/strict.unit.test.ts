@@ -6,7 +6,7 @@ import { repeatedRequest } from '../../../../apps/http/fronts/proxy/veto/repeate
 import { callsOfAnswer } from '../../../../shared/wire/exchange.ts'
 import type { Json } from '../../../../shared/wire/format.ts'
 import {
-  canBeVetoed,
+  canBeDenied,
   type FormatName,
   modelFormats,
   type VetoedFormat,
@@ -20,7 +20,7 @@ import { usageSum } from '../../../../shared/wire/strict/usage-sum.ts'
 
 const formatOf = (name: FormatName): VetoedFormat => {
   const format = modelFormats.find((one) => one.name === name)
-  if (format === undefined || !canBeVetoed(format)) throw new Error(name)
+  if (format === undefined || !canBeDenied(format)) throw new Error(name)
   return format
 }
 const messages = formatOf('anthropic').strict

@@ -87,7 +87,7 @@ function callCard(call: WaitingCall, { now, busy, notes, decide }: InboxContext)
           : html`<h3>Arguments, exactly <span class="faint">${number(call.bytes)} bytes</span></h3>
               <pre class="quote" tabindex="0" dir="ltr" aria-label="Arguments">${call.arguments}</pre>`
       }
-      ${question === null && call.arguments !== null && difference(call.arguments, call.approved)}
+      ${question === null && call.arguments !== null && difference(call.arguments, call.allowed)}
       ${question !== null && questionPart(question)}
       <p class="faint where">
         ${linkTo(call.conversation)}
@@ -125,7 +125,7 @@ function decisionForm(call: WaitingCall, isBusy: boolean, decide: Decide) {
       <span class="unseen">Reason, for the model</span>
       <input name="reason" type="text" maxlength="1000" autocomplete="off" placeholder="Reason, for the model" />
     </label>
-    <button type="submit" class="reject" disabled=${isBusy}>Deny <kbd>r</kbd></button>
+    <button type="submit" class="danger" disabled=${isBusy}>Deny <kbd>r</kbd></button>
   </form>`
 }
 

@@ -77,7 +77,7 @@ function record(
     <pre class="quote" tabindex="0" dir="ltr" aria-label="Record">${message === null ? (base64 ?? '') : JSON.stringify(message, null, 2)}</pre>
     ${
       retry === null
-        ? html`<p><button type="button" class="reject" onClick=${confirm}>Retry…</button></p>`
+        ? html`<p><button type="button" class="danger" onClick=${confirm}>Retry…</button></p>`
         : html`<p class="warning">You cannot write it again: ${retry}</p>`
     }
     <p class="faint">In a terminal: <code>weir dead-letters ${retry === null ? 'retry' : 'show'} ${place}</code></p>

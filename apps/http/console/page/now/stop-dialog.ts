@@ -25,7 +25,7 @@ export function stopDialog(
     return html`<section class="choice">
       <h3>${isAgent ? 'All conversations of the agent' : 'This conversation'} <code>${name}</code></h3>
       <p class="offer">
-        <button type="button" class="reject" onClick=${stop}>
+        <button type="button" class="danger" onClick=${stop}>
           ${isAgent ? 'End all open turns' : 'End its open turns'}
         </button>
         <span class="faint">Once. A new message opens a turn again.</span>

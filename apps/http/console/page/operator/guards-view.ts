@@ -87,17 +87,17 @@ function guardCard(guard: ConsoleGuard, context: GuardsContext) {
 }
 
 function figuresOf(guard: ConsoleGuard): Figure[] {
-  const { rounds, rejected, asked, wouldHaveRejected, wouldHaveAsked, late, letThrough } = guard
+  const { rounds, denied, asked, wouldHaveDenied, wouldHaveAsked, late, letThrough } = guard
   return [
     { name: 'rounds judged', value: number(rounds) },
     {
-      name: 'calls rejected',
-      value: number(rejected),
+      name: 'calls denied',
+      value: number(denied),
       about: asked > 0 && `${number(asked)} sent to a person`,
     },
     {
-      name: 'in shadow, would reject',
-      value: number(wouldHaveRejected),
+      name: 'in shadow, would deny',
+      value: number(wouldHaveDenied),
       about: wouldHaveAsked > 0 && `${number(wouldHaveAsked)} to a person`,
     },
     {
@@ -120,9 +120,9 @@ function charts(guard: ConsoleGuard) {
       <div class="chart" aria-hidden="true" ref=${verdicts}></div>
       <figcaption>
         <span>Verdicts on calls:</span>
-        <span class="series passes">pass</span>
-        <span class="series would">would reject</span>
-        <span class="series rejects">reject</span>
+        <span class="series allows">allow</span>
+        <span class="series would">would deny</span>
+        <span class="series denies">deny</span>
       </figcaption>
     </figure>
     <figure>
@@ -151,20 +151,20 @@ function verdictSeries({ minutes }: ConsoleGuard) {
   const bars = (colour: string, countOf: (minute: ConsoleGuard['minutes'][number]) => number) =>
     ({ colour, shape: 'bars', values: minutes.map(countOf) }) as const
   return [
-    bars('passes', ({ passes, wouldReject, rejects }) => passes + wouldReject + rejects),
-    bars('would', ({ wouldReject, rejects }) => wouldReject + rejects),
-    bars('rejects', ({ rejects }) => rejects),
+    bars('allows', ({ allows, wouldDeny, denies }) => allows + wouldDeny + denies),
+    bars('would', ({ wouldDeny, denies }) => wouldDeny + denies),
+    bars('denies', ({ denies }) => denies),
   ]
 }
 
 function modeChange(
-  { name, wouldHaveRejected }: ConsoleGuard,
+  { name, wouldHaveDenied }: ConsoleGuard,
   mode: 'shadow' | 'enforce',
   { onChanged }: GuardsContext,
 ) {
   const effect =
     mode === 'enforce'
-      ? `From the next model response on, calls wait for ${name}, and its rejections count. In shadow it would have rejected ${counted(wouldHaveRejected, 'call')} in the last hour.`
+      ? `From the next model response on, calls wait for ${name}, and its denials count. In shadow it would have denied ${counted(wouldHaveDenied, 'call')} in the last hour.`
       : `From the next model response on, no call waits for ${name}. Its verdicts are recorded and change nothing.`
   return {
     title: `Switch ${name} to ${mode}?`,

@@ -27,7 +27,7 @@ const scopes: Record<Scope, { label: string; field: string; effect: string }> = 
   tool: {
     label: 'Tools',
     field: 'Pattern of tool names, such as pay_*',
-    effect: 'Calls of these tools are rejected. Turns go on without them.',
+    effect: 'Calls of these tools are denied. Turns go on without them.',
   },
   conversation: {
     label: 'One conversation',
@@ -52,7 +52,7 @@ export function stopsPage(onChange: () => void, confirmations: Confirmations): O
       <section aria-labelledby="new-stop">
         <h2 id="new-stop">Stop</h2>
         <p class="buttons">
-          ${scopeNames.map((scope) => html`<button type="button" class="reject" onClick=${() => confirmations.open(newStop(scope, '', refresh))}>${scopes[scope].label}…</button>`)}
+          ${scopeNames.map((scope) => html`<button type="button" class="danger" onClick=${() => confirmations.open(newStop(scope, '', refresh))}>${scopes[scope].label}…</button>`)}
         </p>
       </section>
       ${releasedView(data?.released ?? [], now)}`,

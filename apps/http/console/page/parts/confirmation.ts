@@ -113,7 +113,7 @@ export function confirmations(onChange: () => void): Confirmations {
             <pre class="quote" tabindex="0" aria-label="Command">${command(values)}</pre>
             ${alert(problem)}
             <p class="buttons">
-              <button type="submit" class="reject" disabled=${isBusy}>${label}</button>
+              <button type="submit" class="danger" disabled=${isBusy}>${label}</button>
               ${closeButton()}
             </p>
           </form>`,

@@ -1,5 +1,5 @@
 // The sessions of clients, as far as their requests tell. A session remembers the calls that no later
-// request has shown, and the requests whose answers were all refused.
+// request has shown, and the requests whose answers were all denied.
 // Owns: the warning about a client that never shows its calls.
 // GUEST-SESSIONS-1. A session belongs to one guest and one key of a client. A request continues the
 //     session of its conversation, of a call that it shows, or of the request whose text it extends.
@@ -30,7 +30,7 @@ export type ClientRequest = {
 export type GuestSession = {
   /** Answers with calls in a row that no later request has shown. */
   unshown: number
-  /** Requests in a row whose answers were all refused, and the reason of the newest end. */
+  /** Requests in a row whose answers were all denied, and the reason of the newest end. */
   refused: number
   end: string
   /** The name of the turn of requests that show no calls. */

@@ -1,6 +1,6 @@
-// The client's request once more, with the refused answers of the model behind its history.
+// The client's request once more, with the denied answers of the model behind its history.
 // REPEATED-REQUEST-1. The parts are inserted into the text. All other bytes stay, and so do
-//     signatures in the history. The refused answers are printed, with their signatures.
+//     signatures in the history. The denied answers are printed, with their signatures.
 
 import { spanAt, spliced, withItem } from '../../../../../shared/lib/json/spliced.ts'
 import type { Json } from '../../../../../shared/wire/format.ts'

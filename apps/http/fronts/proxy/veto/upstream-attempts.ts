@@ -1,4 +1,4 @@
-// The attempts of one request at the upstream: the request, and its repeats behind refused answers.
+// The attempts of one request at the upstream: the request, and its repeats behind denied answers.
 // Reads: answers of the upstream. Owns: the number of attempts, and the reservation of each.
 
 import type { Advice } from '../../../../../client/guard/guest-conversation.ts'
@@ -17,7 +17,7 @@ import { attemptsHeader } from './client-answer.ts'
 import { repeatedRequest } from './repeated-request.ts'
 import type { VetoedRequest, VetoShared } from './vetoed-request.ts'
 
-/** `hidden`: the refused answers and their results. `guest` undefined: nothing names it yet. */
+/** `hidden`: the denied answers and their results. `guest` undefined: nothing names it yet. */
 type Ask = {
   advice: Advice | undefined
   hidden: readonly Json[]

@@ -2,10 +2,10 @@
 // Reads: answers of the upstream, verdicts, advice. Owns: the order in which the client gets them.
 // VETO-RUN-1. No call reaches the client without a verdict `allow`. If Weir cannot judge an answer, the
 //     client gets an error (R6).
-// VETO-RUN-2. One refused call hides the whole answer. Its other calls are reported as not run.
+// VETO-RUN-2. One denied call hides the whole answer. Its other calls are reported as not run.
 // VETO-RUN-3. The client gets prints of the value that was judged, and no byte of the upstream.
 // VETO-RUN-4. A client that leaves ends the request, the wait for verdicts, and the repeats.
-// VETO-RUN-5. A request whose answers were all refused halves the repeats of the session's next one,
+// VETO-RUN-5. A request whose answers were all denied halves the repeats of the session's next one,
 //     until a call runs or the model answers in text. If a call is required, they get an error.
 
 import { randomUUID } from 'node:crypto'
@@ -22,8 +22,8 @@ import { senderOf } from '../../../../../shared/hosts/request-sender.ts'
 import { occurrences } from '../../../../../shared/lib/occurrences.ts'
 import { asSentence, onOneLine, shortened } from '../../../../../shared/lib/text-cut.ts'
 import {
+  deniedAnswers,
   noAnswerInTime,
-  refusedAnswers,
   siblingRefused,
 } from '../../../../../shared/model-texts/guests.ts'
 import {
@@ -58,7 +58,7 @@ export function vetoRun(
   const clientRequest = { agent, api, headers, body: sent.body }
   const { isStreamed } = sent
   const attempts = upstreamAttempts(shared, request)
-  /** The refused answers and their results. */
+  /** The denied answers and their results. */
   const hidden: Json[] = []
   let usage: Json | undefined
   let identity = identities.ofRequest(clientRequest)
@@ -103,7 +103,7 @@ export function vetoRun(
         throw noAnswer()
       log.info(
         { agent, conversation: identity?.conversation, attempts: attempts.count() },
-        'an answer is refused',
+        'an answer is denied',
       )
       const results = await refuse(guest, attempt, verdicts)
       const over = verdicts.find(({ code }) => code === 'guest.over')
@@ -113,7 +113,7 @@ export function vetoRun(
         const isShown = client.stream.text().length > shownBefore
         const reason = refusalText(attempts.count(), refusal)
         if (identity !== undefined) clients.refused(clientRequest, identity.conversation, reason)
-        const why = `${refusedAnswers(attempts.count())}, the last one as ${refusal.code}`
+        const why = `${deniedAnswers(attempts.count())}, the last one as ${refusal.code}`
         return ended(paragraphs(isShown ? '' : text, reason, fallback), noteOfRefusal(refusal), why)
       }
       hidden.push(...api.strict.repeated(attempt.answer, results, sent.body))
@@ -180,7 +180,7 @@ export function vetoRun(
     await guest.afterModel(answer, { waitMs: 0 })
   }
 
-  /** Weir's own end of the turn. `refusal`: for the log, if refused calls are the reason. */
+  /** Weir's own end of the turn. `refusal`: for the log, if denied calls are the reason. */
   async function ended(text: string, note: string, refusal?: string): Promise<void> {
     if (guest !== undefined) track(guest.endTurn(refusal))
     if (client.hasBegun || isStreamed) {
@@ -245,7 +245,7 @@ function refusalText(answers: number, { name, code, text, reason }: CallVerdict)
   const isBroken = code === 'call.denied' // whose text tells the model how to correct the call
   const why = (isBroken && reason) || text || reason || ''
   const [tool, cause] = [name, why].map((part) => shortened(onOneLine(part), limits.reasonBytesMax))
-  return `${refusedAnswers(answers)}. The last refusal: ${tool} (${code}), ${asSentence(`${cause}`)}`
+  return `${deniedAnswers(answers)}. The last refusal: ${tool} (${code}), ${asSentence(`${cause}`)}`
 }
 
 function noteOfRefusal({ code }: CallVerdict): string {

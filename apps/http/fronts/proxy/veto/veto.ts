@@ -9,7 +9,7 @@ import { limits } from '../../../../../shared/contract/limits.ts'
 import type { Milliseconds } from '../../../../../shared/lib/clock.ts'
 import { WeirError } from '../../../../../shared/lib/errors.ts'
 import type { Json } from '../../../../../shared/wire/format.ts'
-import { canBeVetoed, type ModelFormat } from '../../../../../shared/wire/formats.ts'
+import { canBeDenied, type ModelFormat } from '../../../../../shared/wire/formats.ts'
 import { HttpError } from '../../../http-error.ts'
 import { notAnObject } from '../../../request-body.ts'
 import type { SentRequest } from '../sent-request.ts'
@@ -53,7 +53,7 @@ export function createVeto(
     async answer(request) {
       const { api, sent, outgoing } = request
       if (sent === undefined) throw notAnObject()
-      if (!canBeVetoed(api)) throw noStrictReading(api)
+      if (!canBeDenied(api)) throw noStrictReading(api)
       checkRequest(api, sent.body)
       const { model } = sent
       const client = clientAnswer(outgoing, api, { model, pingMs })

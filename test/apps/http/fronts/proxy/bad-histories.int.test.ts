@@ -6,7 +6,6 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { pino } from 'pino'
 import type { GuestConversation } from '../../../../../client/guard/guest-conversation.ts'
 import { type Fronts, openFronts } from '../../../../../client/guard/log/fronts.ts'
-import { readSettings } from '../../../../../shared/settings/settings.ts'
 import { waitMaxMs } from '../../../../support/wait-limit.ts'
 import { type Proxied, proxied } from './proxied.ts'
 import { sendJson } from './scripted-upstream.ts'
@@ -30,7 +29,7 @@ const htmlWhen = 'answer with a page'
 
 beforeAll(async () => {
   const log = pino({ level: 'silent' })
-  fronts = await openFronts({ kind: 'memory', settings: readSettings({}, {}) }, { log })
+  fronts = await openFronts({ kind: 'memory' }, { log })
   for (const mode of modes) {
     const guard = fronts.front({ agent: 'main', mode, answerWithinMs: waitMaxMs })
     conversations.set(mode, guard.conversation)

@@ -5,7 +5,6 @@ import { afterEach, describe, expect, it } from '@jest/globals'
 import { pino } from 'pino'
 import { type Fronts, openFronts } from '../../../../../client/guard/log/fronts.ts'
 import { defaultGuestSettings } from '../../../../../shared/agents/guest.ts'
-import { readSettings } from '../../../../../shared/settings/settings.ts'
 import { loopingModel } from './looping-model.ts'
 import { type Proxied, proxied } from './proxied.ts'
 import { sdkAgents } from './sdk-clients.ts'
@@ -25,7 +24,7 @@ const forms = [
 
 async function opened(isStubborn: boolean): Promise<Proxied> {
   const log = pino({ level: 'silent' })
-  fronts = await openFronts({ kind: 'memory', settings: readSettings({}, {}) }, { log })
+  fronts = await openFronts({ kind: 'memory' }, { log })
   const guard = fronts.front({ agent: 'main', mode: 'observing' })
   proxy = await proxied(guard, loopingModel({ isStubborn }))
   return proxy

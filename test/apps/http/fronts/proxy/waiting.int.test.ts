@@ -4,7 +4,6 @@ import { randomUUID } from 'node:crypto'
 import { afterEach, describe, expect, it } from '@jest/globals'
 import { pino } from 'pino'
 import { type Fronts, openFronts } from '../../../../../client/guard/log/fronts.ts'
-import { readSettings } from '../../../../../shared/settings/settings.ts'
 import { type Proxied, proxied } from './proxied.ts'
 import { rawAgent, rawApis } from './raw-agent.ts'
 import { begin, piecesOf } from './veto/answers.ts'
@@ -39,7 +38,7 @@ async function requestsUntilEnd(
   result: string,
 ): Promise<number> {
   const log = pino({ level: 'silent' })
-  fronts = await openFronts({ kind: 'memory', settings: readSettings({}, {}) }, { log })
+  fronts = await openFronts({ kind: 'memory' }, { log })
   const guard = fronts.front({ agent: 'main', mode: way === 'veto' ? 'blocking' : 'observing' })
   let asked = 0
   proxy = await proxied(

@@ -41,7 +41,7 @@ it('does not join a group that it left while it looked for the coordinator', asy
   expect([links.map(({ isOpen }) => isOpen), requests]).toEqual([[false], []])
 })
 
-it('waits longer from the third rejection in a row on, however fast the group rejects', async () => {
+it('waits longer from the third denial in a row on, however fast the group rejects', async () => {
   const { membership, requests, clock } = join({
     coordinatorOf: async () => ({ id: 1, host: 'h', port: 1 }),
   })

@@ -384,7 +384,7 @@ function readFile(text: string): ClientConfig {
   })
 }
 
-/** The message of the rejection. The file names no broker. */
+/** The message of the denial. The file names no broker. */
 function refusal(text: string): string {
   writeFileSync(file, text)
   try {

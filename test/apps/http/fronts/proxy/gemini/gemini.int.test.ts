@@ -4,7 +4,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals'
 import { pino } from 'pino'
 import { type Fronts, openFronts } from '../../../../../../client/guard/log/fronts.ts'
-import { readSettings } from '../../../../../../shared/settings/settings.ts'
 import { scriptedGuard } from '../../../scripted-guard.ts'
 import { type Proxied, proxied } from '../proxied.ts'
 import { callsIn, type GeminiContent, geminiClient, textIn } from './client.ts'
@@ -44,7 +43,7 @@ const exec = (args: Json, sign?: string) => ({
 /** A model that answers with these parts in turn, under the veto and the real stages. */
 async function opened(...answers: Json[][]): Promise<Proxied> {
   const log = pino({ level: 'silent' })
-  fronts = await openFronts({ kind: 'memory', settings: readSettings({}, {}) }, { log })
+  fronts = await openFronts({ kind: 'memory' }, { log })
   const guard = fronts.front({ agent: 'main', mode: 'blocking' })
   proxy = await proxied(
     guard,

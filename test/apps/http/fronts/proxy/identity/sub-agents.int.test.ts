@@ -4,7 +4,6 @@ import { randomUUID } from 'node:crypto'
 import { afterEach, describe, expect, it } from '@jest/globals'
 import { pino } from 'pino'
 import { type Fronts, openFronts } from '../../../../../../client/guard/log/fronts.ts'
-import { readSettings } from '../../../../../../shared/settings/settings.ts'
 import { type Proxied, proxied } from '../proxied.ts'
 import { rawAgent, rawApis, runTogether } from '../raw-agent.ts'
 import { begin, piecesOf } from '../veto/answers.ts'
@@ -22,7 +21,7 @@ type Way = 'advice' | 'veto'
 /** The model calls `exec` with these arguments, `rounds` times for each agent, with random call ids. */
 async function opened(way: Way, args: string, rounds: number): Promise<string> {
   const log = pino({ level: 'silent' })
-  fronts = await openFronts({ kind: 'memory', settings: readSettings({}, {}) }, { log })
+  fronts = await openFronts({ kind: 'memory' }, { log })
   const guard = fronts.front({ agent: 'main', mode: way === 'veto' ? 'blocking' : 'observing' })
   const veto = way === 'veto' ? { coversSubscriptions: true } : undefined
   proxy = await proxied(

@@ -5,7 +5,6 @@ import { afterEach, describe, expect, it } from '@jest/globals'
 import { pino } from 'pino'
 import { type Fronts, openFronts } from '../../../../../../client/guard/log/fronts.ts'
 import { limits } from '../../../../../../shared/contract/limits.ts'
-import { readSettings } from '../../../../../../shared/settings/settings.ts'
 import { scriptedGuard } from '../../../scripted-guard.ts'
 import { growingAgent } from '../growing-agent.ts'
 import { loopingModel } from '../looping-model.ts'
@@ -28,7 +27,7 @@ async function opened(
   respond: Parameters<typeof proxied>[1] = loopingModel({ isStubborn: true }),
 ): Promise<Proxied> {
   const log = pino({ level: 'silent' })
-  fronts = await openFronts({ kind: 'memory', settings: readSettings({}, {}) }, { log })
+  fronts = await openFronts({ kind: 'memory' }, { log })
   const guard = fronts.front({ agent: 'main', mode: way === 'veto' ? 'blocking' : 'observing' })
   const veto = way === 'veto' ? { coversSubscriptions: true } : undefined
   proxy = await proxied(guard, respond, '', veto)

@@ -7,7 +7,6 @@ import { join } from 'node:path'
 import { afterEach, describe, expect, it } from '@jest/globals'
 import { pino } from 'pino'
 import { type Fronts, openFronts } from '../../../../../../client/guard/log/fronts.ts'
-import type { FrontsPlace } from '../../../../../../client/guard/log/guest-log.ts'
 import { openEmbeddedBus } from '../../../../../../shared/bus/embedded/bus.ts'
 import { decode } from '../../../../../../shared/codec/codec.ts'
 import { systemClock } from '../../../../../../shared/lib/clock.ts'
@@ -25,10 +24,13 @@ afterEach(async () => {
 })
 
 function opened(...answers: Spoken[]): Promise<Proxied> {
-  return openedOn({ kind: 'memory', settings: readSettings({}, {}) }, answers)
+  return openedOn({ kind: 'memory' }, answers)
 }
 
-async function openedOn(place: FrontsPlace, answers: Spoken[]): Promise<Proxied> {
+async function openedOn(
+  place: Parameters<typeof openFronts>[0],
+  answers: Spoken[],
+): Promise<Proxied> {
   fronts = await openFronts(place, { log: pino({ level: 'silent' }) })
   const guard = fronts.front({ agent: 'main', mode: 'blocking' })
   proxy = await proxied(guard, speaking(...answers), '', { coversSubscriptions: false })

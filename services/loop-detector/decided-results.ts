@@ -6,7 +6,7 @@ import {
   skippedCall,
   type WhyNotRun,
 } from '../../shared/contract/call/call-endings.ts'
-import type { Call, CallResult, Rejection } from '../../shared/contract/messages.ts'
+import type { Call, CallResult, Denial } from '../../shared/contract/messages.ts'
 import { callsBeyond, textOnlyResponse } from '../../shared/model-texts/endings.ts'
 
 /** Skips every call of a round. */
@@ -22,16 +22,16 @@ export function allSkipped(calls: Call[], why: WhyNotRun): CallResult[] {
 
 /**
  * Results of the calls that must not run, by ordinal: calls beyond `callsLeft`, and calls that the
- * validator rejected.
+ * validator denied.
  */
-export function decidedOf(calls: Call[], rejections: Rejection[], callsLeft: number): CallResult[] {
-  if (rejections.length === 0 && calls.length <= callsLeft) return []
-  const rejected = new Map(rejections.map((rejection) => [rejection.ordinal, rejection]))
+export function decidedOf(calls: Call[], denials: Denial[], callsLeft: number): CallResult[] {
+  if (denials.length === 0 && calls.length <= callsLeft) return []
+  const denied = new Map(denials.map((denial) => [denial.ordinal, denial]))
   const ordered = calls.toSorted((a, b) => a.ordinal - b.ordinal)
   return ordered.flatMap(({ ordinal }, place) => {
     if (place >= callsLeft) return [overBudget(ordinal, callsLeft)]
-    const rejection = rejected.get(ordinal)
-    return rejection === undefined ? [] : [rejectedResult(rejection)]
+    const denial = denied.get(ordinal)
+    return denial === undefined ? [] : [deniedResult(denial)]
   })
 }
 
@@ -71,7 +71,7 @@ function overBudget(ordinal: number, callsLeft: number): CallResult {
     : skipped(ordinal, callsBeyond(callsLeft), 'over the limit of tool calls')
 }
 
-function rejectedResult({ ordinal, text, reason }: Rejection): CallResult {
+function deniedResult({ ordinal, text, reason }: Denial): CallResult {
   return { ordinal, status: 'denied', text, reason, durationMs: 0, contents: [], tokens: null }
 }
 

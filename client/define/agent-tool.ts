@@ -7,21 +7,19 @@ import { shown } from '../../shared/settings/mistake.ts'
 import { needOptions } from '../given-options.ts'
 import { refuseUnknownKeys } from '../known-keys.ts'
 import type { DefinedAgent } from './define-agent.ts'
-import type { DefinedTool } from './define-tool.ts'
-import type { JsonSchema, StandardSchema } from './standard-schema.ts'
+import type { JsonSchema } from './standard-schema.ts'
+import type { DefinedTool, ParametersOf, ToolFields } from './tool-fields.ts'
 
-export type AgentToolOptions<Args> = {
-  /** For the calling model. */
-  name: string
-  /** For the calling model. */
-  description: string
-  /** Caps of each call, beside those of the agent. Default: 10 minutes of wall time. */
-  caps?: { rounds?: number; calls?: number; wallMs?: number; tokens?: number }
-  /** The schema of the arguments. Default: an object with `task`, a text. */
-  parameters?: StandardSchema<Args> | JsonSchema
-  /** The message for the agent. Default: the task, or the arguments as JSON. */
-  text?: (args: Args) => string
-}
+/** Each call is a turn of the agent, as long as its caps allow, so a second start asks the same. */
+export type AgentTool<Args, Context> = Omit<ToolFields, Fixed> &
+  Partial<ParametersOf<Args>> & {
+    /** The agent that a call asks. `parameters` are an object with `task`, a text, by default. */
+    agent: DefinedAgent<Context>
+    /** Caps of each call, in addition to those of the agent. Default: 10 minutes of wall time. */
+    caps?: { rounds?: number; calls?: number; wallMs?: number; tokens?: number }
+    /** The message for the agent. Default: the task, or the arguments as JSON. */
+    text?: (args: Args) => string
+  }
 
 /** The turn that a call of the tool runs. */
 export type AgentTurn = {
@@ -32,13 +30,9 @@ export type AgentTurn = {
 
 const invalid = { code: 'agent.invalid' } as const
 
-const optionNames = Object.keys({
-  name: 1,
-  description: 1,
-  caps: 1,
-  parameters: 1,
-  text: 1,
-} satisfies Record<keyof AgentToolOptions<never>, 1>)
+/** The fields that follow from the agent and its caps. */
+const fixed = ['idempotent', 'timeoutMs'] as const
+type Fixed = (typeof fixed)[number]
 
 const agentSymbol: unique symbol = Symbol('agent')
 const wallMsDefault = 600_000
@@ -58,40 +52,34 @@ const task: JsonSchema = {
   additionalProperties: false,
 }
 
-/**
- * A tool that asks `agent`. It is idempotent: a second start for the same call asks the same
- * question. A cancel of the calling turn cancels the agent's turn too. Throws `agent.invalid` for
- * options that do not exist.
- */
-export function asTool<Context = unknown, Args = { task: string }>(
-  agent: DefinedAgent<Context>,
-  options: AgentToolOptions<Args>,
-): DefinedTool<Context> {
-  const asked = { ...invalid, subject: 'asTool' }
-  needOptions(options, { ...asked, example: "{ name: 'search', description: 'Finds pages.' }" })
-  refuseUnknownKeys(options, optionNames, asked)
-  const { name, description, caps = {}, parameters = task } = options
+/** Throws `agent.invalid` for caps out of bounds, and for fields that follow from the agent. */
+export function agentTool<Context>(tool: AgentTool<never, Context>): DefinedTool<Context> {
+  const { agent, caps = {}, text = defaultText, ...fields } = tool
+  const own = [...fixed, 'run', 'isolated'].find((key) => key in fields)
+  if (own !== undefined)
+    throw new WeirError(invalid.code, `defineTool has agent, so leave ${own} out`)
+  needOptions(caps, { ...invalid, subject: 'caps of defineTool', example: '{ rounds: 5 }' })
   checkCaps(caps)
-  const { text = defaultText as (args: Args) => string } = options
   const wallMs = caps.wallMs ?? wallMsDefault
   const turn = { agent, caps: { ...caps, wallMs }, text }
   const timeoutMs = Math.min(wallMs + marginMs, timeoutMsMax)
-  const tool = { name, description, parameters, timeoutMs, idempotent: true, run: () => undefined }
-  return { ...tool, [agentSymbol]: turn } as DefinedTool<Context>
+  const run = () => undefined
+  const written = { parameters: task, ...fields, timeoutMs, idempotent: true, run }
+  return { ...written, [agentSymbol]: turn } as DefinedTool<Context>
 }
 
 /** By the bounds of agent files. */
 function checkCaps(caps: object): void {
   const known: Record<string, { minimum?: number; maximum?: number }> =
     agentSchema.properties?.caps?.properties ?? {}
-  refuseUnknownKeys(caps, Object.keys(known), { ...invalid, subject: 'caps of asTool' })
+  refuseUnknownKeys(caps, Object.keys(known), { ...invalid, subject: 'caps of defineTool' })
   for (const [name, value] of Object.entries(caps)) {
     const { minimum = 1, maximum = Number.MAX_SAFE_INTEGER } = known[name] ?? {}
     const isFit = Number.isSafeInteger(value) && value >= minimum && value <= maximum
     if (value === undefined || isFit) continue
     throw new WeirError(
       invalid.code,
-      `caps.${name} of asTool is ${shown(value)}; must be a whole number from ${minimum} to ${maximum}`,
+      `caps.${name} of defineTool is ${shown(value)}; must be a whole number from ${minimum} to ${maximum}`,
     )
   }
 }

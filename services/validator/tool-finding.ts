@@ -1,16 +1,16 @@
-// Refusals of calls whose tool cannot run with any arguments: it was not offered, or its arguments
+// Findings of calls whose tool cannot run with any arguments: it was not offered, or its arguments
 // cannot be judged (R6).
 
 import { listed, quoted } from '../../shared/contract/arguments/name-text.ts'
 import { nameFault, nearestNames } from '../../shared/contract/arguments/tool-name.ts'
 import * as texts from '../../shared/model-texts/arguments.ts'
-import type { Refusal } from './directive.ts'
+import type { Finding } from './directive.ts'
 
 /**
  * `name`: the name in the call, which has no declaration or is not a proper name. `offered`: the
  * tools that this request offered.
  */
-export function unknownTool(name: string, offered: string[]): Refusal {
+export function unknownTool(name: string, offered: string[]): Finding {
   const tools =
     offered.length === 0 ? texts.noToolOffered : texts.toolsOffered(listed(offered.map(quoted)))
   const near = nearestNames(name, offered)
@@ -44,7 +44,7 @@ export function unknownTool(name: string, offered: string[]): Refusal {
 }
 
 /** `why`: the fault of the schema. */
-export function unusableSchema(name: string, why: string): Refusal {
+export function unusableSchema(name: string, why: string): Finding {
   return {
     code: 'unusable_schema',
     reason: `the schema of tool ${quoted(name)} cannot be used`,

@@ -17,7 +17,6 @@ import {
 import type { ModelCall } from '../../../client/testing/anthropic-stream.ts'
 import {
   anthropic,
-  asTool,
   type DefinedAgent,
   type DefinedTool,
   defineAgent,
@@ -76,7 +75,9 @@ describe('an agent as a tool', () => {
       run: (_, { context }: ToolCall<{ user: string } | undefined>) => void seen.push(context),
     })
     const digger = agentNamed('digger', [dig])
-    const boss = agentNamed('boss', [asTool(digger, { name: 'ask_digger', description: 'digs' })])
+    const boss = agentNamed('boss', [
+      defineTool({ agent: digger, name: 'ask_digger', description: 'digs' }),
+    ])
     await using weir = await open([boss])
     expect([...weir.agents.keys()]).toEqual(['boss', 'digger'])
     const turn = weir.ask({ agent: boss, text: 'Go', conversation: 'c', context: { user: 'u' } })
@@ -94,7 +95,11 @@ describe('an agent as a tool', () => {
       parameters: { type: 'object' },
       run: () => '',
     })
-    const tool = asTool(agentNamed('digger', [dig]), { name: 'ask_digger', description: 'digs' })
+    const tool = defineTool({
+      agent: agentNamed('digger', [dig]),
+      name: 'ask_digger',
+      description: 'digs',
+    })
     const boss = agentNamed('boss', [tool])
     const model = anthropic('scripted', { baseUrl: server.url })
     const capped = defineAgent({
@@ -127,8 +132,10 @@ describe('an agent as a tool', () => {
       parameters: { type: 'object' },
       run: () => 'deeper',
     })
-    const options = { name: 'ask_digger', description: 'digs', caps: { rounds: 2 } }
-    const boss = agentNamed('boss', [asTool(agentNamed('digger', [dig]), options)])
+    const agent = agentNamed('digger', [dig])
+    const boss = agentNamed('boss', [
+      defineTool({ agent, name: 'ask_digger', description: 'digs', caps: { rounds: 2 } }),
+    ])
     await using weir = await open([boss])
     expect(await weir.ask({ agent: boss, text: 'Go' }).finished).toMatchObject({
       reply: 'Well done.',
@@ -155,7 +162,11 @@ describe('an agent as a tool', () => {
         )
       },
     })
-    const tool = asTool(agentNamed('digger', [dig]), { name: 'ask_digger', description: 'digs' })
+    const tool = defineTool({
+      agent: agentNamed('digger', [dig]),
+      name: 'ask_digger',
+      description: 'digs',
+    })
     const boss = agentNamed('boss', [tool])
     await using weir = await open([boss])
     const turn = weir.ask({ agent: boss, text: 'Go' })
@@ -188,7 +199,8 @@ describe('an agent as a tool', () => {
         parameters: { type: 'object' },
         run: () => 'dug twice',
       })
-      const tool = asTool(agentNamed('digger', [dig]), {
+      const tool = defineTool({
+        agent: agentNamed('digger', [dig]),
         name: 'ask_digger',
         description: 'asks a digger',
       })
@@ -210,7 +222,11 @@ describe('an agent as a tool', () => {
       parameters: { type: 'object' },
       run: () => '',
     })
-    const tool = asTool(agentNamed('digger', [dig]), { name: 'ask_digger', description: 'digs' })
+    const tool = defineTool({
+      agent: agentNamed('digger', [dig]),
+      name: 'ask_digger',
+      description: 'digs',
+    })
     const boss = agentNamed('boss', [tool])
     {
       await using weir = await open([boss])
@@ -237,7 +253,11 @@ describe('an agent as a tool', () => {
         : request.tool_choice?.type === 'none'
           ? says(text('I stop.'))
           : says(call('ask_digger', { task: 'Dig here.' }))
-    const tool = asTool(agentNamed('digger', []), { name: 'ask_digger', description: 'digs' })
+    const tool = defineTool({
+      agent: agentNamed('digger', []),
+      name: 'ask_digger',
+      description: 'digs',
+    })
     const boss = agentNamed('boss', [tool])
     await using weir = await open([boss])
     const raised: string[] = []

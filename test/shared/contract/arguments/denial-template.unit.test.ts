@@ -1,8 +1,8 @@
-// The refusal texts that a tool's agent file defines.
+// The denial texts that a tool's agent file defines.
 
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import { filledTemplate } from '../../../../shared/contract/arguments/refusal-template.ts'
+import { filledTemplate } from '../../../../shared/contract/arguments/denial-template.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
 import { callOf, rejectionOf, tool } from '../../../services/validator/round.ts'
 
@@ -13,21 +13,21 @@ const schema = {
   additionalProperties: false,
 }
 
-function refused(refusal: string, raw: string, name = 'open') {
+function refused(denial: string, raw: string, name = 'open') {
   const declared = {
     ...tool('open', schema),
-    hints: { mutates: null, ignoreFields: [], loopKey: [], refusal, labels: [], client: false },
+    hints: { mutates: null, ignoreFields: [], loopKey: [], denial, labels: [], client: false },
   }
   return rejectionOf(callOf(raw, { name }), [declared])
 }
 
-describe('a refusal in the words of its tool', () => {
+describe('a denial in the words of its tool', () => {
   it('fills in the fault, the accepted values, the sent value and the name', () => {
-    const rejection = refused(
+    const denial = refused(
       '{tool} says no: {problems}. {accepted} Not again: {sent}',
       '{"path":"a","mode":"reed","modes":1}',
     )
-    expect(rejection?.text).toBe(
+    expect(denial?.text).toBe(
       'open says no: unknown field \'modes\'; field \'mode\' must be one of "read", "write". ' +
         "Did you mean 'mode'? Did you mean 'read'? Accepted fields: 'path', 'mode'. Required fields: 'path'. " +
         'Not again: {"path":"a","mode":"reed","modes":1}',
@@ -42,7 +42,7 @@ describe('a refusal in the words of its tool', () => {
     })
   })
 
-  it('is used for each kind of refusal of the tool', () => {
+  it('is used for each kind of denial of the tool', () => {
     expect(refused('<{problems}>', '[1]')?.text).toBe(
       '<the arguments are not a JSON object: they are an array>',
     )
@@ -62,7 +62,7 @@ describe('a refusal in the words of its tool', () => {
   it('is bounded even if it quotes the sent value many times', () => {
     const text =
       refused('{sent}'.repeat(600), JSON.stringify({ x: 'y'.repeat(100_000) }))?.text ?? ''
-    expect(Buffer.byteLength(text)).toBeLessThanOrEqual(limits.refusalTextBytesMax)
+    expect(Buffer.byteLength(text)).toBeLessThanOrEqual(limits.denialTextBytesMax)
   })
 
   it('leaves other texts in braces unchanged', () => {

@@ -1,7 +1,7 @@
 // The reason for refusing a command. It is thrown, because it can occur at any depth and nothing
 // later can change it. guard.ts turns it into a verdict.
 
-export type RefusalCode =
+export type DenialCode =
   | 'write-outside'
   | 'net-into-shell'
   | 'secret'
@@ -16,8 +16,8 @@ export type RefusalCode =
   /** The command is never accepted. */
   | 'not-allowed'
 
-export class Refusal extends Error {
-  readonly code: RefusalCode
+export class Denial extends Error {
+  readonly code: DenialCode
   /** Acceptable alternatives, for the model. */
   readonly advice: string
 
@@ -25,9 +25,9 @@ export class Refusal extends Error {
    * `what`: a sentence for the model without its full stop. The executor states before it that the
    * call did not run.
    */
-  constructor(code: RefusalCode, what: string, advice: string) {
+  constructor(code: DenialCode, what: string, advice: string) {
     super(what)
-    this.name = 'Refusal'
+    this.name = 'Denial'
     this.code = code
     this.advice = advice
   }
@@ -49,13 +49,13 @@ export function shown(text: string): string {
 }
 
 /** A construct that the guard does not follow, with the plain form of it. */
-export function notPlain(what: string, advice = 'Write it more simply.'): Refusal {
-  return new Refusal('not-plain', shown(what), advice)
+export function notPlain(what: string, advice = 'Write it more simply.'): Denial {
+  return new Denial('not-plain', shown(what), advice)
 }
 
 /** A program whose effect is not clear because of this part. */
-export function unclear(base: string, part: string): Refusal {
-  return new Refusal(
+export function unclear(base: string, part: string): Denial {
+  return new Denial(
     'unknowable',
     `with "${shown(part)}" it cannot be seen what ${shown(base)} changes or runs`,
     `Run ${shown(base)} without it, or write it out. Where it is a file that is only read, -- before the file names helps.`,
@@ -63,8 +63,8 @@ export function unclear(base: string, part: string): Refusal {
 }
 
 /** A script or program that does not stand in the command. */
-export function hidden(base: string, part: string): Refusal {
-  return new Refusal(
+export function hidden(base: string, part: string): Denial {
+  return new Denial(
     'unseen-script',
     `${shown(base)} runs a script of which "${shown(part)}" is only known when it runs`,
     'Write the commands out, or write them to a file and run the file by its name. Pass values as arguments.',

@@ -1,14 +1,14 @@
-// Refusals of arguments that two readers would read differently. The tool must read the same
+// Findings of arguments that two readers would read differently. The tool must read the same
 // arguments that the validator, the guards and a person judged.
 
 import { type MembersFault, membersFaultWords } from '../../shared/contract/arguments/members.ts'
 import { quoted, shownName } from '../../shared/contract/arguments/name-text.ts'
 import * as texts from '../../shared/model-texts/arguments.ts'
-import type { Refusal } from './directive.ts'
+import type { Finding } from './directive.ts'
 import type { InexactNumber } from './inexact-number.ts'
 import type { NameVariant } from './name-variant.ts'
 
-export function memberRefusal(fault: Exclude<MembersFault, { kind: 'too-deep' }>): Refusal {
+export function memberFinding(fault: Exclude<MembersFault, { kind: 'too-deep' }>): Finding {
   return {
     code: 'bad_arguments',
     reason: membersFaultWords(fault),
@@ -18,7 +18,7 @@ export function memberRefusal(fault: Exclude<MembersFault, { kind: 'too-deep' }>
 }
 
 /** The directive names the declared field, because the model most likely means it. */
-export function variantRefusal({ name, declared }: NameVariant): Refusal {
+export function variantFinding({ name, declared }: NameVariant): Finding {
   return {
     code: 'schema',
     reason: `unknown field ${quoted(name)}: it differs from the field ${quoted(declared)} only in its letters' case or form`,
@@ -28,7 +28,7 @@ export function variantRefusal({ name, declared }: NameVariant): Refusal {
 }
 
 /** The value is in the detail: loop keys consist of reasons. */
-export function inexactRefusal({ field, sent, mayBeString }: InexactNumber): Refusal {
+export function inexactFinding({ field, sent, mayBeString }: InexactNumber): Finding {
   const subject = field === '' ? 'a number' : `the number in field ${quoted(field)}`
   return {
     code: 'bad_arguments',

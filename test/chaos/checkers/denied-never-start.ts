@@ -17,7 +17,7 @@ import {
 import { modeOf } from '../waits.ts'
 
 export const rejectedNeverStart: Checker = {
-  name: 'rejected-never-start',
+  name: 'denied-never-start',
   check(evidence) {
     const answers = firstAnswers(evidence)
     const startsOf = Map.groupBy(evidence.starts, ({ call }) => call)
@@ -35,7 +35,7 @@ export const rejectedNeverStart: Checker = {
               ? []
               : [
                   {
-                    checker: 'rejected-never-start',
+                    checker: 'denied-never-start',
                     problem: `${key} started at ${start.at}, ${why}`,
                     at: addressOf(cleared),
                   },

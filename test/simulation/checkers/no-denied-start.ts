@@ -6,7 +6,7 @@ import { modeFor } from '../../../shared/runtime/guards/tool-pattern.ts'
 import type { Checker, Finding } from '../evidence.ts'
 
 export const noVetoedStart: Checker = {
-  name: 'no-vetoed-start',
+  name: 'no-denied-start',
   check(evidence) {
     const starts = new Map(evidence.ledger.starts.map((start) => [start.call, start]))
     const verdicts = evidence.all('rounds-cleared', 'guard-verdict')
@@ -41,7 +41,7 @@ export const noVetoedStart: Checker = {
               ? verdicts.length === 0 || verdicts.some(({ verdict }) => verdict === 'deny')
               : guard.onTimeout === 'deny'
             if (start === undefined || !isForbidden) return []
-            const why = isInTime ? 'rejected' : 'did not answer for'
+            const why = isInTime ? 'denied' : 'did not answer for'
             return [
               {
                 problem: `${start.machine} started ${start.call}, which guard ${guard.name} ${why}`,

@@ -1,13 +1,13 @@
 // The texts that the model reads for a call that a check, a guard, a stop or a person refused.
 
 /** `why`: a sentence. */
-export function rejectedCall(why: string): string {
+export function deniedCall(why: string): string {
   return `Tool call rejected before execution: ${why}`
 }
 
-/** The same call would be rejected again. `why`: a sentence. */
-export function rejectedForGood(why: string): string {
-  return `${rejectedCall(why)} Do not retry it; continue without this tool, or tell the user.`
+/** The same call would be denied again. `why`: a sentence. */
+export function deniedForGood(why: string): string {
+  return `${deniedCall(why)} Do not retry it; continue without this tool, or tell the user.`
 }
 
 /** The frame of incident I1. `why`: a sentence. `what` and `verb`: the unknown thing and its use. */
@@ -17,7 +17,7 @@ export function wrongArguments(
   { what, verb }: { what: string; verb: string } = { what: 'values', verb: 'use' },
 ): string[] {
   return [
-    rejectedCall(why),
+    deniedCall(why),
     `You sent: ${sent}`,
     `Do not retry with the same arguments. If you do not know what ${what}`,
     `to ${verb}, respond in text and ask the user for clarification.`,
@@ -28,7 +28,7 @@ export const alsoWrong = (mistakes: string): string => `Also wrong: ${mistakes}.
 export const requiredFields = (names: string): string => `Required fields: ${names}.`
 
 /** `why`: a sentence. */
-export function vetoedCall(why: string): string {
+export function deniedByGuard(why: string): string {
   return `Tool call vetoed before execution: ${why}`
 }
 
@@ -37,7 +37,7 @@ export const notWhole = 'its arguments did not arrive whole.'
 export const noToolDeclared = 'the executor has no tool with this declaration.'
 export const noClientToolDeclared = 'the executor has no tool of a client with this declaration.'
 
-export const programChanged = vetoedCall(
+export const programChanged = deniedByGuard(
   'the program of this tool changed after the call was shown for approval, so the approval does not hold for it. Call the tool again if you still need it: the call is then shown with the new program.',
 )
 
@@ -62,7 +62,7 @@ export const guardSays = (name: string): string => `the guard "${name}" says: `
 export const rulesUnreadable =
   "the rules that say which calls need a person's approval cannot be read, so this call may not run. Go on without it, or tell the user."
 
-export function personRejected(tool: string, reason: string): string {
+export function personDenied(tool: string, reason: string): string {
   const why = reason === '' ? 'No reason was given.' : `The reason given: "${reason}".`
   return `a person rejected this call of ${tool}. ${why} Do not send the same call again; go on without it, or ask the user.`
 }
