@@ -17,9 +17,9 @@ import type {
   ReadGuestRequest,
 } from './guest-conversation.ts'
 
-/** Throws `guest.format` for a request that is no object with a format. */
+/** Throws `guest.format` for a request that has neither a format nor pieces. */
 export function checkRequest(given: unknown, method: string): void {
-  if (isObject(given) && 'format' in given) return
+  if (isObject(given) && ('format' in given || 'pieces' in given)) return
   throw formatError(
     `${method} needs the request of the agent, such as { format: 'openai-chat', body }, and got ${given === undefined ? 'none' : kindOf(given)}`,
   )
