@@ -4,6 +4,7 @@
 
 import type { Cap, Declaration, InterventionAction } from '../../shared/contract/messages.ts'
 import type { Piece } from '../../shared/transcript/transcript.ts'
+import type { ModelAnswer } from '../../shared/wire/exchange.ts'
 import type { FormatName } from '../../shared/wire/formats.ts'
 import type { VerdictCode } from './verdict-code.ts'
 
@@ -38,11 +39,7 @@ export type ReadGuestRequest = Pick<GuestRequest, 'host'> & {
 export type AnyGuestRequest = GuestRequest | ReadGuestRequest
 
 /** An answer that its front has read already. */
-export type ReadGuestAnswer = {
-  request: AnyGuestRequest
-  answer?: unknown
-  pieces: readonly Piece[]
-}
+export type ReadGuestAnswer = { request: AnyGuestRequest; answer: ModelAnswer; isRead: true }
 
 export type AnyGuestAnswer = GuestAnswer | ReadGuestAnswer
 

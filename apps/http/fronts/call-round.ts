@@ -1,5 +1,5 @@
 // A round of a host that shows no history (hooks, MCP): the calls that begin within a moment. The guard
-// gets its request and its answer as pieces.
+// gets its request and its answer as values.
 // CALL-ROUND-1. The calls of one message join only if the host starts them together. Calls that it
 //     starts one after the other are rounds of one call each.
 
@@ -7,6 +7,7 @@ import type { ReadGuestAnswer, ReadGuestRequest } from '../../../client/guard/gu
 import type { Declaration } from '../../../shared/contract/messages.ts'
 import { argumentTextAt } from '../../../shared/transcript/json-fields.ts'
 import type { Piece } from '../../../shared/transcript/transcript.ts'
+import { type ModelAnswer, noUsage, piecesOfAnswer } from '../../../shared/wire/exchange.ts'
 import type { HookCall, HookResult } from './hooks/hook-payload.ts'
 
 /**
@@ -25,8 +26,8 @@ export function isComplete({ calls, results }: CallRound): boolean {
   return calls.every(({ id }) => results.has(id))
 }
 
-export function answerOf(round: CallRound): ReadGuestAnswer {
-  return { request: requestOf(round, []), pieces: answerPieces(round) }
+export function guestAnswerOf(round: CallRound): ReadGuestAnswer {
+  return { request: requestOf(round, []), answer: answerOf(round), isRead: true }
 }
 
 /** The request that the host sends after this round, as far as hooks know it. */
@@ -40,7 +41,7 @@ export function requestAfter(round: CallRound): ReadGuestRequest {
       where: 'results',
     }),
   )
-  return requestOf(round, [...answerPieces(round), ...results])
+  return requestOf(round, [...piecesOfAnswer(answerOf(round)), ...results])
 }
 
 function requestOf({ prompt, tools, host }: CallRound, pieces: Piece[]): ReadGuestRequest {
@@ -48,11 +49,10 @@ function requestOf({ prompt, tools, host }: CallRound, pieces: Piece[]): ReadGue
 }
 
 /** Throws for arguments that are neither a text nor an object. */
-function answerPieces({ calls }: CallRound): Piece[] {
-  return [
-    { kind: 'response', id: undefined },
-    ...calls.map(({ id, name, input }): Piece => {
-      return { kind: 'call', id, name, arguments: argumentTextAt(input, `the input of ${name}`) }
-    }),
-  ]
+function answerOf({ calls }: CallRound): ModelAnswer {
+  const items = calls.map(({ id, name, input }) => {
+    const text = argumentTextAt(input, `the input of ${name}`)
+    return { kind: 'call' as const, id, name, arguments: text }
+  })
+  return { id: '', model: '', items, stop: 'calls', finish: '', usage: noUsage }
 }

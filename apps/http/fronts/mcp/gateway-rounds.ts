@@ -18,7 +18,7 @@ import type { Declaration } from '../../../../shared/contract/messages.ts'
 import type { Clock, Milliseconds } from '../../../../shared/lib/clock.ts'
 import { pause } from '../../../../shared/lib/pause.ts'
 import { tooManyCalls } from '../../../../shared/model-texts/guests.ts'
-import { answerOf, type CallRound, isComplete, requestAfter } from '../call-round.ts'
+import { type CallRound, guestAnswerOf, isComplete, requestAfter } from '../call-round.ts'
 import { type HeldVerdicts, heldVerdicts } from '../held-verdicts.ts'
 import { orAborted } from '../or-aborted.ts'
 import { endedText, textOfAdvice } from '../refusal-texts.ts'
@@ -122,7 +122,7 @@ export function gatewayRounds(
         conversation,
         joined().then(() => {
           closeToCalls(round)
-          return answerOf(round)
+          return guestAnswerOf(round)
         }),
       ),
     }

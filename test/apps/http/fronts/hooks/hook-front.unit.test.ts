@@ -17,6 +17,7 @@ import type {
 } from '../../../../../client/guard/guest-conversation.ts'
 import { type FakeClock, fakeClock } from '../../../../../client/testing/fake-clock.ts'
 import { limits } from '../../../../../shared/contract/limits.ts'
+import { callsOfAnswer } from '../../../../../shared/wire/exchange.ts'
 import { scriptedGuard } from '../../scripted-guard.ts'
 
 let clock: FakeClock
@@ -100,7 +101,7 @@ const denied = (permissionDecisionReason: unknown) => ({
 
 /** The ids of the calls of a synthesized answer. */
 const idsOf = (answer: unknown): string[] =>
-  (answer as ReadGuestAnswer).pieces.flatMap((piece) => (piece.kind === 'call' ? [piece.id] : []))
+  callsOfAnswer((answer as ReadGuestAnswer).answer).map(({ id }) => id)
 const runAll = (answer: unknown) => idsOf(answer).map(run)
 
 describe('a hook before a call', () => {
@@ -126,11 +127,12 @@ describe('a hook before a call', () => {
     expect(asked).toMatchObject({
       answer: {
         request: { pieces: [{ kind: 'user', text: 'List both.' }] },
-        pieces: [
-          { kind: 'response' },
-          { kind: 'call', id: 'c1', name: 'Bash', arguments: '{"command":"ls a"}' },
-          { kind: 'call', id: 'c2', name: 'Bash', arguments: '{"command":"ls b"}' },
-        ],
+        answer: {
+          items: [
+            { kind: 'call', id: 'c1', name: 'Bash', arguments: '{"command":"ls a"}' },
+            { kind: 'call', id: 'c2', name: 'Bash', arguments: '{"command":"ls b"}' },
+          ],
+        },
       },
     })
   })
@@ -250,6 +252,7 @@ describe('a hook behind a call', () => {
             { kind: 'response' },
             { kind: 'call', id: 'c1' },
             { kind: 'call', id: 'c2' },
+            { kind: 'ended' },
             { kind: 'result', id: 'c1', text: 'a', isError: false },
             { kind: 'result', id: 'c2', text: 'Exit code 2', isError: true },
           ],
@@ -272,6 +275,7 @@ describe('a hook behind a call', () => {
           { kind: 'user' },
           { kind: 'response' },
           { kind: 'call', id: 'c2' },
+          { kind: 'ended' },
           { kind: 'result', id: 'c2', text: refused, isError: true },
         ],
       },
