@@ -39,9 +39,13 @@ const ownMembers = [
   ['services/accumulator/dialects/', 'calls that a model writes as text'],
   ['apps/http/fronts/hooks/hook-payload.ts', 'the protocol of hooks has these fields'],
   ['apps/traces/names.ts', 'attributes of OpenTelemetry and of Weir'],
-  ['apps/demo/', 'a loop without Weir, and the model that it talks to'],
-  ['client/adapters/', 'the types of the frameworks'],
-  ['client/testing/', 'the scripted model of Messages'],
+  ['apps/demo/anthropic-server.ts', 'it sends broken bytes of Messages on purpose'],
+  ['apps/demo/plain-loop.ts', 'a loop without Weir, on the SDK of Messages'],
+  ['apps/demo/reflex-model.ts', 'its answers are written in Messages'],
+  ['client/adapters/langchain.ts', 'the types of LangChain'],
+  ['client/adapters/openai-agents', 'the types of the OpenAI Agents SDK'],
+  ['client/testing/anthropic-stream.ts', 'programs write their scripts in blocks of Messages'],
+  ['client/testing/testing.ts', 'the same blocks'],
 ] as const
 
 describe('the tree', () => {
@@ -67,10 +71,13 @@ describe('the tree', () => {
     expect(vendorMembers(others)).toEqual([])
   })
 
-  test.each(ownMembers.map(([own]) => own))('has an offender of that rule behind the exception %s', (own) => {
-    const files = folders.flatMap(sourcesIn).filter(({ file }) => file.startsWith(own))
-    expect(vendorMembers(files)).not.toEqual([])
-  })
+  test.each(ownMembers.map(([own]) => own))(
+    'has an offender of that rule behind the exception %s',
+    (own) => {
+      const files = folders.flatMap(sourcesIn).filter(({ file }) => file.startsWith(own))
+      expect(vendorMembers(files)).not.toEqual([])
+    },
+  )
 
   test('spreads no literal in a literal', () => {
     const files = folders.flatMap(sourcesIn)

@@ -10,7 +10,9 @@ export function sentItem(item: unknown) {
     const { approve, reason } = item
     if (typeof id !== 'string') return '.approval_request_id must be a text'
     if (typeof approve !== 'boolean') return '.approve must be true or false'
-    return { kind: 'decision', id, isAllowed: approve, reason } as const
+    const answer = approve ? 'allow' : 'deny'
+    const own = typeof reason === 'string' ? { reason } : {}
+    return { kind: 'decision', decision: { id, answer, ...own } } as const
   }
   if (type === 'function_call_output') {
     if (typeof callId !== 'string') return '.call_id must be a text'

@@ -101,27 +101,12 @@ function inputOf(input: unknown): Input {
     const where = `input[${at}]`
     const sent = sentItem(item)
     if (typeof sent === 'string') throw bad(where + sent)
-    switch (sent.kind) {
-      case 'user':
-        users.push(messageOfContent(sent.content, `${where}.content`))
-        break
-      case 'system':
-        systems.push(textOfContent(sent.content, `${where}.content`))
-        break
-      case 'decision': {
-        const reason = typeof sent.reason === 'string' ? { reason: sent.reason } : {}
-        answers.push({ id: sent.id, answer: sent.isAllowed ? 'allow' : 'deny', ...reason })
-        break
-      }
-      case 'result':
-        results.push({
-          callId: sent.callId,
-          text: textOfContent(sent.output, `${where}.output`),
-        })
-        break
-      case 'former':
-        throw bad(`${where}${sent.mistake}: ${stay}`)
-    }
+    if (sent.kind === 'user') users.push(messageOfContent(sent.content, `${where}.content`))
+    else if (sent.kind === 'system') systems.push(textOfContent(sent.content, `${where}.content`))
+    else if (sent.kind === 'decision') answers.push(sent.decision)
+    else if (sent.kind === 'result')
+      results.push({ callId: sent.callId, text: textOfContent(sent.output, `${where}.output`) })
+    else throw bad(`${where}${sent.mistake}: ${stay}`)
   }
   if (answers.length + results.length > 0) {
     if (users.length + systems.length === 0)
