@@ -18,7 +18,7 @@ import { newest } from '../../../../shared/lib/newest.ts'
 import { pause } from '../../../../shared/lib/pause.ts'
 import { touch } from '../../../../shared/lib/recency.ts'
 import { cannotJudge, endedTurn, undecided } from '../../../../shared/model-texts/guests.ts'
-import { answerOf, type CallRound, isComplete, requestAfter } from '../call-round.ts'
+import { type CallRound, guestAnswerOf, isComplete, requestAfter } from '../call-round.ts'
 import { type HeldVerdicts, heldVerdicts } from '../held-verdicts.ts'
 import { orAborted } from '../or-aborted.ts'
 import { subAgentEnded } from '../person-texts.ts'
@@ -281,7 +281,7 @@ function openRound(
   const prompt = seen.prompt?.turn === turn ? (seen.prompt?.text ?? '') : ''
   const answer = joined.then(() => {
     if (seen.joining === round) seen.joining = undefined
-    return answerOf(round)
+    return guestAnswerOf(round)
   })
   const round: JudgedRound = {
     prompt,
