@@ -12,6 +12,7 @@ import type { Milliseconds } from '../../shared/lib/clock.ts'
 import type { RoundView } from '../../shared/view/round-view.ts'
 import { inputTokensOf } from '../../shared/view/totals.ts'
 import { addToTurn, beginTurn, type TurnView } from '../../shared/view/turn-view.ts'
+import { deniedBy } from '../../shared/view/verdicts.ts'
 import { eventNames, finishReasons, names, operations } from './names.ts'
 import type { Attributes, Span, SpanEvent } from './span.ts'
 
@@ -285,8 +286,7 @@ function guardSpan(
   message: MessageOf<'guard-verdict-given'>,
   time: Milliseconds,
 ): Span {
-  const { guard, version, answer, verdicts, waitedMs, round } = message
-  const denied = verdicts.filter(({ verdict }) => verdict === 'deny').length
+  const { guard, version, answer, waitedMs, round } = message
   return {
     ...childOf(message),
     id: placeSpanId(message, `guard ${round} ${guard}`),
@@ -301,7 +301,7 @@ function guardSpan(
       [names.guard]: guard,
       [names.guardVersion]: version,
       [names.guardAnswer]: answer,
-      [names.guardDenied]: denied,
+      [names.guardDenied]: deniedBy(message).length,
       [names.errorType]: answer === 'verdicts' ? undefined : answer,
     },
     error: answer === 'verdicts' ? undefined : `the guard was ${answer}`,

@@ -1,5 +1,5 @@
-// The edge: a client of the stages. It writes a user's message to client-messages and reads activity
-// until that message's turn is over. It decides nothing. A program in any language that may write
+// The edge: a client of the stages. It writes a user's messages to client-messages and reads the
+// activity of their turns. It decides nothing. A program in any language that may write
 // client-messages and read activity can be a client.
 
 import type { Agent } from '../../shared/agents/agents.ts'
@@ -15,7 +15,6 @@ import type {
   MessageType,
   Part,
   ResultSent,
-  TurnFinished,
   UserMessage,
 } from '../../shared/contract/messages.ts'
 import { partitionOf } from '../../shared/contract/partition.ts'
@@ -24,7 +23,7 @@ import { wholeCall } from '../conversation/whole-call.ts'
 import { type EarlierAnswer, findEarlierAnswer } from '../turn/earlier-answer.ts'
 import type { CallPlace, WholeCall } from '../turn/turn-event.ts'
 import { createFeed, type Feed, type Listener, type Listening, type Received } from './feed.ts'
-import { endOnly, pastRecords } from './past-records.ts'
+import { pastRecords } from './past-records.ts'
 
 const activityTypes = [
   'turn-started',
@@ -65,14 +64,6 @@ export type Question = SentMessage & {
 }
 
 export type Edge = {
-  /**
-   * Sends a user's message and yields the activity of its conversation, up to and including the
-   * `turn-finished` of this message. Repeated records are skipped. When `signal` aborts, it throws
-   * the signal's reason, and the turn continues.
-   */
-  ask(question: Question, signal?: AbortSignal): AsyncGenerator<Activity, void>
-  /** Like `ask`, but resolves to the end of the turn. */
-  reply(question: Question, signal?: AbortSignal): Promise<TurnFinished>
   /** Writes a user's message. Listeners receive its activity. */
   send(question: Question): Promise<void>
   /**
@@ -117,25 +108,6 @@ export function openEdge(log: Log): Edge {
   const activity = createFeeds<Activity>(log, 'activity', activitySet)
   const parts = createFeeds<Streamed>(log, 'model-deltas', streamedSet)
 
-  async function* ask(question: Question, signal?: AbortSignal): AsyncGenerator<Activity, void> {
-    const { conversation, messageId } = question
-    const mailbox = createMailbox(signal)
-    const { stop } = await activity.of(conversation).listen(conversation, mailbox)
-    try {
-      await sendQuestion(question)
-      const seen = new Set<string>()
-      for (;;) {
-        const { id, message } = await mailbox.next()
-        if (id !== undefined && seen.has(id)) continue
-        if (id !== undefined) seen.add(id)
-        yield message
-        if (message.type === 'turn-finished' && message.messageId === messageId) return
-      }
-    } finally {
-      stop()
-    }
-  }
-
   /** The images and files go ahead of their message, each piece as one record. */
   async function sendQuestion(question: Question): Promise<void> {
     const { conversation, contents = [] } = question
@@ -159,23 +131,6 @@ export function openEdge(log: Log): Edge {
   }
 
   return {
-    ask,
-
-    async reply(question, signal) {
-      const { conversation, messageId } = question
-      const mailbox = createMailbox(signal)
-      const { stop } = await activity.of(conversation).listen(conversation, mailbox, endOnly)
-      try {
-        await sendQuestion(question)
-        for (;;) {
-          const { message } = await mailbox.next()
-          if (message.type === 'turn-finished' && message.messageId === messageId) return message
-        }
-      } finally {
-        stop()
-      }
-    },
-
     send: sendQuestion,
     cancel: ({ conversation, messageId }) =>
       send({ type: 'cancel-requested', conversation, messageId }),
@@ -246,35 +201,4 @@ export function activityIn(value: Uint8Array): Activity | undefined {
   const message = decode(value)
   const types: ReadonlySet<MessageType> = activitySet
   return types.has(message.type) ? (message as Activity) : undefined
-}
-
-/** The records that no call of `next` has returned yet. At the end `next` throws its reason. */
-function createMailbox(signal: AbortSignal | undefined) {
-  const waiting: Received<Activity>[] = []
-  let wake = (): void => {}
-  let ended: { error: unknown } | undefined
-  const end = (error: unknown): void => {
-    ended ??= { error }
-    wake()
-  }
-  signal?.addEventListener('abort', () => end(signal.reason), { once: true })
-  if (signal?.aborted) end(signal.reason)
-
-  return {
-    onRecord(received: Received<Activity>): void {
-      waiting.push(received)
-      wake()
-    },
-    onFailure: end,
-    async next(): Promise<Received<Activity>> {
-      for (;;) {
-        const first = waiting.shift()
-        if (first !== undefined) return first
-        if (ended !== undefined) throw ended.error
-        await new Promise<void>((resolve) => {
-          wake = resolve
-        })
-      }
-    },
-  }
 }

@@ -13,6 +13,7 @@ import type {
   GuardTimeline,
   QuestionTimeline,
 } from './timeline.ts'
+import { answerTime } from './verdicts.ts'
 
 export function guardsOf(view: RoundView): GuardTimeline[] {
   const { 'round-cleared': cleared } = view.stage
@@ -37,15 +38,15 @@ function guardOf(
   view: RoundView,
 ): GuardTimeline {
   const { answer, given } = view.guards.find(({ topic }) => topic === guardTopicName(name)) ?? {}
-  const tookMs = answer === undefined ? null : Math.max(0, answer.at - clearedAt)
+  const time = answer && answerTime({ clearedAt, deadlineMs }, answer.at)
   const fromExecutor = given === undefined || given.answer === 'verdicts' ? undefined : given.answer
-  const isLate = tookMs !== null && (tookMs >= deadlineMs || fromExecutor === 'silent')
+  const isLate = time !== undefined && (time.isLate || fromExecutor === 'silent')
   return {
     name,
     version: answer?.version ?? given?.version ?? version,
     answer: isLate ? 'late' : (fromExecutor ?? (answer === undefined ? 'none' : 'verdicts')),
     answeredAt: answer?.at ?? null,
-    tookMs,
+    tookMs: time?.tookMs ?? null,
     judgedMs: answer?.judgedMs ?? null,
     deadlineMs,
     onTimeout,

@@ -4,15 +4,15 @@
 // TURN-FACTS-2. Only effects count: no rule in shadow, and no usual reminder for an empty response.
 
 import { isDeniedByGuard } from '../contract/call/denial.ts'
-import { approvalGuard, withdrawnCode } from '../contract/guard/approval-guard.ts'
+import { approvalGuard } from '../contract/guard/approval-guard.ts'
 import type {
   ApprovalOutcome,
-  CallVerdict,
   InterventionAction,
   InterventionRaised,
   Message,
 } from '../contract/messages.ts'
 import type { Milliseconds } from '../lib/clock.ts'
+import { deniedBy } from './verdicts.ts'
 
 /** `weir conversations --json` and `weir inspect --json` print it. Newer versions may add fields. */
 export type TurnFacts = {
@@ -61,9 +61,8 @@ export function addFact(facts: FactFold, message: Message): void {
       return
     }
     case 'guard-verdict-given':
-      for (const { ordinal, verdict, code } of message.verdicts)
-        if (isDenial({ verdict, code }))
-          addDenial(facts, `${message.round}/${ordinal}`, message.guard)
+      for (const { ordinal } of deniedBy(message))
+        addDenial(facts, `${message.round}/${ordinal}`, message.guard)
       return
     case 'call-denied':
       facts.deniedByChecks.add(`${message.round}/${message.ordinal}`)
@@ -94,11 +93,6 @@ export function addFact(facts: FactFold, message: Message): void {
 /** No rule in shadow, and no usual reminder for an empty response. */
 export function isEffective({ intervention, shadow }: InterventionRaised): boolean {
   return !shadow && !intervention.ordinary
-}
-
-/** A withdrawn approval is no denial: nobody judged the call. */
-export function isDenial({ verdict, code }: Pick<CallVerdict, 'verdict' | 'code'>): boolean {
-  return verdict === 'deny' && code !== withdrawnCode
 }
 
 /** The last rule that ended the turn, or forbade it further calls. Undefined: none did. */

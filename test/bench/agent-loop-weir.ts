@@ -11,6 +11,7 @@ import { systemClock } from '../../shared/lib/clock.ts'
 import { createLog } from '../../shared/lib/log/log.ts'
 import { foldFrom } from '../../shared/runtime/log/position.ts'
 import { readSettings } from '../../shared/settings/settings.ts'
+import { replyOf } from '../support/asked-turn.ts'
 import {
   type BenchProvider,
   maxOutputTokens,
@@ -72,7 +73,7 @@ export async function openWeir({
 
   return {
     async converse(conversation) {
-      const finished = edge.reply({ agent, conversation, messageId: 'm', text: question })
+      const finished = replyOf(edge, { agent, conversation, messageId: 'm', text: question })
       const { outcome, reason, reply } = await Promise.race([finished, running.failed])
       if (outcome !== 'answered') throw new Error(`${conversation} ended ${outcome}: ${reason}`)
       return reply

@@ -6,6 +6,7 @@ import { loadAgents } from '../../client/weir.ts'
 
 import type { Agent } from '../../shared/agents/agents.ts'
 import { decode } from '../../shared/codec/codec.ts'
+import { replyOf } from '../support/asked-turn.ts'
 import { question } from './agent-loop-conversation.ts'
 import { openBus, partitions } from './kafka-topics.ts'
 import type { Loop } from './measured-loop.ts'
@@ -23,7 +24,7 @@ export async function openClient({
 
   return {
     async converse(conversation) {
-      const { outcome, reason, reply } = await edge.reply({
+      const { outcome, reason, reply } = await replyOf(edge, {
         agent,
         conversation,
         messageId: 'm',

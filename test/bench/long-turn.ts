@@ -6,6 +6,7 @@
 // Not measured: HTTP, the SDK, the request of a round, several conversations at once, and Kafka.
 
 import type { World } from '../../services/stages.ts'
+import { replyOf } from '../support/asked-turn.ts'
 import { instantAgent, instantAnswer, withInstantStages } from './instant-stages.ts'
 import type { Row } from './row.ts'
 
@@ -43,7 +44,7 @@ export async function benchLongTurn(): Promise<Row[]> {
   const cpu: number[] = []
   await withInstantStages(agent, world(cpu), async (edge) => {
     const question = { agent, conversation: 'long', messageId: 'm', text: 'look around' }
-    const { outcome, reason } = await edge.reply(question)
+    const { outcome, reason } = await replyOf(edge, question)
     if (outcome !== 'answered') throw new Error(`the turn ended ${outcome}: ${reason}`)
   })
   return rowsOf(cpu)

@@ -23,6 +23,7 @@ import { limits } from '../../shared/contract/limits.ts'
 import type { HistoryEntry } from '../../shared/contract/messages.ts'
 import { topics } from '../../shared/contract/topology.ts'
 import { type Clock, systemClock } from '../../shared/lib/clock.ts'
+import { replyOf } from '../support/asked-turn.ts'
 import type { Row } from './row.ts'
 
 const partitions = 4
@@ -128,7 +129,7 @@ export async function withStages<T>(
 }
 
 export async function converse(edge: Edge, agent: Agent, conversation: string): Promise<void> {
-  const { outcome, reason } = await edge.reply({
+  const { outcome, reason } = await replyOf(edge, {
     agent,
     conversation,
     messageId: 'm',

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Edge } from '../../client/edge/edge.ts'
 import type { Agent } from '../../shared/agents/agents.ts'
 import type { Random } from '../simulation/random.ts'
+import { replyOf } from '../support/asked-turn.ts'
 import { endsWithin } from './ends-within.ts'
 import type { Sent } from './evidence.ts'
 import { messageText } from './model.ts'
@@ -92,7 +93,7 @@ export function startLoad({ edge, agent, random, clients }: LoadOptions): Load {
         const earlier = tries > 0 ? await edge.earlierAnswer(message) : undefined
         const patience = AbortSignal.any([AbortSignal.timeout(patienceMs), over.signal])
         const { outcome, reply } =
-          earlier?.finished ?? (await edge.reply(questionOf(message), patience))
+          earlier?.finished ?? (await replyOf(edge, questionOf(message), patience))
         message.taken = true
         message.answer = { outcome, reply }
         answered += 1

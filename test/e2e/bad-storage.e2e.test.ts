@@ -24,6 +24,7 @@ import type { Bus } from '../../shared/contract/bus.ts'
 import type { TurnFinished } from '../../shared/contract/messages.ts'
 import { systemClock } from '../../shared/lib/clock.ts'
 import { foldFrom } from '../../shared/runtime/log/position.ts'
+import { replyOf } from '../support/asked-turn.ts'
 import { until } from '../support/inbox.ts'
 import { recordedTool, testAgent } from '../support/pipeline.ts'
 import { call, resultsOf, says, script, text } from '../support/script.ts'
@@ -101,7 +102,8 @@ async function stop(): Promise<void> {
 function ask({ bus, running, agent }: Weir, userText: string): Promise<TurnFinished> {
   const question = { agent, conversation: 'c', messageId: userText, text: userText }
   return Promise.race([
-    openEdge({ bus, topicPrefix: 'weir.', partitions }).reply(
+    replyOf(
+      openEdge({ bus, topicPrefix: 'weir.', partitions }),
       question,
       AbortSignal.timeout(waitMaxMs),
     ),

@@ -37,6 +37,7 @@ import {
 import { registerGuard } from '../../shared/runtime/guards/guard-registry.ts'
 import { type RunningGuards, startGuards } from '../../shared/runtime/guards/start-guards.ts'
 import { readSettings } from '../../shared/settings/settings.ts'
+import { askEdge } from '../support/asked-turn.ts'
 import { answerOf, requestOf, type Said, saidCall } from '../support/guest-requests.ts'
 import { until } from '../support/inbox.ts'
 import { brokerStartMs, startBroker } from '../support/kafka/broker.ts'
@@ -184,7 +185,7 @@ describe('one user per principal with the printed rights', () => {
       edge = openEdge({ bus: await busAs('edge'), topicPrefix, partitions })
       const question = { agent, conversation: 'c', messageId: 'm', text: 'deploy' }
       await edge.onParts('c', { onRecord: () => {}, onFailure: () => {} })
-      const turn = edge.ask(question, AbortSignal.timeout(60_000))
+      const turn = askEdge(edge, question, AbortSignal.timeout(60_000))
       const approver = await busAs('approver')
       const approvals = openApprovals({
         bus: approver,

@@ -12,6 +12,7 @@ import { limits } from '../../shared/contract/limits.ts'
 import type { BudgetReserved } from '../../shared/contract/messages.ts'
 import { type Clock, systemClock } from '../../shared/lib/clock.ts'
 import { toRecord } from '../../shared/runtime/record.ts'
+import { replyOf } from '../support/asked-turn.ts'
 import { png } from '../support/contents.ts'
 import { brokerStartMs, sharedBroker } from '../support/kafka/broker.ts'
 import { type PipelineOptions, withPipeline } from '../support/pipeline.ts'
@@ -99,7 +100,7 @@ describe('a turn over Kafka', () => {
       async ({ ask, agent, edge, server }) => {
         const settings = { ...agent.settings, contents: [contentRef(image)] }
         const question = { agent: { ...agent, settings }, text: 'look', contents: [image] }
-        const first = await edge.reply({ ...question, conversation: 'c', messageId: 'm' })
+        const first = await replyOf(edge, { ...question, conversation: 'c', messageId: 'm' })
         expect(first.outcome).toBe('answered')
         expect((await ask('and again')).finished.outcome).toBe('answered')
         for (const request of server.requests)

@@ -17,6 +17,7 @@ import { topicSpecs } from '../../shared/contract/topology.ts'
 import { type Clock, systemClock } from '../../shared/lib/clock.ts'
 import { foldFrom } from '../../shared/runtime/log/position.ts'
 import { toRecord } from '../../shared/runtime/record.ts'
+import { askEdge } from '../support/asked-turn.ts'
 import { until } from '../support/inbox.ts'
 import { testAgent } from '../support/pipeline.ts'
 import { call, says, script, text } from '../support/script.ts'
@@ -76,7 +77,7 @@ async function weir(
       bus,
       async ask(message) {
         const question = { agent, conversation: 'c', messageId: message, text: message }
-        for await (const event of edge.ask(question, AbortSignal.timeout(waitMaxMs)))
+        for await (const event of askEdge(edge, question, AbortSignal.timeout(waitMaxMs)))
           if (event.type === 'turn-finished' && event.messageId === message) return event
         throw new Error('the turn did not end')
       },

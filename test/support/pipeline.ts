@@ -33,6 +33,7 @@ import type {
 } from '../../shared/contract/messages.ts'
 import type { TopicName } from '../../shared/contract/topology.ts'
 import { systemClock } from '../../shared/lib/clock.ts'
+import { askEdge } from './asked-turn.ts'
 import { waitMaxMs } from './wait-limit.ts'
 
 export type Turn = { activity: Activity[]; finished: TurnFinished }
@@ -103,7 +104,8 @@ export async function withPipeline(
       failed,
       async ask(text, { conversation = 'c', messageId = text, agent: asking = agent } = {}) {
         const activity: Activity[] = []
-        const turn = edge.ask(
+        const turn = askEdge(
+          edge,
           { agent: asking, conversation, messageId, text },
           AbortSignal.timeout(waitMaxMs),
         )

@@ -1,7 +1,6 @@
 // Counts, latencies and agreement of guards, from their own topics and the executor's activity. A
 // round counts once for each guard, by its first answer, as it does for the executor.
 
-import { approvalGuard, withdrawnCode } from '../../../shared/contract/guard/approval-guard.ts'
 import { roundKey } from '../../../shared/contract/ids.ts'
 import type {
   GuardVerdict,
@@ -9,6 +8,7 @@ import type {
   VerdictKind,
 } from '../../../shared/contract/messages.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
+import { answerTime, judgedBy } from '../../../shared/view/verdicts.ts'
 
 export type GuardTally = {
   /** Rounds with an answer of the guard. */
@@ -62,18 +62,16 @@ export function createTally() {
       const round = roundKey(verdict)
       if (counts.rounds.has(round)) return false
       counts.rounds.add(round)
-      const tookMs = verdict.clearedAt === 0 ? undefined : Math.max(0, time - verdict.clearedAt)
-      const isLate = tookMs !== undefined && verdict.deadlineMs > 0 && tookMs >= verdict.deadlineMs
+      const { tookMs, isLate } = answerTime(verdict, time)
       if (tookMs !== undefined && !isLate) counts.latencies.push(tookMs)
       if (isLate) counts.late.add(round)
-      for (const { ordinal, verdict: own, code } of verdict.verdicts) {
-        if (guard === approvalGuard && code === withdrawnCode) continue // nobody judged the call: this verdict only fills its place
+      for (const { ordinal, verdict: own, mode } of judgedBy(guard, verdict)) {
         const call = `${round}/${ordinal}`
         const others = calls.get(call) ?? new Map<string, VerdictKind>()
         calls.set(call, others.set(guard, own))
         if (own === 'allow') continue
         const verb = own === 'ask' ? 'Asked' : 'Denied'
-        if (!verdict.enforces.includes(ordinal)) counts[`wouldHave${verb}`] += 1
+        if (mode === 'shadow') counts[`wouldHave${verb}`] += 1
         else if (!isLate) counts[own === 'ask' ? 'asked' : 'denied'] += 1
       }
       return true

@@ -6,6 +6,7 @@ import { guardModes } from '../../../shared/contract/guard/guard.ts'
 import type { GuardVerdict } from '../../../shared/contract/messages.ts'
 import type { Clock } from '../../../shared/lib/clock.ts'
 import type { GuardInstruments } from '../../../shared/runtime/guards/guard-instruments.ts'
+import { answerTime, judgedBy } from '../../../shared/view/verdicts.ts'
 import { type ReadPartitions, readerOfGuard, readOn } from '../read-partitions.ts'
 import { createInstruments, type InstrumentTable } from './instrument-table.ts'
 
@@ -72,19 +73,13 @@ export function createGuardMetrics({
     for (const code of failureCodes) counters.failures.inc({ guard, code }, 0)
   }
 
-  function answered(
-    guard: string,
-    { verdicts, enforces, judgedMs, clearedAt, deadlineMs }: GuardVerdict,
-  ): void {
+  function answered(guard: string, answer: GuardVerdict): void {
+    const { verdicts, enforces, judgedMs } = answer
     counters.rounds.inc({ guard })
     counters.seconds.observe({ guard }, judgedMs / 1000)
-    if (enforces.length > 0 && clock.now() - clearedAt >= deadlineMs) counters.late.inc({ guard })
-    for (const { ordinal, verdict } of verdicts)
-      counters.verdicts.inc({
-        guard,
-        mode: enforces.includes(ordinal) ? 'enforce' : 'shadow',
-        verdict,
-      })
+    if (enforces.length > 0 && answerTime(answer, clock.now()).isLate) counters.late.inc({ guard })
+    for (const { mode, verdict } of judgedBy(guard, answer))
+      counters.verdicts.inc({ guard, mode, verdict })
     const code = verdicts[0]?.code ?? ''
     if (failureCodes.includes(code)) counters.failures.inc({ guard, code })
   }

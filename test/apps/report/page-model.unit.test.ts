@@ -10,6 +10,7 @@ import { shares, spansOf } from '../../../apps/report/page/axis/spans.ts'
 import { brief, ticksOf } from '../../../apps/report/page/axis/ticks.ts'
 import { rowsOf } from '../../../apps/report/page/list/rows.ts'
 import { hasWords, isOfKind, wordsIn } from '../../../apps/report/page/list/search.ts'
+import { marksOfRound } from '../../../apps/report/page/list/tones.ts'
 import { reportData } from '../../../apps/report/report-data.ts'
 import { longConversation } from './long-conversation.ts'
 
@@ -83,6 +84,22 @@ describe('spans of time', () => {
     ])
     for (const { from, to } of own) expect(to).toBeGreaterThanOrEqual(from)
     expect(shares(turn!.rounds[1]!, 1e9)).toMatchObject({ guards: 0, waits: 0, tools: 1 })
+  })
+
+  it('show a call that only waits as a wait, and mark it as no success', () => {
+    const [round] = turn!.rounds
+    const calls = round!.calls.map((call) => ({ ...call, waits: true as const }))
+    const waiting = { ...round!, calls }
+    expect(spansOf({ ...turn!, rounds: [waiting] }, 1e9).map(({ lane }) => lane)).toEqual([
+      'model',
+      'checks',
+      'checks',
+      'waits',
+    ])
+    expect(marksOfRound(waiting)).toEqual([
+      { name: 'hourglass', tone: 'faint', word: 'ok, a wait' },
+    ])
+    expect(marksOfRound(round!)).toMatchObject([{ name: 'check', tone: 'good' }])
   })
 })
 

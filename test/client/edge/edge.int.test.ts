@@ -8,6 +8,7 @@ import type { Bus, StoredRecord } from '../../../shared/contract/bus.ts'
 import type { TurnFinished } from '../../../shared/contract/messages.ts'
 import { topicSpecs } from '../../../shared/contract/topology.ts'
 import { systemClock } from '../../../shared/lib/clock.ts'
+import { askEdge, replyOf } from '../../support/asked-turn.ts'
 
 const agent = {
   name: 'agent',
@@ -67,7 +68,7 @@ async function settled(): Promise<void> {
 describe('a client', () => {
   it('writes one user-message and reads until its turn is over', async () => {
     const edge = openEdge({ bus, topicPrefix: '', partitions: 1 })
-    const reply = edge.reply(question('c'))
+    const reply = replyOf(edge, question('c'))
     await settled()
     await finish('d', 'm1', 'conversation/0/0/0')
     await finish('c', 'm0', 'conversation/0/1/0')
@@ -92,7 +93,7 @@ describe('a client', () => {
     const edge = openEdge({ bus, topicPrefix: '', partitions: 1 })
     const activity: string[] = []
     const asking = (async () => {
-      for await (const one of edge.ask(question('c', 'm2')))
+      for await (const one of askEdge(edge, question('c', 'm2')))
         activity.push(one.type === 'turn-finished' ? one.messageId : one.type)
     })()
     await settled()
@@ -106,16 +107,16 @@ describe('a client', () => {
   it('stops waiting with the reason of its signal when the signal aborts', async () => {
     const edge = openEdge({ bus, topicPrefix: '', partitions: 1 })
     const stop = new AbortController()
-    const reply = edge.reply(question('c'), stop.signal)
+    const reply = replyOf(edge, question('c'), stop.signal)
     await settled()
     stop.abort(new Error('enough'))
     await expect(reply).rejects.toThrow('enough')
-    await expect(edge.reply(question('c'), stop.signal)).rejects.toThrow('enough')
+    await expect(replyOf(edge, question('c'), stop.signal)).rejects.toThrow('enough')
   })
 
   it('rejects when the bus closes', async () => {
     const edge = openEdge({ bus, topicPrefix: '', partitions: 1 })
-    const reply = edge.reply(question('c'))
+    const reply = replyOf(edge, question('c'))
     const denial = expect(reply).rejects.toMatchObject({ code: 'bus.closed' })
     await settled()
     await bus.close()
@@ -173,7 +174,7 @@ describe('a client', () => {
 describe('a hundred clients of one process', () => {
   it('read the log once', async () => {
     const edge = openEdge({ bus, topicPrefix: '', partitions: 1 })
-    const replies = Array.from({ length: 100 }, (_, i) => edge.reply(question(`c${i}`)))
+    const replies = Array.from({ length: 100 }, (_, i) => replyOf(edge, question(`c${i}`)))
     await settled()
     for (let i = 0; i < 100; i++) await finish(`c${i}`, 'm1', `conversation/0/${i}/0`)
     expect((await Promise.all(replies)).map(({ conversation }) => conversation)).toEqual(

@@ -4,6 +4,7 @@
 import { limits } from '../../../../shared/contract/limits.ts'
 import type { Milliseconds } from '../../../../shared/lib/clock.ts'
 import { registeredGuards } from '../../../../shared/runtime/guards/guard-registry.ts'
+import { answerTime, judgedBy } from '../../../../shared/view/verdicts.ts'
 import type { OpenLog } from '../../../history/open-log.ts'
 import { listedGuards } from '../../../service/guards/list.ts'
 import type { GuardsData, VerdictsOfMinute } from '../page/operator-state.ts'
@@ -30,12 +31,14 @@ export async function guardsData(log: OpenLog, now: Milliseconds): Promise<Guard
   const listed = await listedGuards(log, {
     since: first * minuteMs,
     recordsMax: limits.consoleVerdictsMax,
-    onVerdict(guard, { verdicts, enforces, clearedAt }, time) {
+    onVerdict(guard, answer, time) {
       const minute = minuteOf(guard, time)
-      if (clearedAt > 0) minute.tookMs.push(Math.max(0, time - clearedAt))
-      for (const { ordinal, verdict } of verdicts)
+      const { tookMs, isLate } = answerTime(answer, time)
+      if (tookMs !== undefined && !isLate) minute.tookMs.push(tookMs)
+      for (const { verdict, mode } of judgedBy(guard, answer))
         if (verdict === 'allow') minute.allows += 1
-        else minute[enforces.includes(ordinal) ? 'denies' : 'wouldDeny'] += 1
+        else if (mode === 'shadow') minute.wouldDeny += 1
+        else if (!isLate) minute.denies += 1
     },
     onSilence({ guard }, time) {
       minuteOf(guard, time).silent += 1

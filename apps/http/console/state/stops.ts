@@ -9,8 +9,9 @@ import { limits } from '../../../../shared/contract/limits.ts'
 import type { Message } from '../../../../shared/contract/messages.ts'
 import type { Milliseconds } from '../../../../shared/lib/clock.ts'
 import { tokensOf } from '../../../../shared/view/totals.ts'
-import { isDenial, isEffective, stoppingRule } from '../../../../shared/view/turn-facts.ts'
+import { isEffective, stoppingRule } from '../../../../shared/view/turn-facts.ts'
 import type { TurnView } from '../../../../shared/view/turn-view.ts'
+import { deniedBy } from '../../../../shared/view/verdicts.ts'
 import type { ConsoleState, Stops, StopsBy } from '../page/console-state.ts'
 import { entryOf, type Hour, minutesOf, summed, sumsByKey } from './hour.ts'
 import type { OpenTurn } from './open-turns.ts'
@@ -35,11 +36,9 @@ export function addToStops(
   switch (message.type) {
     case 'call-denied':
       return add('validator', { calls: 1 })
-    case 'guard-verdict-given': {
-      for (const { verdict, code } of message.verdicts)
-        if (isDenial({ verdict, code })) add(guardText(message, code), { calls: 1 })
+    case 'guard-verdict-given':
+      for (const { code } of deniedBy(message)) add(guardText(message, code), { calls: 1 })
       return
-    }
     case 'intervention-raised': {
       const { rule, action } = message.intervention
       if (!isEffective(message)) return

@@ -132,14 +132,20 @@ function guardSpans(
   return span('guards', clearedAt, to, round, `guard ${name}`, isShadow ? 'shadow' : tone)
 }
 
-function toolSpans({ name, tries, result }: CallTimeline, end: number, round: number): Span[] {
+/** A call that only waits is in the lane of waits. */
+function toolSpans(
+  { name, tries, result, waits }: CallTimeline,
+  end: number,
+  round: number,
+): Span[] {
+  const lane = waits ? 'waits' : 'tools'
   return tries.flatMap(({ claimedAt, startedAt, endedAt }) => {
     if (startedAt === null) return []
     const tone = result === null || result.status === 'ok' ? 'plain' : 'bad'
     const label = `${name}${result === null ? '' : `: ${result.status.replace('_', ' ')}`}`
     return [
       ...wait(claimedAt, startedAt, round, 'to start'),
-      ...span('tools', startedAt, Math.max(startedAt, endedAt ?? end), round, label, tone),
+      ...span(lane, startedAt, Math.max(startedAt, endedAt ?? end), round, label, tone),
     ]
   })
 }

@@ -34,7 +34,7 @@ export function callDetails(
     <p class=${hasTrouble ? 'warning note' : 'faint note'}>${argumentsText(call)}</p>
     ${repair !== null && part('Before they were mended', quote(repair.sent))}
     ${found?.canonical != null && part('As the loop-detector compares them', quote(found.canonical))}
-    ${found !== undefined && difference(raw, found, turn)}
+    ${found !== undefined && difference(call, found, turn)}
     ${stopped(verdict)}
     ${!isImported && tries(call)}
     ${result !== null && resultPart(result)}
@@ -69,14 +69,18 @@ function part(title: string, content: Child): Child {
 
 // ── The earlier call ──
 
-function difference(raw: string, { previous }: CallFindings, turn: ShownTurn): Child {
+function difference(
+  { raw, waits }: CallTimeline,
+  { previous }: CallFindings,
+  turn: ShownTurn,
+): Child {
   if (previous === null) return null
   const earlier = turn.rounds
     .find(({ round }) => round === previous.round)
     ?.calls.find(({ ordinal }) => ordinal === previous.ordinal)
   if (earlier === undefined) return null
   const title = `Compared with round ${previous.round}`
-  const warning = (text: string) => html`<p class="warning">${text}</p>`
+  const warning = (text: string) => html`<p class=${waits ? 'faint' : 'warning'}>${text}</p>`
   if (previous.same && earlier.raw === raw)
     return part(title, warning('The same call, byte for byte.'))
   const { unchanged, members } = argumentDiff(earlier.raw, raw)

@@ -23,7 +23,7 @@ const laneWords = {
   checks: 'reading, checking and judging an answer',
   guards: 'guards that calls waited for; hollow: only watched',
   tools: 'tools at work',
-  waits: 'for a person, another attempt, another turn',
+  waits: 'for a person, another attempt, another turn, or in a call that only waits',
 }
 
 export function helpDialog(onClose: () => void): Child {

@@ -18,6 +18,7 @@ export type MarkName =
   | 'alarm'
   | 'dots'
   | 'hand'
+  | 'hourglass'
 
 export type Mark = { name: MarkName; tone: Tone | 'faint'; word: string }
 
@@ -33,8 +34,15 @@ const statuses: Record<ResultStatus, Mark> = {
 
 const open: Mark = { name: 'dots', tone: 'warning', word: 'open' }
 
-export function markOfCall({ result }: Pick<CallTimeline, 'result'>): Mark {
-  return result === null ? open : statuses[result.status]
+const wait: Mark = { name: 'hourglass', tone: 'faint', word: 'a wait, which is no repetition' }
+
+/** A wait that ended well is no success of its own, so its mark is faint. */
+export function markOfCall({ result, waits }: Pick<CallTimeline, 'result' | 'waits'>): Mark {
+  if (result === null) return open
+  const mark = statuses[result.status]
+  if (!waits) return mark
+  const tone = mark.tone === 'good' ? wait.tone : mark.tone
+  return { name: wait.name, tone, word: `${mark.word}, a wait` }
 }
 
 /** The mark of each call. A round without calls has the mark of its response or failure. */
@@ -59,5 +67,6 @@ export const legend: Mark[] = [
   { name: 'hollow', tone: 'warning', word: 'empty, or only thinking' },
   { name: 'alarm', tone: 'bad', word: 'no response' },
   { name: 'hand', tone: 'warning', word: 'the loop-detector stepped in' },
+  wait,
   open,
 ]

@@ -1,0 +1,40 @@
+// Which verdicts of guards count, wherever they are shown.
+
+import { describe, expect, it } from '@jest/globals'
+import type {
+  CallVerdict,
+  GuardVerdict,
+  GuardVerdictGiven,
+} from '../../../shared/contract/messages.ts'
+import { answerTime, deniedBy, judgedBy } from '../../../shared/view/verdicts.ts'
+
+const withdrawn = { ordinal: 0, verdict: 'deny', code: 'approval.withdrawn' } as CallVerdict
+const denied = { ordinal: 1, verdict: 'deny', code: 'not-here' } as CallVerdict
+const allowed = { ordinal: 2, verdict: 'allow', code: '' } as CallVerdict
+const verdicts = [withdrawn, denied, allowed]
+
+describe('the verdicts of a guard', () => {
+  it('do not count a withdrawn approval, which nobody judged', () => {
+    const given = { guard: 'approval', verdicts } as GuardVerdictGiven
+    expect(deniedBy(given)).toEqual([denied])
+    expect(judgedBy('approval', { verdicts, enforces: [1] } as GuardVerdict)).toEqual([
+      { ordinal: 1, verdict: 'deny', mode: 'enforce' },
+      { ordinal: 2, verdict: 'allow', mode: 'shadow' },
+    ])
+  })
+
+  it('count every denial of another guard, whatever code it writes', () => {
+    expect(deniedBy({ guard: 'mine', verdicts } as GuardVerdictGiven)).toEqual([withdrawn, denied])
+  })
+
+  it('are late from the deadline on, and have no time without that of the round', () => {
+    const round = { clearedAt: 1_000, deadlineMs: 50 }
+    expect(answerTime(round, 1_049)).toEqual({ tookMs: 49, isLate: false })
+    expect(answerTime(round, 1_050)).toEqual({ tookMs: 50, isLate: true })
+    expect(answerTime({ ...round, clearedAt: 0 }, 9_000)).toEqual({
+      tookMs: undefined,
+      isLate: false,
+    })
+    expect(answerTime({ ...round, deadlineMs: 0 }, 9_000).isLate).toBe(false)
+  })
+})
