@@ -8,6 +8,7 @@ import { isObject } from '../../shared/lib/json/json-object.ts'
 import { alternatives, kindOf, shown } from '../../shared/settings/mistake.ts'
 import { errorAnswer, furtherChoice, notPutTogether } from '../../shared/transcript/json-fields.ts'
 import type { Piece } from '../../shared/transcript/transcript.ts'
+import { piecesOfAnswer } from '../../shared/wire/exchange.ts'
 import type { TranscriptFormat } from '../../shared/wire/format.ts'
 import { formatNamed, formatNames, historyFormats } from '../../shared/wire/formats.ts'
 import type {
@@ -72,7 +73,7 @@ const listNames = [...new Set(historyFormats.flatMap(({ transcript }) => transcr
 export function readAnswer(answered: GuestAnswer | ReadGuestAnswer): Piece[] {
   const { request, answer } = answered
   const { format, host } = request
-  if ('pieces' in answered) return asSent([...answered.pieces], host)
+  if ('isRead' in answered) return asSent(piecesOfAnswer(answered.answer), host)
   const reader = transcriptOf(format)
   const expected = `must be ${reader.answerName}, whole and parsed`
   if (typeof answer === 'string' || answer === null || typeof answer !== 'object')

@@ -3,7 +3,7 @@
 // Does not own: the records that a front writes (front.ts), the decisions (services/guest).
 
 import type { Cap, InterventionAction } from '../../shared/contract/messages.ts'
-import type { Piece } from '../../shared/transcript/transcript.ts'
+import type { ModelAnswer } from '../../shared/wire/exchange.ts'
 import type { FormatName } from '../../shared/wire/formats.ts'
 import type { VerdictCode } from './verdict-code.ts'
 
@@ -27,7 +27,7 @@ export type GuestRequest = {
 export type GuestAnswer = { request: GuestRequest; answer: unknown }
 
 /** An answer that its front has read already. */
-export type ReadGuestAnswer = GuestAnswer & { pieces: readonly Piece[] }
+export type ReadGuestAnswer = { request: GuestRequest; answer: ModelAnswer; isRead: true }
 
 export type Advice = {
   action: 'none' | InterventionAction

@@ -59,7 +59,6 @@ export const missingRound = {
 export const unknownResult = 'The result of this call is not known.'
 /** Follows a last message of the model: otherwise the provider would continue that message. */
 export const goOn = 'Please continue.'
-export const beginningLost = '(The beginning of the conversation is missing.)'
 export const imagesOfResults = '(The images of the results above.)'
 /** Separates results from a user message if the model never answered them. */
 export const unanswered = '(This was left without an answer.)'

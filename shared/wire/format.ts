@@ -197,4 +197,6 @@ export type StreamFormat = {
   isNamed: boolean
   /** The data of the events, as objects, or as texts that are no JSON. */
   events(answer: ModelAnswer): (Json | string)[]
+  /** The same finished stream with fewer events, for a quick read. */
+  joined?(stream: string): string
 }

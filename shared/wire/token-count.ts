@@ -11,6 +11,17 @@ export const noTokens: Usage = {
   cacheWriteTokens: 0,
 }
 
+/** `input` includes the tokens of the cache; ours does not. */
+export function usageWithCache(
+  input: number,
+  output: number,
+  cacheReadTokens: number,
+  cacheWriteTokens = 0,
+): Usage {
+  const inputTokens = Math.max(input - cacheReadTokens - cacheWriteTokens, 0)
+  return { inputTokens, outputTokens: output, cacheReadTokens, cacheWriteTokens }
+}
+
 /** Absent and null count as 0, and so does an unreadable count. */
 export function countOf(value: unknown): number {
   return isCount(value) ? value : 0

@@ -1,5 +1,5 @@
-// The faults of a request's history that Anthropic's Messages API would refuse (I5.4). Our fake
-// server accepts anything, so tests check here.
+// The faults of a request's history that its provider would refuse (I5.4). Our fake server accepts
+// anything, so tests check here.
 
 import type { ModelCall } from '../../client/testing/anthropic-stream.ts'
 import { limits } from '../../shared/contract/limits.ts'
@@ -14,7 +14,7 @@ type Block = {
   content?: unknown
 }
 
-/** The first fault of the request; undefined: it has none. */
+/** The first fault of a request to Anthropic's Messages; undefined: it has none. */
 export function requestFault({ messages }: ModelCall): string | undefined {
   const ids = new Set<string>()
   for (const [i, { role, content }] of messages.entries()) {
@@ -78,4 +78,36 @@ function blockFault({ type, id, name, input, text }: Block): string | undefined 
     default:
       return `there is a block ${type}`
   }
+}
+
+type ChatMessage = { role: string; content?: unknown; tool_call_id?: string; tool_calls?: unknown }
+
+/** The first fault of messages for the strictest server of Chat Completions. */
+export function chatFault(messages: readonly ChatMessage[]): string | undefined {
+  const used = new Set<string>()
+  let open: string[] = []
+  for (const [n, { role, content, ...message }] of messages.entries()) {
+    if (role === 'tool') {
+      if (open.shift() !== message.tool_call_id)
+        return `message ${n} answers another call than the next one`
+      continue
+    }
+    if (open.length > 0) return `message ${n} stands before the result of ${open[0]}`
+    if (typeof content === 'string' && content.trim() === '') return `message ${n} is blank`
+    const before = messages[n - 1]?.role
+    if (role === 'user' && (before === 'user' || before === 'tool'))
+      return `message ${n} is a user's after a ${before}'s`
+    if (role !== 'assistant') continue
+    if (before === 'assistant') return `message ${n} is the second of the assistant`
+    open = ((message.tool_calls ?? []) as { id: string }[]).map(({ id }) => id)
+    for (const id of open) {
+      if (used.has(id) || !/^[a-zA-Z0-9]{9}$/.test(id))
+        return `the id ${id} is used twice or foreign`
+      used.add(id)
+    }
+  }
+  if (open.length > 0) return `there is no result of ${open[0]}`
+  return messages.at(-1)?.role === 'user' || messages.at(-1)?.role === 'tool'
+    ? undefined
+    : 'the assistant speaks last'
 }

@@ -5,7 +5,6 @@ import type { Declaration, Usage } from '../../contract/messages.ts'
 import { isObject } from '../../lib/json/json-object.ts'
 import { deniedInAiSdk } from '../../model-texts/guests.ts'
 import { alternatives, shown } from '../../settings/mistake.ts'
-import { finishWord } from '../../transcript/finish-reasons.ts'
 import {
   type Json,
   jsonTextOf,
@@ -16,33 +15,24 @@ import {
 } from '../../transcript/json-fields.ts'
 import { jsonSchemaOf } from '../../transcript/json-schema.ts'
 import {
-  declarationOf,
-  invalid,
-  type Piece,
-  type ReadExchange,
-  responseWith,
-  type ToRead,
-} from '../../transcript/transcript.ts'
+  callPiece,
+  endedPiece,
+  exchangeReader,
+  leftOut,
+  partText,
+} from '../../transcript/pieces.ts'
+import { declarationOf, invalid, type Piece, responseWith } from '../../transcript/transcript.ts'
+import { countOf, usageWithCache } from '../token-count.ts'
 
-export function readAiSdk({ request, answer }: ToRead, where: string): ReadExchange {
-  const body: Json = Array.isArray(request) ? { messages: request } : objectAt(request, where)
-  const name = body.messages === undefined ? 'prompt' : 'messages'
-  if (body[name] === undefined)
-    throw invalid(
-      where,
-      'has neither messages nor prompt; must be the options of a call, or a list of messages',
-    )
-  const pieces = listAt(body[name], `${where} ${name}`).flatMap((message, at) =>
-    piecesOfModelMessage(message, `${where} ${name}[${at}]`),
-  )
-  return {
-    pieces,
-    answer: answer === undefined ? undefined : answerOfAiSdk(answer, `${where} answer`),
-    tools: toolsOf(body, where),
-  }
-}
+export const readAiSdk = exchangeReader({
+  lists: ['messages', 'prompt'],
+  missing: 'has neither messages nor prompt; must be the options of a call, or a list of messages',
+  item: piecesOfModelMessage,
+  answer: answerOfAiSdk,
+  tools: toolsOf,
+})
 
-export function piecesOfModelMessage(value: unknown, where: string): Piece[] {
+function piecesOfModelMessage(value: unknown, where: string): Piece[] {
   const message = objectAt(value, where)
   const { role, content } = message
   if (role === 'system') return []
@@ -57,7 +47,7 @@ export function piecesOfModelMessage(value: unknown, where: string): Piece[] {
       : listAt(content, `${where}.content`)
   const at = (part: unknown, n: number) => objectAt(part, `${where}.content[${n}]`)
   if (role === 'user')
-    return [{ kind: 'user', text: parts.map((part, n) => textOfPart(at(part, n))).join('\n') }]
+    return [{ kind: 'user', text: parts.map((part, n) => partText(at(part, n))).join('\n') }]
   const pieces = parts.flatMap((part, n) => pieceOf(at(part, n), `${where}.content[${n}]`))
   return role === 'assistant' ? responseWith(pieces) : pieces
 }
@@ -67,17 +57,12 @@ export function answerOfAiSdk(value: unknown, where: string): Piece[] {
   if (typeof value === 'string') return responseWith([{ kind: 'text', text: value }])
   if (Array.isArray(value))
     return responseWith(value.flatMap((one, at) => answerOfAiSdk(one, `${where}[${at}]`)))
-  if (!isObject(value) || !('content' in value))
-    return [{ kind: 'left-out', what: notPutTogether, where }]
+  if (!isObject(value) || !('content' in value)) return leftOut(notPutTogether, where)
   const { finishReason, usage } = value
   const word = isObject(finishReason) ? finishReason.unified : finishReason
   return [
     ...piecesOfModelMessage({ role: 'assistant', content: value.content }, where),
-    {
-      kind: 'ended',
-      usage: isObject(usage) ? tokensOf(usage) : undefined,
-      finish: finishWord(word),
-    },
+    endedPiece(usage, tokensOf, word),
   ]
 }
 
@@ -88,22 +73,20 @@ function pieceOf(part: Json, where: string): Piece[] {
     case 'reasoning':
       return [{ kind: 'reasoning', block: { type: 'reasoning', text: part.text } }]
     case 'tool-call':
-      if (part.providerExecuted === true)
-        return [{ kind: 'left-out', what: 'a tool that the provider ran', where }]
+      if (part.providerExecuted === true) return leftOut('a tool that the provider ran', where)
       return [
-        {
-          kind: 'call',
-          id: textAt(part, 'toolCallId', where),
-          name: textAt(part, 'toolName', where),
-          arguments: jsonTextOf(part.input),
-        },
+        callPiece(
+          textAt(part, 'toolCallId', where),
+          textAt(part, 'toolName', where),
+          jsonTextOf(part.input),
+        ),
       ]
     case 'tool-result':
       return part.providerExecuted === true ? [] : [resultOf(part, where)]
     case 'tool-error':
       return [resultOf({ ...part, output: { type: 'error-text', value: part.error } }, where)]
     default:
-      return [{ kind: 'left-out', what: `a part of type ${String(part.type)}`, where }]
+      return leftOut(`a part of type ${String(part.type)}`, where)
   }
 }
 
@@ -121,8 +104,7 @@ function resultOf(part: Json, where: string): Piece {
 
 function outputText(type: unknown, value: unknown, reason: unknown): string {
   if (type === 'execution-denied') return typeof reason === 'string' ? reason : deniedInAiSdk
-  if (type === 'content' && Array.isArray(value))
-    return value.map((one) => (isObject(one) ? textOfPart(one) : String(one))).join('\n')
+  if (type === 'content' && Array.isArray(value)) return value.map(partText).join('\n')
   if (value instanceof Error) return value.message
   return type === 'error-text' && typeof value === 'string'
     ? value.replace(errorName, '')
@@ -131,10 +113,6 @@ function outputText(type: unknown, value: unknown, reason: unknown): string {
 
 /** The SDK puts it before the message of a plain error. Without it the message itself is compared. */
 const errorName = /^Error: /
-
-function textOfPart(part: Json): string {
-  return typeof part.text === 'string' ? part.text : `[${String(part.type)}]`
-}
 
 /** A list of function tools, or an object of tools by name. */
 function toolsOf({ tools }: Json, where: string): Declaration[] | undefined {
@@ -166,19 +144,11 @@ function schemaOf(schema: unknown): unknown {
 function tokensOf({ inputTokens, outputTokens }: Json): Usage {
   const input = isObject(inputTokens) ? inputTokens : { total: inputTokens }
   const output = isObject(outputTokens) ? outputTokens : { total: outputTokens }
-  const cacheReadTokens = countOf(input.cacheRead)
-  const cacheWriteTokens = countOf(input.cacheWrite)
-  return {
-    inputTokens:
-      input.noCache === undefined
-        ? Math.max(countOf(input.total) - cacheReadTokens - cacheWriteTokens, 0)
-        : countOf(input.noCache),
-    outputTokens: countOf(output.total),
-    cacheReadTokens,
-    cacheWriteTokens,
-  }
-}
-
-function countOf(value: unknown): number {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : 0
+  const usage = usageWithCache(
+    countOf(input.total),
+    countOf(output.total),
+    countOf(input.cacheRead),
+    countOf(input.cacheWrite),
+  )
+  return input.noCache === undefined ? usage : { ...usage, inputTokens: countOf(input.noCache) }
 }

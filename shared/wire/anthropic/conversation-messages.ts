@@ -27,7 +27,6 @@ import {
   usableName,
   utterances,
 } from '../request/utterances.ts'
-import { type ValidMessage, validMessages } from './valid-messages.ts'
 
 /** A message under construction. */
 export type ConversationMessage = { role: 'user' | 'assistant'; content: ContentBlockParam[] }
@@ -63,14 +62,7 @@ export function conversationMessages(
       }
     }
   }
-  return rebuilt ? withBlocks(validMessages(messages)) : messages
-}
-
-function withBlocks(messages: ValidMessage[]): ConversationMessage[] {
-  return messages.map(({ role, content }) => ({
-    role,
-    content: typeof content === 'string' ? [textBlock(content)] : content,
-  }))
+  return messages
 }
 
 /** Consecutive user texts, also after results, become one message. */

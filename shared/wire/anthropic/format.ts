@@ -10,6 +10,7 @@ import type {
   TranscriptFormat,
   WireFormat,
 } from '../format.ts'
+import { joinedDeltas } from '../joined-deltas.ts'
 import { contentText, listIn, textIn, toolChoice } from '../request/content.ts'
 import { messageEvents, writeMessage } from './answer.ts'
 import { messageAnswers } from './events.ts'
@@ -98,7 +99,14 @@ export const anthropic = {
     usage: 'usage',
     messages: (body) => [body],
   },
-  stream: { isNamed: true, events: messageEvents },
+  stream: {
+    isNamed: true,
+    events: messageEvents,
+    joined: joinedDeltas({
+      head: String.raw`(?:event: content_block_delta\n)?data: \{"type":"content_block_delta","index":\d{1,6},"delta":\{"type":"text_delta","text":"`,
+      tail: String.raw`"\} {0,99}\} {0,99}`, // the API fills events with blanks
+    }),
+  },
   strict: messagesStrict,
   agent,
 } satisfies WireFormat<'anthropic'>

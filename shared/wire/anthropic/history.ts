@@ -3,7 +3,6 @@
 import type { Declaration } from '../../contract/messages.ts'
 import { isObject } from '../../lib/json/json-object.ts'
 import { alternatives, shown } from '../../settings/mistake.ts'
-import { finishWord } from '../../transcript/finish-reasons.ts'
 import {
   argumentTextAt,
   errorAnswer,
@@ -16,39 +15,32 @@ import {
   toolsAt,
 } from '../../transcript/json-fields.ts'
 import {
-  declarationOf,
-  invalid,
-  type Piece,
-  type ReadExchange,
-  responseWith,
-  type ToRead,
-} from '../../transcript/transcript.ts'
+  callPiece,
+  endedPiece,
+  exchangeReader,
+  leftOut,
+  partText,
+  userPieces,
+} from '../../transcript/pieces.ts'
+import { declarationOf, invalid, type Piece, responseWith } from '../../transcript/transcript.ts'
+import { noTokens } from '../token-count.ts'
 import { messagesUsage } from './usage.ts'
 
-const expected = 'must be the body of a request to Messages, or its list of messages'
-
-export function readAnthropic({ request, answer }: ToRead, where: string): ReadExchange {
-  const body: Json = Array.isArray(request) ? { messages: request } : objectAt(request, where)
-  const { messages: list = body.input, tools } = body
-  if (list === undefined) throw invalid(where, `has no messages; ${expected}`)
-  const messages =
-    typeof list === 'string' ? [{ role: 'user', content: list }] : listAt(list, `${where} messages`)
-  const pieces = messages.flatMap((message, at) =>
-    piecesOfMessage(message, `${where} messages[${at}]`),
-  )
-  return {
-    pieces,
-    answer: answer === undefined ? undefined : answerOfMessages(answer, `${where} answer`),
-    tools: toolsAt(tools, where, toolOf),
-  }
-}
+export const readAnthropic = exchangeReader({
+  lists: ['messages', 'input'],
+  missing: 'has no messages; must be the body of a request to Messages, or its list of messages',
+  text: (content) => ({ role: 'user', content }),
+  item: piecesOfMessage,
+  answer: answerOfMessages,
+  tools: ({ tools }, where) => toolsAt(tools, where, toolOf),
+})
 
 /** A message, a message of a batch, or the content of one. */
 export function answerOfMessages(value: unknown, where: string): Piece[] {
   const answer = isObject(value) && isObject(value.message) ? value.message : value
   const content = isObject(answer) ? answer.content : answer
   if (isObject(answer) && (answer.type === 'error' || isObject(answer.error)))
-    return [{ kind: 'left-out', what: errorAnswer, where }]
+    return leftOut(errorAnswer, where)
   if (
     Array.isArray(content)
       ? content.every((block) => isObject(block) && !('delta' in block) && !('role' in block))
@@ -58,7 +50,7 @@ export function answerOfMessages(value: unknown, where: string): Piece[] {
       { ...(isObject(answer) ? answer : {}), role: 'assistant', content },
       where,
     )
-  return [{ kind: 'left-out', what: notPutTogether, where }]
+  return leftOut(notPutTogether, where)
 }
 
 function toolOf(value: unknown, where: string): Declaration[] {
@@ -109,14 +101,7 @@ export function piecesOfMessage(value: unknown, where: string): Piece[] {
         ? { kind: 'left-out', what: 'a text beside the results of tools', where }
         : piece,
     )
-  return joined(pieces)
-}
-
-/** Joins the texts of one message. */
-function joined(pieces: Piece[]): Piece[] {
-  const texts = pieces.flatMap((piece) => (piece.kind === 'user' ? [piece.text] : []))
-  const others = pieces.filter(({ kind }) => kind !== 'user')
-  return texts.length === 0 ? others : [...others, { kind: 'user', text: texts.join('\n\n') }]
+  return userPieces(pieces)
 }
 
 /**
@@ -138,20 +123,13 @@ function pieceOf(block: Json, role: 'user' | 'assistant', where: string): Piece[
     if (type === 'thinking' || type === 'redacted_thinking') return [{ kind: 'reasoning', block }]
     if (type === 'tool_use') {
       const text = argumentTextAt(block.input, `${where}.input`)
-      return [
-        {
-          kind: 'call',
-          id: textAt(block, 'id', where),
-          name: textAt(block, 'name', where),
-          arguments: text,
-        },
-      ]
+      return [callPiece(textAt(block, 'id', where), textAt(block, 'name', where), text)]
     }
     if (typeof type === 'string' && /^(server_tool_use|mcp_tool_use|\w+_tool_result)$/.test(type))
-      return [{ kind: 'left-out', what: 'a tool that the provider ran', where }]
+      return leftOut('a tool that the provider ran', where)
   }
   if (typeof type === 'string' && !ofAnother.test(type))
-    return [{ kind: 'left-out', what: `a block of type ${type}`, where }]
+    return leftOut(`a block of type ${type}`, where)
   const types =
     role === 'user'
       ? ['text', 'tool_result', 'image', 'document']
@@ -165,7 +143,7 @@ function pieceOf(block: Json, role: 'user' | 'assistant', where: string): Piece[
 function resultOf(block: Json, where: string): Piece {
   const { content = [] } = block
   const parts =
-    typeof content === 'string' ? [content] : listAt(content, `${where}.content`).map(textOfPart)
+    typeof content === 'string' ? [content] : listAt(content, `${where}.content`).map(partText)
   return {
     kind: 'result',
     id: textAt(block, 'tool_use_id', where),
@@ -175,19 +153,7 @@ function resultOf(block: Json, where: string): Piece {
   }
 }
 
-function textOfPart(part: unknown): string {
-  if (!isObject(part)) return String(part)
-  return typeof part.text === 'string' ? part.text : `[${String(part.type)}]`
-}
-
 function endedOf({ usage, stop_reason: reason }: Json): Piece[] {
   if (!isObject(usage) && reason === undefined) return []
-  const none = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 }
-  return [
-    {
-      kind: 'ended',
-      usage: isObject(usage) ? { ...none, ...messagesUsage(usage) } : undefined,
-      finish: finishWord(reason),
-    },
-  ]
+  return [endedPiece(usage, (sent) => ({ ...noTokens, ...messagesUsage(sent) }), reason)]
 }

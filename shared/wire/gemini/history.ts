@@ -3,7 +3,6 @@
 import type { Declaration } from '../../contract/messages.ts'
 import { isObject } from '../../lib/json/json-object.ts'
 import { alternatives, shown } from '../../settings/mistake.ts'
-import { finishWord } from '../../transcript/finish-reasons.ts'
 import {
   errorAnswer,
   furtherChoice,
@@ -14,48 +13,42 @@ import {
   objectAt,
   readsAsError,
   textAt,
+  toolsAt,
 } from '../../transcript/json-fields.ts'
 import {
-  declarationOf,
-  invalid,
-  type Piece,
-  type ReadExchange,
-  responseWith,
-  type ToRead,
-} from '../../transcript/transcript.ts'
+  callPiece,
+  endedPiece,
+  exchangeReader,
+  leftOut,
+  userPieces,
+} from '../../transcript/pieces.ts'
+import { declarationOf, invalid, type Piece, responseWith } from '../../transcript/transcript.ts'
 import type { Json } from '../format.ts'
 import { member, objectIn, objectsIn } from './members.ts'
 import { parametersOf } from './schema.ts'
 import { geminiUsage } from './usage.ts'
 
-const expected = 'must be the body of a request to generateContent, or its list of contents'
-
-export function readGemini({ request, answer }: ToRead, where: string): ReadExchange {
-  const body: Json = Array.isArray(request) ? { contents: request } : objectAt(request, where)
-  const { contents } = body
-  if (contents === undefined) throw invalid(where, `has no contents; ${expected}`)
-  const list = typeof contents === 'string' ? [contents] : listAt(contents, `${where} contents`)
-  return {
-    pieces: list.flatMap((content, at) => piecesOfContent(content, `${where} contents[${at}]`)),
-    answer: answer === undefined ? undefined : answerOfGemini(answer, `${where} answer`),
-    tools: toolsOf(body, where),
-  }
-}
+export const readGemini = exchangeReader({
+  lists: ['contents'],
+  missing:
+    'has no contents; must be the body of a request to generateContent, or its list of contents',
+  text: (content) => content,
+  item: piecesOfContent,
+  answer: answerOfGemini,
+  tools: toolsOf,
+})
 
 /** Undefined: the request lists none, or they are in content that the provider keeps. */
 function toolsOf(body: Json, where: string): Declaration[] | undefined {
-  const { tools } = body
-  if (tools === undefined || tools === null) return undefined
-  return listAt(tools, `${where} tools`).flatMap((tool, at) => {
-    const place = `${where} tools[${at}]`
-    return objectsIn(objectAt(tool, place), 'functionDeclarations').map((declaration, n) =>
+  return toolsAt(body.tools, where, (tool, place) =>
+    objectsIn(objectAt(tool, place), 'functionDeclarations').map((declaration, n) =>
       declarationOf(
         textAt(declaration, 'name', `${place}.functionDeclarations[${n}]`),
         declaration.description,
         parametersOf(declaration),
       ),
-    )
-  })
+    ),
+  )
 }
 
 /** A content. SDKs take a text or a part in its place. */
@@ -74,7 +67,7 @@ export function piecesOfContent(value: unknown, where: string): Piece[] {
     case 'user':
     case 'function':
     case 'tool':
-      return userPieces(list.flatMap((part, n) => userPiece(...at(part, n))))
+      return textsOrResults(list.flatMap((part, n) => userPiece(...at(part, n))))
     case 'model':
       return responseWith(list.flatMap((part, n) => modelPiece(...at(part, n))))
     default:
@@ -85,13 +78,10 @@ export function piecesOfContent(value: unknown, where: string): Piece[] {
   }
 }
 
-/** Texts of one content are one text. One beside results is no new question. */
-function userPieces(pieces: Piece[]): Piece[] {
+/** A text beside results is no new question. */
+function textsOrResults(pieces: Piece[]): Piece[] {
   const results = pieces.filter(({ kind }) => kind !== 'user')
-  const texts = pieces.flatMap((piece) => (piece.kind === 'user' ? [piece.text] : []))
-  return results.length > 0 || texts.length === 0
-    ? results
-    : [{ kind: 'user', text: texts.join('\n\n') }]
+  return results.length > 0 ? results : userPieces(pieces)
 }
 
 function userPiece(part: Json, where: string): Piece[] {
@@ -129,23 +119,16 @@ function modelPiece(part: Json, where: string): Piece[] {
   const call = objectIn(part, 'functionCall')
   if (call !== undefined)
     return [
-      {
-        kind: 'call',
-        id: typeof call.id === 'string' ? call.id : '',
-        name: textAt(call, 'name', `${where}.functionCall`),
-        arguments: jsonTextOf(call.args),
-      },
+      callPiece(call.id, textAt(call, 'name', `${where}.functionCall`), jsonTextOf(call.args)),
     ]
   if (part.thought === true) return [{ kind: 'reasoning', block: part }]
   if (typeof part.text === 'string')
     return part.text === '' ? [] : [{ kind: 'text', text: part.text }]
   const kinds = ['executableCode', 'codeExecutionResult', 'toolCall', 'toolResponse']
   if (kinds.some((kind) => member(part, kind) !== undefined))
-    return [{ kind: 'left-out', what: 'a tool that the provider ran', where }]
+    return leftOut('a tool that the provider ran', where)
   const [name = 'nothing'] = Object.keys(part)
-  return name === 'thoughtSignature'
-    ? []
-    : [{ kind: 'left-out', what: `a part with ${name}`, where }]
+  return name === 'thoughtSignature' ? [] : leftOut(`a part with ${name}`, where)
 }
 
 /** A response, the responses of a stream, or a content. */
@@ -159,32 +142,23 @@ export function answerOfGemini(value: unknown, where: string): Piece[] {
 }
 
 function chunkPieces(chunk: unknown, where: string): Piece[] {
-  if (!isObject(chunk)) return [{ kind: 'left-out', what: notPutTogether, where }]
-  if (isObject(chunk.error)) return [{ kind: 'left-out', what: errorAnswer, where }]
+  if (!isObject(chunk)) return leftOut(notPutTogether, where)
+  if (isObject(chunk.error)) return leftOut(errorAnswer, where)
   if (Array.isArray(chunk.parts)) return piecesOfContent({ role: 'model', ...chunk }, where)
   const feedback = objectIn(chunk, 'promptFeedback')
   if (!Array.isArray(chunk.candidates) && feedback === undefined)
-    return [{ kind: 'left-out', what: notPutTogether, where }]
+    return leftOut(notPutTogether, where)
   const [first, ...others] = objectsIn(chunk, 'candidates')
   const content = isObject(first?.content) ? first.content : {}
-  const usage = objectIn(chunk, 'usageMetadata')
   return [
     ...piecesOfContent({ parts: [], ...content, role: 'model' }, `${where} candidates[0].content`),
-    {
-      kind: 'ended',
-      usage: usage && geminiUsage(usage),
-      finish: finishWord(
-        first === undefined
-          ? feedback && member(feedback, 'blockReason')
-          : member(first, 'finishReason'),
-      ),
-    },
-    ...others.map(
-      (_, at): Piece => ({
-        kind: 'left-out',
-        what: furtherChoice,
-        where: `${where} candidates[${at + 1}]`,
-      }),
+    endedPiece(
+      objectIn(chunk, 'usageMetadata'),
+      geminiUsage,
+      first === undefined
+        ? feedback && member(feedback, 'blockReason')
+        : member(first, 'finishReason'),
     ),
+    ...others.flatMap((_, at) => leftOut(furtherChoice, `${where} candidates[${at + 1}]`)),
   ]
 }

@@ -2,7 +2,7 @@
 
 import type { Usage } from '../../contract/messages.ts'
 import type { Json } from '../format.ts'
-import { countOf, isUnreadable, noTokens } from '../token-count.ts'
+import { countOf, isUnreadable, noTokens, usageWithCache } from '../token-count.ts'
 import { member } from './members.ts'
 
 const fields = [
@@ -20,12 +20,7 @@ export function geminiUsage(usage: Json): Usage {
   const [prompt, toolUse, cached, candidates, thoughts] = counts.map(countOf) as [
     ...[number, number, number, number, number],
   ]
-  return {
-    inputTokens: Math.max(prompt + toolUse - cached, 0),
-    outputTokens: candidates + thoughts,
-    cacheReadTokens: cached,
-    cacheWriteTokens: 0,
-  }
+  return usageWithCache(prompt + toolUse, candidates + thoughts, cached)
 }
 
 /** Sent with these counts, so that a client reads the same ones. */

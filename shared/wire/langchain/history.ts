@@ -4,7 +4,6 @@
 import type { Usage } from '../../contract/messages.ts'
 import { isObject } from '../../lib/json/json-object.ts'
 import { alternatives, shown } from '../../settings/mistake.ts'
-import { finishWord } from '../../transcript/finish-reasons.ts'
 import {
   type Json,
   jsonTextOf,
@@ -16,31 +15,25 @@ import {
 } from '../../transcript/json-fields.ts'
 import { jsonSchemaOf } from '../../transcript/json-schema.ts'
 import {
-  declarationOf,
-  invalid,
-  type Piece,
-  type ReadExchange,
-  responseWith,
-  type ToRead,
-} from '../../transcript/transcript.ts'
+  callPiece,
+  endedPiece,
+  exchangeReader,
+  leftOut,
+  partText,
+} from '../../transcript/pieces.ts'
+import { declarationOf, invalid, type Piece, responseWith } from '../../transcript/transcript.ts'
 import { saidOf } from '../openai/content.ts'
+import { countOf, usageWithCache } from '../token-count.ts'
 
-export function readLangchain({ request, answer }: ToRead, where: string): ReadExchange {
-  const body: Json = Array.isArray(request) ? { messages: request } : objectAt(request, where)
-  if (body.messages === undefined)
-    throw invalid(where, 'has no messages; must be a list of messages, or an object with messages')
-  const pieces = listAt(body.messages, `${where} messages`).flatMap((message, at) =>
-    piecesOfBaseMessage(message, `${where} messages[${at}]`),
-  )
-  const { tools } = body
-  return {
-    pieces,
-    answer: answer === undefined ? undefined : answerOfLangchain(answer, `${where} answer`),
-    tools: toolsAt(tools, where, toolOf),
-  }
-}
+export const readLangchain = exchangeReader({
+  lists: ['messages'],
+  missing: 'has no messages; must be a list of messages, or an object with messages',
+  item: piecesOfBaseMessage,
+  answer: answerOfLangchain,
+  tools: ({ tools }, where) => toolsAt(tools, where, toolOf),
+})
 
-export function piecesOfBaseMessage(value: unknown, where: string): Piece[] {
+function piecesOfBaseMessage(value: unknown, where: string): Piece[] {
   const outer = objectAt(value, where)
   const kind = kindOf(outer)
   const message = [outer.kwargs, outer.data].find(isObject) ?? outer
@@ -78,7 +71,7 @@ export function piecesOfBaseMessage(value: unknown, where: string): Piece[] {
 export function answerOfLangchain(value: unknown, where: string): Piece[] {
   if (typeof value === 'string') return responseWith([{ kind: 'text', text: value }])
   if (!isObject(value) || (kindOf(value) === undefined && value.content === undefined))
-    return [{ kind: 'left-out', what: notPutTogether, where }]
+    return leftOut(notPutTogether, where)
   const message = [value.kwargs, value.data].find(isObject) ?? value
   return responseOf(message, where)
 }
@@ -109,23 +102,14 @@ function responseOf(message: Json, where: string): Piece[] {
       ...calls.map((call, at) => callOf(call, `${where}.tool_calls[${at}]`)),
       ...invalidCalls.map((call, at) => callOf(call, `${where}.invalid_tool_calls[${at}]`)),
     ]),
-    {
-      kind: 'ended',
-      usage: isObject(usage) ? tokensOf(usage) : undefined,
-      finish: finishWord(facts.finish_reason ?? facts.stop_reason),
-    },
+    endedPiece(usage, tokensOf, facts.finish_reason ?? facts.stop_reason),
   ]
 }
 
 /** Invalid calls have the argument text as the model wrote it. */
 function callOf(value: unknown, where: string): Piece {
-  const call = objectAt(value, where)
-  return {
-    kind: 'call',
-    id: typeof call.id === 'string' ? call.id : '',
-    name: typeof call.name === 'string' ? call.name : '',
-    arguments: jsonTextOf(call.args),
-  }
+  const { id, name, args } = objectAt(value, where)
+  return callPiece(id, name, jsonTextOf(args))
 }
 
 /** Other parts of a model's content repeat its calls, or are its thinking. */
@@ -139,11 +123,8 @@ function textOf(
   if (content === undefined || content === null) return ''
   if (typeof content === 'string') return content
   return listAt(content, `${where}.content`)
-    .flatMap((part) => {
-      if (!isObject(part)) return [String(part)]
-      if (!counts(part)) return []
-      return [typeof part.text === 'string' ? part.text : `[${String(part.type)}]`]
-    })
+    .filter((part) => !isObject(part) || counts(part))
+    .map(partText)
     .join('\n')
 }
 
@@ -159,16 +140,10 @@ function toolOf(value: unknown, where: string) {
 
 function tokensOf({ input_tokens: input, output_tokens: output, ...usage }: Json): Usage {
   const details = isObject(usage.input_token_details) ? usage.input_token_details : {}
-  const cacheReadTokens = countOf(details.cache_read)
-  const cacheWriteTokens = countOf(details.cache_creation)
-  return {
-    inputTokens: Math.max(countOf(input) - cacheReadTokens - cacheWriteTokens, 0),
-    outputTokens: countOf(output),
-    cacheReadTokens,
-    cacheWriteTokens,
-  }
-}
-
-function countOf(value: unknown): number {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : 0
+  return usageWithCache(
+    countOf(input),
+    countOf(output),
+    countOf(details.cache_read),
+    countOf(details.cache_creation),
+  )
 }

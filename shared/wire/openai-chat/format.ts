@@ -10,6 +10,7 @@ import type {
   RequestFormat,
   WireFormat,
 } from '../format.ts'
+import { joinedDeltas } from '../joined-deltas.ts'
 import { openaiApi, openaiEfforts, openaiTiers } from '../openai/api.ts'
 import { answerOfOpenai, openaiFile, readOpenai } from '../openai/history.ts'
 import { contentText, listIn, textIn, toolChoice } from '../request/content.ts'
@@ -82,7 +83,14 @@ export const openaiChat = {
     usage: 'usage',
     messages: messagesIn,
   },
-  stream: { isNamed: false, events: chatEvents },
+  stream: {
+    isNamed: false,
+    events: chatEvents,
+    joined: joinedDeltas({
+      head: String.raw`data: \{(?:"(?:id|object|created|model|system_fingerprint|service_tier)":(?:"[^"\\\n]{0,200}"|\d{1,20}|null),){0,9}"choices":\[\{"index":0,"delta":\{(?:"role":"assistant",)?"content":"`,
+      tail: String.raw`"\}(?:,"(?:logprobs|finish_reason)":null){0,2}\}\](?:,"usage":null)?\}`,
+    }),
+  },
   strict: chatStrict,
   agent,
 } satisfies WireFormat<'openai-chat'>

@@ -10,6 +10,7 @@ import {
   readsAsError,
   textAt,
 } from '../../transcript/json-fields.ts'
+import { callPiece } from '../../transcript/pieces.ts'
 import { freeTextArguments, invalid, type Piece } from '../../transcript/transcript.ts'
 import { saidOf, textOf } from '../openai/content.ts'
 
@@ -37,15 +38,8 @@ export function piecesOfMessage(value: unknown, where: string): Piece[] {
     case 'tool':
     case 'function': {
       const text = textOf(message.content, where)
-      return [
-        {
-          kind: 'result',
-          id: idOf(message.tool_call_id),
-          text,
-          isError: readsAsError(text),
-          where,
-        },
-      ]
+      const id = typeof message.tool_call_id === 'string' ? message.tool_call_id : ''
+      return [{ kind: 'result', id, text, isError: readsAsError(text), where }]
     }
     default:
       throw invalid(
@@ -62,25 +56,13 @@ function reasoningOf({ reasoning_content: content }: Json): Piece[] {
     : []
 }
 
-function callOf(call: Json, where: string): Piece {
-  if (isObject(call.custom))
-    return {
-      kind: 'call',
-      id: idOf(call.id),
-      name: textAt(call.custom, 'name', where),
-      arguments: freeTextArguments(textAt(call.custom, 'input', where)),
-    }
-  const named = objectAt(call.function, `${where}.function`)
-  const text = argumentTextAt(named.arguments, `${where}.function.arguments`)
-  return {
-    kind: 'call',
-    id: idOf(call.id),
-    name: textAt(named, 'name', `${where}.function`),
-    arguments: text,
-  }
-}
-
 /** Some servers, and the old functions, have no call ids. Results then follow the order of calls. */
-function idOf(id: unknown): string {
-  return typeof id === 'string' ? id : ''
+function callOf({ id, custom, function: given }: Json, where: string): Piece {
+  if (isObject(custom)) {
+    const input = freeTextArguments(textAt(custom, 'input', where))
+    return callPiece(id, textAt(custom, 'name', where), input)
+  }
+  const named = objectAt(given, `${where}.function`)
+  const text = argumentTextAt(named.arguments, `${where}.function.arguments`)
+  return callPiece(id, textAt(named, 'name', `${where}.function`), text)
 }

@@ -3,7 +3,7 @@
 import type { Usage } from '../../contract/messages.ts'
 import { isObject } from '../../lib/json/json-object.ts'
 import type { Json } from '../format.ts'
-import { countOf, isUnreadable, noTokens } from '../token-count.ts'
+import { countOf, isUnreadable, noTokens, usageWithCache } from '../token-count.ts'
 
 /**
  * The usage in a chunk, in any of its places; undefined: none. Counts are cumulative, so the newest
@@ -21,17 +21,13 @@ export function usageOf(usage: Json): Usage {
   if ([prompt_tokens, completion_tokens, total_tokens].some(isUnreadable)) return noTokens
   const details = isObject(usage.prompt_tokens_details) ? usage.prompt_tokens_details : {}
   const prompt = countOf(prompt_tokens)
-  const cacheReadTokens =
-    countOf(details.cached_tokens) ||
-    countOf(usage.prompt_cache_hit_tokens) ||
-    countOf(usage.cached_tokens)
-  const cacheWriteTokens = countOf(details.cache_write_tokens)
-  return {
-    // The prompt's count includes cached tokens; ours does not.
-    inputTokens: Math.max(prompt - cacheReadTokens - cacheWriteTokens, 0),
+  return usageWithCache(
+    prompt,
     // Some servers count thinking only in the total.
-    outputTokens: Math.max(countOf(completion_tokens), countOf(total_tokens) - prompt),
-    cacheReadTokens,
-    cacheWriteTokens,
-  }
+    Math.max(countOf(completion_tokens), countOf(total_tokens) - prompt),
+    countOf(details.cached_tokens) ||
+      countOf(usage.prompt_cache_hit_tokens) ||
+      countOf(usage.cached_tokens),
+    countOf(details.cache_write_tokens),
+  )
 }

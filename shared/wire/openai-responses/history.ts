@@ -10,6 +10,7 @@ import {
   readsAsError,
   textAt,
 } from '../../transcript/json-fields.ts'
+import { callPiece, leftOut } from '../../transcript/pieces.ts'
 import { freeTextArguments, invalid, type Piece } from '../../transcript/transcript.ts'
 import { saidOf, textOf } from '../openai/content.ts'
 import { toolName } from './tool-name.ts'
@@ -30,47 +31,29 @@ export function piecesOfItem(value: unknown, where: string): Piece[] {
       return [{ kind: 'reasoning', block: item }]
     case 'function_call': {
       const text = argumentTextAt(item.arguments, `${where}.arguments`)
-      return [
-        {
-          kind: 'call',
-          id: firstTextAt(item, ['call_id', 'callId'], where),
-          name: nameIn(item, where),
-          arguments: text,
-        },
-      ]
+      const id = firstTextAt(item, ['call_id', 'callId'], where)
+      return [callPiece(id, nameIn(item, where), text)]
     }
-    case 'custom_tool_call':
-      return [
-        {
-          kind: 'call',
-          id: textAt(item, 'call_id', where),
-          name: nameIn(item, where),
-          arguments: freeTextArguments(textAt(item, 'input', where)),
-        },
-      ]
+    case 'custom_tool_call': {
+      const input = freeTextArguments(textAt(item, 'input', where))
+      return [callPiece(textAt(item, 'call_id', where), nameIn(item, where), input)]
+    }
     case 'function_call_output':
     case 'function_call_result':
     case 'custom_tool_call_output': {
       const text = textOf(item.output, `${where}.output`)
-      return [
-        {
-          kind: 'result',
-          id: firstTextAt(item, ['call_id', 'callId'], where),
-          text,
-          isError: readsAsError(text),
-          where,
-        },
-      ]
+      const id = firstTextAt(item, ['call_id', 'callId'], where)
+      return [{ kind: 'result', id, text, isError: readsAsError(text), where }]
     }
     default: {
       const what = leftOutItems[String(type)]
-      if (what !== undefined) return [{ kind: 'left-out', what, where }]
+      if (what !== undefined) return leftOut(what, where)
       if (
         /(_call|_call_output|_call_result|_request|_response|_list_tools|_approval)$/.test(
           String(type),
         )
       )
-        return [{ kind: 'left-out', what: 'a tool that the provider ran', where }]
+        return leftOut('a tool that the provider ran', where)
       throw invalid(
         `${where}.type`,
         `is ${shown(type)}; must be ${alternatives(['message', 'reasoning', 'function_call', 'function_call_output'])}`,

@@ -3,7 +3,6 @@
 
 import type { Declaration, Usage } from '../../contract/messages.ts'
 import { isObject } from '../../lib/json/json-object.ts'
-import { finishWord } from '../../transcript/finish-reasons.ts'
 import {
   errorAnswer,
   furtherChoice,
@@ -14,14 +13,12 @@ import {
   objectAt,
   textAt,
 } from '../../transcript/json-fields.ts'
+import { endedPiece, exchangeReader, leftOut } from '../../transcript/pieces.ts'
 import {
   declarationOf,
   freeTextSchema,
-  invalid,
   type Piece,
-  type ReadExchange,
   responseWith,
-  type ToRead,
 } from '../../transcript/transcript.ts'
 import type { TranscriptFile } from '../format.ts'
 import { piecesOfMessage } from '../openai-chat/history.ts'
@@ -30,24 +27,15 @@ import { piecesOfItem } from '../openai-responses/history.ts'
 import { toolName } from '../openai-responses/tool-name.ts'
 import { responsesUsage } from '../openai-responses/usage.ts'
 
-const expected =
-  'must be the body of a request to Chat Completions (messages) or Responses (input), or its list'
-
-export function readOpenai({ request, answer }: ToRead, where: string): ReadExchange {
-  const body: Json = Array.isArray(request) ? { messages: request } : objectAt(request, where)
-  const name = ['messages', 'input'].find((one) => one in body)
-  if (name === undefined) throw invalid(where, `has neither messages nor input; ${expected}`)
-  const list =
-    typeof body[name] === 'string'
-      ? [{ role: 'user', content: body[name] }]
-      : listAt(body[name], `${where} ${name}`)
-  const pieces = list.flatMap((one, at) => piecesOfSaid(one, `${where} ${name}[${at}]`))
-  return {
-    pieces,
-    answer: answer === undefined ? undefined : answerOfOpenai(answer, `${where} answer`),
-    tools: toolsOf(body, where),
-  }
-}
+export const readOpenai = exchangeReader({
+  lists: ['messages', 'input'],
+  missing:
+    'has neither messages nor input; must be the body of a request to Chat Completions (messages) or Responses (input), or its list',
+  text: (content) => ({ role: 'user', content }),
+  item: piecesOfSaid,
+  answer: answerOfOpenai,
+  tools: toolsOf,
+})
 
 export const openaiFile: TranscriptFile = { name: 'openai', item: piecesOfSaid, prefills: false }
 
@@ -95,7 +83,7 @@ export function answerOfOpenai(value: unknown, where: string): Piece[] {
   if (isPlain(value)) return responseWith([{ kind: 'text', text: value }])
   if (Array.isArray(value) && value.every((one) => isObject(one) && !Array.isArray(one.choices)))
     return responseWith(value.flatMap((one, at) => piecesOfSaid(one, `${where}[${at}]`)))
-  if (!isObject(value)) return [{ kind: 'left-out', what: notPutTogether, where }]
+  if (!isObject(value)) return leftOut(notPutTogether, where)
   if (Array.isArray(value.choices)) return choiceOf(value, value.choices, where)
   if (Array.isArray(value.output))
     return responseWith([
@@ -104,25 +92,18 @@ export function answerOfOpenai(value: unknown, where: string): Piece[] {
     ])
   const message = isObject(value.message) ? value.message : value
   if (message.role === 'assistant') return [...piecesOfSaid(message, where), endedOf(value)]
-  const what =
-    isObject(value.error) || typeof value.error === 'string' ? errorAnswer : notPutTogether
-  return [{ kind: 'left-out', what, where }]
+  const isError = isObject(value.error) || typeof value.error === 'string'
+  return leftOut(isError ? errorAnswer : notPutTogether, where)
 }
 
 /** The runtime continued with one of several choices, and the log does not tell which. */
 function choiceOf(answer: Json, [first, ...others]: unknown[], where: string): Piece[] {
   const choice = isObject(first) ? first : {}
-  if (!isObject(choice.message)) return [{ kind: 'left-out', what: notPutTogether, where }]
+  if (!isObject(choice.message)) return leftOut(notPutTogether, where)
   return [
     ...piecesOfMessage({ role: 'assistant', ...choice.message }, `${where} choices[0].message`),
     endedOf(answer, choice.finish_reason),
-    ...others.map(
-      (_, at): Piece => ({
-        kind: 'left-out',
-        what: furtherChoice,
-        where: `${where} choices[${at + 1}]`,
-      }),
-    ),
+    ...others.flatMap((_, at) => leftOut(furtherChoice, `${where} choices[${at + 1}]`)),
   ]
 }
 
@@ -130,11 +111,7 @@ function endedOf(
   { usage, incomplete_details: details }: Json,
   reason = isObject(details) ? details.reason : undefined,
 ): Piece {
-  return {
-    kind: 'ended',
-    usage: isObject(usage) ? tokensOf(usage) : undefined,
-    finish: finishWord(reason),
-  }
+  return endedPiece(usage, tokensOf, reason)
 }
 
 function tokensOf(usage: Json): Usage {

@@ -11,7 +11,6 @@ import type { Finished, Streamed } from '../../../../shared/wire/exchange.ts'
 import type { ModelFormat } from '../../../../shared/wire/formats.ts'
 import { receivedAnswer } from '../../../../shared/wire/streamed-answer.ts'
 import { decoded } from './encodings.ts'
-import { withJoinedDeltas } from './joined-deltas.ts'
 
 /** Why an answer is no round: a constant text for the log. */
 export type NoRound = { reason: string }
@@ -59,7 +58,8 @@ export async function roundIn(
   if (text === undefined) return { reason: 'the answer has an unknown encoding' }
   const contentType = headers['content-type'] ?? ''
   const isStream = contentType.includes('text/event-stream') && isUtf8(text)
-  const body = isStream ? Buffer.from(withJoinedDeltas(text.toString('utf8'))) : text
+  const { joined } = api.stream
+  const body = isStream && joined ? Buffer.from(joined(text.toString('utf8'))) : text
   const answer = { headers: new Headers({ 'content-type': contentType }), body: [body] }
   return foldedRound(
     receivedAnswer(api.answer.reader({ secret: [] }), answer as unknown as Response),

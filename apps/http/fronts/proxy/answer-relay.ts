@@ -5,10 +5,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { pipeline } from 'node:stream/promises'
 import type { Logger } from 'pino'
+import type { ReadGuestAnswer } from '../../../../client/guard/guest-conversation.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
 import { senderOf } from '../../../../shared/hosts/request-sender.ts'
-import { answerOf } from '../../../../shared/wire/exchange.ts'
-import type { Json } from '../../../../shared/wire/format.ts'
+import { answerOf, callsOfAnswer, type ModelAnswer } from '../../../../shared/wire/exchange.ts'
 import type { ModelFormat } from '../../../../shared/wire/formats.ts'
 import { heldVerdicts } from '../held-verdicts.ts'
 import type { HostSessions } from '../hooks/host-sessions.ts'
@@ -16,7 +16,6 @@ import { copyOf, roundIn } from './answer-copy.ts'
 import type { GuestIdentities } from './identity/guest-identity.ts'
 import { guestRequest } from './identity/guest-request.ts'
 import type { GuestSessions } from './identity/guest-sessions.ts'
-import { callIdsIn } from './identity/history-parts.ts'
 import { sendAdvised, withoutEncoding } from './judged-request.ts'
 import type { ConversationOf } from './proxied-conversation.ts'
 import type { ReservedRequest } from './request-budget.ts'
@@ -85,8 +84,7 @@ export function createAnswerRelay({
           if ('reason' in round)
             return log.info({ agent, reason: round.reason }, 'an answer is no round')
           await reservation.settle(round.usage)
-          if (sent !== undefined)
-            await report({ agent, api }, incoming, sent, api.answer.write(answerOf(round)))
+          if (sent !== undefined) await report({ agent, api }, incoming, sent, answerOf(round))
         }),
       )
     await relayed
@@ -96,15 +94,19 @@ export function createAnswerRelay({
     { agent, api }: Pick<ModelRoute, 'agent' | 'api'>,
     { headers }: IncomingMessage,
     sent: SentRequest,
-    answer: Json,
+    answer: ModelAnswer,
   ): Promise<void> {
     const request = { agent, api, headers, body: sent.body }
-    const { conversation, ...turn } = identities.ofAnswer(request, answer)
+    const { conversation, ...turn } = identities.ofAnswer(request, api.answer.write(answer))
     const session = senderOf(headers)?.session
     const holds = session !== undefined && sessions.hasHooks(session)
     const guest = await conversationOf(agent, conversation, { ...turn, holds, hides: false })
-    const judged = { request: guestRequest(api, headers, sent), answer }
-    const calls = callIdsIn(api, answer)
+    const judged: ReadGuestAnswer = {
+      request: guestRequest(api, headers, sent),
+      answer,
+      isRead: true,
+    }
+    const calls = callsOfAnswer(answer).map(({ id }) => id)
     clients.answered(request, conversation, calls)
     if (!holds || calls.length === 0) await guest.afterModel(judged, { waitMs: 0 })
     else sessions.judging(session, calls, heldVerdicts(guest, judged, limits.guestHoldMs))

@@ -32,7 +32,6 @@ import {
   type ReturnedReasoning,
   reasoningReader,
 } from './returned-reasoning.ts'
-import { type ChatForm, validChatMessages } from './valid-chat-messages.ts'
 
 /**
  * Providers accept their own ids, but OpenAI at most 40 characters. Nine letters and digits work
@@ -44,8 +43,6 @@ const callIds: CallIds = {
 }
 /** For a refused history: every id is new, because the old ones may be foreign to this server. */
 const ownIds: CallIds = { ...callIds, taken: /^(?!)/ }
-/** The form for the strictest server. */
-const strictForm: ChatForm = { id: /^[a-zA-Z0-9]{9}$/, madeId: callIds.made, alternating: true }
 
 /**
  * `nineCharacterIds`: the server accepts only ids of nine letters and digits. `rebuilt`: see
@@ -66,7 +63,7 @@ export function chatMessages(
   const messages: ChatCompletionMessageParam[] = []
   const reasoning = reasoningReader(returned)
   let hasCalled = false
-  const taken = how.nineCharacterIds ? { ...callIds, taken: strictForm.id } : callIds
+  const taken = how.nineCharacterIds ? { ...callIds, taken: /^[a-zA-Z0-9]{9}$/ } : callIds
   for (const utterance of utterances(history, how.rebuilt ? ownIds : taken)) {
     hasCalled = utterance.by === 'model' && (hasCalled || utterance.calls.length > 0)
     if (utterance.by === 'user')
@@ -85,7 +82,7 @@ export function chatMessages(
         )
     }
   }
-  return how.rebuilt ? validChatMessages(messages, strictForm) : messages
+  return messages
 }
 
 type UserContent = string | ChatCompletionContentPart[]

@@ -14,8 +14,3 @@ export function historyOf({ request }: ModelFormat, body: Json): Json[] {
 export function callsIn({ request }: ModelFormat, messages: readonly Json[]): CallWords[] {
   return messages.flatMap(request.calls)
 }
-
-/** The ids of the calls of an answer, in order. */
-export function callIdsIn(api: ModelFormat, answer: Json): string[] {
-  return callsIn(api, api.answer.messages(answer)).map(([id]) => id)
-}

@@ -27,12 +27,7 @@ import {
   noAnswerInTime,
   siblingRefused,
 } from '../../../../../shared/model-texts/guests.ts'
-import {
-  callsOfAnswer,
-  piecesOfAnswer,
-  textOfAnswer,
-  withText,
-} from '../../../../../shared/wire/exchange.ts'
+import { callsOfAnswer, textOfAnswer, withText } from '../../../../../shared/wire/exchange.ts'
 import type { Json } from '../../../../../shared/wire/format.ts'
 import type { NotRun } from '../../../../../shared/wire/strict/strict.ts'
 import { usageSum } from '../../../../../shared/wire/strict/usage-sum.ts'
@@ -129,11 +124,10 @@ export function vetoRun(
   }
 
   function judged({ answer }: Attempt, text = textOfAnswer(answer)): ReadGuestAnswer {
-    const shown = withText(answer, text)
     return {
       request: guestRequest(api, headers, sent),
-      answer: api.answer.write(shown),
-      pieces: piecesOfAnswer(shown),
+      answer: withText(answer, text),
+      isRead: true,
     }
   }
 
@@ -170,7 +164,7 @@ export function vetoRun(
     if (isAside && calls.length === 0) return
     const shown = client.stream.text() || textOfAnswer(answer)
     if (!isNamed && identity !== undefined)
-      identities.goesOn(clientRequest, judged(attempt, shown).answer as Json, identity)
+      identities.goesOn(clientRequest, api.answer.write(withText(answer, shown)), identity)
     if (identity !== undefined) clients.answered(clientRequest, identity.conversation, calls)
     if (verdicts.length === 0) track(report(judged(attempt, shown), attempt))
   }

@@ -8,6 +8,7 @@ import type {
   GuestAnswer,
   ReadGuestAnswer,
 } from '../../../../../../client/guard/guest-conversation.ts'
+import { callsOfAnswer } from '../../../../../../shared/wire/exchange.ts'
 import { scriptedGuard } from '../../../scripted-guard.ts'
 import { type Proxied, proxied } from '../proxied.ts'
 
@@ -17,14 +18,13 @@ afterEach(() => proxy?.close())
 
 /** As the real stages: each call that Weir has read is judged by its name. */
 function verdictsOn(answer: GuestAnswer | ReadGuestAnswer): CallVerdict[] {
-  const pieces = 'pieces' in answer ? answer.pieces : []
-  return pieces.flatMap((piece): CallVerdict[] => {
-    if (piece.kind !== 'call') return []
-    const { id: callId, name } = piece
-    return name === 'read'
-      ? [{ callId, name, verdict: 'allow', text: '', code: '' }]
-      : [{ callId, name, verdict: 'deny', text: 'Stopped.', code: 'guard.denied' }]
-  })
+  const calls = 'isRead' in answer ? callsOfAnswer(answer.answer) : []
+  return calls.map(
+    ({ id: callId, name }): CallVerdict =>
+      name === 'read'
+        ? { callId, name, verdict: 'allow', text: '', code: '' }
+        : { callId, name, verdict: 'deny', text: 'Stopped.', code: 'guard.denied' },
+  )
 }
 
 type Json = Record<string, unknown>

@@ -3,9 +3,8 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
-import { callIdsIn } from '../../../../../../apps/http/fronts/proxy/identity/history-parts.ts'
 import type { CallVerdict, GuestAnswer } from '../../../../../../client/guard/guest-conversation.ts'
-import { modelFormats } from '../../../../../../shared/wire/formats.ts'
+import { callsOfAnswer, type ModelAnswer } from '../../../../../../shared/wire/exchange.ts'
 import { type Api, streamFixtures } from '../../../../../support/provider-streams.ts'
 import { sdkAnswer } from '../../../../../support/sdk-answer.ts'
 import { scriptedGuard } from '../../../scripted-guard.ts'
@@ -34,11 +33,9 @@ describe.each(cases)('a recorded stream of %s under the veto', (api, { path, req
   let next: { bytes: Buffer; cut: number }
   let code: CallVerdict['code'] = ''
 
-  function verdictsOn({ request: { format }, answer }: GuestAnswer): CallVerdict[] {
-    const known = modelFormats.find((one) => one.name === format)
-    if (known === undefined) throw new Error(format)
+  function verdictsOn({ answer }: GuestAnswer): CallVerdict[] {
     const verdict = code === '' ? 'allow' : 'deny'
-    return callIdsIn(known, answer as Record<string, unknown>).map((callId) => ({
+    return callsOfAnswer(answer as ModelAnswer).map(({ id: callId }) => ({
       callId,
       name: '',
       verdict,
