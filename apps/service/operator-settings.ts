@@ -11,7 +11,7 @@ import {
 import { WeirError } from '../../shared/lib/errors.ts'
 import { guardSetting } from '../../shared/runtime/guards/guard-registry.ts'
 import type { OperatorSetting } from '../../shared/runtime/settings/operator-setting.ts'
-import type { SettingKind } from '../../shared/runtime/settings/setting-words.ts'
+import type { SettingKind } from '../../shared/settings/setting-words.ts'
 import { printable } from '../terminal/text/printable.ts'
 
 export const stopSetting: OperatorSetting<'operator-stop'> = {

@@ -2,7 +2,7 @@
 
 import { personHere } from '../../services/approval/performer/person.ts'
 import { removeStored } from '../../shared/runtime/settings/operator-setting.ts'
-import { type SettingKind, settingWords } from '../../shared/runtime/settings/setting-words.ts'
+import { type SettingKind, settingWords } from '../../shared/settings/setting-words.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
 import { withExistingRegistry } from '../history/registry.ts'
 import { printable } from '../terminal/text/printable.ts'

@@ -18,7 +18,7 @@ import {
   storedSettings,
   type WritableTable,
 } from '../../../shared/runtime/settings/operator-setting.ts'
-import { removalCommand } from '../../../shared/runtime/settings/setting-words.ts'
+import { removalCommand } from '../../../shared/settings/setting-words.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 import { withRegistry } from '../../history/registry.ts'
 import { shownAmount } from '../../terminal/text/money-text.ts'

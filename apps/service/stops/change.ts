@@ -11,7 +11,7 @@ import {
   storedSettings,
   type WritableTable,
 } from '../../../shared/runtime/settings/operator-setting.ts'
-import { removalCommand } from '../../../shared/runtime/settings/setting-words.ts'
+import { removalCommand } from '../../../shared/settings/setting-words.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 import { withExistingRegistry } from '../../history/registry.ts'
 import { printable } from '../../terminal/text/printable.ts'

@@ -6,9 +6,9 @@ import { decode } from '../../codec/codec.ts'
 import type { Bus, StoredRecord } from '../../contract/bus.ts'
 import type { Message, MessageOf, MessageType } from '../../contract/messages.ts'
 import { WeirError } from '../../lib/errors.ts'
+import { removalCommand, type SettingKind } from '../../settings/setting-words.ts'
 import { toRecord } from '../record.ts'
 import { removeSetting } from './removed-settings.ts'
-import { removalCommand, type SettingKind } from './setting-words.ts'
 
 export type OperatorSetting<Type extends MessageType = MessageType> = {
   /** Its words are in setting-words.ts. */

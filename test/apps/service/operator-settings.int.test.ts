@@ -20,7 +20,7 @@ import {
   type SettingKind,
   settingKinds,
   settingWords,
-} from '../../../shared/runtime/settings/setting-words.ts'
+} from '../../../shared/settings/setting-words.ts'
 import { readSettings, type Settings } from '../../../shared/settings/settings.ts'
 import { consoleServer } from '../http/console/console-server.ts'
 

@@ -1,7 +1,7 @@
 // weir policy set, get, diff, unset.
 
 import type { Command } from 'commander'
-import { settingWords } from '../../../../shared/runtime/settings/setting-words.ts'
+import { settingWords } from '../../../../shared/settings/setting-words.ts'
 import { answers } from '../../../terminal/text/ending.ts'
 import { settingsOf, whichBus, withSettings } from '../flags.ts'
 import { by, changing, reading } from './setting-commands.ts'

@@ -1,10 +1,7 @@
 // The parts that the commands for an operator's settings share.
 
 import type { Command } from 'commander'
-import {
-  type SettingKind,
-  settingWords,
-} from '../../../../shared/runtime/settings/setting-words.ts'
+import { type SettingKind, settingWords } from '../../../../shared/settings/setting-words.ts'
 import { notBlank, settingsOf, whichBus, withSettings } from '../flags.ts'
 
 /** The author of a change. */

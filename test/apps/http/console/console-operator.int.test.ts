@@ -162,8 +162,12 @@ describe('the console for operators', () => {
     ])
     const { outcome, reason } = await loopingTurn(server, 'c')
     expect([outcome, reason]).toEqual(['failed', expect.stringContaining('wrong transfers')])
-    expect(await change(server, 'remove', { setting: 'stop', id: 'agent:other' })).toMatchObject({ status: 404 })
-    expect(await change(server, 'remove', { setting: 'stop', id: 'agent:helper' })).toMatchObject({ status: 200 })
+    expect(await change(server, 'remove', { setting: 'stop', id: 'agent:other' })).toMatchObject({
+      status: 404,
+    })
+    expect(await change(server, 'remove', { setting: 'stop', id: 'agent:helper' })).toMatchObject({
+      status: 200,
+    })
     expect(await loopingTurn(server, 'd')).toMatchObject({ outcome: 'answered' })
   })
 
@@ -218,7 +222,9 @@ describe('the console for operators', () => {
       { window: 'week' },
     ])
       expect(await change(server, 'budget', { ...budget, ...wrong })).toMatchObject({ status: 400 })
-    expect(await change(server, 'remove', { setting: 'budget', id: 'other' })).toMatchObject({ status: 404 })
+    expect(await change(server, 'remove', { setting: 'budget', id: 'other' })).toMatchObject({
+      status: 404,
+    })
     expect(await change(server, 'remove', { setting: 'budget', id })).toMatchObject({ status: 200 })
     expect(await all()).toEqual([])
     const ofOne = { ...budget, tenant: '', subject: 'conversation', name: 'acme:order-7' }
@@ -273,7 +279,9 @@ describe('the console for operators', () => {
     expect((await readBy<StopsData>('stops')).stops).toMatchObject([{ setBy: 'key:ann' }])
     const { policy } = await readBy<PoliciesData>('policies?agent=helper')
     expect(policy.setBy).toBe('key:ann')
-    expect(await change(server, 'remove', { setting: 'stop', id: 'all' }, operator)).toMatchObject({ status: 200 })
+    expect(await change(server, 'remove', { setting: 'stop', id: 'all' }, operator)).toMatchObject({
+      status: 200,
+    })
     const { stops, released } = await readBy<StopsData>('stops')
     expect([stops, released]).toEqual([
       [],

@@ -4,7 +4,7 @@ import {
   removalCommand,
   type SettingKind,
   settingWords,
-} from '../../../../../shared/runtime/settings/setting-words.ts'
+} from '../../../../../shared/settings/setting-words.ts'
 import { html } from '../../../../page/kit/html.ts'
 import type { Change, Confirmations } from '../parts/confirmation.ts'
 import { send } from '../parts/server.ts'
