@@ -70,6 +70,11 @@ export type RequestFormat = {
   /** Its name for people. */
   title: string
   routes: readonly Route[]
+  /**
+   * The other paths of the API whose answers have no calls, as method and end in small letters. `*` is
+   * one segment. A veto passes no other path.
+   */
+  withoutCalls: readonly string[]
   /** The member with the history. */
   history: string
   /** The model, if the path names it and not the body. */

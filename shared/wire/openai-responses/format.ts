@@ -21,6 +21,7 @@ import { toolName } from './tool-name.ts'
 const request: RequestFormat = {
   title: 'Responses',
   routes: [{ end: '/responses' }],
+  withoutCalls: ['POST /responses/input_tokens', 'POST /traces/ingest'],
   history: 'input',
   elsewhere: (body) =>
     (['previous_response_id', 'conversation', 'prompt'] as const).find(

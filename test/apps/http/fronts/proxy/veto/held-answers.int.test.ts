@@ -116,7 +116,7 @@ describe('the veto on other paths', () => {
     const received = proxy.received.length
     const unknown = await post('/api/chat', request)
     expect(unknown.status).toBe(400)
-    expect(await unknown.text()).toContain('Weir does not know \\"/api/chat\\"')
+    expect(await unknown.text()).toContain('an answer to POST \\"/api/chat\\": use Messages')
     expect(proxy.received).toHaveLength(received)
   })
 
