@@ -296,8 +296,8 @@ describe('a hook behind a call', () => {
   it('tells the user of a session that a sub-agent of it was ended, on the screen and at the end', async () => {
     const guard = scriptedGuard({
       after: runAll,
-      before: ({ body }) =>
-        JSON.stringify(body).includes('bad') ? { action: 'end', reason: 'No progress.' } : {},
+      before: (request) =>
+        JSON.stringify(request).includes('bad') ? { action: 'end', reason: 'No progress.' } : {},
     })
     const hook = hooksOf(guard)
     const agent = { ...batch(['c1', '<tool_use_error>bad</tool_use_error>']), agent_id: 'a1' }
