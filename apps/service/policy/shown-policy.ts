@@ -11,8 +11,8 @@ import {
   type OwnPolicy,
 } from '../../history/effective.ts'
 import { withLog } from '../../history/open-log.ts'
+import { valueText } from '../../history/policy-texts.ts'
 import { painted } from '../../terminal/paint.ts'
-import { valueText } from '../../terminal/policy-texts.ts'
 import { printable, printableJson } from '../../terminal/text/printable.ts'
 import { instant } from '../../terminal/text/quantities.ts'
 import { nameOf } from '../operator-settings.ts'

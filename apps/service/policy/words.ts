@@ -2,7 +2,7 @@
 
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import { defaultValue, type EffectiveValue } from '../../history/effective.ts'
-import { originTexts, valueText } from '../../terminal/policy-texts.ts'
+import { originTexts, valueText } from '../../history/policy-texts.ts'
 import { second } from '../../terminal/text/quantities.ts'
 
 export function originText(key: string, { origin }: EffectiveValue): string {

@@ -1,9 +1,9 @@
 // The policy of an agent: each value with its origin, and a change behind a confirmation.
 
 import { shellWord } from '../../../../../shared/lib/shell-word.ts'
+import { originTexts, valueText } from '../../../../history/policy-texts.ts'
 import { html } from '../../../../page/kit/html.ts'
 import { wideTable } from '../../../../page/kit/parts.ts'
-import { originTexts, valueText } from '../../../../terminal/policy-texts.ts'
 import type { PoliciesData } from '../operator-state.ts'
 import { personName } from '../parts/ago.ts'
 import type { Confirmations, Field } from '../parts/confirmation.ts'

@@ -1,6 +1,6 @@
 // The values of a policy as text, for commands and for the console's page, which loads this file.
 
-import type { EffectiveValue, Origin } from '../history/effective.ts'
+import type { EffectiveValue, Origin } from './effective.ts'
 
 export const originTexts: Record<Origin, string> = {
   operator: 'set for this agent',
