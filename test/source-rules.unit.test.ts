@@ -33,43 +33,20 @@ const ownWords = [
   'shared/wire/faults/sent-errors.ts',
 ]
 
-/**
- * Files that tell several types of records apart, although `shared/view` folds the records of a turn.
- * Each one is one of these:
- * - events: turns each record or event into events, lines or spans of one protocol
- * - window: sums over a bounded time, which must not hold the view of each turn
- * - search: looks for records in a log, and keeps none of a turn
- * - replay: compares the decisions of stages
- * - wait: a driver that waits for a record
- */
-const foldsElsewhere: Record<string, 'events' | 'window' | 'search' | 'replay' | 'wait'> = {
-  'apps/demo/screen.ts': 'events',
-  'apps/history/agents-in-log.ts': 'search',
-  'apps/history/inspect/recorded.ts': 'search',
-  'apps/http/console/state/inbox.ts': 'window',
-  'apps/http/console/state/stops.ts': 'window',
-  'apps/http/edge/ag-ui/ag-fold.ts': 'events',
-  'apps/http/edge/responses/response-events.ts': 'events',
-  'apps/http/edge/ui-stream/ui-fold.ts': 'events',
-  'apps/http/webhook/webhook-events.ts': 'events',
-  'apps/http/webhook/webhook-feed.ts': 'window',
-  'apps/replay/beginnings.ts': 'replay',
-  'apps/replay/judge/play.ts': 'replay',
-  'apps/replay/what-if/cap-lens.ts': 'replay',
-  'apps/service/approvals/asker.ts': 'wait',
-  'apps/service/budgets/accounts.ts': 'search',
-  'apps/service/metrics/metrics.ts': 'window',
-  'apps/terminal/text/transcript.ts': 'events',
-  'apps/traces/turn-spans.ts': 'events',
-  'client/bundle/copy.ts': 'search',
-  'client/bundle/record-sinks.ts': 'search',
-  'client/conversation/conversation-events.ts': 'search',
-  'client/guard/front.ts': 'wait',
-  'client/history/redacted.ts': 'search',
-  'client/turn/event-fold.ts': 'events',
-  'client/turn/event-queue.ts': 'events',
-  'client/turn/turn-events.ts': 'events',
-}
+/** The start of a path that may have members of vendors, and the reason. */
+const ownMembers = [
+  ['shared/wire/', 'the formats of vendors'],
+  ['services/accumulator/dialects/', 'calls that a model writes as text'],
+  ['apps/http/fronts/hooks/hook-payload.ts', 'the protocol of hooks has these fields'],
+  ['apps/traces/names.ts', 'attributes of OpenTelemetry and of Weir'],
+  ['apps/demo/anthropic-server.ts', 'it sends broken bytes of Messages on purpose'],
+  ['apps/demo/plain-loop.ts', 'a loop without Weir, on the SDK of Messages'],
+  ['apps/demo/reflex-model.ts', 'its answers are written in Messages'],
+  ['client/adapters/langchain.ts', 'the types of LangChain'],
+  ['client/adapters/openai-agents', 'the types of the OpenAI Agents SDK'],
+  ['client/testing/anthropic-stream.ts', 'programs write their scripts in blocks of Messages'],
+  ['client/testing/testing.ts', 'the same blocks'],
+] as const
 
 describe('the tree', () => {
   test('has its sentences for the model in one folder', () => {
@@ -87,12 +64,20 @@ describe('the tree', () => {
     expect(crowdedFolders(folders.flatMap(namesIn))).toEqual([])
   })
 
-  test('folds the records of turns in shared/view, and elsewhere only for a named reason', () => {
-    const above = ['apps', 'client'].flatMap(sourcesIn).filter(({ file }) => !/\/page\//.test(file))
-    const types = recordTypes()
-    expect(types.length).toBeGreaterThan(50)
-    expect(foldsIn(above, types)).toEqual(Object.keys(foldsElsewhere))
+  test("names the members of vendors' JSON in shared/wire only", () => {
+    const files = folders.flatMap(sourcesIn)
+    const others = files.filter(({ file }) => !ownMembers.some(([own]) => file.startsWith(own)))
+    expect(others.length).toBeGreaterThan(500)
+    expect(vendorMembers(others)).toEqual([])
   })
+
+  test.each(ownMembers.map(([own]) => own))(
+    'has an offender of that rule behind the exception %s',
+    (own) => {
+      const files = folders.flatMap(sourcesIn).filter(({ file }) => file.startsWith(own))
+      expect(vendorMembers(files)).not.toEqual([])
+    },
+  )
 
   test('spreads no literal in a literal', () => {
     const files = folders.flatMap(sourcesIn)
@@ -135,13 +120,25 @@ describe('a folder', () => {
   })
 })
 
-describe('a fold', () => {
-  test('is a file that tells three types of records apart', () => {
-    const types = ['turn-started', 'turn-finished', 'call-finished']
-    const folding = `switch (one.type) { case 'turn-started': case 'turn-finished': }`
-    expect(foldsIn([{ file: 'apps/x.ts', source: folding }], types)).toEqual([])
-    const source = `${folding}; if (one.type !== 'call-finished') stop()`
-    expect(foldsIn([{ file: 'apps/x.ts', source }], types)).toEqual(['apps/x.ts'])
+describe("a member of a vendor's JSON", () => {
+  test.each([
+    [`const { tool_calls: calls } = answer`, 'tool_calls'],
+    [`const calls = answer.function_call`, 'function_call'],
+    [`const end = { 'finish_reason': 'stop' }`, 'finish_reason'],
+    ['const text = raw`data: {"type":"content_block_delta",\\d`', 'content_block_delta'],
+    [`const event = /"type":"tool_use"/`, 'tool_use'],
+  ])('is found in %s', (source, member) => {
+    expect(vendorMembers([{ file: 'services/x.ts', source }])).toEqual([
+      `services/x.ts:1 names ${member}; a vendor's JSON stands in shared/wire`,
+    ])
+  })
+
+  test.each([
+    `const limits = { max_tool_calls: 2 }`,
+    `const calls = 2 // tool_calls`,
+    `const stop = 'finish_reasons'`,
+  ])('is not found in %s', (source) => {
+    expect(vendorMembers([{ file: 'services/x.ts', source }])).toEqual([])
   })
 })
 
@@ -173,6 +170,31 @@ const sentences: Rule = (files) =>
       : undefined
   })
 
+const members = [
+  ...['tool_use', 'tool_use_id', 'tool_result', 'stop_reason', 'content_block_(start|delta|stop)'],
+  ...['tool_calls', 'tool_call_id', 'function_call', 'function_call_output', 'finish_reason'],
+  ...['input_text', 'output_text', 'functionCall', 'functionResponse'],
+]
+const vendorMember = new RegExp(String.raw`(?<![\w-])(${members.join('|')})(?![\w-])`)
+
+const vendorMembers: Rule = (files) =>
+  offencesIn(
+    files,
+    () => false,
+    (node) => {
+      const found = vendorMember.exec(wordsOf(node))
+      return found === null ? undefined : `names ${found[1]}; a vendor's JSON stands in shared/wire`
+    },
+  )
+
+/** The words of a name, a text or a pattern. */
+function wordsOf(node: Node): string {
+  const { type, name, raw, quasis } = node as Node & { quasis: { value: { raw: string } }[] }
+  if (type === 'Identifier') return String(name)
+  if (type === 'TemplateLiteral') return quasis.map(({ value }) => value.raw).join('…')
+  return type === 'Literal' ? String(raw) : ''
+}
+
 const spreadLiterals: Rule = (files) =>
   offencesIn(
     files,
@@ -182,25 +204,6 @@ const spreadLiterals: Rule = (files) =>
         ? 'spreads a literal; write its members'
         : undefined,
   )
-
-/** Files that compare the types of records with at least three names. */
-function foldsIn(files: Source[], types: readonly string[]): string[] {
-  const isFold = ({ source }: Source): boolean => {
-    const compared = [...source.matchAll(/(?:case|\.type [!=]==) '([a-z-]+)'/g)].map(
-      ([, type]) => type,
-    )
-    return types.filter((type) => compared.includes(type)).length > 2
-  }
-  return files
-    .filter(isFold)
-    .map(({ file }) => file)
-    .sort()
-}
-
-function recordTypes(): string[] {
-  const source = readFileSync(join(root, 'shared/contract/messages.ts'), 'utf8')
-  return [...source.matchAll(/^ {2}type: '([a-z-]+)'/gm)].map(([, type = '']) => type)
-}
 
 function crowdedFolders(files: string[]): string[] {
   const byFolder = Map.groupBy(files, dirname)
