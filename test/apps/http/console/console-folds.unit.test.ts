@@ -14,7 +14,6 @@ import {
 } from '../../../../apps/http/console/state/spend.ts'
 import { idleTimes } from '../../../../apps/http/console/state/stages-data.ts'
 import { addToStops, beginStops, shownStops } from '../../../../apps/http/console/state/stops.ts'
-import { reasonOfDenial } from '../../../../shared/contract/call/denial.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
 import type { BudgetSettled, Message, PendingCall } from '../../../../shared/contract/messages.ts'
 import {
@@ -233,7 +232,7 @@ describe('the stops', () => {
   it('count a call that a check denies before its start, but none that a guard denied', () => {
     const { stops } = folded([
       ...[turnStarted(), callFinished(0, { status: 'denied', reason: 'tool not offered' })],
-      callFinished(1, { status: 'denied', reason: reasonOfDenial('mine', 'no') }),
+      callFinished(1, { status: 'denied', guard: 'mine' }),
     ])
     expect(stops.by.map(({ rule, calls }) => [rule, calls])).toEqual([['executor', 1]])
   })
