@@ -100,6 +100,8 @@ export type RequestFormat = {
   userText(message: Json): string | undefined
   /** The text of a message of the model. */
   modelText(message: Json): string
+  /** The message that a history means that is a text. Absent: a history is a list. */
+  userMessage?(text: string): Json
   edit: RequestEdits
   /** The body of an agent's request. Throws if a tool's schema is not JSON, in an unchecked agent. */
   write(agent: Agent, request: ProviderRequest): object

@@ -40,6 +40,7 @@ const request: RequestFormat = {
   userText: ({ type = 'message', role, content }) =>
     type === 'message' && role === 'user' ? textIn(content, ['input_text', 'text']) : undefined,
   modelText: contentText,
+  userMessage: (text) => messageWith('user', text),
   edit: { addAdvice: inOwnItem, withoutCalls: toolChoice('none') },
   write: responsesRequest,
 }

@@ -24,7 +24,8 @@ import {
 } from '../strict/strict.ts'
 import { usageIn, usageSum } from '../strict/usage-sum.ts'
 import { printedError } from '../strict/vendor-error.ts'
-import { itemEvents, itemOf, messageItem } from './answer.ts'
+import { itemOf, messageItem } from './answer.ts'
+import { itemEvents } from './item-events.ts'
 import { toolName } from './tool-name.ts'
 import { responsesUsage } from './usage.ts'
 

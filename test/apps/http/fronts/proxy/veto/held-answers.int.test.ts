@@ -418,7 +418,9 @@ describe('the veto', () => {
     proxy = await proxied(guarded(), speaking(bad(1), good), '', veto)
     const headers = { 'x-claude-code-session-id': 's1' }
     await (await post(path, request, headers)).text()
-    expect(await proxy.sessions.verdictOn('s1', 'good_1')).toMatchObject({ verdict: 'allow' })
+    expect(await proxy.sessions.verdictOn('s1', 'good_1')).toMatchObject({
+      verdict: { verdict: 'allow' },
+    })
   })
 
   it('cancels the wait for a verdict when the client leaves', async () => {
