@@ -3,7 +3,6 @@
 //     items or is empty, so it has no call that no item had.
 // RESPONSES-STRICT-2. Items of an unknown type could be calls, so no answer with one is accepted.
 
-import { randomUUID } from 'node:crypto'
 import { limits } from '../../contract/limits.ts'
 import { isObject } from '../../lib/json/json-object.ts'
 import { freeTextArguments } from '../../transcript/transcript.ts'
@@ -14,7 +13,6 @@ import { listIn } from '../request/content.ts'
 import { checkNoCall, only } from '../strict/call-like.ts'
 import {
   type ClientStream,
-  type EventData,
   fault,
   type NotRun,
   type StrictAnswer,
@@ -23,7 +21,7 @@ import {
   strictAnswer,
 } from '../strict/strict.ts'
 import { usageIn, usageSum } from '../strict/usage-sum.ts'
-import { itemEvents, itemOf, messageItem } from './answer.ts'
+import { itemEvents, itemOf } from './answer.ts'
 import { toolName } from './tool-name.ts'
 import { responsesUsage } from './usage.ts'
 
@@ -296,7 +294,7 @@ function isSameOutput(items: readonly AnswerItem[], output: readonly unknown[]):
   )
 }
 
-function clientStream(model: string): ClientStream {
+function clientStream(): ClientStream {
   /** The response as it began. */
   let begun: Json | undefined
   /** The items of refused attempts that the client has. */
@@ -329,9 +327,9 @@ function clientStream(model: string): ClientStream {
       const { shown, vendor, rawUsage } = answer
       const { final, ...response } = vendor as { final: Json } & Json
       const own = printed(answer)
-      const id = begun === undefined ? {} : { id: begun.id }
+      const { id, created_at } = begun ?? response
       const sum = usage === undefined ? {} : { usage: usageSum(usage, rawUsage) ?? null }
-      const end = { ...response, output: [...former, ...own], ...id, ...sum }
+      const end = { ...response, output: [...former, ...own], id, created_at, ...sum }
       return [
         ...own.slice(shown).flatMap((item, at) => itemEvents(item, shown + at).flatMap(placed)),
         ...numbered({ ...final, response: end }),
@@ -340,21 +338,6 @@ function clientStream(model: string): ClientStream {
     refused(answer) {
       usage = usageSum(usage, answer.rawUsage) ?? {}
       former = [...former, ...printed(answer).slice(0, answer.shown)]
-    },
-    ended(text) {
-      const response = {
-        ...(begun ?? { id: 'weir', object: 'response', created_at: 0, model }),
-        status: 'completed',
-      }
-      const begin = { type: 'response.created', response: { ...response, output: [], usage: null } }
-      const message = messageItem(text, `weir_${randomUUID()}`)
-      const output = [...former, message]
-      const end = { ...response, output, usage: usage ?? null }
-      return [
-        ...(begun === undefined ? numbered(begin) : []),
-        ...itemEvents(message, 0).flatMap(placed),
-        ...numbered({ type: 'response.completed', response: end }),
-      ] satisfies EventData[]
     },
     failed: (code, message) => numbered({ type: 'error', code, message, param: null })[0] as Json,
     text: () => visible,

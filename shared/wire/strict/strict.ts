@@ -7,9 +7,9 @@
 // STRICT-3. Before the first call of an answer, its events go out at once. From then on all is held.
 
 import type { Stop, Usage } from '../../contract/messages.ts'
-import type { Json } from '../../transcript/json-fields.ts'
 import { stopOfWord } from '../answer-stop.ts'
 import { type ModelAnswer, noUsage } from '../exchange.ts'
+import type { Json, WireFormat } from '../format.ts'
 
 /** `vendor`: the members of the answer beside its items. `shown`: the items before the first call. */
 export type StrictAnswer = ModelAnswer & {
@@ -60,7 +60,7 @@ export type StrictFormat = {
   stream(): StrictReader
   /** The whole body of an answer. `usage`: that of all attempts. */
   body(answer: StrictAnswer, usage: Json | undefined): Json
-  client(model: string): ClientStream
+  client(): ClientStream
   /**
    * The parts of a history with a refused answer and the results of its calls. The answer keeps its
    * signatures.
@@ -89,12 +89,22 @@ export type ClientStream = {
   rest(answer: StrictAnswer): EventData[]
   /** The attempt is refused, and the next one begins. */
   refused(answer: StrictAnswer): void
-  /** The last events, with a text of Weir. */
-  ended(text: string): EventData[]
   /** An error in the form of the API. */
   failed(code: string, message: string): Json
   /** The visible text that the client has. */
   text(): string
+}
+
+/** The events of an answer of Weir, which is one more attempt. */
+export function ownAttempt(
+  { stream, strict }: Required<Pick<WireFormat, 'stream' | 'strict'>>,
+  client: ClientStream,
+  answer: ModelAnswer,
+): EventData[] {
+  const reader = strict.stream()
+  const events = stream.events(answer) as EventData[]
+  const shown = client.shown(events.flatMap((data) => reader.read(data)))
+  return [...shown, ...client.rest(reader.end())]
 }
 
 /** An answer that two clients could read differently, or that Weir does not know. */
