@@ -3,9 +3,9 @@
 // UI-FOLD-2. Nobody's answer is never shown as a person's no: an expired approval is an error of the
 //     call, and only a person or a guard denies it.
 
-import { inputValue } from '../../../../client/conversation/call-input.ts'
 import type { CallPlace, TurnEvent } from '../../../../client/weir.ts'
 import { isDeniedByGuard } from '../../../../shared/contract/call/denial.ts'
+import { inputValue } from '../../../../shared/view/messages/call-input.ts'
 import { type BlockChunks, createTextBlocks } from '../chat/text-blocks.ts'
 import {
   callIdOf,

@@ -1,7 +1,7 @@
 // The readable text of a model's reasoning, from the blocks that go back to its provider. The
 // adapters in services/llm-gateway/performer/providers write them. Encrypted reasoning has no text.
 
-import { isObject } from '../../shared/lib/json/json-object.ts'
+import { isObject } from '../../lib/json/json-object.ts'
 
 type Json = Record<string, unknown>
 
