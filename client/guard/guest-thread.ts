@@ -582,7 +582,7 @@ function verdictsFrom(
         name,
         verdict: 'deny',
         text: call.text,
-        code: codeOfDenial(call.code),
+        code: codeOfDenial(call),
         reason: call.code,
       }
     if (isPoll && verdicts?.notCounted === undefined) {
