@@ -7,9 +7,9 @@
 // STRICT-3. Before the first call of an answer, its events go out at once. From then on all is held.
 
 import type { Stop, Usage } from '../../contract/messages.ts'
+import type { Json } from '../../transcript/json-fields.ts'
 import { stopOfWord } from '../answer-stop.ts'
 import { type ModelAnswer, noUsage } from '../exchange.ts'
-import type { Json, WireFormat } from '../format.ts'
 import type { VendorError } from './vendor-error.ts'
 
 /** `vendor`: the members of the answer beside its items. `shown`: the items before the first call. */
@@ -96,18 +96,6 @@ export type ClientStream = {
   failed(code: string, message: string): Json
   /** The visible text that the client has. */
   text(): string
-}
-
-/** The events of an answer of Weir, which is one more attempt. */
-export function ownAttempt(
-  { stream, strict }: Required<Pick<WireFormat, 'stream' | 'strict'>>,
-  client: ClientStream,
-  answer: ModelAnswer,
-): EventData[] {
-  const reader = strict.stream()
-  const events = stream.events(answer) as EventData[]
-  const shown = client.shown(events.flatMap((data) => reader.read(data)))
-  return [...shown, ...client.rest(reader.end())]
 }
 
 /** An answer that two clients could read differently, or that Weir does not know. */

@@ -17,11 +17,11 @@ import {
   modelFormats,
   type VetoedFormat,
 } from '../../../../shared/wire/formats.ts'
-import {
-  type ClientStream,
-  type EventData,
-  ownAttempt,
-  type StrictAnswer,
+import { ownAttempt } from '../../../../shared/wire/strict/own-attempt.ts'
+import type {
+  ClientStream,
+  EventData,
+  StrictAnswer,
 } from '../../../../shared/wire/strict/strict.ts'
 import { usageSum } from '../../../../shared/wire/strict/usage-sum.ts'
 
