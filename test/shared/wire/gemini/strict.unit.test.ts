@@ -9,11 +9,8 @@ import { callsOfAnswer, textOfAnswer } from '../../../../shared/wire/exchange.ts
 import { geminiAnswers } from '../../../../shared/wire/gemini/events.ts'
 import { gemini } from '../../../../shared/wire/gemini/format.ts'
 import { geminiStrict } from '../../../../shared/wire/gemini/strict.ts'
-import {
-  ownAttempt,
-  type StrictAnswer,
-  StrictFault,
-} from '../../../../shared/wire/strict/strict.ts'
+import { ownAttempt } from '../../../../shared/wire/strict/own-attempt.ts'
+import { type StrictAnswer, StrictFault } from '../../../../shared/wire/strict/strict.ts'
 import { answers, call, chunk, text } from './answers.ts'
 
 type Json = Record<string, unknown>
