@@ -13,10 +13,10 @@ import type {
 } from '../../shared/contract/messages.ts'
 import { historyPrefix } from '../../shared/contract/topology.ts'
 import { redactedActivity } from '../../shared/runtime/redaction/agent-redaction.ts'
+import { reasoningText } from '../../shared/wire/reasoning-text.ts'
 import { inputValue } from '../conversation/call-input.ts'
 import type { Place } from '../turn/opening.ts'
 import type { CallInput } from '../turn/turn-event.ts'
-import { reasoningText } from './reasoning-text.ts'
 
 /** A call with its end, as a tool card shows it. `result` is the whole text for the model. */
 export type CallCard = CallInput &

@@ -1,6 +1,7 @@
 // Anthropic's Messages.
 
 import { isObject } from '../../lib/json/json-object.ts'
+import { textOr } from '../../transcript/json-fields.ts'
 import { answerReader } from '../answer-reader.ts'
 import type {
   AgentFormat,
@@ -98,6 +99,7 @@ export const anthropic = {
     write: writeMessage,
     usage: 'usage',
     messages: (body) => [body],
+    thought: ({ type, thinking }) => (type === 'thinking' ? textOr(thinking) : ''),
   },
   stream: {
     isNamed: true,
