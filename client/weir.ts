@@ -73,6 +73,8 @@ export type {
   TurnOutcome,
 } from '../shared/contract/messages.ts'
 export type { ErrorCode } from '../shared/lib/errors.ts'
+export type { CallInput } from '../shared/view/messages/call-input.ts'
+export type { CallCard, ConversationMessage } from '../shared/view/messages/messages.ts'
 export { type Agent, type Agents, loadAgents, type Model } from './agents/agents-in-files.ts'
 export type { ExportOptions } from './bundle/exported-conversation.ts'
 export type { BundleContent } from './bundle/written-bundle.ts'
@@ -99,14 +101,12 @@ export {
 } from './define/models.ts'
 export type { JsonSchema, StandardSchema } from './define/standard-schema.ts'
 export type { DefinedTool, FlowSource } from './define/tool-fields.ts'
-export type { CallCard, ConversationMessage } from './history/messages.ts'
 export type { ConversationSummary } from './history/summary.ts'
 export type { EmbeddedBusChoice, KafkaBusChoice } from './place/bus-choice.ts'
 export type { Question } from './turn/question.ts'
 export type { FileInput, ImageInput } from './turn/question-contents.ts'
 export type { Turn } from './turn/turn.ts'
 export type {
-  CallInput,
   CallPlace,
   ReasoningDelta,
   TextDelta,

@@ -33,6 +33,21 @@ const ownWords = [
   'shared/wire/faults/sent-errors.ts',
 ]
 
+/** The start of a path that may have members of vendors, and the reason. */
+const ownMembers = [
+  ['shared/wire/', 'the formats of vendors'],
+  ['services/accumulator/dialects/', 'calls that a model writes as text'],
+  ['apps/http/fronts/hooks/hook-payload.ts', 'the protocol of hooks has these fields'],
+  ['apps/traces/names.ts', 'attributes of OpenTelemetry and of Weir'],
+  ['apps/demo/anthropic-server.ts', 'it sends broken bytes of Messages on purpose'],
+  ['apps/demo/plain-loop.ts', 'a loop without Weir, on the SDK of Messages'],
+  ['apps/demo/reflex-model.ts', 'its answers are written in Messages'],
+  ['client/adapters/langchain.ts', 'the types of LangChain'],
+  ['client/adapters/openai-agents', 'the types of the OpenAI Agents SDK'],
+  ['client/testing/anthropic-stream.ts', 'programs write their scripts in blocks of Messages'],
+  ['client/testing/testing.ts', 'the same blocks'],
+] as const
+
 describe('the tree', () => {
   test('has its sentences for the model in one folder', () => {
     const others = speakers().filter(({ file }) => !ownWords.some((own) => file.startsWith(own)))
@@ -48,6 +63,21 @@ describe('the tree', () => {
   test('has at most 15 loose files in a folder', () => {
     expect(crowdedFolders(folders.flatMap(namesIn))).toEqual([])
   })
+
+  test("names the members of vendors' JSON in shared/wire only", () => {
+    const files = folders.flatMap(sourcesIn)
+    const others = files.filter(({ file }) => !ownMembers.some(([own]) => file.startsWith(own)))
+    expect(others.length).toBeGreaterThan(500)
+    expect(vendorMembers(others)).toEqual([])
+  })
+
+  test.each(ownMembers.map(([own]) => own))(
+    'has an offender of that rule behind the exception %s',
+    (own) => {
+      const files = folders.flatMap(sourcesIn).filter(({ file }) => file.startsWith(own))
+      expect(vendorMembers(files)).not.toEqual([])
+    },
+  )
 
   test('spreads no literal in a literal', () => {
     const files = folders.flatMap(sourcesIn)
@@ -90,6 +120,28 @@ describe('a folder', () => {
   })
 })
 
+describe("a member of a vendor's JSON", () => {
+  test.each([
+    [`const { tool_calls: calls } = answer`, 'tool_calls'],
+    [`const calls = answer.function_call`, 'function_call'],
+    [`const end = { 'finish_reason': 'stop' }`, 'finish_reason'],
+    ['const text = raw`data: {"type":"content_block_delta",\\d`', 'content_block_delta'],
+    [`const event = /"type":"tool_use"/`, 'tool_use'],
+  ])('is found in %s', (source, member) => {
+    expect(vendorMembers([{ file: 'services/x.ts', source }])).toEqual([
+      `services/x.ts:1 names ${member}; a vendor's JSON stands in shared/wire`,
+    ])
+  })
+
+  test.each([
+    `const limits = { max_tool_calls: 2 }`,
+    `const calls = 2 // tool_calls`,
+    `const stop = 'finish_reasons'`,
+  ])('is not found in %s', (source) => {
+    expect(vendorMembers([{ file: 'services/x.ts', source }])).toEqual([])
+  })
+})
+
 describe('a literal', () => {
   test('is not spread in another one', () => {
     const source = `const a = { ...(d && { d }), ...e,\n  ...{ b, c } }`
@@ -117,6 +169,31 @@ const sentences: Rule = (files) =>
       ? `has the sentence ${JSON.stringify(text)}; a text for the model stands in ${modelTexts}`
       : undefined
   })
+
+const members = [
+  ...['tool_use', 'tool_use_id', 'tool_result', 'stop_reason', 'content_block_(start|delta|stop)'],
+  ...['tool_calls', 'tool_call_id', 'function_call', 'function_call_output', 'finish_reason'],
+  ...['input_text', 'output_text', 'functionCall', 'functionResponse'],
+]
+const vendorMember = new RegExp(String.raw`(?<![\w-])(${members.join('|')})(?![\w-])`)
+
+const vendorMembers: Rule = (files) =>
+  offencesIn(
+    files,
+    () => false,
+    (node) => {
+      const found = vendorMember.exec(wordsOf(node))
+      return found === null ? undefined : `names ${found[1]}; a vendor's JSON stands in shared/wire`
+    },
+  )
+
+/** The words of a name, a text or a pattern. */
+function wordsOf(node: Node): string {
+  const { type, name, raw, quasis } = node as Node & { quasis: { value: { raw: string } }[] }
+  if (type === 'Identifier') return String(name)
+  if (type === 'TemplateLiteral') return quasis.map(({ value }) => value.raw).join('…')
+  return type === 'Literal' ? String(raw) : ''
+}
 
 const spreadLiterals: Rule = (files) =>
   offencesIn(

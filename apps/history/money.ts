@@ -12,41 +12,14 @@ import { limits } from '../../shared/contract/limits.ts'
 import type { BudgetSettled } from '../../shared/contract/messages.ts'
 import { partitionOf } from '../../shared/contract/partition.ts'
 import { tenantOf } from '../../shared/contract/tenant.ts'
-import type { Money } from '../terminal/text/money-text.ts'
+import { addSettled, isOfMoney, type Money, noMoney } from '../../shared/view/totals.ts'
 
 export type MoneyLog = { bus: Pick<Bus, 'ends' | 'read'>; topicPrefix: string }
 
-export function noMoney(): Money {
-  return { usd: 0, requests: 0, unpriced: 0, prices: [] }
-}
-
-/** Changes `money` in place. */
-export function addSettled(money: Money, { usd, prices }: BudgetSettled): void {
-  money.requests += 1
-  money.usd += usd ?? 0
-  if (usd === null) money.unpriced += 1
-  if (prices !== '' && !money.prices.includes(prices)) money.prices.push(prices)
-}
-
-/** Null: no model request was under a budget in money. */
-export function sumOfMoney(all: readonly Money[]): Money | null {
-  if (all.length === 0) return null
-  return {
-    usd: all.reduce((sum, { usd }) => sum + usd, 0),
-    requests: all.reduce((sum, { requests }) => sum + requests, 0),
-    unpriced: all.reduce((sum, { unpriced }) => sum + unpriced, 0),
-    prices: [...new Set(all.flatMap(({ prices }) => prices))],
-  }
-}
-
-/**
- * Of the tenant's key. Undefined: another record, one that cannot be read, or a request under budgets
- * in tokens only.
- */
+/** Of the tenant's key. Undefined: another record, or one that cannot be read. */
 export function settledIn(key: string, value: Uint8Array | null): BudgetSettled | undefined {
   const message = messageOf(value)
-  const isMoney = message?.type === 'budget-settled' && message.priced
-  return isMoney && message.tenant === key ? message : undefined
+  return isOfMoney(message) && message.tenant === key ? message : undefined
 }
 
 /** Empty: the log is older than the topic, or it is a bundle. */

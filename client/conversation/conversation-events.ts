@@ -28,7 +28,7 @@ import { positionIn, resumeAfter } from '../turn/event-resume.ts'
 import { openingOf, type Place } from '../turn/opening.ts'
 import { createPartsFirst } from '../turn/parts-first.ts'
 import type { TurnEvent } from '../turn/turn-event.ts'
-import { turnsInHistory } from './conversation-turns.ts'
+import { turnsInHistory } from './history.ts'
 
 /**
  * `after`: the position of an event. `turn`: the number of a turn; earlier turns give no events.

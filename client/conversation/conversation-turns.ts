@@ -5,7 +5,6 @@ import { rangeSince } from '../../shared/bus/range.ts'
 import type { ConversationId, MessageId } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type { TurnFinished } from '../../shared/contract/messages.ts'
-import { historyPrefix, historyTurn } from '../../shared/contract/topology.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { shown } from '../../shared/settings/mistake.ts'
@@ -14,6 +13,7 @@ import { endOnly, pastRecords } from '../edge/past-records.ts'
 import { needOptions } from '../given-options.ts'
 import { refuseUnknownKeys } from '../known-keys.ts'
 import { openingOf, type Place } from '../turn/opening.ts'
+import { turnsInHistory } from './history.ts'
 
 /** `agent`, `text`: of the message. Times are those of the log. `end` undefined: it is open. */
 export type ConversationTurn = {
@@ -63,21 +63,6 @@ export async function turnsOf(
 export async function newestTurns(place: Place, conversation: ConversationId): Promise<number[]> {
   const turns = await turnsInHistory(place, conversation)
   return turns.slice(0, limits.recentMessageIdsMax)
-}
-
-/** Newest first. A turn that ended before now has its first entry in a list up to now. */
-export async function turnsInHistory(
-  { bus, topicPrefix, partition }: Place,
-  conversation: ConversationId,
-): Promise<number[]> {
-  const entries = await bus.list({
-    topic: `${topicPrefix}history`,
-    partition,
-    prefix: historyPrefix(conversation),
-    upToNow: true,
-  })
-  const turns = new Set(entries.flatMap(({ key }) => historyTurn(key)?.turn ?? []))
-  return [...turns].sort((a, b) => b - a)
 }
 
 async function endsSince(

@@ -19,10 +19,11 @@ import type {
 } from '../../shared/contract/messages.ts'
 import { partitionOf } from '../../shared/contract/partition.ts'
 import { toRecord } from '../../shared/runtime/record.ts'
-import { wholeCall } from '../conversation/whole-call.ts'
+import { wholeCall } from '../conversation/history.ts'
 import { type EarlierAnswer, findEarlierAnswer } from '../turn/earlier-answer.ts'
 import type { CallPlace, WholeCall } from '../turn/turn-event.ts'
-import { createFeed, type Feed, type Listener, type Listening, type Received } from './feed.ts'
+import { createFeed, type Feed, type Listener, type Received } from './feed.ts'
+import type { Listening } from './partition-reader.ts'
 import { pastRecords } from './past-records.ts'
 
 const activityTypes = [

@@ -1,11 +1,12 @@
-// The records of one key of a topic as they arrive. All followers of a partition share one reader, so
-// a record costs one read, however many conversations are followed.
+// The records of one key of a topic as they arrive, at the pace of the caller. All followers of a
+// partition share one reader (partition-reader.ts).
 // FOLLOWED-KEY-1. A follower gets each record of its key from its offset on, once and in order.
 // FOLLOWED-KEY-2. Records that wait for a slow follower are bounded. It reads those beyond from the log.
 
 import { batchesOf } from '../../shared/bus/range.ts'
 import type { Bus, Offset, StoredRecord } from '../../shared/contract/bus.ts'
 import { limits } from '../../shared/contract/limits.ts'
+import { createPartitionReader, type PartitionReader } from './partition-reader.ts'
 
 export type KeyRange = {
   topic: string
@@ -28,56 +29,19 @@ type Follower = {
   wake: () => void
 }
 
-/** `next`: the offset behind the newest record that all followers have, kept or not. */
-type Reading = {
-  next: Offset
-  followers: Map<string, Set<Follower>>
-  started: Promise<void>
-  stop: AbortController
-}
-
 export function createFollowKey(bus: Pick<Bus, 'ends' | 'read' | 'follow'>): FollowKey {
-  const readings = new Map<string, Reading>()
+  const readers = new Map<string, PartitionReader>()
 
-  function readingOf({ topic, partition }: KeyRange): Reading {
+  function readerOf({ topic, partition }: KeyRange): PartitionReader {
     const name = `${partition} ${topic}`
-    const known = readings.get(name)
-    if (known !== undefined) return known
-    const stop = new AbortController()
-    const reading: Reading = { next: 0, followers: new Map(), started: Promise.resolve(), stop }
-    reading.started = start(reading, { topic, partition })
-    readings.set(name, reading)
-    const end = (): void => {
-      if (readings.get(name) === reading) readings.delete(name)
-    }
-    stop.signal.addEventListener('abort', end, { once: true })
-    return reading
-  }
-
-  async function start(reading: Reading, of: { topic: string; partition: number }): Promise<void> {
-    const ends = (await bus.ends(of.topic)).find((one) => one.partition === of.partition)
-    reading.next = ends?.end ?? 0
-    read(reading, of).catch((error: unknown) => {
-      reading.stop.abort()
-      for (const follower of [...reading.followers.values()].flatMap((some) => [...some])) {
-        follower.failure = { error }
-        follower.wake()
-      }
-    })
-  }
-
-  async function read(reading: Reading, of: { topic: string; partition: number }): Promise<void> {
-    const { signal } = reading.stop
-    for await (const records of bus.follow({ ...of, from: reading.next, signal }))
-      for (const record of records) {
-        reading.next = record.offset + 1
-        for (const follower of reading.followers.get(record.key) ?? []) keep(follower, record)
-      }
+    const reader = readers.get(name) ?? createPartitionReader(bus, topic, partition)
+    readers.set(name, reader)
+    return reader
   }
 
   return async function* (range) {
     const { topic, partition, key, from, signal } = range
-    const reading = readingOf(range)
+    const reader = readerOf(range)
     const follower: Follower = {
       from,
       kept: [],
@@ -86,11 +50,16 @@ export function createFollowKey(bus: Pick<Bus, 'ends' | 'read' | 'follow'>): Fol
       failure: undefined,
       wake: () => {},
     }
-    reading.followers.set(key, (reading.followers.get(key) ?? new Set()).add(follower))
     const onAbort = (): void => follower.wake()
     signal.addEventListener('abort', onAbort, { once: true })
+    const { stop } = await reader.listen(key, {
+      onRecord: (record) => keep(follower, record),
+      onFailure(error) {
+        follower.failure = { error }
+        follower.wake()
+      },
+    })
     try {
-      await reading.started
       while (!signal.aborted) {
         if (follower.kept.length > 0) {
           const records = follower.kept
@@ -98,7 +67,7 @@ export function createFollowKey(bus: Pick<Bus, 'ends' | 'read' | 'follow'>): Fol
           follower.keptBytes = 0
           yield records
         } else if (follower.inLogFrom !== undefined) {
-          const missed = { topic, partition, from: follower.inLogFrom, to: reading.next }
+          const missed = { topic, partition, from: follower.inLogFrom, to: reader.next }
           follower.inLogFrom = undefined // the reader keeps the records from `to` on
           for await (const records of batchesOf(bus, missed, signal)) {
             const own = records.filter((record) => record.key === key)
@@ -112,15 +81,8 @@ export function createFollowKey(bus: Pick<Bus, 'ends' | 'read' | 'follow'>): Fol
       }
     } finally {
       signal.removeEventListener('abort', onAbort)
-      leave(reading, key, follower)
+      stop()
     }
-  }
-
-  function leave(reading: Reading, key: string, follower: Follower): void {
-    const some = reading.followers.get(key)
-    some?.delete(follower)
-    if (some?.size === 0) reading.followers.delete(key)
-    if (reading.followers.size === 0) reading.stop.abort()
   }
 }
 

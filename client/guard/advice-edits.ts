@@ -4,18 +4,18 @@
 import { isObject } from '../../shared/lib/json/json-object.ts'
 import type { BodyEdit } from '../../shared/wire/format.ts'
 import { formatNamed } from '../../shared/wire/formats.ts'
-import type { Advice, GuestRequest } from './guest-conversation.ts'
+import type { Advice, AnyGuestRequest } from './guest-conversation.ts'
 
 /**
  * The edits for this advice, in any order. None at `none` and `end`, and for lists of messages.
  * `forbidsCalls`: false for a server that refuses requests that forbid calls.
  */
 export function adviceEdits(
-  { format, body }: GuestRequest,
+  { format, body }: AnyGuestRequest,
   { action, text }: Pick<Advice, 'action' | 'text'>,
   { forbidsCalls }: { forbidsCalls: boolean } = { forbidsCalls: true },
 ): BodyEdit[] {
-  const edit = formatNamed(format).request?.edit
+  const edit = formatNamed(format as unknown)?.request?.edit
   if (edit === undefined || !isObject(body) || action === 'none' || action === 'end') return []
   return [
     ...(text === '' ? [] : edit.addAdvice(body, text)),

@@ -1,42 +1,43 @@
 // Reads the requests and answers of guests, in the formats of shared/wire.
 
-import type { Declaration } from '../../shared/contract/messages.ts'
 import { hostNamed } from '../../shared/hosts/hosts.ts'
 import { sentArguments } from '../../shared/hosts/rewriting.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { isObject } from '../../shared/lib/json/json-object.ts'
 import { alternatives, kindOf, shown } from '../../shared/settings/mistake.ts'
 import { errorAnswer, furtherChoice, notPutTogether } from '../../shared/transcript/json-fields.ts'
-import type { Piece } from '../../shared/transcript/transcript.ts'
+import type { Piece, ReadExchange } from '../../shared/transcript/transcript.ts'
 import { piecesOfAnswer } from '../../shared/wire/exchange.ts'
 import type { TranscriptFormat } from '../../shared/wire/format.ts'
 import { formatNamed, formatNames, historyFormats } from '../../shared/wire/formats.ts'
 import type {
-  GuestAnswer,
+  AnyGuestAnswer,
+  AnyGuestRequest,
   GuestFormat,
   GuestRequest,
-  ReadGuestAnswer,
+  ReadGuestRequest,
 } from './guest-conversation.ts'
 
-/** Throws `guest.format` for a request that is no object with a format. */
+/** Throws `guest.format` for a request that has neither a format nor pieces. */
 export function checkRequest(given: unknown, method: string): void {
-  if (isObject(given) && 'format' in given) return
+  if (isObject(given) && ('format' in given || 'pieces' in given)) return
   throw formatError(
     `${method} needs the request of the agent, such as { format: 'openai-chat', body }, and got ${given === undefined ? 'none' : kindOf(given)}`,
   )
 }
 
-/** `tools`: those that the request offers. Undefined: it lists none. */
-export type ReadGuestRequest = { pieces: Piece[]; tools: Declaration[] | undefined }
+/** The request as values. Throws `guest.format` with the path into the body. */
+export function readRequest(request: AnyGuestRequest): ReadGuestRequest {
+  const { pieces, tools } = 'pieces' in request ? request : readBody(request)
+  return { pieces: asSent(pieces, request.host), tools }
+}
 
-/** Throws `guest.format` with the path into the body. */
-export function readRequest({ format, body, host }: GuestRequest): ReadGuestRequest {
-  const read = named(() => transcriptOf(format).read({ request: body, answer: undefined }, 'body'))
-  return { ...read, pieces: asSent(read.pieces, host) }
+function readBody({ format, body }: GuestRequest): ReadExchange {
+  return named(() => transcriptOf(format).read({ request: body, answer: undefined }, 'body'))
 }
 
 /** The pieces with the arguments that the model sent. A hook shows its host's object for them too. */
-function asSent(pieces: Piece[], host: string | undefined): Piece[] {
+function asSent(pieces: readonly Piece[], host: string | undefined): readonly Piece[] {
   const rewriting = hostNamed(host)?.rewriting
   if (rewriting === undefined) return pieces
   return pieces.map((piece) =>
@@ -70,10 +71,10 @@ const listNames = [...new Set(historyFormats.flatMap(({ transcript }) => transcr
  * Throws `guest.format` with the path into the answer. An answer that cannot be read whole may have
  * calls, and no verdict would name them (R6).
  */
-export function readAnswer(answered: GuestAnswer | ReadGuestAnswer): Piece[] {
+export function readAnswer(answered: AnyGuestAnswer): readonly Piece[] {
+  if ('isRead' in answered) return asSent(piecesOfAnswer(answered.answer), answered.request.host)
   const { request, answer } = answered
   const { format, host } = request
-  if ('isRead' in answered) return asSent(piecesOfAnswer(answered.answer), host)
   const reader = transcriptOf(format)
   const expected = `must be ${reader.answerName}, whole and parsed`
   if (typeof answer === 'string' || answer === null || typeof answer !== 'object')

@@ -2,7 +2,8 @@
 // Owns: the shapes of a guest's requests, answers, results, advice and verdicts.
 // Does not own: the records that a front writes (front.ts), the decisions (services/guest).
 
-import type { Cap, InterventionAction } from '../../shared/contract/messages.ts'
+import type { Cap, Declaration, InterventionAction } from '../../shared/contract/messages.ts'
+import type { Piece } from '../../shared/transcript/transcript.ts'
 import type { ModelAnswer } from '../../shared/wire/exchange.ts'
 import type { FormatName } from '../../shared/wire/formats.ts'
 import type { VerdictCode } from './verdict-code.ts'
@@ -26,8 +27,21 @@ export type GuestRequest = {
 /** The model's finished answer to a request, in the same format. */
 export type GuestAnswer = { request: GuestRequest; answer: unknown }
 
+/** A request that its front knows as values. `tools`: those on offer; undefined: it does not see them. */
+export type ReadGuestRequest = Pick<GuestRequest, 'host'> & {
+  format?: undefined
+  body?: undefined
+  model?: undefined
+  pieces: readonly Piece[]
+  tools: readonly Declaration[] | undefined
+}
+
+export type AnyGuestRequest = GuestRequest | ReadGuestRequest
+
 /** An answer that its front has read already. */
-export type ReadGuestAnswer = { request: GuestRequest; answer: ModelAnswer; isRead: true }
+export type ReadGuestAnswer = { request: AnyGuestRequest; answer: ModelAnswer; isRead: true }
+
+export type AnyGuestAnswer = GuestAnswer | ReadGuestAnswer
 
 export type Advice = {
   action: 'none' | InterventionAction
@@ -77,13 +91,13 @@ export type GuestConversation = {
    * Before the guest asks its model. Sends the rounds of the history that the log does not know, and
    * waits for the advice on the last one. Throws `guest.format` with the path into the body.
    */
-  beforeModel(request: GuestRequest, signal?: AbortSignal): Promise<Advice>
+  beforeModel(request: AnyGuestRequest, signal?: AbortSignal): Promise<Advice>
   /**
    * After the model has answered. Resolves once no call waits, or after `waitMs` with verdicts `pending`.
    * Call it again to go on waiting.
    */
   afterModel(
-    answer: GuestAnswer,
+    answer: AnyGuestAnswer,
     options?: { waitMs?: number; signal?: AbortSignal },
   ): Promise<CallVerdict[]>
   /** Results at once, if no later history will show them (hooks, MCP). A call's first one counts. */

@@ -52,10 +52,10 @@ import {
 import type { GuardOptions } from './guard-options.ts'
 import type {
   Advice,
+  AnyGuestRequest,
   CallVerdict,
   GuestAnswer,
   GuestConversation,
-  GuestRequest,
   GuestResult,
 } from './guest-conversation.ts'
 import {
@@ -96,7 +96,7 @@ export type GuestThread = GuestConversation & {
    * refuses.
    */
   reserve(
-    request: GuestRequest,
+    request: AnyGuestRequest,
     options?: { isNamed?: boolean; baseUrl?: string | undefined },
   ): Promise<Reservation | Failed | undefined>
   /** Counts requests of the guest that passed unjudged. They belong to no turn. */
@@ -217,7 +217,7 @@ export function createThreads({
     }
 
     /** The failure of a request that must not start. A repeat of an unanswered one is reserved. */
-    async function reserveBeforeModel(request: GuestRequest): Promise<Failed | undefined> {
+    async function reserveBeforeModel(request: AnyGuestRequest): Promise<Failed | undefined> {
       if (budgets === undefined || counting === 'own') return undefined
       const words = wordsOf(request)
       if (reserved.get(id)?.some((one) => one.words === words && isOpen(one))) return undefined
@@ -235,7 +235,7 @@ export function createThreads({
      * Settles the reservation of this request once, because a front sends an answer several times. One
      * that changes its requests in between has the newest settled.
      */
-    async function settle(request: GuestRequest, usage: Usage): Promise<void> {
+    async function settle(request: AnyGuestRequest, usage: Usage): Promise<void> {
       const all = reserved.get(id) ?? []
       if (!all.some(isOpen)) return
       const words = wordsOf(request)
@@ -452,7 +452,7 @@ function resultRecord({ callId, nth = 0, status, text }: GuestResult, key: strin
   }
 }
 
-function unjudged({ body }: GuestRequest, reason: string): Advice {
+function unjudged({ body }: AnyGuestRequest, reason: string): Advice {
   return {
     action: 'none',
     text: '',
@@ -466,7 +466,7 @@ function unjudged({ body }: GuestRequest, reason: string): Advice {
 }
 
 function adviceFrom(
-  request: GuestRequest,
+  request: AnyGuestRequest,
   { advice, isJudged }: ReceivedAdvice,
   ofAgent: string,
 ): Advice {
@@ -485,7 +485,7 @@ function adviceFrom(
   }
 }
 
-function budgetAdvice({ body }: GuestRequest, { reason }: Failed, fallback: string): Advice {
+function budgetAdvice({ body }: AnyGuestRequest, { reason }: Failed, fallback: string): Advice {
   return {
     action: 'end',
     text: '',
@@ -502,7 +502,7 @@ function isOpen({ reservation }: Reserved): boolean {
   return reservation !== undefined
 }
 
-function wordsOf({ body }: GuestRequest): string {
+function wordsOf({ body }: AnyGuestRequest): string {
   return hash('sha256', JSON.stringify(body) ?? '')
 }
 
@@ -582,7 +582,7 @@ function verdictsFrom(
         name,
         verdict: 'deny',
         text: call.text,
-        code: codeOfDenial(call.code),
+        code: codeOfDenial(call),
         reason: call.code,
       }
     if (isPoll && verdicts?.notCounted === undefined) {
@@ -610,6 +610,6 @@ function verdictsFrom(
 }
 
 /** The tools that wait, by the profile of the guest's host. */
-function pollersOf({ host }: GuestRequest): readonly string[] {
+function pollersOf({ host }: AnyGuestRequest): readonly string[] {
   return hostNamed(host)?.pollers ?? []
 }

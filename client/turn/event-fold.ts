@@ -7,11 +7,10 @@
 import type { CallId } from '../../shared/contract/ids.ts'
 import type { MessageOf, Part } from '../../shared/contract/messages.ts'
 import { unreachable } from '../../shared/contract/stage.ts'
-import { inputOf, inputValue } from '../conversation/call-input.ts'
+import { type CallInput, inputOf, inputValue } from '../../shared/view/messages/call-input.ts'
 import type { Activity } from '../edge/edge.ts'
 import type { Received } from '../edge/feed.ts'
 import {
-  type CallInput,
   type TextDelta,
   type TurnEvent,
   type TurnEventBody,

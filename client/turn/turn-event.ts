@@ -4,6 +4,7 @@
 
 import type { ConversationId, RoundId } from '../../shared/contract/ids.ts'
 import type { AnsweredCall, MessageOf, TurnFinished } from '../../shared/contract/messages.ts'
+import type { CallInput } from '../../shared/view/messages/call-input.ts'
 
 /** The version of the events. Each carries it as `v`. */
 export const turnEventVersion = 1
@@ -13,12 +14,6 @@ export const turnEventVersion = 1
  * in any process that can read the log.
  */
 export type Placed = { v: typeof turnEventVersion; position: string }
-
-/**
- * The arguments of a call: `arguments` is the text as sent, `input` its value. Null: the text is no
- * JSON object, or only its beginning is here. Then `turn.call` has the whole text.
- */
-export type CallInput = { arguments: string; input: Record<string, unknown> | null }
 
 /** A piece of the model's text. Preliminary: only the reply of `turn-finished` counts. */
 export type TextDelta = { type: 'text-delta'; text: string } & RoundId

@@ -102,6 +102,7 @@ export const deniedBeforeReason = 'denied before'
 const deniedBefore = {
   text: deniedBeforeText,
   code: deniedBeforeReason,
+  guard: '',
 }
 
 /** The answer to a record that counts for nothing. */

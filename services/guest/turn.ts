@@ -310,6 +310,7 @@ export function goOn(place: Place, turn: OpenTurn): Output[] {
         durationMs: 0,
         contents: [],
         tokens: null,
+        guard: '',
       }),
     )
 }
@@ -332,7 +333,7 @@ function reported(
 
 /** The result for the executor, with the reason that `weir judge` finds in a transcript. */
 function endingOf({ status, text, durationMs }: GuestResult): Omit<CallResult, 'ordinal'> {
-  if (status === 'unseen') return { ...gone, durationMs, contents: [], tokens: null }
+  if (status === 'unseen') return { ...gone, durationMs, contents: [], tokens: null, guard: '' }
   const within = cutToBytes(text, limits.resultBytesMax)
   return {
     status,
@@ -341,6 +342,7 @@ function endingOf({ status, text, durationMs }: GuestResult): Omit<CallResult, '
     durationMs,
     contents: [],
     tokens: null,
+    guard: '',
   }
 }
 

@@ -275,6 +275,7 @@ export const limits = {
   guardsMax: 32,
   guardPatternsMax: 64,
   guardPatternBytesMax: 256,
+  guardNameBytesMax: 64,
   guardVersionCharsMax: 64,
   /**
    * The longest wait of a round for a guard, and the longest extension of a turn by all guards

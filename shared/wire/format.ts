@@ -70,6 +70,11 @@ export type RequestFormat = {
   /** Its name for people. */
   title: string
   routes: readonly Route[]
+  /**
+   * The other paths of the API whose answers have no calls, as method and end in small letters. `*` is
+   * one segment. A veto passes no other path.
+   */
+  withoutCalls: readonly string[]
   /** The member with the history. */
   history: string
   /** The model, if the path names it and not the body. */
@@ -95,6 +100,8 @@ export type RequestFormat = {
   userText(message: Json): string | undefined
   /** The text of a message of the model. */
   modelText(message: Json): string
+  /** The message that a history means that is a text. Absent: a history is a list. */
+  userMessage?(text: string): Json
   edit: RequestEdits
   /** The body of an agent's request. Throws if a tool's schema is not JSON, in an unchecked agent. */
   write(agent: Agent, request: ProviderRequest): object

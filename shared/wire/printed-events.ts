@@ -1,6 +1,6 @@
 // Prints server-sent events.
 // PRINTED-EVENTS-1. A printed event has one line of data, also for clients that end a line at any
-//     character that Unicode calls a line separator.
+//     character that Unicode calls a line separator. A type that is no word gets no line.
 
 import type { Json, StreamFormat } from './format.ts'
 
@@ -12,10 +12,15 @@ export function printedEvents(
   return events
     .map((data) => {
       if (typeof data === 'string') return `data: ${data}\n\n`
-      const name = isNamed && typeof data.type === 'string' ? `event: ${data.type}\n` : ''
+      const name = isNamed && isWord(data.type) ? `event: ${data.type}\n` : ''
       return `${name}data: ${oneLine(JSON.stringify(data))}\n\n`
     })
     .join('')
+}
+
+/** Keeps PRINTED-EVENTS-1: a type with line ends would be events of the vendor. */
+export function isWord(type: unknown): boolean {
+  return typeof type === 'string' && /^[\w.-]+$/.test(type)
 }
 
 /** Keeps PRINTED-EVENTS-1. JSON.stringify escapes the other separators. */

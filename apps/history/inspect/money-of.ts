@@ -5,8 +5,9 @@ import type { Bus } from '../../../shared/contract/bus.ts'
 import { partitionOf } from '../../../shared/contract/partition.ts'
 import { tenantOf } from '../../../shared/contract/tenant.ts'
 import type { Timeline } from '../../../shared/view/timeline.ts'
-import { type Money, moneyText } from '../../terminal/text/money-text.ts'
-import { addSettled, budgetEnds, noMoney, settledIn } from '../money.ts'
+import { addSettled, type Money, noMoney } from '../../../shared/view/totals.ts'
+import { moneyText } from '../../terminal/text/money-text.ts'
+import { budgetEnds, settledIn } from '../money.ts'
 import type { Page } from './page.ts'
 
 /** `turn`: its id in records. */

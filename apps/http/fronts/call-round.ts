@@ -1,20 +1,23 @@
-// A round of a host that shows no history (hooks, MCP): the calls that begin within a moment. It
-// becomes a request of one round, in the form of Messages, for the readers of every other front.
+// A round of a host that shows no history (hooks, MCP): the calls that begin within a moment. The guard
+// gets its request and its answer as values.
 // CALL-ROUND-1. The calls of one message join only if the host starts them together. Calls that it
 //     starts one after the other are rounds of one call each.
 
-import type { GuestAnswer, GuestRequest } from '../../../client/guard/guest-conversation.ts'
+import type { ReadGuestAnswer, ReadGuestRequest } from '../../../client/guard/guest-conversation.ts'
+import type { Declaration } from '../../../shared/contract/messages.ts'
+import { argumentTextAt } from '../../../shared/transcript/json-fields.ts'
+import type { Piece } from '../../../shared/transcript/transcript.ts'
+import { type ModelAnswer, noUsage, piecesOfAnswer } from '../../../shared/wire/exchange.ts'
 import type { HookCall, HookResult } from './hooks/hook-payload.ts'
 
 /**
  * `prompt`: the text that opened the turn, '' if nothing has shown it. `tools`: those that the host
- * was offered, in the form of Messages. Undefined: the front does not see them. `host`: as in
- * GuestRequest.
+ * was offered. Undefined: the front does not see them. `host`: as in GuestRequest.
  */
 export type CallRound = {
   prompt: string
   host?: string | undefined
-  tools?: readonly unknown[]
+  tools?: readonly Declaration[]
   calls: HookCall[]
   results: Map<string, HookResult>
 }
@@ -23,46 +26,33 @@ export function isComplete({ calls, results }: CallRound): boolean {
   return calls.every(({ id }) => results.has(id))
 }
 
-export function answerOf(round: CallRound): GuestAnswer {
-  return { request: requestOf(round, [userMessage(round)]), answer: assistantMessage(round) }
+export function guestAnswerOf(round: CallRound): ReadGuestAnswer {
+  return { request: requestOf(round, []), answer: answerOf(round), isRead: true }
 }
 
 /** The request that the host sends after this round, as far as hooks know it. */
-export function requestAfter(round: CallRound): GuestRequest {
-  return requestOf(round, [
-    userMessage(round),
-    assistantMessage(round),
-    {
-      role: 'user',
-      content: [...round.results.values()].map(({ callId, status, text }) => ({
-        type: 'tool_result',
-        tool_use_id: callId,
-        content: text,
-        ...(status === 'error' && { is_error: true }),
-      })),
-    },
-  ])
+export function requestAfter(round: CallRound): ReadGuestRequest {
+  const results = [...round.results.values()].map(
+    ({ callId: id, status, text }): Piece => ({
+      kind: 'result',
+      id,
+      text,
+      isError: status === 'error',
+      where: 'results',
+    }),
+  )
+  return requestOf(round, [...piecesOfAnswer(answerOf(round)), ...results])
 }
 
-function requestOf(round: CallRound, messages: unknown[]): GuestRequest {
-  const body = { tools: round.tools ?? calledTools(round), messages }
-  return { format: 'anthropic', body, host: round.host }
+function requestOf({ prompt, tools, host }: CallRound, pieces: Piece[]): ReadGuestRequest {
+  return { pieces: [{ kind: 'user', text: prompt }, ...pieces], tools, host }
 }
 
-/** Of tools without declarations, each called one takes any object. */
-function calledTools({ calls }: CallRound): unknown[] {
-  const names = [...new Set(calls.map(({ name }) => name))]
-  return names.map((name) => ({ name, input_schema: { type: 'object' } }))
-}
-
-function userMessage({ prompt }: CallRound): unknown {
-  return { role: 'user', content: prompt }
-}
-
-function assistantMessage({ calls }: CallRound): unknown {
-  return {
-    role: 'assistant',
-    content: calls.map(({ id, name, input }) => ({ type: 'tool_use', id, name, input })),
-    stop_reason: 'tool_use',
-  }
+/** Throws for arguments that are neither a text nor an object. */
+function answerOf({ calls }: CallRound): ModelAnswer {
+  const items = calls.map(({ id, name, input }) => {
+    const text = argumentTextAt(input, `the input of ${name}`)
+    return { kind: 'call' as const, id, name, arguments: text }
+  })
+  return { id: '', model: '', items, stop: 'calls', finish: '', usage: noUsage }
 }

@@ -2,8 +2,8 @@
 // HELD-VERDICTS-1. A call that may run does not wait for a person who decides its neighbour.
 
 import type {
+  AnyGuestAnswer,
   CallVerdict,
-  GuestAnswer,
   GuestConversation,
 } from '../../../client/guard/guest-conversation.ts'
 import { limits } from '../../../shared/contract/limits.ts'
@@ -28,7 +28,7 @@ const lookMs = 2_000
  */
 export function heldVerdicts(
   conversation: GuestConversation,
-  answer: GuestAnswer | Promise<GuestAnswer>,
+  answer: AnyGuestAnswer | Promise<AnyGuestAnswer>,
   personsMs: Milliseconds = Number.POSITIVE_INFINITY,
 ): HeldVerdicts {
   let verdicts: readonly CallVerdict[] = []

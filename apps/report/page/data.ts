@@ -3,8 +3,8 @@
 // thousands of rounds stays small.
 
 import type { RoundTimeline, Timeline, TurnTimeline } from '../../../shared/view/timeline.ts'
+import type { Money } from '../../../shared/view/totals.ts'
 import type { TurnFacts } from '../../../shared/view/turn-facts.ts'
-import type { Money } from '../../terminal/text/money-text.ts'
 
 /** The index of the page. It is small and read at once. */
 export type ReportIndex = {

@@ -18,6 +18,7 @@ import { errorCodes } from '../../../shared/lib/errors.ts'
 import type { CountedSlots } from '../../../shared/lib/slots.ts'
 import type { GuardInstruments } from '../../../shared/runtime/guards/guard-instruments.ts'
 import type { Instruments, MeasuredPartition } from '../../../shared/runtime/instruments.ts'
+import { addSettled, isOfMoney, noMoney } from '../../../shared/view/totals.ts'
 import type { Health } from '../health.ts'
 import type { LogClock } from '../log-clock.ts'
 import { type ReaderName, type ReadPartitions, readerOfGuard, readOn } from '../read-partitions.ts'
@@ -260,7 +261,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
       instruments.repeats,
     ])
       counter.inc({ stage }, 0)
-  let costNano = 0 // whole billionths: a sum of fractions is not exact
+  const money = noMoney() // in whole billionths: a sum of fractions is not exact
 
   return {
     contentType: registry.contentType,
@@ -284,8 +285,9 @@ export function createMetrics(options: MetricsOptions): Metrics {
         lagRecords.set({ stage, partition }, records)
         lagSeconds.set({ stage, partition }, seconds)
       }
-      instruments.costUsd.reset()
-      instruments.costUsd.inc(costNano / 1e9)
+      for (const counter of [instruments.costUsd, instruments.unpriced]) counter.reset()
+      instruments.costUsd.inc(money.usd / 1e9)
+      instruments.unpriced.inc(money.unpriced)
       const space = options.space?.()
       for (const gauge of [instruments.logBytes, instruments.logBytesMax]) gauge.reset()
       if (space !== undefined) {
@@ -326,7 +328,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
     instruments.writtenBytes.inc({ stage }, bytesOf(records))
     for (const message of messages) {
       countDecision(instruments, stage, message)
-      costNano += costNanoOf(message)
+      if (isOfMoney(message)) addSettled(money, message)
     }
   }
 }
@@ -394,9 +396,6 @@ function countDecision(instruments: Counted, stage: StageName, message: Message)
       instruments.attempts.inc({ outcome: 'answered' })
       countTokens(instruments, message.usage)
       return
-    case 'budget-settled':
-      if (message.priced && message.usd === null) instruments.unpriced.inc()
-      return
     case 'attempt-failed':
       instruments.attempts.inc({ outcome: message.class })
       return
@@ -420,11 +419,6 @@ function countTokens(
     cache_write: cacheWriteTokens,
   }
   for (const [type, count] of Object.entries(kinds)) tokens.inc({ type }, Math.max(0, count))
-}
-
-function costNanoOf(message: Message): number {
-  if (message.type !== 'budget-settled' || !message.priced) return 0
-  return Math.max(0, message.usd ?? 0)
 }
 
 /** Sets the gauges that follow the partitions of this process. */

@@ -1,12 +1,7 @@
 // Amounts of budgets and money as text. A page shows them too, so it imports types only.
 
 import type { BudgetUnit } from '../../../shared/contract/messages.ts'
-
-/**
- * The money of settled model requests. `usd`: billionths of a US dollar. `unpriced`: those of the
- * requests whose price was unknown, which `usd` does not have. `prices`: the versions of the prices.
- */
-export type Money = { usd: number; requests: number; unpriced: number; prices: string[] }
+import type { Money } from '../../../shared/view/totals.ts'
 
 export function shownAmount(amount: number, unit: BudgetUnit): string {
   return unit === 'tokens' ? `${amount} tokens` : usdText(amount)

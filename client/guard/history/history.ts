@@ -37,8 +37,13 @@ import {
   type TranscriptTurn,
   turnsOf,
 } from '../../../shared/transcript/transcript.ts'
-import { itemsOf, type ReadGuestRequest, readAnswer, readRequest } from '../formats.ts'
-import type { GuestAnswer, GuestRequest } from '../guest-conversation.ts'
+import { itemsOf, readAnswer, readRequest } from '../formats.ts'
+import type {
+  AnyGuestAnswer,
+  AnyGuestRequest,
+  GuestRequest,
+  ReadGuestRequest,
+} from '../guest-conversation.ts'
 import { addLeaves, afterLeaves, type Leaves } from './json-leaves.ts'
 import { withoutReminders } from './reminders.ts'
 
@@ -60,11 +65,11 @@ export type GuestHistory = {
   rounds: HistoryRound[]
   former: { turnKey: string; rounds: HistoryRound[] } | undefined
   counts: ReadonlyMap<string, number>
-  tools: Declaration[] | undefined
+  tools: readonly Declaration[] | undefined
 }
 
 /** The history of a request. Throws `guest.format`. */
-export function historyOf(request: GuestRequest): GuestHistory {
+export function historyOf(request: AnyGuestRequest): GuestHistory {
   const { pieces, tools } = readRequest(request)
   const read = begin(pieces)
   return historyIn(read, tools, request)
@@ -75,7 +80,7 @@ export type HistoryReader = {
   /**
    * As historyOf. `counts` is valid until the next read of the conversation.
    */
-  read(conversation: string, request: GuestRequest): GuestHistory
+  read(conversation: string, request: AnyGuestRequest): GuestHistory
 }
 
 export function historyReader(): HistoryReader {
@@ -89,8 +94,8 @@ export function historyReader(): HistoryReader {
 
   return {
     read(conversation, request) {
-      const list = itemsOf(request)
-      if (list === undefined) return historyOf(request)
+      const list = 'pieces' in request ? undefined : itemsOf(request)
+      if ('pieces' in request || list === undefined) return historyOf(request)
       const { items, from } = list
       const before = goOn(known.get(conversation), request, items)
       const rest = before === undefined ? undefined : readRest(before, () => from(before.items))
@@ -137,11 +142,11 @@ type ReadHistory = {
 
 const leftOut = { leave: () => {} }
 
-function begin(pieces: Piece[]): ReadHistory {
+function begin(pieces: readonly Piece[]): ReadHistory {
   const first = pieces.find(({ kind }) => kind !== 'left-out' && kind !== 'ended')
   const isUnknown = first !== undefined && first.kind !== 'user'
   const turns = emptyTranscript()
-  const known: Piece[] = isUnknown ? [{ kind: 'user', text: '' }, ...pieces] : pieces
+  const known = isUnknown ? [{ kind: 'user' as const, text: '' }, ...pieces] : pieces
   addPieces(turns, 'body', known, leftOut)
   return { turns, isUnknown, turn: 0, keys: [], counts: new Map() }
 }
@@ -176,7 +181,7 @@ function readRest(
 function historyIn(
   read: ReadHistory,
   tools: GuestHistory['tools'],
-  request: GuestRequest,
+  request: AnyGuestRequest,
 ): GuestHistory {
   const { isUnknown, counts } = read
   const { turns } = read.turns
@@ -203,7 +208,7 @@ function historyIn(
 function addKeys(
   { keys, counts }: Pick<ReadHistory, 'keys' | 'counts'>,
   { responses }: TranscriptTurn,
-  request: GuestRequest,
+  request: AnyGuestRequest,
 ): void {
   const before = occurrences(counts)
   for (const response of responses.slice(keys.length)) {
@@ -226,7 +231,10 @@ function roundsOf({ responses }: TranscriptTurn, keys: readonly string[]): Histo
   })
 }
 
-function formerOf(turns: readonly TranscriptTurn[], request: GuestRequest): GuestHistory['former'] {
+function formerOf(
+  turns: readonly TranscriptTurn[],
+  request: AnyGuestRequest,
+): GuestHistory['former'] {
   const former = turns.at(-2)
   const last = former?.responses.at(-1)
   const isCut = last !== undefined && last.calls.length > 0 && turns.at(-1)?.responses.length === 0
@@ -238,7 +246,7 @@ function formerOf(turns: readonly TranscriptTurn[], request: GuestRequest): Gues
 
 /** The round that an answer makes behind its request's history. Throws `guest.format`. */
 export function answeredRound(
-  answered: GuestAnswer,
+  answered: AnyGuestAnswer,
   { counts }: Pick<GuestHistory, 'counts'>,
 ): { spoken: TranscriptResponse; words: string; n: number } {
   const spoken = spokenIn(readAnswer(answered))
@@ -247,7 +255,7 @@ export function answeredRound(
 }
 
 /** The words of a response, in the spelling in which its host runs and shows the calls. */
-function wordsIn({ host, body }: GuestRequest, { text, calls }: Words): string {
+function wordsIn({ host, body }: AnyGuestRequest, { text, calls }: Words): string {
   const rewriting = hostNamed(host)?.rewriting
   if (rewriting === undefined) return wordsHash({ text, calls })
   const folder = () => folderIn(body, rewriting)
@@ -315,7 +323,7 @@ export function responseOf(spoken: TranscriptResponse, key: string): Response {
  */
 export function toolsFor(
   spoken: Pick<TranscriptResponse, 'calls'>,
-  tools: Declaration[] | undefined,
+  tools: readonly Declaration[] | undefined,
   hints: Readonly<Record<string, GuestHints>>,
   pollers: readonly string[] = [],
 ): { offered: string[]; declarations: Declaration[] } {

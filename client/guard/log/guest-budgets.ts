@@ -24,7 +24,7 @@ import { budgetLog } from '../../../shared/runtime/budgets/budget-log.ts'
 import type { policyReader } from '../../../shared/runtime/settings/policy-reader.ts'
 import type { Failed } from '../../../shared/wire/exchange.ts'
 import { formatNamed } from '../../../shared/wire/formats.ts'
-import type { GuestRequest } from '../guest-conversation.ts'
+import type { AnyGuestRequest } from '../guest-conversation.ts'
 
 /** A model request that a guest is about to send. */
 export type GuestUse = {
@@ -34,7 +34,7 @@ export type GuestUse = {
   /** False: its conversation is not known yet, so no budget per conversation counts it. */
   isNamed: boolean
   /** Undefined: the front does not see it, and only learns whether a budget is reached. */
-  request: GuestRequest | undefined
+  request: AnyGuestRequest | undefined
   /** The server, for its prices. Default: the provider's own. */
   baseUrl?: string | undefined
   /** The request found these soft budgets reached first. */
@@ -128,7 +128,7 @@ function unreadable(reason: string): Failed {
 }
 
 /** The model as the operator's prices name it. A format that is no provider's API has no price. */
-function modelOf(request: GuestRequest | undefined, baseUrl: string | undefined) {
+function modelOf(request: AnyGuestRequest | undefined, baseUrl: string | undefined) {
   const body = isObject(request?.body) ? request.body : {}
   const named = request?.model ?? { provider: request?.format ?? '', name: body.model }
   const name = typeof named.name === 'string' ? named.name.slice(0, limits.agentNameBytesMax) : ''
@@ -136,7 +136,7 @@ function modelOf(request: GuestRequest | undefined, baseUrl: string | undefined)
 }
 
 /** A token has at least two bytes in nearly all texts. Images and files have an amount for each. */
-function boundOf(request: GuestRequest | undefined): Usage {
+function boundOf(request: AnyGuestRequest | undefined): Usage {
   const none = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 }
   if (request === undefined) return none
   let contents = 0
@@ -160,7 +160,7 @@ function isContent(value: unknown): boolean {
 
 const contentCharsMin = 1024
 
-function outputMaxOf({ format, body }: GuestRequest): number {
+function outputMaxOf({ format, body }: AnyGuestRequest): number {
   const api = formatNamed(format as unknown)?.request
   if (!isObject(body) || api === undefined) return limits.guestOutputTokens
   const given = api.outputLimits(body).filter(isCount)

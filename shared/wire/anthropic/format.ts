@@ -22,6 +22,11 @@ import { messagesStrict } from './strict.ts'
 const request: RequestFormat = {
   title: 'Messages',
   routes: [{ end: '/messages' }],
+  withoutCalls: [
+    ...['POST /messages/count_tokens', 'GET /models', 'GET /models/*', 'GET /api/hello'],
+    ...['GET /files', 'GET /files/*', 'POST /files', 'DELETE /files/*'],
+    ...['POST /event_logging/batch', 'POST /event_logging/*/batch'],
+  ],
   history: 'messages',
   elsewhere: () => undefined,
   program: ['system', 'tools'],

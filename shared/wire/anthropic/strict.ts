@@ -20,6 +20,7 @@ import {
   strictAnswer,
 } from '../strict/strict.ts'
 import { usageIn, usageSum } from '../strict/usage-sum.ts'
+import { printedError } from '../strict/vendor-error.ts'
 import { blockEvents, blockOf } from './answer.ts'
 import { messagesUsage } from './usage.ts'
 
@@ -33,6 +34,7 @@ export const messagesStrict: StrictFormat = {
     usage: usage ?? rawUsage,
   }),
   client: clientStream,
+  error: printedError,
   repeated: ({ items }, results) => [
     { role: 'assistant', content: items.map(repeatedBlock) },
     { role: 'user', content: results.map(resultBlock) },

@@ -25,6 +25,12 @@ const request: RequestFormat = {
     { end: ':generatecontent' },
     { end: ':streamgeneratecontent', query: ['alt', 'sse'], streams: true },
   ],
+  withoutCalls: [
+    ...['POST /models/*:counttokens', 'POST /models/*:computetokens', 'GET /models/*'],
+    ...['POST /models/*:embedcontent', 'POST /models/*:batchembedcontents'],
+    ...['GET /cachedcontents', 'GET /cachedcontents/*', 'POST /cachedcontents'],
+    ...['PATCH /cachedcontents/*', 'DELETE /cachedcontents/*'],
+  ],
   history: 'contents',
   model: (path) => /\/([^/]+):(?:stream)?generatecontent(?:\?|$)/i.exec(path)?.[1] ?? '',
   program: ['systemInstruction', 'system_instruction', 'tools'],

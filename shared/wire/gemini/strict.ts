@@ -31,6 +31,9 @@ export const geminiStrict: StrictFormat = {
     return chunk === undefined ? {} : printed(chunk, usage ?? usageIn(chunk.body.usageMetadata))
   },
   client: clientStream,
+  error: ({ status, type, message }) => ({
+    error: { code: status, message, status: type ?? 'UNKNOWN' },
+  }),
   repeated: ({ items }, results) => [
     { role: 'model', parts: items.map(partOf).filter((part) => !isEmpty(part)) },
     { role: 'user', parts: results.map(resultOf) },

@@ -3,6 +3,7 @@
 import type { Usage } from '../../contract/messages.ts'
 import {
   type AnswerCall,
+  type AnswerItem,
   callsOfAnswer,
   freeTextOf,
   type ModelAnswer,
@@ -10,25 +11,36 @@ import {
 } from '../exchange.ts'
 import type { Json } from '../format.ts'
 
-export function writeCompletion(answer: ModelAnswer): Json {
-  const { id, model, stop, finish, usage } = answer
+export function writeCompletion(answer: ModelAnswer, created = 0): Json {
+  const { id, model, usage } = answer
   const calls = callsOfAnswer(answer)
+  const text = textOfAnswer(answer)
   const message = {
     role: 'assistant',
-    content: textOfAnswer(answer),
+    content: text === '' && calls.length > 0 ? null : text,
+    refusal: null,
     ...(calls.length > 0 && { tool_calls: calls.map((call) => entryOf(call)) }),
+    ...reasoningIn(answer),
   }
-  return {
-    id,
-    created: 0,
-    model,
-    object: 'chat.completion',
-    choices: [{ index: 0, message, finish_reason: finish || finishOf[stop] }],
-    usage: writeUsage(usage),
-  }
+  const choice = { index: 0, message, logprobs: null, finish_reason: finishOf(answer) }
+  const usageSent = writeUsage(usage)
+  return { id, object: 'chat.completion', created, model, choices: [choice], usage: usageSent }
 }
 
-const finishOf = {
+/** The thinking beside a text, which most servers of the format send. */
+export function reasoningItem(text: string): AnswerItem {
+  return { kind: 'vendor', vendor: { reasoning_content: text } }
+}
+
+function reasoningIn({ items }: ModelAnswer): Json {
+  return Object.assign({}, ...items.map((item) => (item.kind === 'vendor' ? item.vendor : {})))
+}
+
+function finishOf({ stop, finish }: Pick<ModelAnswer, 'stop' | 'finish'>): string | null {
+  return finish || finishReasons[stop]
+}
+
+const finishReasons = {
   end: 'stop',
   calls: 'tool_calls',
   length: 'length',
@@ -74,21 +86,40 @@ function writeUsage({ inputTokens, outputTokens, cacheReadTokens, cacheWriteToke
   }
 }
 
-export function chatEvents(answer: ModelAnswer): (Json | string)[] {
-  const { id, model, stop, finish } = answer
-  const chunk = (delta: Json, finish_reason: string | null) => ({
+/** Prints the chunks of an answer while it grows. `created`: seconds since 1970. */
+export function chunkWriter(head: { id: string; model: string; created: number }) {
+  const { id, model, created } = head
+  const chunkOf = (choices: Json[]) => ({
     id,
-    created: 0,
-    model,
     object: 'chat.completion.chunk',
-    choices: [{ index: 0, delta, finish_reason }],
+    created,
+    model,
+    choices,
   })
+  const chunk = (delta: Json, finish: string | null = null): Json =>
+    chunkOf([{ index: 0, delta, logprobs: null, finish_reason: finish }])
+  return {
+    begin: () => chunk({ role: 'assistant', content: '' }),
+    text: (content: string) => chunk({ content }),
+    reasoning: (text: string) => chunk({ reasoning_content: text }),
+    calls: (calls: readonly AnswerCall[]) =>
+      chunk({ tool_calls: calls.map((call, index) => ({ index, ...entryOf(call) })) }),
+    end: (end: Pick<ModelAnswer, 'stop' | 'finish'>) => chunk({}, finishOf(end)),
+    usage: (usage: Usage): Json => ({ ...chunkOf([]), usage: writeUsage(usage) }),
+  }
+}
+
+export const lastChunk = '[DONE]'
+
+export function chatEvents(answer: ModelAnswer): (Json | string)[] {
+  const write = chunkWriter({ ...answer, created: 0 })
+  const text = textOfAnswer(answer)
+  const calls = callsOfAnswer(answer)
   return [
-    chunk({ role: 'assistant', content: textOfAnswer(answer) }, null),
-    ...callsOfAnswer(answer).map((call, index) =>
-      chunk({ tool_calls: [{ index, ...entryOf(call) }] }, null),
-    ),
-    chunk({}, finish || finishOf[stop]),
-    '[DONE]',
+    write.begin(),
+    ...(text === '' ? [] : [write.text(text)]),
+    ...(calls.length === 0 ? [] : [write.calls(calls)]),
+    write.end(answer),
+    lastChunk,
   ]
 }

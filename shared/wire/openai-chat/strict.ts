@@ -21,6 +21,7 @@ import {
   strictAnswer,
 } from '../strict/strict.ts'
 import { usageIn, usageSum } from '../strict/usage-sum.ts'
+import { printedError } from '../strict/vendor-error.ts'
 import { argumentsIn, entryOf, isOlder, olderCall } from './answer.ts'
 import { joinMembers } from './joined-members.ts'
 import { usageOf } from './usage.ts'
@@ -39,6 +40,7 @@ export const chatStrict: StrictFormat = {
     }
   },
   client: clientStream,
+  error: printedError,
   repeated: (answer, results) => [
     { ...messageOf(answer), role: 'assistant' },
     ...results.map((result) => resultOf(result, answer)),

@@ -3,32 +3,55 @@
 import type { Usage } from '../../contract/messages.ts'
 import { type AnswerCall, type AnswerItem, freeTextOf, type ModelAnswer } from '../exchange.ts'
 import type { Json } from '../format.ts'
-import { listIn } from '../request/content.ts'
+import { itemEvents } from './item-events.ts'
 import { nameInNamespace } from './tool-name.ts'
 
 export function writeResponse({ id, model, items, stop, usage }: ModelAnswer): Json {
   const isCut = stop === 'length'
+  return responseBody(
+    { id, model, createdAt: 0 },
+    {
+      status: isCut ? 'incomplete' : 'completed',
+      incomplete_details: isCut ? { reason: 'max_output_tokens' } : null,
+      output: items.map((item, at) => itemOf(item, `${id}${at === 0 ? '' : `_${at}`}`)),
+      usage: writeUsage(usage),
+    },
+  )
+}
+
+/** A response. `createdAt`: seconds since 1970. `state`: the members that its progress changes. */
+export function responseBody(
+  { id, model, createdAt }: { id: string; model: string; createdAt: number },
+  state: Json,
+): Json {
   return {
     id,
     object: 'response',
-    created_at: 0,
-    status: isCut ? 'incomplete' : 'completed',
+    created_at: createdAt,
     model,
+    background: false,
     error: null,
-    incomplete_details: isCut ? { reason: 'max_output_tokens' } : null,
+    incomplete_details: null,
     instructions: null,
+    max_output_tokens: null,
     metadata: {},
-    output: items.map((item, at) => itemOf(item, `${id}${at === 0 ? '' : `_${at}`}`)),
     parallel_tool_calls: true,
-    tool_choice: 'none',
-    tools: [],
+    previous_response_id: null,
+    reasoning: { effort: null, summary: null },
     temperature: null,
+    text: { format: { type: 'text' } },
+    tool_choice: 'auto',
+    tools: [],
     top_p: null,
-    usage: writeUsage(usage),
+    truncation: 'disabled',
+    usage: null,
+    user: null,
+    ...state,
   }
 }
 
-function writeUsage({ inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens }: Usage): Json {
+export function writeUsage(usage: Usage): Json {
+  const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = usage
   const input = inputTokens + cacheReadTokens + cacheWriteTokens
   return {
     input_tokens: input,
@@ -54,14 +77,32 @@ export function itemOf(item: AnswerItem, place: string): Json {
   }
 }
 
-export function messageItem(text: string, place: string): Json {
-  return {
-    id: `msg_${place}`,
-    type: 'message',
-    role: 'assistant',
-    status: 'completed',
-    content: [{ type: 'output_text', text, annotations: [], logprobs: [] }],
-  }
+export function messageItem(text: string, place: string, status: TextStatus = 'completed'): Json {
+  const part = { type: 'output_text', text, annotations: [], logprobs: [] }
+  return { id: `msg_${place}`, type: 'message', role: 'assistant', status, content: [part] }
+}
+
+export type TextStatus = 'in_progress' | 'completed'
+
+export function reasoningItem(text: string, place: string, status: TextStatus): Json {
+  const part = { type: 'reasoning_text', text }
+  return { id: `rs_${place}`, type: 'reasoning', summary: [], status, content: [part] }
+}
+
+/** A call that the server runs. `state`: its status, with its output or its error. */
+export function mcpCallItem(
+  call: Omit<AnswerCall, 'kind'> & { server: string; approval: string | undefined },
+  state: { status: 'in_progress' | 'completed' | 'failed'; output?: string; error?: string },
+): Json {
+  const { id, server, name, arguments: text, approval = null } = call
+  const about = { id, type: 'mcp_call', server_label: server, name, arguments: text }
+  return { ...about, approval_request_id: approval, output: null, error: null, ...state }
+}
+
+/** A call that waits for a person. `id`: of the approval. */
+export function approvalItem(call: Omit<AnswerCall, 'kind'> & { server: string }): Json {
+  const { id, server, name, arguments: text } = call
+  return { id, type: 'mcp_approval_request', server_label: server, name, arguments: text }
 }
 
 function callItem(call: AnswerCall, place: string): Json {
@@ -83,56 +124,4 @@ export function responseEvents(answer: ModelAnswer): Json[] {
     { type: `response.${response.status}`, response },
   ]
   return events.map((event, n) => ({ ...event, sequence_number: n }))
-}
-
-/** The events of a whole item at this place of the output. */
-export function itemEvents(item: Json, output_index: number): Json[] {
-  const place = { item_id: item.id, output_index }
-  const added = (begun: Json) => ({ type: 'response.output_item.added', output_index, item: begun })
-  const done = { type: 'response.output_item.done', output_index, item }
-  const isBegun = { status: 'in_progress' }
-  switch (item.type) {
-    case 'message':
-      return [
-        added({ ...item, ...isBegun, content: [] }),
-        ...listIn(item.content).flatMap((part, at) =>
-          partEvents(part, { ...place, content_index: at }),
-        ),
-        done,
-      ]
-    case 'function_call': {
-      const { arguments: text } = item
-      const type = 'response.function_call_arguments'
-      return [
-        added({ ...item, ...isBegun, arguments: '' }),
-        { type: `${type}.delta`, ...place, delta: text },
-        { type: `${type}.done`, ...place, arguments: text },
-        done,
-      ]
-    }
-    case 'custom_tool_call': {
-      const { input } = item
-      const type = 'response.custom_tool_call_input'
-      return [
-        added({ ...item, ...isBegun, input: '' }),
-        { type: `${type}.delta`, ...place, delta: input },
-        { type: `${type}.done`, ...place, input },
-        done,
-      ]
-    }
-    default:
-      return [added(item), done]
-  }
-}
-
-function partEvents(part: Json, place: Json): Json[] {
-  const member = part.type === 'refusal' ? 'refusal' : 'text'
-  const type = `response.${part.type === 'refusal' ? 'refusal' : 'output_text'}`
-  const text = part[member]
-  return [
-    { type: 'response.content_part.added', ...place, part: { ...part, [member]: '' } },
-    { type: `${type}.delta`, ...place, delta: text, logprobs: [] },
-    { type: `${type}.done`, ...place, [member]: text, logprobs: [] },
-    { type: 'response.content_part.done', ...place, part },
-  ]
 }

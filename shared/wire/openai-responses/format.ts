@@ -22,6 +22,7 @@ import { toolName } from './tool-name.ts'
 const request: RequestFormat = {
   title: 'Responses',
   routes: [{ end: '/responses' }],
+  withoutCalls: ['POST /responses/input_tokens', 'POST /traces/ingest'],
   history: 'input',
   elsewhere: (body) =>
     (['previous_response_id', 'conversation', 'prompt'] as const).find(
@@ -40,6 +41,7 @@ const request: RequestFormat = {
   userText: ({ type = 'message', role, content }) =>
     type === 'message' && role === 'user' ? textIn(content, ['input_text', 'text']) : undefined,
   modelText: contentText,
+  userMessage: (text) => messageWith('user', text),
   edit: { addAdvice: inOwnItem, withoutCalls: toolChoice('none') },
   write: responsesRequest,
 }

@@ -23,7 +23,9 @@ import {
   strictAnswer,
 } from '../strict/strict.ts'
 import { usageIn, usageSum } from '../strict/usage-sum.ts'
-import { itemEvents, itemOf, messageItem } from './answer.ts'
+import { printedError } from '../strict/vendor-error.ts'
+import { itemOf, messageItem } from './answer.ts'
+import { itemEvents } from './item-events.ts'
 import { toolName } from './tool-name.ts'
 import { responsesUsage } from './usage.ts'
 
@@ -37,6 +39,7 @@ export const responsesStrict: StrictFormat = {
     usage: usage ?? answer.rawUsage ?? null,
   }),
   client: clientStream,
+  error: printedError,
   repeated: (answer, results, request) => [
     ...printed(answer).filter((item) => isKept(item, request)),
     ...results.map((result) => resultOf(result, answer)),
@@ -141,11 +144,17 @@ function answerOf(vendor: Json, items: AnswerItem[]): StrictAnswer {
   return strictAnswer({ id, model, items, stop, finish, ...own })
 }
 
+const ofResponse = [
+  ...['output', 'tools', 'tool_choice', 'parallel_tool_calls', 'max_tool_calls', 'instructions'],
+  ...['prompt', 'text', 'metadata', 'reasoning', 'usage'],
+]
+
 /** Members of a response beside its output. Those that repeat the request have free names. */
 function checkResponse(response: unknown): asserts response is Json {
   if (!isObject(response)) throw fault('it is no response')
   if (response.error !== undefined && response.error !== null)
     throw fault('the provider reports an error in it')
+  checkNoCall(response, ofResponse)
 }
 
 function wholeResponse(body: Json): StrictAnswer {

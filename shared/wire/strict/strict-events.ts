@@ -3,6 +3,7 @@
 //     empty events are dropped, because no client may get their bytes.
 
 import { isUtf8 } from 'node:buffer'
+import { isWord } from '../printed-events.ts'
 import { type EventData, fault } from './strict.ts'
 import { strictObject } from './strict-json.ts'
 
@@ -45,6 +46,8 @@ function dataOf(bytes: Buffer): EventData[] {
   if (text.trim() === '') return []
   if (text.trim() === '[DONE]') return ['[DONE]']
   const data = strictObject(text)
+  if (typeof data.type === 'string' && !isWord(data.type))
+    throw fault('the type of an event is no word')
   const names = valuesOf(lines, 'event')
   const isNamed = names.length === 0 || (names.length === 1 && names[0] === data.type)
   if (!isNamed) throw fault('the name of an event is not the type of its data')

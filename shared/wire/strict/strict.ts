@@ -10,6 +10,7 @@ import type { Stop, Usage } from '../../contract/messages.ts'
 import type { Json } from '../../transcript/json-fields.ts'
 import { stopOfWord } from '../answer-stop.ts'
 import { type ModelAnswer, noUsage } from '../exchange.ts'
+import type { VendorError } from './vendor-error.ts'
 
 /** `vendor`: the members of the answer beside its items. `shown`: the items before the first call. */
 export type StrictAnswer = ModelAnswer & {
@@ -61,6 +62,8 @@ export type StrictFormat = {
   /** The whole body of an answer. `usage`: that of all attempts. */
   body(answer: StrictAnswer, usage: Json | undefined): Json
   client(model: string): ClientStream
+  /** The body of an HTTP error. */
+  error(error: VendorError): Json
   /**
    * The parts of a history with a refused answer and the results of its calls. The answer keeps its
    * signatures.

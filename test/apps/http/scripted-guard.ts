@@ -1,5 +1,6 @@
 // A guard for tests of fronts: a script decides, and every call is recorded.
 
+import { checkRequest } from '../../../client/guard/formats.ts'
 import type {
   Advice,
   CallVerdict,
@@ -42,11 +43,15 @@ export function scriptedGuard({
   return {
     asked,
     conversation: (id, { turn } = {}) => ({
-      async beforeModel(request, signal) {
+      async beforeModel(asWritten, signal) {
+        checkRequest(asWritten, 'beforeModel')
+        const request = asWritten as GuestRequest
         asked.push({ kind: 'before', id, turn, request })
         return { ...noAdvice, applied: request.body, ...(await before(request, signal)) }
       },
-      async afterModel(answer) {
+      async afterModel(asWritten) {
+        checkRequest(asWritten.request, 'afterModel')
+        const answer = asWritten as GuestAnswer
         asked.push({ kind: 'after', id, turn, answer })
         answers += 1
         return after(answer, answers)

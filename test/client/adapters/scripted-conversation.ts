@@ -23,7 +23,8 @@ export function scriptedConversation({
   return {
     asked,
     answered,
-    async beforeModel(request) {
+    async beforeModel(asWritten) {
+      const request = asWritten as GuestRequest
       asked.push(request)
       const none = { action: 'none', text: '', reason: '', rule: null, cap: null } as const
       return {
@@ -34,7 +35,8 @@ export function scriptedConversation({
         ...(await advise(asked.length, request)),
       }
     },
-    async afterModel(answer) {
+    async afterModel(asWritten) {
+      const answer = asWritten as GuestAnswer
       answered.push(answer)
       return judge(answer, answered.length)
     },

@@ -13,8 +13,8 @@ const denied = { ordinal: 1, verdict: 'deny', code: 'not-here' } as CallVerdict
 const allowed = { ordinal: 2, verdict: 'allow', code: '' } as CallVerdict
 const verdicts = [withdrawn, denied, allowed]
 
-describe('the verdicts of a guard', () => {
-  it('do not count a withdrawn approval, which nobody judged', () => {
+describe('a verdict of a guard', () => {
+  it('does not count if it fills the place of a withdrawn approval', () => {
     const given = { guard: 'approval', verdicts } as GuardVerdictGiven
     expect(deniedBy(given)).toEqual([denied])
     expect(judgedBy('approval', { verdicts, enforces: [1] } as GuardVerdict)).toEqual([
@@ -23,11 +23,11 @@ describe('the verdicts of a guard', () => {
     ])
   })
 
-  it('count every denial of another guard, whatever code it writes', () => {
+  it('counts as a denial if another guard writes the code of a withdrawn approval', () => {
     expect(deniedBy({ guard: 'mine', verdicts } as GuardVerdictGiven)).toEqual([withdrawn, denied])
   })
 
-  it('are late from the deadline on, and have no time without that of the round', () => {
+  it('is late from the deadline on, and has no time without that of the round', () => {
     const round = { clearedAt: 1_000, deadlineMs: 50 }
     expect(answerTime(round, 1_049)).toEqual({ tookMs: 49, isLate: false })
     expect(answerTime(round, 1_050)).toEqual({ tookMs: 50, isLate: true })

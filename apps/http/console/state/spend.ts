@@ -12,7 +12,7 @@ import type {
   Message,
 } from '../../../../shared/contract/messages.ts'
 import type { Milliseconds } from '../../../../shared/lib/clock.ts'
-import { tokensOf } from '../../../../shared/view/totals.ts'
+import { tokensOf, usdOf } from '../../../../shared/view/totals.ts'
 import type { ConsoleState, Spend, SpendBy } from '../page/console-state.ts'
 import { entryOf, type Hour, minutesOf, summed, sumsByKey } from './hour.ts'
 import type { OpenTurn, TurnSpend } from './open-turns.ts'
@@ -73,11 +73,12 @@ function idleRoundsOf({ intervention }: InterventionRaised): number[] {
 /** Adds a settled reservation. Keeps CONSOLE-SPEND-2 and CONSOLE-SPEND-3. */
 export function addSettledToSpend(fold: SpendFold, settled: BudgetSettled): void {
   const money = moneyOf(fold, settled)
-  if (settled.usd === null || money.attempts.includes(settled.attempt)) return
+  const usd = usdOf(settled)
+  if (usd === null || money.attempts.includes(settled.attempt)) return
   money.attempts.push(settled.attempt)
-  money.usd += settled.usd
+  money.usd += usd
   if (money.to !== undefined) {
-    money.to.usd += settled.usd
+    money.to.usd += usd
     if (!money.isPriced) money.to.priced += 1
   }
   money.isPriced = true

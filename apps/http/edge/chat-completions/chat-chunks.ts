@@ -1,7 +1,15 @@
-// The answers of Chat Completions: whole, and in chunks. With tool_calls only for tools that the client
+// The answers of Chat Completions: whole, and in chunks. They have calls only of tools that the client
 // runs. The last chunk, or the whole answer, has the end of the turn as `weir`.
 
 import type { TurnFinished } from '../../../../client/weir.ts'
+import type { Stop } from '../../../../shared/contract/messages.ts'
+import { type AnswerCall, noUsage } from '../../../../shared/wire/exchange.ts'
+import {
+  chunkWriter,
+  lastChunk,
+  reasoningItem,
+  writeCompletion,
+} from '../../../../shared/wire/openai-chat/answer.ts'
 import type { AnswerPiece } from '../chat/answer-pieces.ts'
 import { interrupted } from '../edge-errors.ts'
 import type { ServerSentEvent, SseOptions } from '../sse.ts'
@@ -25,105 +33,81 @@ export function chatStream(
   keep: (answer: string) => void,
 ): Pick<SseOptions<AnswerPiece[]>, 'eventsOf' | 'begin' | 'failed' | 'end'> {
   const sent = (body: object): ServerSentEvent => ({ data: JSON.stringify(body) })
-  const object = 'chat.completion.chunk'
-  const chunk = (delta: object, finish: string | null = null, more: object = {}): ServerSentEvent =>
-    sent({
-      ...head,
-      object,
-      choices: [{ index: 0, delta, logprobs: null, finish_reason: finish }],
-      ...more,
-    })
+  const write = chunkWriter(head)
   let answer = ''
 
-  function chunksOf(piece: AnswerPiece): ServerSentEvent[] {
+  function chunksOf(piece: AnswerPiece): object[] {
     switch (piece.kind) {
       case 'text':
         answer += piece.text
-        return [chunk({ content: piece.text })]
+        return [write.text(piece.text)]
       case 'reasoning':
-        return [chunk({ reasoning_content: piece.text })]
-      case 'calls': {
-        const calls = toolCalls(piece, conversation)
-        return [
-          chunk({ tool_calls: calls.map((call, index) => ({ index, ...call })) }),
-          chunk({}, 'tool_calls'),
-        ]
-      }
-      case 'end': {
+        return [write.reasoning(piece.text)]
+      case 'calls':
+        return [write.calls(callsOf(piece, conversation)), write.end(endOf(piece))]
+      case 'end':
         keep(answer)
-        const usage = usageOf(piece.finished)
         return [
-          chunk({}, finishReason(piece.finished), { weir: piece.data }),
-          ...(includesUsage ? [sent({ ...head, object, choices: [], usage })] : []),
+          { ...write.end(endOf(piece)), weir: piece.data },
+          ...(includesUsage ? [write.usage(usageOf(piece.finished))] : []),
         ]
-      }
     }
   }
 
   return {
-    begin: [chunk({ role: 'assistant', content: '' })],
-    eventsOf: (pieces) => pieces.flatMap(chunksOf),
+    begin: [sent(write.begin())],
+    eventsOf: (pieces) => pieces.flatMap(chunksOf).map(sent),
     failed() {
       const { code, message } = interrupted()
       return [sent({ error: { type: 'server_error', code, message, param: null } })]
     },
-    end: [{ data: '[DONE]' }],
+    end: [{ data: lastChunk }],
   }
 }
 
-/** The whole answer. `reasoning`: the text of all rounds. */
+export type LastPiece = Extract<AnswerPiece, { kind: 'calls' | 'end' }>
+
+/**
+ * The whole answer. `text`, `reasoning`: of all rounds. An answer that ends with calls of the client has
+ * no usage: that is known at the end of the turn.
+ */
 export function chatCompletion(
-  { finished, data }: Extract<AnswerPiece, { kind: 'end' }>,
-  reasoning: string,
-  { id, model, created }: ChatHead,
-): object {
-  const message = {
-    role: 'assistant',
-    content: finished.reply,
-    refusal: null,
-    ...(reasoning !== '' && { reasoning_content: reasoning }),
-  }
-  const choice = { index: 0, message, logprobs: null, finish_reason: finishReason(finished) }
-  const usage = usageOf(finished)
-  const body = { id, object: 'chat.completion', created, model, choices: [choice], usage }
-  return { ...body, weir: data }
-}
-
-/** The answer that ends with calls of the client. The usage is known at the end of the turn. */
-export function callsCompletion(
-  piece: CallsPiece,
+  last: LastPiece,
   { text, reasoning }: { text: string; reasoning: string },
   { id, model, created, conversation }: ChatHead,
 ): object {
-  const message = {
-    role: 'assistant',
-    content: text === '' ? null : text,
-    refusal: null,
-    tool_calls: toolCalls(piece, conversation),
-    ...(reasoning !== '' && { reasoning_content: reasoning }),
-  }
-  const choice = { index: 0, message, logprobs: null, finish_reason: 'tool_calls' }
-  return { id, object: 'chat.completion', created, model, choices: [choice] }
+  const isEnd = last.kind === 'end'
+  const items = [
+    { kind: 'text' as const, text: isEnd ? last.finished.reply : text },
+    ...(isEnd ? [] : callsOf(last, conversation)),
+    ...(reasoning === '' ? [] : [reasoningItem(reasoning)]),
+  ]
+  const usage = isEnd ? usageOf(last.finished) : noUsage
+  const { usage: counted, ...body } = writeCompletion(
+    { id, model, items, usage, ...endOf(last) },
+    created,
+  )
+  return isEnd ? { ...body, usage: counted, weir: last.data } : body
 }
 
-export type CallsPiece = Extract<AnswerPiece, { kind: 'calls' }>
-
-function toolCalls({ calls }: CallsPiece, conversation: string): object[] {
+function callsOf(
+  { calls }: Extract<AnswerPiece, { kind: 'calls' }>,
+  conversation: string,
+): AnswerCall[] {
   return calls.map(({ callId, name, arguments: given }) => ({
+    kind: 'call',
     id: toolCallId({ conversation, callId }),
-    type: 'function',
-    function: { name, arguments: given },
+    name,
+    arguments: given,
   }))
 }
 
-function finishReason({ outcome }: TurnFinished): 'stop' | 'length' {
-  return outcome === 'capped' ? 'length' : 'stop'
+function endOf(last: LastPiece): { stop: Stop; finish: string } {
+  const isCapped = last.kind === 'end' && last.finished.outcome === 'capped'
+  if (last.kind === 'calls') return { stop: 'calls', finish: '' }
+  return { stop: isCapped ? 'length' : 'end', finish: '' }
 }
 
-function usageOf({ totals: { inputTokens, outputTokens } }: TurnFinished): object {
-  return {
-    prompt_tokens: inputTokens,
-    completion_tokens: outputTokens,
-    total_tokens: inputTokens + outputTokens,
-  }
+function usageOf({ totals: { inputTokens, outputTokens } }: TurnFinished) {
+  return { ...noUsage, inputTokens, outputTokens }
 }

@@ -2,6 +2,10 @@
 
 import { isObject } from '../../../../shared/lib/json/json-object.ts'
 import { earlierMessages } from '../../../../shared/model-texts/requests.ts'
+import {
+  choiceMembers,
+  sentMessage,
+} from '../../../../shared/wire/openai-chat/request/sent-message.ts'
 import type { CallAnswer } from '../chat/call-results.ts'
 import {
   bad,
@@ -42,8 +46,7 @@ const isEmptyList = (value: unknown) => Array.isArray(value) && value.length ===
 export function chatRequestOf(body: Record<string, unknown>): ChatRequest {
   refuseFields(body, {
     functions: { accepts: isEmptyList, advice: 'declare tools' },
-    tool_choice: toolChoice,
-    function_call: toolChoice,
+    ...Object.fromEntries(choiceMembers.map((name) => [name, toolChoice])),
     stream: isSwitch,
     n: { accepts: (value) => value === 1, advice: 'a message has one answer' },
     store: {
@@ -63,21 +66,21 @@ export function chatRequestOf(body: Record<string, unknown>): ChatRequest {
   if (typeof model !== 'string') throw bad('model must be a text')
   if (!Array.isArray(messages)) throw bad('messages must be a list')
   const read = messages.map((message: unknown, at) => messageOf(message, `messages[${at}]`))
-  const { role } = read.at(-1) ?? {}
-  if (role !== 'user' && role !== 'tool')
+  const newest = read.at(-1)
+  if (newest?.role !== 'user' && newest?.role !== 'tool')
     throw bad('the last of messages must have the role user or tool')
-  const newest: unknown = messages.at(-1)
   const message =
-    role === 'tool' || !isObject(newest)
+    newest.role === 'tool'
       ? undefined
       : messageOfContent(newest.content, `messages[${messages.length - 1}].content`)
-  const answered = role === 'user' ? read.slice(0, -1) : read
+  const answered = newest.role === 'user' ? read.slice(0, -1) : read
   const lastOther = answered.findLastIndex((one) => one.role !== 'tool')
   const results = answered.slice(lastOther + 1).filter((one) => one.role === 'tool')
   const system = read.filter(({ role }) => role === 'system').map(({ text }) => text)
-  const spoken = read.filter(
-    (one): one is Resent => one.role === 'user' || (one.role === 'assistant' && one.text !== ''),
+  const spoken = read.flatMap(({ role, text }): Resent[] =>
+    role === 'user' || (role === 'assistant' && text !== '') ? [{ role, text }] : [],
   )
+  const callIds = read.flatMap((one) => (one.role === 'assistant' ? one.callIds : []))
   const named = isObject(metadata) ? metadata.conversation_id : undefined
   return {
     model,
@@ -85,7 +88,7 @@ export function chatRequestOf(body: Record<string, unknown>): ChatRequest {
     results,
     system: system.join('\n\n'),
     history: message === undefined ? spoken : spoken.slice(0, -1),
-    called: messages.flatMap(callIdsIn).at(-1),
+    called: callIds.findLast((id) => typeof id === 'string'),
     tools: toolNames(body.tools, (tool) => isObject(tool.function) && tool.function.name),
     streams: stream === true,
     conversation: typeof named === 'string' ? named : undefined,
@@ -93,36 +96,10 @@ export function chatRequestOf(body: Record<string, unknown>): ChatRequest {
   }
 }
 
-type ReadMessage =
-  | { role: 'user' | 'assistant' | 'system'; text: string }
-  | { role: 'tool'; text: string; callId: string }
-
-function messageOf(message: unknown, where: string): ReadMessage {
-  if (!isObject(message)) throw bad(`${where} must be an object`)
-  const text = textOfContent(message.content, `${where}.content`)
-  switch (message.role) {
-    case 'user':
-    case 'assistant':
-      return { role: message.role, text }
-    case 'system':
-    case 'developer':
-      return { role: 'system', text }
-    case 'tool': {
-      const { tool_call_id: callId } = message
-      if (typeof callId !== 'string') throw bad(`${where}.tool_call_id must be a text`)
-      return { role: 'tool', text, callId }
-    }
-    default:
-      throw bad(`${where}.role must be user, assistant, system, developer or tool`)
-  }
-}
-
-/** The calls of a message of the assistant. Others have none. */
-function callIdsIn(message: unknown): string[] {
-  const calls = isObject(message) && Array.isArray(message.tool_calls) ? message.tool_calls : []
-  return calls.flatMap((call: unknown) =>
-    isObject(call) && typeof call.id === 'string' ? [call.id] : [],
-  )
+function messageOf(message: unknown, where: string) {
+  const sent = sentMessage(message)
+  if (typeof sent === 'string') throw bad(where + sent)
+  return { ...sent, text: textOfContent(sent.content, `${where}.content`) }
 }
 
 /** The messages of the user, each with the texts of the assistant behind it. */

@@ -23,7 +23,7 @@ import { answeredHere, interrupted } from '../edge-errors.ts'
 import { modelPrefix, namedAgent } from '../named-agent.ts'
 import { jsonBodyOf } from '../request-json.ts'
 import { sseResponse } from '../sse.ts'
-import { callsCompletion, chatCompletion, chatStream } from './chat-chunks.ts'
+import { chatCompletion, chatStream, type LastPiece } from './chat-chunks.ts'
 import {
   type ChatRequest,
   chatRequestOf,
@@ -210,15 +210,12 @@ async function answer(
       ...chatStream(head, keep),
     })
   whenLeft(http, leave)
-  const { text, reasoning, last } = await answeredHere(context, wholeAnswer(pieces))
-  if (last.kind === 'calls')
-    return answerJson(http, callsCompletion(last, { text, reasoning }, head), { headers })
+  const { last, ...texts } = await answeredHere(context, wholeAnswer(pieces))
+  const body = chatCompletion(last, texts, head)
+  if (last.kind === 'calls') return answerJson(http, body, { headers })
   keep(last.finished.reply)
-  const ended = { ...headers, ...outcomeHeader(last.data) }
-  return answerJson(http, chatCompletion(last, reasoning, head), { headers: ended })
+  return answerJson(http, body, { headers: { ...headers, ...outcomeHeader(last.data) } })
 }
-
-type LastPiece = Extract<AnswerPiece, { kind: 'calls' | 'end' }>
 
 /** Throws 503 without an end. */
 async function wholeAnswer(

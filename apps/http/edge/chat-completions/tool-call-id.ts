@@ -1,6 +1,7 @@
 // The ids of calls in Chat Completions. They name the conversation, because its clients need not.
 
 import { WeirError } from '../../../../client/weir.ts'
+import { resultName } from '../../../../shared/wire/openai-chat/request/sent-message.ts'
 import type { ResultForm } from '../chat/call-results.ts'
 
 /** `conversation`: as the principal names it. `callId`: see callIdOf. */
@@ -13,7 +14,7 @@ export function toolCallId({ conversation, callId }: NamedCall): string {
 /** For errors. `conversation`: as the principal names it. */
 export function toolResultForm(conversation: string): ResultForm {
   return {
-    name: 'a message of the role tool with its tool_call_id',
+    name: resultName,
     idOf: (callId) => toolCallId({ conversation, callId }),
   }
 }
@@ -21,7 +22,7 @@ export function toolResultForm(conversation: string): ResultForm {
 /** Throws `call.unknown` for a text that is no such id. */
 export function callNamed(id: string): NamedCall {
   const dot = id.indexOf('.')
-  if (dot < 0) throw new WeirError('call.unknown', 'no call has this tool_call_id')
+  if (dot < 0) throw new WeirError('call.unknown', 'no call has this id')
   const conversation = Buffer.from(id.slice(dot + 1), 'base64url').toString('utf8')
   return { conversation, callId: id.slice(0, dot) }
 }

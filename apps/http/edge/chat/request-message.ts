@@ -1,19 +1,13 @@
 // The content of a message in the forms of the chat protocols: its text, images and files.
-// REQUEST-MESSAGE-1. Images and files arrive as bytes in the request. The server fetches no URL.
 
 import type { FileInput, Question } from '../../../../client/weir.ts'
 import { isObject } from '../../../../shared/lib/json/json-object.ts'
 import { shown } from '../../../../shared/settings/mistake.ts'
+import { type SentPart, sentPart } from '../../../../shared/wire/request/sent-part.ts'
 import { HttpError } from '../../http-error.ts'
 
 /** A message for `Weir.ask`. */
 export type MessageContent = { text: string; images: Uint8Array[]; files: FileInput[] }
-
-/** `data`: a data URL, or base64. */
-type Part =
-  | { kind: 'text'; text: string }
-  | { kind: 'image'; data: unknown }
-  | { kind: 'file'; name: unknown; data: unknown }
 
 /** The text of a message. Images and files are left out. Throws 400, with `where`. */
 export function textOfContent(content: unknown, where: string): string {
@@ -61,60 +55,19 @@ export function questionFields({
   return { text, ...(images.length > 0 && { images }), ...(files.length > 0 && { files }) }
 }
 
-function textOf(parts: readonly Part[]): string {
+function textOf(parts: readonly SentPart[]): string {
   return parts.flatMap((part) => (part.kind === 'text' ? [part.text] : [])).join('\n')
 }
 
-function partsOf(content: unknown, where: string): Part[] {
+function partsOf(content: unknown, where: string): SentPart[] {
   if (typeof content === 'string') return [{ kind: 'text', text: content }]
   if (content === null || content === undefined) return []
   if (!Array.isArray(content)) throw bad(`${where} must be a text or a list of parts`)
   return content.map((part: unknown, at) => {
-    const read = isObject(part) ? partOf(part) : undefined
+    const read = isObject(part) ? sentPart(part) : undefined
     if (read !== undefined) return read
     throw bad(`${where}[${at}] is no text, image or file: other parts are not accepted`)
   })
-}
-
-/** OpenAI's forms of Chat Completions and Responses, the AI SDK's, and AG-UI's. */
-function partOf({ type, ...part }: Record<string, unknown>): Part | undefined {
-  switch (type) {
-    case 'text':
-    case 'input_text':
-    case 'output_text':
-      return typeof part.text === 'string' ? { kind: 'text', text: part.text } : undefined
-    case 'input_image':
-      return { kind: 'image', data: dataUrl(part.image_url) }
-    case 'image_url':
-      return { kind: 'image', data: isObject(part.image_url) && dataUrl(part.image_url.url) }
-    case 'input_file':
-      return { kind: 'file', name: part.filename, data: part.file_data }
-    case 'file':
-      return isObject(part.file)
-        ? { kind: 'file', name: part.file.filename, data: part.file.file_data }
-        : uiFileOf(part)
-    case 'image':
-      return { kind: 'image', data: agDataOf(part) }
-    case 'document':
-      return { kind: 'file', name: part.filename, data: agDataOf(part) }
-    default:
-      return undefined
-  }
-}
-
-function uiFileOf({ mediaType, filename, url }: Record<string, unknown>): Part {
-  return String(mediaType).startsWith('image')
-    ? { kind: 'image', data: dataUrl(url) }
-    : { kind: 'file', name: filename, data: dataUrl(url) }
-}
-
-/** Keeps REQUEST-MESSAGE-1. */
-function dataUrl(url: unknown): string | undefined {
-  return typeof url === 'string' && url.startsWith('data:') ? url : undefined
-}
-
-function agDataOf({ source }: Record<string, unknown>): unknown {
-  return isObject(source) && source.type === 'data' ? source.value : undefined
 }
 
 function bytesOf(data: unknown, where: string): Uint8Array {

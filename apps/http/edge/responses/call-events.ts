@@ -1,8 +1,18 @@
 // The calls of a response as output items, and their events, which have no numbers yet.
 
 import type { CallPlace } from '../../../../client/weir.ts'
-import type { Event, TurnCalls } from '../chat/turn-calls.ts'
-import { type CallItem, callItem, functionItem, type OutputItem } from './output-items.ts'
+import {
+  approvalItem,
+  itemOf,
+  mcpCallItem,
+} from '../../../../shared/wire/openai-responses/answer.ts'
+import {
+  itemEvents,
+  mcpCallBegun,
+  mcpCallEnded,
+} from '../../../../shared/wire/openai-responses/item-events.ts'
+import { callIdOf, type Event, type TurnCalls } from '../chat/turn-calls.ts'
+import type { OutputItem } from './response-object.ts'
 
 export type Calls = ReturnType<typeof beginCalls>
 
@@ -16,81 +26,72 @@ export function beginCalls(output: OutputItem[], seen: TurnCalls) {
   }
 }
 
-export function startedCall(
-  calls: Calls,
-  event: CallPlace & { name: string; arguments: string },
-): object[] {
-  const approval = calls.seen.open(event)?.approvals.at(-1)?.id
-  return openCall(calls, callItem({ ...event, approval }, { status: 'in_progress' }))
+type Call = CallPlace & { name: string; arguments: string }
+
+/** Empty if the call is there already. */
+export function startedCall({ indexes, output, seen }: Calls, event: Call): object[] {
+  const id = callId(event)
+  if (indexes.has(id)) return []
+  const item = itemAt(event, seen, { status: 'in_progress' })
+  indexes.set(id, output.length)
+  return mcpCallBegun(item, output.push(item) - 1)
 }
 
 export function deniedCall(calls: Calls, event: Event<'call-denied'>): object[] {
-  const item = callItem(event, { status: 'failed', error: event.text })
-  return [...startedCall(calls, event), ...closeCall(calls, item)]
+  return endedCall(calls, event, { status: 'failed', error: event.text })
 }
 
 /** Empty for a call of the client: its result is input, no output. */
 export function finishedCall(calls: Calls, event: Event<'call-finished'>): object[] {
   const open = calls.seen.open(event)
   if (open === undefined || open.offer !== undefined) return []
-  const approval = open.approvals.at(-1)?.id
-  const call = { ...event, arguments: open.arguments, approval }
   const { status, result } = event
-  const end =
-    status === 'ok'
-      ? ({ status: 'completed', output: result } as const)
-      : ({ status: 'failed', error: result } as const)
-  return [...startedCall(calls, call), ...closeCall(calls, callItem(call, end))]
+  return endedCall(
+    calls,
+    { ...event, arguments: open.arguments },
+    status === 'ok' ? { status: 'completed', output: result } : { status: 'failed', error: result },
+  )
 }
 
 export function offeredCall({ output }: Calls, event: Event<'call-offered'>): object[] {
-  const item = functionItem(event)
-  const place = { output_index: output.length, item_id: item.id }
-  output.push(item)
-  const added = { ...item, arguments: '', status: 'in_progress' }
-  const { name, arguments: given } = item
-  return [
-    { type: 'response.output_item.added', output_index: place.output_index, item: added },
-    { type: 'response.function_call_arguments.delta', ...place, delta: given },
-    { type: 'response.function_call_arguments.done', ...place, name, arguments: given },
-    { type: 'response.output_item.done', output_index: place.output_index, item },
-  ]
+  const { name, arguments: given } = event
+  const call = { kind: 'call' as const, id: callIdOf(event), name, arguments: given }
+  return addWhole(output, itemOf(call, placeText(event)))
 }
 
 export function pendingCalls({ output }: Calls, event: Event<'approval-pending'>): object[] {
-  return event.calls.flatMap(({ id, name, arguments: given, question }) => {
-    const output_index = output.length
-    const type = 'mcp_approval_request'
-    const item: OutputItem = { id, type, server_label: 'weir', name, arguments: question ?? given }
-    output.push(item)
-    return ['added', 'done'].map((end) => ({
-      type: `response.output_item.${end}`,
-      output_index,
-      item,
-    }))
-  })
+  return event.calls.flatMap(({ id, name, arguments: given, question }) =>
+    addWhole(output, approvalItem({ id, server, name, arguments: question ?? given })),
+  )
 }
 
-/** Empty if the call is there already. */
-function openCall({ indexes, output }: Calls, item: CallItem): object[] {
-  if (indexes.has(item.id)) return []
-  const index = output.length
-  indexes.set(item.id, index)
-  output.push(item)
-  const place = { output_index: index, item_id: item.id }
-  return [
-    { type: 'response.output_item.added', output_index: index, item },
-    { type: 'response.mcp_call.in_progress', ...place },
-    { type: 'response.mcp_call_arguments.done', ...place, arguments: item.arguments },
-  ]
+/** `state`: an `error` is the text for the model, in place of an output. */
+function endedCall(calls: Calls, call: Call, state: CallState): object[] {
+  const started = startedCall(calls, call)
+  const index = calls.indexes.get(callId(call)) ?? 0
+  const item = itemAt(call, calls.seen, state)
+  calls.output[index] = item
+  return [...started, ...mcpCallEnded(item, index)]
 }
 
-function closeCall({ indexes, output }: Calls, item: CallItem): object[] {
-  const index = indexes.get(item.id) ?? 0
-  output[index] = item
-  const end = item.status === 'completed' ? 'completed' : 'failed'
-  return [
-    { type: `response.mcp_call.${end}`, output_index: index, item_id: item.id },
-    { type: 'response.output_item.done', output_index: index, item },
-  ]
+type CallState = Parameters<typeof mcpCallItem>[1]
+
+const server = 'weir'
+
+function itemAt(call: Call, seen: TurnCalls, state: CallState): OutputItem {
+  const { name, arguments: given } = call
+  const approval = seen.open(call)?.approvals.at(-1)?.id
+  return mcpCallItem({ id: callId(call), server, name, arguments: given, approval }, state)
+}
+
+function callId(place: CallPlace): string {
+  return `mcp_${placeText(place)}`
+}
+
+function placeText({ turn, round, ordinal }: CallPlace): string {
+  return `${turn}_${round}_${ordinal}`
+}
+
+function addWhole(output: OutputItem[], item: OutputItem): object[] {
+  return itemEvents(item, output.push(item) - 1)
 }

@@ -7,6 +7,12 @@
 //     response to their answers has the rest of the turn, with numbers that go on.
 
 import type { TurnEvent } from '../../../../client/weir.ts'
+import { messageItem, reasoningItem } from '../../../../shared/wire/openai-responses/answer.ts'
+import {
+  itemAdded,
+  itemDone,
+  partEvents,
+} from '../../../../shared/wire/openai-responses/item-events.ts'
 import { createTurnCalls, type Event } from '../chat/turn-calls.ts'
 import type { TurnFold } from '../chat/turn-chunks.ts'
 import { turnData } from '../chat/turn-data.ts'
@@ -19,20 +25,17 @@ import {
   startedCall,
 } from './call-events.ts'
 import {
-  type OutputItem,
-  type TextItem,
-  type TextKind,
-  textForms,
-  textItem,
-} from './output-items.ts'
-import {
   endOfResponse,
+  type OutputItem,
   type ResponseHead,
   type ResponseObject,
   responseObject,
 } from './response-object.ts'
 
 export type ResponseEvent = { type: string; sequence_number: number; [field: string]: unknown }
+
+const itemOf = { message: messageItem, reasoning: reasoningItem }
+type TextKind = keyof typeof itemOf
 
 /** More than twice the characters of a round's text, and than the events of a record. */
 const step = 2 ** 26
@@ -59,10 +62,11 @@ export function beginOf(head: ResponseHead): ResponseEvent[] {
   ]
 }
 
-/** `base`: the number of its round. `whole`: as it was streamed. */
+/** `place`: of its round. `base`: the number of that. `whole`: as it was streamed. */
 type OpenText = {
   kind: TextKind
-  item: TextItem
+  place: string
+  item: OutputItem
   index: number
   base: number
   whole: string
@@ -187,29 +191,20 @@ function reachText(
   { turn, round }: { turn: number; round: number },
 ): { open: OpenText; events: ResponseEvent[] } {
   if (texts.open !== undefined) return { open: texts.open, events: [] }
-  const { prefix, part } = textForms[kind]
-  const item = textItem(kind, `${prefix}_${turn}_${round}`, 'in_progress', '')
+  const place = `${turn}_${round}`
+  const item = itemOf[kind]('', place, 'in_progress')
   const base = texts.roundBase + firstOf[kind]
-  const index = texts.output.length
-  const open: OpenText = { kind, item, index, base, whole: '', isVoid: false }
-  texts.output.push(item)
+  const index = texts.output.push(item) - 1
+  const open: OpenText = { kind, place, item, index, base, whole: '', isVoid: false }
   texts.open = open
-  const events = numbered(base, [
-    { type: 'response.output_item.added', output_index: index, item: { ...item, content: [] } },
-    { type: 'response.content_part.added', ...placeOf(open), part: part('') },
-  ])
-  return { open, events }
+  const added = itemAdded({ ...item, content: [] }, index)
+  return { open, events: numbered(base, [added, partEvents(item, index).begun]) }
 }
 
 function delta(open: OpenText, piece: string): ResponseEvent[] {
   if (piece === '' || open.isVoid) return []
   open.whole += piece
-  const event = {
-    type: `response.${textForms[open.kind].event}.delta`,
-    ...placeOf(open),
-    delta: piece,
-    ...(open.kind === 'message' && { logprobs: [] }),
-  }
+  const event = partEvents(open.item, open.index).delta(piece)
   return numbered(open.base + 1 + open.whole.length, [event])
 }
 
@@ -222,23 +217,10 @@ function closeReasoning(texts: Texts): ResponseEvent[] {
 }
 
 function closeText(texts: Texts, open: OpenText, whole: string, first: number): ResponseEvent[] {
-  const { event, part } = textForms[open.kind]
-  const item = textItem(open.kind, open.item.id, 'completed', whole)
-  texts.output[open.index] = item
+  const { kind, place, index } = open
+  const item = itemOf[kind](whole, place, 'completed')
+  texts.output[index] = item
   texts.open = undefined
-  if (open.kind === 'message') texts.last = whole
-  return numbered(first, [
-    {
-      type: `response.${event}.done`,
-      ...placeOf(open),
-      text: whole,
-      ...(open.kind === 'message' && { logprobs: [] }),
-    },
-    { type: 'response.content_part.done', ...placeOf(open), part: part(whole) },
-    { type: 'response.output_item.done', output_index: open.index, item },
-  ])
-}
-
-function placeOf({ item, index }: OpenText): object {
-  return { output_index: index, content_index: 0, item_id: item.id }
+  if (kind === 'message') texts.last = whole
+  return numbered(first, [...partEvents(item, index).ended, itemDone(item, index)])
 }

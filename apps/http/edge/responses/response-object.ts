@@ -1,8 +1,10 @@
 // The response object of the Responses API.
 
 import type { TurnFinished } from '../../../../client/weir.ts'
+import { noUsage } from '../../../../shared/wire/exchange.ts'
+import type { Json } from '../../../../shared/wire/format.ts'
+import { responseBody, writeUsage } from '../../../../shared/wire/openai-responses/answer.ts'
 import { outcomeHeader, type TurnData } from '../chat/turn-data.ts'
-import type { OutputItem } from './output-items.ts'
 
 /** `createdAt`: seconds since 1970. `conversation`: as the principal names it. */
 export type ResponseHead = {
@@ -21,36 +23,14 @@ export type ResponseObject = {
   [field: string]: unknown
 }
 
+export type OutputItem = Json
+
 export function responseObject(
-  { id, model, conversation, createdAt, previous }: ResponseHead,
+  { conversation, previous, ...head }: ResponseHead,
   state: { status: Status; output: readonly OutputItem[]; [field: string]: unknown },
 ): ResponseObject {
-  return {
-    id,
-    object: 'response',
-    created_at: createdAt,
-    model,
-    conversation: { id: conversation },
-    background: false,
-    error: null,
-    incomplete_details: null,
-    instructions: null,
-    max_output_tokens: null,
-    metadata: {},
-    parallel_tool_calls: true,
-    store: true,
-    previous_response_id: previous,
-    reasoning: { effort: null, summary: null },
-    temperature: null,
-    text: { format: { type: 'text' } },
-    tool_choice: 'auto',
-    tools: [],
-    top_p: null,
-    truncation: 'disabled',
-    usage: null,
-    user: null,
-    ...state,
-  }
+  const own = { conversation: { id: conversation }, store: true, previous_response_id: previous }
+  return responseBody(head, { ...own, ...state }) as ResponseObject
 }
 
 /** The last event. A cap makes the response incomplete, a failure class makes it failed. */
@@ -60,13 +40,7 @@ export function endOfResponse(
   head: ResponseHead,
   output: readonly OutputItem[],
 ): { type: string; response: ResponseObject } {
-  const usage = {
-    input_tokens: inputTokens,
-    input_tokens_details: { cached_tokens: 0 },
-    output_tokens: outputTokens,
-    output_tokens_details: { reasoning_tokens: 0 },
-    total_tokens: inputTokens + outputTokens,
-  }
+  const usage = writeUsage({ ...noUsage, inputTokens, outputTokens })
   const metadata = metadataOf(data)
   const ended = (type: string, status: Status, more: object = {}) => ({
     type: `response.${type}`,

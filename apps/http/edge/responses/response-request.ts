@@ -1,6 +1,7 @@
 // The body of `POST /v1/responses`.
 
 import { isObject } from '../../../../shared/lib/json/json-object.ts'
+import { sentItem } from '../../../../shared/wire/openai-responses/sent-item.ts'
 import type { CallAnswer } from '../chat/call-results.ts'
 import type { Answer } from '../chat/chat-request.ts'
 import {
@@ -82,11 +83,6 @@ export function responseRequestOf(body: Record<string, unknown>): ResponseReques
   }
 }
 
-/** Clients that keep their history themselves send these back. */
-const ofResponses: ReadonlySet<string> = new Set([
-  ...['function_call', 'mcp_approval_request', 'mcp_call', 'mcp_list_tools'],
-  ...['item_reference', 'reasoning'],
-])
 const stay =
   'those stay in the conversation, so give conversation or previous_response_id, and the new items only'
 
@@ -103,19 +99,14 @@ function inputOf(input: unknown): Input {
   const results: CallAnswer[] = []
   for (const [at, item] of input.entries()) {
     const where = `input[${at}]`
-    if (isObject(item) && item.type === 'mcp_approval_response') answers.push(answerIn(item, where))
-    else if (isObject(item) && item.type === 'function_call_output')
-      results.push(resultIn(item, where))
-    else if (!isObject(item) || (item.type !== undefined && item.type !== 'message'))
-      throw bad(
-        isObject(item) && typeof item.type === 'string' && ofResponses.has(item.type)
-          ? `${where} is an item of an earlier response: ${stay}`
-          : `${where} must be a message, an mcp_approval_response or a function_call_output`,
-      )
-    else if (item.role === 'user') users.push(messageOfContent(item.content, `${where}.content`))
-    else if (item.role === 'system' || item.role === 'developer')
-      systems.push(textOfContent(item.content, `${where}.content`))
-    else throw bad(`${where}.role must be user, system or developer: ${stay}`)
+    const sent = sentItem(item)
+    if (typeof sent === 'string') throw bad(where + sent)
+    if (sent.kind === 'user') users.push(messageOfContent(sent.content, `${where}.content`))
+    else if (sent.kind === 'system') systems.push(textOfContent(sent.content, `${where}.content`))
+    else if (sent.kind === 'decision') answers.push(sent.decision)
+    else if (sent.kind === 'result')
+      results.push({ callId: sent.callId, text: textOfContent(sent.output, `${where}.output`) })
+    else throw bad(`${where}${sent.mistake}: ${stay}`)
   }
   if (answers.length + results.length > 0) {
     if (users.length + systems.length === 0)
@@ -129,16 +120,4 @@ function inputOf(input: unknown): Input {
     files: users.flatMap(({ files }) => files),
   }
   return { message, answers, results, system: systems.join('\n\n') }
-}
-
-function answerIn(item: Record<string, unknown>, where: string): Answer {
-  const { approval_request_id: id, approve, reason } = item
-  if (typeof id !== 'string') throw bad(`${where}.approval_request_id must be a text`)
-  if (typeof approve !== 'boolean') throw bad(`${where}.approve must be true or false`)
-  return { id, answer: approve ? 'allow' : 'deny', ...(typeof reason === 'string' && { reason }) }
-}
-
-function resultIn({ call_id: callId, output }: Record<string, unknown>, where: string): CallAnswer {
-  if (typeof callId !== 'string') throw bad(`${where}.call_id must be a text`)
-  return { callId, text: textOfContent(output, `${where}.output`) }
 }

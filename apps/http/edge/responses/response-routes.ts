@@ -3,6 +3,7 @@
 import { Hono } from 'hono'
 import type { ConversationTurn, TurnEvent } from '../../../../client/weir.ts'
 import type { SentMessage } from '../../../../shared/contract/ids.ts'
+import { resultName } from '../../../../shared/wire/openai-responses/sent-item.ts'
 import { answerJson } from '../../direct-answer.ts'
 import { HttpError } from '../../http-error.ts'
 import type { HttpApp, HttpContext } from '../../server.ts'
@@ -40,7 +41,7 @@ import {
 } from './response-object.ts'
 import { type ResponseRequest, responseRequestOf } from './response-request.ts'
 
-const resultForm = { name: 'a function_call_output with its call_id' }
+const resultForm = { name: resultName }
 
 export const responsesProtocol: Protocol = { name: 'responses', routes }
 

@@ -3,9 +3,9 @@
 // UI-FOLD-2. Nobody's answer is never shown as a person's no: an expired approval is an error of the
 //     call, and only a person or a guard denies it.
 
-import { inputValue } from '../../../../client/conversation/call-input.ts'
 import type { CallPlace, TurnEvent } from '../../../../client/weir.ts'
 import { isDeniedByGuard } from '../../../../shared/contract/call/denial.ts'
+import { inputValue } from '../../../../shared/view/messages/call-input.ts'
 import { type BlockChunks, createTextBlocks } from '../chat/text-blocks.ts'
 import {
   callIdOf,
@@ -193,13 +193,13 @@ function finished(parts: CallParts, event: Event<'call-finished'>): UiChunk[] {
 
 function endOf(
   { callId, approvals }: OpenCall,
-  { status, result, reason }: Event<'call-finished'>,
+  { status, result, reason, guard }: Event<'call-finished'>,
 ): UiChunk[] {
   if (status === 'ok')
     return [{ type: 'tool-output-available', toolCallId: callId, output: result }]
   const outcome = approvals.at(-1)?.decided?.outcome
   const isUndecided = outcome === 'expired' || outcome === 'withdrawn'
-  if (!isDeniedByGuard({ status, reason }) || isUndecided)
+  if (!isDeniedByGuard({ status, guard }) || isUndecided)
     return [{ type: 'tool-output-error', toolCallId: callId, errorText: result || reason }]
   const denied: UiChunk = { type: 'tool-output-denied', toolCallId: callId }
   return outcome === 'deny' ? [denied] : [...byGuard(callId, reason), denied]

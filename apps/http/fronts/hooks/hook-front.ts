@@ -17,7 +17,7 @@ import type { Clock } from '../../../../shared/lib/clock.ts'
 import { newest } from '../../../../shared/lib/newest.ts'
 import { pause } from '../../../../shared/lib/pause.ts'
 import { cannotJudge, undecided } from '../../../../shared/model-texts/guests.ts'
-import { answerOf, type CallRound, isComplete, requestAfter } from '../call-round.ts'
+import { type CallRound, guestAnswerOf, isComplete, requestAfter } from '../call-round.ts'
 import { type HeldVerdicts, heldVerdicts } from '../held-verdicts.ts'
 import { orAborted } from '../or-aborted.ts'
 import { endedText, textOfAdvice as textOf } from '../refusal-texts.ts'
@@ -211,7 +211,7 @@ function openRound(
   const prompt = seen.prompt?.turn === turn ? (seen.prompt?.text ?? '') : ''
   const answer = joined.then(() => {
     if (seen.joining === round) seen.joining = undefined
-    return answerOf(round)
+    return guestAnswerOf(round)
   })
   const round: JudgedRound = {
     prompt,

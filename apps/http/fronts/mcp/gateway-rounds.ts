@@ -14,10 +14,11 @@ import type {
   GuestResult,
 } from '../../../../client/guard/guest-conversation.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
+import type { Declaration } from '../../../../shared/contract/messages.ts'
 import type { Clock, Milliseconds } from '../../../../shared/lib/clock.ts'
 import { pause } from '../../../../shared/lib/pause.ts'
 import { tooManyCalls } from '../../../../shared/model-texts/guests.ts'
-import { answerOf, type CallRound, isComplete, requestAfter } from '../call-round.ts'
+import { type CallRound, guestAnswerOf, isComplete, requestAfter } from '../call-round.ts'
 import { type HeldVerdicts, heldVerdicts } from '../held-verdicts.ts'
 import { orAborted } from '../or-aborted.ts'
 import { endedText, textOfAdvice } from '../refusal-texts.ts'
@@ -41,12 +42,11 @@ export type PlacedCall = {
 
 export type GatewayRounds = {
   /**
-   * Places a call. `id`: the host's name of it, if it has one. `tools`: in the form of Messages. A
-   * text: the refusal of a call that gets no round. Rejects if the signal aborts before that.
+   * Places a call. `id`: the host's name of it, if it has one. A text: the refusal of a call that gets no round. Rejects if the signal aborts before that.
    */
   place(
     call: { id: string | undefined; name: string; input: string },
-    tools: readonly unknown[],
+    tools: readonly Declaration[],
     signal: AbortSignal,
   ): Promise<PlacedCall | string>
   /** Ends the turn: no further call comes. */
@@ -105,7 +105,7 @@ export function gatewayRounds(
     return new Promise((resolve) => setImmediate(resolve))
   }
 
-  function begin(tools: readonly unknown[]): OpenRound {
+  function begin(tools: readonly Declaration[]): OpenRound {
     const { action = 'none', text = '' } = advice ?? {}
     const conversation = guard.conversation(id, { turn })
     const round: OpenRound = {
@@ -122,7 +122,7 @@ export function gatewayRounds(
         conversation,
         joined().then(() => {
           closeToCalls(round)
-          return answerOf(round)
+          return guestAnswerOf(round)
         }),
       ),
     }

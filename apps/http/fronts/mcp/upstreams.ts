@@ -10,6 +10,7 @@ import type { Client, Tool as ServerTool } from '@modelcontextprotocol/client'
 import type { Logger } from 'pino'
 import type { McpServer, McpTool } from '../../../../shared/agents/agents.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
+import type { Declaration } from '../../../../shared/contract/messages.ts'
 import { type Clock, systemClock } from '../../../../shared/lib/clock.ts'
 import { WeirError } from '../../../../shared/lib/errors.ts'
 import { cutToBytes } from '../../../../shared/lib/text-cut.ts'
@@ -20,11 +21,12 @@ import {
   toolsOfServer,
   wantedOf,
 } from '../../../../shared/tools/mcp/listed-tools.ts'
+import { declarationOf } from '../../../../shared/transcript/transcript.ts'
 
-/** A list as the host gets it. `declared`: the same tools in the form of Messages. */
+/** A list as the host gets it. `declared`: the same tools, for a verdict. */
 export type OfferedTools = {
   listed: readonly ServerTool[]
-  declared: readonly unknown[]
+  declared: readonly Declaration[]
   runs: ReadonlyMap<string, McpTool>
 }
 
@@ -141,11 +143,9 @@ export function upstreamsOf(
         listed.push({ ...one, name: declaration.name })
       }
     }
-    const declared = listed.map(({ name, description, inputSchema }) => ({
-      name,
-      description,
-      input_schema: inputSchema,
-    }))
+    const declared = listed.map(({ name, description, inputSchema }) =>
+      declarationOf(name, description, inputSchema),
+    )
     return { listed, declared, runs }
   }
 

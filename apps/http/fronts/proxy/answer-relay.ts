@@ -21,7 +21,8 @@ import type { ConversationOf } from './proxied-conversation.ts'
 import type { ReservedRequest } from './request-budget.ts'
 import type { JudgedRequest } from './request-judge.ts'
 import type { SentRequest } from './sent-request.ts'
-import { answerHeaders, type Upstream } from './upstream.ts'
+import { answerHeaders, redirected, type Upstream } from './upstream.ts'
+import { passedHeaders } from './veto/passed-headers.ts'
 
 /** A request to the API of a model. `path`: at the upstream, with the query. */
 export type ModelRoute = { agent: string; path: string; api: ModelFormat }
@@ -76,7 +77,7 @@ export function createAnswerRelay({
     }
     const isRead = sent !== undefined || reservation.isCounted
     const copy = isRead && received.statusCode === 200 ? copyOf(received) : undefined
-    const relayed = relay(received, outgoing, note)
+    const relayed = relay(received, outgoing, [...answerHeaders(received), ...noted(note)])
     if (copy !== undefined)
       track(
         copy.then(async (bytes) => {
@@ -112,9 +113,9 @@ export function createAnswerRelay({
     else sessions.judging(session, calls, heldVerdicts(guest, judged, limits.guestHoldMs))
   }
 
-  /** `note`: the value of the header `x-weir`. */
+  /** `note`: the value of the header `x-weir`. `isVetoed`: only listed headers pass, and no redirect. */
   async function passThrough(
-    { path, note }: { path: string; note: string | undefined },
+    { path, note, isVetoed }: { path: string; note: string | undefined; isVetoed: boolean },
     incoming: IncomingMessage,
     outgoing: ServerResponse,
     signal: AbortSignal,
@@ -125,7 +126,10 @@ export function createAnswerRelay({
       incoming.headers['transfer-encoding'] !== undefined
     const body = hasBody ? incoming : undefined
     const received = await upstream.send({ method, path, headers, body, signal })
-    await relay(received, outgoing, note)
+    const { statusCode: status = 502 } = received
+    if (isVetoed && status !== 304 && status >= 300 && status < 400) throw redirected(upstream.url)
+    const passed = isVetoed ? passedHeaders(received, { hasBody: true }) : answerHeaders(received)
+    await relay(received, outgoing, [...passed, ...noted(note)])
   }
 }
 
@@ -133,9 +137,9 @@ export function createAnswerRelay({
 async function relay(
   received: IncomingMessage,
   outgoing: ServerResponse,
-  note: string | undefined,
+  headers: string[],
 ): Promise<void> {
-  outgoing.writeHead(received.statusCode ?? 502, headersWith(received, note))
+  outgoing.writeHead(received.statusCode ?? 502, headers)
   outgoing.flushHeaders()
   await pipeline(received, outgoing)
 }
@@ -146,10 +150,10 @@ function relayWhole(
   outgoing: ServerResponse,
   note: string | undefined,
 ): void {
-  outgoing.writeHead(received.statusCode ?? 502, headersWith(received, note))
+  outgoing.writeHead(received.statusCode ?? 502, [...answerHeaders(received), ...noted(note)])
   outgoing.end(bytes)
 }
 
-function headersWith(received: IncomingMessage, note: string | undefined): string[] {
-  return [...answerHeaders(received), ...(note === undefined ? [] : ['x-weir', note])]
+function noted(note: string | undefined): string[] {
+  return note === undefined ? [] : ['x-weir', note]
 }

@@ -6,12 +6,13 @@ import type { RequestFormat, Route } from '../../../../shared/wire/format.ts'
 import { type ModelFormat, modelFormats } from '../../../../shared/wire/formats.ts'
 
 /**
- * `api`: whose answer the proxy judges. `no-calls`: no answer there has a call of a tool. `unknown`:
- * an answer may have calls.
+ * `api`: whose answer the proxy judges. `no-calls`: no answer there has a call of a tool. `look-up`:
+ * it asks no model, but may find an answer. `unknown`: an answer may have calls.
  */
 export type Judgeable =
   | { kind: 'api'; api: ModelFormat }
   | { kind: 'no-calls' }
+  | { kind: 'look-up' }
   | { kind: 'unknown' }
 
 /** `path`: with the query. */
@@ -19,12 +20,23 @@ export function apiAt(method: string, path: string): Judgeable {
   const api = modelFormats.find(({ request }) => routeAt(request, path) !== undefined)
   if (method === 'POST' && api !== undefined) return { kind: 'api', api }
   const plain = plainPath(path)
-  const isStored = modelFormats.some(({ request }) =>
-    request.routes.some(({ end }) => plain.includes(`${end}/`)),
-  )
-  const isLookUp = ['GET', 'HEAD'].includes(method) && !isStored
-  const hasNone = withoutCalls.has(plain.split(/[/:]/).at(-1) ?? '')
-  return { kind: isLookUp || hasNone || withoutAnswer.has(method) ? 'no-calls' : 'unknown' }
+  const isOfApi = (place: string) => ends.some((end) => `${place}/`.includes(`${end}/`))
+  const hasNone = withoutCalls.some((pattern) => {
+    const found = pattern.exec(`${method} ${plain}`)
+    return found !== null && !isOfApi(found[1] ?? '')
+  })
+  if (hasNone || withoutBody.has(method)) return { kind: 'no-calls' }
+  const isLookUp = method === 'DELETE' || (method === 'GET' && !isOfApi(plain))
+  return { kind: isLookUp ? 'look-up' : 'unknown' }
+}
+
+/** The query that the proxy needs to judge an answer at this path. Undefined: none helps. */
+export function missingQuery(path: string): string | undefined {
+  const plain = plainPath(path)
+  const route = modelFormats
+    .flatMap(({ request }) => request.routes)
+    .find(({ end, query }) => query !== undefined && plain.endsWith(end))
+  return route?.query?.join('=')
 }
 
 /** The route of a request to an API. Undefined: it is to another path. */
@@ -45,15 +57,18 @@ export function isOfWeir(path: string): boolean {
   return /^\/v1\/(hooks|guest)(\/|$)/.test(plainPath(path))
 }
 
-const withoutAnswer = new Set(['OPTIONS', 'DELETE'])
+/** No client reads an answer to these. */
+const withoutBody = new Set(['OPTIONS', 'HEAD'])
 
-/** The last segments of paths whose answers have no calls, or the parts of them after a colon. */
-const withoutCalls = new Set([
-  ...['count_tokens', 'input_tokens', 'embeddings', 'moderations', 'rerank', 'tokenize'],
-  ...['files', 'uploads', 'transcriptions', 'translations', 'speech', 'cancel'],
-  ...['counttokens', 'embedcontent', 'batchembedcontents', 'embed', 'show'],
-  ...['generations', 'edits', 'variations', 'batch', 'telemetry', 'traces', 'metrics', 'logs'],
-])
+const ends = modelFormats.flatMap(({ request }) => request.routes.map(({ end }) => end))
+
+/** Matches `METHOD /path`, with the part of the path before the end. */
+const withoutCalls = modelFormats.flatMap(({ request }) => request.withoutCalls.map(patternOf))
+
+function patternOf(rule: string): RegExp {
+  const [method, end = ''] = rule.split(' ')
+  return new RegExp(`^${method} (.*)${end.replaceAll('*', '[^/]+')}$`)
+}
 
 /** Without query, escapes, parameters of segments, case, and empty or `.` segments. */
 export function plainPath(path: string): string {

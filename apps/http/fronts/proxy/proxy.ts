@@ -22,7 +22,7 @@ import { bytesOf } from '../../request-body.ts'
 import type { HttpApp } from '../../server.ts'
 import type { HostSessions } from '../hooks/host-sessions.ts'
 import { createAnswerRelay, type ModelRoute } from './answer-relay.ts'
-import { apiAt, isOfWeir, type Judgeable } from './apis.ts'
+import { apiAt, isOfWeir, type Judgeable, missingQuery } from './apis.ts'
 import { guestIdentities } from './identity/guest-identity.ts'
 import { guestRequest } from './identity/guest-request.ts'
 import { guestSessions } from './identity/guest-sessions.ts'
@@ -104,11 +104,13 @@ export function createProxy({
     const gone = new AbortController()
     outgoing.once('close', () => gone.abort())
     if (answers.kind !== 'api') {
+      const { method = 'GET' } = incoming
+      const isVetoed = veto?.covers(incoming.headers) ?? false
+      if (isVetoed && answers.kind !== 'no-calls') throw unjudgedPath(method, path)
       const isUnknown = answers.kind === 'unknown'
-      if (isUnknown && veto?.covers(incoming.headers)) throw unknownPath(path)
-      if (isUnknown) unjudged.add(name, unjudgedKindOf(incoming.method ?? 'GET', path))
+      if (isUnknown) unjudged.add(name, unjudgedKindOf(method, path))
       const note = isUnknown ? 'unjudged' : undefined
-      await relay.passThrough({ path, note }, incoming, outgoing, gone.signal)
+      await relay.passThrough({ path, note, isVetoed }, incoming, outgoing, gone.signal)
       return
     }
     const { api } = answers
@@ -201,11 +203,13 @@ function upgradeRefused(): HttpError {
 }
 
 /** With a veto, no call may pass where Weir does not look for it. */
-function unknownPath(path: string): HttpError {
+function unjudgedPath(method: string, path: string): HttpError {
+  const query = missingQuery(path)
+  const remedy = query === undefined ? `use ${titles}` : `add ?${query} to its address`
   return new HttpError(
     400,
     'proxy.path',
-    `Weir does not know ${JSON.stringify(path.slice(0, 200))}, so it cannot judge the calls of the answer: use ${titles}, or start the proxy without --veto`,
+    `Weir cannot judge the calls in an answer to ${method} ${JSON.stringify(path.slice(0, 200))}: ${remedy}, or start the proxy without --veto`,
   )
 }
 

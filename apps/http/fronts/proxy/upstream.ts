@@ -46,6 +46,10 @@ export function upstreamAt(address: string): Upstream {
     else if (body !== undefined) list.push(...framingOf(body))
     const sent = request(url, { method, headers: list, signal }, resolve)
     sent.once('error', reject)
+    sent.once('upgrade', (_, socket) => {
+      socket.destroy()
+      reject(new Error('another protocol'))
+    })
     sent.once('socket', (socket) => {
       if (!socket.connecting) return
       const late = setTimeout(() => sent.destroy(new Error('no connection')), limits.modelConnectMs)
@@ -71,7 +75,7 @@ export function upstreamAt(address: string): Upstream {
         answer.resume()
         const next = URL.parse(headers.location, url.href)
         const isFollowed = next?.origin === base.origin && mayRepeat(wanted, statusCode)
-        if (!isFollowed || redirects === redirectsMax) throw redirected(base)
+        if (!isFollowed || redirects === redirectsMax) throw redirected(base.href)
         url = next
       }
     },
@@ -165,7 +169,9 @@ function unreachable({ origin }: URL): HttpError {
   return new HttpError(502, 'proxy.upstream', `the upstream ${origin} cannot be reached`)
 }
 
-function redirected({ origin }: URL): HttpError {
+/** Keeps UPSTREAM-4. `url`: of the operator. */
+export function redirected(url: string): HttpError {
+  const { origin } = new URL(url)
   return new HttpError(
     502,
     'proxy.redirect',

@@ -36,7 +36,7 @@ const open: Mark = { name: 'dots', tone: 'warning', word: 'open' }
 
 const wait: Mark = { name: 'hourglass', tone: 'faint', word: 'a wait, which is no repetition' }
 
-/** A wait that ended well is no success of its own, so its mark is faint. */
+/** A wait that ended well is no progress, so its mark is faint. */
 export function markOfCall({ result, waits }: Pick<CallTimeline, 'result' | 'waits'>): Mark {
   if (result === null) return open
   const mark = statuses[result.status]

@@ -1,12 +1,13 @@
 // The top of a report: the end, the share of loops, the cost. For a report of one turn also the
 // message and the reply.
 
+import type { Money } from '../../../../shared/view/totals.ts'
 import { sumOfFacts } from '../../../../shared/view/turn-facts.ts'
 import { factTexts } from '../../../history/facts-text.ts'
 import { type Child, html } from '../../../page/kit/html.ts'
 import { type Figure, figures, quote } from '../../../page/kit/parts.ts'
 import { code, number, percent } from '../../../page/kit/texts.ts'
-import { type Money, usdText } from '../../../terminal/text/money-text.ts'
+import { usdText } from '../../../terminal/text/money-text.ts'
 import { printable } from '../../../terminal/text/printable.ts'
 import { elapsed, second } from '../../../terminal/text/quantities.ts'
 import type { Figures, Imported, ReportData, ReportIndex, ShownTurn } from '../data.ts'

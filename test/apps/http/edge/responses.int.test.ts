@@ -139,6 +139,7 @@ describe('the Responses API', () => {
       type: 'mcp_call',
       status: 'failed',
       arguments: '{"zone":"UTC"}',
+      approval_request_id: request?.id,
     })
     expect(JSON.stringify(second.output[0])).toContain('not today')
     expect(edge.model.requests[1]?.results.join()).toContain('not today')

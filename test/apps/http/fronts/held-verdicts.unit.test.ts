@@ -10,7 +10,7 @@ const approval = { id: 'a1', hash: 'h', until: 0 }
 function scripted(verdictsAt: (look: number) => CallVerdict[]) {
   const waits: number[] = []
   const conversation = {
-    async afterModel(_: GuestAnswer, { waitMs = 0 } = {}) {
+    async afterModel(_: unknown, { waitMs = 0 } = {}) {
       waits.push(waitMs)
       return verdictsAt(waits.length)
     },

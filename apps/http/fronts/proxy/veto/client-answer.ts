@@ -27,8 +27,6 @@ export type ClientAnswer = {
   end(attempts: number): void
   /** Sends a whole answer. */
   whole(status: number, headers: readonly string[], body: Json): void
-  /** Sends the unchanged error of the upstream. */
-  error(status: number, headers: readonly string[], body: Buffer): void
   /** Ends the answer with this error: as a status, or as the last event of a stream. */
   fail(error: HttpError, attempts: number): void
   /** Stops all timers. */
@@ -64,12 +62,6 @@ export function clientAnswer(
     outgoing.end()
   }
 
-  function sendWhole(status: number, headers: readonly string[], body: Buffer): void {
-    const length = ['content-length', `${body.length}`]
-    outgoing.writeHead(status, [...without('content-length', headers), ...length])
-    outgoing.end(body)
-  }
-
   return {
     stream,
     get hasBegun() {
@@ -79,7 +71,7 @@ export function clientAnswer(
       if (hasBegun) return
       hasBegun = true
       const list = typed(headers, 'text/event-stream; charset=utf-8')
-      outgoing.writeHead(200, [...without('content-length', list), 'trailer', attemptsHeader])
+      outgoing.writeHead(200, [...list, 'trailer', attemptsHeader])
       outgoing.flushHeaders()
       pinging = setInterval(() => {
         if (!isFull) outgoing.write(api.strict.ping)
@@ -92,9 +84,10 @@ export function clientAnswer(
     end,
     whole(status, headers, body) {
       const list = typed(headers, 'application/json; charset=utf-8')
-      sendWhole(status, list, Buffer.from(JSON.stringify(body)))
+      const bytes = Buffer.from(JSON.stringify(body))
+      outgoing.writeHead(status, [...list, 'content-length', `${bytes.length}`])
+      outgoing.end(bytes)
     },
-    error: sendWhole,
     fail(error, attempts) {
       if (!hasBegun) throw error
       outgoing.write(printedEvents(api.stream, [stream.failed(error.code, error.message)]))
@@ -108,9 +101,6 @@ export const attemptsHeader = 'x-weir-attempts'
 
 /** Keeps CLIENT-ANSWER-3. */
 function typed(raw: readonly string[], type: string): string[] {
-  return [...without('content-type', raw), 'content-type', type]
-}
-
-function without(name: string, raw: readonly string[]): string[] {
-  return raw.filter((_, at) => raw[at - (at % 2)]?.toLowerCase() !== name)
+  const others = raw.filter((_, at) => raw[at - (at % 2)]?.toLowerCase() !== 'content-type')
+  return [...others, 'content-type', type]
 }

@@ -9,7 +9,7 @@ import type { SentBody } from '../sent-request.ts'
 
 /** The request unchanged if there are none. */
 export function repeatedRequest(
-  { request: { history } }: ModelFormat,
+  { request: { history, userMessage } }: ModelFormat,
   { text, body }: SentBody,
   parts: readonly Json[],
 ): SentBody {
@@ -18,12 +18,8 @@ export function repeatedRequest(
   if (span === undefined) return { text, body }
   const given = body[history]
   const made =
-    typeof given === 'string'
+    typeof given === 'string' && userMessage !== undefined
       ? spliced(text, [{ ...span, text: JSON.stringify([userMessage(given), ...parts]) }])
       : spliced(text, [withItem(text, span, parts.map((part) => JSON.stringify(part)).join(','))])
   return { text: made, body: JSON.parse(made) as SentBody['body'] }
-}
-
-function userMessage(text: string): Json {
-  return { type: 'message', role: 'user', content: [{ type: 'input_text', text }] }
 }

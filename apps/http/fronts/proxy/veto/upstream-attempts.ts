@@ -5,15 +5,19 @@ import type { Advice } from '../../../../../client/guard/guest-conversation.ts'
 import { limits } from '../../../../../shared/contract/limits.ts'
 import type { Milliseconds } from '../../../../../shared/lib/clock.ts'
 import type { Json } from '../../../../../shared/wire/format.ts'
+import type { VetoedFormat } from '../../../../../shared/wire/formats.ts'
+import { vendorError } from '../../../../../shared/wire/strict/vendor-error.ts'
 import { HttpError } from '../../../http-error.ts'
 import { bytesOf } from '../../../request-body.ts'
+import { decoded } from '../encodings.ts'
 import { guestRequest } from '../identity/guest-request.ts'
 import { advisedBytes, noteOf, sendAdvised, withoutEncoding } from '../judged-request.ts'
 import type { ProxiedConversation } from '../proxied-conversation.ts'
 import { reserveRequest, unnamedIdentity } from '../request-budget.ts'
-import { answerHeaders } from '../upstream.ts'
+import { redirected } from '../upstream.ts'
 import { type Attempt, broken, readAttempt, watchSilence } from './attempt.ts'
 import { attemptsHeader } from './client-answer.ts'
+import { passedHeaders } from './passed-headers.ts'
 import { repeatedRequest } from './repeated-request.ts'
 import type { VetoedRequest, VetoShared } from './vetoed-request.ts'
 
@@ -72,19 +76,23 @@ export function upstreamAttempts(
         ),
       )
       const note = isAdvised ? ['x-weir', noteOf(advice)] : []
-      const passedHeaders = [...answerHeaders(received), ...note]
-      if (received.statusCode === 200) {
-        const attempt = await readAttempt(api, received, client, {
-          headers: withoutEncoding(passedHeaders),
-          silence,
-        })
+      const headers = [...passedHeaders(received, { hasBody: false }), ...note]
+      const { statusCode: status = 502 } = received
+      if (status === 200) {
+        const attempt = await readAttempt(api, received, client, { headers, silence })
         track(reservation.settle(attempt.answer.usage))
         return attempt
       }
+      if (status >= 300 && status < 400) throw redirected(upstream.url)
+      if (client.hasBegun || status < 400 || status > 599)
+        throw broken(`the upstream answers ${status} to a request`)
       const body = refusal ?? (await bytesOf(received, limits.frontBodyBytesMax))
-      if (client.hasBegun || isSuccess(received.statusCode))
-        throw broken(`the upstream answers ${received.statusCode} to the repeat of a request`)
-      client.error(received.statusCode ?? 502, [...passedHeaders, ...header()], body)
+      const text = await decoded(
+        body,
+        received.headers['content-encoding'],
+        limits.frontBodyBytesMax,
+      )
+      client.whole(status, [...headers, ...header()], errorFor(api, status, `${text ?? ''}`))
       return undefined
     } catch (cause) {
       if (signal.aborted || cause instanceof HttpError) throw cause
@@ -98,8 +106,16 @@ export function upstreamAttempts(
   return { ask, count: () => attempts, header }
 }
 
-function isSuccess(status = 0): boolean {
-  return status >= 200 && status < 300
+/** Keeps VENDOR-ERROR-1. */
+function errorFor(
+  { strict, request: { title } }: VetoedFormat,
+  status: number,
+  body: string,
+): Json {
+  const text = `the upstream answered ${status}, with a body that is no error of ${title}`
+  return strict.error(
+    vendorError(status, body) ?? { status, type: 'proxy.answer', code: null, message: text },
+  )
 }
 
 function tooSilent(silenceMs: Milliseconds, options: ErrorOptions): HttpError {

@@ -12,7 +12,6 @@ import { randomUUID } from 'node:crypto'
 import type {
   Advice,
   CallVerdict,
-  GuestAnswer,
   GuestConversation,
   GuestRequest,
   GuestResult,
@@ -170,7 +169,7 @@ export function vetoRun(
   }
 
   /** A text needs no verdict, so the client does not wait for it. */
-  async function report(answer: GuestAnswer, attempt: Attempt): Promise<void> {
+  async function report(answer: ReadGuestAnswer, attempt: Attempt): Promise<void> {
     guest ??= await guestOf(attempt)
     await guest.afterModel(answer, { waitMs: 0 })
   }

@@ -10,9 +10,14 @@ import {
   type HostSessions,
   hostSessions,
 } from '../../../../../apps/http/fronts/hooks/host-sessions.ts'
-import type { CallVerdict, GuardSession } from '../../../../../client/guard/guest-conversation.ts'
+import type {
+  CallVerdict,
+  GuardSession,
+  ReadGuestAnswer,
+} from '../../../../../client/guard/guest-conversation.ts'
 import { type FakeClock, fakeClock } from '../../../../../client/testing/fake-clock.ts'
 import { limits } from '../../../../../shared/contract/limits.ts'
+import { callsOfAnswer } from '../../../../../shared/wire/exchange.ts'
 import { scriptedGuard } from '../../scripted-guard.ts'
 
 let clock: FakeClock
@@ -95,9 +100,9 @@ const denied = (permissionDecisionReason: unknown) => ({
 })
 
 /** The ids of the calls of a synthesized answer. */
-const idsOf = ({ answer }: { answer: unknown }): string[] =>
-  (answer as { content: { id: string }[] }).content.map(({ id }) => id)
-const runAll = (answer: { answer: unknown }) => idsOf(answer).map(run)
+const idsOf = (answer: unknown): string[] =>
+  callsOfAnswer((answer as ReadGuestAnswer).answer).map(({ id }) => id)
+const runAll = (answer: unknown) => idsOf(answer).map(run)
 
 describe('a hook before a call', () => {
   it('gives no opinion on a call that may run, and never allows one', async () => {
@@ -121,16 +126,11 @@ describe('a hook before a call', () => {
     const [asked] = guard.asked
     expect(asked).toMatchObject({
       answer: {
-        request: {
-          body: {
-            tools: [{ name: 'Bash', input_schema: { type: 'object' } }],
-            messages: [{ role: 'user', content: 'List both.' }],
-          },
-        },
+        request: { pieces: [{ kind: 'user', text: 'List both.' }] },
         answer: {
-          content: [
-            { type: 'tool_use', id: 'c1', name: 'Bash', input: { command: 'ls a' } },
-            { type: 'tool_use', id: 'c2', name: 'Bash', input: { command: 'ls b' } },
+          items: [
+            { kind: 'call', id: 'c1', name: 'Bash', arguments: '{"command":"ls a"}' },
+            { kind: 'call', id: 'c2', name: 'Bash', arguments: '{"command":"ls b"}' },
           ],
         },
       },
@@ -247,19 +247,15 @@ describe('a hook behind a call', () => {
       {
         kind: 'before',
         request: {
-          body: {
-            messages: [
-              { role: 'user' },
-              { role: 'assistant' },
-              {
-                role: 'user',
-                content: [
-                  { type: 'tool_result', tool_use_id: 'c1', content: 'a' },
-                  { tool_use_id: 'c2', content: 'Exit code 2', is_error: true },
-                ],
-              },
-            ],
-          },
+          pieces: [
+            { kind: 'user' },
+            { kind: 'response' },
+            { kind: 'call', id: 'c1' },
+            { kind: 'call', id: 'c2' },
+            { kind: 'ended' },
+            { kind: 'result', id: 'c1', text: 'a', isError: false },
+            { kind: 'result', id: 'c2', text: 'Exit code 2', isError: true },
+          ],
         },
       },
     ])
@@ -275,13 +271,13 @@ describe('a hook behind a call', () => {
     expect(guard.asked.map(({ kind }) => kind)).toEqual(['after', 'before', 'after', 'before'])
     expect(guard.asked.at(-1)).toMatchObject({
       request: {
-        body: {
-          messages: [
-            {},
-            {},
-            { content: [{ tool_use_id: 'c2', content: refused, is_error: true }] },
-          ],
-        },
+        pieces: [
+          { kind: 'user' },
+          { kind: 'response' },
+          { kind: 'call', id: 'c2' },
+          { kind: 'ended' },
+          { kind: 'result', id: 'c2', text: refused, isError: true },
+        ],
       },
     })
   })

@@ -132,7 +132,7 @@ describe('Gemini under the veto', () => {
       body: JSON.stringify({ contents: [question], tools }),
     })
     expect(response.status).toBe(400)
-    expect(await response.text()).toContain('Messages, Chat Completions, Responses or Gemini')
+    expect(await response.text()).toContain('add ?alt=sse to its address')
   })
 })
 

@@ -251,7 +251,12 @@ function responses({ text, thinking, calls = [] }: Spoken, isStreamed: boolean):
     if (item.type === 'function_call')
       events.push(
         { type: 'response.function_call_arguments.delta', ...place, delta: item.arguments },
-        { type: 'response.function_call_arguments.done', ...place, arguments: item.arguments },
+        {
+          type: 'response.function_call_arguments.done',
+          ...place,
+          name: item.name,
+          arguments: item.arguments,
+        },
       )
     events.push({ type: 'response.output_item.done', output_index, item })
   }

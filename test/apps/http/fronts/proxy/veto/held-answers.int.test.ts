@@ -116,7 +116,7 @@ describe('the veto on other paths', () => {
     const received = proxy.received.length
     const unknown = await post('/api/chat', request)
     expect(unknown.status).toBe(400)
-    expect(await unknown.text()).toContain('Weir does not know \\"/api/chat\\"')
+    expect(await unknown.text()).toContain('an answer to POST \\"/api/chat\\": use Messages')
     expect(proxy.received).toHaveLength(received)
   })
 
@@ -415,7 +415,9 @@ describe('the veto', () => {
     proxy = await proxied(guarded(), speaking(bad(1), good), '', veto)
     const headers = { 'x-claude-code-session-id': 's1' }
     await (await post(path, request, headers)).text()
-    expect(await proxy.sessions.verdictOn('s1', 'good_1')).toMatchObject({ verdict: 'allow' })
+    expect(await proxy.sessions.verdictOn('s1', 'good_1')).toMatchObject({
+      verdict: { verdict: 'allow' },
+    })
   })
 
   it('cancels the wait for a verdict when the client leaves', async () => {

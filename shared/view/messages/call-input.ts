@@ -1,7 +1,12 @@
 // The arguments of a call as a value.
 
-import type { AnsweredCall } from '../../shared/contract/messages.ts'
-import type { CallInput } from '../turn/turn-event.ts'
+import type { AnsweredCall } from '../../contract/messages.ts'
+
+/**
+ * The arguments of a call: `arguments` is the text as sent, `input` its value. Null: the text is no
+ * JSON object, or only its beginning is here. Then `turn.call` has the whole text.
+ */
+export type CallInput = { arguments: string; input: Record<string, unknown> | null }
 
 /** `call`: as its response shows it. Undefined: no record shows it. */
 export function inputOf(call: AnsweredCall | undefined): CallInput {

@@ -1,22 +1,11 @@
 // A conversation as messages to show: the user's texts, the model's texts with cards of its calls,
 // and notes. They come from the history, so a round appears when it is over.
 
-import { messageOf } from '../../shared/codec/message-of.ts'
-import { isImage } from '../../shared/contract/call/contents.ts'
-import type { ConversationId } from '../../shared/contract/ids.ts'
-import type {
-  Call,
-  CallResult,
-  Content,
-  HistoryEntry,
-  Usage,
-} from '../../shared/contract/messages.ts'
-import { historyPrefix } from '../../shared/contract/topology.ts'
-import { redactedActivity } from '../../shared/runtime/redaction/agent-redaction.ts'
-import { reasoningText } from '../../shared/wire/reasoning-text.ts'
-import { inputValue } from '../conversation/call-input.ts'
-import type { Place } from '../turn/opening.ts'
-import type { CallInput } from '../turn/turn-event.ts'
+import { isImage } from '../../contract/call/contents.ts'
+import type { Call, CallResult, Content, HistoryEntry, Usage } from '../../contract/messages.ts'
+import { redactedActivity } from '../../runtime/redaction/agent-redaction.ts'
+import { reasoningText } from '../../wire/reasoning-text.ts'
+import { type CallInput, inputValue } from './call-input.ts'
 
 /** A call with its end, as a tool card shows it. `result` is the whole text for the model. */
 export type CallCard = CallInput &
@@ -52,25 +41,24 @@ export type ConversationMessage =
     }
   | { role: 'note'; turn: number; round: number; kind: 'nudge' | 'failure'; text: string }
 
-/** In order. Empty: the log has no such conversation. */
-export async function messagesOf(
-  { bus, topicPrefix, partition }: Place,
-  conversation: ConversationId,
-): Promise<ConversationMessage[]> {
-  const records = await bus.list({
-    topic: `${topicPrefix}history`,
-    partition,
-    prefix: historyPrefix(conversation),
-    upToNow: true,
-  })
-  const entries = records.flatMap(({ value }): HistoryEntry[] => {
-    const entry = messageOf(value)
-    return entry?.type === 'history-entry' ? [entry] : []
-  })
-  return entries.sort((a, b) => a.turn - b.turn || a.round - b.round).flatMap(messagesIn)
+/** In order. `entries`: of the history, in any order. */
+export function messagesIn(entries: readonly HistoryEntry[]): ConversationMessage[] {
+  return entries.toSorted((a, b) => a.turn - b.turn || a.round - b.round).flatMap(messagesOfRound)
 }
 
-function messagesIn(entry: HistoryEntry): ConversationMessage[] {
+/** The whole texts of a call. `result` null: it has none. Undefined: the round has no such call. */
+export function wholeCallIn(
+  entry: HistoryEntry,
+  ordinal: number,
+): { id: string; name: string; arguments: string; result: string | null } | undefined {
+  const isOfCall = (one: { ordinal: number }) => one.ordinal === ordinal
+  const call = entry.response?.calls.find(isOfCall)
+  if (call === undefined) return undefined
+  const result = redactedActivity(entry, entry.redact).results.find(isOfCall)
+  return { id: call.id, name: call.name, arguments: call.raw, result: result?.text ?? null }
+}
+
+function messagesOfRound(entry: HistoryEntry): ConversationMessage[] {
   const { turn, round, user, nudge, response } = entry
   const { results, note } = redactedActivity(entry, entry.redact)
   const messages: ConversationMessage[] = []

@@ -1,0 +1,46 @@
+// The error of a vendor under the veto: read from the body, and printed anew. A body with the status of
+// an error can hold a whole answer, which some client would read.
+// VENDOR-ERROR-1. A client gets the status, the type, the code and the message, and nothing else.
+
+import { limits } from '../../contract/limits.ts'
+import { boundedJson } from '../../lib/json/bounded-json.ts'
+import { isObject } from '../../lib/json/json-object.ts'
+import { cutToBytes } from '../../lib/text-cut.ts'
+import { errorIn, errorOfBody } from '../faults/sent-errors.ts'
+import type { Json } from '../format.ts'
+
+/** `type` and `code`: null if the vendor sent none. */
+export type VendorError = {
+  status: number
+  type: string | null
+  code: string | number | null
+  message: string
+}
+
+/** Undefined: the body is no error in a known form. */
+export function vendorError(status: number, body: string): VendorError | undefined {
+  const parsed = boundedJson(body, limits.jsonDepthMax)
+  const sent: unknown = Array.isArray(parsed) ? parsed[0] : parsed
+  const error = isObject(sent) ? errorIn(sent, null) : undefined
+  if (error === undefined) return undefined
+  const { code, message, detail } = error
+  const hasText = [message, detail].some((text) => typeof text === 'string')
+  return {
+    status,
+    type: wordOf(error.type) ?? wordOf(error.status),
+    code: typeof code === 'number' ? code : wordOf(code),
+    message: hasText ? cutToBytes(errorOfBody(sent).statement, messageBytesMax) : '',
+  }
+}
+
+/** Servers quote parts of a request. */
+const messageBytesMax = 65_536
+
+function wordOf(value: unknown): string | null {
+  return typeof value === 'string' && value.length <= 128 ? value : null
+}
+
+/** The form of Anthropic's and OpenAI's errors. SDKs of both show the message. */
+export function printedError({ type, code, message }: VendorError): Json {
+  return { type: 'error', error: { type: type ?? 'api_error', code, message, param: null } }
+}
