@@ -12,6 +12,7 @@ import { answerMissing, unreadableArguments } from '../../shared/model-texts/gue
 import {
   answerIn,
   answerOf,
+  asFailed,
   callsIn,
   type Middleware,
   plain,
@@ -86,10 +87,7 @@ export function guardLangChain(
             })
       if (refusal === undefined) return handler(request)
       const tool = { name: toolCall.name, invoke: async () => refusal }
-      const result = await handler({ ...request, tool: tool as unknown as typeof request.tool })
-      // otherwise a tool with `returnDirect` would end the run with the refusal
-      if ('status' in result || 'tool_call_id' in result) result.status = 'error'
-      return result
+      return asFailed(await handler({ ...request, tool: tool as unknown as typeof request.tool }))
     },
   }
   return Object.assign(middleware, { [Symbol.for('AgentMiddleware')]: true }) as Middleware

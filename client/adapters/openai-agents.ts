@@ -10,6 +10,7 @@ import { limits } from '../../shared/contract/limits.ts'
 import { newest } from '../../shared/lib/newest.ts'
 import { answerUnseen } from '../../shared/model-texts/guests.ts'
 import {
+  callsIn,
   endedStream,
   endOf,
   offered,
@@ -58,10 +59,9 @@ export function guardOpenAIAgents(conversation: GuestConversation): GuardedOpenA
 
   async function judge(round: ToJudge, output: Response['output']) {
     const refused = refusalsOf(await firstVerdicts(conversation, round))
-    for (const item of output) {
-      if (item.type !== 'function_call') continue
-      rounds.set(item.callId, round)
-      refusals.set(wordsOf(item), refused.get(item.callId))
+    for (const call of callsIn(output)) {
+      rounds.set(call.callId, round)
+      refusals.set(wordsOf(call), refused.get(call.callId))
     }
   }
 

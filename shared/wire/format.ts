@@ -139,8 +139,6 @@ export type AnswerFormat = {
   write(answer: ModelAnswer): Json
   /** The member of a body with its usage. */
   usage: string
-  /** The readable text of a block of reasoning in a response of the log; empty: none. */
-  thought?(block: Json): string
   /** The messages of a history that the answer with this body adds. */
   messages(body: Json): Json[]
 }

@@ -1,7 +1,6 @@
 // Anthropic's Messages.
 
 import { isObject } from '../../lib/json/json-object.ts'
-import { textOr } from '../../transcript/json-fields.ts'
 import { answerReader } from '../answer-reader.ts'
 import type {
   AgentFormat,
@@ -104,7 +103,6 @@ export const anthropic = {
     write: writeMessage,
     usage: 'usage',
     messages: (body) => [body],
-    thought: ({ type, thinking }) => (type === 'thinking' ? textOr(thinking) : ''),
   },
   stream: {
     isNamed: true,

@@ -39,6 +39,13 @@ export function refusalOfCall(id: string, name: string | undefined, content: str
   return message as unknown as Message
 }
 
+/** A message of a tool as failed: otherwise `returnDirect` would end the run with a refusal. */
+export function asFailed<Result extends object>(result: Result): Result {
+  return 'status' in result || 'tool_call_id' in result
+    ? Object.assign(result, { status: 'error' })
+    : result
+}
+
 const fields = [
   ...['type', 'id', 'name', 'content', 'status', 'tool_call_id'],
   ...['tool_calls', 'invalid_tool_calls', 'usage_metadata', 'response_metadata'],

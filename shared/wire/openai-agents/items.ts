@@ -21,12 +21,14 @@ export function offered({ tools, handoffs }: Request): object[] {
   ]
 }
 
+type Call = Extract<Item, { type: 'function_call' }>
+
+export function callsIn(output: Response['output']): Call[] {
+  return output.filter((item) => item.type === 'function_call')
+}
+
 /** The identity of a call, as far as the SDK knows one. */
-export function wordsOf({
-  callId,
-  name,
-  arguments: text,
-}: Extract<Item, { type: 'function_call' }>) {
+export function wordsOf({ callId, name, arguments: text }: Call) {
   return JSON.stringify([callId, name, text])
 }
 

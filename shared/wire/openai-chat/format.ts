@@ -1,7 +1,6 @@
 // OpenAI's Chat Completions, also of compatible servers.
 
 import { isObject } from '../../lib/json/json-object.ts'
-import { textOr } from '../../transcript/json-fields.ts'
 import { answerReader } from '../answer-reader.ts'
 import type {
   AgentFormat,
@@ -14,7 +13,7 @@ import type {
 import { joinedDeltas } from '../joined-deltas.ts'
 import { openaiApi, openaiEfforts, openaiTiers } from '../openai/api.ts'
 import { answerOfOpenai, openaiFile, readOpenai } from '../openai/history.ts'
-import { contentText, listIn, partTexts, textIn, toolChoice } from '../request/content.ts'
+import { contentText, listIn, textIn, toolChoice } from '../request/content.ts'
 import { chatEvents, writeCompletion } from './answer.ts'
 import { chatAnswers } from './events.ts'
 import { chatRequest } from './request/request.ts'
@@ -101,12 +100,6 @@ export const openaiChat = {
     write: writeCompletion,
     usage: 'usage',
     messages: messagesIn,
-    // The fields may repeat one text.
-    thought: (block) =>
-      textOr(block.reasoning_content) ||
-      textOr(block.reasoning) ||
-      partTexts(block.reasoning_details) ||
-      textOr(block.content_thinking),
   },
   stream: {
     isNamed: false,

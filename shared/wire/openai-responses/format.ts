@@ -1,6 +1,5 @@
 // OpenAI's Responses.
 
-import { isObject } from '../../lib/json/json-object.ts'
 import { answerReader } from '../answer-reader.ts'
 import type {
   AgentFormat,
@@ -12,7 +11,7 @@ import type {
 } from '../format.ts'
 import { openaiApi, openaiEfforts, openaiTiers } from '../openai/api.ts'
 import { answerOfOpenai, openaiFile, readOpenai } from '../openai/history.ts'
-import { contentText, listIn, partTexts, textIn, toolChoice } from '../request/content.ts'
+import { contentText, listIn, textIn, toolChoice } from '../request/content.ts'
 import { responseEvents, writeResponse } from './answer.ts'
 import { responseAnswers } from './events.ts'
 import { responsesRequest } from './request.ts'
@@ -95,8 +94,6 @@ export const openaiResponses = {
     write: writeResponse,
     usage: 'usage',
     messages: ({ output }) => listIn(output),
-    thought: ({ item }) =>
-      isObject(item) ? partTexts(item.summary) + partTexts(item.content) : '',
   },
   stream: { isNamed: true, events: responseEvents },
   strict: responsesStrict,

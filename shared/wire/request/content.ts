@@ -1,19 +1,11 @@
 // The lists and texts in the content of a message.
 
-import { textOr } from '../../transcript/json-fields.ts'
 import type { BodyEdit, Json } from '../format.ts'
 
 export function listIn(value: unknown): Json[] {
   return Array.isArray(value)
     ? value.filter((one): one is Json => typeof one === 'object' && one !== null)
     : []
-}
-
-/** The texts of parts or summaries, in a row. */
-export function partTexts(parts: unknown): string {
-  return listIn(parts)
-    .map(({ text, summary }) => textOr(text) || textOr(summary))
-    .join('')
 }
 
 /** All texts of a message's content, in a row. */
