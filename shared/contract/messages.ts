@@ -2035,6 +2035,10 @@ export type EndedTurn = {
   cap: Cap | null
   /** the reason why it never opens again, for people; empty: it may */
   stopped: string
+  /** append time in milliseconds until which `stopped` holds; 0: for ever */
+  stoppedUntil: number
+  /** the rule behind `stopped`; null: none */
+  rule: string | null
 }
 
 /** A call or a round that made the detector act. */
