@@ -22,9 +22,9 @@ import {
   roundWith,
   shownPrompt,
   userMessage,
-  weirIn,
   withWeir,
 } from '../../shared/wire/ai-sdk/parts.ts'
+import { weirIn } from '../../shared/wire/ai-sdk/weir-member.ts'
 import type { GuestConversation } from '../guard/guest-conversation.ts'
 import { endText, firstVerdicts, refusalOf, refusalsOf, type ToJudge } from './call-verdict.ts'
 

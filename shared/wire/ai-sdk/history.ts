@@ -23,7 +23,7 @@ import {
 } from '../../transcript/pieces.ts'
 import { declarationOf, invalid, type Piece, responseWith } from '../../transcript/transcript.ts'
 import { countOf, usageWithCache } from '../token-count.ts'
-import { weirIn } from './parts.ts'
+import { weirIn } from './weir-member.ts'
 
 export const readAiSdk = exchangeReader({
   lists: ['messages', 'prompt'],

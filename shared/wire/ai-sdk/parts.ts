@@ -6,7 +6,7 @@
 //     A stream without an end starts none.
 
 import type { LanguageModelMiddleware } from 'ai'
-import { isObject } from '../../lib/json/json-object.ts'
+import { weirIn } from './weir-member.ts'
 
 type Generate = NonNullable<LanguageModelMiddleware['wrapGenerate']>
 type Result = Awaited<ReturnType<Generate>>
@@ -20,14 +20,6 @@ export type Finish = Pick<Result, 'finishReason' | 'usage'>
 export function withWeir(call: ToolCall, kept: { round: string; refusal?: string }): ToolCall {
   const weir = { ...kept, input: call.input }
   return { ...call, providerMetadata: { ...call.providerMetadata, weir } }
-}
-
-/** Weir's own member of a part (PARTS-1). */
-export function weirIn(part: object): { round?: unknown; input?: unknown; refusal?: unknown } {
-  const metadata =
-    ('providerOptions' in part && part.providerOptions) ||
-    ('providerMetadata' in part && part.providerMetadata)
-  return isObject(metadata) && isObject(metadata.weir) ? metadata.weir : {}
 }
 
 /** The prompt for the model (PARTS-2). */
