@@ -3,7 +3,6 @@
 //     items or is empty, so it has no call that no item had.
 // RESPONSES-STRICT-2. Items of an unknown type could be calls, so no answer with one is accepted.
 
-import { randomUUID } from 'node:crypto'
 import { limits } from '../../contract/limits.ts'
 import { isObject } from '../../lib/json/json-object.ts'
 import { freeTextArguments } from '../../transcript/transcript.ts'
@@ -14,7 +13,6 @@ import { listIn } from '../request/content.ts'
 import { checkNoCall, only } from '../strict/call-like.ts'
 import {
   type ClientStream,
-  type EventData,
   fault,
   type NotRun,
   type StrictAnswer,
@@ -24,7 +22,7 @@ import {
 } from '../strict/strict.ts'
 import { usageIn, usageSum } from '../strict/usage-sum.ts'
 import { printedError } from '../strict/vendor-error.ts'
-import { itemOf, messageItem } from './answer.ts'
+import { itemOf } from './answer.ts'
 import { itemEvents } from './item-events.ts'
 import { toolName } from './tool-name.ts'
 import { responsesUsage } from './usage.ts'
@@ -81,6 +79,12 @@ function isCallType(type: unknown): boolean {
   return type === 'function_call' || type === 'custom_tool_call'
 }
 
+/** The members of items that the provider runs. Their values are opaque. */
+const ofProvider = [
+  ...['type', 'action', 'queries', 'results', 'result', 'code', 'outputs', 'output', 'tools'],
+  ...['name', 'arguments', 'error'],
+]
+
 /** The members that name a tool. */
 const ofTool = ['type', 'namespace', 'name']
 /** The members of a call that the client gets. Others could mean another tool to it. */
@@ -105,6 +109,7 @@ function checkItem(item: unknown): asserts item is Json & { type: string } {
     checkNoCall(item, [])
   }
   if (type === 'reasoning') checkNoCall(item, [])
+  if (/_call$|^mcp_/.test(type) && !isCallType(type)) checkNoCall(item, ofProvider)
   if (!isCallType(type)) return
   const { call_id: id, name, namespace } = item
   checkNoCall(item, ofCall(item))
@@ -184,7 +189,8 @@ function eventReader(): StrictReader {
     const { response } = data
     checkResponse(response)
     checkNoCall(data, ['response'])
-    if (listIn(response.output).length > 0) throw fault('it has items before it begins')
+    const output = response.output ?? []
+    if (!Array.isArray(output) || output.length > 0) throw fault('it has items before it begins')
     if (begun !== undefined && begun.id !== response.id) throw fault('it begins twice')
     begun ??= response
     return shown(data)
@@ -225,8 +231,10 @@ function eventReader(): StrictReader {
     if (open === undefined || open.done !== undefined) throw fault('an event of it has no item')
     if (!eventsOf[open.type]?.test(type)) throw fault('an event of it does not fit its item')
     if (isOther(open.sent.id, id)) throw fault('an event of it names another item')
-    if (open.type === 'message' || open.type === 'reasoning') checkNoCall(data, [])
-    if (!isCallType(open.type)) return shown(data)
+    if (!isCallType(open.type)) {
+      checkNoCall(data, ['type', 'arguments'])
+      return shown(data)
+    }
     if (data.name !== undefined && data.name !== null && isOther(open.sent.name, data.name))
       throw fault('a call of it has two names')
     checkNoCall(data, ['type', 'arguments', 'input', 'name'])
@@ -305,7 +313,7 @@ function isSameOutput(items: readonly AnswerItem[], output: readonly unknown[]):
   )
 }
 
-function clientStream(model: string): ClientStream {
+function clientStream(): ClientStream {
   /** The response as it began. */
   let begun: Json | undefined
   /** The items of refused attempts that the client has. */
@@ -338,9 +346,9 @@ function clientStream(model: string): ClientStream {
       const { shown, vendor, rawUsage } = answer
       const { final, ...response } = vendor as { final: Json } & Json
       const own = printed(answer)
-      const id = begun === undefined ? {} : { id: begun.id }
+      const { id, created_at } = begun ?? response
       const sum = usage === undefined ? {} : { usage: usageSum(usage, rawUsage) ?? null }
-      const end = { ...response, output: [...former, ...own], ...id, ...sum }
+      const end = { ...response, output: [...former, ...own], id, created_at, ...sum }
       return [
         ...own.slice(shown).flatMap((item, at) => itemEvents(item, shown + at).flatMap(placed)),
         ...numbered({ ...final, response: end }),
@@ -349,21 +357,6 @@ function clientStream(model: string): ClientStream {
     refused(answer) {
       usage = usageSum(usage, answer.rawUsage) ?? {}
       former = [...former, ...printed(answer).slice(0, answer.shown)]
-    },
-    ended(text) {
-      const response = {
-        ...(begun ?? { id: 'weir', object: 'response', created_at: 0, model }),
-        status: 'completed',
-      }
-      const begin = { type: 'response.created', response: { ...response, output: [], usage: null } }
-      const message = messageItem(text, `weir_${randomUUID()}`)
-      const output = [...former, message]
-      const end = { ...response, output, usage: usage ?? null }
-      return [
-        ...(begun === undefined ? numbered(begin) : []),
-        ...itemEvents(message, 0).flatMap(placed),
-        ...numbered({ type: 'response.completed', response: end }),
-      ] satisfies EventData[]
     },
     failed: (code, message) => numbered({ type: 'error', code, message, param: null })[0] as Json,
     text: () => visible,
