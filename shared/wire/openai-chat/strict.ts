@@ -22,7 +22,7 @@ import {
 } from '../strict/strict.ts'
 import { usageIn, usageSum } from '../strict/usage-sum.ts'
 import { printedError } from '../strict/vendor-error.ts'
-import { argumentsIn, entryOf, isOlder, olderCall } from './answer.ts'
+import { chunkWriter, entryOf, errorChunk, isOlder, lastChunk, olderCall } from './answer.ts'
 import { joinMembers } from './joined-members.ts'
 import { usageOf } from './usage.ts'
 
@@ -304,12 +304,7 @@ function clientStream(model: string): ClientStream {
   let visible = ''
   let needsBlank = false
   let usage: Json | undefined
-  const chunk = (rest: Json): Json => ({
-    ...(stays ?? { id: 'weir', object: 'chat.completion.chunk', created: 0, model }),
-    ...rest,
-  })
-  const delta = (content: Json, finish_reason: string | null) =>
-    chunk({ choices: [{ index: 0, delta: content, finish_reason }] })
+  const writer = () => chunkWriter(stays ?? { model })
 
   function note(event: Json): void {
     if (typeof event.id !== 'string') return
@@ -330,7 +325,7 @@ function clientStream(model: string): ClientStream {
     const made = { ...event, ...id, ...sum }
     if (text === '' || !needsBlank) return [made]
     needsBlank = false
-    return [delta({ content: '\n\n' }, null), made]
+    return [writer().text('\n\n'), made]
   }
 
   function isNeeded(event: Json): boolean {
@@ -344,12 +339,11 @@ function clientStream(model: string): ClientStream {
       const held = answer.vendor.held as Json[]
       const end = held.findIndex((event) => finishOf(event) !== '')
       const ends = end < 0 ? held.length : end
-      const calls = callsOfAnswer(answer).flatMap((call, index) => callDeltas(call, index))
       return [
         ...held.slice(0, ends).filter(isNeeded).flatMap(placed),
-        ...calls.map((content) => delta(content, null)),
+        ...writer().calls(callsOfAnswer(answer)),
         ...held.slice(ends).flatMap(placed),
-        '[DONE]',
+        lastChunk,
       ] satisfies EventData[]
     },
     refused({ rawUsage }) {
@@ -358,28 +352,17 @@ function clientStream(model: string): ClientStream {
       needsBlank = visible !== ''
     },
     ended(text) {
+      const write = writer()
       return [
-        delta({ role: 'assistant', content: needsBlank ? `\n\n${text}` : text }, null),
-        delta({}, 'stop'),
-        ...(usage === undefined ? [] : [chunk({ choices: [], usage })]),
-        '[DONE]',
+        write.begin(needsBlank ? `\n\n${text}` : text),
+        write.end({ stop: 'end', finish: '' }),
+        ...(usage === undefined ? [] : [write.usage(usage)]),
+        lastChunk,
       ]
     },
-    failed: (code, message) => ({ error: { message, type: 'server_error', param: null, code } }),
+    failed: errorChunk,
     text: () => visible,
   }
-}
-
-/** The deltas of a whole call. */
-function callDeltas(call: AnswerCall, index: number): Json[] {
-  if (isOlder(call)) return [{ function_call: olderCall(call) }]
-  const text = argumentsIn(call)
-  const member = call.vendor?.type === 'custom' ? 'custom' : 'function'
-  const piece = member === 'custom' ? { input: text } : { arguments: text }
-  return [
-    { tool_calls: [{ index, ...entryOf(call, '') }] },
-    ...(text === '' ? [] : [{ tool_calls: [{ index, [member]: piece }] }]),
-  ]
 }
 
 function finishOf({ choices }: Json): string {
