@@ -1,4 +1,5 @@
 // The list of an operator's settings. Each command and page that lists, sets or removes one reads it.
+// Approval rules are the registration of the guard `approval`, so they are in it too.
 
 import { limits } from '../../shared/contract/limits.ts'
 import {
@@ -8,21 +9,16 @@ import {
   stopKeyPrefix,
 } from '../../shared/contract/topology.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
+import { guardSetting } from '../../shared/runtime/guards/guard-registry.ts'
 import type { OperatorSetting } from '../../shared/runtime/settings/operator-setting.ts'
-import { shellWord } from '../terminal/shell-word.ts'
+import type { SettingKind } from '../../shared/settings/setting-words.ts'
 import { printable } from '../terminal/text/printable.ts'
 
 export const stopSetting: OperatorSetting<'operator-stop'> = {
+  kind: 'stop',
   scope: stopKeyPrefix,
   schema: 'operator-stop',
-  effect: (id) =>
-    id.startsWith('tool:')
-      ? 'released: its calls run again'
-      : 'released: new questions run again, and turns that have ended stay ended',
-  words: {
-    removal: (id) => `weir release ${shellWord(id)}`,
-    unknown: (id, ids) => noneWith('stop', id, ids),
-  },
+  unknown: (id, ids) => noneWith('stop', id, ids),
   limit: {
     max: limits.stopsMax,
     error: (count) =>
@@ -34,13 +30,10 @@ export const stopSetting: OperatorSetting<'operator-stop'> = {
 }
 
 export const budgetSetting: OperatorSetting<'operator-budget'> = {
+  kind: 'budget',
   scope: budgetKeyPrefix,
   schema: 'operator-budget',
-  effect: () => 'removed, effective from the next model request',
-  words: {
-    removal: (id) => `weir budget remove '${printable(id)}'`,
-    unknown: (id, ids) => noneWith('budget', id, ids),
-  },
+  unknown: (id, ids) => noneWith('budget', id, ids),
   limit: {
     max: limits.budgetsMax,
     error: (count) =>
@@ -51,21 +44,23 @@ export const budgetSetting: OperatorSetting<'operator-budget'> = {
   },
 }
 
-/** The values of one agent, or of all. `weir policy unset` prints the effect of a removal. */
+/** The values of one agent, or of all. */
 export const policySetting: OperatorSetting<'agent-policy'> = {
+  kind: 'policy',
   scope: policyKeyPrefix,
   schema: 'agent-policy',
-  effect: () => 'removed, effective from the next model response',
-  words: {
-    removal: (agent) => `weir policy unset '${agent}'`,
-    unknown(agent, agents) {
-      const others =
-        agents.length === 0
-          ? 'and for no other either'
-          : `it is for ${agents.map(nameOf).join(', ')}`
-      return new WeirError('policy.unknown', `nothing is set for ${nameOf(agent)}; ${others}`)
-    },
+  unknown(agent, agents) {
+    const others =
+      agents.length === 0 ? 'and for no other either' : `it is for ${agents.map(nameOf).join(', ')}`
+    return new WeirError('policy.unknown', `nothing is set for ${nameOf(agent)}; ${others}`)
   },
+}
+
+export const operatorSettings: Readonly<Record<SettingKind, OperatorSetting>> = {
+  stop: stopSetting,
+  budget: budgetSetting,
+  guard: guardSetting,
+  policy: policySetting,
 }
 
 export function nameOf(agent: string): string {

@@ -228,6 +228,7 @@ function resultOf(ordinal: number, result: TranscriptResult, ending: Ending): Ca
       durationMs: 0,
       contents: [],
       tokens: null,
+      guard: '',
     }
   return {
     ordinal,
@@ -235,6 +236,7 @@ function resultOf(ordinal: number, result: TranscriptResult, ending: Ending): Ca
     durationMs: 0,
     contents: [],
     tokens: null,
+    guard: '',
   }
 }
 

@@ -386,6 +386,7 @@ async function verdictsOn(
 const neverAllowed = {
   text: roundIsOver,
   code: roundOver,
+  guard: '',
 }
 
 /**
@@ -403,8 +404,9 @@ function overVerdicts(
     calls: calls.map(({ ordinal, id, name }) => {
       const own = seen.find((call) => call.ordinal === ordinal)
       if (own?.verdict === 'allow') return own
-      const { text, code } = texts.get(ordinal) ?? neverAllowed
-      return { ordinal, callId: id, name, text, code, verdict: 'deny', until: 0, isOver: false }
+      const { text, code, guard } = texts.get(ordinal) ?? neverAllowed
+      const place = { ordinal, callId: id, name }
+      return { ...place, text, code, guard, verdict: 'deny', until: 0, isOver: false }
     }),
     pending: [],
     isSettled: true,

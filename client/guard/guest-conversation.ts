@@ -50,6 +50,8 @@ export type Advice = {
   reason: string
   rule: string | null
   cap: Cap | null
+  /** At `end`, for the user: Weir, its rule, the reason, and the newest result. Otherwise empty. */
+  userText: string
   /** At `end`: the text of the guest's file for its user, to show behind the reason. Otherwise empty. */
   fallback: string
   /**

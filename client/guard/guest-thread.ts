@@ -33,6 +33,7 @@ import { newest } from '../../shared/lib/newest.ts'
 import { occurrences } from '../../shared/lib/occurrences.ts'
 import { cutToBytes } from '../../shared/lib/text-cut.ts'
 import * as texts from '../../shared/model-texts/guests.ts'
+import { endedForUser } from '../../shared/model-texts/user-texts.ts'
 import { alternatives, kindOf, shown } from '../../shared/settings/mistake.ts'
 import { canonicalArguments, roundKey, type Words } from '../../shared/transcript/round-key.ts'
 import type { Failed } from '../../shared/wire/exchange.ts'
@@ -63,6 +64,8 @@ import {
   asHostReads,
   type HistoryRound,
   historyReader,
+  type NewestResult,
+  newestResultIn,
   responseOf,
   toolsFor,
 } from './history/history.ts'
@@ -301,11 +304,10 @@ export function createThreads({
           over = overCountsOf(received.advice.over)
           const { turn: open, round } = received.advice
           current = open < 0 ? undefined : { turn: open, round: round + 1 }
-          const advice = adviceFrom(request, received, agent.settings.fallback)
+          const { fallback } = agent.settings
+          const advice = adviceFrom(request, received, { fallback, last: newestResultIn(history) })
           const refused = advice.action === 'end' ? undefined : await reserveBeforeModel(request)
-          return refused === undefined
-            ? advice
-            : budgetAdvice(request, refused, agent.settings.fallback)
+          return refused === undefined ? advice : budgetAdvice(request, refused, fallback)
         } catch (error) {
           if (signal?.aborted) throw error
           log.warn({ err: error, conversation: id }, 'a request of a guest could not be judged')
@@ -459,6 +461,7 @@ function unjudged({ body }: AnyGuestRequest, reason: string): Advice {
     reason,
     rule: null,
     cap: null,
+    userText: '',
     fallback: '',
     judged: false,
     applied: body,
@@ -468,17 +471,18 @@ function unjudged({ body }: AnyGuestRequest, reason: string): Advice {
 function adviceFrom(
   request: AnyGuestRequest,
   { advice, isJudged }: ReceivedAdvice,
-  ofAgent: string,
+  { fallback, last }: { fallback: string; last: NewestResult | undefined },
 ): Advice {
   const { action, text, reason, rule, cap } = advice
   const applied = withEdits(request.body, adviceEdits(request, advice))
-  const fallback = action === 'end' ? ofAgent : ''
+  const isEnd = action === 'end'
   return {
     action,
     text,
     rule,
     cap,
-    fallback,
+    userText: isEnd ? endedForUser({ reason, rule, last }) : '',
+    fallback: isEnd ? fallback : '',
     judged: isJudged,
     applied,
     reason: isJudged ? reason : reason || notWhole,
@@ -492,6 +496,7 @@ function budgetAdvice({ body }: AnyGuestRequest, { reason }: Failed, fallback: s
     reason,
     rule: null,
     cap: null,
+    userText: endedForUser({ reason, rule: null }),
     fallback,
     judged: true,
     applied: body,
@@ -582,7 +587,7 @@ function verdictsFrom(
         name,
         verdict: 'deny',
         text: call.text,
-        code: codeOfDenial(call.code),
+        code: codeOfDenial(call),
         reason: call.code,
       }
     if (isPoll && verdicts?.notCounted === undefined) {

@@ -4,8 +4,8 @@
 
 import { deniedBeforeReason } from '../../services/guest/answers.ts'
 import { skippedCall } from '../../shared/contract/call/call-endings.ts'
-import { guardOfDenial } from '../../shared/contract/call/denial.ts'
 import { approvalGuard } from '../../shared/contract/guard/approval-guard.ts'
+import type { DeniedCall } from '../../shared/contract/messages.ts'
 
 /**
  * Empty at `allow`. At `pending`: `approval.pending`, a person decides. `guard.pending`, a guard has not
@@ -37,13 +37,15 @@ export function codeOfWait(guards: string): VerdictCode {
   return guards.split(', ').includes(approvalGuard) ? 'approval.pending' : 'guard.pending'
 }
 
-/** `reason`: that of the result of a call that never ran. */
-export function codeOfDenial(reason: string): VerdictCode {
+/** `code`: the reason of the result of a call that never ran. */
+export function codeOfDenial({
+  code: reason,
+  guard,
+}: Pick<DeniedCall, 'code' | 'guard'>): VerdictCode {
   if (reason === roundOver) return 'guest.over'
   if (reason === deniedBeforeReason) return 'guest.denied-before'
   if (skippedReasons.includes(reason)) return 'turn.over'
-  const guard = guardOfDenial(reason)
-  if (guard === undefined) return 'call.denied'
+  if (guard === '') return 'call.denied'
   return guard === approvalGuard ? 'approval.denied' : 'guard.denied'
 }
 

@@ -232,6 +232,7 @@ function onCleared(turn: Turn, message: RoundCleared, time: Milliseconds): React
       durationMs: 0,
       contents: [],
       tokens: null,
+      guard: '',
       ...start,
       ordinal: call.ordinal,
     })

@@ -36,7 +36,9 @@ export function bounded(result: CallResult, bytesMax: number = limits.resultByte
     result.text,
     Math.max(0, Math.min(limits.resultBytesMax, bytesMax - Buffer.byteLength(reason))),
   )
-  return text === result.text && reason === result.reason ? result : { ...result, text, reason }
+  const guard = cutToBytes(result.guard, limits.guardNameBytesMax)
+  const isWithin = text === result.text && reason === result.reason && guard === result.guard
+  return isWithin ? result : { ...result, text, reason, guard }
 }
 
 /**

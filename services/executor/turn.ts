@@ -170,6 +170,7 @@ export function finishCall(
     durationMs: 0,
     contents: [],
     tokens: null,
+    guard: '',
     ...ending,
     ordinal: open.call.ordinal,
   })
@@ -196,7 +197,7 @@ export function callFinished(
   resultId = '',
 ): Output {
   const { ordinal, name } = call
-  const { status, reason, durationMs, text } = result
+  const { status, reason, durationMs, text, guard } = result
   const { redact } = policy
   const begins = redact.length === 0 ? text : text.slice(0, redactedCharactersMax)
   const message: CallFinished = redactedActivity(
@@ -210,6 +211,7 @@ export function callFinished(
       status,
       reason,
       durationMs,
+      guard,
       result: begins,
       resultBytes: Buffer.byteLength(text),
       resultId,

@@ -75,10 +75,11 @@ function withinBounds(action: AdviceAction, text: string): string {
 export function deniedCalls({ response: { calls }, results }: RoundOutcome): DeniedCall[] {
   return results
     .filter(({ status }) => promisesNeverRan(status))
-    .map(({ ordinal, text, reason }) => ({
+    .map(({ ordinal, text, reason, guard }) => ({
       ordinal,
       callId: calls.find((call) => call.ordinal === ordinal)?.id ?? '',
       text: cutToBytes(text, limits.denialTextBytesMax),
       code: reason,
+      guard,
     }))
 }

@@ -53,7 +53,7 @@ export function advice(
 /** The answer to a request of a turn that is over. */
 export function adviceOfEnded(
   { conversation }: Conversation,
-  { turn, hidden, stopped, cap }: EndedTurn,
+  { turn, hidden, stopped, rule, cap }: EndedTurn,
   { turnKey, requestId, policy }: GuestResults,
   { unknown, over }: Pick<Fields, 'unknown' | 'over'>,
 ): Output {
@@ -62,7 +62,7 @@ export function adviceOfEnded(
     { conversation },
     stopped === ''
       ? { ...fields, unknown, over, ...endBy(stopOfTurn(policy.stops)) }
-      : { ...fields, action: 'end', reason: stopped, cap, isOpen: false },
+      : { ...fields, action: 'end', reason: stopped, rule, cap, isOpen: false },
   )
 }
 
@@ -102,6 +102,7 @@ export const deniedBeforeReason = 'denied before'
 const deniedBefore = {
   text: deniedBeforeText,
   code: deniedBeforeReason,
+  guard: '',
 }
 
 /** The answer to a record that counts for nothing. */

@@ -12,8 +12,11 @@ import { cancelled, capped, type Ending, failed } from '../turn/endings.ts'
 import type { Place } from '../turn/unit.ts'
 import type { OpenTurn } from './turn.ts'
 
-/** `stopped`: the reason why the turn never opens again. */
-export type TurnEnding = Ending & { reply?: string; stopped?: string }
+/**
+ * `stopped`: the reason why the turn does not open again. `rule`: the one behind it, which keeps the
+ * turn closed only for the repeats of its last request.
+ */
+export type TurnEnding = Ending & { reply?: string; stopped?: string; rule?: string | null }
 
 export const endingReasons = {
   byNextTurn: 'the agent began its next turn',
@@ -31,15 +34,23 @@ export function endingOf({ last, isCancelled, stop }: OpenTurn, reason: string):
   if (last.action !== 'end') return { ...cancelled, reason, cap }
   if (isCancelled) return { ...cancelled, cap, stopped: last.reason }
   if (cap !== null) return stoppedAt({ cap, reason: last.reason })
-  return failed(last.class ?? 'no_progress', last.reason)
+  const { reason: stopped, rule } = last
+  return { ...failed(last.class ?? 'no_progress', stopped), stopped, rule }
 }
 
 /** The end of a turn by its reply. One that an operator or a cap has stopped stays stopped. */
 export function answered(turn: OpenTurn, { response }: RoundOutcome): TurnEnding {
-  const { stopped = '' } = endingOf(turn, '')
+  const { stopped = '', rule } = endingOf(turn, '')
   const { cap } = turn.last
   const reason = cap === null ? reasons.answered : reasons.answeredAtCap(cap)
-  return { outcome: 'answered', reply: response.text, reason, class: null, cap, stopped }
+  return {
+    outcome: 'answered',
+    reply: response.text,
+    reason,
+    class: null,
+    cap,
+    stopped: rule === undefined ? stopped : '',
+  }
 }
 
 /**
@@ -80,7 +91,7 @@ function stoppedAt(step: CapStep): TurnEnding {
 export function turnFinished(
   { conversation, time }: Place,
   turn: OpenTurn,
-  { stopped: _, ...ending }: TurnEnding,
+  { stopped: _, rule: __, ...ending }: TurnEnding,
 ): Output {
   const [messageId = ''] = turn.names
   return {

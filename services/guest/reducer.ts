@@ -72,6 +72,7 @@ import {
 } from './ending.ts'
 import { noteRequest, ownKey, recogniseRound, recogniseShown } from './identity.ts'
 import {
+  atRequest,
   endedTurn,
   extend,
   goOn,
@@ -419,13 +420,13 @@ function takeResults(
 function onRequestOfEnded({ place, state, records }: Step, message: GuestResults): boolean {
   const { newest } = state
   if (newest === undefined) return false
+  const now = atRequest(newest, place.time)
   const names = withName(newest.names, message.turnKey)
-  state.newest = { ...newest, names, reopens: newest.stopped === '' }
+  state.newest = { ...now, names, reopens: now.stopped === '' }
   const known = new Set(newest.known.map(({ key }) => key))
   const unknown = keysOf(state, message).filter((key) => !known.has(key))
   const over = message.blocking ? overOf(known, keysOf(state, message)) : []
-  if (message.requestId !== '')
-    records.push(adviceOfEnded(place, newest, message, { unknown, over }))
+  if (message.requestId !== '') records.push(adviceOfEnded(place, now, message, { unknown, over }))
   return false
 }
 

@@ -120,7 +120,7 @@ export function openTurn(
 /** The turn when it is over. */
 export function endedTurn(
   turn: OpenTurn,
-  how: Pick<EndedTurn, 'cap'> & { stopped?: string },
+  how: Pick<EndedTurn, 'cap'> & { stopped?: string; rule?: string | null },
 ): EndedTurn {
   const { aliases } = turn.identities
   const others = [...aliases].map(([key, own]) => [key, turn.known.get(own) ?? []] as const)
@@ -136,7 +136,16 @@ export function endedTurn(
     reopens: false,
     cap: how.cap,
     stopped: how.stopped ?? '',
+    stoppedUntil: how.rule === undefined ? 0 : turn.activeAt + limits.guestEndedMs,
+    rule: how.rule ?? null,
   }
+}
+
+/** The turn at a request of its guest. Each repeat keeps a turn closed that a rule has ended. */
+export function atRequest(ended: EndedTurn, time: Milliseconds): EndedTurn {
+  if (ended.stoppedUntil === 0) return ended
+  if (time >= ended.stoppedUntil) return { ...ended, stopped: '', stoppedUntil: 0, rule: null }
+  return { ...ended, stoppedUntil: time + limits.guestEndedMs }
 }
 
 /** Notes the facts in a front's record about its turn. */
@@ -310,6 +319,7 @@ export function goOn(place: Place, turn: OpenTurn): Output[] {
         durationMs: 0,
         contents: [],
         tokens: null,
+        guard: '',
       }),
     )
 }
@@ -332,7 +342,7 @@ function reported(
 
 /** The result for the executor, with the reason that `weir judge` finds in a transcript. */
 function endingOf({ status, text, durationMs }: GuestResult): Omit<CallResult, 'ordinal'> {
-  if (status === 'unseen') return { ...gone, durationMs, contents: [], tokens: null }
+  if (status === 'unseen') return { ...gone, durationMs, contents: [], tokens: null, guard: '' }
   const within = cutToBytes(text, limits.resultBytesMax)
   return {
     status,
@@ -341,6 +351,7 @@ function endingOf({ status, text, durationMs }: GuestResult): Omit<CallResult, '
     durationMs,
     contents: [],
     tokens: null,
+    guard: '',
   }
 }
 

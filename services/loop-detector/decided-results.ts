@@ -17,6 +17,7 @@ export function allSkipped(calls: Call[], why: WhyNotRun): CallResult[] {
     durationMs: 0,
     contents: [],
     tokens: null,
+    guard: '',
   }))
 }
 
@@ -61,6 +62,7 @@ export function completed(calls: Call[], ...known: CallResult[][]): CallResult[]
           durationMs: 0,
           contents: [],
           tokens: null,
+          guard: '',
         },
     )
 }
@@ -72,9 +74,27 @@ function overBudget(ordinal: number, callsLeft: number): CallResult {
 }
 
 function deniedResult({ ordinal, text, reason }: Denial): CallResult {
-  return { ordinal, status: 'denied', text, reason, durationMs: 0, contents: [], tokens: null }
+  return {
+    ordinal,
+    status: 'denied',
+    text,
+    reason,
+    durationMs: 0,
+    contents: [],
+    tokens: null,
+    guard: '',
+  }
 }
 
 function skipped(ordinal: number, text: string, reason: string): CallResult {
-  return { ordinal, status: 'skipped', text, reason, durationMs: 0, contents: [], tokens: null }
+  return {
+    ordinal,
+    status: 'skipped',
+    text,
+    reason,
+    durationMs: 0,
+    contents: [],
+    tokens: null,
+    guard: '',
+  }
 }

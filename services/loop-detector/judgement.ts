@@ -127,14 +127,14 @@ function interventionOf(rule: string, ruleVersion: number, finding: Finding): In
   }
 }
 
-/** The begin of the reason. A front that sees no text must not repeat it. */
-export const noVisibleText = 'asked for an answer without tools, the model gave no visible text'
-
-function stillSilent(cause: Intervention, { round }: JudgedRound): Intervention {
+function stillSilent(cause: Intervention, { round, called }: JudgedRound): Intervention {
+  // A front may see calls only, so a response with calls may have had a text.
+  const instead = called ? 'called a tool again' : 'gave no visible text'
+  const reason = `asked for an answer without tools, the model ${instead}; before that ${cause.reason}`
   return {
     ...cause,
     action: 'end',
-    reason: shortened(`${noVisibleText}; before that ${cause.reason}`, limits.reasonBytesMax),
+    reason: shortened(reason, limits.reasonBytesMax),
     text: '',
     class: 'no_progress',
     evidence: [...cause.evidence, { round, ordinal: -1 }],

@@ -23,6 +23,7 @@ import type { Message, MessageType } from '../contract/messages.ts'
 import { WeirError } from '../lib/errors.ts'
 import { ByteReader, ByteWriter } from './avro-bytes.ts'
 import { type CompiledType, compile, type Schema } from './avro-types.ts'
+import { nameGuards } from './former-words.ts'
 
 export type Codec = {
   encode(message: Message): Buffer
@@ -97,7 +98,13 @@ export function codecOf(lock: readonly LockEntry[]): Codec {
 
   const olderReader = (entry: LockEntry, current: LockEntry): ((reader: ByteReader) => unknown) => {
     try {
-      return compiledOf(current).readerOf(compiledOf(entry))
+      const read = compiledOf(current).readerOf(compiledOf(entry))
+      if (entry.former !== true) return read
+      return (reader) => {
+        const message = read(reader)
+        nameGuards(message)
+        return message
+      }
     } catch (cause) {
       throw unreadableVersion(entry, current, cause)
     }

@@ -275,6 +275,7 @@ export const limits = {
   guardsMax: 32,
   guardPatternsMax: 64,
   guardPatternBytesMax: 256,
+  guardNameBytesMax: 64,
   guardVersionCharsMax: 64,
   /**
    * The longest wait of a round for a guard, and the longest extension of a turn by all guards
@@ -550,9 +551,10 @@ export const limits = {
   gatewayTaskBytesMax: 32 * MiB,
   /** The wait of a hook for the verdicts of a message that also passes the proxy. */
   hookProxyMs: 5 * second,
-  /** Sessions of hosts that a server follows, and the newest calls of each. */
+  /** Sessions of hosts that a server follows, the newest calls of each, and ends of sub-agents. */
   hookSessionsMax: 1_000,
   hookCallsMax: 256,
+  hookAgentsMax: 16,
   /** Bytes of the headers of one request to the HTTP server, and the time until they are complete. */
   httpHeaderBytesMax: 64 * KiB,
   httpHeadersMs: 10 * second,

@@ -468,6 +468,8 @@ export type CallFinished = {
   resultBytes: number
   /** the id of the result that the client sent; empty: no client sent it */
   resultId: string
+  /** the guard that denied the call, `approval` for a person or for lack of one; empty: none did */
+  guard: string
 }
 
 /**
@@ -1879,6 +1881,8 @@ export type CallResult = {
   contents: Content[]
   /** tokens of the agent's turn that the call ran; null: it ran none */
   tokens: TokenSum | null
+  /** the guard that denied the call, `approval` for a person or for lack of one; empty: none did */
+  guard: string
 }
 
 /** A guard's verdict on one call. */
@@ -1999,6 +2003,8 @@ export type DeniedCall = {
   text: string
   /** the short reason of its result */
   code: string
+  /** the guard that denied the call, `approval` for a person or for lack of one; empty: none did */
+  guard: string
 }
 
 /** The number of empty or thinking-only responses that get a nudge (I4). */
@@ -2029,6 +2035,10 @@ export type EndedTurn = {
   cap: Cap | null
   /** the reason why it never opens again, for people; empty: it may */
   stopped: string
+  /** append time in milliseconds until which `stopped` holds; 0: for ever */
+  stoppedUntil: number
+  /** the rule behind `stopped`; null: none */
+  rule: string | null
 }
 
 /** A call or a round that made the detector act. */
@@ -2154,6 +2164,8 @@ export type GuestCallVerdict = {
   until: number
   /** whether an allowed call has ended */
   isOver: boolean
+  /** the guard that denied the call, `approval` for a person or for lack of one; empty: none did */
+  guard: string
 }
 
 /**

@@ -132,6 +132,7 @@ function recordsOf(calls: number, guard?: GuardMode): Recorded[] {
         durationMs: 1,
         contents: [],
         tokens: null,
+        guard: '',
       },
     }
   })

@@ -175,6 +175,7 @@ function roundOf(n: number, result: (n: number) => string): [RoundChecked, Round
           durationMs: 1,
           contents: [],
           tokens: null,
+          guard: '',
         },
       ],
     },

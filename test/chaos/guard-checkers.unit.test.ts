@@ -77,7 +77,7 @@ const violations: [name: string, plant: (evidence: Evidence) => void, expected: 
   ],
   [
     'a veto that names another guard',
-    (e) => Object.assign(resultsOf(e)[2]!, { reason: 'vetoed by guard lookout: risk' }),
+    (e) => Object.assign(resultsOf(e)[2]!, { guard: 'lookout' }),
     'does not name it',
   ],
   [

@@ -57,6 +57,7 @@ const results = [
     ordinal: 2,
     status: 'denied',
     reason: 'vetoed by guard ledger: risk',
+    guard: 'ledger',
     durationMs: 0,
     text: `Tool call vetoed before execution: the guard "ledger" says: ${text}`,
   },

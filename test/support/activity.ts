@@ -61,6 +61,7 @@ export const callFinished = (ordinal = 0, fields: Partial<CallFinished> = {}): C
   durationMs: 300,
   result: 'done',
   resultId: '',
+  guard: '',
   resultBytes: 4,
   ...fields,
 })

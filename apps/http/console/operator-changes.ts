@@ -4,14 +4,12 @@
 import { guardModes } from '../../../shared/contract/guard/guard.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { switchGuard } from '../../../shared/runtime/guards/guard-registry.ts'
-import {
-  type OperatorSetting,
-  removeStored,
-} from '../../../shared/runtime/settings/operator-setting.ts'
+import { removeStored } from '../../../shared/runtime/settings/operator-setting.ts'
+import { settingKinds } from '../../../shared/settings/setting-words.ts'
 import type { withExistingRegistry } from '../../history/registry.ts'
 import { placeRules, rulesIn } from '../../service/approvals/rules.ts'
 import { type BudgetOptions, budgetOf, placeBudget } from '../../service/budgets/change.ts'
-import { budgetSetting, stopSetting } from '../../service/operator-settings.ts'
+import { operatorSettings } from '../../service/operator-settings.ts'
 import { changePolicy, removeValues } from '../../service/policy/change.ts'
 import { placeStop } from '../../service/stops/change.ts'
 import { scopeOf } from '../../service/stops/scope.ts'
@@ -47,7 +45,6 @@ export const operatorChanges: Readonly<Record<string, OperatorChange>> = {
     await placeBudget(table, budgetOf(budgetIn(body)), by)
     return {}
   },
-  'budget-remove': removalOf(budgetSetting),
   async stop(table, body, by) {
     const kind = oneOf(body, 'scope', stopScopes)
     const scope = scopeOf(kind === 'all' ? { all: true } : { [kind]: textIn(body, 'name') })
@@ -55,14 +52,12 @@ export const operatorChanges: Readonly<Record<string, OperatorChange>> = {
     await placeStop(table, { ...scope, mode, reason: textIn(body, 'reason'), setBy: by })
     return {}
   },
-  release: removalOf(stopSetting),
-}
-
-function removalOf(setting: OperatorSetting): OperatorChange {
-  return async (table, body, by) => {
+  /** Of any kind. */
+  async remove(table, body, by) {
+    const setting = operatorSettings[oneOf(body, 'setting', settingKinds)]
     await removeStored(setting, table, { id: textIn(body, 'id'), by })
     return {}
-  }
+  },
 }
 
 const stopScopes = ['all', 'tenant', 'agent', 'tool', 'conversation'] as const

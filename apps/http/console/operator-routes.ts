@@ -134,7 +134,7 @@ export function operatorApi(
 /** The fields of a change that its line in the server's log has. */
 function namesIn(body: Record<string, unknown>): Record<string, string> {
   const names = [
-    ...['agent', 'key', 'value', 'guard', 'mode', 'scope', 'name', 'id'],
+    ...['agent', 'key', 'value', 'guard', 'mode', 'scope', 'name', 'setting', 'id'],
     ...['tenant', 'subject', 'window', 'unit', 'hard', 'soft'],
   ]
   return Object.fromEntries(

@@ -2,8 +2,9 @@
 
 export const notJudgedNow = 'Weir cannot judge this event now'
 
-export function turnEnded(reason: string): string {
-  return `Weir ended the turn: ${reason}`
+/** `userText`: that of the advice which ended the agent's turn. */
+export function subAgentEnded(userText: string): string {
+  return `In a sub-agent: ${userText}`
 }
 
 /** `call`: its name and arguments. */

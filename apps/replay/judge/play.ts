@@ -305,5 +305,5 @@ function callOf({ tool, args, raw_args, call_id }: ToolStep, ordinal: number): C
 function resultOf({ reasonOf }: Scenario, step: ToolStep, ordinal: number): CallResult {
   const { outcome: status, result: text } = step
   const reason = status === 'ok' ? '' : (reasonOf?.(step) ?? errorLine(text) ?? '')
-  return { ordinal, status, text, reason, durationMs: 1, contents: [], tokens: null }
+  return { ordinal, status, text, reason, durationMs: 1, contents: [], tokens: null, guard: '' }
 }

@@ -7,7 +7,7 @@ import { batchesOf } from '../../../shared/bus/range.ts'
 import { encode } from '../../../shared/codec/codec.ts'
 import { messageOf } from '../../../shared/codec/message-of.ts'
 import type { StoredRecord } from '../../../shared/contract/bus.ts'
-import { guardOfDenial } from '../../../shared/contract/call/denial.ts'
+import { isDeniedByGuard } from '../../../shared/contract/call/denial.ts'
 import type { TurnId } from '../../../shared/contract/ids.ts'
 import { type ConversationId, roundKey } from '../../../shared/contract/ids.ts'
 import type {
@@ -144,9 +144,7 @@ function wasDecided(
   const guard = policy.guards.find((one) => one.name === name)
   if (guard === undefined) return null
   const rule = ruleOf(name, guard.version)
-  const denied = results.filter(
-    ({ status, reason }) => status === 'denied' && guardOfDenial(reason) === name,
-  )
+  const denied = results.filter((result) => isDeniedByGuard(result) && result.guard === name)
   const [first] = denied
   if (first !== undefined)
     return { action: 'deny', rule, reason: first.reason, calls: ordinalsOf(denied) }

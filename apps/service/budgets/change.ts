@@ -18,6 +18,7 @@ import {
   storedSettings,
   type WritableTable,
 } from '../../../shared/runtime/settings/operator-setting.ts'
+import { removalCommand } from '../../../shared/settings/setting-words.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 import { withRegistry } from '../../history/registry.ts'
 import { shownAmount } from '../../terminal/text/money-text.ts'
@@ -58,7 +59,7 @@ export async function setBudget(
   }))
   out.write(`${printable(id)}: for ${subjectText(budget)}, ${effectOf(budget)}\n`)
   if (before !== undefined) out.write(`it replaces: ${effectOf(before)}\n`)
-  out.write(`it counts from now on; to remove it: ${budgetSetting.words.removal(id)}\n`)
+  out.write(`it counts from now on; to remove it: ${removalCommand('budget', id)}\n`)
   for (const text of unseen) errors.write(`weir: warning: ${text}\n`)
 }
 

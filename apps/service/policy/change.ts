@@ -107,7 +107,7 @@ export async function removeValues(
   }
   const layers = await readLayers(agent, { agentFile }, table)
   const stored = layers.stored.get(agent)?.entries
-  if (stored === undefined) throw policySetting.words.unknown(agent, [...layers.stored.keys()])
+  if (stored === undefined) throw policySetting.unknown(agent, [...layers.stored.keys()])
   const entries =
     removed.length === 0 ? [] : stored.filter(({ key }) => !removed.includes(policyKey(key) ?? key))
   if (entries.length === 0) await removeStored(policySetting, table, { id: agent, by })

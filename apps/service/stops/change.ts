@@ -11,6 +11,7 @@ import {
   storedSettings,
   type WritableTable,
 } from '../../../shared/runtime/settings/operator-setting.ts'
+import { removalCommand } from '../../../shared/settings/setting-words.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 import { withExistingRegistry } from '../../history/registry.ts'
 import { printable } from '../../terminal/text/printable.ts'
@@ -50,7 +51,7 @@ export async function stop(
     return unseenScope(scope, registry) // the stop counts already
   })
   out.write(`${printable(id)} is stopped: ${effectOf(scope.scope, mode)}\n`)
-  out.write(`to release it: ${stopSetting.words.removal(id)}\n`)
+  out.write(`to release it: ${removalCommand('stop', id)}\n`)
   if (unseen !== undefined) errors.write(`weir: warning: ${unseen}\n`)
 }
 
@@ -86,7 +87,7 @@ function takenBy({ id, value: stop }: StoredSetting<'operator-stop'>): WeirError
   const what = stop?.mode === 'drain' ? 'stop it at once with --now, or release it' : 'release it'
   return new WeirError(
     'stop.taken',
-    printable(`${id} is stopped already${since ?? ''}; ${what}: ${stopSetting.words.removal(id)}`),
+    printable(`${id} is stopped already${since ?? ''}; ${what}: ${removalCommand('stop', id)}`),
   )
 }
 

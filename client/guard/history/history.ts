@@ -9,6 +9,7 @@
 import { hash } from 'node:crypto'
 import { emptyResponse, foldResponse } from '../../../services/accumulator/response.ts'
 import type { GuestHints } from '../../../shared/agents/guest.ts'
+import { errorLine } from '../../../shared/contract/call/error-line.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import type {
   Declaration,
@@ -243,6 +244,20 @@ function formerOf(
   const keys: string[] = []
   addKeys({ keys, counts: new Map() }, former, request)
   return { turnKey: turnKeyOf(turns.slice(0, -1)), rounds: roundsOf(former, keys) }
+}
+
+/** `line`: the line of the result that names an error, otherwise the first one. */
+export type NewestResult = { tool: string; line: string }
+
+/** The newest result of the turn. Failed ones are first. Undefined: there is none with a text. */
+export function newestResultIn({ rounds }: Pick<GuestHistory, 'rounds'>): NewestResult | undefined {
+  const calls = rounds.at(-1)?.spoken.calls ?? []
+  const results = calls.flatMap(({ name: tool, result }) => {
+    if (result === undefined || result === 'unknown') return []
+    const line = errorLine(result.text)
+    return line === undefined ? [] : [{ tool, line, isError: result.isError }]
+  })
+  return results.findLast(({ isError }) => isError) ?? results.at(-1)
 }
 
 /** The round that an answer makes behind its request's history. Throws `guest.format`. */

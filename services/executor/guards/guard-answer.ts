@@ -86,6 +86,7 @@ export function deniedCall(guard: string, { code, text }: CallVerdict): CallEndi
     status: 'denied',
     text: deniedByGuard(why),
     reason: reasonOfDenial(guard, code),
+    guard,
   }
 }
 

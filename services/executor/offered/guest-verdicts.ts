@@ -30,6 +30,7 @@ export function verdictsOf({ conversation, turn }: Turn, round: Round): Output {
 
 function verdictOn(round: Round, { call, phase, isOffered }: OpenCall): GuestCallVerdict {
   const verdict = (kind: GuestVerdictKind, text = '', code = '', until = 0): GuestCallVerdict => ({
+    guard: kind === 'deny' && phase.kind === 'done' ? phase.result.guard : '',
     ordinal: call.ordinal,
     callId: call.id,
     name: call.name,

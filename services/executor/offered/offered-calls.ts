@@ -105,7 +105,7 @@ function resultIn(message: Outcome | ResultSent, ranMs: Milliseconds): CallResul
   const status = isError ? 'error' : 'ok'
   const reason = isError ? 'the client reported an error' : ''
   const durationMs = Math.max(0, ranMs)
-  return { ordinal, status, reason, text, durationMs, contents: [], tokens: null }
+  return { ordinal, status, reason, text, durationMs, contents: [], tokens: null, guard: '' }
 }
 
 function keepEarly(turn: Turn, message: Outcome, time: Milliseconds): void {

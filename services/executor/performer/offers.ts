@@ -52,8 +52,8 @@ export function createOffers({
     await write('self', refusal === undefined ? [claim(task, clientOwner)] : refuse(task, refusal))
   }
 
-  function refuse(task: OfferTask, { status, text, reason }: CallEnding): Message[] {
-    const end = { ordinal: task.ordinal, status, text, reason }
+  function refuse(task: OfferTask, { status, text, reason, guard = '' }: CallEnding): Message[] {
+    const end = { ordinal: task.ordinal, status, text, reason, guard }
     const result = bounded({ ...end, durationMs: 0, contents: [], tokens: null })
     return [claim(task, owner), { type: 'outcome', ...tryIdOf(task), owner, result }]
   }

@@ -10,6 +10,7 @@ import { secretsOf } from '../../../shared/agents/secrets.ts'
 import { type CallEnding, denied } from '../../../shared/contract/call/call-endings.ts'
 import { contentRef, piecesOf } from '../../../shared/contract/call/contents.ts'
 import { programChangedReason } from '../../../shared/contract/call/denial.ts'
+import { approvalGuard } from '../../../shared/contract/guard/approval-guard.ts'
 import { tryIdOf } from '../../../shared/contract/ids.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import type { PerformerContext } from '../../../shared/contract/performer.ts'
@@ -221,7 +222,7 @@ function withoutSecrets(ending: ToolEnding, hideSecrets: (text: string) => strin
 async function report(
   { write }: Writes,
   task: RunTask,
-  { status, text, reason, isGivenBack, contents: whole = [], tokens }: ToolEnding,
+  { status, text, reason, isGivenBack, contents: whole = [], tokens, guard = '' }: ToolEnding,
   durationMs: Milliseconds,
 ): Promise<boolean> {
   const { owner } = task
@@ -243,6 +244,7 @@ async function report(
     durationMs,
     contents,
     tokens: tokens ?? null,
+    guard,
   })
   return write('self', [{ type: 'outcome', ...tryIdOf(task), owner, result }])
 }
@@ -259,6 +261,7 @@ function changedProgram(kind: ToolRun['kind'], program: string): ToolEnding {
     status: 'denied',
     text: programChanged,
     reason: programChangedReason,
+    guard: approvalGuard,
     fault: `the program of this ${kind} tool is not the allowed one (${program.slice(0, 12)}): a file of it changed, or this executor has other files than the one that asked. Compare them, then let the model call it again`,
   }
 }

@@ -5,7 +5,8 @@ import * as texts from '../../model-texts/endings.ts'
 import type { CallResult, ResultStatus } from '../messages.ts'
 
 /** A result without its place and time. */
-export type CallEnding = Pick<CallResult, 'status' | 'text' | 'reason'>
+export type CallEnding = Pick<CallResult, 'status' | 'text' | 'reason'> &
+  Partial<Pick<CallResult, 'guard'>>
 
 /**
  * The reason why a call that has not started must not run: the turn was cancelled or its time is

@@ -10,16 +10,7 @@ export function reasonOfDenial(guard: string, code: string): string {
   return `vetoed by guard ${guard}: ${code}`
 }
 
-/** The guard that denied a call whose result has this reason. Undefined: none did. */
-export function guardOfDenial(reason: string): string | undefined {
-  return /^vetoed by guard ([^:]+): /.exec(reason)?.[1]
-}
-
 /** Whether a guard or a person denied the call. Otherwise its arguments, its tool or a stop did. */
-export function isDeniedByGuard({
-  status,
-  reason,
-}: Pick<CallResult, 'status' | 'reason'>): boolean {
-  const isByGuard = guardOfDenial(reason) !== undefined || reason === programChangedReason
-  return status === 'denied' && isByGuard
+export function isDeniedByGuard({ status, guard }: Pick<CallResult, 'status' | 'guard'>): boolean {
+  return status === 'denied' && guard !== ''
 }

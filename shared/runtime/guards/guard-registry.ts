@@ -32,18 +32,15 @@ export type Registry = {
 
 /** Rounds that wait for a removed guard wait on. Its topic and its verdicts stay. */
 export const guardSetting: OperatorSetting<'guard-registration'> = {
+  kind: 'guard',
   scope: guardKeyPrefix,
   schema: 'guard-registration',
-  effect: () => 'removed; rounds that wait for it already wait until its deadline',
-  words: {
-    removal: () => 'weir guard remove',
-    unknown(name, names) {
-      const there = names.length === 0 ? 'none' : names.join(', ')
-      return new WeirError(
-        'guard.unknown',
-        `unknown guard ${JSON.stringify(name.slice(0, 80))}; registered guards: ${there}`,
-      )
-    },
+  unknown(name, names) {
+    const there = names.length === 0 ? 'none' : names.join(', ')
+    return new WeirError(
+      'guard.unknown',
+      `unknown guard ${JSON.stringify(name.slice(0, 80))}; registered guards: ${there}`,
+    )
   },
 }
 
@@ -196,7 +193,7 @@ async function registered(registry: Registry, name: string): Promise<GuardRegist
   const guards = await registeredGuards(registry)
   const known = guards.find((guard) => guard.name === name)
   if (known === undefined)
-    throw guardSetting.words.unknown(
+    throw guardSetting.unknown(
       name,
       guards.map((guard) => guard.name),
     )

@@ -6,22 +6,19 @@ import { decode } from '../../codec/codec.ts'
 import type { Bus, StoredRecord } from '../../contract/bus.ts'
 import type { Message, MessageOf, MessageType } from '../../contract/messages.ts'
 import { WeirError } from '../../lib/errors.ts'
+import { removalCommand, type SettingKind } from '../../settings/setting-words.ts'
 import { toRecord } from '../record.ts'
 import { removeSetting } from './removed-settings.ts'
 
 export type OperatorSetting<Type extends MessageType = MessageType> = {
+  /** Its words are in setting-words.ts. */
+  kind: SettingKind
   /** The prefix of the keys. The id follows it: the scope of one setting, as text. */
   scope: string
   /** The type of the records. */
   schema: Type
-  /** For people: the effect of a removal. */
-  effect: (id: string) => string
-  words: {
-    /** The command that removes one. */
-    removal: (id: string) => string
-    /** The error for an id without a setting. `ids`: those with one. */
-    unknown: (id: string, ids: string[]) => WeirError
-  }
+  /** The error for an id without a setting. `ids`: those with one. */
+  unknown: (id: string, ids: string[]) => WeirError
   /** The number of settings in force, and the error above it. */
   limit?: { max: number; error: (count: number) => WeirError }
 }
@@ -52,7 +49,7 @@ export async function storedSettings<Type extends MessageType>(
 
 /** As storedSettings. Throws `policies.unreadable` with the remedy for a foreign record. */
 export async function readableSettings<Type extends MessageType>(
-  { schema, scope, words }: OperatorSetting<Type>,
+  { kind, schema, scope }: OperatorSetting<Type>,
   table: Table,
 ): Promise<MessageOf<Type>[]> {
   const records = await recordsOf({ scope }, table)
@@ -60,7 +57,10 @@ export async function readableSettings<Type extends MessageType>(
     const message = decode(record)
     if (isOf(message, schema)) return message
     const fault = `the record ${scope}${id} in policies is a ${message.type}`
-    throw new WeirError('policies.unreadable', `${fault}; remove it with ${words.removal(id)}`)
+    throw new WeirError(
+      'policies.unreadable',
+      `${fault}; remove it with ${removalCommand(kind, id)}`,
+    )
   })
 }
 
@@ -87,7 +87,7 @@ export async function removeStored(
   { id, by }: { id: string; by: string },
 ): Promise<void> {
   const ids = (await recordsOf(setting, table)).map((one) => one.id)
-  if (!ids.includes(id)) throw setting.words.unknown(id, ids)
+  if (!ids.includes(id)) throw setting.unknown(id, ids)
   await removeSetting(table, setting.scope + id, by)
 }
 

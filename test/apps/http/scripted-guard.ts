@@ -9,6 +9,7 @@ import type {
   GuestRequest,
   GuestResult,
 } from '../../../client/guard/guest-conversation.ts'
+import { endedForUser } from '../../../shared/model-texts/user-texts.ts'
 
 export type Asked =
   | { kind: 'before'; id: string; turn: string | undefined; request: GuestRequest }
@@ -23,6 +24,7 @@ export const noAdvice: Omit<Advice, 'applied'> = {
   reason: '',
   rule: null,
   cap: null,
+  userText: '',
   fallback: '',
   judged: true,
 }
@@ -47,7 +49,8 @@ export function scriptedGuard({
         checkRequest(asWritten, 'beforeModel')
         const request = asWritten as GuestRequest
         asked.push({ kind: 'before', id, turn, request })
-        return { ...noAdvice, applied: request.body, ...(await before(request, signal)) }
+        const given = { ...noAdvice, applied: request.body, ...(await before(request, signal)) }
+        return given.action === 'end' ? { ...given, userText: endedForUser(given) } : given
       },
       async afterModel(asWritten) {
         checkRequest(asWritten.request, 'afterModel')

@@ -71,6 +71,7 @@ inSandboxes('a guard in a replay', () => {
         ...result,
         status: 'denied' as const,
         reason: 'vetoed by guard mine: enough',
+        guard: 'mine',
       }))
       return rewritten(record, { ...message, results })
     })

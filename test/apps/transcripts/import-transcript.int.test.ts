@@ -731,7 +731,7 @@ describe('weir import-transcript', () => {
       'anthropic',
     )
     expect(told).toContain(
-      "a call that Weir refuses before it runs (schema): its result is Weir's, not the recorded one",
+      "a call that Weir denies before it runs (schema): its result is Weir's, not the recorded one",
     )
     expect((await toldOf('log'))[0]?.rounds[1]).toContain('denied')
   })

@@ -85,28 +85,28 @@ function vetoes(evidence: Evidence, calls: Map<string, ClearedCall>): Violation[
       const key = callKey(record.message, result.ordinal)
       const report = (problem: string) =>
         violations.push({ checker, problem: `${key} ${problem}`, at: addressOf(record) })
-      const veto = calls.get(key)?.counted.find(({ verdict }) => verdict === 'deny')
-      if (veto === undefined) {
+      const denial = calls.get(key)?.counted.find(({ verdict }) => verdict === 'deny')
+      if (denial === undefined) {
         if (isDeniedByGuard(result)) report(`is denied (${result.reason}), and no guard denied it`)
         continue
       }
-      if (!names(result, veto.guard))
+      if (!names(result, denial.guard))
         report(
-          `was vetoed by guard ${veto.guard}, and its result does not name it: ${result.reason}; ${result.text}`,
+          `was denied by guard ${denial.guard}, and its result does not name it: ${result.reason}; ${result.text}`,
         )
-      const verdicts = answers.get(veto.guard)?.get(roundKey(record.message))?.message.verdicts
+      const verdicts = answers.get(denial.guard)?.get(roundKey(record.message))?.message.verdicts
       const text = verdicts?.find(({ ordinal }) => ordinal === result.ordinal)?.text
       if (
-        veto.answer === 'verdicts' &&
+        denial.answer === 'verdicts' &&
         (text === undefined || text === '' || !result.text.includes(text))
       )
         report(
-          `was vetoed by guard ${veto.guard} with the text ${JSON.stringify(text)}, and the model reads: ${result.text}`,
+          `was denied by guard ${denial.guard} with the text ${JSON.stringify(text)}, and the model reads: ${result.text}`,
         )
     }
   return violations
 }
 
-function names({ reason, text }: CallResult, guard: string): boolean {
-  return reason.startsWith(`vetoed by guard ${guard}:`) && text.includes(`the guard "${guard}"`)
+function names({ guard: by, text }: CallResult, guard: string): boolean {
+  return by === guard && text.includes(`the guard "${guard}"`)
 }

@@ -29,6 +29,7 @@ export function scriptedConversation({
       const none = { action: 'none', text: '', reason: '', rule: null, cap: null } as const
       return {
         ...none,
+        userText: '',
         fallback: '',
         judged: true,
         applied: request.body,

@@ -8,7 +8,6 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import { listConversations } from '../../../apps/history/conversations/conversations.ts'
 import { setBudget } from '../../../apps/service/budgets/change.ts'
 import { listBudgets, type ShownBudget } from '../../../apps/service/budgets/list.ts'
-import { budgetSetting } from '../../../apps/service/operator-settings.ts'
 import { removeOperatorSetting } from '../../../apps/service/remove-setting.ts'
 import type { GuestAnswer, GuestConversation } from '../../../client/guard/guest-conversation.ts'
 import { type Fronts, openFronts } from '../../../client/guard/log/fronts.ts'
@@ -89,7 +88,7 @@ describe('a guest under a hard budget', () => {
     await conversation.afterModel(counted(9))
     expect(await conversation.beforeModel(asked([said]))).toMatchObject({ action: 'none' })
     expect((await conversationOf('u').beforeModel(asked([]))).action).toBe('end')
-    await removeOperatorSetting(budgetSetting, 'default/tenant/day/tokens', {}, settings, out())
+    await removeOperatorSetting('budget', 'default/tenant/day/tokens', {}, settings, out())
     expect((await conversationOf('u').beforeModel(asked([]))).action).toBe('none')
   })
 

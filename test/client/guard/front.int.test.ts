@@ -151,6 +151,7 @@ const verdicts = (
     name: 'read',
     text: '',
     code: '',
+    guard: '',
     until: 0,
     isOver: false,
     ...(typeof kind === 'string' ? { verdict: kind } : { verdict: 'deny' as const, ...kind }),
@@ -279,7 +280,11 @@ describe('after the model', () => {
             started('another', 7),
             started(message.key, 8),
             verdicts(8, 'allow', 'pending'),
-            verdicts(8, 'allow', { text: 'No.', code: 'vetoed by guard shell: policy' }),
+            verdicts(8, 'allow', {
+              text: 'No.',
+              code: 'vetoed by guard shell: policy',
+              guard: 'shell',
+            }),
           ]
         : [],
     )
@@ -414,7 +419,9 @@ describe('after the model', () => {
         ? [
             advice({
               key: message.key,
-              denied: [{ ordinal: 1, callId: 'call_1', text: 'No.', code: 'unknown-tool' }],
+              denied: [
+                { ordinal: 1, callId: 'call_1', text: 'No.', code: 'unknown-tool', guard: '' },
+              ],
             }),
           ]
         : [],

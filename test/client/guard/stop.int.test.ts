@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
-import { stopSetting } from '../../../apps/service/operator-settings.ts'
 import { removeOperatorSetting } from '../../../apps/service/remove-setting.ts'
 import { type StopOptions, stop } from '../../../apps/service/stops/change.ts'
 import { openGuard } from '../../../client/guard/guard.ts'
@@ -51,7 +50,7 @@ describe('a guest whose agent an operator stopped', () => {
       text: 'This call was not run: an operator stopped agent "coder": wrong files.',
     })
 
-    await removeOperatorSetting(stopSetting, 'agent:coder', {}, settings, out())
+    await removeOperatorSetting('stop', 'agent:coder', {}, settings, out())
     const other = guard.conversation('u')
     expect(await other.beforeModel(asked([]))).toMatchObject({ action: 'none' })
     expect(await other.afterModel(answerOf(asked([]), said))).toMatchObject([{ verdict: 'allow' }])

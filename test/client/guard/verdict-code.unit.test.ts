@@ -4,19 +4,23 @@ import { deniedCall } from '../../../services/executor/guards/guard-answer.ts'
 import { deniedBeforeReason } from '../../../services/guest/answers.ts'
 import { skippedCall } from '../../../shared/contract/call/call-endings.ts'
 
-const vetoBy = (guard: string) =>
-  deniedCall(guard, { ordinal: 0, verdict: 'deny', code: 'no', text: 'No.', evidence: null }).reason
+const byGuard = (name: string) => {
+  const verdict = { ordinal: 0, verdict: 'deny', code: 'no', text: 'No.', evidence: null } as const
+  const { reason: code, guard = '' } = deniedCall(name, verdict)
+  return { code, guard }
+}
+const byCheck = (code: string) => ({ code, guard: '' })
 
 it.each([
-  ['call.denied', 'missing city'],
-  ['call.denied', 'the tool vetoed by guard x: y is unknown'],
-  ['guard.denied', vetoBy('shell')],
-  ['approval.denied', vetoBy('approval')],
-  ['turn.over', skippedCall('cancelled').reason],
-  ['turn.over', skippedCall('expired').reason],
-  ['guest.denied-before', deniedBeforeReason],
-])('gives the code %s to a refusal with the reason "%s"', (code, reason) => {
-  expect(codeOfDenial(reason)).toBe(code)
+  ['call.denied', byCheck('missing city')],
+  ['call.denied', byCheck('vetoed by guard x: y')],
+  ['guard.denied', byGuard('shell')],
+  ['approval.denied', byGuard('approval')],
+  ['turn.over', byCheck(skippedCall('cancelled').reason)],
+  ['turn.over', byCheck(skippedCall('expired').reason)],
+  ['guest.denied-before', byCheck(deniedBeforeReason)],
+] as const)('gives the code %s to the denial %j', (code, denial) => {
+  expect(codeOfDenial(denial)).toBe(code)
 })
 
 it.each([

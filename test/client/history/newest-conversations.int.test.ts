@@ -323,6 +323,7 @@ describe.each([
       durationMs: 1,
       result: 'done',
       resultId: '',
+      guard: '',
       resultBytes: 4,
     } as const
     await write('activity', { type: 'call-finished', ...late })

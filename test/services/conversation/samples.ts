@@ -134,6 +134,7 @@ function resultAt(ordinal: number): CallResult {
     durationMs: 5,
     contents: [],
     tokens: null,
+    guard: '',
   }
 }
 

@@ -132,6 +132,7 @@ describe('a call of a tool that an enforcing guard judges', () => {
         durationMs: 0,
         contents: [],
         tokens: null,
+        guard: 'shell',
         reason: 'vetoed by guard shell: outside-folder',
         text: 'Tool call vetoed before execution: the guard "shell" says: Only files in /work may be written.',
       },
@@ -398,6 +399,7 @@ describe('a waiting round', () => {
         durationMs: 0,
         contents: [],
         tokens: null,
+        guard: '',
       },
     ]
     const calls = [callOf(0), callOf(1, { name: 'unknown' })]

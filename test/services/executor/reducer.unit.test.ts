@@ -87,6 +87,7 @@ describe('a round', () => {
       durationMs: 0,
       contents: [],
       tokens: null,
+      guard: '',
     }
     const folded = given(
       executor,
@@ -112,6 +113,7 @@ describe('a round', () => {
           result: 'done',
           resultBytes: 4,
           resultId: '',
+          guard: '',
         },
       },
     ])
@@ -301,6 +303,7 @@ describe('the deadline of a claim', () => {
         durationMs: 0,
         contents: [],
         tokens: null,
+        guard: '',
         text: 'No result of this call came back in time. It may have run, or may still take effect; check before doing it again.',
       },
     ])
@@ -421,6 +424,7 @@ describe('cancel', () => {
       durationMs: 0,
       contents: [],
       tokens: null,
+      guard: '',
     }
     const folded = given(
       executor,

@@ -101,6 +101,7 @@ export function ok(text = 'done', fields: Partial<CallResult> = {}): CallResult 
     durationMs: 12,
     contents: [],
     tokens: null,
+    guard: '',
     ...fields,
   }
 }

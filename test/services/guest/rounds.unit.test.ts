@@ -168,6 +168,7 @@ describe('a result (GUEST-TURN-2)', () => {
         durationMs: 5,
         contents: [],
         tokens: null,
+        guard: '',
       },
     })
   })

@@ -184,6 +184,7 @@ export function outcome(turn: number, number: number, of: Outcome = {}): RoundOu
       durationMs: 5,
       contents: [],
       tokens: null,
+      guard: '',
       ...of.results?.[ordinal],
     })),
     intervention: of.intervention ?? null,

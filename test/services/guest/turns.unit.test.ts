@@ -38,6 +38,29 @@ function carriedOn<T extends Pick<Given, 'records'>>(folded: T): GuestCarried {
   return only(folded.records, 'guest-carried')
 }
 
+describe('a turn that a rule and its front have ended', () => {
+  const ended = proposed
+    .when(outcome(0, 1, { intervention: intervention('end') }))
+    .when(results('turn_end'))
+  const repeat = request('r1', ['a.1'])
+
+  it('is over at once, and each repeat of its request is ended by the same rule', () => {
+    const { reason, rule } = intervention('end')
+    expect(only(ended.records, 'turn-finished')).toMatchObject({ outcome: 'failed', reason })
+    const again = ended.when(repeat)
+    const end = { action: 'end', isOpen: false, reason, rule }
+    expect(only(again.records, 'guest-advice')).toMatchObject(end)
+    const later = again.when(at(50_000, repeat)).when(at(100_000, repeat))
+    expect(only(later.records, 'guest-advice')).toMatchObject(end)
+  })
+
+  it('opens again for a guest that goes on a minute after its last request', () => {
+    const later = ended.when(at(10 + limits.guestEndedMs, repeat))
+    expect(only(later.records, 'guest-advice')).toMatchObject({ action: 'none', isOpen: true })
+    expect(all(later.when(round('b.1')).records, 'turn-started')).toHaveLength(1)
+  })
+})
+
 describe('a message of the user in the middle of a turn', () => {
   const prompted = given(guest, request('r0', [], { prompt: 'u1:do' })).when(round('a.1'))
   const former = { prompt: 'u1:do', keys: ['a.1'], results: [result('a.1')] }

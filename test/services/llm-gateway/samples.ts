@@ -106,6 +106,7 @@ export function result(fields: Partial<CallResult> = {}): CallResult {
     durationMs: 1,
     contents: [],
     tokens: null,
+    guard: '',
     ...fields,
   }
 }

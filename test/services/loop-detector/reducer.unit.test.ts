@@ -77,6 +77,7 @@ describe('a round with calls', () => {
       durationMs: 0,
       contents: [],
       tokens: null,
+      guard: '',
     }
     expect(clearedIn(running.to('tools'))?.decided).toEqual([refused])
     expect(running.to('activity')).toMatchObject([
@@ -94,7 +95,7 @@ describe('a round with calls', () => {
     const { ordinal: _, ...result } = refused
     const done = running.when(
       executed(1, [
-        { ...result, ordinal: 0, status: 'denied', contents: [], tokens: null },
+        { ...result, ordinal: 0, status: 'denied', contents: [], tokens: null, guard: '' },
         ok('text'),
       ]),
     )

@@ -99,7 +99,16 @@ export function executed(round: number, results: CallResult[]): RoundExecuted {
 }
 
 export function ok(text: string): CallResult {
-  return { ordinal: 0, status: 'ok', text, reason: '', durationMs: 1, contents: [], tokens: null }
+  return {
+    ordinal: 0,
+    status: 'ok',
+    text,
+    reason: '',
+    durationMs: 1,
+    contents: [],
+    tokens: null,
+    guard: '',
+  }
 }
 
 /** A failure whose short reason is its first line. The executor uses errorLine(). */
@@ -112,6 +121,7 @@ export function failing(text: string, status: CallResult['status'] = 'error'): C
     durationMs: 1,
     contents: [],
     tokens: null,
+    guard: /^vetoed by guard (\w+): /.exec(text)?.[1] ?? '',
   }
 }
 

@@ -46,6 +46,7 @@ export const result = (fields: Partial<CallResult> = {}): CallResult => ({
   durationMs: 40,
   contents: [],
   tokens: null,
+  guard: '',
   ...fields,
 })
 
@@ -271,6 +272,7 @@ export function conversationLog({
           durationMs,
           result: text,
           resultId: '',
+          guard: '',
           resultBytes: text.length,
         })
       write('rounds-checked', { type: 'round-executed', ...place(round), results, wishes: [] })

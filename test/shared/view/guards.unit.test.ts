@@ -113,7 +113,12 @@ describe('the guards of a round', () => {
     log.says('watcher', [reject(0), pass(1)], 2_100)
     log.executed(1, [
       result(),
-      result({ ordinal: 1, status: 'denied', reason: 'vetoed by guard shell: removes' }),
+      result({
+        ordinal: 1,
+        status: 'denied',
+        reason: 'vetoed by guard shell: removes',
+        guard: 'shell',
+      }),
     ])
     expect(roundIn(log)?.guards).toMatchObject([
       {

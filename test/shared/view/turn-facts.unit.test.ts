@@ -35,17 +35,18 @@ const rejected = (ordinal: number): Message => ({
   reason: 'x',
   text: '',
 })
-const finished = (ordinal: number, status: ResultStatus, reason = 'x'): Message => ({
+const finished = (ordinal: number, status: ResultStatus, guard = ''): Message => ({
   type: 'call-finished',
   ...at,
   round: 1,
   ordinal,
   name: 'exec',
   status,
-  reason,
+  reason: 'x',
   durationMs: 0,
   result: '',
   resultId: '',
+  guard,
   resultBytes: 0,
 })
 const judged = (guard: string, ordinal: number, verdict: 'allow' | 'deny', code = ''): Message => ({
@@ -121,12 +122,7 @@ describe('the facts about a turn', () => {
     ['count refused calls', [rejected(0), rejected(1)], { deniedByChecks: 2 }],
     [
       'count calls that a check before their start rejects',
-      [
-        rejected(0),
-        finished(1, 'denied'),
-        finished(2, 'denied', 'vetoed by guard a: b'),
-        finished(3, 'ok'),
-      ],
+      [rejected(0), finished(1, 'denied'), finished(2, 'denied', 'a'), finished(3, 'ok')],
       { deniedByChecks: 2 },
     ],
     ['count a rejected call once', [rejected(0), finished(0, 'denied')], { deniedByChecks: 1 }],

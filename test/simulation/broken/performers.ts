@@ -83,7 +83,16 @@ function naive(
               type: 'outcome',
               ...call,
               owner: task.owner,
-              result: { ordinal, status, text, reason, durationMs: 0, contents: [], tokens: null },
+              result: {
+                ordinal,
+                status,
+                text,
+                reason,
+                durationMs: 0,
+                contents: [],
+                tokens: null,
+                guard: '',
+              },
             },
           ]),
         )

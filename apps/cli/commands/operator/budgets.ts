@@ -29,7 +29,7 @@ export function addBudgets(program: Command): void {
     .addOption(
       new Option(
         '--unpriced <rule>',
-        'the rule for models without a known price under --money; default: refuse',
+        'the rule for models without a known price under --money; default: deny',
       ).choices(['allow', 'deny']),
     )
     .option(...by)
@@ -46,11 +46,7 @@ export function addBudgets(program: Command): void {
       await listBudgets(options, await settingsOf(options), process.stdout)
     })
 
-  removal(
-    budget.command('remove'),
-    ['<id>', 'the id that weir budget list shows, such as acme/tenant/day/usd'],
-    async () => (await import('../../../service/operator-settings.ts')).budgetSetting,
-  ).description('Remove a budget, effective from the next model request.')
+  removal(budget.command('remove'), 'budget')
 
   changing(budget.command('prices'))
     .description(

@@ -12,7 +12,7 @@ export function addGuard(program: Command): void {
   addRegister(guard)
   addMode(guard)
   addList(guard)
-  addRemove(guard)
+  removal(guard.command('remove'), 'guard')
 }
 
 function addRun(guard: Command): void {
@@ -118,14 +118,6 @@ function addList(guard: Command): void {
       const { listGuards } = await import('../../../service/guards/list.ts')
       await listGuards(options, await settingsOf(options), process.stdout)
     })
-}
-
-function addRemove(guard: Command): void {
-  removal(
-    guard.command('remove'),
-    ['<name>', 'the name of the guard'],
-    async () => (await import('../../../../shared/runtime/guards/guard-registry.ts')).guardSetting,
-  ).description('Remove a guard, effective from the next model response. Keeps its topic.')
 }
 
 function modeOption(): Option {

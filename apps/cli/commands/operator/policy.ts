@@ -1,6 +1,7 @@
 // weir policy set, get, diff, unset.
 
 import type { Command } from 'commander'
+import { settingWords } from '../../../../shared/settings/setting-words.ts'
 import { answers } from '../../../terminal/text/ending.ts'
 import { settingsOf, whichBus, withSettings } from '../flags.ts'
 import { by, changing, reading } from './setting-commands.ts'
@@ -65,8 +66,8 @@ export function addPolicy(program: Command): void {
     })
 
   changing(policy.command('unset'))
-    .description('Remove set values. The values of the agent file apply again.')
-    .argument('<agent>', "the agent's name, or '*' for the values for all agents")
+    .description(settingWords.policy.help)
+    .argument(...settingWords.policy.argument)
     .argument('[keys...]', 'the keys to remove; default: all')
     .option(...agentFile)
     .option(...by)

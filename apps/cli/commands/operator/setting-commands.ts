@@ -1,7 +1,7 @@
 // The parts that the commands for an operator's settings share.
 
 import type { Command } from 'commander'
-import type { OperatorSetting } from '../../../../shared/runtime/settings/operator-setting.ts'
+import { type SettingKind, settingWords } from '../../../../shared/settings/setting-words.ts'
 import { notBlank, settingsOf, whichBus, withSettings } from '../flags.ts'
 
 /** The author of a change. */
@@ -21,18 +21,15 @@ export function changing(command: Command): Command {
   return withSettings(command, [...whichBus, 'topicPrefix', 'logLevel', 'synchronous'])
 }
 
-/** The command that removes a setting by its id. */
-export function removal(
-  command: Command,
-  [argument, text]: readonly [string, string],
-  setting: () => Promise<OperatorSetting>,
-): Command {
-  return changing(command)
-    .argument(argument, text)
+/** The command that removes a setting of this kind by its id. */
+export function removal(command: Command, kind: SettingKind): void {
+  const { argument, help } = settingWords[kind]
+  changing(command)
+    .description(help)
+    .argument(...argument)
     .option(...by)
     .action(async (id, options) => {
       const { removeOperatorSetting } = await import('../../../service/remove-setting.ts')
-      const settings = await settingsOf(options)
-      await removeOperatorSetting(await setting(), id, options, settings, process.stdout)
+      await removeOperatorSetting(kind, id, options, await settingsOf(options), process.stdout)
     })
 }

@@ -28,9 +28,5 @@ export function addStops(program: Command): void {
       await listStops(options, await settingsOf(options), process.stdout)
     })
 
-  removal(
-    program.command('release'),
-    ['<id>', 'the id that weir stops shows, such as agent:bank'],
-    async () => (await import('../../../service/operator-settings.ts')).stopSetting,
-  )
+  removal(program.command('release'), 'stop')
 }

@@ -193,13 +193,13 @@ function finished(parts: CallParts, event: Event<'call-finished'>): UiChunk[] {
 
 function endOf(
   { callId, approvals }: OpenCall,
-  { status, result, reason }: Event<'call-finished'>,
+  { status, result, reason, guard }: Event<'call-finished'>,
 ): UiChunk[] {
   if (status === 'ok')
     return [{ type: 'tool-output-available', toolCallId: callId, output: result }]
   const outcome = approvals.at(-1)?.decided?.outcome
   const isUndecided = outcome === 'expired' || outcome === 'withdrawn'
-  if (!isDeniedByGuard({ status, reason }) || isUndecided)
+  if (!isDeniedByGuard({ status, guard }) || isUndecided)
     return [{ type: 'tool-output-error', toolCallId: callId, errorText: result || reason }]
   const denied: UiChunk = { type: 'tool-output-denied', toolCallId: callId }
   return outcome === 'deny' ? [denied] : [...byGuard(callId, reason), denied]

@@ -3,8 +3,6 @@
 //     An empty body is no opinion.
 
 import { onOneLine } from '../../../../shared/lib/text-cut.ts'
-import { turnEnded } from '../person-texts.ts'
-import { withoutText } from '../refusal-texts.ts'
 import type { HookPayload } from './hook-payload.ts'
 
 /** A text is for the user's terminal. */
@@ -26,12 +24,18 @@ export function addContext({ eventName }: HookPayload, text: string): HookAnswer
   return { hookSpecificOutput: { hookEventName: eventName, additionalContext: text } }
 }
 
-/** The host ends its turn, and shows `reason` to its user. */
-export function endTurn(reason: string): HookAnswer {
-  return { continue: false, stopReason: withoutText(reason) }
+/** The host ends its turn, and shows the text to its user. */
+export function endTurn(text: string): HookAnswer {
+  return { continue: false, stopReason: text }
 }
 
-/** The user reads it when the program of the host ends. `reason` may quote a tool's result. */
-export function tellUser(reason: string): HookAnswer {
-  return turnEnded(onOneLine(withoutText(reason)))
+/** The user reads the texts when the program of the host ends. They may quote results of tools. */
+export function tellUser(texts: readonly string[]): HookAnswer {
+  return texts.length === 0 ? undefined : texts.map(onOneLine).join('\n')
+}
+
+/** The answer, with a text for the user's screen. */
+export function withUserText(answer: HookAnswer, texts: readonly string[]): HookAnswer {
+  if (texts.length === 0 || typeof answer === 'string') return answer
+  return { ...answer, systemMessage: texts.map(onOneLine).join('\n') }
 }

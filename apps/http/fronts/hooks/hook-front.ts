@@ -16,13 +16,22 @@ import { limits } from '../../../../shared/contract/limits.ts'
 import type { Clock } from '../../../../shared/lib/clock.ts'
 import { newest } from '../../../../shared/lib/newest.ts'
 import { pause } from '../../../../shared/lib/pause.ts'
-import { cannotJudge, undecided } from '../../../../shared/model-texts/guests.ts'
+import { touch } from '../../../../shared/lib/recency.ts'
+import { cannotJudge, endedTurn, undecided } from '../../../../shared/model-texts/guests.ts'
 import { type CallRound, guestAnswerOf, isComplete, requestAfter } from '../call-round.ts'
 import { type HeldVerdicts, heldVerdicts } from '../held-verdicts.ts'
 import { orAborted } from '../or-aborted.ts'
-import { endedText, textOfAdvice as textOf } from '../refusal-texts.ts'
-import { addContext, deny, endTurn, type HookAnswer, tellUser } from './hook-answer.ts'
-import type { HookCall, HookPayload, HookResult } from './hook-payload.ts'
+import { subAgentEnded } from '../person-texts.ts'
+import { textOfAdvice as textOf } from '../refusal-texts.ts'
+import {
+  addContext,
+  deny,
+  endTurn,
+  type HookAnswer,
+  tellUser,
+  withUserText,
+} from './hook-answer.ts'
+import type { HookCall, HookEvent, HookPayload, HookResult } from './hook-payload.ts'
 import type { HostSessions } from './host-sessions.ts'
 
 export type HookFront = {
@@ -44,8 +53,11 @@ type Seen = {
   /** The round that further calls still join. */
   joining: JudgedRound | undefined
   /** The turn that Weir has ended, with the reason. */
-  ended: { turn: string | undefined; reason: string } | undefined
+  ended: Ended | undefined
+  /** The newest ends of the session's sub-agents, by their turns. `isShown`: on the screen. */
+  endedAgents: Map<string, { text: string; isShown: boolean }>
 }
+type Ended = { turn: string | undefined; reason: string; userText: string }
 type JudgedRound = CallRound & { verdicts: HeldVerdicts }
 
 export function hookFront({ sessions, clock, log }: HookFrontOptions): HookFront {
@@ -57,6 +69,7 @@ export function hookFront({ sessions, clock, log }: HookFrontOptions): HookFront
       sessions.sawHook(session)
       const id = agentId === undefined ? session : `${session}:${agentId}`
       const seen = seenOf.at(id, nothingSeen)
+      const ofSession = seenOf.at(session, nothingSeen)
       const conversation = guard.conversation(id, turn === undefined ? {} : { turn })
       switch (event.kind) {
         case 'prompt':
@@ -66,26 +79,40 @@ export function hookFront({ sessions, clock, log }: HookFrontOptions): HookFront
         case 'pre':
           return holdCall(seen, conversation, payload, event.call, signal)
         case 'post':
-          if (sessions.hasProxy(session)) return undefined
-          return adviceAfter(seen, conversation, payload, [event.result])
         case 'batch':
           if (sessions.hasProxy(session)) return undefined
-          await judgeUnheld(seen, conversation, payload, event.calls)
-          return adviceAfter(
+          return withEndedAgents(await judgeResults(seen, conversation, payload), payload, {
             seen,
-            conversation,
-            payload,
-            event.calls.map(({ result }) => result),
-          )
+            ofSession,
+          })
         case 'stop':
           if (!sessions.hasProxy(session) && !isUnnamedAgent(payload))
             await conversation.finishTurn()
           return undefined
         case 'end':
-          if (event.isShown || !isEnded(seen, payload)) return undefined
-          return tellUser(seen.ended?.reason ?? '')
+          if (event.isShown) return undefined
+          return tellUser([
+            ...[...ofSession.endedAgents.values()].map(({ text }) => text),
+            ...(isEnded(seen, payload) ? [seen.ended?.userText ?? ''] : []),
+          ])
       }
     },
+  }
+
+  /** Reports the results of the event. A host whose turn ends runs no hook for that. */
+  async function judgeResults(
+    seen: Seen,
+    conversation: GuestConversation,
+    payload: HookPayload,
+  ): Promise<HookAnswer> {
+    const { event } = payload
+    if (event.kind === 'batch') await judgeUnheld(seen, conversation, payload, event.calls)
+    const answer = await adviceAfter(seen, conversation, payload, resultsOf(event))
+    if (isEndedBy(seen, payload))
+      await conversation
+        .endTurn()
+        .catch((error: unknown) => log.warn({ err: error }, 'an end of a turn was not reported'))
+    return answer
   }
 
   async function holdCall(
@@ -95,7 +122,7 @@ export function hookFront({ sessions, clock, log }: HookFrontOptions): HookFront
     call: HookCall,
     signal: AbortSignal,
   ): Promise<HookAnswer> {
-    if (isEnded(seen, payload)) return deny(endedText(seen.ended?.reason ?? ''))
+    if (isEnded(seen, payload)) return deny(endedTurn(seen.ended?.reason ?? ''))
     try {
       const verdict = await orAborted(verdictOn(seen, conversation, payload, call), signal)
       if (verdict?.verdict === 'allow') return undefined
@@ -172,8 +199,45 @@ async function refused(
   round?.results.set(id, { callId: id, status: 'error', text })
   if (round === undefined || !isComplete(round)) return deny(text)
   const advice = await conversation.beforeModel(requestAfter(round))
-  if (advice.action === 'end') seen.ended = { turn, reason: advice.reason }
+  noteEnd(seen, turn, advice)
   return deny([text, textOf(advice)].filter(Boolean).join('\n\n'))
+}
+
+function noteEnd(seen: Seen, turn: string | undefined, advice: Advice): void {
+  const { action, reason, userText } = advice
+  if (action === 'end') seen.ended = { turn, reason, userText }
+}
+
+/** A host shows its user nothing of a sub-agent's end, so the next answer to the session does. */
+function withEndedAgents(
+  answer: HookAnswer,
+  payload: HookPayload,
+  { seen, ofSession: { endedAgents } }: { seen: Seen; ofSession: Seen },
+): HookAnswer {
+  const { agentId, turn } = payload
+  if (agentId !== undefined) {
+    if (isEndedBy(seen, payload)) {
+      const end = { text: subAgentEnded(seen.ended?.userText ?? ''), isShown: false }
+      touch(endedAgents, JSON.stringify([agentId, turn]), end, limits.hookAgentsMax)
+    }
+    return answer
+  }
+  const texts: string[] = []
+  for (const end of endedAgents.values()) {
+    if (!end.isShown) texts.push(end.text)
+    end.isShown = true
+  }
+  return withUserText(answer, texts)
+}
+
+function resultsOf(event: HookEvent): HookResult[] {
+  if (event.kind === 'post') return [event.result]
+  return event.kind === 'batch' ? event.calls.map(({ result }) => result) : []
+}
+
+/** Whether the answer to this event ends the turn. Claude Code ends one between two rounds. */
+function isEndedBy(seen: Seen, payload: HookPayload): boolean {
+  return isEnded(seen, payload) && payload.eventName === 'PostToolBatch'
 }
 
 function isEnded({ ended: by }: Seen, { turn }: HookPayload): boolean {
@@ -191,7 +255,13 @@ function reportNotRun(conversation: GuestConversation, { id }: HookCall): Promis
 }
 
 function nothingSeen(): Seen {
-  return { prompt: undefined, rounds: new Map(), joining: undefined, ended: undefined }
+  return {
+    prompt: undefined,
+    rounds: new Map(),
+    joining: undefined,
+    ended: undefined,
+    endedAgents: new Map(),
+  }
 }
 
 /** A hook that comes again has the same words. Other words under its id are another call. */
@@ -254,15 +324,9 @@ async function adviceAfter(
 
 /** Codex ends no turn for a hook. */
 function answerTo(payload: HookPayload, advice: Advice[], seen: Seen): HookAnswer {
-  const { turn, eventName } = payload
   const end = advice.find(({ action }) => action === 'end')
-  if (end !== undefined) seen.ended = { turn, reason: end.reason }
-  if (isEnded(seen, payload) && canEnd(eventName)) return endTurn(seen.ended?.reason ?? '')
+  if (end !== undefined) noteEnd(seen, payload.turn, end)
+  if (isEndedBy(seen, payload)) return endTurn(seen.ended?.userText ?? '')
   const texts = advice.map(textOf).filter(Boolean)
   return texts.length === 0 ? undefined : addContext(payload, texts.join('\n\n'))
-}
-
-/** Claude Code ends its turn between two rounds. */
-function canEnd(eventName: string): boolean {
-  return eventName === 'PostToolBatch'
 }

@@ -17,11 +17,11 @@ import { limits } from '../../../../shared/contract/limits.ts'
 import type { Declaration } from '../../../../shared/contract/messages.ts'
 import type { Clock, Milliseconds } from '../../../../shared/lib/clock.ts'
 import { pause } from '../../../../shared/lib/pause.ts'
-import { tooManyCalls } from '../../../../shared/model-texts/guests.ts'
+import { endedTurn, tooManyCalls } from '../../../../shared/model-texts/guests.ts'
 import { type CallRound, guestAnswerOf, isComplete, requestAfter } from '../call-round.ts'
 import { type HeldVerdicts, heldVerdicts } from '../held-verdicts.ts'
 import { orAborted } from '../or-aborted.ts'
-import { endedText, textOfAdvice } from '../refusal-texts.ts'
+import { textOfAdvice } from '../refusal-texts.ts'
 
 /** A call in its round. */
 export type PlacedCall = {
@@ -149,7 +149,7 @@ export function gatewayRounds(
       const request = requestAfter(round)
       const given = await round.conversation.beforeModel(request)
       advice = given
-      if (given.action === 'end') end = endedText(given.reason)
+      if (given.action === 'end') end = endedTurn(given.reason)
       return textOfAdvice(given)
     } finally {
       if (isLast) round.over.resolve()

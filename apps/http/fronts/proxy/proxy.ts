@@ -125,9 +125,10 @@ export function createProxy({
     }
     const { headers } = incoming
     const judged = await judge(route, { headers, bytes, sent, signal: gone.signal })
-    if ('action' in judged)
-      endTurn(api, sent as SentRequest, { advice: judged, fallback }, outgoing)
-    else {
+    if (judged.kind === 'end') {
+      if (judged.guest !== undefined) track(judged.guest.endTurn())
+      endTurn(api, sent as SentRequest, { advice: judged.advice, fallback }, outgoing)
+    } else {
       const reservation = await reserved(route, incoming, { sent, bytes }, judged.guest)
       await relay.ask(route, incoming, outgoing, { ...judged, reservation }, gone.signal)
     }
@@ -230,7 +231,9 @@ function endTurn(
   outgoing: ServerResponse,
 ): void {
   const { isStreamed, model } = sent
-  const text = [advice.reason, advice.fallback || fallback].filter((one) => one !== '').join('\n\n')
+  const text = [advice.userText, advice.fallback || fallback]
+    .filter((one) => one !== '')
+    .join('\n\n')
   const own = ownAnswer(`weir_${randomUUID()}`, model, text)
   const answer = Buffer.from(answerBody(api, own, isStreamed))
   outgoing.writeHead(200, {

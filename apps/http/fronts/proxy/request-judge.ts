@@ -29,7 +29,10 @@ export type JudgedRequest = {
   guest?: ProxiedConversation | undefined
 }
 
-/** The request to send, or the advice to end the turn. `sent` undefined: only its bytes can be read. */
+/** Weir ends the turn of this guest, and answers in the place of the model. */
+export type EndedRequest = { kind: 'end'; advice: Advice; guest: ProxiedConversation | undefined }
+
+/** The request to send, or the end of the turn. `sent` undefined: only its bytes can be read. */
 export type RequestJudge = (
   of: { agent: string; api: ModelFormat },
   request: {
@@ -38,7 +41,7 @@ export type RequestJudge = (
     sent: SentRequest | undefined
     signal: AbortSignal
   },
-) => Promise<JudgedRequest | Advice>
+) => Promise<JudgedRequest | EndedRequest>
 
 export type RequestJudgeOptions = {
   conversationOf: ConversationOf
@@ -60,7 +63,7 @@ export function createRequestJudge({
   async function judge(
     { agent, api }: Parameters<RequestJudge>[0],
     { headers, bytes, sent, signal }: Parameters<RequestJudge>[1],
-  ): Promise<JudgedRequest | Advice> {
+  ): Promise<JudgedRequest | EndedRequest> {
     const unchanged = (
       note: string | undefined,
       judgeable: SentRequest | undefined,
@@ -95,7 +98,7 @@ export function createRequestJudge({
     if (action !== 'none')
       log.info({ agent, conversation: identity.conversation, action, rule, cap }, 'advice')
     if (action === 'none') return { ...unchanged(undefined, sent), guest }
-    if (action === 'end') return advice
+    if (action === 'end') return { kind: 'end', advice, guest }
     return {
       kind: 'send',
       note: noteOf(advice),

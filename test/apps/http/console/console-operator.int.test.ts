@@ -162,8 +162,12 @@ describe('the console for operators', () => {
     ])
     const { outcome, reason } = await loopingTurn(server, 'c')
     expect([outcome, reason]).toEqual(['failed', expect.stringContaining('wrong transfers')])
-    expect(await change(server, 'release', { id: 'agent:other' })).toMatchObject({ status: 404 })
-    expect(await change(server, 'release', { id: 'agent:helper' })).toMatchObject({ status: 200 })
+    expect(await change(server, 'remove', { setting: 'stop', id: 'agent:other' })).toMatchObject({
+      status: 404,
+    })
+    expect(await change(server, 'remove', { setting: 'stop', id: 'agent:helper' })).toMatchObject({
+      status: 200,
+    })
     expect(await loopingTurn(server, 'd')).toMatchObject({ outcome: 'answered' })
   })
 
@@ -218,8 +222,10 @@ describe('the console for operators', () => {
       { window: 'week' },
     ])
       expect(await change(server, 'budget', { ...budget, ...wrong })).toMatchObject({ status: 400 })
-    expect(await change(server, 'budget-remove', { id: 'other' })).toMatchObject({ status: 404 })
-    expect(await change(server, 'budget-remove', { id })).toMatchObject({ status: 200 })
+    expect(await change(server, 'remove', { setting: 'budget', id: 'other' })).toMatchObject({
+      status: 404,
+    })
+    expect(await change(server, 'remove', { setting: 'budget', id })).toMatchObject({ status: 200 })
     expect(await all()).toEqual([])
     const ofOne = { ...budget, tenant: '', subject: 'conversation', name: 'acme:order-7' }
     expect(await change(server, 'budget', ofOne)).toMatchObject({ status: 200 })
@@ -255,13 +261,13 @@ describe('the console for operators', () => {
     const value = { agent: 'helper', key: 'loop.cycleLaps', value: '2' }
     const bodies: [string, object][] = [
       ['stop', stop],
-      ['release', { id: 'all' }],
+      ['remove', { setting: 'stop', id: 'all' }],
       ['policy', value],
       ['policy-unset', value],
       ['guard-mode', { guard: 'x', mode: 'shadow' }],
       ['approval-rules', { rules: '{}' }],
       ['budget', {}],
-      ['budget-remove', { id: 'x' }],
+      ['remove', { setting: 'budget', id: 'x' }],
     ]
     for (const [path, body] of bodies)
       expect(await change(server, path, body, reader)).toMatchObject({ status: 403 })
@@ -273,7 +279,9 @@ describe('the console for operators', () => {
     expect((await readBy<StopsData>('stops')).stops).toMatchObject([{ setBy: 'key:ann' }])
     const { policy } = await readBy<PoliciesData>('policies?agent=helper')
     expect(policy.setBy).toBe('key:ann')
-    expect(await change(server, 'release', { id: 'all' }, operator)).toMatchObject({ status: 200 })
+    expect(await change(server, 'remove', { setting: 'stop', id: 'all' }, operator)).toMatchObject({
+      status: 200,
+    })
     const { stops, released } = await readBy<StopsData>('stops')
     expect([stops, released]).toEqual([
       [],

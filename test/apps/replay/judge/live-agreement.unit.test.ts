@@ -33,6 +33,7 @@ function live(text: string): CallResult {
     durationMs: 1,
     contents: [],
     tokens: null,
+    guard: '',
   }
 }
 

@@ -120,6 +120,7 @@ const result = (ordinal: number, status: CallResult['status'], durationMs = 0): 
   durationMs,
   contents: [],
   tokens: null,
+  guard: '',
   text: 'a secret',
   reason: 'a reason',
 })

@@ -204,7 +204,7 @@ describe('weir policy', () => {
     })
     await expect(show()).rejects.toMatchObject({
       code: 'policies.unreadable',
-      message: expect.stringContaining("remove it with weir policy unset 'coder'"),
+      message: expect.stringContaining('remove it with weir policy unset coder'),
     })
     await said((out) => unsetPolicy('coder', [], {}, settings, { out }))
     expect(await show()).toContain('nothing is set for any agent')

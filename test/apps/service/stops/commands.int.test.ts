@@ -6,7 +6,6 @@ import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import { withRegistry } from '../../../../apps/history/registry.ts'
-import { stopSetting } from '../../../../apps/service/operator-settings.ts'
 import { removeOperatorSetting } from '../../../../apps/service/remove-setting.ts'
 import { placeStop, type StopOptions, stop } from '../../../../apps/service/stops/change.ts'
 import { listStops } from '../../../../apps/service/stops/list.ts'
@@ -47,7 +46,7 @@ const set = (options: Partial<StopOptions>) =>
     ),
   )
 const free = (id: string) =>
-  said((out) => removeOperatorSetting(stopSetting, id, { by: 'bob' }, settings, out))
+  said((out) => removeOperatorSetting('stop', id, { by: 'bob' }, settings, out))
 const list = (options = {}) => said((out) => listStops(options, settings, out))
 
 describe('weir stop', () => {

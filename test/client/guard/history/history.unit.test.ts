@@ -11,6 +11,7 @@ import type { GuestFormat } from '../../../../client/guard/guest-conversation.ts
 import {
   answeredRound,
   historyOf,
+  newestResultIn,
   responseOf,
   toolsFor,
 } from '../../../../client/guard/history/history.ts'
@@ -113,6 +114,15 @@ describe.each(formatNames.map((format) => [format] as const))('a history as %s',
     expect(historyOf(requestOf(format, answered)).former).toBeUndefined()
     const ended = [{ user: 'Hi.', responses: [saidText('Yes.')] }, next]
     expect(historyOf(requestOf(format, ended)).former).toBeUndefined()
+  })
+
+  it('finds the newest result of the turn, the failed ones first', () => {
+    expect(newestResultIn(historyOf(requestOf(format, turns)))).toMatchObject({
+      tool: 'read',
+      line: 'content 3',
+    })
+    const asked = [{ user: 'Go.', responses: [] }]
+    expect(newestResultIn(historyOf(requestOf(format, asked)))).toBeUndefined()
   })
 
   it('offers the tools of the request, and declares those that a response names', () => {

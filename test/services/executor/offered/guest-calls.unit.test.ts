@@ -93,6 +93,7 @@ describe('the offer of a call to its guest (OFFERED-CALLS-1)', () => {
             code: '',
             until: 1 + claimMs,
             isOver: false,
+            guard: '',
           },
         ],
       },

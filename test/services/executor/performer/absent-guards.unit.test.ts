@@ -94,6 +94,7 @@ describe('a guard that enforces for the tool', () => {
       status: 'denied',
       text: 'Tool call vetoed before execution: the guard "shell" is in force and did not get this call.',
       reason: 'vetoed by guard shell: guard.absent',
+      guard: 'shell',
     })
   })
 })

@@ -358,6 +358,7 @@ describe('a tool that cannot be started', () => {
       durationMs: 0,
       contents: [],
       tokens: null,
+      guard: '',
     })
     expect(owner.lines.join()).toContain('cannot start /secret/program')
     expect(JSON.stringify(owner.written)).not.toContain('secret')
@@ -421,6 +422,7 @@ describe('a tool that cannot be started', () => {
         durationMs: 0,
         contents: [],
         tokens: null,
+        guard: '',
         reason: 'no tool with this declaration',
         text:
           'Tool call rejected before execution: the executor has no tool with this declaration. ' +

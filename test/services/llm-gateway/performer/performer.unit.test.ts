@@ -234,6 +234,7 @@ describe('an attempt', () => {
     const result = (ordinal: number, status: CallResult['status']) => ({
       contents: [],
       tokens: null,
+      guard: '',
       ordinal,
       status,
       text: `${status} text`,

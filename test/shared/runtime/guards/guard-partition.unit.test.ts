@@ -159,6 +159,7 @@ describe('a guard on its partition', () => {
         durationMs: 0,
         contents: [],
         tokens: null,
+        guard: '',
       },
     ]
     const { read } = reader(counter)

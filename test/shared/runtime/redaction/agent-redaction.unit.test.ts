@@ -22,6 +22,7 @@ function finished(result: string, reason = ''): CallFinished {
     result,
     resultBytes: 1,
     resultId: '',
+    guard: '',
   }
 }
 

@@ -14,13 +14,10 @@ import {
 } from '../../../../shared/runtime/settings/operator-setting.ts'
 
 const setting: OperatorSetting<'operator-stop'> = {
+  kind: 'stop',
   scope: 'stop:',
   schema: 'operator-stop',
-  effect: () => 'released',
-  words: {
-    removal: (id) => `weir release ${id}`,
-    unknown: (id, ids) => new WeirError('stop.unknown', `${id} is not one of ${ids.join(', ')}`),
-  },
+  unknown: (id, ids) => new WeirError('stop.unknown', `${id} is not one of ${ids.join(', ')}`),
   limit: { max: 2, error: (count) => new WeirError('stop.taken', `${count} are in force`) },
 }
 

@@ -1,6 +1,6 @@
-// The changes of budgets: a new one, other amounts, and a removal, each with its command.
+// The changes of budgets: a new one and other amounts, each with its command.
 
-import { shellWord } from '../../../../terminal/shell-word.ts'
+import { shellWord } from '../../../../../shared/lib/shell-word.ts'
 import type { BudgetsData } from '../operator-state.ts'
 import type { Change, Field } from '../parts/confirmation.ts'
 import { send } from '../parts/server.ts'
@@ -119,19 +119,4 @@ function setCommand(values: Values): string {
 function amountText(amount: number | null, unit: 'tokens' | 'usd'): string {
   if (amount === null) return ''
   return unit === 'tokens' ? `${amount}` : `${(amount / 1e9).toFixed(9).replace(/\.?0+$/, '')}USD`
-}
-
-export function budgetRemoval(id: string, onChanged: () => void): Change {
-  return {
-    title: `Remove ${id}?`,
-    text: 'From the next model request on, nothing is limited by it. Its past use stays in the log.',
-    fields: [],
-    label: 'Remove the budget',
-    command: () => `weir budget remove ${shellWord(id)}`,
-    async send() {
-      await send('budget-remove', { id })
-      onChanged()
-      return `${id} is removed.`
-    },
-  }
 }

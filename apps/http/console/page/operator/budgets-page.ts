@@ -8,8 +8,9 @@ import { shownAmount } from '../../../../terminal/text/money-text.ts'
 import type { BudgetsData } from '../operator-state.ts'
 import { personName } from '../parts/ago.ts'
 import type { Confirmations } from '../parts/confirmation.ts'
-import { budgetRemoval, changedBudget, newBudget } from './budget-changes.ts'
+import { changedBudget, newBudget } from './budget-changes.ts'
 import { type OperatorPage, operatorPage } from './operator-page.ts'
+import { removalButton } from './setting-removal.ts'
 
 type Budget = BudgetsData['budgets'][number]
 type Unit = NonNullable<Budget['unit']>
@@ -52,7 +53,7 @@ function budgetCard(
     html`${body}
       <p class="buttons">
         ${change !== undefined && html`<button type="button" onClick=${() => confirmations.open(change)}>Change…</button>`}
-        <button type="button" onClick=${() => confirmations.open(budgetRemoval(id, refresh))}>Remove…</button>
+        ${removalButton('budget', id, { confirmations, refresh })}
       </p>`,
   )
 }

@@ -1,15 +1,16 @@
 // The registered guards: mode, verdicts over time, latency, silence, and the shadow against the
 // enforced verdicts.
 
+import { shellWord } from '../../../../../shared/lib/shell-word.ts'
 import { html } from '../../../../page/kit/html.ts'
 import { card, cards, type Figure, figures } from '../../../../page/kit/parts.ts'
 import { chart } from '../../../../page/kit/plot.ts'
 import { counted, number } from '../../../../page/kit/texts.ts'
-import { shellWord } from '../../../../terminal/shell-word.ts'
 import type { ConsoleGuard } from '../operator-state.ts'
 import { personName, span } from '../parts/ago.ts'
 import type { Change, Confirmations } from '../parts/confirmation.ts'
 import { send } from '../parts/server.ts'
+import { removalButton } from './setting-removal.ts'
 
 export type GuardsContext = { confirmations: Confirmations; onChanged(): void }
 
@@ -81,7 +82,7 @@ function guardCard(guard: ConsoleGuard, context: GuardsContext) {
       <p class="buttons">
         ${rules !== null && html`<button type="button" onClick=${() => confirmations.open(rulesChange(guard, context))}>Change the rules…</button>`}
         ${otherModes.map((one) => html`<button type="button" onClick=${() => confirmations.open(modeChange(guard, one, context))}>${one === 'shadow' ? 'Shadow…' : 'Enforce…'}</button>`)}
-        <span class="faint">Remove it: <code>weir guard remove ${name}</code></span>
+        ${removalButton('guard', name, { confirmations, refresh: context.onChanged })}
       </p>`,
   )
 }

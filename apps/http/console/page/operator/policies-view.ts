@@ -1,8 +1,8 @@
 // The policy of an agent: each value with its origin, and a change behind a confirmation.
 
+import { shellWord } from '../../../../../shared/lib/shell-word.ts'
 import { html } from '../../../../page/kit/html.ts'
 import { wideTable } from '../../../../page/kit/parts.ts'
-import { shellWord } from '../../../../terminal/shell-word.ts'
 import type { PoliciesData } from '../operator-state.ts'
 import { personName } from '../parts/ago.ts'
 import type { Confirmations, Field } from '../parts/confirmation.ts'

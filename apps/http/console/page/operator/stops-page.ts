@@ -1,13 +1,14 @@
 // The stop switch: the stops in force, a new stop, and a release.
 
+import { shellWord } from '../../../../../shared/lib/shell-word.ts'
 import { html } from '../../../../page/kit/html.ts'
 import { card } from '../../../../page/kit/parts.ts'
-import { shellWord } from '../../../../terminal/shell-word.ts'
 import type { StopsData } from '../operator-state.ts'
 import { personName, span } from '../parts/ago.ts'
 import type { Change, Confirmations } from '../parts/confirmation.ts'
 import { send } from '../parts/server.ts'
 import { type OperatorPage, operatorPage } from './operator-page.ts'
+import { removalButton } from './setting-removal.ts'
 
 type Stop = StopsData['stops'][number]
 type Scope = NonNullable<Stop['scope']>
@@ -63,7 +64,7 @@ function stopCard(
   { id, mode, reason, setBy, setAt }: Stop,
   context: { now: number; confirmations: Confirmations; refresh: () => void },
 ) {
-  const { now, confirmations, refresh } = context
+  const { now } = context
   return card(
     {
       kind: 'stop',
@@ -74,7 +75,7 @@ function stopCard(
     },
     html`<p class="reason">${reason ?? 'The record cannot be read. Nothing starts until it is released.'}</p>
       <p class="buttons">
-        <button type="button" onClick=${() => confirmations.open(release(id, refresh))}>Release…</button>
+        ${removalButton('stop', id, context)}
       </p>`,
   )
 }
@@ -114,21 +115,6 @@ export function newStop(scope: Scope, name: string, onChanged: () => void): Chan
       await send('stop', { scope, name: given, reason, mode })
       onChanged()
       return `${scope === 'all' ? 'All agents are' : `The ${scope} ${given} is`} stopped.`
-    },
-  }
-}
-
-function release(id: string, onChanged: () => void): Change {
-  return {
-    title: `Release ${id}?`,
-    text: 'New questions run again. Turns that have ended stay ended.',
-    fields: [],
-    label: 'Release',
-    command: () => `weir release ${shellWord(id)}`,
-    async send() {
-      await send('release', { id })
-      onChanged()
-      return `${id} is released.`
     },
   }
 }

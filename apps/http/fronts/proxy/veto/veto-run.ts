@@ -83,7 +83,7 @@ export function vetoRun(
     let advice = guest === undefined ? undefined : await adviceOf(guest)
     for (;;) {
       if (advice?.action === 'end')
-        return ended(paragraphs(advice.reason, advice.fallback || fallback), noteOf(advice))
+        return ended(paragraphs(advice.userText, advice.fallback || fallback), noteOf(advice))
       const shownBefore = client.stream.text().length
       const attempt = await attempts.ask({ advice, hidden, guest, isNamed: identity !== undefined })
       if (attempt === undefined) return

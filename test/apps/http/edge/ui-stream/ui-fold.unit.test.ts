@@ -126,7 +126,7 @@ describe('the message of a turn', () => {
     const parts = await partsOf(
       ...[event({ type: 'turn-started' }), round(), answered('', {}), pending()],
       event({ type: 'approval-decided', outcome, reason: 'no' }),
-      event({ type: 'call-finished', status: 'denied', reason }),
+      event({ type: 'call-finished', status: 'denied', reason, guard: 'approval' }),
     )
     expect(parts[1]).toMatchObject(shown)
   })
@@ -134,7 +134,12 @@ describe('the message of a turn', () => {
   it("shows a guard's veto as a denial without a person", async () => {
     const parts = await partsOf(
       ...[event({ type: 'turn-started' }), round(), answered('', {})],
-      event({ type: 'call-finished', status: 'denied', reason: 'vetoed by guard a: forbidden' }),
+      event({
+        type: 'call-finished',
+        status: 'denied',
+        reason: 'vetoed by guard a: forbidden',
+        guard: 'a',
+      }),
     )
     expect(parts[1]).toMatchObject({
       state: 'output-denied',

@@ -283,11 +283,31 @@ describe('a hook behind a call', () => {
   })
 
   it('ends the turn of a host that can end one', async () => {
-    const hook = hooksOf(
-      scriptedGuard({ after: runAll, before: () => ({ action: 'end', reason: 'No progress.' }) }),
-    )
+    const guard = scriptedGuard({
+      after: runAll,
+      before: () => ({ action: 'end', reason: 'No progress.' }),
+    })
+    const hook = hooksOf(guard)
     const answer = await hook('batch', batch(['c1', '<tool_use_error>bad</tool_use_error>']))
-    expect(answer).toEqual({ continue: false, stopReason: 'No progress.' })
+    expect(answer).toEqual({ continue: false, stopReason: 'Weir ended the turn: No progress.' })
+    expect(guard.asked.at(-1)?.kind).toBe('end')
+  })
+
+  it('tells the user of a session that a sub-agent of it was ended, on the screen and at the end', async () => {
+    const guard = scriptedGuard({
+      after: runAll,
+      before: (request) =>
+        JSON.stringify(request).includes('bad') ? { action: 'end', reason: 'No progress.' } : {},
+    })
+    const hook = hooksOf(guard)
+    const agent = { ...batch(['c1', '<tool_use_error>bad</tool_use_error>']), agent_id: 'a1' }
+    expect(await hook('batch', agent)).toMatchObject({ continue: false })
+    const text = 'In a sub-agent: Weir ended the turn: No progress.'
+    const own = { ...batch(['c2', '<tool_use_error>no</tool_use_error>']), prompt_id: 't2' }
+    expect(await hook('batch', own)).toEqual({ systemMessage: text })
+    expect(await hook('batch', { ...own, tool_calls: [] })).toBeUndefined()
+    const end = { ...session, hook_event_name: 'SessionEnd', reason: 'other' }
+    expect(await hook('end', end)).toBe(text)
   })
 
   it('gives the reason of the last turn to a user who saw no screen, at the end of the session', async () => {

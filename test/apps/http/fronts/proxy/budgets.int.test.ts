@@ -13,7 +13,6 @@ import type { VetoOptions } from '../../../../../apps/http/fronts/proxy/veto/vet
 import type { HttpServer } from '../../../../../apps/http/server.ts'
 import { type BudgetOptions, setBudget } from '../../../../../apps/service/budgets/change.ts'
 import { listBudgets, type ShownBudget } from '../../../../../apps/service/budgets/list.ts'
-import { budgetSetting } from '../../../../../apps/service/operator-settings.ts'
 import { removeOperatorSetting } from '../../../../../apps/service/remove-setting.ts'
 import { type Fronts, openFronts } from '../../../../../client/guard/log/fronts.ts'
 import { readSettings, type Settings } from '../../../../../shared/settings/settings.ts'
@@ -126,7 +125,7 @@ describe.each(modes)('a proxy %s, under a hard budget', (_, veto) => {
     const headers = { 'x-weir-conversation': 'c' }
     const statusOf = async (body: string) => (await post(path, body, headers)).status
     expect([await statusOf(first), await statusOf(request)]).toEqual([200, 400])
-    await removeOperatorSetting(budgetSetting, 'default/tenant/day/tokens', {}, settings, out())
+    await removeOperatorSetting('budget', 'default/tenant/day/tokens', {}, settings, out())
     expect(await statusOf(request)).toBe(200)
   })
 

@@ -21,7 +21,7 @@ describe.each(sdkAgents)("an agent on the SDK's %s", (_, run) => {
     proxy = await proxied(guard, loopingModel())
     const { requests, reply } = await run(proxy.url, isStreamed)
     expect(requests).toBe(2)
-    expect(reply).toBe('No progress.\n\nI could not do this.')
+    expect(reply).toBe('Weir ended the turn: No progress.\n\nI could not do this.')
     expect(proxy.received).toHaveLength(1)
   })
 

@@ -130,8 +130,12 @@ describe.each(apiCases)('the proxy with $name', ({ path, request, first, answer 
     expect(JSON.stringify(await whole.json())).toContain('I could not do this.')
     const streamed = await post(path, request.replace('{', '{"stream":true,'))
     expect(streamed.headers.get('content-type')).toBe('text/event-stream')
-    expect(await streamed.text()).toContain('It made no progress.')
+    expect(await streamed.text()).toContain(
+      'Weir ended the turn by the rule cycle: It made no progress.',
+    )
     expect(proxy.received).toHaveLength(0)
+    await proxy.settled()
+    expect(guard.asked.map(({ kind }) => kind)).toEqual(['before', 'end', 'before', 'end'])
   })
 
   it('judges nothing before the first answer, and gives that answer a conversation', async () => {
