@@ -89,7 +89,8 @@ export function writeUsage(usage: Usage): Json {
 
 /** Prints the chunks of an answer while it grows. `known`: members of all of its chunks. */
 export function chunkWriter(known: Json) {
-  const head = { id: 'weir', object: 'chat.completion.chunk', created: 0, ...known }
+  const { id = 'weir', object = 'chat.completion.chunk', created = 0 } = known
+  const head = { ...known, id, object, created }
   const chunk = (delta: Json, finish: string | null = null): Json => ({
     ...head,
     choices: [{ index: 0, delta, finish_reason: finish }],
