@@ -24,7 +24,7 @@ import {
 } from '../strict/strict.ts'
 import { usageIn, usageSum } from '../strict/usage-sum.ts'
 import { printedError } from '../strict/vendor-error.ts'
-import { itemOf, messageItem } from './answer.ts'
+import { errorEvent, itemOf, messageItem } from './answer.ts'
 import { itemEvents } from './item-events.ts'
 import { toolName } from './tool-name.ts'
 import { responsesUsage } from './usage.ts'
@@ -365,7 +365,7 @@ function clientStream(model: string): ClientStream {
         ...numbered({ type: 'response.completed', response: end }),
       ] satisfies EventData[]
     },
-    failed: (code, message) => numbered({ type: 'error', code, message, param: null })[0] as Json,
+    failed: (code, message) => numbered(errorEvent(code, message))[0] as Json,
     text: () => visible,
   }
 }
