@@ -12,6 +12,7 @@ import { limits } from '../../shared/contract/limits.ts'
 import type { BudgetSettled } from '../../shared/contract/messages.ts'
 import { partitionOf } from '../../shared/contract/partition.ts'
 import { tenantOf } from '../../shared/contract/tenant.ts'
+import { remember, touch } from '../../shared/lib/recency.ts'
 import { addSettled, isOfMoney, type Money, noMoney } from '../../shared/view/totals.ts'
 
 export type MoneyLog = { bus: Pick<Bus, 'ends' | 'read'>; topicPrefix: string }
@@ -58,14 +59,10 @@ export function moneyReader(log: MoneyLog): MoneyReader {
   /** Keeps MONEY-1 and MONEY-2. */
   function add(settled: BudgetSettled): void {
     const { conversation, attempt } = settled
-    if (attempts.has(attempt)) return
-    attempts.add(attempt)
-    dropOldest(attempts, limits.moneyAttemptsMax)
+    if (!remember(attempts, attempt, limits.moneyAttemptsMax)) return
     const money = known.get(conversation) ?? noMoney()
     addSettled(money, settled)
-    known.delete(conversation)
-    known.set(conversation, money)
-    dropOldest(known, limits.moneyConversationsMax)
+    touch(known, conversation, money, limits.moneyConversationsMax)
   }
 
   return {
@@ -81,9 +78,4 @@ export function moneyReader(log: MoneyLog): MoneyReader {
       )
     },
   }
-}
-
-function dropOldest<Key>(all: Set<Key> | Map<Key, unknown>, max: number): void {
-  const [oldest] = all.keys()
-  if (all.size > max && oldest !== undefined) all.delete(oldest)
 }

@@ -9,6 +9,7 @@ import { callOfConversation, type TurnId, turnKey } from '../../shared/contract/
 import type { MessageOf } from '../../shared/contract/messages.ts'
 import { callSpanId, placeSpanId, traceIdOf, turnSpanId } from '../../shared/contract/trace-ids.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
+import { touch } from '../../shared/lib/recency.ts'
 import type { RoundView } from '../../shared/view/round-view.ts'
 import { inputTokensOf } from '../../shared/view/totals.ts'
 import { addToTurn, beginTurn, type TurnView } from '../../shared/view/turn-view.ts'
@@ -101,11 +102,7 @@ function turnOf(turns: Map<string, OpenTurn>, activity: Activity, time: Millisec
   if (known !== undefined) return known
   const turn = { view: beginTurn(activity.turn, time), events: [] }
   if (activity.type !== 'turn-started' && activity.type !== 'round-started') return turn
-  if (turns.size >= turnsMax) {
-    const [oldest] = turns.keys()
-    if (oldest !== undefined) turns.delete(oldest)
-  }
-  turns.set(key, turn)
+  touch(turns, key, turn, turnsMax)
   return turn
 }
 

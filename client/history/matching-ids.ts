@@ -3,6 +3,7 @@
 
 import { messageOf } from '../../shared/codec/message-of.ts'
 import type { ConversationId } from '../../shared/contract/ids.ts'
+import { remember } from '../../shared/lib/recency.ts'
 import { turnSummary } from '../../shared/view/summary.ts'
 import { addToTurn, beginTurn, type TurnView } from '../../shared/view/turn-view.ts'
 import {
@@ -46,8 +47,7 @@ export async function matchingIds(
       continue
     }
     open.delete(id)
-    if (passed.size >= passedMax) passed.clear()
-    passed.add(id)
+    remember(passed, id, passedMax)
     if (matches(where, turnSummary(turn))) matched.add(conversation)
   }
   // The log no longer has their beginning, or they are messages that opened no turn.

@@ -7,6 +7,7 @@
 import type { CallId } from '../../shared/contract/ids.ts'
 import type { MessageOf, Part } from '../../shared/contract/messages.ts'
 import { unreachable } from '../../shared/contract/stage.ts'
+import { remember } from '../../shared/lib/recency.ts'
 import { type CallInput, inputOf, inputValue } from '../../shared/view/messages/call-input.ts'
 import type { Activity } from '../edge/edge.ts'
 import type { Received } from '../edge/feed.ts'
@@ -34,7 +35,7 @@ const seenMax = 10_000
 
 export function createEventFold(): EventFold {
   const stream = createStream(placed)
-  const isRepeat = repeats()
+  const seen = new Set<string>()
   let offset = 0
   let answered: MessageOf<'model-answered'> | undefined
 
@@ -60,7 +61,7 @@ export function createEventFold(): EventFold {
   }
 
   function activity({ id, offset: at, message }: Received<Activity>): TurnEvent[] {
-    if (isRepeat(id)) return []
+    if (id !== undefined && !remember(seen, id, seenMax)) return []
     switch (message.type) {
       case 'round-started': {
         const early = stream.begin(message)
@@ -102,18 +103,6 @@ export function createEventFold(): EventFold {
     const isAnswered = answered?.turn === turn && answered.round === round
     const calls = isAnswered ? answered?.calls : undefined
     return inputOf(calls?.find((call) => call.ordinal === ordinal))
-  }
-}
-
-/** Whether a record with this id was there before. */
-function repeats(): (id: string | undefined) => boolean {
-  const seen = new Set<string>()
-  return (id) => {
-    if (id === undefined) return false
-    if (seen.has(id)) return true
-    if (seen.size >= seenMax) seen.clear()
-    seen.add(id)
-    return false
   }
 }
 

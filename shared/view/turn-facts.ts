@@ -7,6 +7,8 @@ import { isDeniedByGuard } from '../contract/call/denial.ts'
 import { approvalGuard } from '../contract/guard/approval-guard.ts'
 import type {
   ApprovalOutcome,
+  CallDenied,
+  CallFinished,
   InterventionAction,
   InterventionRaised,
   Message,
@@ -65,11 +67,8 @@ export function addFact(facts: FactFold, message: Message): void {
         addDenial(facts, `${message.round}/${ordinal}`, message.guard)
       return
     case 'call-denied':
-      facts.deniedByChecks.add(`${message.round}/${message.ordinal}`)
-      return
     case 'call-finished':
-      if (message.status === 'denied' && !isDeniedByGuard(message))
-        facts.deniedByChecks.add(`${message.round}/${message.ordinal}`)
+      if (isDeniedByCheck(message)) facts.deniedByChecks.add(`${message.round}/${message.ordinal}`)
       return
     case 'approval-pending':
       for (const { ordinal, id } of message.calls) {
@@ -88,6 +87,12 @@ export function addFact(facts: FactFold, message: Message): void {
         facts.unjudged.set(`${message.at}/${kind}`, { kind, count })
       return
   }
+}
+
+/** Whether the validator denied the call, or a check before its start. A guard did not. */
+export function isDeniedByCheck(message: CallDenied | CallFinished): boolean {
+  if (message.type === 'call-denied') return true
+  return message.status === 'denied' && !isDeniedByGuard(message)
 }
 
 /** No rule in shadow, and no usual reminder for an empty response. */

@@ -11,6 +11,7 @@ import { Webhook as Signer } from 'standardwebhooks'
 import { limits } from '../../../shared/contract/limits.ts'
 import type { Clock } from '../../../shared/lib/clock.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
+import { remember } from '../../../shared/lib/recency.ts'
 import { createSlots } from '../../../shared/lib/slots.ts'
 import type { WebhookEvent } from './webhook-events.ts'
 
@@ -102,9 +103,7 @@ export function openWebhook(
         log.warn({ host, event: event.type, id: event.id }, 'too many events wait: one is dropped')
         return
       }
-      seen.add(event.id)
-      const [oldest] = seen
-      if (seen.size > limits.webhookSeenMax && oldest !== undefined) seen.delete(oldest)
+      remember(seen, event.id, limits.webhookSeenMax)
       queued += 1
       deliver(event, 1)
     },

@@ -104,6 +104,7 @@ function checkBlock(block: unknown): asserts block is Json {
   else if (!ofProvider.test(type)) throw fault('it has a block that Weir does not know')
   else if (type === 'server_tool_use' && !serverTool.test(`${block.name}`))
     throw fault('it has a tool of the provider that Weir does not know')
+  else checkNoCall(block, [...ofCall, 'content', 'tool_use_id', 'server_name'])
 }
 
 function wholeBlock(block: unknown): AnswerItem {

@@ -81,6 +81,12 @@ function isCallType(type: unknown): boolean {
   return type === 'function_call' || type === 'custom_tool_call'
 }
 
+/** The members of items that the provider runs. Their values are opaque. */
+const ofProvider = [
+  ...['type', 'action', 'queries', 'results', 'result', 'code', 'outputs', 'output', 'tools'],
+  ...['name', 'arguments', 'error'],
+]
+
 /** The members that name a tool. */
 const ofTool = ['type', 'namespace', 'name']
 /** The members of a call that the client gets. Others could mean another tool to it. */
@@ -105,6 +111,7 @@ function checkItem(item: unknown): asserts item is Json & { type: string } {
     checkNoCall(item, [])
   }
   if (type === 'reasoning') checkNoCall(item, [])
+  if (/_call$|^mcp_/.test(type) && !isCallType(type)) checkNoCall(item, ofProvider)
   if (!isCallType(type)) return
   const { call_id: id, name, namespace } = item
   checkNoCall(item, ofCall(item))
@@ -184,7 +191,8 @@ function eventReader(): StrictReader {
     const { response } = data
     checkResponse(response)
     checkNoCall(data, ['response'])
-    if (listIn(response.output).length > 0) throw fault('it has items before it begins')
+    const output = response.output ?? []
+    if (!Array.isArray(output) || output.length > 0) throw fault('it has items before it begins')
     if (begun !== undefined && begun.id !== response.id) throw fault('it begins twice')
     begun ??= response
     return shown(data)
@@ -225,8 +233,10 @@ function eventReader(): StrictReader {
     if (open === undefined || open.done !== undefined) throw fault('an event of it has no item')
     if (!eventsOf[open.type]?.test(type)) throw fault('an event of it does not fit its item')
     if (isOther(open.sent.id, id)) throw fault('an event of it names another item')
-    if (open.type === 'message' || open.type === 'reasoning') checkNoCall(data, [])
-    if (!isCallType(open.type)) return shown(data)
+    if (!isCallType(open.type)) {
+      checkNoCall(data, ['type', 'arguments'])
+      return shown(data)
+    }
     if (data.name !== undefined && data.name !== null && isOther(open.sent.name, data.name))
       throw fault('a call of it has two names')
     checkNoCall(data, ['type', 'arguments', 'input', 'name'])

@@ -24,7 +24,8 @@ function isCallLike(name: string, member: unknown): boolean {
   )
 }
 
-const callName = /tool|call|func|action|command|invo|^(input|args|arguments?|param(eter)?s?)$/i
+const callName =
+  /tool|call|func|action|command|invo|execut|^(input|args|arguments?|param(eter)?s?)$/i
 
 function isEmpty(value: unknown): boolean {
   return Array.isArray(value) ? value.every(isEmptyCall) : isEmptyCall(value)

@@ -9,9 +9,10 @@ import { inputFields, questionIn } from '../../../../shared/contract/call/input-
 import { limits } from '../../../../shared/contract/limits.ts'
 import type { Message, PendingCall } from '../../../../shared/contract/messages.ts'
 import type { Milliseconds } from '../../../../shared/lib/clock.ts'
+import { touch } from '../../../../shared/lib/recency.ts'
 import type { ConsoleState, Decision, WaitingCall } from '../page/console-state.ts'
 
-/** By `[conversation, turn, round, ordinal]` as JSON. */
+/** By `[conversation, turn, round, ordinal, id]` as JSON: a call may ask several questions. */
 type Waiting = Omit<WaitingCall, 'allowed'> & { turn: number }
 
 /**
@@ -40,7 +41,7 @@ export function addToInbox(
     case 'approval-pending': {
       const { conversation, turn, round, until } = message
       for (const call of message.calls)
-        addCall(inbox, JSON.stringify([conversation, turn, round, call.ordinal]), {
+        addCall(inbox, JSON.stringify([conversation, turn, round, call.ordinal, call.id]), {
           conversation,
           turn,
           round,
@@ -54,7 +55,7 @@ export function addToInbox(
     case 'approval-decided': {
       const { conversation, turn, round, ordinal, name: tool, id, outcome } = message
       const { by, identity, reason } = message
-      const key = JSON.stringify([conversation, turn, round, ordinal])
+      const key = JSON.stringify([conversation, turn, round, ordinal, id])
       const call = inbox.waiting.get(key)
       remove(inbox, key)
       if (outcome === 'allow' && call?.question === null) keepAllowed(inbox, call)
@@ -119,11 +120,9 @@ function remove(inbox: InboxFold, key: string): void {
 
 function keepAllowed({ allowed }: InboxFold, call: Waiting): void {
   const key = JSON.stringify([call.agent, call.tool])
-  allowed.delete(key)
-  if (call.arguments === null || call.bytes > limits.consoleAllowedBytesMax) return
-  allowed.set(key, call.arguments)
-  const [oldest] = allowed.keys()
-  if (allowed.size > limits.consoleAllowedMax && oldest !== undefined) allowed.delete(oldest)
+  if (call.arguments !== null && call.bytes <= limits.consoleAllowedBytesMax)
+    touch(allowed, key, call.arguments, limits.consoleAllowedMax)
+  else allowed.delete(key)
 }
 
 /** The inbox: the next deadline first. A call past its deadline has no place in it. */

@@ -12,6 +12,7 @@ import type {
   Message,
 } from '../../../../shared/contract/messages.ts'
 import type { Milliseconds } from '../../../../shared/lib/clock.ts'
+import { touch } from '../../../../shared/lib/recency.ts'
 import { tokensOf, usdOf } from '../../../../shared/view/totals.ts'
 import type { ConsoleState, Spend, SpendBy } from '../page/console-state.ts'
 import { entryOf, type Hour, minutesOf, summed, sumsByKey } from './hour.ts'
@@ -97,9 +98,7 @@ function moneyOf({ money }: SpendFold, { conversation, turn, round }: RoundPlace
   const known = money.get(key)
   if (known !== undefined) return known
   const made: RoundMoney = { usd: 0, isPriced: false, attempts: [], to: undefined }
-  money.set(key, made)
-  const [oldest] = money.keys()
-  if (money.size > limits.consoleRoundsPricedMax && oldest !== undefined) money.delete(oldest)
+  touch(money, key, made, limits.consoleRoundsPricedMax)
   return made
 }
 

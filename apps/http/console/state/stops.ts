@@ -9,7 +9,7 @@ import { limits } from '../../../../shared/contract/limits.ts'
 import type { Message } from '../../../../shared/contract/messages.ts'
 import type { Milliseconds } from '../../../../shared/lib/clock.ts'
 import { tokensOf } from '../../../../shared/view/totals.ts'
-import { isEffective, stoppingRule } from '../../../../shared/view/turn-facts.ts'
+import { isDeniedByCheck, isEffective, stoppingRule } from '../../../../shared/view/turn-facts.ts'
 import type { TurnView } from '../../../../shared/view/turn-view.ts'
 import { deniedBy } from '../../../../shared/view/verdicts.ts'
 import type { ConsoleState, Stops, StopsBy } from '../page/console-state.ts'
@@ -36,6 +36,9 @@ export function addToStops(
   switch (message.type) {
     case 'call-denied':
       return add('validator', { calls: 1 })
+    case 'call-finished':
+      if (isDeniedByCheck(message)) add('executor', { calls: 1 })
+      return
     case 'guard-verdict-given':
       for (const { code } of deniedBy(message)) add(guardText(message, code), { calls: 1 })
       return

@@ -21,8 +21,9 @@ export function apiAt(method: string, path: string): Judgeable {
   if (method === 'POST' && api !== undefined) return { kind: 'api', api }
   const plain = plainPath(path)
   const isOfApi = (place: string) => ends.some((end) => `${place}/`.includes(`${end}/`))
+  const isClear = !/[#?%]/.test(plain) && !ends.some((end) => plain.endsWith(end))
   const hasNone = withoutCalls.some((pattern) => {
-    const found = pattern.exec(`${method} ${plain}`)
+    const found = isClear ? pattern.exec(`${method} ${plain}`) : null
     return found !== null && !isOfApi(found[1] ?? '')
   })
   if (hasNone || withoutBody.has(method)) return { kind: 'no-calls' }

@@ -130,7 +130,8 @@ export function createProxy({
       endTurn(api, sent as SentRequest, { advice: judged.advice, fallback }, outgoing)
     } else {
       const reservation = await reserved(route, incoming, { sent, bytes }, judged.guest)
-      await relay.ask(route, incoming, outgoing, { ...judged, reservation }, gone.signal)
+      const note = judged.note ?? (veto === undefined ? undefined : 'not-held')
+      await relay.ask(route, incoming, outgoing, { ...judged, note, reservation }, gone.signal)
     }
   }
 

@@ -229,6 +229,14 @@ describe('the stops', () => {
     expect(stops.total).toMatchObject({ calls: 1, reminders: 1, turns: 0 })
   })
 
+  it('count a call that a check denies before its start, but none that a guard denied', () => {
+    const { stops } = folded([
+      ...[turnStarted(), callFinished(0, { status: 'denied', reason: 'tool not offered' })],
+      callFinished(1, { status: 'denied', guard: 'mine' }),
+    ])
+    expect(stops.by.map(({ rule, calls }) => [rule, calls])).toEqual([['executor', 1]])
+  })
+
   it('are forgotten after an hour', () => {
     const { stops } = folded([turnStarted(), callDenied('unknown tool')], 3_600_000)
     expect(stops.total.calls).toBe(0)
@@ -318,6 +326,14 @@ describe('the inbox', () => {
       pending({ ordinal: 1, arguments: '{"a":2}' }),
     ])
     expect(inbox.waiting).toMatchObject([{ arguments: '{"a":2}', allowed: '{"a":1}' }])
+  })
+
+  it('has each open question of a running call, until its own answer', () => {
+    const asked = [pending({ id: 'first' }), pending({ id: 'second' })]
+    const ids = (...more: Message[]) =>
+      folded([turnStarted(), ...asked, ...more]).inbox.waiting.map(({ id }) => id)
+    expect(ids()).toEqual(['first', 'second'])
+    expect(ids({ ...decided('allow'), id: 'first' } as Message)).toEqual(['second'])
   })
 
   it('has no call past its deadline, and none of an ended turn', () => {

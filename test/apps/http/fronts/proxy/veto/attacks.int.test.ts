@@ -181,6 +181,8 @@ const geminiWhole = (...parts: Json[]): Attack => ({
 const code: Json = { executableCode: { language: 'PYTHON', code: 'rm -rf /' } }
 const ranCode: Json = { codeExecutionResult: { outcome: 'OUTCOME_OK', output: 'ok' } }
 
+const search: Json = { type: 'web_search_call', id: 'w_1', status: 'completed' }
+
 const differ: [string, Attack][] = [
   [
     'V1: a whole choice with a delta and a message',
@@ -266,6 +268,47 @@ const differ: [string, Attack][] = [
       ...use(0, 'exec', rm).slice(1),
       ...messageEnd,
     ),
+  ],
+  [
+    'a call in a block of the provider',
+    messagesStream(
+      messageStart,
+      {
+        type: 'content_block_start',
+        index: 0,
+        content_block: { type: 'redacted_thinking', data: '', tool_calls: [execCall] },
+      },
+      { type: 'content_block_stop', index: 0 },
+      ...messageEnd,
+    ),
+  ],
+  [
+    'a call in an item of the provider',
+    responsesStream(...itemEvents({ ...execItem, type: 'web_search_call' }), completed()),
+  ],
+  [
+    'a call in an event of an item of the provider',
+    responsesStream(
+      { type: 'response.output_item.added', output_index: 0, item: search },
+      {
+        type: 'response.web_search_call.completed',
+        output_index: 0,
+        x: { function: execFunction },
+      },
+      { type: 'response.output_item.done', output_index: 0, item: search },
+      completed(search),
+    ),
+  ],
+  [
+    'a beginning with an item',
+    responsesStream({
+      type: 'response.created',
+      response: { ...created.response, output: execItem },
+    }),
+  ],
+  [
+    'code beside the parts of Gemini',
+    geminiStream({ candidates: [{ index: 0, finishReason: 'STOP', ...code }] }),
   ],
   ['code of Gemini without a result', geminiWhole(code, { text: 'Run it.' })],
   [

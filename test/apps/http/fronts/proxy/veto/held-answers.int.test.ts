@@ -323,6 +323,9 @@ describe.each(sdkForms)('an SDK before the veto ($name)', ({ open, isStreamed })
   ])('is not held if a subscription pays (%s)', async (_, headers) => {
     proxy = await proxied(guarded(), speaking(bad(1)), '', veto)
     expect((await chatOn(headers).ask()).calls).toHaveLength(1)
+    const init = { method: 'POST', body: messagesCase.request, headers }
+    const told = await fetch(`${proxy.url}${messagesCase.path}`, init)
+    expect(told.headers.get('x-weir')).toBe('not-held')
     await proxy.close()
     proxy = await proxied(guarded(), speaking(bad(1), good), '', { coversSubscriptions: true })
     expect((await chatOn(headers).ask()).calls.map(({ id }) => id)).toEqual(['good_1'])
