@@ -10,7 +10,6 @@ import type { Stop, Usage } from '../../contract/messages.ts'
 import type { Json } from '../../transcript/json-fields.ts'
 import { stopOfWord } from '../answer-stop.ts'
 import { type ModelAnswer, noUsage } from '../exchange.ts'
-import type { VendorError } from './vendor-error.ts'
 
 /** `vendor`: the members of the answer beside its items. `shown`: the items before the first call. */
 export type StrictAnswer = ModelAnswer & {
@@ -69,6 +68,14 @@ export type StrictFormat = {
    * signatures.
    */
   repeated(answer: StrictAnswer, results: readonly NotRun[], request: Json): Json[]
+}
+
+/** An error of the vendor. `type` and `code`: null if it has none. */
+export type VendorError = {
+  status: number
+  type: string | null
+  code: string | number | null
+  message: string
 }
 
 /** The data of an event: an object, or the mark at the end of a stream. */
