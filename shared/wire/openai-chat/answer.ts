@@ -96,7 +96,7 @@ export function chunkWriter(known: Json) {
     choices: [{ index: 0, delta, finish_reason: finish }],
   })
   return {
-    begin: (content = '') => chunk({ role: 'assistant', content }),
+    begin: () => chunk({ role: 'assistant', content: '' }),
     text: (content: string) => chunk({ content }),
     reasoning: (text: string) => chunk({ reasoning_content: text }),
     calls: (calls: readonly AnswerCall[]) => calls.flatMap(callDeltas).map((delta) => chunk(delta)),

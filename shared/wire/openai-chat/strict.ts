@@ -296,7 +296,7 @@ function isEmptyDelta(delta: Json): boolean {
   )
 }
 
-function clientStream(model: string): ClientStream {
+function clientStream(): ClientStream {
   let isFirst = true
   let hasRole = false
   /** The members of all chunks that stay the same. */
@@ -304,7 +304,7 @@ function clientStream(model: string): ClientStream {
   let visible = ''
   let needsBlank = false
   let usage: Json | undefined
-  const writer = () => chunkWriter(stays ?? { model })
+  const writer = () => chunkWriter(stays ?? {})
 
   function note(event: Json): void {
     if (typeof event.id !== 'string') return
@@ -320,9 +320,9 @@ function clientStream(model: string): ClientStream {
     if (!isFirst && text === '' && counted === undefined && isOnlyRole(event)) return []
     visible += text
     hasRole ||= roleIn(event)
-    const id = isFirst || stays === undefined || event.id === undefined ? {} : { id: stays.id }
+    const same = isFirst || event.id === undefined ? {} : stays
     const sum = isFirst || counted === undefined ? {} : { usage: usageSum(usage, counted) }
-    const made = { ...event, ...id, ...sum }
+    const made = { ...event, ...same, ...sum }
     if (text === '' || !needsBlank) return [made]
     needsBlank = false
     return [writer().text('\n\n'), made]
@@ -343,6 +343,7 @@ function clientStream(model: string): ClientStream {
         ...held.slice(0, ends).filter(isNeeded).flatMap(placed),
         ...writer().calls(callsOfAnswer(answer)),
         ...held.slice(ends).flatMap(placed),
+        ...(usage && !answer.rawUsage ? [writer().usage(usage)] : []),
         lastChunk,
       ] satisfies EventData[]
     },
@@ -350,15 +351,6 @@ function clientStream(model: string): ClientStream {
       usage = usageSum(usage, rawUsage)
       isFirst = false
       needsBlank = visible !== ''
-    },
-    ended(text) {
-      const write = writer()
-      return [
-        write.begin(needsBlank ? `\n\n${text}` : text),
-        write.end({ stop: 'end', finish: '' }),
-        ...(usage === undefined ? [] : [write.usage(usage)]),
-        lastChunk,
-      ]
     },
     failed: errorChunk,
     text: () => visible,
