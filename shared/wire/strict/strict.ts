@@ -60,7 +60,7 @@ export type StrictFormat = {
   stream(): StrictReader
   /** The whole body of an answer. `usage`: that of all attempts. */
   body(answer: StrictAnswer, usage: Json | undefined): Json
-  client(model: string): ClientStream
+  client(): ClientStream
   /** The body of an HTTP error. */
   error(error: VendorError): Json
   /**
@@ -99,8 +99,6 @@ export type ClientStream = {
   rest(answer: StrictAnswer): EventData[]
   /** The attempt is refused, and the next one begins. */
   refused(answer: StrictAnswer): void
-  /** The last events, with a text of Weir. */
-  ended(text: string): EventData[]
   /** An error in the form of the API. */
   failed(code: string, message: string): Json
   /** The visible text that the client has. */
