@@ -6,6 +6,7 @@ import { cline } from './cline.ts'
 import { codex } from './codex.ts'
 import { copilot } from './copilot.ts'
 import { geminiCli } from './gemini-cli.ts'
+import { gptme } from './gptme.ts'
 import type { HostProfile } from './host-profile.ts'
 import { openCode } from './opencode.ts'
 import { openHands } from './openhands.ts'
@@ -18,6 +19,7 @@ export const hostProfiles: readonly HostProfile[] = [
   openHands,
   geminiCli,
   cline,
+  gptme,
   copilot,
 ]
 

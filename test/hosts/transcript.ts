@@ -32,11 +32,14 @@ export function transcriptOf({
   )
 }
 
-/** A message of the host alone, such as the notice that a task has ended, which comes at any time. */
+/** A message of the host alone, such as the end of a task or the time, which comes at any time. */
 function isReminder(message: unknown): boolean {
   const { content } = (message ?? {}) as { content?: unknown }
+  const [block] = Array.isArray(content) && content.length === 1 ? (content as Block[]) : []
+  const text = typeof content === 'string' ? content : (block?.text ?? '')
   return (
-    typeof content === 'string' && /^<system-reminder>[\s\S]*<\/system-reminder>$/.test(content)
+    /^<system-reminder>[\s\S]*<\/system-reminder>$/.test(text) ||
+    text.startsWith('<system_info>The time is now ') // gptme, after a minute
   )
 }
 

@@ -143,7 +143,7 @@ export function honestCase(program: Program, front: Front, honest: Honest): Case
       const alone = await directRun(program, honest)
       const expected = expectedRequests(honest, program)
       if (front === 'none') return judgedAlone(program, alone, expected)
-      return compared(await observe(program, front, honestOptions(program, honest)), alone)
+      return compared(await observe(program, front, honestOptions(program, honest)), alone, program)
     },
   }
 }
@@ -166,25 +166,38 @@ function judgedAlone(
   }
 }
 
-function compared(observed: Observed, alone: Observed): Result {
+function compared(observed: Observed, alone: Observed, { lostOutput }: Program): Result {
   const { requests, advice, reply } = observed
   const found = `${requests.length} requests, ${advice.length === 0 ? 'no advice' : advice.join(', ')}`
   if (advice.length > 0) return { found, fault: `advice for honest work: ${reply.slice(-200)}` }
   if (requests.length !== alone.requests.length)
     return { found, fault: `without Weir ${alone.requests.length} requests` }
   if (reply !== alone.reply) return { found, fault: `another reply: ${reply.slice(-200)}` }
-  const difference = firstDifference(transcriptOf(alone), transcriptOf(observed))
+  const [left, right] = [transcriptOf(alone), transcriptOf(observed)]
+  const isExact = firstDifference(left, right) === undefined
+  const difference = isExact ? undefined : firstDifference(left, right, lostOutput)
+  const note = isExact ? '' : ', but for an output that the host lost'
   return {
-    found: `${found}, the transcript of a run without Weir`,
+    found: `${found}, the transcript of a run without Weir${difference === undefined ? note : ''}`,
     fault: difference && `another transcript: ${difference}`,
   }
 }
 
-/** Lines in any order: parallel agents and calls end in any order. */
-function firstDifference(left: string[], right: string[]): string | undefined {
+/**
+ * Lines in any order: parallel agents and calls end in any order. `lost`: what a host shows in place of
+ * an output that it lost, which equals each output of the same call.
+ */
+function firstDifference(left: string[], right: string[], lost?: string): string | undefined {
   const rest = [...right]
+  const marked = `Output: ${lost}`
+  const withoutOutput = (line: string) => line.replace(/Output: .*?(?=\\nError:)/, 'Output:')
+  const areEqual = (one: string, other: string) =>
+    one === other ||
+    (lost !== undefined &&
+      (one.includes(marked) || other.includes(marked)) &&
+      withoutOutput(one) === withoutOutput(other))
   for (const line of left) {
-    const place = rest.indexOf(line)
+    const place = rest.findIndex((other) => areEqual(line, other))
     if (place === -1) return `only without Weir: ${line.slice(0, 300)}`
     rest.splice(place, 1)
   }

@@ -169,10 +169,13 @@ function judged(
   if (count === 0) return { found, fault: `no request: ${ended.errors.slice(-300)}` }
   if (front === 'none')
     return { found, fault: count <= rounds ? 'the host ended the loop itself' : undefined }
-  if (program.unjudged !== undefined && front === 'veto') {
-    const isEnded = ended.errors.includes('Weir has refused') && count <= 9
+  if ((program.goesOn || program.unjudged !== undefined) && front === 'veto') {
+    // Four answers are refused at first, then two, and then one for each request of the host.
+    const isError = ended.errors.includes('Weir has refused')
+    const isEnded = count <= 9 && (isError || end === 'weir')
+    const asks = program.goesOn ? ': a text does not end its run' : ''
     return {
-      found: `${count} requests, an error of Weir`,
+      found: `${count} requests, ${isError ? 'an error' : 'a text'} of Weir${asks}`,
       fault: isEnded ? undefined : 'Weir did not end the run',
     }
   }

@@ -45,6 +45,10 @@ export type Program = {
   endsPolls?: boolean
   /** It repairs arguments that are no JSON and runs the call, so a loop of them is one of successes. */
   repairsArguments?: boolean
+  /** What it shows now and then in place of an output that it lost, also without Weir. */
+  lostOutput?: string
+  /** A text does not end its run: it asks the model again, in the name of its user. */
+  goesOn?: boolean
   /** The reason why Weir cannot judge its calls, in words for the table. */
   unjudged?: string | undefined
 }

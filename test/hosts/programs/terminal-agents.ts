@@ -95,6 +95,7 @@ export const opencode: Program = {
 export const qwenCode: Program = {
   title: 'Qwen Code',
   endsPolls: true,
+  lostOutput: '(empty)',
   repairsArguments: true,
   package: { npm: '@qwen-code/qwen-code', version: '0.24.4', bin: 'qwen' },
   way: '`OPENAI_BASE_URL`, Chat Completions',
@@ -176,6 +177,7 @@ const cline: Program = {
   way: '`cline auth -b`, Chat Completions',
   shell: { name: 'run_commands', argument: 'commands', isList: true },
   endsPolls: true,
+  goesOn: true,
   finish: (summary) => ({
     name: 'submit_and_exit',
     input: JSON.stringify({ summary, verified: true }),
@@ -221,6 +223,7 @@ const gptme: Program = {
   package: { pypi: { gptme: '0.35.1' }, host: 'gptme', bin: 'gptme' },
   way: '`OPENAI_BASE_URL`, Chat Completions',
   shell: { name: 'shell', argument: 'command' },
+  goesOn: true,
   finish: () => ({ name: 'complete', input: '{}' }),
   environment: ({ url }) => ({ OPENAI_BASE_URL: `${url}/v1`, OPENAI_API_KEY: 'dummy' }),
   args: (text) => ['--non-interactive', '--tool-format', 'tool', '-m', 'local/scripted', text],

@@ -12,6 +12,9 @@ describe('a text of a host in a message of the user', () => {
   it('is known by its words in a request that no header names, and in those of its own host', () => {
     expect(isHostText(undefined, ofCline)).toBe(true)
     expect(isHostText('cline', ofCline)).toBe(true)
+    const ofGptme =
+      '<system>No tool call detected in last message. Did you mean to finish?</system>'
+    expect(isHostText(undefined, ofGptme)).toBe(true)
     expect(isHostText('claude-code', ofCline)).toBe(false)
     expect(isHostText(undefined, `What does "${ofCline}" mean?`)).toBe(false)
   })
