@@ -28,8 +28,8 @@ export function deniedBy({ guard, verdicts }: GuardVerdictGiven): CallVerdict[] 
 }
 
 /** A withdrawn approval only fills its place: nobody judged the call. */
-function countedOf(guard: string, verdicts: readonly CallVerdict[]): CallVerdict[] {
-  return verdicts.filter(({ code }) => guard !== approvalGuard || code !== withdrawnCode)
+function countedOf(guard: string, verdicts: CallVerdict[]): CallVerdict[] {
+  return guard === approvalGuard ? verdicts.filter(({ code }) => code !== withdrawnCode) : verdicts
 }
 
 /**

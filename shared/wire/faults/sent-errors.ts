@@ -2,8 +2,8 @@
 // 200.
 
 import { isObject } from '../../lib/json/json-object.ts'
+import type { Json } from '../../transcript/json-fields.ts'
 import type { Failed } from '../exchange.ts'
-import type { Json } from '../format.ts'
 import { hasMeaning, type Reported } from './fault-table.ts'
 import { isRefusal, reportedError } from './provider-errors.ts'
 

@@ -6,8 +6,8 @@ import { limits } from '../../contract/limits.ts'
 import { boundedJson } from '../../lib/json/bounded-json.ts'
 import { isObject } from '../../lib/json/json-object.ts'
 import { cutToBytes } from '../../lib/text-cut.ts'
+import type { Json } from '../../transcript/json-fields.ts'
 import { errorIn, errorOfBody } from '../faults/sent-errors.ts'
-import type { Json } from '../format.ts'
 
 /** `type` and `code`: null if the vendor sent none. */
 export type VendorError = {
