@@ -42,8 +42,6 @@ const ownMembers = [
   ['apps/demo/anthropic-server.ts', 'it sends broken bytes of Messages on purpose'],
   ['apps/demo/plain-loop.ts', 'a loop without Weir, on the SDK of Messages'],
   ['apps/demo/reflex-model.ts', 'its answers are written in Messages'],
-  ['client/adapters/langchain.ts', 'the types of LangChain'],
-  ['client/adapters/openai-agents', 'the types of the OpenAI Agents SDK'],
   ['client/testing/anthropic-stream.ts', 'programs write their scripts in blocks of Messages'],
   ['client/testing/testing.ts', 'the same blocks'],
 ] as const

@@ -1,6 +1,6 @@
 // AI SDK 7 (`weir-agents/ai-sdk`): middleware of the model, and the approval of its calls.
 // Owns: advice in the SDK's requests, refusals of its calls. Needs the types of `ai` only.
-// Does not own: the SDK's prompts and streams (ai-sdk-parts.ts), waiting for a verdict
+// Does not own: the SDK's prompts and streams (shared/wire/ai-sdk/parts.ts), waiting for a verdict
 // (call-verdict.ts), the decisions.
 // AISDK-1. Advice changes one request and no message of the caller. Weir needs no `prepareStep`:
 //     the SDK calls it without the tools, and its messages carry forward to later steps.
@@ -11,19 +11,21 @@ import type { LanguageModelMiddleware, ToolApprovalStatus } from 'ai'
 import { limits } from '../../shared/contract/limits.ts'
 import { isObject } from '../../shared/lib/json/json-object.ts'
 import { newest } from '../../shared/lib/newest.ts'
-import type { GuestConversation } from '../guard/guest-conversation.ts'
 import {
   type Content,
   ended,
   endedStream,
   type Finish,
   heldUntilFinish,
-  historyOf,
   type Params,
-  roundIn,
-  weirOf,
+  priceList,
+  roundWith,
+  shownPrompt,
+  userMessage,
   withWeir,
-} from './ai-sdk-parts.ts'
+} from '../../shared/wire/ai-sdk/parts.ts'
+import { weirIn } from '../../shared/wire/ai-sdk/weir-member.ts'
+import type { GuestConversation } from '../guard/guest-conversation.ts'
 import { endText, firstVerdicts, refusalOf, refusalsOf, type ToJudge } from './call-verdict.ts'
 
 export type GuardedAiSdk = {
@@ -45,10 +47,10 @@ export function guardAiSdk(conversation: GuestConversation): GuardedAiSdk {
   const rounds = newest<ToJudge>(limits.adapterRoundsMax)
 
   async function advised(params: Params, { provider, modelId }: LanguageModel) {
-    const { messages, shown } = historyOf(params.prompt)
+    const { prompt, tools = [] } = params
     const request = {
       format: 'ai-sdk' as const,
-      body: { messages, tools: params.tools ?? [] },
+      body: { messages: prompt, tools },
       model: { provider: priceList(provider), name: modelId },
     }
     const advice = await conversation.beforeModel(request, params.abortSignal)
@@ -60,7 +62,7 @@ export function guardAiSdk(conversation: GuestConversation): GuardedAiSdk {
       end: action === 'end' ? endText(advice) : undefined,
       params: {
         ...params,
-        prompt: [...shown, ...(text === '' ? [] : [userMessage(text)])],
+        prompt: [...shownPrompt(prompt), ...(text === '' ? [] : [userMessage(text)])],
         ...(isTextOnly && { toolChoice: { type: 'none' as const } }),
       },
       /** If its caller forces calls, the SDK rejects a text, except from a stream that was cut. */
@@ -107,7 +109,7 @@ export function guardAiSdk(conversation: GuestConversation): GuardedAiSdk {
     },
     async toolApproval({ toolCall, tools, toolsContext, messages }) {
       const { toolCallId: callId, toolName, input } = toolCall
-      const round = rounds.get(`${weirOf(toolCall).round}`) ?? roundIn(messages, callId)
+      const round = rounds.get(`${weirIn(toolCall).round}`) ?? roundIn(messages, callId)
       if (round === undefined) return denied(`the model of ${toolName} has no middleware of Weir`)
       const refusal = await refusalOf(conversation, { ...round, callId })
       if (refusal !== undefined) return denied(refusal)
@@ -120,17 +122,13 @@ export function guardAiSdk(conversation: GuestConversation): GuardedAiSdk {
   }
 }
 
+/** The answer with a call, if a person approved it in the SDK and a later process runs it. */
+function roundIn(messages: { role: string; content: unknown }[], callId: string) {
+  const answer = roundWith(callId, messages)
+  return answer && { answer, signal: undefined }
+}
+
 type LanguageModel = { provider: string; modelId: string }
-
-/** The SDK's `openai.responses` in the terms of Weir: `openai-responses`. */
-function priceList(provider: string): string {
-  const [name = '', api] = provider.split('.')
-  return name === 'openai' && api !== undefined ? `${name}-${api}` : name
-}
-
-function userMessage(text: string): Params['prompt'][number] {
-  return { role: 'user', content: [{ type: 'text', text }] }
-}
 
 function denied(reason: string): ToolApprovalStatus {
   return { type: 'denied', reason }

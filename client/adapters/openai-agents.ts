@@ -9,17 +9,18 @@ import type { Model, Tool, ToolInputGuardrailDefinition } from '@openai/agents'
 import { limits } from '../../shared/contract/limits.ts'
 import { newest } from '../../shared/lib/newest.ts'
 import { answerUnseen } from '../../shared/model-texts/guests.ts'
-import type { GuestConversation } from '../guard/guest-conversation.ts'
-import { endText, firstVerdicts, refusalOf, refusalsOf, type ToJudge } from './call-verdict.ts'
 import {
+  callsIn,
+  endedStream,
   endOf,
-  type Item,
   offered,
   type Request,
   type Response,
-  type StreamEvent,
+  shownInput,
   wordsOf,
-} from './openai-agents-parts.ts'
+} from '../../shared/wire/openai-agents/items.ts'
+import type { GuestConversation } from '../guard/guest-conversation.ts'
+import { endText, firstVerdicts, refusalOf, refusalsOf, type ToJudge } from './call-verdict.ts'
 
 export type GuardedOpenAIAgents = {
   /** Wraps the model of an agent. */
@@ -45,13 +46,12 @@ export function guardOpenAIAgents(conversation: GuestConversation): GuardedOpenA
     const guest = { format: 'openai-agents' as const, body: { input, tools: offered(request) } }
     const advice = await conversation.beforeModel(guest, signal)
     const { action, text } = advice
-    const told: Item[] = text === '' ? [] : [{ type: 'message', role: 'user', content: text }]
     return {
       guest,
       end: action === 'end' ? endOf(endText(advice)) : undefined,
       request: {
         ...request,
-        input: typeof input === 'string' && text === '' ? input : [...shown(input), ...told],
+        input: shownInput(input, text, (call) => refusals.get(call)), // keeps OAA-1
         ...(action === 'text_only' && { modelSettings: { ...modelSettings, toolChoice: 'none' } }),
       },
     }
@@ -59,22 +59,10 @@ export function guardOpenAIAgents(conversation: GuestConversation): GuardedOpenA
 
   async function judge(round: ToJudge, output: Response['output']) {
     const refused = refusalsOf(await firstVerdicts(conversation, round))
-    for (const item of output) {
-      if (item.type !== 'function_call') continue
-      rounds.set(item.callId, round)
-      refusals.set(wordsOf(item), refused.get(item.callId))
+    for (const call of callsIn(output)) {
+      rounds.set(call.callId, round)
+      refusals.set(wordsOf(call), refused.get(call.callId))
     }
-  }
-
-  /** The history for the model (OAA-1). */
-  function shown(input: Request['input']): Item[] {
-    if (typeof input === 'string') return [{ type: 'message', role: 'user', content: input }]
-    const texts = new Map<string, string | undefined>()
-    return input.map((item) => {
-      if (item.type === 'function_call') texts.set(item.callId, refusals.get(wordsOf(item)))
-      const text = item.type === 'function_call_result' ? texts.get(item.callId) : undefined
-      return text === undefined ? item : ({ ...item, output: { type: 'text', text } } as Item)
-    })
   }
 
   const inputGuardrail: ToolInputGuardrailDefinition<never> = {
@@ -113,7 +101,7 @@ export function guardOpenAIAgents(conversation: GuestConversation): GuardedOpenA
       async *getStreamedResponse(asked) {
         const { guest, end, request } = await advised(asked)
         if (end !== undefined) {
-          yield { type: 'response_done', response: { ...end, id: 'weir' } } as StreamEvent
+          yield endedStream(end)
           return
         }
         for await (const event of model.getStreamedResponse(request)) {

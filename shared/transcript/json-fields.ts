@@ -39,6 +39,11 @@ export function textAt(fields: Json, name: string, where: string): string {
   )
 }
 
+/** The text; empty: the value is none. */
+export function textOr(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}
+
 /** The first of these fields, as a text. SDKs use both `callId` and `call_id`. */
 export function firstTextAt(fields: Json, names: string[], where: string): string {
   const name = names.find((one) => typeof fields[one] === 'string')

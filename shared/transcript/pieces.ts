@@ -3,15 +3,11 @@
 import type { Declaration, Usage } from '../contract/messages.ts'
 import { isObject } from '../lib/json/json-object.ts'
 import { finishWord } from './finish-reasons.ts'
-import { type Json, listAt, objectAt } from './json-fields.ts'
+import { type Json, listAt, objectAt, textOr } from './json-fields.ts'
 import { invalid, type Piece, type ReadExchange, type ToRead } from './transcript.ts'
 
 export function callPiece(id: unknown, name: unknown, sent: string): Piece {
   return { kind: 'call', id: textOr(id), name: textOr(name), arguments: sent }
-}
-
-function textOr(value: unknown): string {
-  return typeof value === 'string' ? value : ''
 }
 
 export function leftOut(what: string, where: string): Piece[] {

@@ -31,7 +31,7 @@ const verdict = (...verdicts: string[]) => ({
 })
 const results = [
   { ordinal: 0, status: 'ok', text: 'did a', reason: '' },
-  { ordinal: 1, status: 'denied', text: 'no', reason: '' },
+  { ordinal: 1, status: 'denied', text: 'no', reason: '', guard: '' },
 ]
 
 const lines: Line[] = [

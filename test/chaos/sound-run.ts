@@ -21,7 +21,14 @@ const calls = ['pay', 'look', 'pay'].map((name, ordinal) => ({
   raw: `{"n":"${ordinal}"}`,
   problem: null,
 }))
-const rejected = { ordinal: 2, status: 'denied', text: 'no', reason: 'no', durationMs: 0 }
+const rejected = {
+  ordinal: 2,
+  status: 'denied',
+  text: 'no',
+  reason: 'no',
+  durationMs: 0,
+  guard: '',
+}
 const paid = { ordinal: 0, status: 'ok', text: '{"start":"s0"}', reason: '', durationMs: 5 }
 const looked = { ordinal: 1, status: 'ok', text: '{"start":"s1"}', reason: '', durationMs: 5 }
 const response = { text: '', calls }

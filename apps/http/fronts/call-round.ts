@@ -3,11 +3,17 @@
 // CALL-ROUND-1. The calls of one message join only if the host starts them together. Calls that it
 //     starts one after the other are rounds of one call each.
 
-import type { ReadGuestAnswer, ReadGuestRequest } from '../../../client/guard/guest-conversation.ts'
+import type {
+  GuestConversation,
+  ReadGuestAnswer,
+  ReadGuestRequest,
+} from '../../../client/guard/guest-conversation.ts'
 import type { Declaration } from '../../../shared/contract/messages.ts'
+import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import { argumentTextAt } from '../../../shared/transcript/json-fields.ts'
 import type { Piece } from '../../../shared/transcript/transcript.ts'
 import { type ModelAnswer, noUsage, piecesOfAnswer } from '../../../shared/wire/exchange.ts'
+import { type HeldVerdicts, heldVerdicts } from './held-verdicts.ts'
 import type { HookCall, HookResult } from './hooks/hook-payload.ts'
 
 /**
@@ -22,11 +28,32 @@ export type CallRound = {
   results: Map<string, HookResult>
 }
 
+/** A round whose calls wait for their verdicts. `isOpen`: further calls join. */
+export type HeldRound = CallRound & { verdicts: HeldVerdicts; isOpen: boolean }
+
+/**
+ * A round without calls. Those that it has once `joined` resolves are judged. `personsMs`: as in
+ * heldVerdicts.
+ */
+export function heldRound(
+  conversation: GuestConversation,
+  shown: Pick<CallRound, 'prompt' | 'host' | 'tools'>,
+  { joined, personsMs }: { joined: Promise<void>; personsMs?: Milliseconds },
+): HeldRound {
+  const answer = joined.then(() => {
+    round.isOpen = false
+    return guestAnswerOf(round)
+  })
+  const verdicts = heldVerdicts(conversation, answer, personsMs)
+  const round: HeldRound = { ...shown, calls: [], results: new Map(), verdicts, isOpen: true }
+  return round
+}
+
 export function isComplete({ calls, results }: CallRound): boolean {
   return calls.every(({ id }) => results.has(id))
 }
 
-export function guestAnswerOf(round: CallRound): ReadGuestAnswer {
+function guestAnswerOf(round: CallRound): ReadGuestAnswer {
   return { request: requestOf(round, []), answer: answerOf(round), isRead: true }
 }
 

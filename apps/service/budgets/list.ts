@@ -1,9 +1,10 @@
 // `weir budget list`: the budgets in force, and their use in the windows that are open.
 
-import type { OperatorBudget } from '../../../shared/contract/messages.ts'
 import type { Account } from '../../../shared/runtime/budgets/ledger.ts'
 import {
+  type Shown,
   type StoredSetting,
+  shownSetting,
   storedSettings,
 } from '../../../shared/runtime/settings/operator-setting.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
@@ -19,9 +20,11 @@ import { budgetAccounts } from './accounts.ts'
  * of the budget are null if its record cannot be read. Amounts of money are billionths of a US dollar.
  * `held`: reserved by model requests that run.
  */
-export type ShownBudget = { id: string } & {
-  [Key in Exclude<keyof OperatorBudget, 'type'>]: OperatorBudget[Key] | null
-} & { use: Pick<Account, 'tenant' | 'subject' | 'window' | 'used' | 'held'>[] }
+export type ShownBudget = Shown<'operator-budget', (typeof fields)[number]> & {
+  use: Pick<Account, 'tenant' | 'subject' | 'window' | 'used' | 'held'>[]
+}
+const ofBudget = ['tenant', 'scope', 'name', 'window', 'unit', 'soft', 'hard', 'unpriced'] as const
+const fields = [...ofBudget, 'setBy', 'setAt'] as const
 
 /** At most so many accounts of one budget: one of each turn could have thousands. */
 const accountsShown = 20
@@ -55,25 +58,12 @@ export async function listBudgets(
 }
 
 export function shownBudget(
-  { id, value: budget }: StoredSetting<'operator-budget'>,
+  budget: StoredSetting<'operator-budget'>,
   use: Account[],
   numberOf: NumberOf,
 ): ShownBudget {
-  const { tenant = null, scope = null, name = null, window = null } = budget ?? {}
-  const { unit = null, soft = null, hard = null, unpriced = null } = budget ?? {}
-  const { setBy = null, setAt = null } = budget ?? {}
   return {
-    id,
-    tenant,
-    scope,
-    name,
-    window,
-    unit,
-    soft,
-    hard,
-    unpriced,
-    setBy,
-    setAt,
+    ...shownSetting(budget, fields),
     use: use.map((account) => {
       const { tenant, subject, used, held } = account
       return { tenant, subject, window: windowText(account, numberOf), used, held }

@@ -11,6 +11,7 @@ import {
   type OwnPolicy,
 } from '../../history/effective.ts'
 import { withLog } from '../../history/open-log.ts'
+import { valueText } from '../../history/policy-texts.ts'
 import { painted } from '../../terminal/paint.ts'
 import { printable, printableJson } from '../../terminal/text/printable.ts'
 import { instant } from '../../terminal/text/quantities.ts'
@@ -18,7 +19,7 @@ import { nameOf } from '../operator-settings.ts'
 import { differencesOf, printDifferences } from './difference.ts'
 import { type OwnPolicyOptions, policyInFile, type ReadLayers, readLayers } from './layers.ts'
 import { type Change, changed, checkAgent } from './named-agent.ts'
-import { type OwnSource, originText, ownText, valueText } from './words.ts'
+import { type OwnSource, originText, ownText } from './words.ts'
 
 /**
  * `--json`: one object per line. `set`: the values of the agent, by key. `effective`: all keys, if an

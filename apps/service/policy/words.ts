@@ -1,31 +1,13 @@
 // The values of a policy as text.
 
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
-import { defaultValue, type EffectiveValue, type Origin } from '../../history/effective.ts'
+import { defaultValue, type EffectiveValue } from '../../history/effective.ts'
+import { originTexts, valueText } from '../../history/policy-texts.ts'
 import { second } from '../../terminal/text/quantities.ts'
 
-const origins: Record<Origin, string> = {
-  operator: 'set for this agent',
-  'operator-all': 'set for all agents',
-  'operator-limits': "the operator's caps",
-  'agent-file': 'agent file',
-  log: "the agent's newest message",
-  default: "Weir's default, and the agent's own value",
-  'each-agent': "each agent's own value",
-  unknown: '',
-}
-
-/** `?`: no source has it. */
-export function valueText({ value, origin, atMost }: EffectiveValue): string {
-  if (origin === 'unknown' || origin === 'each-agent') return '?'
-  if (value === null) return 'not capped'
-  return atMost ? `at most ${value}` : value
-}
-
 export function originText(key: string, { origin }: EffectiveValue): string {
-  return origin === 'unknown'
-    ? `unknown: the agent's own value; Weir's default is ${defaultValue(key) ?? 'no cap'}`
-    : origins[origin]
+  const text = originTexts[origin]
+  return origin === 'unknown' ? `${text}; Weir's default is ${defaultValue(key) ?? 'no cap'}` : text
 }
 
 /** `3 (set for this agent)`. */

@@ -1,8 +1,9 @@
 // `weir stops`: the stops in force, each with its author, time, mode and reason, or the newest releases.
 
-import type { OperatorStop } from '../../../shared/contract/messages.ts'
 import {
+  type Shown,
   type StoredSetting,
+  shownSetting,
   storedSettings,
 } from '../../../shared/runtime/settings/operator-setting.ts'
 import { removedSettings } from '../../../shared/runtime/settings/removed-settings.ts'
@@ -12,10 +13,9 @@ import { printable, printableJson } from '../../terminal/text/printable.ts'
 import { instant } from '../../terminal/text/quantities.ts'
 import { stopSetting } from '../operator-settings.ts'
 
-/** `--json`: one object per line. The fields but `id` are null if the record cannot be read. */
-export type ShownStop = { id: string } & {
-  [Key in 'scope' | 'name' | 'mode' | 'reason' | 'setBy' | 'setAt']: OperatorStop[Key] | null
-}
+/** `--json`: one object per line. */
+export type ShownStop = Shown<'operator-stop', (typeof fields)[number]>
+const fields = ['scope', 'name', 'mode', 'reason', 'setBy', 'setAt'] as const
 
 export async function listStops(
   { json = false, released = false }: { json?: boolean; released?: boolean },
@@ -56,10 +56,8 @@ export async function releasedStops(
 
 export type ReleasedStop = { id: string; releasedBy: string; releasedAt: number }
 
-export function shownStop({ id, value: stop }: StoredSetting<'operator-stop'>): ShownStop {
-  const { scope = null, name = null, mode = null } = stop ?? {}
-  const { reason = null, setBy = null, setAt = null } = stop ?? {}
-  return { id, scope, name, mode, reason, setBy, setAt }
+export function shownStop(stop: StoredSetting<'operator-stop'>): ShownStop {
+  return shownSetting(stop, fields)
 }
 
 function line({ id, value: stop }: StoredSetting<'operator-stop'>): string {

@@ -32,6 +32,19 @@ export type StoredSetting<Type extends MessageType> = {
   value: MessageOf<Type> | undefined
 }
 
+/** The fields of its record, for JSON. All are null if the record cannot be read. */
+export type Shown<Type extends MessageType, Field extends keyof MessageOf<Type>> = {
+  id: string
+} & { [Key in Field]: MessageOf<Type>[Key] | null }
+
+export function shownSetting<Type extends MessageType, Field extends keyof MessageOf<Type>>(
+  { id, value }: StoredSetting<Type>,
+  fields: readonly Field[],
+): Shown<Type, Field> {
+  const shown = fields.map((field) => [field, value?.[field] ?? null])
+  return { id, ...Object.fromEntries(shown) }
+}
+
 /** In the order of their ids, as the table is at the call. */
 export async function storedSettings<Type extends MessageType>(
   setting: OperatorSetting<Type>,

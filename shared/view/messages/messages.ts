@@ -4,8 +4,8 @@
 import { isImage } from '../../contract/call/contents.ts'
 import type { Call, CallResult, Content, HistoryEntry, Usage } from '../../contract/messages.ts'
 import { redactedActivity } from '../../runtime/redaction/agent-redaction.ts'
+import { reasoningText } from '../../wire/request/reasoning-text.ts'
 import { type CallInput, inputValue } from './call-input.ts'
-import { reasoningText } from './reasoning-text.ts'
 
 /** A call with its end, as a tool card shows it. `result` is the whole text for the model. */
 export type CallCard = CallInput &

@@ -23,6 +23,7 @@ import {
 } from '../../transcript/pieces.ts'
 import { declarationOf, invalid, type Piece, responseWith } from '../../transcript/transcript.ts'
 import { countOf, usageWithCache } from '../token-count.ts'
+import { weirIn } from './weir-member.ts'
 
 export const readAiSdk = exchangeReader({
   lists: ['messages', 'prompt'],
@@ -78,7 +79,7 @@ function pieceOf(part: Json, where: string): Piece[] {
         callPiece(
           textAt(part, 'toolCallId', where),
           textAt(part, 'toolName', where),
-          jsonTextOf(part.input),
+          inputOf(part),
         ),
       ]
     case 'tool-result':
@@ -88,6 +89,15 @@ function pieceOf(part: Json, where: string): Piece[] {
     default:
       return leftOut(`a part of type ${String(part.type)}`, where)
   }
+}
+
+/**
+ * The argument text of the model. The SDK shows `{}` for arguments that are no object, and its schema's
+ * output for others. The adapter keeps the text beside them.
+ */
+function inputOf(part: Json): string {
+  const { input } = weirIn(part)
+  return typeof input === 'string' ? input : jsonTextOf(part.input)
 }
 
 function resultOf(part: Json, where: string): Piece {

@@ -11,7 +11,6 @@ import type { Json } from '../format.ts'
 import { checkNoCall, only, signatures } from '../strict/call-like.ts'
 import {
   type ClientStream,
-  type EventData,
   fault,
   type NotRun,
   type StrictAnswer,
@@ -308,7 +307,7 @@ function withNew(usage: Json | undefined, counted: Json | undefined): Json | und
   return { ...usage, ...Object.fromEntries(known) }
 }
 
-function clientStream(model: string): ClientStream {
+function clientStream(): ClientStream {
   let hasStart = false
   let visible = ''
   /** The blocks of former attempts that the client has. */
@@ -345,24 +344,6 @@ function clientStream(model: string): ClientStream {
     refused({ shown, rawUsage }) {
       usage = usageSum(usage, rawUsage)
       base += shown
-    },
-    ended(text) {
-      const start = { type: 'message', role: 'assistant', model, content: [], stop_reason: null }
-      const counted = usage ?? { input_tokens: 0, output_tokens: 0 }
-      const begin: Json = {
-        type: 'message_start',
-        message: { id: 'weir', ...start, usage: counted },
-      }
-      return [
-        ...(hasStart ? [] : [begin]),
-        ...blockEvents({ kind: 'text', text }, base),
-        {
-          type: 'message_delta',
-          delta: { stop_reason: 'end_turn', stop_sequence: null },
-          usage: counted,
-        },
-        { type: 'message_stop' },
-      ] satisfies EventData[]
     },
     failed: (_, message) => ({ type: 'error', error: { type: 'api_error', message } }),
     text: () => visible,

@@ -222,17 +222,12 @@ function isSomething(item: AnswerItem): boolean {
   return item.kind === 'call' || (item.kind === 'text' && item.text !== '')
 }
 
-function clientStream(model: string): ClientStream {
+function clientStream(): ClientStream {
   let isFirst = true
   let id: unknown
   let visible = ''
   let needsBlank = false
   let usage: Json | undefined
-  const textChunk = (text: string, more: Json = {}): Json => ({
-    candidates: [{ content: { role: 'model', parts: [{ text }] }, index: 0, ...more }],
-    modelVersion: model,
-    responseId: id ?? 'weir',
-  })
 
   /** A chunk of the model, as one of the client's answer. */
   function placed(chunk: Json): Json[] {
@@ -248,7 +243,9 @@ function clientStream(model: string): ClientStream {
     }
     if (text === '' || !needsBlank) return [made]
     needsBlank = false
-    return [textChunk('\n\n'), made]
+    const { modelVersion, responseId } = made as Json
+    const content = { role: 'model', parts: [{ text: '\n\n' }] }
+    return [{ candidates: [{ content, index: 0 }], modelVersion, responseId }, made]
   }
 
   return {
@@ -261,10 +258,6 @@ function clientStream(model: string): ClientStream {
       usage = usageSum(usage, rawUsage)
       isFirst = false
       needsBlank = visible !== ''
-    },
-    ended(text) {
-      const end = textChunk(needsBlank ? `\n\n${text}` : text, { finishReason: 'STOP' })
-      return [{ ...end, ...(usage !== undefined && { usageMetadata: usage }) }]
     },
     failed: (code, message) => ({
       error: {

@@ -296,7 +296,7 @@ function isEmptyDelta(delta: Json): boolean {
   )
 }
 
-function clientStream(model: string): ClientStream {
+function clientStream(): ClientStream {
   let isFirst = true
   let hasRole = false
   /** The members of all chunks that stay the same. */
@@ -304,12 +304,10 @@ function clientStream(model: string): ClientStream {
   let visible = ''
   let needsBlank = false
   let usage: Json | undefined
-  const chunk = (rest: Json): Json => ({
-    ...(stays ?? { id: 'weir', object: 'chat.completion.chunk', created: 0, model }),
-    ...rest,
+  const delta = (content: Json): Json => ({
+    ...stays,
+    choices: [{ index: 0, delta: content, finish_reason: null }],
   })
-  const delta = (content: Json, finish_reason: string | null) =>
-    chunk({ choices: [{ index: 0, delta: content, finish_reason }] })
 
   function note(event: Json): void {
     if (typeof event.id !== 'string') return
@@ -325,12 +323,12 @@ function clientStream(model: string): ClientStream {
     if (!isFirst && text === '' && counted === undefined && isOnlyRole(event)) return []
     visible += text
     hasRole ||= roleIn(event)
-    const id = isFirst || stays === undefined || event.id === undefined ? {} : { id: stays.id }
+    const same = isFirst || event.id === undefined ? {} : stays
     const sum = isFirst || counted === undefined ? {} : { usage: usageSum(usage, counted) }
-    const made = { ...event, ...id, ...sum }
+    const made = { ...event, ...same, ...sum }
     if (text === '' || !needsBlank) return [made]
     needsBlank = false
-    return [delta({ content: '\n\n' }, null), made]
+    return [delta({ content: '\n\n' }), made]
   }
 
   function isNeeded(event: Json): boolean {
@@ -347,8 +345,9 @@ function clientStream(model: string): ClientStream {
       const calls = callsOfAnswer(answer).flatMap((call, index) => callDeltas(call, index))
       return [
         ...held.slice(0, ends).filter(isNeeded).flatMap(placed),
-        ...calls.map((content) => delta(content, null)),
+        ...calls.map(delta),
         ...held.slice(ends).flatMap(placed),
+        ...(usage && !answer.rawUsage ? [{ ...stays, choices: [], usage }] : []),
         '[DONE]',
       ] satisfies EventData[]
     },
@@ -356,14 +355,6 @@ function clientStream(model: string): ClientStream {
       usage = usageSum(usage, rawUsage)
       isFirst = false
       needsBlank = visible !== ''
-    },
-    ended(text) {
-      return [
-        delta({ role: 'assistant', content: needsBlank ? `\n\n${text}` : text }, null),
-        delta({}, 'stop'),
-        ...(usage === undefined ? [] : [chunk({ choices: [], usage })]),
-        '[DONE]',
-      ]
     },
     failed: (code, message) => ({ error: { message, type: 'server_error', param: null, code } }),
     text: () => visible,

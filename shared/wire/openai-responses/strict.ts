@@ -3,7 +3,6 @@
 //     items or is empty, so it has no call that no item had.
 // RESPONSES-STRICT-2. Items of an unknown type could be calls, so no answer with one is accepted.
 
-import { randomUUID } from 'node:crypto'
 import { limits } from '../../contract/limits.ts'
 import { isObject } from '../../lib/json/json-object.ts'
 import { freeTextArguments } from '../../transcript/transcript.ts'
@@ -14,7 +13,6 @@ import { listIn } from '../request/content.ts'
 import { checkNoCall, only } from '../strict/call-like.ts'
 import {
   type ClientStream,
-  type EventData,
   fault,
   type NotRun,
   type StrictAnswer,
@@ -24,7 +22,7 @@ import {
 } from '../strict/strict.ts'
 import { usageIn, usageSum } from '../strict/usage-sum.ts'
 import { printedError } from '../strict/vendor-error.ts'
-import { itemOf, messageItem } from './answer.ts'
+import { itemOf } from './answer.ts'
 import { itemEvents } from './item-events.ts'
 import { toolName } from './tool-name.ts'
 import { responsesUsage } from './usage.ts'
@@ -315,7 +313,7 @@ function isSameOutput(items: readonly AnswerItem[], output: readonly unknown[]):
   )
 }
 
-function clientStream(model: string): ClientStream {
+function clientStream(): ClientStream {
   /** The response as it began. */
   let begun: Json | undefined
   /** The items of refused attempts that the client has. */
@@ -348,9 +346,9 @@ function clientStream(model: string): ClientStream {
       const { shown, vendor, rawUsage } = answer
       const { final, ...response } = vendor as { final: Json } & Json
       const own = printed(answer)
-      const id = begun === undefined ? {} : { id: begun.id }
+      const { id, created_at } = begun ?? response
       const sum = usage === undefined ? {} : { usage: usageSum(usage, rawUsage) ?? null }
-      const end = { ...response, output: [...former, ...own], ...id, ...sum }
+      const end = { ...response, output: [...former, ...own], id, created_at, ...sum }
       return [
         ...own.slice(shown).flatMap((item, at) => itemEvents(item, shown + at).flatMap(placed)),
         ...numbered({ ...final, response: end }),
@@ -359,21 +357,6 @@ function clientStream(model: string): ClientStream {
     refused(answer) {
       usage = usageSum(usage, answer.rawUsage) ?? {}
       former = [...former, ...printed(answer).slice(0, answer.shown)]
-    },
-    ended(text) {
-      const response = {
-        ...(begun ?? { id: 'weir', object: 'response', created_at: 0, model }),
-        status: 'completed',
-      }
-      const begin = { type: 'response.created', response: { ...response, output: [], usage: null } }
-      const message = messageItem(text, `weir_${randomUUID()}`)
-      const output = [...former, message]
-      const end = { ...response, output, usage: usage ?? null }
-      return [
-        ...(begun === undefined ? numbered(begin) : []),
-        ...itemEvents(message, 0).flatMap(placed),
-        ...numbered({ type: 'response.completed', response: end }),
-      ] satisfies EventData[]
     },
     failed: (code, message) => numbered({ type: 'error', code, message, param: null })[0] as Json,
     text: () => visible,

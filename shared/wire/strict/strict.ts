@@ -10,7 +10,6 @@ import type { Stop, Usage } from '../../contract/messages.ts'
 import type { Json } from '../../transcript/json-fields.ts'
 import { stopOfWord } from '../answer-stop.ts'
 import { type ModelAnswer, noUsage } from '../exchange.ts'
-import type { VendorError } from './vendor-error.ts'
 
 /** `vendor`: the members of the answer beside its items. `shown`: the items before the first call. */
 export type StrictAnswer = ModelAnswer & {
@@ -61,7 +60,7 @@ export type StrictFormat = {
   stream(): StrictReader
   /** The whole body of an answer. `usage`: that of all attempts. */
   body(answer: StrictAnswer, usage: Json | undefined): Json
-  client(model: string): ClientStream
+  client(): ClientStream
   /** The body of an HTTP error. */
   error(error: VendorError): Json
   /**
@@ -69,6 +68,14 @@ export type StrictFormat = {
    * signatures.
    */
   repeated(answer: StrictAnswer, results: readonly NotRun[], request: Json): Json[]
+}
+
+/** An error of the vendor. `type` and `code`: null if it has none. */
+export type VendorError = {
+  status: number
+  type: string | null
+  code: string | number | null
+  message: string
 }
 
 /** The data of an event: an object, or the mark at the end of a stream. */
@@ -92,8 +99,6 @@ export type ClientStream = {
   rest(answer: StrictAnswer): EventData[]
   /** The attempt is refused, and the next one begins. */
   refused(answer: StrictAnswer): void
-  /** The last events, with a text of Weir. */
-  ended(text: string): EventData[]
   /** An error in the form of the API. */
   failed(code: string, message: string): Json
   /** The visible text that the client has. */

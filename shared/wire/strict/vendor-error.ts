@@ -6,16 +6,9 @@ import { limits } from '../../contract/limits.ts'
 import { boundedJson } from '../../lib/json/bounded-json.ts'
 import { isObject } from '../../lib/json/json-object.ts'
 import { cutToBytes } from '../../lib/text-cut.ts'
-import type { Json } from '../../transcript/json-fields.ts'
 import { errorIn, errorOfBody } from '../faults/sent-errors.ts'
-
-/** `type` and `code`: null if the vendor sent none. */
-export type VendorError = {
-  status: number
-  type: string | null
-  code: string | number | null
-  message: string
-}
+import type { Json } from '../format.ts'
+import type { VendorError } from './strict.ts'
 
 /** Undefined: the body is no error in a known form. */
 export function vendorError(status: number, body: string): VendorError | undefined {

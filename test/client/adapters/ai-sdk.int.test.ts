@@ -5,6 +5,8 @@ import { streamText, wrapLanguageModel } from 'ai'
 import { MockLanguageModelV4, simulateReadableStream } from 'ai/test'
 import { guardAiSdk } from '../../../client/adapters/ai-sdk.ts'
 import type { GuestConversation } from '../../../client/guard/guest-conversation.ts'
+import type { Piece } from '../../../shared/transcript/transcript.ts'
+import { aiSdk } from '../../../shared/wire/ai-sdk/format.ts'
 import type { Call, Scripts } from './agent.ts'
 import { execTool, runAiSdk } from './ai-sdk-agent.ts'
 import { advisesLoop, scriptedConversation, verdict } from './scripted-conversation.ts'
@@ -147,7 +149,8 @@ test('judges a call again if a person approved it in the SDK and another process
     },
   ]
   expect(await toolApproval({ toolCall: part, tools: {}, messages })).toBeUndefined()
-  expect(conversation.answered[0]?.answer).toMatchObject({ content: [{ input: weir.input }] })
+  const answer = aiSdk.transcript.answer(conversation.answered[0]?.answer, 'answer')
+  expect(argumentsIn(answer)).toEqual([weir.input])
 })
 
 test('starts no call of a stream that breaks before its end', async () => {
@@ -180,10 +183,12 @@ test('starts no call of a stream that breaks before its end', async () => {
   expect(ran).toEqual([])
 })
 
-/** The argument texts that Weir saw in a history. */
-function callsOf(body: unknown): unknown[] {
-  const { messages } = body as { messages: { role: string; content: { input?: unknown }[] }[] }
-  return messages
-    .filter(({ role }) => role === 'assistant')
-    .flatMap(({ content }) => content.map(({ input }) => input))
+/** The argument texts that Weir reads in a history. */
+function callsOf(body: unknown): string[] {
+  const { pieces } = aiSdk.transcript.read({ request: body, answer: undefined }, 'body')
+  return argumentsIn(pieces)
+}
+
+function argumentsIn(pieces: Piece[]): string[] {
+  return pieces.flatMap((piece) => (piece.kind === 'call' ? [piece.arguments] : []))
 }

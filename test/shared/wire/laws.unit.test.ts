@@ -22,7 +22,7 @@ const vetoed = modelFormats.filter(canBeDenied)
 function throughWire({ stream, strict }: VetoedFormat, bytes: Buffer): [string, StrictAnswer] {
   const events = strictEvents()
   const reader = strict.stream()
-  const client = strict.client('m')
+  const client = strict.client()
   const shown = [...events.take(bytes), ...events.end()].flatMap((data) => reader.read(data))
   const answer = reader.end()
   return [printedEvents(stream, [...client.shown(shown), ...client.rest(answer)]), answer]

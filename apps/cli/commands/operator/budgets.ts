@@ -2,7 +2,7 @@
 
 import { type Command, Option } from 'commander'
 import { settingsOf } from '../flags.ts'
-import { by, changing, reading, removal } from './setting-commands.ts'
+import { by, changing, listing, removal } from './setting-commands.ts'
 
 export function addBudgets(program: Command): void {
   const budget = program.command('budget')
@@ -38,13 +38,10 @@ export function addBudgets(program: Command): void {
       await setBudget(options, await settingsOf(options), process.stdout)
     })
 
-  reading(budget.command('list'))
-    .description('List the budgets in force and their use.')
-    .option('--json', 'print one JSON object per line; see apps/service/budgets/list.ts')
-    .action(async (options) => {
-      const { listBudgets } = await import('../../../service/budgets/list.ts')
-      await listBudgets(options, await settingsOf(options), process.stdout)
-    })
+  const load = async () => (await import('../../../service/budgets/list.ts')).listBudgets
+  listing(budget.command('list'), 'budgets/list.ts', load).description(
+    'List the budgets in force and their use.',
+  )
 
   removal(budget.command('remove'), 'budget')
 

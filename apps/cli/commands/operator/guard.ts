@@ -4,7 +4,7 @@ import { Argument, type Command, Option } from 'commander'
 import { guardModes } from '../../../../shared/contract/guard/guard.ts'
 import { endWith } from '../../../terminal/text/ending.ts'
 import { keeping, listed, settingsOf, whichBus, withSettings } from '../flags.ts'
-import { by, changing, reading, removal } from './setting-commands.ts'
+import { by, changing, listing, removal } from './setting-commands.ts'
 
 export function addGuard(program: Command): void {
   const guard = program.command('guard')
@@ -108,16 +108,12 @@ function addMode(guard: Command): void {
 }
 
 function addList(guard: Command): void {
-  reading(guard.command('list'))
+  const load = async () => (await import('../../../service/guards/list.ts')).listGuards
+  listing(guard.command('list'), 'guards/list.ts', load)
     .description(
       'List the registered guards: mode, rounds, denials, late answers, latency, agreement.',
     )
     .option('--since <time>', "count since this time: 2026-07-29T10:12:03Z, '10m ago'", '24h ago')
-    .option('--json', 'print one JSON object per line; see apps/service/guards/list.ts')
-    .action(async (options) => {
-      const { listGuards } = await import('../../../service/guards/list.ts')
-      await listGuards(options, await settingsOf(options), process.stdout)
-    })
 }
 
 function modeOption(): Option {

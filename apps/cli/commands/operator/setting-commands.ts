@@ -2,6 +2,7 @@
 
 import type { Command } from 'commander'
 import { type SettingKind, settingWords } from '../../../../shared/settings/setting-words.ts'
+import type { Settings } from '../../../../shared/settings/settings.ts'
 import { notBlank, settingsOf, whichBus, withSettings } from '../flags.ts'
 
 /** The author of a change. */
@@ -14,6 +15,15 @@ export const by = [
 /** A command that shows settings. */
 export function reading(command: Command): Command {
   return withSettings(command, [...whichBus, 'topicPrefix'])
+}
+
+type List = (options: object, settings: Settings, out: NodeJS.WriteStream) => Promise<void>
+
+/** The command that lists the settings of one kind. `file`: has the type of its JSON. */
+export function listing(command: Command, file: string, load: () => Promise<List>): Command {
+  return reading(command)
+    .option('--json', `print one JSON object per line; see apps/service/${file}`)
+    .action(async (options) => (await load())(options, await settingsOf(options), process.stdout))
 }
 
 /** A command that changes one. */

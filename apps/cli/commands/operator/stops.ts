@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander'
 import { notBlank, settingsOf } from '../flags.ts'
-import { by, changing, reading, removal } from './setting-commands.ts'
+import { by, changing, listing, removal } from './setting-commands.ts'
 
 export function addStops(program: Command): void {
   changing(program.command('stop'))
@@ -20,13 +20,11 @@ export function addStops(program: Command): void {
       await stop(options, await settingsOf(options), process.stdout)
     })
 
-  reading(program.command('stops'))
-    .option('--released', 'list the newest releases instead: id, time and author')
-    .option('--json', 'print one JSON object per line; see apps/service/stops/list.ts')
-    .action(async (options) => {
-      const { listStops } = await import('../../../service/stops/list.ts')
-      await listStops(options, await settingsOf(options), process.stdout)
-    })
+  const load = async () => (await import('../../../service/stops/list.ts')).listStops
+  listing(program.command('stops'), 'stops/list.ts', load).option(
+    '--released',
+    'list the newest releases instead: id, time and author',
+  )
 
   removal(program.command('release'), 'stop')
 }

@@ -18,8 +18,13 @@ import { newest } from '../../../../shared/lib/newest.ts'
 import { pause } from '../../../../shared/lib/pause.ts'
 import { touch } from '../../../../shared/lib/recency.ts'
 import { cannotJudge, endedTurn, undecided } from '../../../../shared/model-texts/guests.ts'
-import { type CallRound, guestAnswerOf, isComplete, requestAfter } from '../call-round.ts'
-import { type HeldVerdicts, heldVerdicts } from '../held-verdicts.ts'
+import {
+  type CallRound,
+  type HeldRound,
+  heldRound,
+  isComplete,
+  requestAfter,
+} from '../call-round.ts'
 import { orAborted } from '../or-aborted.ts'
 import { subAgentEnded } from '../person-texts.ts'
 import { textOfAdvice as textOf } from '../refusal-texts.ts'
@@ -49,16 +54,15 @@ type HookFrontOptions = { sessions: HostSessions; clock: Clock; log: Logger }
 type Seen = {
   prompt: { turn: string | undefined; text: string } | undefined
   /** The newest calls, by id, each in its round. */
-  rounds: Map<string, JudgedRound>
+  rounds: Map<string, HeldRound>
   /** The round that further calls still join. */
-  joining: JudgedRound | undefined
+  joining: HeldRound | undefined
   /** The turn that Weir has ended, with the reason. */
   ended: Ended | undefined
   /** The newest ends of the session's sub-agents, by their turns. `isShown`: on the screen. */
   endedAgents: Map<string, { text: string; isShown: boolean }>
 }
 type Ended = { turn: string | undefined; reason: string; userText: string }
-type JudgedRound = CallRound & { verdicts: HeldVerdicts }
 
 export function hookFront({ sessions, clock, log }: HookFrontOptions): HookFront {
   const seenOf = newest<Seen>(limits.hookSessionsMax)
@@ -158,15 +162,10 @@ export function hookFront({ sessions, clock, log }: HookFrontOptions): HookFront
     conversation: GuestConversation,
     payload: HookPayload,
     call: HookCall,
-  ): JudgedRound {
-    const open = seen.joining
-    if (open !== undefined) {
-      open.calls.push(call)
-      return remember(seen, open, call)
-    }
-    const round = openRound(seen, conversation, payload, [call], pause(clock, limits.callJoinMs))
-    seen.joining = round
-    return remember(seen, round, call)
+  ): HeldRound {
+    if (seen.joining?.isOpen !== true)
+      seen.joining = openRound(seen, conversation, payload, pause(clock, limits.callJoinMs))
+    return join(seen, seen.joining, call)
   }
 
   /** The calls of a batch without an earlier hook: the host has refused them itself. */
@@ -178,8 +177,8 @@ export function hookFront({ sessions, clock, log }: HookFrontOptions): HookFront
   ): Promise<void> {
     const unheld = calls.flatMap(({ call }) => (seen.rounds.has(call.id) ? [] : [call]))
     if (unheld.length === 0) return
-    const round = openRound(seen, conversation, payload, unheld, Promise.resolve())
-    for (const call of unheld) remember(seen, round, call)
+    const round = openRound(seen, conversation, payload, Promise.resolve())
+    for (const call of unheld) join(seen, round, call)
     await round.verdicts.last(0)
   }
 }
@@ -270,30 +269,19 @@ function placeOf({ calls }: CallRound, { id, name, input }: HookCall): number {
   return calls.findIndex((one) => JSON.stringify([one.id, one.name, one.input]) === words)
 }
 
-/** Judges the calls once `joined` has resolved. */
+/** Judges the calls that it has once `joined` has resolved. */
 function openRound(
-  seen: Seen,
+  { prompt }: Seen,
   conversation: GuestConversation,
   { turn, host }: HookPayload,
-  calls: HookCall[],
   joined: Promise<void>,
-): JudgedRound {
-  const prompt = seen.prompt?.turn === turn ? (seen.prompt?.text ?? '') : ''
-  const answer = joined.then(() => {
-    if (seen.joining === round) seen.joining = undefined
-    return guestAnswerOf(round)
-  })
-  const round: JudgedRound = {
-    prompt,
-    host,
-    calls,
-    results: new Map(),
-    verdicts: heldVerdicts(conversation, answer, limits.guestHoldMs),
-  }
-  return round
+): HeldRound {
+  const shown = { prompt: prompt?.turn === turn ? (prompt?.text ?? '') : '', host }
+  return heldRound(conversation, shown, { joined, personsMs: limits.guestHoldMs })
 }
 
-function remember(seen: Seen, round: JudgedRound, call: HookCall): JudgedRound {
+function join(seen: Seen, round: HeldRound, call: HookCall): HeldRound {
+  round.calls.push(call)
   seen.rounds.set(call.id, round)
   const [oldest] = seen.rounds.keys()
   if (seen.rounds.size > limits.hookCallsMax && oldest !== undefined) seen.rounds.delete(oldest)
@@ -307,7 +295,7 @@ async function adviceAfter(
   payload: HookPayload,
   results: HookResult[],
 ): Promise<HookAnswer> {
-  const finished = new Set<JudgedRound>()
+  const finished = new Set<HeldRound>()
   const early: HookResult[] = []
   for (const result of results) {
     const round = seen.rounds.get(result.callId)

@@ -18,8 +18,8 @@ import type { Declaration } from '../../../../shared/contract/messages.ts'
 import type { Clock, Milliseconds } from '../../../../shared/lib/clock.ts'
 import { pause } from '../../../../shared/lib/pause.ts'
 import { endedTurn, tooManyCalls } from '../../../../shared/model-texts/guests.ts'
-import { type CallRound, guestAnswerOf, isComplete, requestAfter } from '../call-round.ts'
-import { type HeldVerdicts, heldVerdicts } from '../held-verdicts.ts'
+import { type HeldRound, heldRound, isComplete, requestAfter } from '../call-round.ts'
+import type { HeldVerdicts } from '../held-verdicts.ts'
 import { orAborted } from '../or-aborted.ts'
 import { textOfAdvice } from '../refusal-texts.ts'
 
@@ -53,12 +53,10 @@ export type GatewayRounds = {
   close(): Promise<void>
 }
 
-type OpenRound = CallRound & {
+type GatewayRound = HeldRound & {
   conversation: GuestConversation
   refusal: string
   beganAt: Milliseconds
-  verdicts: HeldVerdicts
-  isClosed: boolean
   /** Resolves with the last result and the advice. */
   over: PromiseWithResolvers<void>
 }
@@ -72,8 +70,7 @@ export function gatewayRounds(
   let lastCallAt = clock.monotonic()
   let advice: Advice | undefined
   let end: string | undefined
-  let joining: OpenRound | undefined
-  let newest: OpenRound | undefined
+  let newest: GatewayRound | undefined
   let isParallel = false
   let open = 0
   const used = new Set<string>()
@@ -105,40 +102,29 @@ export function gatewayRounds(
     return new Promise((resolve) => setImmediate(resolve))
   }
 
-  function begin(tools: readonly Declaration[]): OpenRound {
+  function begin(tools: readonly Declaration[]): GatewayRound {
     const { action = 'none', text = '' } = advice ?? {}
     const conversation = guard.conversation(id, { turn })
-    const round: OpenRound = {
-      prompt: '',
-      tools: action === 'text_only' ? [] : tools,
-      calls: [],
-      results: new Map(),
+    const isTextOnly = action === 'text_only'
+    const shown = { prompt: '', tools: isTextOnly ? [] : tools }
+    return Object.assign(heldRound(conversation, shown, { joined: joined() }), {
       conversation,
-      refusal: action === 'text_only' ? text : '',
+      refusal: isTextOnly ? text : '',
       beganAt: clock.monotonic(),
-      isClosed: false,
       over: Promise.withResolvers<void>(),
-      verdicts: heldVerdicts(
-        conversation,
-        joined().then(() => {
-          closeToCalls(round)
-          return guestAnswerOf(round)
-        }),
-      ),
-    }
-    return round
+    })
   }
 
-  function closeToCalls(round: OpenRound): void {
-    round.isClosed = true
-    if (joining === round) joining = undefined
+  /** The round that further calls join. */
+  function joining(): GatewayRound | undefined {
+    return newest?.isOpen === true ? newest : undefined
   }
 
-  async function finish(round: OpenRound, result: GuestResult): Promise<string> {
+  async function finish(round: GatewayRound, result: GuestResult): Promise<string> {
     if (round.results.has(result.callId)) return ''
     const { callId, status, text } = result
     round.results.set(callId, { callId, status: status === 'ok' ? 'ok' : 'error', text })
-    closeToCalls(round)
+    round.isOpen = false
     open -= 1
     const isLast = isComplete(round)
     try {
@@ -160,10 +146,10 @@ export function gatewayRounds(
     async place({ id: given, name, input }, tools, signal) {
       beginTurnAfterIdle()
       if (open >= limits.gatewayCallsMax) return tooManyCalls(limits.gatewayCallsMax)
-      if (newest !== undefined && newest !== joining && newest.results.size === 0)
+      if (newest?.isOpen === false && newest.results.size === 0)
         isParallel ||= clock.monotonic() - newest.beganAt < limits.callJoinMs
       open += 1
-      let round = joining
+      let round = joining()
       while (round === undefined) {
         const before = newest
         if (before !== undefined)
@@ -175,16 +161,15 @@ export function gatewayRounds(
           open -= 1
           return end
         }
-        round = joining // a call that waited too may have begun it
+        round = joining() // a call that waited too may have begun it
         if (round === undefined && newest === before) {
           round = begin(tools)
-          joining = round
           newest = round
         }
       }
       const call = { id: ownId(given), name, input }
       round.calls.push(call)
-      if (round.calls.length >= limits.responseCallsMax) closeToCalls(round)
+      if (round.calls.length >= limits.responseCallsMax) round.isOpen = false
       const { verdicts, refusal } = round
       const own = round
       const index = round.calls.length - 1

@@ -113,9 +113,9 @@ export function createAnswerRelay({
     else sessions.judging(session, calls, heldVerdicts(guest, judged, limits.guestHoldMs))
   }
 
-  /** `note`: the value of the header `x-weir`. `isVetoed`: only listed headers pass, and no redirect. */
+  /** `note`: the value of the header `x-weir`. `isCovered`: only listed headers pass, and no redirect. */
   async function passThrough(
-    { path, note, isVetoed }: { path: string; note: string | undefined; isVetoed: boolean },
+    { path, note, isCovered }: { path: string; note: string | undefined; isCovered: boolean },
     incoming: IncomingMessage,
     outgoing: ServerResponse,
     signal: AbortSignal,
@@ -127,8 +127,8 @@ export function createAnswerRelay({
     const body = hasBody ? incoming : undefined
     const received = await upstream.send({ method, path, headers, body, signal })
     const { statusCode: status = 502 } = received
-    if (isVetoed && status !== 304 && status >= 300 && status < 400) throw redirected(upstream.url)
-    const passed = isVetoed ? passedHeaders(received, { hasBody: true }) : answerHeaders(received)
+    if (isCovered && status !== 304 && status >= 300 && status < 400) throw redirected(upstream.url)
+    const passed = isCovered ? passedHeaders(received, { hasBody: true }) : answerHeaders(received)
     await relay(received, outgoing, [...passed, ...noted(note)])
   }
 }

@@ -105,12 +105,12 @@ export function createProxy({
     outgoing.once('close', () => gone.abort())
     if (answers.kind !== 'api') {
       const { method = 'GET' } = incoming
-      const isVetoed = veto?.covers(incoming.headers) ?? false
-      if (isVetoed && answers.kind !== 'no-calls') throw unjudgedPath(method, path)
+      const isCovered = veto?.covers(incoming.headers) ?? false
+      if (isCovered && answers.kind !== 'no-calls') throw unjudgedPath(method, path)
       const isUnknown = answers.kind === 'unknown'
       if (isUnknown) unjudged.add(name, unjudgedKindOf(method, path))
       const note = isUnknown ? 'unjudged' : undefined
-      await relay.passThrough({ path, note, isVetoed }, incoming, outgoing, gone.signal)
+      await relay.passThrough({ path, note, isCovered }, incoming, outgoing, gone.signal)
       return
     }
     const { api } = answers

@@ -1,12 +1,15 @@
 // The strict reading of Gemini's answers, and their printing.
 
 import { describe, expect, it } from '@jest/globals'
+import { ownAnswer } from '../../../../apps/http/fronts/proxy/sent-request.ts'
 import { foldResponse } from '../../../../services/accumulator/response.ts'
 import type { PartEvent } from '../../../../shared/contract/messages.ts'
 import { readSent } from '../../../../shared/wire/answer-reader.ts'
 import { callsOfAnswer, textOfAnswer } from '../../../../shared/wire/exchange.ts'
 import { geminiAnswers } from '../../../../shared/wire/gemini/events.ts'
+import { gemini } from '../../../../shared/wire/gemini/format.ts'
 import { geminiStrict } from '../../../../shared/wire/gemini/strict.ts'
+import { ownAttempt } from '../../../../shared/wire/strict/own-attempt.ts'
 import { type StrictAnswer, StrictFault } from '../../../../shared/wire/strict/strict.ts'
 import { answers, call, chunk, text } from './answers.ts'
 
@@ -33,7 +36,7 @@ function lenient(chunks: unknown[]) {
 describe('an answer of Gemini under the veto', () => {
   it.each(Object.entries(answers))('means the same once it is printed: %s', (_, chunks) => {
     const { shown, answer } = streamed(chunks)
-    const client = geminiStrict.client('m')
+    const client = geminiStrict.client()
     const printed = [...client.shown(shown), ...client.rest(answer)]
     expect(lenient(printed)).toEqual(lenient(chunks))
     expect(client.text()).toBe(lenient(chunks).text)
@@ -145,7 +148,7 @@ it('shows no part that stands beside an error', () => {
 
 describe('the stream of a client', () => {
   it('is one answer for all attempts', () => {
-    const client = geminiStrict.client('m')
+    const client = geminiStrict.client()
     const refused = streamed([chunk([text('First. ')]), chunk([call('rm', {})], 'STOP')])
     const shown = client.shown(refused.shown)
     client.refused(refused.answer)
@@ -163,8 +166,10 @@ describe('the stream of a client', () => {
   })
 
   it('ends with a text of Weir, or with an error that the SDK throws', () => {
-    const client = geminiStrict.client('m')
-    expect(lenient(client.ended('Weir ended it.'))).toMatchObject({
+    const client = geminiStrict.client()
+    expect(
+      lenient(ownAttempt(gemini, client, ownAnswer('w', 'm', 'Weir ended it.')) as Json[]),
+    ).toMatchObject({
       text: 'Weir ended it.',
       finish: 'STOP',
     })

@@ -2,8 +2,14 @@
 // and the prints of several attempts.
 
 import { describe, expect, it } from '@jest/globals'
+import { ownAnswer } from '../../../../apps/http/fronts/proxy/sent-request.ts'
 import { repeatedRequest } from '../../../../apps/http/fronts/proxy/veto/repeated-request.ts'
-import { callsOfAnswer } from '../../../../shared/wire/exchange.ts'
+import {
+  callsOfAnswer,
+  type ModelAnswer,
+  noUsage,
+  textOfAnswer,
+} from '../../../../shared/wire/exchange.ts'
 import type { Json } from '../../../../shared/wire/format.ts'
 import {
   canBeDenied,
@@ -11,6 +17,7 @@ import {
   modelFormats,
   type VetoedFormat,
 } from '../../../../shared/wire/formats.ts'
+import { ownAttempt } from '../../../../shared/wire/strict/own-attempt.ts'
 import type {
   ClientStream,
   EventData,
@@ -38,7 +45,7 @@ function read({ stream }: typeof chat, events: readonly EventData[]): Read {
 
 /** The events of a client that gets these attempts, the last one allowed. */
 function printed(format: typeof chat, ...attempts: readonly EventData[][]): EventData[] {
-  const client: ClientStream = format.client('m')
+  const client: ClientStream = format.client()
   return attempts.flatMap((events, n) => {
     const { shown, answer } = read(format, events)
     const before = client.shown(shown)
@@ -96,9 +103,10 @@ describe('Messages', () => {
   })
 
   it('begin the text of Weir without blank lines, because a block is a paragraph', () => {
-    const client = messages.client('m')
+    const client = messages.client()
     client.refused(read(messages, [begun(), ...text(0, 'Hi.'), ...ended('end_turn')]).answer)
-    expect(JSON.stringify(client.ended('Weir ends it.'))).toContain('"text":"Weir ends it."')
+    const own = ownAttempt(formatOf('anthropic'), client, ownAnswer('w', 'm', 'Weir ends it.'))
+    expect(JSON.stringify(own)).toContain('"text":"Weir ends it."')
   })
 
   it('print thinking with its signature, and tools of the provider with their input', () => {
@@ -394,6 +402,46 @@ describe('Responses', () => {
     expect(made.text.endsWith(',"store":false}')).toBe(true)
   })
 })
+
+describe.each(modelFormats.filter(canBeDenied).map((format) => [format.name, format] as const))(
+  'an answer of Weir in %s',
+  (_, format) => {
+    const usage = { inputTokens: 7, outputTokens: 2, cacheReadTokens: 0, cacheWriteTokens: 0 }
+    const denied: ModelAnswer = {
+      ...ownAnswer('a1', 'm', 'Hi.'),
+      items: [
+        { kind: 'text', text: 'Hi.' },
+        { kind: 'call', id: 'c1', name: 'exec', arguments: '{}' },
+      ],
+      stop: 'calls',
+      usage,
+    }
+
+    it('is the last of several attempts', () => {
+      const client = format.strict.client()
+      const { shown, answer } = read(format.strict, format.stream.events(denied) as EventData[])
+      const before = client.shown(shown)
+      client.refused({
+        ...answer,
+        rawUsage: format.answer.write(denied)[format.answer.usage] as Json,
+      })
+      const own = ownAttempt(format, client, ownAnswer('w', 'm', 'Weir ends it.'))
+      const all = read(format.strict, [...before, ...own]).answer
+      expect(all).toMatchObject({ id: 'a1', model: 'm', stop: 'end' })
+      expect(textOfAnswer(all).replace('\n\n', '')).toBe('Hi.Weir ends it.')
+      expect(callsOfAnswer(all)).toEqual([])
+      expect(all.usage).toEqual(usage)
+    })
+
+    it('is a whole stream without an attempt before it', () => {
+      const own = ownAnswer('w', 'm', 'Weir ends it.')
+      const events = ownAttempt(format, format.strict.client(), own)
+      const all = read(format.strict, events).answer
+      expect(all).toMatchObject({ id: 'w', model: 'm', stop: 'end', usage: noUsage })
+      expect(textOfAnswer(all)).toBe('Weir ends it.')
+    })
+  },
+)
 
 describe('the usage of attempts', () => {
   it('has the sum of each number, also inside, and the newest of other values', () => {

@@ -1,6 +1,7 @@
 // The policy of an agent: each value with its origin, and a change behind a confirmation.
 
 import { shellWord } from '../../../../../shared/lib/shell-word.ts'
+import { originTexts, valueText } from '../../../../history/policy-texts.ts'
 import { html } from '../../../../page/kit/html.ts'
 import { wideTable } from '../../../../page/kit/parts.ts'
 import type { PoliciesData } from '../operator-state.ts'
@@ -14,20 +15,7 @@ export type PoliciesContext = {
   onChanged(): void
 }
 
-type Value = NonNullable<PoliciesData['policy']['effective']>[string]
-
 const everyAgent = '*'
-
-const origins: Record<Value['origin'], string> = {
-  operator: 'set for this agent',
-  'operator-all': 'set for all agents',
-  'operator-limits': "the operator's caps",
-  'agent-file': 'agent file',
-  log: "the agent's newest message",
-  default: 'default',
-  'each-agent': "each agent's own value",
-  unknown: "unknown: the agent's own value",
-}
 
 export function agentName(agent: string): string {
   return agent === everyAgent ? 'all agents' : agent
@@ -55,19 +43,13 @@ export function policiesView({ agent, policy }: PoliciesData, context: PoliciesC
           title: html`<span class="unseen">change</span>`,
           cell: ([key, { value }]) => buttons(key, value),
         },
-        { title: 'origin', class: () => 'faint', cell: ([, { origin }]) => origins[origin] },
+        { title: 'origin', class: () => 'faint', cell: ([, { origin }]) => originTexts[origin] },
       ],
     })}
     <p class="faint">
       ${setBy === null ? 'Nothing is set for it by an operator.' : `Last set by ${personName(setBy)}, ${new Date(setAt ?? 0).toLocaleString()}.`}
       ${leftAside.map(({ key, text }) => html` <span class="bad">Ignored: ${key} ${text}.</span>`)}
     </p>`
-}
-
-function valueText({ value, origin, atMost }: Value): string {
-  if (origin === 'unknown' || origin === 'each-agent') return '?'
-  if (value === null) return 'not capped'
-  return atMost === true ? `at most ${value}` : value
 }
 
 /** `value`: the first value of the field. */

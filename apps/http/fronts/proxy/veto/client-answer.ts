@@ -36,9 +36,9 @@ export type ClientAnswer = {
 export function clientAnswer(
   outgoing: ServerResponse,
   api: Pick<VetoedFormat, 'stream' | 'strict'>,
-  { model, pingMs }: { model: string; pingMs: Milliseconds },
+  { pingMs }: { pingMs: Milliseconds },
 ): ClientAnswer {
-  const stream = api.strict.client(model)
+  const stream = api.strict.client()
   let pinging: NodeJS.Timeout | undefined
   let hasBegun = false
   let isFull = false

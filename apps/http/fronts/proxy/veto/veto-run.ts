@@ -28,6 +28,7 @@ import {
 } from '../../../../../shared/model-texts/guests.ts'
 import { callsOfAnswer, textOfAnswer, withText } from '../../../../../shared/wire/exchange.ts'
 import type { Json } from '../../../../../shared/wire/format.ts'
+import { ownAttempt } from '../../../../../shared/wire/strict/own-attempt.ts'
 import type { NotRun } from '../../../../../shared/wire/strict/strict.ts'
 import { usageSum } from '../../../../../shared/wire/strict/usage-sum.ts'
 import { HttpError } from '../../../http-error.ts'
@@ -47,7 +48,7 @@ export function vetoRun(
   request: VetoedRequest,
 ): { answer(): Promise<void>; attempts(): number } {
   const { conversationOf, identities, clients, sessions, fallback, log, track } = shared
-  const { agent, api, sent, signal, client, model } = request
+  const { agent, api, sent, signal, client } = request
   const { headers } = request.incoming
   const session = senderOf(headers)?.session
   const clientRequest = { agent, api, headers, body: sent.body }
@@ -177,14 +178,14 @@ export function vetoRun(
   /** Weir's own end of the turn. `refusal`: for the log, if denied calls are the reason. */
   async function ended(text: string, note: string, refusal?: string): Promise<void> {
     if (guest !== undefined) track(guest.endTurn(refusal))
+    const answer = ownAnswer(`weir_${randomUUID()}`, sent.model, text)
     if (client.hasBegun || isStreamed) {
       client.begin(['content-type', 'text/event-stream', 'x-weir', note])
-      await client.write(client.stream.ended(text))
+      await client.write(ownAttempt(api, client.stream, answer))
       client.end(attempts.count())
       return
     }
-    const id = `weir_${randomUUID()}`
-    const written = api.answer.write(ownAnswer(id, model, text))
+    const written = api.answer.write(answer)
     const own = usage === undefined ? written : { ...written, [api.answer.usage]: usage }
     const list = ['content-type', 'application/json', 'x-weir', note, ...attempts.header()]
     client.whole(200, list, own)

@@ -55,9 +55,8 @@ export function createVeto(
       if (sent === undefined) throw notAnObject()
       if (!canBeDenied(api)) throw noStrictReading(api)
       checkRequest(api, sent.body)
-      const { model } = sent
-      const client = clientAnswer(outgoing, api, { model, pingMs })
-      const run = vetoRun({ ...shared, silenceMs }, { ...request, api, sent, client, model })
+      const client = clientAnswer(outgoing, api, { pingMs })
+      const run = vetoRun({ ...shared, silenceMs }, { ...request, api, sent, client })
       try {
         await run.answer()
       } catch (error) {

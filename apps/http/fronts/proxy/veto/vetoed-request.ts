@@ -37,5 +37,4 @@ export type VetoedRequest = {
   bytes: Buffer
   signal: AbortSignal
   client: ClientAnswer
-  model: string
 }

@@ -19,7 +19,6 @@ it('the wait for a slow client leaves no listener on its response', async () => 
     client as unknown as ServerResponse,
     modelFormats[0] as VetoedFormat,
     {
-      model: 'm',
       pingMs: 60_000,
     },
   )

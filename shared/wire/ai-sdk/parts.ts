@@ -1,14 +1,12 @@
-// The prompts, answers and streams of AI SDK 7, as a guest's history.
-// The SDK's history shows `{}` for arguments that are no object, and its schema's output for others.
-// PARTS-1. A prompt is judged with the model's own argument texts. Each call carries its text in
-//     `providerMetadata.weir`, which comes back as `providerOptions.weir` in the next prompt.
+// The prompts, answers and streams of AI SDK 7 in a guest.
+// PARTS-1. Each call carries its round, its argument text and its refusal in `providerMetadata.weir`,
+//     which comes back as `providerOptions.weir` in the next prompt.
 // PARTS-2. The model reads Weir's refusal in place of the SDK's own error.
 // PARTS-3. The calls of a stream are held until its end, because the SDK starts each as it comes.
 //     A stream without an end starts none.
 
 import type { LanguageModelMiddleware } from 'ai'
-import { isObject } from '../../shared/lib/json/json-object.ts'
-import type { ToJudge } from './call-verdict.ts'
+import { weirIn } from './weir-member.ts'
 
 type Generate = NonNullable<LanguageModelMiddleware['wrapGenerate']>
 type Result = Awaited<ReturnType<Generate>>
@@ -19,77 +17,40 @@ export type Params = Parameters<Generate>[0]['params']
 export type Content = Result['content'][number]
 export type Finish = Pick<Result, 'finishReason' | 'usage'>
 
-/** The content of a call's `providerMetadata.weir`. */
-type Weir = { round?: unknown; input?: unknown; refusal?: unknown }
-
 export function withWeir(call: ToolCall, kept: { round: string; refusal?: string }): ToolCall {
   const weir = { ...kept, input: call.input }
   return { ...call, providerMetadata: { ...call.providerMetadata, weir } }
 }
 
-export function weirOf(part: object): Weir {
-  const metadata =
-    ('providerOptions' in part && part.providerOptions) ||
-    ('providerMetadata' in part && part.providerMetadata)
-  return isObject(metadata) && isObject(metadata.weir) ? metadata.weir : {}
-}
-
-/** `messages`: for Weir (PARTS-1). `shown`: for the model (PARTS-2). */
-export function historyOf(prompt: Params['prompt']): {
-  messages: Params['prompt']
-  shown: Params['prompt']
-} {
-  const refusals = new Map<string, string>()
-  const messages: Params['prompt'] = []
-  const shown: Params['prompt'] = []
-  for (const message of prompt) {
-    messages.push(message.role === 'assistant' ? asWritten(message) : message)
+/** The prompt for the model (PARTS-2). */
+export function shownPrompt(prompt: Params['prompt']): Params['prompt'] {
+  const refusals = new Map<string, unknown>()
+  return prompt.map((message) => {
     if (message.role === 'assistant')
-      for (const part of message.content) {
-        if (part.type !== 'tool-call') continue
-        const { refusal } = weirOf(part)
-        if (typeof refusal === 'string') refusals.set(part.toolCallId, refusal)
-        else refusals.delete(part.toolCallId)
-      }
-    if (message.role !== 'tool') {
-      shown.push(message)
-      continue
-    }
+      for (const part of message.content)
+        if (part.type === 'tool-call') refusals.set(part.toolCallId, weirIn(part).refusal)
+    if (message.role !== 'tool') return message
     const content = message.content.map((part) => {
       const value = part.type === 'tool-result' ? refusals.get(part.toolCallId) : undefined
-      return value === undefined
-        ? part
-        : { ...part, output: { type: 'error-text', value } as const }
-    }) as typeof message.content
-    shown.push({ ...message, content })
-  }
-  return { messages, shown }
-}
-
-function asWritten<M extends { content: unknown }>(message: M): M {
-  if (!Array.isArray(message.content)) return message
-  const content = message.content.map((part) => {
-    const { input } = weirOf(part)
-    return typeof input === 'string' ? { ...part, input } : part
+      return typeof value === 'string'
+        ? { ...part, output: { type: 'error-text', value } as const }
+        : part
+    })
+    return { ...message, content } as typeof message
   })
-  return { ...message, content }
 }
 
-/** The answer with a call, if a person allowed it in the SDK and a later process runs it. */
-export function roundIn(
-  messages: { role: string; content: unknown }[],
-  callId: string,
-): ToJudge | undefined {
-  const history = messages.map(asWritten)
-  const at = history.findLastIndex(
+/** The answer with a call, and its request. */
+export function roundWith(callId: string, messages: { role: string; content: unknown }[]) {
+  const at = messages.findLastIndex(
     ({ role, content }) =>
       role === 'assistant' &&
       Array.isArray(content) &&
       content.some((part) => part.type === 'tool-call' && part.toolCallId === callId),
   )
-  const answer = history[at]
-  const request = { format: 'ai-sdk' as const, body: { messages: history.slice(0, at) } }
-  return answer && { answer: { request, answer: { content: answer.content } }, signal: undefined }
+  const answer = messages[at]
+  const request = { format: 'ai-sdk' as const, body: { messages: messages.slice(0, at) } }
+  return answer && { request, answer: { content: answer.content } }
 }
 
 /** Passes texts at once, and the calls with the answer's end (PARTS-3). */
@@ -144,4 +105,14 @@ export function endedStream(text: string, finish: Finish): Stream {
     { type: 'text-end', id: 'weir' },
     { type: 'finish', ...finish },
   ])
+}
+
+export function userMessage(text: string): Params['prompt'][number] {
+  return { role: 'user', content: [{ type: 'text', text }] }
+}
+
+/** The SDK's `openai.responses` in the terms of Weir: `openai-responses`. */
+export function priceList(provider: string): string {
+  const [name = '', api] = provider.split('.')
+  return name === 'openai' && api !== undefined ? `${name}-${api}` : name
 }

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals'
-import { reasoningText } from '../../../../shared/view/messages/reasoning-text.ts'
+import { reasoningText } from '../../../../shared/wire/request/reasoning-text.ts'
 
 const model = 'm'
 

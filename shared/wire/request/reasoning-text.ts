@@ -1,9 +1,8 @@
-// The readable text of a model's reasoning, from the blocks that go back to its provider. The
-// adapters in services/llm-gateway/performer/providers write them. Encrypted reasoning has no text.
+// The readable text of a model's reasoning, from the blocks that go back to its provider. Encrypted
+// reasoning has no text.
 
 import { isObject } from '../../lib/json/json-object.ts'
-
-type Json = Record<string, unknown>
+import { type Json, textOr } from '../../transcript/json-fields.ts'
 
 /** `reasoning`: as a response has it. Empty: the provider showed none. */
 export function reasoningText(reasoning: string): string {
@@ -19,21 +18,17 @@ export function reasoningText(reasoning: string): string {
 
 /** Of Anthropic, then of the Responses API, then of Chat Completions, whose fields may repeat. */
 function textOf(block: Json): string {
-  if (block.type === 'thinking') return text(block.thinking)
+  if (block.type === 'thinking') return textOr(block.thinking)
   if (isObject(block.item)) return partsOf(block.item.summary) + partsOf(block.item.content)
   return (
-    text(block.reasoning_content) ||
-    text(block.reasoning) ||
+    textOr(block.reasoning_content) ||
+    textOr(block.reasoning) ||
     partsOf(block.reasoning_details) ||
-    text(block.content_thinking)
+    textOr(block.content_thinking)
   )
 }
 
 function partsOf(parts: unknown): string {
   const found = Array.isArray(parts) ? parts.filter(isObject) : []
-  return found.map((part) => text(part.text) || text(part.summary)).join('')
-}
-
-function text(value: unknown): string {
-  return typeof value === 'string' ? value : ''
+  return found.map((part) => textOr(part.text) || textOr(part.summary)).join('')
 }
