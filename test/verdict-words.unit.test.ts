@@ -32,7 +32,7 @@ const exceptions: Exception[] = [
   },
   {
     why: 'texts for the model keep their bytes',
-    where: /^shared\/(?:model-texts|contract\/call\/denial)/,
+    where: /^shared\/model-texts/,
     words:
       /Tool call (?:rejected|vetoed)|a person rejected|vetoed by guard|was refused|has refused/,
   },
