@@ -5,14 +5,17 @@
 
 import type { Json } from '../format.ts'
 
-/** `namespace.name`, as the provider's documentation writes it. */
+/**
+ * `namespace.name`, as the provider's documentation writes it. A call of a top-level tool that a search
+ * found has the name as its namespace.
+ */
 export function toolName({ namespace, name }: Json): unknown {
   const isPlain = typeof namespace !== 'string' || namespace === '' || typeof name !== 'string'
-  return isPlain ? name : `${namespace}.${name}`
+  return isPlain || namespace === name ? name : `${namespace}.${name}`
 }
 
 /** The member `name` of a call: its tool without the namespace. */
 export function nameInNamespace(tool: string, { namespace }: Json): string {
-  const isPlain = typeof namespace !== 'string' || namespace === ''
+  const isPlain = typeof namespace !== 'string' || namespace === '' || namespace === tool
   return isPlain ? tool : tool.slice(namespace.length + 1)
 }

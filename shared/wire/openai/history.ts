@@ -63,7 +63,8 @@ function toolsOf({ tools, functions }: Json, where: string): Declaration[] | und
     if (tool.type === 'namespace') return toolsIn(tool, place)
     const inner = isObject(tool.function) ? tool.function : tool
     if (name === 'tools' && tool.type !== 'function' && inner === tool) return [] // not a function of the client
-    return [declarationOf(textAt(inner, 'name', place), inner.description, inner.parameters)]
+    const of = toolName({ namespace: tool.namespace, name: textAt(inner, 'name', place) })
+    return [declarationOf(`${of}`, inner.description, inner.parameters)]
   })
 }
 

@@ -251,17 +251,23 @@ describe('a history', () => {
         name: 'multi_agent_v1',
         tools: [{ type: 'function', name: 'spawn_agent', parameters }],
       },
+      { type: 'function', name: 'wait', namespace: 'agents', parameters }, // in OpenAI Agents
     ]
     const call = { type: 'function_call', call_id: 'c', name: 'spawn_agent', arguments: '{}' }
     const input = [
       { type: 'message', role: 'user', content: 'Go.' },
       { ...call, namespace: 'multi_agent_v1' },
+      { ...call, call_id: 'd', name: 'exec_command', namespace: 'exec_command' }, // found by a search
     ]
     const body = { input, tools }
     const { rounds, tools: found } = historyOf({ format: 'openai-responses', body })
-    expect(found?.map(({ name }) => name)).toEqual(['exec_command', 'multi_agent_v1.spawn_agent'])
+    expect(found?.map(({ name }) => name)).toEqual([
+      'exec_command',
+      'multi_agent_v1.spawn_agent',
+      'agents.wait',
+    ])
     const { calls } = responseOf(rounds[0]?.spoken as never, 'k')
-    expect(calls.map(({ name }) => name)).toEqual(['multi_agent_v1.spawn_agent'])
+    expect(calls.map(({ name }) => name)).toEqual(['multi_agent_v1.spawn_agent', 'exec_command'])
   })
 
   it('takes the free text of a custom tool as one argument', () => {
