@@ -1,6 +1,6 @@
 // Reads the requests and answers of guests, in the formats of shared/wire.
 
-import { hostNamed } from '../../shared/hosts/hosts.ts'
+import { hostNamed, isHostText } from '../../shared/hosts/hosts.ts'
 import { sentArguments } from '../../shared/hosts/rewriting.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { isObject } from '../../shared/lib/json/json-object.ts'
@@ -36,15 +36,18 @@ function readBody({ format, body }: GuestRequest): ReadExchange {
   return named(() => transcriptOf(format).read({ request: body, answer: undefined }, 'body'))
 }
 
-/** The pieces with the arguments that the model sent. A hook shows its host's object for them too. */
+/**
+ * The pieces with the arguments that the model sent, and with the texts of the host marked. A hook
+ * shows its host's object for arguments too.
+ */
 function asSent(pieces: readonly Piece[], host: string | undefined): readonly Piece[] {
   const rewriting = hostNamed(host)?.rewriting
-  if (rewriting === undefined) return pieces
-  return pieces.map((piece) =>
-    piece.kind === 'call'
+  return pieces.map((piece) => {
+    if (piece.kind === 'user' && isHostText(host, piece.text)) return { ...piece, isOfHost: true }
+    return piece.kind === 'call' && rewriting !== undefined
       ? { ...piece, arguments: sentArguments(piece.arguments, rewriting) }
-      : piece,
-  )
+      : piece
+  })
 }
 
 /**

@@ -589,6 +589,8 @@ export const limits = {
   unshownAnswersMax: 10,
   /** Refused requests in a row of a client that requires calls, until not each one reaches the model. */
   refusedRequestsMax: 4,
+  /** Texts at the end of a turn for a client that goes on without its user. Then it gets an error. */
+  endsShownMax: 3,
   /** How often a proxy with a veto repeats one request after a denied answer. */
   proxyRepeatsMax: 3,
   /** The wait of such a proxy for advice, and for the next bytes of the upstream. */

@@ -27,6 +27,8 @@ export type HostProfile = {
   }
   /** Tools whose repeated calls wait for something that runs. */
   pollers: readonly string[]
+  /** Texts that it writes in messages of the user. They open no turn. Undefined: it writes none. */
+  writesAsUser?: readonly RegExp[]
   /** Undefined: its history has the calls as its model sent them. */
   rewriting?: HostRewriting
 }

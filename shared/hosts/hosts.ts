@@ -2,6 +2,7 @@
 
 import type { IncomingHttpHeaders } from 'node:http'
 import { claudeCode } from './claude-code.ts'
+import { cline } from './cline.ts'
 import { codex } from './codex.ts'
 import { copilot } from './copilot.ts'
 import { geminiCli } from './gemini-cli.ts'
@@ -16,12 +17,22 @@ export const hostProfiles: readonly HostProfile[] = [
   openCode,
   openHands,
   geminiCli,
+  cline,
   copilot,
 ]
 
 /** Undefined: no host with a profile has this name. */
 export function hostNamed(name: string | undefined): HostProfile | undefined {
   return hostProfiles.find((host) => host.name === name)
+}
+
+/** Whether a host wrote this text of a user. `name` undefined: any that no header shows. */
+export function isHostText(name: string | undefined, text: string): boolean {
+  return hostProfiles.some(
+    ({ name: own, requests, writesAsUser = [] }) =>
+      (name === own || (name === undefined && requests.userAgent === undefined)) &&
+      writesAsUser.some((pattern) => pattern.test(text)),
+  )
 }
 
 /** The host that sends a request with these headers. Undefined: none with a profile. */

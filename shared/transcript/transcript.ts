@@ -20,7 +20,8 @@ import type { LeftOut } from './left-out.ts'
 
 /** A piece of a transcript, in order. `left-out`: a piece that Weir does not keep, described. */
 export type Piece =
-  | { kind: 'user'; text: string }
+  /** `isOfHost`: the host of the agent wrote it, so it opens no turn. */
+  | { kind: 'user'; text: string; isOfHost?: boolean }
   /** The beginning of a response, which can be empty. `id`: the id of the message, if any. */
   | { kind: 'response'; id: string | undefined }
   | { kind: 'text'; text: string }
@@ -133,9 +134,10 @@ export function addPieces(
     const turn = turns.at(-1)
     switch (piece.kind) {
       case 'user':
+        read.isModelSpeaking = false
+        if (turn !== undefined && piece.isOfHost === true) break
         if (turn !== undefined && turn.responses.length === 0) turn.user += `\n\n${piece.text}`
         else turns.push({ user: piece.text, responses: [] })
-        read.isModelSpeaking = false
         break
       case 'result': {
         const call = takeWaiting(waiting, piece)

@@ -81,6 +81,8 @@ export type RequestFormat = {
   model?(path: string): string
   /** The members that stay from run to run of one program. */
   program: readonly string[]
+  /** The texts of the instructions that stand before the history. */
+  instructions?(body: Json): unknown[]
   /** The limits of the tokens of an answer, as the request has them. */
   outputLimits(body: Json): unknown[]
   /** The member by which a request leaves its history, or its answer, at the provider. */

@@ -75,7 +75,7 @@ describe('weir inspect', () => {
           '    attempt 2 answered after # s\n',
           '    thinks    20 characters, \\d+ bytes as sent; --reasoning shows it\n    says      I look.\n',
           '    call 0    act \\{"answer":"done.*\n(.*\n)*?      try 1: claimed after # s, started after # s, ended \\(ok\\) after # s\n      ok after # s\n',
-          "    call 1    exec \\{\\}\n      arguments arrived in pieces\n      denied before execution \\(schema\\): missing required field 'command'\n",
+          "    call 1    exec \\{\\}\n      denied before execution \\(schema\\): missing required field 'command'\n",
           '  notable   1 call denied before running\n  answered after # s: the model answered\n',
           '\nTurn 2, agent agent, WHEN\n  message   ID; offset \\d+\n  \\| and now\\?\n',
           '    says      And now, too.\n',
@@ -105,7 +105,7 @@ describe('weir inspect', () => {
     )
     expect(out).toMatch(/ {6}evidence {2}round 1 call 0; round 2 call 0; round 3 call 0\n/)
     expect(out).toMatch(
-      / {2}Round 4,.*\n {4}shown {5}at the top of this request:\n {6}\| SYSTEM INTERVENTION/,
+      / {2}Round 4,.*\n {4}shown {5}with this request:\n {6}\| SYSTEM INTERVENTION/,
     )
     expect(out).toMatch(/ {2}Round 5,.*\n {4}limited {3}text only/)
   })

@@ -11,7 +11,10 @@ export function addHooks(program: Command): void {
   hosted(answers(hooks.command('install'), { yes: 'installed', no: 'not accepted' }))
     .description("Add Weir's hooks to the settings of a host. Shows the change first.")
     .option('--url <url>', 'where weir proxy listens', 'http://127.0.0.1:4141')
-    .option('--agent <name>', 'the name of the guest in the log; default: the name of the host')
+    .option(
+      '--agent <name>',
+      'the name of the guest in the log (default: claude-code or codex, as the host)',
+    )
     .option('--yes', 'write the change without a question')
     .action(async (host, options) => {
       process.exitCode = await (await commands()).installHooks(host, options, context())

@@ -5,6 +5,7 @@ import { newestConversations } from '../../../client/history/newest-conversation
 import type { ConversationSummary } from '../../../client/history/summary.ts'
 import { whereOf } from '../../../client/history/turn-filter.ts'
 import { limits } from '../../../shared/contract/limits.ts'
+import { isGuest } from '../../../shared/contract/topology.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 import type { Money } from '../../../shared/view/totals.ts'
@@ -83,6 +84,7 @@ function printList({ found, max, isFiltered }: Listed, out: NodeJS.WriteStream):
 }
 
 function detailsOf({
+  conversation,
   agent,
   turns,
   inputTokens,
@@ -93,6 +95,8 @@ function detailsOf({
   const why = last.cap ?? last.class
   const ended = `${last.outcome}${why === null ? '' : ` (${why})`}`
   const cost = money === null ? '' : `, ${moneyText(money)}`
-  const tokens = `${inputTokens + outputTokens} tokens${cost}`
+  const sum = inputTokens + outputTokens
+  const isUnknown = sum === 0 && isGuest(conversation) // hooks see no usage
+  const tokens = `${isUnknown ? 'tokens not known' : `${sum} tokens`}${cost}`
   return `  ${second(last.at)}  ${ended.padEnd(20)}  ${count(turns, 'turn')}, ${tokens}${agent === null ? '' : `, ${printable(agent)}`}`
 }

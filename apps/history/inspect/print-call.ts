@@ -14,7 +14,9 @@ export function printCall(page: Page, call: CallTimeline): void {
   const { ordinal, name, raw, verdict, tries, result } = call
   page.entryOrQuote(4, `call ${ordinal}`, name, raw)
   const validTone = call.repair === null && !call.disputed ? 'faint' : 'warning'
-  page.line(below, argumentsText(call), call.problem === null ? validTone : 'bad')
+  // A front does not see in which pieces the arguments came, and no reader misses that of a good call.
+  const isPlain = call.source === 'deltas' && validTone === 'faint' && call.problem === null
+  if (!isPlain) page.line(below, argumentsText(call), call.problem === null ? validTone : 'bad')
   if (call.repair !== null) page.entryOrQuote(below, 'as sent', '', call.repair.sent)
   if (verdict.kind === 'deny') {
     page.line(below, `denied before execution (${verdict.code}): ${verdict.reason}`, 'bad')

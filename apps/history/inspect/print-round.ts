@@ -49,7 +49,7 @@ export function printRound(
   if (callsLeft === 0)
     page.entry(4, 'limited', 'text only: a last request to the model, without tools', 'warning')
   if (nudge !== null) {
-    page.entry(4, 'shown', 'at the top of this request:', 'warning')
+    page.entry(4, 'shown', 'with this request:', 'warning')
     page.quote(6, nudge)
   }
   printAttempts(page, attempts)
@@ -142,7 +142,12 @@ function printResponse(
     cached === 0 ? '' : `, cache ${usage.cacheReadTokens} read, ${usage.cacheWriteTokens} written`
   const why = `; stopped: ${stop}, ${finish === '' ? 'the provider gave no reason' : `the provider says ${finish}`}`
   const tone = stop === 'end' || stop === 'calls' ? 'faint' : 'warning'
-  page.entry(4, 'tokens', `${usage.inputTokens} in, ${usage.outputTokens} out${more}${why}`, tone)
+  const { inputTokens, outputTokens } = usage
+  const tokens =
+    inputTokens + outputTokens + cached === 0
+      ? 'not known'
+      : `${inputTokens} in, ${outputTokens} out${more}`
+  page.entry(4, 'tokens', `${tokens}${why}`, tone)
 }
 
 /** Recovered calls are no longer in the text, so the original is shown here. */

@@ -86,16 +86,15 @@ function printEnd(
   lastText: string | undefined,
 ): void {
   const { rounds, calls, inputTokens, outputTokens, wallMs } = totals
+  const tokens =
+    rounds > 0 && inputTokens + outputTokens === 0
+      ? 'tokens not known'
+      : `${inputTokens} + ${outputTokens} tokens`
   const why = [failureClass, cap === null ? null : `cap: ${cap}`].filter((part) => part !== null)
   const after = `${outcome} after ${elapsed(wallMs)}${why.length === 0 ? '' : ` (${why.join(', ')})`}: ${reason}`
   page.line(2, after, outcome === 'answered' ? 'good' : 'bad')
   if (reply !== lastText) page.quote(2, reply)
-  page.entry(
-    2,
-    'totals',
-    `${count(rounds, 'round')}, ${count(calls, 'call')}, ${inputTokens} + ${outputTokens} tokens`,
-    'faint',
-  )
+  page.entry(2, 'totals', `${count(rounds, 'round')}, ${count(calls, 'call')}, ${tokens}`, 'faint')
 }
 
 function printMessage(page: Page, { messageId, text, at, end }: LooseMessage): void {

@@ -59,15 +59,9 @@ function guestAnswerOf(round: CallRound): ReadGuestAnswer {
 
 /** The request that the host sends after this round, as far as hooks know it. */
 export function requestAfter(round: CallRound): ReadGuestRequest {
-  const results = [...round.results.values()].map(
-    ({ callId: id, status, text }): Piece => ({
-      kind: 'result',
-      id,
-      text,
-      isError: status === 'error',
-      where: 'results',
-    }),
-  )
+  const results = [...round.results.values()].map(({ callId: id, status, text }): Piece => {
+    return { kind: 'result', id, text, isError: status === 'error', where: 'results' }
+  })
   return requestOf(round, [...piecesOfAnswer(answerOf(round)), ...results])
 }
 

@@ -38,6 +38,7 @@ import {
   type TranscriptTurn,
   turnsOf,
 } from '../../../shared/transcript/transcript.ts'
+import { formatNamed } from '../../../shared/wire/formats.ts'
 import { itemsOf, readAnswer, readRequest } from '../formats.ts'
 import type {
   AnyGuestAnswer,
@@ -270,10 +271,12 @@ export function answeredRound(
 }
 
 /** The words of a response, in the spelling in which its host runs and shows the calls. */
-function wordsIn({ host, body }: AnyGuestRequest, { text, calls }: Words): string {
+function wordsIn({ format, host, body }: AnyGuestRequest, { text, calls }: Words): string {
   const rewriting = hostNamed(host)?.rewriting
   if (rewriting === undefined) return wordsHash({ text, calls })
-  const folder = () => folderIn(body, rewriting)
+  const instructions = formatNamed(format as unknown)?.request?.instructions
+  const texts = () => (isObject(body) ? (instructions?.(body) ?? []) : [])
+  const folder = () => folderIn(texts(), rewriting)
   const run = calls.map(({ id, name, arguments: sent }) => ({
     id,
     name,
@@ -282,11 +285,8 @@ function wordsIn({ host, body }: AnyGuestRequest, { text, calls }: Words): strin
   return wordsHash({ text, calls: run })
 }
 
-/** The host names its folder in the system prompt. */
-function folderIn(body: unknown, { folder }: HostRewriting): string | undefined {
-  const system = isObject(body) ? body.system : undefined
-  const blocks: unknown[] = Array.isArray(system) ? system : [{ text: system }]
-  const texts = blocks.map((block) => (isObject(block) ? block.text : undefined))
+/** The host names its folder in its instructions. */
+function folderIn(texts: unknown[], { folder }: HostRewriting): string | undefined {
   for (const text of texts) {
     const found = typeof text === 'string' ? folder?.named.exec(text)?.[1]?.trimEnd() : undefined
     if (found !== undefined) return found

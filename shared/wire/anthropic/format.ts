@@ -29,6 +29,8 @@ const request: RequestFormat = {
   history: 'messages',
   elsewhere: () => undefined,
   program: ['system', 'tools'],
+  instructions: ({ system }) =>
+    typeof system === 'string' ? [system] : listIn(system).map(({ text }) => text),
   outputLimits: ({ max_tokens }) => [max_tokens],
   answers: () => 1,
   hasTools: ({ tools }) => listIn(tools).some(isToolOfClient),

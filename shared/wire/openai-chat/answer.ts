@@ -67,11 +67,12 @@ export function entryOf(call: AnswerCall, text = argumentsIn(call)): Json {
     : { id, type: 'function', ...vendor, function: { name, arguments: text } }
 }
 
-export function argumentsIn(call: AnswerCall): string {
+function argumentsIn(call: AnswerCall): string {
   return call.vendor?.type === 'custom' ? freeTextOf(call) : call.arguments
 }
 
-function writeUsage({ inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens }: Usage): Json {
+export function writeUsage(usage: Usage): Json {
+  const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = usage
   const prompt = inputTokens + cacheReadTokens + cacheWriteTokens
   return {
     prompt_tokens: prompt,
@@ -86,39 +87,51 @@ function writeUsage({ inputTokens, outputTokens, cacheReadTokens, cacheWriteToke
   }
 }
 
-/** Prints the chunks of an answer while it grows. `created`: seconds since 1970. */
-export function chunkWriter(head: { id: string; model: string; created: number }) {
-  const { id, model, created } = head
-  const chunkOf = (choices: Json[]) => ({
-    id,
-    object: 'chat.completion.chunk',
-    created,
-    model,
-    choices,
+/** Prints the chunks of an answer while it grows. `known`: members of all of its chunks. */
+export function chunkWriter(known: Json) {
+  const { id = 'weir', object = 'chat.completion.chunk', created = 0 } = known
+  const head = { ...known, id, object, created }
+  const chunk = (delta: Json, finish: string | null = null): Json => ({
+    ...head,
+    choices: [{ index: 0, delta, finish_reason: finish }],
   })
-  const chunk = (delta: Json, finish: string | null = null): Json =>
-    chunkOf([{ index: 0, delta, logprobs: null, finish_reason: finish }])
   return {
     begin: () => chunk({ role: 'assistant', content: '' }),
     text: (content: string) => chunk({ content }),
     reasoning: (text: string) => chunk({ reasoning_content: text }),
-    calls: (calls: readonly AnswerCall[]) =>
-      chunk({ tool_calls: calls.map((call, index) => ({ index, ...entryOf(call) })) }),
+    calls: (calls: readonly AnswerCall[]) => calls.flatMap(callDeltas).map((delta) => chunk(delta)),
     end: (end: Pick<ModelAnswer, 'stop' | 'finish'>) => chunk({}, finishOf(end)),
-    usage: (usage: Usage): Json => ({ ...chunkOf([]), usage: writeUsage(usage) }),
+    usage: (usage: Json): Json => ({ ...head, choices: [], usage }),
   }
+}
+
+/** The deltas of a whole call. */
+function callDeltas(call: AnswerCall, index: number): Json[] {
+  if (isOlder(call)) return [{ function_call: olderCall(call) }]
+  const text = argumentsIn(call)
+  const member = call.vendor?.type === 'custom' ? 'custom' : 'function'
+  const piece = member === 'custom' ? { input: text } : { arguments: text }
+  return [
+    { tool_calls: [{ index, ...entryOf(call, '') }] },
+    ...(text === '' ? [] : [{ tool_calls: [{ index, [member]: piece }] }]),
+  ]
+}
+
+/** The chunk of an error. */
+export function errorChunk(code: string, message: string): Json {
+  return { error: { message, type: 'server_error', param: null, code } }
 }
 
 export const lastChunk = '[DONE]'
 
 export function chatEvents(answer: ModelAnswer): (Json | string)[] {
-  const write = chunkWriter({ ...answer, created: 0 })
+  const { id, model } = answer
+  const write = chunkWriter({ id, model })
   const text = textOfAnswer(answer)
-  const calls = callsOfAnswer(answer)
   return [
     write.begin(),
     ...(text === '' ? [] : [write.text(text)]),
-    ...(calls.length === 0 ? [] : [write.calls(calls)]),
+    ...write.calls(callsOfAnswer(answer)),
     write.end(answer),
     lastChunk,
   ]

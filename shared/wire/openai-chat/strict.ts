@@ -22,7 +22,7 @@ import {
 } from '../strict/strict.ts'
 import { usageIn, usageSum } from '../strict/usage-sum.ts'
 import { printedError } from '../strict/vendor-error.ts'
-import { argumentsIn, entryOf, isOlder, olderCall } from './answer.ts'
+import { chunkWriter, entryOf, errorChunk, isOlder, lastChunk, olderCall } from './answer.ts'
 import { joinMembers } from './joined-members.ts'
 import { usageOf } from './usage.ts'
 
@@ -304,10 +304,7 @@ function clientStream(): ClientStream {
   let visible = ''
   let needsBlank = false
   let usage: Json | undefined
-  const delta = (content: Json): Json => ({
-    ...stays,
-    choices: [{ index: 0, delta: content, finish_reason: null }],
-  })
+  const writer = () => chunkWriter(stays ?? {})
 
   function note(event: Json): void {
     if (typeof event.id !== 'string') return
@@ -328,7 +325,7 @@ function clientStream(): ClientStream {
     const made = { ...event, ...same, ...sum }
     if (text === '' || !needsBlank) return [made]
     needsBlank = false
-    return [delta({ content: '\n\n' }), made]
+    return [writer().text('\n\n'), made]
   }
 
   function isNeeded(event: Json): boolean {
@@ -342,13 +339,12 @@ function clientStream(): ClientStream {
       const held = answer.vendor.held as Json[]
       const end = held.findIndex((event) => finishOf(event) !== '')
       const ends = end < 0 ? held.length : end
-      const calls = callsOfAnswer(answer).flatMap((call, index) => callDeltas(call, index))
       return [
         ...held.slice(0, ends).filter(isNeeded).flatMap(placed),
-        ...calls.map(delta),
+        ...writer().calls(callsOfAnswer(answer)),
         ...held.slice(ends).flatMap(placed),
-        ...(usage && !answer.rawUsage ? [{ ...stays, choices: [], usage }] : []),
-        '[DONE]',
+        ...(usage && !answer.rawUsage ? [writer().usage(usage)] : []),
+        lastChunk,
       ] satisfies EventData[]
     },
     refused({ rawUsage }) {
@@ -356,21 +352,9 @@ function clientStream(): ClientStream {
       isFirst = false
       needsBlank = visible !== ''
     },
-    failed: (code, message) => ({ error: { message, type: 'server_error', param: null, code } }),
+    failed: errorChunk,
     text: () => visible,
   }
-}
-
-/** The deltas of a whole call. */
-function callDeltas(call: AnswerCall, index: number): Json[] {
-  if (isOlder(call)) return [{ function_call: olderCall(call) }]
-  const text = argumentsIn(call)
-  const member = call.vendor?.type === 'custom' ? 'custom' : 'function'
-  const piece = member === 'custom' ? { input: text } : { arguments: text }
-  return [
-    { tool_calls: [{ index, ...entryOf(call, '') }] },
-    ...(text === '' ? [] : [{ tool_calls: [{ index, [member]: piece }] }]),
-  ]
 }
 
 function finishOf({ choices }: Json): string {

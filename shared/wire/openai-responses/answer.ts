@@ -118,10 +118,23 @@ export function responseEvents(answer: ModelAnswer): Json[] {
   const response = writeResponse(answer)
   const begun = { ...response, status: 'in_progress', output: [], usage: null }
   const events: Json[] = [
-    { type: 'response.created', response: begun },
-    { type: 'response.in_progress', response: begun },
+    ...begunEvents(begun),
     ...(response.output as Json[]).flatMap(itemEvents),
-    { type: `response.${response.status}`, response },
+    endedEvent(response),
   ]
   return events.map((event, n) => ({ ...event, sequence_number: n }))
+}
+
+export function begunEvents(response: Json): Json[] {
+  return ['created', 'in_progress'].map((word) => ({ type: `response.${word}`, response }))
+}
+
+/** A cancelled response has no event of its name. */
+export function endedEvent(response: Json): Json {
+  const { status } = response
+  return { type: `response.${status === 'cancelled' ? 'incomplete' : status}`, response }
+}
+
+export function errorEvent(code: string, message: string): Json {
+  return { type: 'error', code, message, param: null }
 }

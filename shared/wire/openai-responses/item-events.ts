@@ -13,52 +13,32 @@ export function itemDone(item: Json, output_index: number): Json {
 
 /** The events of a whole item. */
 export function itemEvents(item: Json, output_index: number): Json[] {
+  const { content, name } = item
+  const type = String(item.type)
+  const parts = type === 'message' ? listIn(content) : []
+  const texts = parts.flatMap((part, at) => {
+    const { begun, delta, ended } = partEvents(item, output_index, at)
+    return [begun, delta(textOf(part)), ...ended]
+  })
+  const [member, event] = callTexts[type] ?? []
+  if (member === undefined) {
+    const empty = type === 'message' ? { status: 'in_progress', content: [] } : {}
+    return [itemAdded({ ...item, ...empty }, output_index), ...texts, itemDone(item, output_index)]
+  }
+  const place = placeOf(item, output_index)
+  const named = type === 'function_call' ? { name } : {}
   return [
-    itemAdded({ ...item, ...begunMembers(item) }, output_index),
-    ...contentEvents(item, output_index),
+    itemAdded({ ...item, status: 'in_progress', [member]: '' }, output_index),
+    { type: `${event}.delta`, ...place, delta: item[member] },
+    { type: `${event}.done`, ...place, ...named, [member]: item[member] },
     itemDone(item, output_index),
   ]
 }
 
-/** The members that an item has empty at its beginning. */
-function begunMembers({ type }: Json): Json {
-  const member = emptyAtFirst[String(type)]
-  return member === undefined ? {} : { ...member, status: 'in_progress' }
-}
-
-const emptyAtFirst: Readonly<Record<string, Json>> = {
-  message: { content: [] },
-  function_call: { arguments: '' },
-  custom_tool_call: { input: '' },
-}
-
-function contentEvents(item: Json, output_index: number): Json[] {
-  const place = placeOf(item, output_index)
-  switch (item.type) {
-    case 'message':
-      return listIn(item.content).flatMap((part, at) => {
-        const { begun, delta, ended } = partEvents(item, output_index, at)
-        return [begun, delta(textOf(part)), ...ended]
-      })
-    case 'function_call': {
-      const { name, arguments: text } = item
-      const type = 'response.function_call_arguments'
-      return [
-        { type: `${type}.delta`, ...place, delta: text },
-        { type: `${type}.done`, ...place, name, arguments: text },
-      ]
-    }
-    case 'custom_tool_call': {
-      const { input } = item
-      const type = 'response.custom_tool_call_input'
-      return [
-        { type: `${type}.delta`, ...place, delta: input },
-        { type: `${type}.done`, ...place, input },
-      ]
-    }
-    default:
-      return []
-  }
+/** The member of a call with its text, and the events of that. */
+const callTexts: Readonly<Record<string, readonly [member: string, event: string]>> = {
+  function_call: ['arguments', 'response.function_call_arguments'],
+  custom_tool_call: ['input', 'response.custom_tool_call_input'],
 }
 
 function placeOf({ id }: Json, output_index: number): Json {

@@ -22,7 +22,7 @@ import {
 } from '../strict/strict.ts'
 import { usageIn, usageSum } from '../strict/usage-sum.ts'
 import { printedError } from '../strict/vendor-error.ts'
-import { itemOf } from './answer.ts'
+import { errorEvent, itemOf } from './answer.ts'
 import { itemEvents } from './item-events.ts'
 import { toolName } from './tool-name.ts'
 import { responsesUsage } from './usage.ts'
@@ -358,7 +358,7 @@ function clientStream(): ClientStream {
       usage = usageSum(usage, answer.rawUsage) ?? {}
       former = [...former, ...printed(answer).slice(0, answer.shown)]
     },
-    failed: (code, message) => numbered({ type: 'error', code, message, param: null })[0] as Json,
+    failed: (code, message) => numbered(errorEvent(code, message))[0] as Json,
     text: () => visible,
   }
 }

@@ -6,9 +6,11 @@ import type { Stop } from '../../../../shared/contract/messages.ts'
 import { type AnswerCall, noUsage } from '../../../../shared/wire/exchange.ts'
 import {
   chunkWriter,
+  errorChunk,
   lastChunk,
   reasoningItem,
   writeCompletion,
+  writeUsage,
 } from '../../../../shared/wire/openai-chat/answer.ts'
 import type { AnswerPiece } from '../chat/answer-pieces.ts'
 import { interrupted } from '../edge-errors.ts'
@@ -44,12 +46,12 @@ export function chatStream(
       case 'reasoning':
         return [write.reasoning(piece.text)]
       case 'calls':
-        return [write.calls(callsOf(piece, conversation)), write.end(endOf(piece))]
+        return [...write.calls(callsOf(piece, conversation)), write.end(endOf(piece))]
       case 'end':
         keep(answer)
         return [
           { ...write.end(endOf(piece)), weir: piece.data },
-          ...(includesUsage ? [write.usage(usageOf(piece.finished))] : []),
+          ...(includesUsage ? [write.usage(writeUsage(usageOf(piece.finished)))] : []),
         ]
     }
   }
@@ -59,7 +61,7 @@ export function chatStream(
     eventsOf: (pieces) => pieces.flatMap(chunksOf).map(sent),
     failed() {
       const { code, message } = interrupted()
-      return [sent({ error: { type: 'server_error', code, message, param: null } })]
+      return [sent(errorChunk(code, message))]
     },
     end: [{ data: lastChunk }],
   }

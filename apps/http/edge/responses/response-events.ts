@@ -7,7 +7,12 @@
 //     response to their answers has the rest of the turn, with numbers that go on.
 
 import type { TurnEvent } from '../../../../client/weir.ts'
-import { messageItem, reasoningItem } from '../../../../shared/wire/openai-responses/answer.ts'
+import {
+  begunEvents,
+  endedEvent,
+  messageItem,
+  reasoningItem,
+} from '../../../../shared/wire/openai-responses/answer.ts'
 import {
   itemAdded,
   itemDone,
@@ -56,10 +61,7 @@ export async function wholeResponse(
 /** The events in front of those of the turn. */
 export function beginOf(head: ResponseHead): ResponseEvent[] {
   const response = responseObject(head, { status: 'in_progress', output: [] })
-  return [
-    { type: 'response.created', sequence_number: 0, response },
-    { type: 'response.in_progress', sequence_number: 1, response },
-  ]
+  return numbered(0, begunEvents(response))
 }
 
 /** `place`: of its round. `base`: the number of that. `whole`: as it was streamed. */
@@ -120,7 +122,7 @@ export function createResponseFold(head: ResponseHead): TurnFold<ResponseEvent> 
       case 'turn-finished': {
         const before = finished(texts, event, base)
         const end = endOfResponse(event, turnData(event, seen), head, output)
-        return [...before, ...numbered(base + step - 1, [end])]
+        return [...before, ...numbered(base + step - 1, [endedEvent(end)])]
       }
       default:
         return []
@@ -142,7 +144,7 @@ export function createResponseFold(head: ResponseHead): TurnFold<ResponseEvent> 
     },
     pause() {
       const response = responseObject(head, { status: 'completed', output: [...output] })
-      return numbered((records + 1) * step - 1, [{ type: 'response.completed', response }])
+      return numbered((records + 1) * step - 1, [endedEvent(response)])
     },
   }
 }

@@ -33,30 +33,28 @@ export function responseObject(
   return responseBody(head, { ...own, ...state }) as ResponseObject
 }
 
-/** The last event. A cap makes the response incomplete, a failure class makes it failed. */
+/** The response of a turn that is over. A cap makes the response incomplete, a failure class makes it failed. */
 export function endOfResponse(
   { outcome, reason, cap, totals: { inputTokens, outputTokens } }: TurnFinished,
   data: TurnData,
   head: ResponseHead,
   output: readonly OutputItem[],
-): { type: string; response: ResponseObject } {
+): ResponseObject {
   const usage = writeUsage({ ...noUsage, inputTokens, outputTokens })
   const metadata = metadataOf(data)
-  const ended = (type: string, status: Status, more: object = {}) => ({
-    type: `response.${type}`,
-    response: responseObject(head, { status, output: [...output], usage, metadata, ...more }),
-  })
+  const ended = (status: Status, more: object = {}) =>
+    responseObject(head, { status, output: [...output], usage, metadata, ...more })
   switch (outcome) {
     case 'answered':
-      return ended('completed', 'completed')
+      return ended('completed')
     case 'capped':
-      return ended('incomplete', 'incomplete', {
+      return ended('incomplete', {
         incomplete_details: { reason: cap === 'tokens' ? 'max_output_tokens' : (cap ?? 'cap') },
       })
     case 'cancelled':
-      return ended('incomplete', 'cancelled')
+      return ended('cancelled')
     case 'failed':
-      return ended('failed', 'failed', { error: { code: 'server_error', message: reason } })
+      return ended('failed', { error: { code: 'server_error', message: reason } })
   }
 }
 

@@ -3,6 +3,8 @@
 import { Hono } from 'hono'
 import type { ConversationTurn, TurnEvent } from '../../../../client/weir.ts'
 import type { SentMessage } from '../../../../shared/contract/ids.ts'
+import type { Json } from '../../../../shared/wire/format.ts'
+import { errorEvent } from '../../../../shared/wire/openai-responses/answer.ts'
 import { resultName } from '../../../../shared/wire/openai-responses/sent-item.ts'
 import { answerJson } from '../../direct-answer.ts'
 import { HttpError } from '../../http-error.ts'
@@ -342,10 +344,7 @@ function streamed(
   let number = 0
   const eventsOf = (events: readonly ResponseEvent[]): ServerSentEvent[] => {
     number = events.at(-1)?.sequence_number ?? number
-    return behind(events, after).map((event) => ({
-      event: event.type,
-      data: JSON.stringify(event),
-    }))
+    return behind(events, after).map(sent)
   }
   return sseResponse(context, http.env.outgoing, {
     items: responseEvents(context, answering),
@@ -354,11 +353,14 @@ function streamed(
     /** A client must not take the end of the events for one of the response. */
     failed(error) {
       const { code, message } = httpErrorOf(error)
-      const event = { type: 'error', sequence_number: number + 1, code, message, param: null }
-      return [{ event: event.type, data: JSON.stringify(event) }]
+      return [sent({ sequence_number: number + 1, ...errorEvent(code, message) })]
     },
     onLeave: leave,
   })
+}
+
+function sent(event: Json): ServerSentEvent {
+  return { event: String(event.type), data: JSON.stringify(event) }
 }
 
 /** A piece of text that the client has in part begins behind that part. */

@@ -126,8 +126,11 @@ export function createProxy({
     const { headers } = incoming
     const judged = await judge(route, { headers, bytes, sent, signal: gone.signal })
     if (judged.kind === 'end') {
-      if (judged.guest !== undefined) track(judged.guest.endTurn())
-      endTurn(api, sent as SentRequest, { advice: judged.advice, fallback }, outgoing)
+      const { advice, conversation, guest } = judged
+      const { body } = sent as SentRequest
+      if (guest !== undefined) track(guest.endTurn())
+      clients.ended({ agent: name, api, headers, body }, conversation, advice.userText)
+      endTurn(api, sent as SentRequest, { advice, fallback }, outgoing)
     } else {
       const reservation = await reserved(route, incoming, { sent, bytes }, judged.guest)
       const note = judged.note ?? (veto === undefined ? undefined : 'not-held')

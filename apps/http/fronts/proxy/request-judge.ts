@@ -30,7 +30,12 @@ export type JudgedRequest = {
 }
 
 /** Weir ends the turn of this guest, and answers in the place of the model. */
-export type EndedRequest = { kind: 'end'; advice: Advice; guest: ProxiedConversation | undefined }
+export type EndedRequest = {
+  kind: 'end'
+  advice: Advice
+  conversation: string
+  guest: ProxiedConversation | undefined
+}
 
 /** The request to send, or the end of the turn. `sent` undefined: only its bytes can be read. */
 export type RequestJudge = (
@@ -98,7 +103,7 @@ export function createRequestJudge({
     if (action !== 'none')
       log.info({ agent, conversation: identity.conversation, action, rule, cap }, 'advice')
     if (action === 'none') return { ...unchanged(undefined, sent), guest }
-    if (action === 'end') return { kind: 'end', advice, guest }
+    if (action === 'end') return { kind: 'end', advice, conversation: identity.conversation, guest }
     return {
       kind: 'send',
       note: noteOf(advice),

@@ -30,7 +30,7 @@ export function roundDetails(
   return html`<div class="details" role="region" aria-label=${`Round ${round.round}`}>
     <div class="main">
       ${callsLeft === 0 && html`<p class="warning">Text only: a last request to the model, without tools.</p>`}
-      ${nudge !== null && block('Shown to the model at the top of this request', quote(nudge, 'shown'))}
+      ${nudge !== null && block('Shown to the model with this request', quote(nudge, 'shown'))}
       ${troubled.length > 0 && block('Attempts', html`<ol class="attempts">${attempts.map(attemptLine)}</ol>`)}
       ${response !== null && responseBlocks(response)}
       ${failure !== null && block('No response', html`<p class="bad">${failure.reason} <span class="faint">(${failure.class})</span></p>`)}

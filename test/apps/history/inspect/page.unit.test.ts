@@ -113,7 +113,6 @@ Turn 1, agent agent, 1970-01-01 00:00:01.003 UTC
       | Then I tell.
     tokens    10 in, 5 out; stopped: calls, the provider says end_turn
     call 0    exec {"command":"ls"}
-      arguments arrived in pieces
       try 1: claimed after 1 ms, started after 2 ms, ended (ok) after 3 ms
       ok after 40 ms
       | a.txt
@@ -134,7 +133,7 @@ Turn 1, agent agent, 1970-01-01 00:00:01.003 UTC
 
   Round 2, after 21 ms
     limited   text only: a last request to the model, without tools
-    shown     at the top of this request:
+    shown     with this request:
       | SYSTEM INTERVENTION
     attempt 1 running, no output yet
     open      waits for the model

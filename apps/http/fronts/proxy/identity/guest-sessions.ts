@@ -12,11 +12,13 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Logger } from 'pino'
 import { withoutReminders } from '../../../../../client/guard/history/reminders.ts'
 import { limits } from '../../../../../shared/contract/limits.ts'
+import { hostOfRequest, isHostText } from '../../../../../shared/hosts/hosts.ts'
 import { headerText } from '../../../../../shared/hosts/request-sender.ts'
 import { isObject } from '../../../../../shared/lib/json/json-object.ts'
 import { newest } from '../../../../../shared/lib/newest.ts'
 import type { Json } from '../../../../../shared/wire/format.ts'
 import type { ModelFormat } from '../../../../../shared/wire/formats.ts'
+import { HttpError } from '../../../http-error.ts'
 import { callsIn, historyOf } from './history-parts.ts'
 
 /** A request of a client of this guest. */
@@ -33,6 +35,8 @@ export type GuestSession = {
   /** Requests in a row whose answers were all denied, and the reason of the newest end. */
   refused: number
   end: string
+  /** Requests in a row that Weir answered, because their turn is over. */
+  ends: number
   /** The name of the turn of requests that show no calls. */
   turn: string
   /** The user's texts in the newest request. */
@@ -53,6 +57,8 @@ export type GuestSessions = {
   answered(request: ClientRequest, conversation: string, callIds: readonly string[]): void
   /** All answers to the request were refused, or none was requested (endWithoutModel). */
   refused(request: ClientRequest, conversation: string, end: string): void
+  /** Weir answers the request itself: its turn is over. Throws 400 if the client goes on after that. */
+  ended(request: ClientRequest, conversation: string, userText: string): void
 }
 
 export function guestSessions(log: Logger): GuestSessions {
@@ -107,6 +113,7 @@ export function guestSessions(log: Logger): GuestSessions {
       unshown: 0,
       refused: 0,
       end: '',
+      ends: 0,
       turn: `run-${randomUUID()}`,
       texts: textsOf(text),
     }
@@ -140,6 +147,7 @@ export function guestSessions(log: Logger): GuestSessions {
       const isKnown = byConversation.get(`${owner} ${conversation}`) !== undefined
       const session = sessionOf(request, conversation)
       session.refused = 0
+      session.ends = 0
       const isShown = isKnown && showsCalls(request)
       if (isShown) session.unshown = 0
       if (callIds.length === 0) return
@@ -152,6 +160,11 @@ export function guestSessions(log: Logger): GuestSessions {
       session.refused += 1
       session.end = end
       if (session.refused >= limits.unshownAnswersMax) warn(request, refusedText)
+    },
+    ended(request, conversation, userText) {
+      const session = sessionOf(request, conversation)
+      session.ends += 1
+      if (session.ends > limits.endsShownMax) throw new HttpError(400, 'guest.over', userText)
     },
   }
 }
@@ -170,18 +183,31 @@ const refusedText =
   'this client goes on behind the end of its turn, and all answers to its last requests were refused: limit its steps, and send the header x-weir-conversation with one id for each run'
 
 /**
- * The reason of a request that does not reach the model. A client that requires a call takes no text for
- * an end, but an error. If it goes on after that, its requests 9, 17, 33 and so on reach the model.
+ * The reason of a request that does not reach the model. A client that goes on after a text takes no
+ * text for an end, but an error. If it goes on after that, its requests 9, 17, 33 and so on reach the
+ * model.
  */
 export function endWithoutModel(
   session: GuestSession | undefined,
-  { tool_choice: choice }: Json,
+  request: Pick<ClientRequest, 'api' | 'headers' | 'body'>,
 ): string | undefined {
   if (session === undefined || session.refused <= limits.refusedRequestsMax) return undefined
-  const kind = isObject(choice) ? choice.type : choice
-  const requiresCall = kind !== undefined && kind !== 'auto' && kind !== 'none'
   const isPowerOfTwo = Number.isInteger(Math.log2(session.refused))
-  return requiresCall && !isPowerOfTwo ? session.end : undefined
+  return goesOnAfterText(request) && !isPowerOfTwo ? session.end : undefined
+}
+
+/** It requires a call, or its host has written the last message itself. */
+function goesOnAfterText({
+  api,
+  headers,
+  body,
+}: Pick<ClientRequest, 'api' | 'headers' | 'body'>): boolean {
+  const { tool_choice: choice } = body
+  const kind = isObject(choice) ? choice.type : choice
+  if (kind !== undefined && kind !== 'auto' && kind !== 'none') return true
+  const last = historyOf(api, body).at(-1)
+  const text = last && api.request.userText(last)
+  return text !== undefined && isHostText(hostOfRequest(headers)?.name, text)
 }
 
 /** The texts of the user, as one. Some clients add a result to the text of their user. */

@@ -7,7 +7,7 @@ import { listIn } from '../../../../../shared/wire/request/content.ts'
 /** The messages of a request, in order. */
 export function historyOf({ request }: ModelFormat, body: Json): Json[] {
   const history = body[request.history]
-  return typeof history === 'string' ? [{ role: 'user', content: history }] : listIn(history)
+  return listIn(typeof history === 'string' ? [request.userMessage?.(history)] : history)
 }
 
 /** The calls of these messages, in order. */

@@ -75,7 +75,7 @@ export function vetoRun(
 
   async function answer(): Promise<void> {
     if (session !== undefined) sessions.sawProxy(session)
-    const end = endWithoutModel(known, sent.body)
+    const end = endWithoutModel(known, clientRequest)
     if (end !== undefined && known !== undefined) {
       clients.refused(clientRequest, identity?.conversation ?? known.turn, end)
       throw new HttpError(400, 'guest.over', end)
@@ -83,8 +83,11 @@ export function vetoRun(
     if (identity !== undefined && !isAside) guest = await conversationOf(agent, identity)
     let advice = guest === undefined ? undefined : await adviceOf(guest)
     for (;;) {
-      if (advice?.action === 'end')
+      if (advice?.action === 'end') {
+        if (identity !== undefined && attempts.count() === 0)
+          clients.ended(clientRequest, identity.conversation, advice.userText)
         return ended(paragraphs(advice.userText, advice.fallback || fallback), noteOf(advice))
+      }
       const shownBefore = client.stream.text().length
       const attempt = await attempts.ask({ advice, hidden, guest, isNamed: identity !== undefined })
       if (attempt === undefined) return

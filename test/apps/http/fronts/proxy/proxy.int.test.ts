@@ -6,6 +6,7 @@ import { afterEach, describe, expect, it } from '@jest/globals'
 import { pino } from 'pino'
 import { hookFront } from '../../../../../apps/http/fronts/hooks/hook-front.ts'
 import { hookPayloadOf } from '../../../../../apps/http/fronts/hooks/hook-payload.ts'
+import { limits } from '../../../../../shared/contract/limits.ts'
 import { systemClock } from '../../../../../shared/lib/clock.ts'
 import { scriptedGuard } from '../../scripted-guard.ts'
 import { type Proxied, proxied, type ScriptedFront } from './proxied.ts'
@@ -136,6 +137,18 @@ describe.each(apiCases)('the proxy with $name', ({ path, request, first, answer 
     expect(proxy.received).toHaveLength(0)
     await proxy.settled()
     expect(guard.asked.map(({ kind }) => kind)).toEqual(['before', 'end', 'before', 'end'])
+  })
+
+  it('answers a client that goes on after the end of its turn with an error in the end', async () => {
+    const guard = scriptedGuard({ before: () => ended })
+    proxy = await proxied(guard, () => {})
+    const statuses: number[] = []
+    for (let n = 0; n < limits.endsShownMax + 2; n += 1) {
+      const answered = await post(path, request)
+      statuses.push(answered.status)
+      if (answered.status === 400) expect(await answered.text()).toContain('by the rule cycle')
+    }
+    expect(statuses).toEqual([...new Array(limits.endsShownMax).fill(200), 400, 400])
   })
 
   it('judges nothing before the first answer, and gives that answer a conversation', async () => {
