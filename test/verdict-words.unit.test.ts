@@ -32,7 +32,7 @@ const exceptions: Exception[] = [
   },
   {
     why: 'texts for the model keep their bytes',
-    where: /^shared\/(?:model-texts|contract\/call\/denial)/,
+    where: /^shared\/model-texts/,
     words:
       /Tool call (?:rejected|vetoed)|a person rejected|vetoed by guard|was refused|has refused/,
   },
@@ -43,7 +43,8 @@ const exceptions: Exception[] = [
   },
   {
     why: 'vendors have their own fields',
-    where: /^(?:apps\/http\/edge\/(?:ag-ui|ui-stream|responses)|docs\/guides\/serve-)/,
+    where:
+      /^(?:apps\/http\/edge\/(?:ag-ui|ui-stream|responses)|client\/adapters|docs\/guides\/serve-)/,
     words: /\bapproved?\b/,
   },
   {
@@ -54,7 +55,7 @@ const exceptions: Exception[] = [
   {
     why: 'a reader refuses an answer that it cannot read, and a provider a request',
     where: /^(?:shared\/(?:wire|contract\/call\/part-weight)|services\/llm-gateway)/,
-    words: /refuse/i,
+    words: /refus/i,
   },
   { why: 'the name of the mode `weir proxy --veto`', words: /VetoedFormat|VetoedRequest/ },
   { why: 'names of Node.js and of an SDK', words: /rejectUnauthorized|rejectContent/ },

@@ -32,6 +32,11 @@ export function deniedByGuard(why: string): string {
   return `Tool call vetoed before execution: ${why}`
 }
 
+/** The reason of a call that a guard denied. */
+export function reasonOfDenial(guard: string, code: string): string {
+  return `vetoed by guard ${guard}: ${code}`
+}
+
 export const notOffered = 'this tool was not offered.'
 export const notWhole = 'its arguments did not arrive whole.'
 export const noToolDeclared = 'the executor has no tool with this declaration.'

@@ -3,7 +3,7 @@
 // TURN-FACTS-1. A record counts once, however often it was delivered.
 // TURN-FACTS-2. Only effects count: no rule in shadow, and no usual reminder for an empty response.
 
-import { isDeniedByGuard } from '../contract/call/denial.ts'
+import { isDeniedByGuard } from '../contract/call/call-endings.ts'
 import { approvalGuard } from '../contract/guard/approval-guard.ts'
 import type {
   ApprovalOutcome,

@@ -6,30 +6,22 @@ import type {
   GuardMode,
   GuardVerdict,
   GuardVerdictGiven,
-  VerdictKind,
 } from '../contract/messages.ts'
 import type { Milliseconds } from '../lib/clock.ts'
 
-/** `mode`: of the guard for the call. */
-export type JudgedCall = { ordinal: number; verdict: VerdictKind; mode: GuardMode }
+/** The calls that the guard judged. A withdrawn approval only fills its place: nobody judged it. */
+export function judgedBy(guard: string, verdicts: CallVerdict[]): CallVerdict[] {
+  return guard === approvalGuard ? verdicts.filter(({ code }) => code !== withdrawnCode) : verdicts
+}
 
-/** The calls that the guard judged, by its own record. */
-export function judgedBy(guard: string, { verdicts, enforces }: GuardVerdict): JudgedCall[] {
-  return countedOf(guard, verdicts).map(({ ordinal, verdict }) => ({
-    ordinal,
-    verdict,
-    mode: enforces.includes(ordinal) ? 'enforce' : 'shadow',
-  }))
+/** The mode of the guard for a call of its own record. */
+export function modeOn({ enforces }: Pick<GuardVerdict, 'enforces'>, ordinal: number): GuardMode {
+  return enforces.includes(ordinal) ? 'enforce' : 'shadow'
 }
 
 /** The calls that the guard stopped, by the executor's reading. */
 export function deniedBy({ guard, verdicts }: GuardVerdictGiven): CallVerdict[] {
-  return countedOf(guard, verdicts).filter(({ verdict }) => verdict === 'deny')
-}
-
-/** A withdrawn approval only fills its place: nobody judged the call. */
-function countedOf(guard: string, verdicts: readonly CallVerdict[]): CallVerdict[] {
-  return verdicts.filter(({ code }) => guard !== approvalGuard || code !== withdrawnCode)
+  return judgedBy(guard, verdicts).filter(({ verdict }) => verdict === 'deny')
 }
 
 /**

@@ -8,7 +8,7 @@ import type {
   VerdictKind,
 } from '../../../shared/contract/messages.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
-import { answerTime, judgedBy } from '../../../shared/view/verdicts.ts'
+import { answerTime, judgedBy, modeOn } from '../../../shared/view/verdicts.ts'
 
 export type GuardTally = {
   /** Rounds with an answer of the guard. */
@@ -65,13 +65,13 @@ export function createTally() {
       const { tookMs, isLate } = answerTime(verdict, time)
       if (tookMs !== undefined && !isLate) counts.latencies.push(tookMs)
       if (isLate) counts.late.add(round)
-      for (const { ordinal, verdict: own, mode } of judgedBy(guard, verdict)) {
+      for (const { ordinal, verdict: own } of judgedBy(guard, verdict.verdicts)) {
         const call = `${round}/${ordinal}`
         const others = calls.get(call) ?? new Map<string, VerdictKind>()
         calls.set(call, others.set(guard, own))
         if (own === 'allow') continue
         const verb = own === 'ask' ? 'Asked' : 'Denied'
-        if (mode === 'shadow') counts[`wouldHave${verb}`] += 1
+        if (modeOn(verdict, ordinal) === 'shadow') counts[`wouldHave${verb}`] += 1
         else if (!isLate) counts[own === 'ask' ? 'asked' : 'denied'] += 1
       }
       return true

@@ -6,7 +6,7 @@ import { guardModes } from '../../../shared/contract/guard/guard.ts'
 import type { GuardVerdict } from '../../../shared/contract/messages.ts'
 import type { Clock } from '../../../shared/lib/clock.ts'
 import type { GuardInstruments } from '../../../shared/runtime/guards/guard-instruments.ts'
-import { answerTime, judgedBy } from '../../../shared/view/verdicts.ts'
+import { answerTime, judgedBy, modeOn } from '../../../shared/view/verdicts.ts'
 import { type ReadPartitions, readerOfGuard, readOn } from '../read-partitions.ts'
 import { createInstruments, type InstrumentTable } from './instrument-table.ts'
 
@@ -78,8 +78,8 @@ export function createGuardMetrics({
     counters.rounds.inc({ guard })
     counters.seconds.observe({ guard }, judgedMs / 1000)
     if (enforces.length > 0 && answerTime(answer, clock.now()).isLate) counters.late.inc({ guard })
-    for (const { mode, verdict } of judgedBy(guard, answer))
-      counters.verdicts.inc({ guard, mode, verdict })
+    for (const { ordinal, verdict } of judgedBy(guard, verdicts))
+      counters.verdicts.inc({ guard, mode: modeOn(answer, ordinal), verdict })
     const code = verdicts[0]?.code ?? ''
     if (failureCodes.includes(code)) counters.failures.inc({ guard, code })
   }

@@ -6,7 +6,6 @@
 //     unusable. Of two verdicts on one call, the stricter one counts.
 
 import type { CallEnding } from '../../../shared/contract/call/call-endings.ts'
-import { reasonOfDenial } from '../../../shared/contract/call/denial.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import type {
   CallVerdict,
@@ -22,6 +21,7 @@ import {
   deniedByGuard,
   guardSays,
   noReasonGiven,
+  reasonOfDenial,
   silentGuard,
   unusableGuard,
 } from '../../../shared/model-texts/denied-calls.ts'

@@ -9,7 +9,6 @@ import { type Agents, findDeclared, type ToolRun } from '../../../shared/agents/
 import { secretsOf } from '../../../shared/agents/secrets.ts'
 import { type CallEnding, denied } from '../../../shared/contract/call/call-endings.ts'
 import { contentRef, piecesOf } from '../../../shared/contract/call/contents.ts'
-import { programChangedReason } from '../../../shared/contract/call/denial.ts'
 import { approvalGuard } from '../../../shared/contract/guard/approval-guard.ts'
 import { tryIdOf } from '../../../shared/contract/ids.ts'
 import { limits } from '../../../shared/contract/limits.ts'
@@ -260,7 +259,7 @@ function changedProgram(kind: ToolRun['kind'], program: string): ToolEnding {
   return {
     status: 'denied',
     text: programChanged,
-    reason: programChangedReason,
+    reason: 'its program changed after the question',
     guard: approvalGuard,
     fault: `the program of this ${kind} tool is not the allowed one (${program.slice(0, 12)}): a file of it changed, or this executor has other files than the one that asked. Compare them, then let the model call it again`,
   }

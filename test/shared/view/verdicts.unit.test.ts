@@ -1,12 +1,8 @@
 // Which verdicts of guards count, wherever they are shown.
 
 import { describe, expect, it } from '@jest/globals'
-import type {
-  CallVerdict,
-  GuardVerdict,
-  GuardVerdictGiven,
-} from '../../../shared/contract/messages.ts'
-import { answerTime, deniedBy, judgedBy } from '../../../shared/view/verdicts.ts'
+import type { CallVerdict, GuardVerdictGiven } from '../../../shared/contract/messages.ts'
+import { answerTime, deniedBy, judgedBy, modeOn } from '../../../shared/view/verdicts.ts'
 
 const withdrawn = { ordinal: 0, verdict: 'deny', code: 'approval.withdrawn' } as CallVerdict
 const denied = { ordinal: 1, verdict: 'deny', code: 'not-here' } as CallVerdict
@@ -17,14 +13,18 @@ describe('a verdict of a guard', () => {
   it('does not count if it fills the place of a withdrawn approval', () => {
     const given = { guard: 'approval', verdicts } as GuardVerdictGiven
     expect(deniedBy(given)).toEqual([denied])
-    expect(judgedBy('approval', { verdicts, enforces: [1] } as GuardVerdict)).toEqual([
-      { ordinal: 1, verdict: 'deny', mode: 'enforce' },
-      { ordinal: 2, verdict: 'allow', mode: 'shadow' },
-    ])
+    expect(judgedBy('approval', verdicts)).toEqual([denied, allowed])
   })
 
   it('counts as a denial if another guard writes the code of a withdrawn approval', () => {
     expect(deniedBy({ guard: 'mine', verdicts } as GuardVerdictGiven)).toEqual([withdrawn, denied])
+  })
+
+  it('has the mode of its guard for the call', () => {
+    expect([1, 2].map((ordinal) => modeOn({ enforces: [1] }, ordinal))).toEqual([
+      'enforce',
+      'shadow',
+    ])
   })
 
   it('is late from the deadline on, and has no time without that of the round', () => {

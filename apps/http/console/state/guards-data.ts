@@ -4,7 +4,7 @@
 import { limits } from '../../../../shared/contract/limits.ts'
 import type { Milliseconds } from '../../../../shared/lib/clock.ts'
 import { registeredGuards } from '../../../../shared/runtime/guards/guard-registry.ts'
-import { answerTime, judgedBy } from '../../../../shared/view/verdicts.ts'
+import { answerTime, judgedBy, modeOn } from '../../../../shared/view/verdicts.ts'
 import type { OpenLog } from '../../../history/open-log.ts'
 import { listedGuards } from '../../../service/guards/list.ts'
 import type { GuardsData, VerdictsOfMinute } from '../page/operator-state.ts'
@@ -35,9 +35,9 @@ export async function guardsData(log: OpenLog, now: Milliseconds): Promise<Guard
       const minute = minuteOf(guard, time)
       const { tookMs, isLate } = answerTime(answer, time)
       if (tookMs !== undefined && !isLate) minute.tookMs.push(tookMs)
-      for (const { verdict, mode } of judgedBy(guard, answer))
+      for (const { ordinal, verdict } of judgedBy(guard, answer.verdicts))
         if (verdict === 'allow') minute.allows += 1
-        else if (mode === 'shadow') minute.wouldDeny += 1
+        else if (modeOn(answer, ordinal) === 'shadow') minute.wouldDeny += 1
         else if (!isLate) minute.denies += 1
     },
     onSilence({ guard }, time) {

@@ -82,7 +82,7 @@ function noStrictReading({ request: { title } }: ModelFormat): HttpError {
   return new HttpError(
     400,
     'proxy.path',
-    `Weir cannot hold the calls of ${title}: use Messages, Chat Completions or Responses, or start the proxy without --veto`,
+    `Weir cannot hold the calls of ${title}: use an API that the guide lists, or start the proxy without --veto`,
   )
 }
 
