@@ -184,8 +184,8 @@ function compared(observed: Observed, alone: Observed, { lostOutput }: Program):
 }
 
 /**
- * Lines in any order: parallel agents and calls end in any order. `lost`: what a host shows in place of
- * an output that it lost, which equals each output of the same call.
+ * Lines in any order: parallel agents and calls end in any order. `lost`: the text in place of an
+ * output that a host has lost. It equals each output of the same call.
  */
 function firstDifference(left: string[], right: string[], lost?: string): string | undefined {
   const rest = [...right]

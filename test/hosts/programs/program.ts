@@ -45,7 +45,7 @@ export type Program = {
   endsPolls?: boolean
   /** It repairs arguments that are no JSON and runs the call, so a loop of them is one of successes. */
   repairsArguments?: boolean
-  /** What it shows now and then in place of an output that it lost, also without Weir. */
+  /** The text in place of an output that it loses now and then, also without Weir. */
   lostOutput?: string
   /** A text does not end its run: it asks the model again, in the name of its user. */
   goesOn?: boolean
