@@ -41,9 +41,7 @@ const ownMembers = [
   ['apps/traces/names.ts', 'attributes of OpenTelemetry and of Weir'],
   ['apps/demo/anthropic-server.ts', 'it sends broken bytes of Messages on purpose'],
   ['apps/demo/plain-loop.ts', 'a loop without Weir, on the SDK of Messages'],
-  ['apps/demo/reflex-model.ts', 'its answers are written in Messages'],
-  ['client/testing/anthropic-stream.ts', 'programs write their scripts in blocks of Messages'],
-  ['client/testing/testing.ts', 'the same blocks'],
+  ['client/testing/testing.ts', 'it shows requests to Messages to programs'],
 ] as const
 
 describe('the tree', () => {

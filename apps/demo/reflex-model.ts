@@ -21,8 +21,8 @@ export function reflexModel(kind: BadModel): (call: ModelCall, number: number) =
   return (call, number) => {
     const stops = !mayCall(call) || (isWarned(call) && kind === 'reflex')
     const block: Block = stops
-      ? { type: 'text', text: explanation }
-      : { type: 'tool_use', id: `toolu_${number}`, name: 'exec', input: '{}' }
+      ? { kind: 'text', text: explanation }
+      : { kind: 'call', id: `toolu_${number}`, name: 'exec', arguments: '{}' }
     return { kind: 'message', blocks: [block] }
   }
 }

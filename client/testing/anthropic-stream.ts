@@ -1,8 +1,8 @@
 // A response of Anthropic's Messages API from a list of blocks: the events of its stream. The scripted
 // model and the demo's server send them, and the real SDK reads them.
 
-import { blockEvents } from '../../shared/wire/anthropic/answer.ts'
-import type { AnswerItem } from '../../shared/wire/exchange.ts'
+import { finishOf, messageEvents } from '../../shared/wire/anthropic/answer.ts'
+import { type AnswerItem, noUsage } from '../../shared/wire/exchange.ts'
 import type { Json } from '../../shared/wire/format.ts'
 import { printedEvents } from '../../shared/wire/printed-events.ts'
 
@@ -16,10 +16,7 @@ export type ModelCall = {
 }
 
 /** `pieceChars`: the length of the text in one event; default: 12 characters. */
-export type Block =
-  | { type: 'text'; text: string; pieceChars?: number }
-  | { type: 'thinking'; thinking: string }
-  | { type: 'tool_use'; id: string; name: string; input: string; pieceChars?: number }
+export type Block = AnswerItem & { pieceChars?: number }
 
 /**
  * The token count of scripted responses: four characters each. Real providers count differently, but it
@@ -33,66 +30,32 @@ export function tokensOf(value: unknown): number {
  * The events of a response. `stopReason`: undefined: the response ends in the middle, without the
  * end of its last block.
  */
-export function* eventsOf(
+export function eventsOf(
   call: ModelCall,
-  blocks: Block[],
+  blocks: readonly Block[],
   stopReason: string | undefined,
-): Generator<Json> {
+): Json[] {
+  const isWhole = stopReason !== undefined
   const usage = {
-    input_tokens: tokensOf([call.system, call.messages, call.tools]),
-    output_tokens: tokensOf(blocks),
+    ...noUsage,
+    inputTokens: tokensOf([call.system, call.messages, call.tools]),
+    outputTokens: isWhole ? tokensOf(blocks) : 0,
   }
-  yield {
-    type: 'message_start',
-    message: {
-      id: 'msg',
-      type: 'message',
-      role: 'assistant',
-      model: 'demo',
-      content: [],
-      stop_reason: null,
-      usage: { ...usage, output_tokens: 0 },
-    },
-  }
-  for (const [index, block] of blocks.entries()) {
-    const pieceChars = 'pieceChars' in block ? block.pieceChars : undefined
-    const events = blockEvents(itemOf(block), index, (text) => piecesOf(text, pieceChars))
-    if (stopReason === undefined && index === blocks.length - 1) {
-      yield* events.slice(0, -1)
-      return
-    }
-    yield* events
-  }
-  if (stopReason === undefined) return
-  yield {
-    type: 'message_delta',
-    delta: { stop_reason: stopReason },
-    usage: { output_tokens: usage.output_tokens },
-  }
-  yield { type: 'message_stop' }
+  const events = messageEvents(
+    { id: 'msg', model: 'demo', items: blocks, stop: 'end', finish: stopReason ?? '', usage },
+    piecesOf,
+  )
+  return isWhole ? events : events.slice(0, blocks.length === 0 ? -2 : -3)
 }
 
-function itemOf(block: Block): AnswerItem {
-  switch (block.type) {
-    case 'text':
-      return { kind: 'text', text: block.text }
-    case 'thinking':
-      return { kind: 'vendor', vendor: { ...block, signature: 'signed' } }
-    case 'tool_use': {
-      const { id, name, input } = block
-      return { kind: 'call', id, name, arguments: input }
-    }
-  }
-}
-
-function piecesOf(text: string, pieceChars = 12): string[] {
+function piecesOf(text: string, { pieceChars = 12 }: Block): string[] {
   return Array.from({ length: Math.ceil(text.length / pieceChars) }, (_, i) =>
     text.slice(i * pieceChars, (i + 1) * pieceChars),
   )
 }
 
-export function stopReasonOf(blocks: Block[]): string {
-  return blocks.some((block) => block.type === 'tool_use') ? 'tool_use' : 'end_turn'
+export function stopReasonOf(blocks: readonly Block[]): string {
+  return finishOf[blocks.some(({ kind }) => kind === 'call') ? 'calls' : 'end']
 }
 
 /** One event in the form of server-sent events. */

@@ -7,6 +7,7 @@
 import { WeirError } from '../../shared/lib/errors.ts'
 import { isObject } from '../../shared/lib/json/json-object.ts'
 import { shown } from '../../shared/settings/mistake.ts'
+import { thoughtItem } from '../../shared/wire/anthropic/answer.ts'
 import { anthropic, type DefinedModel } from '../define/models.ts'
 import { type Block, eventsOf, sentEvent, stopReasonOf } from './anthropic-stream.ts'
 
@@ -182,11 +183,11 @@ function textIn(content: unknown): string {
 }
 
 function blockOf(part: Part, newId: () => string): Block {
-  if (typeof part === 'string') return { type: 'text', text: part }
-  if ('thinking' in part) return { type: 'thinking', thinking: part.thinking }
+  if (typeof part === 'string') return { kind: 'text', text: part }
+  if ('thinking' in part) return thoughtItem(part.thinking)
   const { name, input, id = newId() } = part
   const text = typeof input === 'string' ? input : JSON.stringify(input)
-  return { type: 'tool_use', id, name, input: text }
+  return { kind: 'call', id, name, arguments: text }
 }
 
 function failure({ status, message, headers }: Extract<Reply, { kind: 'failure' }>): Response {

@@ -4,13 +4,6 @@
 
 import type { Usage } from '../contract/messages.ts'
 
-export const noTokens: Usage = {
-  inputTokens: 0,
-  outputTokens: 0,
-  cacheReadTokens: 0,
-  cacheWriteTokens: 0,
-}
-
 /** `input` includes the tokens of the cache; ours does not. */
 export function usageWithCache(
   input: number,

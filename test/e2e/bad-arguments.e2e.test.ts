@@ -242,7 +242,7 @@ describe('the ids of calls', () => {
     ['that Weir itself would make', ['call_0_1_1', 'call_0_1_0', 'call_0_1_1']],
   ])('may be %s: each call runs once and has its own result', async (_, ids) => {
     const calls = ids.map(
-      (id, n): Block => ({ type: 'tool_use', id, name: 'take', input: `{"answer":"${n}"}` }),
+      (id, n): Block => ({ kind: 'call', id, name: 'take', arguments: `{"answer":"${n}"}` }),
     )
     await withPipeline(
       { model: script(says(...calls), says(...calls)), tools: anything },

@@ -161,7 +161,7 @@ describe('a disk that is full for a moment', () => {
       script(
         () => {
           running.fill()
-          return says({ type: 'text', text: long })
+          return says({ kind: 'text', text: long })
         },
         says(call('act', {})),
       ),

@@ -25,9 +25,9 @@ describe('weir report', () => {
       if (isLoop && !isWarned)
         return {
           kind: 'message',
-          blocks: [{ type: 'tool_use', id: `toolu_${number}`, name: 'exec', input: '{}' }],
+          blocks: [{ kind: 'call', id: `toolu_${number}`, name: 'exec', arguments: '{}' }],
         }
-      return { kind: 'message', blocks: [{ type: 'text', text: 'Which </script> command?' }] }
+      return { kind: 'message', blocks: [{ kind: 'text', text: 'Which </script> command?' }] }
     })
     for (const [conversation, text] of [
       ['looping-1', 'list the files'],

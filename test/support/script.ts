@@ -2,6 +2,7 @@
 
 import type { Reply } from '../../apps/demo/anthropic-server.ts'
 import type { Block, ModelCall } from '../../client/testing/anthropic-stream.ts'
+import { thoughtItem } from '../../shared/wire/anthropic/answer.ts'
 
 let ids = 0
 
@@ -9,15 +10,15 @@ let ids = 0
 export function call(name: string, input: object | string): Block {
   ids += 1
   return {
-    type: 'tool_use',
+    kind: 'call',
     id: `toolu_${ids}`,
     name,
-    input: typeof input === 'string' ? input : JSON.stringify(input),
+    arguments: typeof input === 'string' ? input : JSON.stringify(input),
   }
 }
 
-export const text = (content: string): Extract<Block, { type: 'text' }> => ({
-  type: 'text',
+export const text = (content: string): Extract<Block, { kind: 'text' }> => ({
+  kind: 'text',
   text: content,
 })
 /** This many characters of text that does not repeat itself. */
@@ -25,7 +26,7 @@ export const longText = (chars: number): string =>
   Array.from({ length: Math.ceil(chars / 8) }, (_, n) => `${n}`.padStart(8, '.'))
     .join('')
     .slice(0, chars)
-export const thinking = (content: string): Block => ({ type: 'thinking', thinking: content })
+export const thinking = thoughtItem
 
 export function says(...blocks: Block[]): Reply {
   return { kind: 'message', blocks }

@@ -21,7 +21,7 @@ export function writeMessage({ id, model, items, stop, finish, usage }: ModelAns
   }
 }
 
-const finishOf = {
+export const finishOf = {
   end: 'end_turn',
   calls: 'tool_use',
   length: 'max_tokens',
@@ -58,29 +58,32 @@ function inputOf(text: string): unknown {
   return (nestsDeeper(text, limits.jsonDepthMax) ? undefined : withExactNumbers(text)) ?? text
 }
 
-export function messageEvents(answer: ModelAnswer): Json[] {
+/** The pieces of a text of an item, in the deltas. */
+type PiecesOf<Item extends AnswerItem> = (text: string, item: Item) => readonly string[]
+
+export function messageEvents<Item extends AnswerItem>(
+  answer: Omit<ModelAnswer, 'items'> & { items: readonly Item[] },
+  piecesOf?: PiecesOf<Item>,
+): Json[] {
   const { usage, stop_reason, ...message } = writeMessage(answer)
   return [
     { type: 'message_start', message: { ...message, content: [], stop_reason: null, usage } },
-    ...answer.items.flatMap((item, at) => blockEvents(item, at)),
+    ...answer.items.flatMap((item, at) => blockEvents(item, at, piecesOf)),
     { type: 'message_delta', delta: { stop_reason, stop_sequence: null }, usage },
     { type: 'message_stop' },
   ]
 }
 
-/**
- * The events of a whole block at this place. Clients read each field from its deltas. `piecesOf`: the
- * pieces of a text in the deltas.
- */
-export function blockEvents(
-  item: AnswerItem,
+/** The events of a whole block at this place. Clients read each field from its deltas. */
+export function blockEvents<Item extends AnswerItem>(
+  item: Item,
   index: number,
-  piecesOf: (text: string) => readonly string[] = (text) => [text],
+  piecesOf: PiecesOf<Item> = (text) => [text],
 ): Json[] {
   const start = (content_block: Json) => ({ type: 'content_block_start', index, content_block })
   const delta = (delta: Json) => ({ type: 'content_block_delta', index, delta })
   const deltas = (type: string, name: string, text: unknown) =>
-    piecesOf(`${text ?? ''}`).map((piece) => delta({ type, [name]: piece }))
+    piecesOf(`${text ?? ''}`, item).map((piece) => delta({ type, [name]: piece }))
   const stop = { type: 'content_block_stop', index }
   const block = blockOf(item)
   switch (block.type) {
@@ -113,4 +116,9 @@ export function blockEvents(
     default:
       return [start(block), stop]
   }
+}
+
+/** A thought that a client sends back, as a scripted answer has it. */
+export function thoughtItem(thinking: string): AnswerItem {
+  return { kind: 'vendor', vendor: { type: 'thinking', thinking, signature: 'signed' } }
 }

@@ -16,7 +16,7 @@ import type { PartEvent } from '../../contract/messages.ts'
 import { isObject } from '../../lib/json/json-object.ts'
 import { sameJson } from '../../lib/json/same-json.ts'
 import type { ExactValues, Path } from '../exact-json.ts'
-import { newIndex, partEvent, textEvents } from '../part-events.ts'
+import { keptApart, newIndex, partEvent, textEvents } from '../part-events.ts'
 
 /** The blocks of one message in progress. The functions below change them in place. */
 export type Blocks = {
@@ -78,10 +78,7 @@ export function beginBlock(
     }
     default: {
       stream.blocks.set(at, { kind: 'ignored', ended: false })
-      const text = JSON.stringify(content)
-      return text === '{}' || text.length > keptApartMax
-        ? []
-        : [partEvent('kept_apart', newIndex(stream), text)]
+      return keptApart(stream, content)
     }
   }
 }
@@ -104,9 +101,6 @@ export function announcedAgain(call: OpenCall, sent: SentBlock): PartEvent[] | s
   call.start = input
   return [partEvent('call_done', call.index, input)]
 }
-
-/** The characters of another block that the log keeps. Search results can be large. */
-const keptApartMax = 16_384
 
 /**
  * `exact`: values of the event. Pieces for a provider-run block belong to it only while it is open

@@ -23,7 +23,7 @@ import {
   userPieces,
 } from '../../transcript/pieces.ts'
 import { declarationOf, invalid, type Piece, responseWith } from '../../transcript/transcript.ts'
-import { noTokens } from '../token-count.ts'
+import { noUsage } from '../exchange.ts'
 import { messagesUsage } from './usage.ts'
 
 export const readAnthropic = exchangeReader({
@@ -155,5 +155,5 @@ function resultOf(block: Json, where: string): Piece {
 
 function endedOf({ usage, stop_reason: reason }: Json): Piece[] {
   if (!isObject(usage) && reason === undefined) return []
-  return [endedPiece(usage, (sent) => ({ ...noTokens, ...messagesUsage(sent) }), reason)]
+  return [endedPiece(usage, (sent) => ({ ...noUsage, ...messagesUsage(sent) }), reason)]
 }

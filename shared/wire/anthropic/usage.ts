@@ -1,7 +1,8 @@
 // Anthropic's token counts in our terms.
 
 import type { Usage } from '../../contract/messages.ts'
-import { isCount, isUnreadable, noTokens } from '../token-count.ts'
+import { noUsage } from '../exchange.ts'
+import { isCount, isUnreadable } from '../token-count.ts'
 
 const fields = [
   ['inputTokens', 'input_tokens'],
@@ -12,7 +13,7 @@ const fields = [
 
 /** Only the counts that `usage` has. Keeps TOKEN-COUNT-1. */
 export function messagesUsage(usage: Record<string, unknown>): Partial<Usage> {
-  if (fields.some(([, sent]) => isUnreadable(usage[sent]))) return noTokens
+  if (fields.some(([, sent]) => isUnreadable(usage[sent]))) return noUsage
   return Object.fromEntries(
     fields.flatMap(([field, sent]) => (isCount(usage[sent]) ? [[field, usage[sent]]] : [])),
   )

@@ -23,7 +23,7 @@ import { brokenStream } from '../faults/provider-errors.ts'
 import { errorIn, faultOf } from '../faults/sent-errors.ts'
 import { shortReason } from '../faults/short-reason.ts'
 import type { Json } from '../format.ts'
-import { newIndex, partEvent, textEvents } from '../part-events.ts'
+import { keptApart, newIndex, partEvent, textEvents } from '../part-events.ts'
 import { metadataEvents } from '../response-metadata.ts'
 import { member, objectIn, spelling } from './members.ts'
 import { addPart, newSignedParts, type SignedParts, signedBlock } from './signed-parts.ts'
@@ -169,17 +169,6 @@ function readCall(
     ...textEvents('call_arguments', index, raw),
     partEvent('call_end', index, ''),
   ]
-}
-
-/** The characters of another part that the log keeps. Images are larger. */
-const keptApartMax = 16_384
-
-/** Code that the provider ran, images: never calls. */
-function keptApart(stream: GeminiStream, part: Json): PartEvent[] {
-  const text = JSON.stringify(part)
-  return text === '{}' || text.length > keptApartMax
-    ? []
-    : [partEvent('kept_apart', newIndex(stream), text)]
 }
 
 /** The last events: the signatures to send back, and the server's metadata. */

@@ -1,8 +1,9 @@
 // Gemini's token counts in our terms.
 
 import type { Usage } from '../../contract/messages.ts'
+import { noUsage } from '../exchange.ts'
 import type { Json } from '../format.ts'
-import { countOf, isUnreadable, noTokens, usageWithCache } from '../token-count.ts'
+import { countOf, isUnreadable, usageWithCache } from '../token-count.ts'
 import { member } from './members.ts'
 
 const fields = [
@@ -16,7 +17,7 @@ const fields = [
 /** Keeps TOKEN-COUNT-1. The cached tokens are a part of the prompt's, the thoughts of no other. */
 export function geminiUsage(usage: Json): Usage {
   const counts = fields.map((field) => member(usage, field))
-  if (counts.some(isUnreadable)) return noTokens
+  if (counts.some(isUnreadable)) return noUsage
   const [prompt, toolUse, cached, candidates, thoughts] = counts.map(countOf) as [
     ...[number, number, number, number, number],
   ]

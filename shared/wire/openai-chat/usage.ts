@@ -2,8 +2,9 @@
 
 import type { Usage } from '../../contract/messages.ts'
 import { isObject } from '../../lib/json/json-object.ts'
+import { noUsage } from '../exchange.ts'
 import type { Json } from '../format.ts'
-import { countOf, isUnreadable, noTokens, usageWithCache } from '../token-count.ts'
+import { countOf, isUnreadable, usageWithCache } from '../token-count.ts'
 
 /**
  * The usage in a chunk, in any of its places; undefined: none. Counts are cumulative, so the newest
@@ -18,7 +19,7 @@ export function usageIn(chunk: Json, choice: Json | undefined): Json | undefined
 /** Keeps TOKEN-COUNT-1. The counts of a cache are parts of the prompt's. */
 export function usageOf(usage: Json): Usage {
   const { prompt_tokens, completion_tokens, total_tokens } = usage
-  if ([prompt_tokens, completion_tokens, total_tokens].some(isUnreadable)) return noTokens
+  if ([prompt_tokens, completion_tokens, total_tokens].some(isUnreadable)) return noUsage
   const details = isObject(usage.prompt_tokens_details) ? usage.prompt_tokens_details : {}
   const prompt = countOf(prompt_tokens)
   return usageWithCache(

@@ -6,7 +6,7 @@ import { isObject } from '../../lib/json/json-object.ts'
 import { plainJson, sameJson } from '../../lib/json/same-json.ts'
 import type { ExactValues, Path } from '../exact-json.ts'
 import type { Json } from '../format.ts'
-import { partEvent, textEvents } from '../part-events.ts'
+import { keptApartMax, partEvent, textEvents } from '../part-events.ts'
 import { endText, newText, type StreamedText } from './texts.ts'
 import { toolName } from './tool-name.ts'
 
@@ -100,9 +100,6 @@ export function beginItem(item: Item, sent: Json, start: string): PartEvent[] {
     ? []
     : [partEvent('kept_apart', item.index, text)]
 }
-
-/** The characters of another item that the log keeps. */
-const keptApartMax = 16_384
 
 function beginCall(item: Item, start: string): PartEvent[] {
   const { index, callId, ids, given, type } = item

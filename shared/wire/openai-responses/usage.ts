@@ -2,11 +2,12 @@
 
 import type { Usage } from '../../contract/messages.ts'
 import { isObject } from '../../lib/json/json-object.ts'
-import { countOf, isUnreadable, noTokens, usageWithCache } from '../token-count.ts'
+import { noUsage } from '../exchange.ts'
+import { countOf, isUnreadable, usageWithCache } from '../token-count.ts'
 
 /** Keeps TOKEN-COUNT-1. The counts of a cache are parts of the input's. */
 export function responsesUsage(usage: Record<string, unknown>): Usage {
-  if (isUnreadable(usage.input_tokens) || isUnreadable(usage.output_tokens)) return noTokens
+  if (isUnreadable(usage.input_tokens) || isUnreadable(usage.output_tokens)) return noUsage
   const details = isObject(usage.input_tokens_details) ? usage.input_tokens_details : {}
   return usageWithCache(
     countOf(usage.input_tokens),
