@@ -1,4 +1,4 @@
-// The interface that every front uses: proxy, hooks, adapters, MCP gateway. guard.ts implements it.
+// The interface that every front uses: proxy, hooks, adapters, MCP gateway. guest-thread.ts implements it.
 // Owns: the shapes of a guest's requests, answers, results, advice and verdicts.
 // Does not own: the records that a front writes (front.ts), the decisions (services/guest).
 

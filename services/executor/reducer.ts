@@ -4,8 +4,8 @@
 // `calls-waiting`, `guard-verdict-given`, `guest-verdicts`, `call-offered` and `call-finished` to
 // activity.
 // Owns: the guards that a call waits for (guards/waiting.ts), the claim that may start a call, when
-// a call counts as lost, the round's results. The calls of guests are in guest-calls.ts, those of
-// clients in client-calls.ts, the questions of tools to a person in input-questions.ts.
+// a call counts as lost, the round's results. Calls that somebody else runs, and questions to a
+// person, are in offered/.
 // Does not own: starting and stopping processes (performer.ts), fetching verdicts
 // (verdict-relay.ts), judging calls and results (guards, loop-detector), the stops of an operator
 // (stops.ts).

@@ -14,8 +14,8 @@ import { stopOfWord } from '../answer-stop.ts'
 import type { SentEvent } from '../event-stream.ts'
 import type { ExactValues } from '../exact-json.ts'
 import type { Failed } from '../exchange.ts'
-import { brokenStream, reportedError } from '../faults/provider-errors.ts'
-import { errorIn } from '../faults/sent-errors.ts'
+import { brokenStream } from '../faults/provider-errors.ts'
+import { errorIn, faultOf } from '../faults/sent-errors.ts'
 import { shortReason } from '../faults/short-reason.ts'
 import type { Json } from '../format.ts'
 import { newIndex } from '../part-events.ts'
@@ -130,7 +130,7 @@ function readEvent(
 
 function readOther(stream: MessageStream, name: string | null, event: Json): PartEvent[] {
   const error = errorIn(event.type === undefined ? event : { choices: [], ...event }, name)
-  return error === undefined ? [] : spoil(stream, streamError(error))
+  return error === undefined ? [] : spoil(stream, faultOf(error))
 }
 
 /** The last events of the response, once its bytes end. */
@@ -192,20 +192,6 @@ function blockStart(stream: MessageStream, at: number, sent: SentBlock): PartEve
 
 function orSpoiled(stream: MessageStream, events: PartEvent[] | string): PartEvent[] {
   return typeof events === 'string' ? spoil(stream, brokenStream(events)) : events
-}
-
-const refusals = new Set([
-  'invalid_request_error',
-  'authentication_error',
-  'billing_error',
-  'permission_error',
-  'not_found_error',
-  'request_too_large',
-])
-
-function streamError(error: Json): Failed {
-  const type = typeof error.type === 'string' ? error.type : 'error'
-  return reportedError({ type, words: [type], message: error.message, refused: refusals.has(type) })
 }
 
 /** A bound that no honest server reaches. */

@@ -27,5 +27,6 @@ export const anthropicFaults: Faults = {
     /\bthinking`? .{0,40}blocks? .{0,60}\bcannot be modified/i, // … in the latest assistant message …
     /\beach thinking block must contain\b/i,
   ],
+  refused: ['billing_error'],
   missing: [/\bexpected `?thinking`? or `?redacted_thinking`?,? but found\b/i],
 }

@@ -588,6 +588,8 @@ describe('an invalid stream', () => {
     ['something_new', 'transient', true],
     ['invalid_request_error', 'refused', false],
     ['authentication_error', 'refused', false],
+    ['billing_error', 'refused', false],
+    ['request_too_large', 'context_full', false],
   ])('an error of type %s in the stream is %s', (type, failureClass, retryable) => {
     const error = { type: 'error', error: { type, message: `it broke with ${apiKey}` } }
     const message = read(begin, start(0, toolUse()), error)
@@ -601,6 +603,14 @@ describe('an invalid stream', () => {
       text: expect.stringContaining(type),
     })
     expect(JSON.stringify(message.parts)).not.toContain(apiKey)
+  })
+
+  it.each([
+    [401, 'refused'],
+    [529, 'transient'],
+  ])('an error with the code %d of a gateway is %s', (code, failureClass) => {
+    const error = { type: 'error', error: { type: 'gateway_error', code, message: 'no' } }
+    expect(read(begin, error).fault).toMatchObject({ class: failureClass })
   })
 
   it('an error is known without a type, without an object, and its text is bounded', () => {
