@@ -70,7 +70,7 @@ export function addFact(facts: FactFold, message: Message): void {
     case 'call-finished': {
       const place = `${message.round}/${message.ordinal}`
       if (isDeniedByCheck(message)) facts.deniedByChecks.add(place)
-      // Without a verdict: the guard or the approved program changed before the start.
+      // Without a verdict: the guard or the allowed program changed before the start.
       else if (message.type === 'call-finished' && isDeniedByGuard(message))
         addDenial(facts, place, message.guard)
       return
