@@ -3,7 +3,7 @@
 // TURN-FACTS-1. A record counts once, however often it was delivered.
 // TURN-FACTS-2. Only effects count: no rule in shadow, and no usual reminder for an empty response.
 
-import { isDeniedByGuard } from '../contract/call/call-endings.ts'
+import { isDeniedByGuard } from '../contract/call/call.ts'
 import { approvalGuard } from '../contract/guard/approval-guard.ts'
 import type {
   ApprovalOutcome,
@@ -67,9 +67,14 @@ export function addFact(facts: FactFold, message: Message): void {
         addDenial(facts, `${message.round}/${ordinal}`, message.guard)
       return
     case 'call-denied':
-    case 'call-finished':
-      if (isDeniedByCheck(message)) facts.deniedByChecks.add(`${message.round}/${message.ordinal}`)
+    case 'call-finished': {
+      const place = `${message.round}/${message.ordinal}`
+      if (isDeniedByCheck(message)) facts.deniedByChecks.add(place)
+      // Without a verdict: the guard or the allowed program changed before the start.
+      else if (message.type === 'call-finished' && isDeniedByGuard(message))
+        addDenial(facts, place, message.guard)
       return
+    }
     case 'approval-pending':
       for (const { ordinal, id } of message.calls) {
         const place = `${message.round}/${ordinal}/${id}`

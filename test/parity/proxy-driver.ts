@@ -1,5 +1,5 @@
 // The model proxy over HTTP, before a model server that answers as the transcript does. At the action
-// `end` the proxy answers in the model's place, and the guest goes on as recorded.
+// `end` the proxy answers in the model's place, and the turn is over.
 
 import type { GuardSession, GuestFormat } from '../../client/guard/guest-conversation.ts'
 import type { Transcript } from '../../shared/transcript/transcript.ts'
@@ -36,6 +36,7 @@ export async function proxyForParity(): Promise<ProxyForParity> {
   return {
     driver: (format) => ({
       name: `the proxy, ${format}`,
+      endsAt: 'end', // the proxy reports that the turn is over
       shows: (scenario) => withoutSilenceAtEnd(format, shownIn(format, scenario)),
       leavesOut: unjudged,
       async drive([own], transcript, thread) {

@@ -7,7 +7,7 @@ import { batchesOf } from '../../../shared/bus/range.ts'
 import { encode } from '../../../shared/codec/codec.ts'
 import { messageOf } from '../../../shared/codec/message-of.ts'
 import type { StoredRecord } from '../../../shared/contract/bus.ts'
-import { isDeniedByGuard } from '../../../shared/contract/call/call-endings.ts'
+import { isDeniedByGuard } from '../../../shared/contract/call/call.ts'
 import type { TurnId } from '../../../shared/contract/ids.ts'
 import { type ConversationId, roundKey } from '../../../shared/contract/ids.ts'
 import type {

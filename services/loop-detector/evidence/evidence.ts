@@ -6,7 +6,7 @@
 // EVIDENCE-2. A call that was skipped for lack of time, budget or turn is omitted, because it shows
 //     nothing. So is one whose result nobody saw, even if it repeats: its results may differ.
 
-import { isDeniedByGuard } from '../../../shared/contract/call/call-endings.ts'
+import { isDeniedByGuard } from '../../../shared/contract/call/call.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import type {
   Call,

@@ -58,11 +58,6 @@ export function unseenResult(reason: string): CallEnding {
 /** A call that may have started, and whose end was not reported. */
 export const noResultInTime: CallEnding = outcomeUnknown(texts.noResultInTime, 'no result in time')
 
-/** Whether a guard or a person denied the call. Otherwise its arguments, its tool or a stop did. */
-export function isDeniedByGuard({ status, guard }: Pick<CallResult, 'status' | 'guard'>): boolean {
-  return status === 'denied' && guard !== ''
-}
-
 /** Statuses that promise that a call never ran in any try. */
 export function promisesNeverRan(status: ResultStatus): boolean {
   return status === 'denied' || status === 'skipped'

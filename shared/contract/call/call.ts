@@ -1,6 +1,6 @@
-// The argument text of a call, and names that every stage must read in the same way.
+// The argument text of a call, and facts that every stage and page must read in the same way.
 
-import type { Call } from '../messages.ts'
+import type { Call, CallResult } from '../messages.ts'
 
 /**
  * The JSON text that a tool gets for a call. `{}` if the model sent no byte. Such a call has the
@@ -9,4 +9,9 @@ import type { Call } from '../messages.ts'
  */
 export function argumentText(call: Call): string {
   return call.raw === '' ? '{}' : call.raw
+}
+
+/** Whether a guard or a person denied the call. Otherwise its arguments, its tool or a stop did. */
+export function isDeniedByGuard({ status, guard }: Pick<CallResult, 'status' | 'guard'>): boolean {
+  return status === 'denied' && guard !== ''
 }

@@ -24,7 +24,10 @@ export function answerOf(messages: readonly Message[], text: string): Answer | u
 }
 
 /** The calls of the last message. `unreadable`: those with arguments that are no JSON. */
-export function callsIn(messages: readonly Message[]) {
+export function callsIn(messages: readonly Message[]): {
+  calls: NonNullable<Answer['tool_calls']>
+  unreadable: NonNullable<Answer['invalid_tool_calls']>
+} {
   const { tool_calls: calls = [], invalid_tool_calls: unreadable = [] } = messages.at(-1) as Answer
   return { calls, unreadable }
 }

@@ -2,7 +2,7 @@
 // or the one of on-timeout, unless the call was over before. It is reported once. A veto names its
 // guard and carries the guard's text to the model.
 
-import { isDeniedByGuard } from '../../../shared/contract/call/call-endings.ts'
+import { isDeniedByGuard } from '../../../shared/contract/call/call.ts'
 import type { CallResult } from '../../../shared/contract/messages.ts'
 import { type ClearedCall, clearedCalls } from '../claims.ts'
 import {

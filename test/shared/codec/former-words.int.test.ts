@@ -7,7 +7,7 @@ import type { LockEntry, Schema } from '../../../schemas/lock-entry.ts'
 import { openBundle } from '../../../shared/bus/bundle/bus.ts'
 import { decode, knownSchemas } from '../../../shared/codec/codec.ts'
 import { formerWords } from '../../../shared/codec/former-words.ts'
-import { isDeniedByGuard } from '../../../shared/contract/call/call-endings.ts'
+import { isDeniedByGuard } from '../../../shared/contract/call/call.ts'
 import type { Message, MessageOf, MessageType } from '../../../shared/contract/messages.ts'
 import { systemClock } from '../../../shared/lib/clock.ts'
 

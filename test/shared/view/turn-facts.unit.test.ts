@@ -122,8 +122,13 @@ describe('the facts about a turn', () => {
     ['count refused calls', [rejected(0), rejected(1)], { deniedByChecks: 2 }],
     [
       'count calls that a check before their start rejects',
-      [rejected(0), finished(1, 'denied'), finished(2, 'denied', 'a'), finished(3, 'ok')],
+      [rejected(0), finished(1, 'denied'), finished(3, 'ok')],
       { deniedByChecks: 2 },
+    ],
+    [
+      'count a call that is denied for a guard without its verdict, such as one that has left',
+      [finished(1, 'denied', 'a'), judged('b', 2, 'deny'), finished(2, 'denied', 'b')],
+      { denials: { a: 1, b: 1 } },
     ],
     ['count a rejected call once', [rejected(0), finished(0, 'denied')], { deniedByChecks: 1 }],
     [

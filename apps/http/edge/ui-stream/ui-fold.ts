@@ -4,7 +4,7 @@
 //     call, and only a person or a guard denies it.
 
 import type { CallPlace, TurnEvent } from '../../../../client/weir.ts'
-import { isDeniedByGuard } from '../../../../shared/contract/call/call-endings.ts'
+import { isDeniedByGuard } from '../../../../shared/contract/call/call.ts'
 import { inputValue } from '../../../../shared/view/messages/call-input.ts'
 import { type BlockChunks, createTextBlocks } from '../chat/text-blocks.ts'
 import {
