@@ -223,7 +223,7 @@ describe('the flow guard', () => {
     const { code, out } = await commands.run(['replay', '--guard', 'flow', '--full'])
     expect(code).toBe(0)
     expect(out).toContain('would be a denial by flow@1: exec brings sends:out after')
-    expect(out).toContain('1 call that had succeeded would have been refused')
+    expect(out).toContain('1 call that had succeeded would have been denied')
 
     const options = { onMeeting: 'ask', labels: { act: { sends: 'out' } } }
     await writeFile(join(commands.folder, 'flow.json'), JSON.stringify(options))

@@ -249,7 +249,7 @@ describe('weir replay', () => {
     expect(text).toMatch(
       /\nsaved at most {3}5 rounds, \d+ tokens in that turn; later turns are unknown\n/,
     )
-    expect(text).toContain('false alarms    3 calls that had succeeded would have been refused:')
+    expect(text).toContain('false alarms    3 calls that had succeeded would have been denied:')
     expect(text).toMatch(
       /weir\.rounds-checked\/\d+\/\d+ {2}lookup, call 0 of i3-no-termination, turn 1, round 4/,
     )
