@@ -4,8 +4,8 @@
 //
 // ROUND-IDENTITY-1. A round of a history is the known round with its words. Otherwise it is the one
 //     known round with its call ids.
-// ROUND-IDENTITY-2. Ids that the history or the turn has in two rounds identify none. Neither do ids
-//     at a place with two requests: fixed ids may have two answers there.
+// ROUND-IDENTITY-2. Ids in two rounds of the history or the turn identify none. Neither do ids at a
+//     place with two requests, nor those of a round before a message of the user: ids may be fixed.
 // ROUND-IDENTITY-3. A live answer is a round from a history only at the same place, because its own
 //     record may come later.
 // ROUND-IDENTITY-4. A request with the rounds of the former request and one more shows the outstanding
@@ -25,6 +25,8 @@ export type Identities = {
   asked: Map<string, string>
   /** The places of rounds that were taken from a history. */
   taken: Map<string, string>
+  /** Rounds before a message of the user in the turn. No later history has them in other words. */
+  past: ReadonlySet<string>
   /** The newest request of the guest. */
   newest: AskedRequest | undefined
 }
@@ -45,24 +47,45 @@ type Known = ReadonlyMap<string, unknown>
 const severalRequests = ''
 
 export function noIdentities(): Identities {
-  return { aliases: new Map(), asked: new Map(), taken: new Map(), newest: undefined }
+  return {
+    aliases: new Map(),
+    asked: new Map(),
+    taken: new Map(),
+    past: new Set(),
+    newest: undefined,
+  }
 }
 
-/** Notes a request of the guest. The front's own repeats of it have the same name before the dot. */
+/**
+ * Notes a request of the guest. The front's own repeats of it have the same name before the dot.
+ * `shown`: its rounds in the turn. `counted`: those that its front counts, without the ones before a
+ * message of the user.
+ */
 export function noteRequest(
   identities: Identities,
-  shown: readonly string[],
+  { shown, counted }: Record<'shown' | 'counted', readonly string[]>,
   { requestId, keys }: Pick<GuestResults, 'requestId' | 'keys'>,
 ): void {
-  const { asked, newest } = identities
-  const place = shown.at(-1) ?? ''
+  const { asked } = identities
   const [request = ''] = requestId.split('.')
-  if (newest === undefined || newest.place !== place || !areEqual(newest.keys, keys))
-    identities.newest = { name: request, keys, place, isRepeated: false }
-  else if (newest.name !== request) newest.isRepeated = true
+  noteNewest(identities, { request, keys, place: counted.at(-1) ?? '' }, shown !== counted)
+  const place = shown.at(-1) ?? ''
   const before = asked.get(place)
   const isOne = before === undefined || before === request
   touch(asked, place, isOne ? request : severalRequests, limits.guestKeysMax)
+}
+
+/** `isFirst`: a message of the user came before it, so it repeats no other request. */
+function noteNewest(
+  identities: Identities,
+  { request, keys, place }: { request: string; keys: readonly string[]; place: string },
+  isFirst: boolean,
+): void {
+  const { newest } = identities
+  const isSame = newest?.place === place && areEqual(newest.keys, keys)
+  if (newest === undefined || !isSame || (isFirst && newest.name !== request))
+    identities.newest = { name: request, keys, place, isRepeated: false }
+  else if (newest.name !== request) newest.isRepeated = true
 }
 
 /** Finds the known rounds that a history shows in other words. Its keys are oldest first. */
@@ -73,7 +96,7 @@ export function recogniseShown(
 ): void {
   if (!keys.some((key) => isStrange(identities, known, key))) return
   const shown = countsOf(keys)
-  const twins = byIds(known)
+  const twins = twinsIn(identities, known)
   for (const [at, key] of keys.entries()) {
     if (!isStrange(identities, known, key)) continue
     const former = withoutIds(key)
@@ -117,7 +140,7 @@ export function recogniseRound(
 ): void {
   const ids = idsOfKey(key)
   if (after === null || hides || ids === '' || !isStrange(identities, known, key)) return
-  const twin = byIds(known).get(ids)
+  const twin = twinsIn(identities, known).get(ids)
   if (twin === undefined || isAskedTwice(identities, after)) return
   if (isShown || identities.taken.get(twin) === after) addAlias(identities, key, twin)
 }
@@ -155,12 +178,12 @@ function countsOf(keys: readonly string[]): Map<string, number> {
   return counts
 }
 
-/** The round with these ids. Undefined: there is none, or there are several. */
-function byIds(known: Known): ReadonlyMap<string, string | undefined> {
+/** The round with these ids. Undefined: there is none, several, or one before the user's message. */
+function twinsIn({ past }: Identities, known: Known): ReadonlyMap<string, string | undefined> {
   const rounds = new Map<string, string | undefined>()
   for (const key of known.keys()) {
     const ids = idsOfKey(key)
-    rounds.set(ids, rounds.has(ids) ? undefined : key)
+    rounds.set(ids, rounds.has(ids) || past.has(key) ? undefined : key)
   }
   return rounds
 }

@@ -113,7 +113,8 @@ export type Guest = {
 }
 
 type FrontRecord = GuestRound | GuestResults
-type Waiting = { message: FrontRecord; offset: number }
+/** `read`: results as the turn showed them when they were read first (`inTurn`). */
+type Waiting = { message: FrontRecord; offset: number; read?: GuestResults }
 
 type In =
   | FrontRecord
@@ -281,8 +282,11 @@ function drain(step: Step): void {
     const { message } = next
     // A turn has the offset of the record that opens it, also of one that waited.
     step.opensAt = next.offset
+    if (message.type === 'guest-results') next.read ??= inTurn(state, message)
     const hasToWait =
-      message.type === 'guest-round' ? onRound(step, message) : onResults(step, message)
+      message.type === 'guest-round'
+        ? onRound(step, message)
+        : onResults(step, message, next.read ?? message)
     if (hasToWait) return
     state.pending.shift()
   }
@@ -348,15 +352,17 @@ function repeatedAnswer(place: Place, turn: OpenTurn, message: GuestRound): Outp
   return [repeated(place, message, { turn: turn.turn, denied })]
 }
 
-/** Returns whether the record has to wait for the outstanding round. */
-function onResults(step: Step, received: GuestResults): boolean {
+/**
+ * Returns whether the record has to wait for the outstanding round. `message`: the record in its turn,
+ * which also has the rounds before a message of the user. The front counts only those in `received`.
+ */
+function onResults(step: Step, received: GuestResults, message: GuestResults): boolean {
   const { place, state, records } = step
-  const message = inTurn(state, received)
   const { phase, turnKey, requestId } = message
   const isRequest = phase === 'before_model'
   const named = keysOf(state, message)
   const of = turnOf(state, turnKey, named)
-  if (of === 'ended' && isRequest) return onRequestOfEnded(step, message)
+  if (of === 'ended' && isRequest) return onRequestOfEnded(step, received)
   if (
     of === 'ended' ||
     (of !== 'open' && phase === 'turn_end' && turnKey !== newestTurn) ||
@@ -373,8 +379,10 @@ function onResults(step: Step, received: GuestResults): boolean {
   if (of === 'open' || isRequest) noteRecord(turn, message, place.time)
 
   const shown = isOpened ? keysOf(state, message) : named // each turn has its hidden rounds
-  if (isRequest) noteRequest(turn.identities, shown, message)
+  const counted = message === received ? shown : keysOf(state, received)
+  if (isRequest) noteRequest(turn.identities, { shown, counted }, received)
   const keys = takeResults(step, turn, { shown, message })
+  if (message !== received) turn.identities.past = new Set(turn.known.keys())
   const { outstanding } = turn
   if (phase === 'running') {
     if (requestId !== '') records.push(advice(place, turn, { turnKey, requestId }))
@@ -385,13 +393,16 @@ function onResults(step: Step, received: GuestResults): boolean {
     records.push(...goOn(place, turn)) // keeps GUEST-5
     if (!isRequest || unknown.length === 0) return true
   }
-  const over = message.blocking ? overOf(keysOver(turn), shown) : []
+  const over = message.blocking ? overOf(keysOver(turn), counted) : []
   if (requestId !== '') records.push(advice(place, turn, { turnKey, unknown, requestId, over }))
   if (!isRequest) end(step, turn, endingByFront(turn, message))
   return false
 }
 
-/** The record of an open turn. Its user may write in the middle, under one name of the turn. */
+/**
+ * The record of an open turn. Its user may write in the middle, under one name of the turn. The turn
+ * then has the new prompt, so a record that waits is read once.
+ */
 function inTurn({ turn }: Guest, message: GuestResults): GuestResults {
   const isOwn = turn?.names.includes(message.turnKey) === true
   return (isOwn ? shownBefore(turn, message) : undefined) ?? message

@@ -104,6 +104,55 @@ describe('a round of a history in other words', () => {
   })
 })
 
+describe('a round behind a message of the user in the middle of its turn', () => {
+  const live = { after: '' }
+  const first = given(guest, request('r0', [], { prompt: 'p1' })).when(round(sent, live))
+  const former = { prompt: 'p1', keys: [shown], results: [result(shown)] }
+  const steering = request('r1', [], { prompt: 'p2', former })
+  const waited = first.when(steering).when(outcome(0, 1))
+  const cameLater = first.when(outcome(0, 1)).when(steering)
+  const sentNext = keyOf('{"cmd":"cd /w && cat b"}', ['id-1'])
+  const shownNext = keyOf('{"cmd":"cat b"}', ['id-1'])
+
+  it.each([
+    ['waited for the round before it', waited],
+    ['came when the round before it was over', cameLater],
+  ])('is known by its call ids, if the request %s', (_, steered) => {
+    const next = steered.when(round(sentNext, { ...live, calls: [{ id: 'id-1' }] }))
+    const seen = [result(shownNext, { callId: 'id-1' })]
+    const { records } = next.when(request('r2', [shownNext], { prompt: 'p2', results: seen }))
+    expect(unknownIn(records)).toEqual([])
+    expect(only(records, 'outcome')).toMatchObject({ round: 2, result: { status: 'ok' } })
+  })
+
+  it.each([
+    ['waited for the round before it', waited],
+    ['came when the round before it was over', cameLater],
+  ])('is not the round before it with the same ids, if the request %s', (_, steered) => {
+    const later = keyOf('{"cmd":"cat b"}')
+    const { records } = steered.when(request('r2', [later], { prompt: 'p2' }))
+    expect(unknownIn(records)).toEqual([later])
+  })
+
+  it.each([
+    ['waited for the round before it', true],
+    ['came when the round before it was over', false],
+  ])('counts on for a front that hides rounds, if the request %s', (_, waits) => {
+    const hiding = { hides: true, after: '' }
+    const asks = request('r1', [], { prompt: 'p2', former: { ...former, keys: [sent] } })
+    const outstanding = given(guest, request('r0', [], { prompt: 'p1' })).when(round(sent, hiding))
+    const steered = waits
+      ? outstanding.when(asks).when(outcome(0, 1))
+      : outstanding.when(outcome(0, 1)).when(asks)
+    expect(all(steered.records, 'guest-advice').at(-1)?.over).toEqual([sent])
+    const again = keyOf('{"cmd":"cd /w && ls"}', ['id-0'], 2)
+    const next = steered.when(round(again, hiding))
+    const seen = { prompt: 'p2', results: [result(sent)] }
+    const { records } = next.when(request('r2', [sent], seen))
+    expect(only(records, 'outcome')).toMatchObject({ round: 2, result: { status: 'ok' } })
+  })
+})
+
 describe("a round in the model's own words", () => {
   it('is a new round if it has the ids of another one: ids repeat', () => {
     const over = proposed.when(outcome(0, 1)).when(request('r1', [shown]))

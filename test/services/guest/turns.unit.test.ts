@@ -73,6 +73,12 @@ describe('a message of the user in the middle of a turn', () => {
     expect(all(over.records, 'guest-advice').map(({ requestId }) => requestId)).toEqual(['', 'r1'])
   })
 
+  it('gets no advice before that judgement, also when another record comes meanwhile', () => {
+    const steered = prompted.when(request('r1', [], { prompt: 'u2:also', former }))
+    const late = steered.when(results('running', { results: [result('a.1')] }))
+    expect(all(late.records, 'guest-advice')).toEqual([])
+  })
+
   it('gives no result to a call with the same words that a repeat of its request overtakes', () => {
     const steered = prompted.when(request('r1', [], { prompt: 'u2:also', former }))
     const goesOn = steered.when(outcome(0, 1)).when(round('b.1'))
