@@ -73,9 +73,15 @@ function errorBody(chunk: Json): Json | undefined {
     return {
       ...chunk,
       code: chunk.code ?? chunk.error_code,
-      message: message ?? statement ?? detail,
+      message: message ?? statement ?? detailText(detail),
     }
   return undefined
+}
+
+/** FastAPI's servers send a list of mistakes. */
+function detailText(detail: unknown): unknown {
+  if (!Array.isArray(detail)) return detail
+  return detail.map((one: unknown) => (isObject(one) ? one.msg : one)).join('; ')
 }
 
 /** The body of an HTTP error. Google's APIs can send a list with one. */
@@ -83,7 +89,7 @@ export function errorOfBody(body: unknown): Pick<Required<Reported>, 'words' | '
   const sent: unknown = Array.isArray(body) ? body[0] : body
   if (typeof sent === 'string') return { words: [], statement: sent }
   if (!isObject(sent)) return { words: [], statement: sent ? JSON.stringify(sent) : '' }
-  const error = errorIn(sent, 'error') ?? sent
+  const error = errorIn(sent, null) ?? sent
   const { type, code, status } = error
   const details = Array.isArray(error.details) ? error.details.filter(isObject) : []
   const message = [error.message, error.detail].find((words) => typeof words === 'string')
