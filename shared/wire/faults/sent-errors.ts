@@ -81,7 +81,10 @@ function errorBody(chunk: Json): Json | undefined {
 /** FastAPI's servers send a list of mistakes. */
 function detailText(detail: unknown): unknown {
   if (!Array.isArray(detail)) return detail
-  return detail.map((one: unknown) => (isObject(one) ? one.msg : one)).join('; ')
+  const said = detail.flatMap((one: unknown) =>
+    isObject(one) && typeof one.msg === 'string' ? [one.msg] : [],
+  )
+  return said.length > 0 ? said.join('; ') : detail
 }
 
 /** The body of an HTTP error. Google's APIs can send a list with one. */
