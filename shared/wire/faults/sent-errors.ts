@@ -63,6 +63,7 @@ function errorBody(chunk: Json): Json | undefined {
   const statement = [chunk.error_msg, chunk.error_message, chunk.msg].find(
     (words) => typeof words === 'string',
   )
+  const said = message ?? statement ?? detailText(detail)
   const isError =
     saysSomething(chunk.error_code) ||
     statement !== undefined ||
@@ -73,18 +74,18 @@ function errorBody(chunk: Json): Json | undefined {
     return {
       ...chunk,
       code: chunk.code ?? chunk.error_code,
-      message: message ?? statement ?? detailText(detail),
+      ...(said !== undefined && { message: said }),
     }
   return undefined
 }
 
 /** FastAPI's servers send a list of mistakes. */
-function detailText(detail: unknown): unknown {
-  if (!Array.isArray(detail)) return detail
+function detailText(detail: unknown): string | undefined {
+  if (!Array.isArray(detail)) return typeof detail === 'string' ? detail : undefined
   const said = detail.flatMap((one: unknown) =>
     isObject(one) && typeof one.msg === 'string' ? [one.msg] : [],
   )
-  return said.length > 0 ? said.join('; ') : detail
+  return said.length > 0 ? said.join('; ') : undefined
 }
 
 /** The body of an HTTP error. Google's APIs can send a list with one. */
