@@ -8,7 +8,7 @@ import type { AnswerReader } from './format.ts'
 
 export type Answering = {
   reader: AnswerReader
-  /** Resolves with the beginning of the answer. Rejects like the SDK. */
+  /** Resolves with the beginning of the answer. Rejects if none came. */
   send(): Promise<Response>
   /** Classifies the rejection of `send`. */
   refused(error: unknown): Failed

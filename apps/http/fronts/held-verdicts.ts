@@ -17,9 +17,9 @@ export type HeldVerdicts = {
   last(index: number): Promise<CallVerdict | undefined>
 }
 
-/** Each look writes a record. Guards in the same process answer within the first one. */
+/** Each look writes a record, and takes twice as long as the one before. */
 const firstLookMs = 250
-const lookMs = 2_000
+const lookMaxMs = 8_000
 
 /**
  * Asks for the verdicts at once, and goes on while a call is awaited. `answer` resolves when its calls
@@ -35,6 +35,7 @@ export function heldVerdicts(
   let isOver = false
   let waitedMs = 0
   let waitMs: Milliseconds = firstLookMs
+  let asksForPersons = false
   let looking: Promise<void> | undefined
   nextLook().catch(() => {}) // each call that waits gets the error
 
@@ -53,8 +54,8 @@ export function heldVerdicts(
     const isForPersons = waiting.every(({ approval }) => approval !== undefined)
     const leftMs = (isForPersons ? personsMs : limits.guestHoldMs) - waitedMs
     isOver = waiting.length === 0 || leftMs <= 0
-    const isAlone = waiting.length === 1 && isForPersons
-    waitMs = Math.min(leftMs, isAlone ? limits.guestHoldMs : lookMs)
+    const isAlone = waiting.length === 1 && (isForPersons || !asksForPersons)
+    waitMs = Math.min(leftMs, isAlone ? limits.guestHoldMs : Math.min(2 * waitMs, lookMaxMs))
   }
 
   async function until(
@@ -70,8 +71,13 @@ export function heldVerdicts(
   }
 
   return {
-    first: (index) =>
-      until(index, ({ verdict, approval }) => verdict !== 'pending' || approval !== undefined),
+    first(index) {
+      asksForPersons = true
+      return until(
+        index,
+        ({ verdict, approval }) => verdict !== 'pending' || approval !== undefined,
+      )
+    },
     last: (index) => until(index, ({ verdict }) => verdict !== 'pending'),
   }
 }

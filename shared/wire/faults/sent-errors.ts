@@ -63,6 +63,7 @@ function errorBody(chunk: Json): Json | undefined {
   const statement = [chunk.error_msg, chunk.error_message, chunk.msg].find(
     (words) => typeof words === 'string',
   )
+  const said = message ?? statement ?? detailText(detail)
   const isError =
     saysSomething(chunk.error_code) ||
     statement !== undefined ||
@@ -73,9 +74,18 @@ function errorBody(chunk: Json): Json | undefined {
     return {
       ...chunk,
       code: chunk.code ?? chunk.error_code,
-      message: message ?? statement ?? detail,
+      ...(said !== undefined && { message: said }),
     }
   return undefined
+}
+
+/** FastAPI's servers send a list of mistakes. */
+function detailText(detail: unknown): string | undefined {
+  if (!Array.isArray(detail)) return typeof detail === 'string' ? detail : undefined
+  const said = detail.flatMap((one: unknown) =>
+    isObject(one) && typeof one.msg === 'string' ? [one.msg] : [],
+  )
+  return said.length > 0 ? said.join('; ') : undefined
 }
 
 /** The body of an HTTP error. Google's APIs can send a list with one. */
@@ -83,7 +93,7 @@ export function errorOfBody(body: unknown): Pick<Required<Reported>, 'words' | '
   const sent: unknown = Array.isArray(body) ? body[0] : body
   if (typeof sent === 'string') return { words: [], statement: sent }
   if (!isObject(sent)) return { words: [], statement: sent ? JSON.stringify(sent) : '' }
-  const error = errorIn(sent, 'error') ?? sent
+  const error = errorIn(sent, null) ?? sent
   const { type, code, status } = error
   const details = Array.isArray(error.details) ? error.details.filter(isObject) : []
   const message = [error.message, error.detail].find((words) => typeof words === 'string')

@@ -64,7 +64,7 @@ type Chunk = {
 /** The members that have no call in any reader. */
 const ofBody = [
   ...['candidates', 'usageMetadata', 'modelVersion', 'responseId', 'promptFeedback'],
-  ...['createTime', 'modelStatus', 'error'],
+  ...['createTime', 'modelStatus'],
 ]
 const ofCandidate = [
   ...['content', 'finishReason', 'finishMessage', 'index', 'tokenCount', 'avgLogprobs'],

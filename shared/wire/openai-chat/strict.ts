@@ -9,7 +9,7 @@ import { freeTextArguments } from '../../transcript/transcript.ts'
 import { type AnswerCall, type AnswerItem, callsOfAnswer } from '../exchange.ts'
 import type { Json } from '../format.ts'
 import { listIn, textIn } from '../request/content.ts'
-import { checkNoCall, couldBeCall, isEmptyCall, only, signatures } from '../strict/call-like.ts'
+import { checkNoCall, isEmptyCall, only, signatures } from '../strict/call-like.ts'
 import {
   type ClientStream,
   type EventData,
@@ -191,7 +191,7 @@ function onlyChoice(choices: unknown): Json | undefined {
 }
 
 /** The members of a body or a chunk that have no call in any reader. */
-const about = ['id', 'object', 'created', 'model', 'choices', 'usage', 'error']
+const about = ['id', 'object', 'created', 'model', 'choices', 'usage']
 
 function answerOf(
   vendor: Json & { message: Json },
@@ -269,7 +269,6 @@ function chunkReader(): StrictReader {
       checkNoCall(data, about)
       if (isObject(data.error) && (data.choices === undefined || data.choices === null)) {
         hasFailed = true
-        if (couldBeCall(data.error)) throw fault('its error could be a call')
         return [data]
       }
       const { choices: _, usage: counted, ...rest } = data
@@ -317,7 +316,8 @@ function clientStream(): ClientStream {
     const text = contentIn(event)
     const counted = usageIn(event.usage)
     note(event)
-    if (!isFirst && text === '' && counted === undefined && isOnlyRole(event)) return []
+    const isKnown = hasRole || !roleIn(event) // clients need one role
+    if (!isFirst && text === '' && counted === undefined && isOnlyRole(event) && isKnown) return []
     visible += text
     hasRole ||= roleIn(event)
     const same = isFirst || event.id === undefined ? {} : stays

@@ -5,8 +5,8 @@
 // STRICT-2. The writer prints the values of the strict reader and nothing else. A call is printed whole
 //     from its value, and not from its pieces.
 // STRICT-3. Before the first call of an answer, its events go out at once. From then on all is held.
-// STRICT-4. A strict reader shares no branch with the lenient one (answer-reader.ts), so a deviation
-//     that the lenient one learns to accept is still refused here.
+// STRICT-4. A strict reader shares no state machine with the lenient one (answer-reader.ts), so a
+//     deviation that the lenient one learns to accept is still refused here. Words and counts it shares.
 
 import type { Stop, Usage } from '../../contract/messages.ts'
 import type { Json } from '../../transcript/json-fields.ts'

@@ -1,10 +1,10 @@
-// The `fetch` of the SDKs, built on Node's HTTP client. It uses Node's global connection pool,
+// A `fetch` for requests to providers, built on Node's HTTP client. It uses Node's global connection pool,
 // which keeps connections for a few seconds and follows NODE_USE_ENV_PROXY.
 // Not Node's fetch: it fails after five minutes without a byte, regardless of an agent's stallMs. It
 // closes a connection whose reader stops at the last event, and it takes three times as long for
 // each piece of a stream (test/bench/README.md).
 //
-// HTTP-FETCH-1. It offers the parts of `fetch` that SDKs use: a text body, abort, headers, compressed
+// HTTP-FETCH-1. It offers the parts of `fetch` that the gateway uses: a text body, abort, headers, compressed
 //     answers.
 // HTTP-FETCH-2. An aborted request leaves the network at once. An answer that its reader left may
 //     end within a moment, which keeps its connection usable.
@@ -17,7 +17,7 @@ import { pipeline, type Readable } from 'node:stream'
 import zlib from 'node:zlib'
 import { limits } from '../../../../shared/contract/limits.ts'
 
-/** Like `fetch`, with a text body or none. The response has only the parts that SDKs use. */
+/** Like `fetch`, with a text body or none. The response has only the parts that the gateway uses. */
 export const httpFetch: typeof globalThis.fetch = async (input, init = {}) => {
   let url = new URL(input instanceof Request ? input.url : input)
   let message = await send(url, init)
@@ -133,7 +133,7 @@ async function* piecesOf(message: IncomingMessage): AsyncGenerator<Buffer, void>
   }
 }
 
-/** SDKs read the text of an error. Of an endless one, only the beginning is kept (R7). */
+/** The gateway reads the text of an error. Of an endless one, only the beginning is kept (R7). */
 async function beginningOf(body: AsyncIterable<Buffer>): Promise<string> {
   const pieces: Buffer[] = []
   let bytes = 0

@@ -57,6 +57,7 @@ function printed(format: typeof chat, ...attempts: readonly EventData[][]): Even
 const callsIn = (answer: StrictAnswer) =>
   callsOfAnswer(answer).map(({ id, name, arguments: text }) => [id, name, text])
 
+const ownEnd: Json = {}
 const call = { type: 'tool_use', id: 't1', name: 'exec', input: { cmd: 'ls' } }
 const begun = (content: Json[] = []): Json => ({
   type: 'message_start',
@@ -215,8 +216,35 @@ describe('Chat Completions', () => {
     ])
   })
 
+  // An SDK refuses a stream whose chunks have no role.
+  it.each([
+    ['of Weir', [ownEnd]],
+    [
+      'of an allowed repeat',
+      [chunk({ role: 'assistant', content: '' }), chunk({ content: 'Hi.' })],
+    ],
+  ])('name the role in the answer %s if all chunks before it were held', (_, next) => {
+    const first = chunk({ role: 'assistant', content: null, tool_calls: [piece(0, 'c1', '{}')] })
+    const client = chat.client()
+    const { shown, answer } = read(chat, [first, ...over])
+    expect(client.shown(shown)).toEqual([])
+    client.refused(answer)
+    const isOwn = next[0] === ownEnd
+    const repeat = isOwn ? undefined : read(chat, [...next, chunk({}, 'stop'), '[DONE]'])
+    const sent = repeat
+      ? [...client.shown(repeat.shown), ...client.rest(repeat.answer)]
+      : ownAttempt(formatOf('openai-chat'), client, ownAnswer('w', 'm', 'Weir ends it.'))
+    const roles = sent.filter((event) => JSON.stringify(event).includes('"role":"assistant"'))
+    expect(roles).toEqual(sent.slice(0, 1))
+  })
+
   const entry = { name: 'exec', arguments: '{}' }
   it.each<[string, Json[]]>([
+    [
+      'a call in an error beside a text',
+      [{ ...chunk({ content: 'a' }), error: { tool_calls: [entry] } }],
+    ],
+    ['a call in an error', [{ error: { code: 1, tool_calls: [entry] } }]],
     ['two choices', [{ ...about, choices: [0, 1].map((index) => ({ index, delta: {} })) }]],
     ['another choice', [{ ...about, choices: [{ index: 1, delta: {} }] }]],
     ['a message beside deltas', [{ ...about, choices: [{ index: 0, message: {}, delta: {} }] }]],

@@ -59,7 +59,7 @@ it.each(['nothing', 'a guard that needs longer'])(
     })
     const scripted = scriptedGuard({
       after: (_, n) => {
-        if (n >= 3) return decided.promise
+        if (n >= (isLate ? 3 : 2)) return decided.promise
         return [verdict('c1', isLate && n === 1 ? 'pending' : 'allow'), verdict('c2', 'pending')]
       },
     })
