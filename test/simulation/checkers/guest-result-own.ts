@@ -49,7 +49,7 @@ export const guestResultOwn: Checker = {
 function resultsWritten(evidence: Evidence): ReadonlySet<string> {
   const written = new Set<string>()
   for (const { message } of evidence.all('guest-events', 'guest-results'))
-    for (const { key, callId, text } of message.results)
+    for (const { key, callId, text } of [...message.results, ...(message.former?.results ?? [])])
       written.add(JSON.stringify([message.conversation, hashOfKey(key), callId, text]))
   return written
 }
