@@ -117,7 +117,7 @@ describe('weir proxy', () => {
     }
   })
 
-  it('lists a turn that Weir has ended as ended, at once', async () => {
+  it('lists a turn that Weir has ended as failed for lack of progress, at once', async () => {
     const stubborn = await scriptedUpstream(loopingModel({ isStubborn: true }))
     try {
       const options = ['--upstream', stubborn.url, '--data-folder', 'log']
@@ -126,7 +126,7 @@ describe('weir proxy', () => {
       child.kill('SIGTERM')
       await ended
       const { out } = await commands.run(['conversations', '--data-folder', 'log', '--json'])
-      expect(JSON.parse(out)).toMatchObject({ last: { outcome: 'ended' } })
+      expect(JSON.parse(out)).toMatchObject({ last: { outcome: 'failed', class: 'no_progress' } })
     } finally {
       await stubborn.close()
     }
