@@ -18,7 +18,7 @@ import { type AttemptTask, llmGateway } from '../../services/llm-gateway/reducer
 import { loopDetector } from '../../services/loop-detector/reducer.ts'
 import { validator } from '../../services/validator/reducer.ts'
 import { codec } from '../../shared/codec/codec.ts'
-import { unseenResult } from '../../shared/contract/call/call-endings.ts'
+import { resultWith, unseenResult } from '../../shared/contract/call/call-endings.ts'
 import { errorLine } from '../../shared/contract/call/error-line.ts'
 import { roundIdOf, type SentMessage, tryIdOf } from '../../shared/contract/ids.ts'
 import type { AgentSettings, CallResult, Declaration } from '../../shared/contract/messages.ts'
@@ -221,23 +221,12 @@ function messageIdOf(turn: number): string {
 }
 
 function resultOf(ordinal: number, result: TranscriptResult, ending: Ending): CallResult {
-  if (result === 'unknown')
-    return {
-      ordinal,
-      ...unseenResult('no result in the transcript'),
-      durationMs: 0,
-      contents: [],
-      tokens: null,
-      guard: '',
-    }
-  return {
+  return resultWith(
     ordinal,
-    ...ending(result.text, result.isError),
-    durationMs: 0,
-    contents: [],
-    tokens: null,
-    guard: '',
-  }
+    result === 'unknown'
+      ? unseenResult('no result in the transcript')
+      : ending(result.text, result.isError),
+  )
 }
 
 function recordedEnding(text: string, isError: boolean): ReturnType<Ending> {

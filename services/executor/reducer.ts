@@ -27,6 +27,7 @@ import {
   noResultInTime,
   outcomeUnknown,
   promisesNeverRan,
+  resultWith,
 } from '../../shared/contract/call/call-endings.ts'
 import { type TryId, turnKey } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
@@ -228,14 +229,7 @@ function onCleared(turn: Turn, message: RoundCleared, time: Milliseconds): React
       round.calls.push({ call, phase: phaseOf(round, call, start) })
       continue
     }
-    const result = chargeResult(round, {
-      durationMs: 0,
-      contents: [],
-      tokens: null,
-      guard: '',
-      ...start,
-      ordinal: call.ordinal,
-    })
+    const result = chargeResult(round, resultWith(call.ordinal, start))
     round.calls.push({ call, phase: { kind: 'done', result } })
     if (ridesAlong === undefined) records.push(callFinished(turn, round, call, result))
   }

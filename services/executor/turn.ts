@@ -1,7 +1,7 @@
 // An open turn of the executor, and the result of each of its calls. All state of the reducer is
 // described here.
 
-import type { CallEnding } from '../../shared/contract/call/call-endings.ts'
+import { type CallEnding, resultWith } from '../../shared/contract/call/call-endings.ts'
 import type { CallId, TurnId } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type {
@@ -166,14 +166,7 @@ export function finishCall(
   ending: CallEnding | CallResult,
   resultId = '',
 ): Output {
-  const result = chargeResult(round, {
-    durationMs: 0,
-    contents: [],
-    tokens: null,
-    guard: '',
-    ...ending,
-    ordinal: open.call.ordinal,
-  })
+  const result = chargeResult(round, resultWith(open.call.ordinal, ending))
   open.phase = { kind: 'done', result }
   return callFinished(turn, round, open.call, result, resultId)
 }

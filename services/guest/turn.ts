@@ -5,7 +5,11 @@
 // GUEST-TURN-2. A result counts for the round that it names, and the first one of a call counts.
 
 import { policyOf } from '../../shared/agents/agents.ts'
-import { unseenResult } from '../../shared/contract/call/call-endings.ts'
+import {
+  type CallEnding,
+  resultWith,
+  unseenResult,
+} from '../../shared/contract/call/call-endings.ts'
 import { errorLine } from '../../shared/contract/call/error-line.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type {
@@ -313,15 +317,7 @@ export function goOn(place: Place, turn: OpenTurn): Output[] {
   if (outstanding === undefined) return []
   return outstanding.calls
     .filter((call) => call.reported === undefined)
-    .flatMap((call) =>
-      reported(place, turn, outstanding, call, {
-        ...gone,
-        durationMs: 0,
-        contents: [],
-        tokens: null,
-        guard: '',
-      }),
-    )
+    .flatMap((call) => reported(place, turn, outstanding, call, gone))
 }
 
 const gone = unseenResult('the agent went on without its result')
@@ -331,28 +327,22 @@ function reported(
   { turn }: OpenTurn,
   { round }: OutstandingRound,
   call: OutstandingRound['calls'][number],
-  ending: Omit<CallResult, 'ordinal'>,
+  ending: GuestEnding,
 ): Output[] {
   call.reported = ending.status
   const { ordinal } = call
-  const result = { ordinal, ...ending }
+  const result = resultWith(ordinal, ending)
   const id = { conversation, turn, round, ordinal }
   return [{ to: 'tools', message: { type: 'outcome', ...id, try: 1, owner: guestOwner, result } }]
 }
 
-/** The result for the executor, with the reason that `weir judge` finds in a transcript. */
-function endingOf({ status, text, durationMs }: GuestResult): Omit<CallResult, 'ordinal'> {
-  if (status === 'unseen') return { ...gone, durationMs, contents: [], tokens: null, guard: '' }
+type GuestEnding = CallEnding & Partial<Pick<CallResult, 'durationMs'>>
+
+/** The end for the executor, with the reason that `weir judge` finds in a transcript. */
+function endingOf({ status, text, durationMs }: GuestResult): GuestEnding {
+  if (status === 'unseen') return { ...gone, durationMs }
   const within = cutToBytes(text, limits.resultBytesMax)
-  return {
-    status,
-    text: within,
-    reason: reasonOf(status, within),
-    durationMs,
-    contents: [],
-    tokens: null,
-    guard: '',
-  }
+  return { status, text: within, reason: reasonOf(status, within), durationMs }
 }
 
 function reasonOf(status: Exclude<GuestResult['status'], 'unseen'>, text: string): string {

@@ -3,6 +3,7 @@
 
 import {
   noResultInTime,
+  resultWith,
   skippedCall,
   type WhyNotRun,
 } from '../../shared/contract/call/call-endings.ts'
@@ -11,14 +12,7 @@ import { callsBeyond, textOnlyResponse } from '../../shared/model-texts/endings.
 
 /** Skips every call of a round. */
 export function allSkipped(calls: Call[], why: WhyNotRun): CallResult[] {
-  return calls.map(({ ordinal }) => ({
-    ordinal,
-    ...skippedCall(why),
-    durationMs: 0,
-    contents: [],
-    tokens: null,
-    guard: '',
-  }))
+  return calls.map(({ ordinal }) => resultWith(ordinal, skippedCall(why)))
 }
 
 /**
@@ -32,7 +26,9 @@ export function decidedOf(calls: Call[], denials: Denial[], callsLeft: number): 
   return ordered.flatMap(({ ordinal }, place) => {
     if (place >= callsLeft) return [overBudget(ordinal, callsLeft)]
     const denial = denied.get(ordinal)
-    return denial === undefined ? [] : [deniedResult(denial)]
+    if (denial === undefined) return []
+    const { text, reason } = denial
+    return [resultWith(ordinal, { status: 'denied', text, reason })]
   })
 }
 
@@ -54,47 +50,13 @@ export function completed(calls: Call[], ...known: CallResult[][]): CallResult[]
   )
   return calls
     .toSorted((a, b) => a.ordinal - b.ordinal)
-    .map(
-      ({ ordinal }) =>
-        results.get(ordinal) ?? {
-          ordinal,
-          ...noResultInTime,
-          durationMs: 0,
-          contents: [],
-          tokens: null,
-          guard: '',
-        },
-    )
+    .map(({ ordinal }) => results.get(ordinal) ?? resultWith(ordinal, noResultInTime))
 }
 
 function overBudget(ordinal: number, callsLeft: number): CallResult {
-  return callsLeft <= 0
-    ? skipped(ordinal, textOnlyResponse, 'no tool can be called in this response')
-    : skipped(ordinal, callsBeyond(callsLeft), 'over the limit of tool calls')
-}
-
-function deniedResult({ ordinal, text, reason }: Denial): CallResult {
-  return {
-    ordinal,
-    status: 'denied',
-    text,
-    reason,
-    durationMs: 0,
-    contents: [],
-    tokens: null,
-    guard: '',
-  }
-}
-
-function skipped(ordinal: number, text: string, reason: string): CallResult {
-  return {
-    ordinal,
-    status: 'skipped',
-    text,
-    reason,
-    durationMs: 0,
-    contents: [],
-    tokens: null,
-    guard: '',
-  }
+  const [text, reason] =
+    callsLeft <= 0
+      ? [textOnlyResponse, 'no tool can be called in this response']
+      : [callsBeyond(callsLeft), 'over the limit of tool calls']
+  return resultWith(ordinal, { status: 'skipped', text, reason })
 }

@@ -5,8 +5,7 @@
 //     the first claim in the log wins (R4).
 
 import { type Agents, findDeclared } from '../../../shared/agents/agents.ts'
-import type { CallEnding } from '../../../shared/contract/call/call-endings.ts'
-import { denied } from '../../../shared/contract/call/call-endings.ts'
+import { type CallEnding, denied, resultWith } from '../../../shared/contract/call/call-endings.ts'
 import { tryIdOf } from '../../../shared/contract/ids.ts'
 import type { Message } from '../../../shared/contract/messages.ts'
 import { clientOwner } from '../../../shared/contract/topology.ts'
@@ -52,9 +51,8 @@ export function createOffers({
     await write('self', refusal === undefined ? [claim(task, clientOwner)] : refuse(task, refusal))
   }
 
-  function refuse(task: OfferTask, { status, text, reason, guard = '' }: CallEnding): Message[] {
-    const end = { ordinal: task.ordinal, status, text, reason, guard }
-    const result = bounded({ ...end, durationMs: 0, contents: [], tokens: null })
+  function refuse(task: OfferTask, ending: CallEnding): Message[] {
+    const result = bounded(resultWith(task.ordinal, ending))
     return [claim(task, owner), { type: 'outcome', ...tryIdOf(task), owner, result }]
   }
 

@@ -8,6 +8,11 @@ import type { CallResult, ResultStatus } from '../messages.ts'
 export type CallEnding = Pick<CallResult, 'status' | 'text' | 'reason'> &
   Partial<Pick<CallResult, 'guard'>>
 
+/** The whole result of a call that ended so. A field that the end does not have is empty. */
+export function resultWith(ordinal: number, ending: CallEnding & Partial<CallResult>): CallResult {
+  return { durationMs: 0, contents: [], tokens: null, guard: '', ...ending, ordinal }
+}
+
 /**
  * The reason why a call that has not started must not run: the turn was cancelled or its time is
  * over.
