@@ -88,20 +88,36 @@ function detailText(detail: unknown): string | undefined {
   return said.length > 0 ? said.join('; ') : undefined
 }
 
-/** The body of an HTTP error. Google's APIs can send a list with one. */
+/** The body of an HTTP error. */
 export function errorOfBody(body: unknown): Pick<Required<Reported>, 'words' | 'statement'> {
-  const sent: unknown = Array.isArray(body) ? body[0] : body
+  const sent = onlyOf(body)
   if (typeof sent === 'string') return { words: [], statement: sent }
   if (!isObject(sent)) return { words: [], statement: sent ? JSON.stringify(sent) : '' }
   const error = errorIn(sent, null) ?? sent
   const { type, code, status } = error
-  const details = Array.isArray(error.details) ? error.details.filter(isObject) : []
-  const message = [error.message, error.detail].find((words) => typeof words === 'string')
-  const statement = typeof message === 'string' ? message : JSON.stringify(error)
   return {
-    words: [type, code, status, ...details.map(({ reason }) => reason)],
-    statement: `${statement}${retryIn(details, statement)}`,
+    words: [type, code, status, ...detailsOf(error).map(({ reason }) => reason)],
+    statement: withRetry(error, textOfError(error) ?? JSON.stringify(error)),
   }
+}
+
+/** Google's APIs can send a list with one error. */
+export function onlyOf(body: unknown): unknown {
+  return Array.isArray(body) ? body[0] : body
+}
+
+/** The text of a server for people. Undefined: the error has none. */
+export function textOfError({ message, detail }: Json): string | undefined {
+  return [message, detail].find((words) => typeof words === 'string')
+}
+
+/** The text of an error, with the wait in its details. */
+export function withRetry(error: Json, text: string): string {
+  return `${text}${retryIn(detailsOf(error), text)}`
+}
+
+function detailsOf({ details }: Json): Json[] {
+  return Array.isArray(details) ? details.filter(isObject) : []
 }
 
 /** Google's APIs have the wait in the details, and often not in the message. */

@@ -6,23 +6,22 @@ import { limits } from '../../contract/limits.ts'
 import { boundedJson } from '../../lib/json/bounded-json.ts'
 import { isObject } from '../../lib/json/json-object.ts'
 import { cutToBytes } from '../../lib/text-cut.ts'
-import { errorIn, errorOfBody } from '../faults/sent-errors.ts'
+import { errorIn, onlyOf, textOfError, withRetry } from '../faults/sent-errors.ts'
 import type { Json } from '../format.ts'
 import type { VendorError } from './strict.ts'
 
 /** Undefined: the body is no error in a known form. */
 export function vendorError(status: number, body: string): VendorError | undefined {
-  const parsed = boundedJson(body, limits.jsonDepthMax)
-  const sent: unknown = Array.isArray(parsed) ? parsed[0] : parsed
+  const sent = onlyOf(boundedJson(body, limits.jsonDepthMax))
   const error = isObject(sent) ? errorIn(sent, null) : undefined
   if (error === undefined) return undefined
-  const { code, message, detail } = error
-  const hasText = [message, detail].some((text) => typeof text === 'string')
+  const { code } = error
+  const text = textOfError(error)
   return {
     status,
     type: wordOf(error.type) ?? wordOf(error.status),
     code: typeof code === 'number' ? code : wordOf(code),
-    message: hasText ? cutToBytes(errorOfBody(sent).statement, messageBytesMax) : '',
+    message: text === undefined ? '' : cutToBytes(withRetry(error, text), messageBytesMax),
   }
 }
 

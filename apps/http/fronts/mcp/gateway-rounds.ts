@@ -42,7 +42,8 @@ export type PlacedCall = {
 
 export type GatewayRounds = {
   /**
-   * Places a call. `id`: the host's name of it, if it has one. A text: the refusal of a call that gets no round. Rejects if the signal aborts before that.
+   * Places a call. `id`: the host's name of it, if it has one. A text: the refusal of a call that
+   * gets no round. Rejects if the signal aborts before that.
    */
   place(
     call: { id: string | undefined; name: string; input: string },
