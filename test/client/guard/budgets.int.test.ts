@@ -105,6 +105,19 @@ describe('a guest under a hard budget', () => {
     expect(await use()).toEqual([before])
   })
 
+  it('reserves each of two requests that its front has read, by its size', async () => {
+    await changeSetting(budgetChange, { window: 'day', tokens: '100000000' }, settings, streams())
+    const conversation = conversationOf('t')
+    const read = (text: string) => ({ pieces: [{ kind: 'user' as const, text }], tools })
+    await conversation.beforeModel(read('Go.'))
+    const [{ held: first = 0 } = {}] = await use()
+    await conversation.beforeModel(read(`Go to ${'the next town '.repeat(100)}.`))
+    const [{ held: both = 0 } = {}] = await use()
+    expect(both - first).toBeGreaterThan(first)
+    await conversation.beforeModel(read('Go.'))
+    expect(await use()).toMatchObject([{ held: both }])
+  })
+
   it('settles each of two requests at the same time by its own answer, once', async () => {
     await changeSetting(budgetChange, { window: 'day', tokens: '100000000' }, settings, streams())
     const conversation = conversationOf('t')
