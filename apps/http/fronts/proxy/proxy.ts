@@ -21,16 +21,27 @@ import { HttpError } from '../../http-error.ts'
 import { bytesOf } from '../../request-body.ts'
 import type { HttpApp } from '../../server.ts'
 import type { HostSessions } from '../hooks/host-sessions.ts'
+import { noteOf } from './advised-request.ts'
 import { createAnswerRelay, type ModelRoute } from './answer-relay.ts'
 import { apiAt, isOfWeir, type Judgeable, missingQuery } from './apis.ts'
 import { guestIdentities } from './identity/guest-identity.ts'
-import { guestRequest } from './identity/guest-request.ts'
 import { guestSessions } from './identity/guest-sessions.ts'
-import { noteOf, readable } from './judged-request.ts'
-import type { ConversationOf, ProxiedConversation } from './proxied-conversation.ts'
-import { type ReservedRequest, reserveRequest, unnamedIdentity } from './request-budget.ts'
+import {
+  type ConversationOf,
+  type ProxiedConversation,
+  type ReservedRequest,
+  reserveRequest,
+  unnamedIdentity,
+} from './request-budget.ts'
 import { createRequestJudge } from './request-judge.ts'
-import { answerBody, ownAnswer, type SentRequest, sentRequest } from './sent-request.ts'
+import {
+  answerBody,
+  guestRequest,
+  ownAnswer,
+  readable,
+  type SentRequest,
+  sentRequest,
+} from './sent-request.ts'
 import { unjudgedKindOf } from './unjudged/unjudged-path.ts'
 import { createUnjudgedTally } from './unjudged/unjudged-tally.ts'
 import type { Upstream } from './upstream.ts'

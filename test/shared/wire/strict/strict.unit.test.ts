@@ -3,7 +3,7 @@
 
 import { describe, expect, it } from '@jest/globals'
 import { ownAnswer } from '../../../../apps/http/fronts/proxy/sent-request.ts'
-import { repeatedRequest } from '../../../../apps/http/fronts/proxy/veto/repeated-request.ts'
+import { repeatedRequest } from '../../../../apps/http/fronts/proxy/veto/attempts.ts'
 import {
   callsOfAnswer,
   type ModelAnswer,
