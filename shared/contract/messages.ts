@@ -2039,7 +2039,7 @@ export type EndedTurn = {
    */
   stopped: string
   /**
-   * append time in milliseconds until which `stopped` holds; an earlier request moves it on; 0: for
+   * append time in milliseconds until which `stopped` holds. An earlier request moves it on; 0: for
    * ever
    */
   stoppedUntil: number
