@@ -277,7 +277,7 @@ describe('a history', () => {
     const historyWith = (tools: unknown[]) =>
       historyOf({ format: 'openai-responses', body: { input: 'Go.', tools } })
     expect(() => historyWith([{ type: 'function', name: 'shell' }, inside])).toThrow(
-      'tools has the tool "shell" twice: on top, and in a namespace of that name',
+      'body.tools: has the tool "shell" twice: on top, and in a namespace of that name',
     )
     expect(historyWith([{ type: 'function', name: 'exec' }, inside]).tools).toMatchObject([
       { name: 'exec' },
