@@ -3,7 +3,7 @@
 
 import { execFile, spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
-import { isObject } from '../../../shared/lib/json/json-object.ts'
+import { isObject, jsonIn } from '../../../shared/lib/json/json-object.ts'
 
 /** A program that needs longer does not answer. */
 const answerMs = 10_000
@@ -75,12 +75,4 @@ function reviewsIn(listed: unknown, file: string): Review[] | undefined {
 /** `untrusted` contains `trusted`. */
 function statusOf({ trustStatus }: Record<string, unknown>): string {
   return trustStatus === 'untrusted' ? '' : `${trustStatus}`
-}
-
-function jsonIn(line: string): unknown {
-  try {
-    return JSON.parse(line)
-  } catch {
-    return undefined
-  }
 }

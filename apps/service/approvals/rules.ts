@@ -10,12 +10,13 @@ import type { Bus } from '../../../shared/contract/bus.ts'
 import { approvalGuard } from '../../../shared/contract/guard/approval-guard.ts'
 import type { GuardInForce } from '../../../shared/contract/messages.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
+import { isObject } from '../../../shared/lib/json/json-object.ts'
 import {
   modeOf,
   type Registry,
   registeredGuards,
 } from '../../../shared/runtime/guards/guard-registry.ts'
-import { isObject, jsonOf, readJson } from '../../../shared/settings/json-file.ts'
+import { jsonOf, readJson } from '../../../shared/settings/json-file.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 import { withLog } from '../../history/open-log.ts'
 import { withRegistry } from '../../history/registry.ts'
