@@ -11,7 +11,7 @@ import { partitionCount } from '../../../client/place/open-bus.ts'
 import type { Appended } from '../../../shared/contract/bus.ts'
 import { partitionOf } from '../../../shared/contract/partition.ts'
 import { systemClock } from '../../../shared/lib/clock.ts'
-import { type ErrorCode, WeirError } from '../../../shared/lib/errors.ts'
+import { type ErrorCode, usageError, WeirError } from '../../../shared/lib/errors.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 import { createProgress, type Progress } from '../../terminal/progress.ts'
 import { processStreams, type Streams } from '../../terminal/streams.ts'
@@ -46,8 +46,7 @@ export async function retryDeadLetters(
   const { all = false, yes = false } = options
   assertNamed(places, all)
   if (!yes && streams.input.isTTY !== true)
-    throw new WeirError(
-      'usage',
+    throw usageError(
       'standard input is not a terminal, so nobody can confirm the retry: give --yes',
     )
   const progress = createProgress(process.stderr, systemClock, process.env)
@@ -112,8 +111,7 @@ async function selectedLetters(
   }
   for await (const letter of lettersIn(log, options, onUnreadable)) {
     if (letters.length === lettersMax)
-      throw new WeirError(
-        'usage',
+      throw usageError(
         `more than ${lettersMax} dead letters match: narrow them with --since, --stage, --code or --conversation`,
       )
     letters.push(letter)
@@ -167,8 +165,7 @@ const codesOfOneRecord = new Set<ErrorCode>(['bus.topic-missing', 'bus.record-to
 /** Throws `usage` unless there are either places or --all. */
 function assertNamed(places: string[], isAll: boolean): void {
   if (places.length > 0 === isAll)
-    throw new WeirError(
-      'usage',
+    throw usageError(
       isAll
         ? '--all and places exclude each other: give one of them'
         : 'name dead letters by PARTITION/OFFSET, or give --all',

@@ -7,7 +7,7 @@ import { dirname } from 'node:path'
 import { createInterface } from 'node:readline/promises'
 import { guestName } from '../../../client/guard/guest-agent.ts'
 import { unreachable } from '../../../shared/contract/stage.ts'
-import { WeirError } from '../../../shared/lib/errors.ts'
+import { usageError } from '../../../shared/lib/errors.ts'
 import { writeWhole } from '../../../shared/lib/files/whole-file.ts'
 import { isObject } from '../../../shared/lib/json/json-object.ts'
 import { printable, printableLines } from '../../terminal/text/printable.ts'
@@ -48,8 +48,7 @@ export async function installHooks(
   const agent = options.agent ?? host.name
   // The server refuses every other name, and then no call of the host would run.
   if (!guestName.test(agent))
-    throw new WeirError(
-      'usage',
+    throw usageError(
       `--agent is ${JSON.stringify(agent.slice(0, 80))}; must be 1 to 64 of a-z, 0-9 and -`,
     )
   const urlOf = (kind: HookKind) => `${base}/v1/hooks/${agent}/${kind}`
@@ -233,11 +232,10 @@ async function serverAt(url: string): Promise<'weir' | 'other' | 'none'> {
 function baseUrl(text: string): string {
   const url = URL.parse(text)
   if (url === null || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '')
-    throw new WeirError(
-      'usage',
+    throw usageError(
       `--url is ${JSON.stringify(text.slice(0, 200))}; must be the address of weir proxy, such as http://127.0.0.1:4141`,
     )
   if (url.username !== '' || url.password !== '' || /['\s]/.test(text))
-    throw new WeirError('usage', '--url must have no user, password, blank or quote')
+    throw usageError('--url must have no user, password, blank or quote')
   return `${url.origin}${url.pathname.replace(/\/+$/, '')}`
 }

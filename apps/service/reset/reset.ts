@@ -13,7 +13,7 @@ import {
   stages,
   topicSpecs,
 } from '../../../shared/contract/topology.ts'
-import { WeirError } from '../../../shared/lib/errors.ts'
+import { usageError } from '../../../shared/lib/errors.ts'
 import { createLog } from '../../../shared/lib/log/log.ts'
 import { type CommitFault, faultOf, repairedCommit } from '../../../shared/runtime/log/repair.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
@@ -33,8 +33,7 @@ export async function reset(
 ): Promise<0 | 1> {
   const kind = busKindOf(settings)
   if (kind.isLocal)
-    throw new WeirError(
-      'usage',
+    throw usageError(
       `weir reset is for Kafka; ${kind.title} keeps commits and log in one file, so they cannot differ`,
     )
   if (options.all === true) return deleteEverything(kind, options, settings, out)
@@ -45,14 +44,12 @@ type Chosen = { stages: readonly StageName[]; partition: number | undefined }
 
 function chosen({ stage, partition }: ResetOptions): Chosen {
   if (stage !== undefined && !stageNames.some((name) => name === stage))
-    throw new WeirError(
-      'usage',
+    throw usageError(
       `unknown stage '${printable(stage)}' (--stage). Stages: ${stageNames.join(', ')}`,
     )
   if (partition !== undefined && !/^\d{1,6}$/.test(partition))
-    throw new WeirError('usage', `--partition is '${printable(partition)}'; must be a number`)
-  if (partition !== undefined && stage === undefined)
-    throw new WeirError('usage', '--partition needs --stage')
+    throw usageError(`--partition is '${printable(partition)}'; must be a number`)
+  if (partition !== undefined && stage === undefined) throw usageError('--partition needs --stage')
   return {
     stages: stage === undefined ? stageNames : [stage as StageName],
     partition: partition === undefined ? undefined : Number(partition),
@@ -105,8 +102,7 @@ async function damagedOf(
   const ends = (await bus.ends(topic)).filter(
     (each) => partition === undefined || each.partition === partition,
   )
-  if (ends.length === 0)
-    throw new WeirError('usage', `${topic} has no partition ${partition} (--partition)`)
+  if (ends.length === 0) throw usageError(`${topic} has no partition ${partition} (--partition)`)
   const numbers = ends.map((each) => each.partition)
   const commits = await kind.groups.commits(settings, { group, topic }, numbers, silent())
   return ends.flatMap((each) => {
@@ -183,7 +179,7 @@ async function deleteEverything(
   out: NodeJS.WriteStream,
 ): Promise<0 | 1> {
   if (stage !== undefined || partition !== undefined)
-    throw new WeirError('usage', '--all deletes everything: leave out --stage and --partition')
+    throw usageError('--all deletes everything: leave out --stage and --partition')
   const { topicPrefix } = settings
   const found = await kind.groups.names(settings, topicPrefix, silent())
   const isOwn = ownNames(topicPrefix)

@@ -4,7 +4,7 @@ import { personHere } from '../../../services/approval/performer/person.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import type { OperatorStop, StopMode } from '../../../shared/contract/messages.ts'
 import { stopId } from '../../../shared/contract/topology.ts'
-import { WeirError } from '../../../shared/lib/errors.ts'
+import { usageError, WeirError } from '../../../shared/lib/errors.ts'
 import {
   placeSetting,
   type StoredSetting,
@@ -39,10 +39,7 @@ export async function stop(
 ): Promise<void> {
   const scope = scopeOf(flags)
   if (drain && now)
-    throw new WeirError(
-      'usage',
-      '--drain and --now are given; give one of them, or none for --drain',
-    )
+    throw usageError('--drain and --now are given; give one of them, or none for --drain')
   checkReason(reason)
   const mode: StopMode = now ? 'now' : 'drain'
   const id = stopId(scope)
@@ -74,12 +71,9 @@ export async function placeStop(
 
 function checkReason(reason: string): void {
   const bytes = Buffer.byteLength(reason)
-  if (reason.trim() === '') throw new WeirError('usage', '--reason is blank; say why')
+  if (reason.trim() === '') throw usageError('--reason is blank; say why')
   if (bytes > limits.reasonBytesMax)
-    throw new WeirError(
-      'usage',
-      `--reason has ${bytes} bytes; at most ${limits.reasonBytesMax} are taken`,
-    )
+    throw usageError(`--reason has ${bytes} bytes; at most ${limits.reasonBytesMax} are taken`)
 }
 
 function takenBy({ id, value: stop }: StoredSetting<'operator-stop'>): WeirError {
