@@ -4,7 +4,7 @@ import { isUtf8 } from 'node:buffer'
 import { refuseUnknownKeys } from '../../../client/known-keys.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import { isObject } from '../../../shared/lib/json/json-object.ts'
-import { HttpError } from '../http-error.ts'
+import { bad, type HttpError } from '../http-error.ts'
 import { bytesOf } from '../request-body.ts'
 import type { HttpContext } from '../server.ts'
 
@@ -16,14 +16,10 @@ export type JsonBody = { value: Record<string, unknown>; bytes: Buffer }
 export async function jsonBodyOf(context: HttpContext): Promise<JsonBody> {
   const bytes = await bytesOf(context.env.incoming, limits.edgeBodyBytesMax)
   if (depthOf(bytes) > limits.edgeBodyDepthMax)
-    throw new HttpError(
-      400,
-      'http.body',
-      `the body nests deeper than ${limits.edgeBodyDepthMax} levels`,
-    )
-  if (!isUtf8(bytes)) throw new HttpError(400, 'http.body', 'the body is no valid UTF-8')
+    throw bad(`the body nests deeper than ${limits.edgeBodyDepthMax} levels`)
+  if (!isUtf8(bytes)) throw bad('the body is no valid UTF-8')
   const value = parsed(bytes)
-  if (!isObject(value)) throw new HttpError(400, 'http.body', 'the body must be a JSON object')
+  if (!isObject(value)) throw bad('the body must be a JSON object')
   return { value, bytes }
 }
 
@@ -39,7 +35,7 @@ function parsed(bytes: Buffer): unknown {
 /** The parser's own text repeats the body. */
 function notJson(bytes: number, cause: unknown): HttpError {
   const text = `the body has ${bytes} bytes that are no valid JSON: is it whole, and encoded as JSON?`
-  return new HttpError(400, 'http.body', text, { cause })
+  return bad(text, { cause })
 }
 
 /**
@@ -80,7 +76,7 @@ function depthOf(bytes: Buffer): number {
 
 /** A field that must be a text if it is there, and not null. Throws 400. */
 export function textIfGiven(body: Record<string, unknown>, name: string): string | undefined {
-  if (body[name] === null) throw new HttpError(400, 'http.body', `${name} must be a text`)
+  if (body[name] === null) throw bad(`${name} must be a text`)
   return optionalText(body, name)
 }
 
@@ -89,5 +85,5 @@ export function optionalText(body: Record<string, unknown>, name: string): strin
   const value = body[name]
   if (value === undefined || value === null) return undefined
   if (typeof value === 'string') return value
-  throw new HttpError(400, 'http.body', `${name} must be a text`)
+  throw bad(`${name} must be a text`)
 }

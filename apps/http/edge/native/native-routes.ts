@@ -6,7 +6,7 @@ import { positionIn } from '../../../../client/turn/event-resume.ts'
 import type { CallPlace } from '../../../../client/weir.ts'
 import type { SentMessage } from '../../../../shared/contract/ids.ts'
 import { answerJson } from '../../direct-answer.ts'
-import { errorBody, HttpError } from '../../http-error.ts'
+import { bad, errorBody, HttpError } from '../../http-error.ts'
 import type { HttpApp, HttpContext } from '../../server.ts'
 import { conversationIn, type Principal, type Role, requireRole } from '../access/principal.ts'
 import { decideFor, waitingFor } from '../approval-decisions.ts'
@@ -82,9 +82,7 @@ function routes(context: EdgeContext): HttpApp {
     const { turn, round, ordinal, isError = false } = value
     const isPlace = [turn, round, ordinal].every((one) => Number.isSafeInteger(one))
     if (!isPlace || typeof isError !== 'boolean')
-      throw new HttpError(
-        400,
-        'http.body',
+      throw bad(
         'turn, round and ordinal must be the numbers of a call-offered event, isError true or false',
       )
     const place = { turn, round, ordinal } as CallPlace
@@ -136,6 +134,6 @@ function unknownConversation(): HttpError {
 
 function requiredText(body: Record<string, unknown>, name: string): string {
   const text = optionalText(body, name)
-  if (text === undefined) throw new HttpError(400, 'http.body', `${name} is missing`)
+  if (text === undefined) throw bad(`${name} is missing`)
   return text
 }

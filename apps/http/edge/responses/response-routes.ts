@@ -7,7 +7,7 @@ import type { Json } from '../../../../shared/wire/format.ts'
 import { errorEvent } from '../../../../shared/wire/openai-responses/answer.ts'
 import { resultName } from '../../../../shared/wire/openai-responses/sent-item.ts'
 import { answerJson } from '../../direct-answer.ts'
-import { HttpError } from '../../http-error.ts'
+import { bad, HttpError } from '../../http-error.ts'
 import type { HttpApp, HttpContext } from '../../server.ts'
 import {
   conversationFor,
@@ -18,7 +18,7 @@ import {
 import { waitingFor } from '../approval-decisions.ts'
 import { assertClientTools, sendResults } from '../chat/call-results.ts'
 import { decideOfTurn } from '../chat/chat-request.ts'
-import { bad, questionFields } from '../chat/request-message.ts'
+import { questionFields } from '../chat/request-message.ts'
 import { sentTurn } from '../chat/sent-turn.ts'
 import { callIdOf, placeOfCall } from '../chat/turn-calls.ts'
 import { turnChunks } from '../chat/turn-chunks.ts'
