@@ -31,14 +31,11 @@ export function edgeBeside(options: UpOptions & EdgeFlags, more?: MoreRoutes): B
   const settings = serviceSettings(options)
   return {
     name: 'the HTTP edge',
-    ...(more?.secrets && { secrets: more.secrets }),
+    secrets: more?.secrets,
     async start(parts) {
       const { log, agents } = parts
-      const weir = await openEdgeWeir(settings, {
-        stages: 'elsewhere',
-        log,
-        ...(agents.size > 0 && { agents }),
-      })
+      const own = agents.size > 0 ? agents : undefined
+      const weir = await openEdgeWeir(settings, { stages: 'elsewhere', log, agents: own })
       try {
         const { routes: before, close } = (await more?.open(parts)) ?? noRoutes
         const serving = { ...edgeOptions, weir, log, before }

@@ -44,12 +44,7 @@ function routes(context: EdgeContext): HttpApp {
       text,
       key: http.req.header('idempotency-key') ?? optionalText(value, 'messageId'),
     })
-    const turn = weir.ask({
-      agent,
-      ...questionFields(content),
-      ...message,
-      ...(system !== undefined && { system }),
-    })
+    const turn = weir.ask({ agent, ...questionFields(content), ...message, system })
     await turn.sent
     return answerJson(http, { conversation: given, messageId: message.messageId }, { status: 202 })
   })
@@ -100,14 +95,12 @@ function routes(context: EdgeContext): HttpApp {
     app.post(`/v1/approvals/:id/${answer}`, async (http) => {
       const principal = author(http, 'decide')
       const { value } = await fieldsOf(http, ['reason', 'hash', 'values'])
-      const { values } = value
-      const [reason, hash] = [optionalText(value, 'reason'), textIfGiven(value, 'hash')]
       const outcome = await decideFor(context, principal, {
         id: http.req.param('id'),
         answer,
-        ...(reason !== undefined && { reason }),
-        ...(hash !== undefined && { hash }),
-        ...(values !== undefined && { values: JSON.stringify(values) }),
+        reason: optionalText(value, 'reason'),
+        hash: textIfGiven(value, 'hash'),
+        values: JSON.stringify(value.values),
       })
       if (outcome.counted) return answerJson(http, outcome)
       const error = new HttpError(409, 'approval.decided', outcome.text)
@@ -122,9 +115,8 @@ async function assertExists(
   principal: Principal,
   given: string,
 ): Promise<void> {
-  const turns = await weir
-    .conversation(conversationIn(principal, given))
-    .turns({ limit: 1, ends: false })
+  const log = weir.conversation(conversationIn(principal, given))
+  const turns = await log.turns({ limit: 1, ends: false })
   if (turns.length === 0) throw unknownConversation()
 }
 

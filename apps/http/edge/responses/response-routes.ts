@@ -209,14 +209,8 @@ function responseEvents(
       throw new HttpError(404, 'approval.unknown', 'no call of this turn waits for this answer')
     },
   }
-  return turnChunks({
-    weir,
-    events,
-    answered: new Set(answered),
-    fold,
-    decides: principal.roles.has('decide'),
-    ...(turn !== undefined && { turn }),
-  })
+  const decides = principal.roles.has('decide')
+  return turnChunks({ weir, events, answered: new Set(answered), fold, decides, turn })
 }
 
 /** Throws 400 for a response that is not the last one: a conversation has no branches. */
