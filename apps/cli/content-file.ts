@@ -3,7 +3,7 @@
 
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs'
 import { limits } from '../../shared/contract/limits.ts'
-import { usageError, type WeirError } from '../../shared/lib/errors.ts'
+import { usageError } from '../../shared/lib/errors.ts'
 
 /** Reads no more than a content may have. Throws `usage` with the flag and the path. */
 export function contentFile(flag: '--image' | '--file', path: string): Uint8Array {
@@ -24,13 +24,8 @@ export function contentFile(flag: '--image' | '--file', path: string): Uint8Arra
 function opened(flag: string, path: string): number {
   try {
     return openSync(path, 'r')
-  } catch (error) {
-    throw unreadable(flag, path, error)
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException
+    throw usageError(`${flag}: ${path} cannot be read (${code}): name another file`, { cause })
   }
-}
-
-function unreadable(flag: string, path: string, cause: unknown): WeirError {
-  const { code } = cause as NodeJS.ErrnoException
-  const why = `${flag}: ${path} cannot be read (${code}): name another file`
-  return usageError(why, { cause })
 }

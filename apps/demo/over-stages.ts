@@ -67,7 +67,7 @@ async function throughStages(
   try {
     const edge = openEdge({ bus, topicPrefix, partitions: await partitionCount(bus, topicPrefix) })
     const waited = Promise.withResolvers<never>()
-    const timer = setTimeout(() => waited.reject(noStages()), turnMsMax)
+    const timer = setTimeout(() => waited.reject(usageError(noStages)), turnMsMax)
     try {
       return await playTurn({ edge, agent, conversation, failed: waited.promise, screen })
     } finally {
@@ -79,11 +79,7 @@ async function throughStages(
   }
 }
 
-function noStages(): WeirError {
-  return usageError(
-    `the turn did not end within ${turnMsMax / 1000} s: do all stages run? Start them: docker compose up --wait`,
-  )
-}
+const noStages = `the turn did not end within ${turnMsMax / 1000} s: do all stages run? Start them: docker compose up --wait`
 
 /** Adds the number of requests to the model's service during the play, from any client. */
 async function counted(

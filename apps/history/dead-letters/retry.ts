@@ -6,13 +6,13 @@
 //     retries may both write, but the ids that clients assign cover that case.
 // Exit codes: 0 all are written, now or earlier. 1 one is not, or the user answered no. 2 failed.
 
-import { createInterface } from 'node:readline/promises'
 import { partitionCount } from '../../../client/place/open-bus.ts'
 import type { Appended } from '../../../shared/contract/bus.ts'
 import { partitionOf } from '../../../shared/contract/partition.ts'
 import { systemClock } from '../../../shared/lib/clock.ts'
 import { type ErrorCode, usageError, WeirError } from '../../../shared/lib/errors.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
+import { isConfirmed } from '../../terminal/confirmed.ts'
 import { createProgress, type Progress } from '../../terminal/progress.ts'
 import { processStreams, type Streams } from '../../terminal/streams.ts'
 import { printable } from '../../terminal/text/printable.ts'
@@ -57,7 +57,8 @@ export async function retryDeadLetters(
     const end = endOfLetters(letters.length, unreadable)
     if (end !== undefined) streams.out.write(`${end}\n`)
     if (letters.length === 0) return 0
-    if (!yes && !(await isConfirmed(letters.length, streams))) {
+    const question = `Write the records of ${count(letters.length, 'dead letter')} again?`
+    if (!yes && !(await isConfirmed(question, streams))) {
       streams.out.write('nothing was written\n')
       return 1
     }
@@ -117,19 +118,6 @@ async function selectedLetters(
     letters.push(letter)
   }
   return { letters, unreadable }
-}
-
-async function isConfirmed(letters: number, { input, errors }: Streams): Promise<boolean> {
-  const prompt = createInterface({ input, output: errors, terminal: true, historySize: 0 })
-  try {
-    return /^\s*y(es)?\s*$/i.test(
-      await prompt.question(
-        `Write the records of ${count(letters, 'dead letter')} again? y or n: `,
-      ),
-    )
-  } finally {
-    prompt.close()
-  }
 }
 
 async function retry(log: OpenLog, { letter }: Letter, copies: Copies): Promise<Retried> {

@@ -4,12 +4,12 @@
 import { existsSync } from 'node:fs'
 import { chmod, mkdir, readFile, realpath, rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { createInterface } from 'node:readline/promises'
 import { guestName } from '../../../client/guard/guest-agent.ts'
 import { unreachable } from '../../../shared/contract/stage.ts'
 import { usageError } from '../../../shared/lib/errors.ts'
 import { writeWhole } from '../../../shared/lib/files/whole-file.ts'
 import { isObject } from '../../../shared/lib/json/json-object.ts'
+import { isConfirmed } from '../../terminal/confirmed.ts'
 import { printable, printableLines } from '../../terminal/text/printable.ts'
 import { type HookKind, hookKinds } from '../fronts/hooks/hook-payload.ts'
 import { changedLines } from './changed-lines.ts'
@@ -53,7 +53,7 @@ export async function installHooks(
     )
   const urlOf = (kind: HookKind) => `${base}/v1/hooks/${agent}/${kind}`
   const edited = withHooks(text, host.entries(urlOf, version), file)
-  const isWritten = await change({ file, text, edited, options, context })
+  const isWritten = await change({ file, text, edited }, options, context)
   if (!isWritten) return 1
   await showState(host, { file, text: edited, version, program }, context)
   return 0
@@ -67,7 +67,7 @@ export async function removeHooks(
 ): Promise<0 | 1> {
   const { file, text } = await settingsOf(name, options, context)
   const edited = withoutHooks(text, file)
-  return (await change({ file, text, edited, options, context })) ? 0 : 1
+  return (await change({ file, text, edited }, options, context)) ? 0 : 1
 }
 
 /** The exit code: 0 if Weir's hooks are in the settings, otherwise 1. */
@@ -95,20 +95,11 @@ async function settingsOf(
 }
 
 /** Whether the file is as `edited` now (HOOKS-COMMAND-1). */
-async function change({
-  file,
-  text,
-  edited,
-  options,
-  context,
-}: {
-  file: string
-  text: string
-  edited: string
-  options: HooksOptions
-  context: HooksContext
-}): Promise<boolean> {
-  const { out, input, errors } = context
+async function change(
+  { file, text, edited }: { file: string; text: string; edited: string },
+  options: HooksOptions,
+  { out, input, errors }: HooksContext,
+): Promise<boolean> {
   const line = (one: string) => out.write(`${one}\n`)
   if (edited === text) {
     line(`${printable(file)} needs no change.`)
@@ -121,7 +112,7 @@ async function change({
       line('Nothing was changed. Add --yes to write it.')
       return false
     }
-    if (!(await isAccepted(input, errors))) {
+    if (!(await isConfirmed('Write this change?', { input, errors }))) {
       line('Nothing was changed.')
       return false
     }
@@ -129,15 +120,6 @@ async function change({
   await write(file, edited)
   line(edited === '' ? 'The file held nothing more, and was removed.' : 'Written.')
   return true
-}
-
-async function isAccepted(input: NodeJS.ReadStream, output: NodeJS.WriteStream): Promise<boolean> {
-  const prompt = createInterface({ input, output, terminal: true, historySize: 0 })
-  try {
-    return /^\s*y(es)?\s*$/i.test(await prompt.question('Write this change? y or n: '))
-  } finally {
-    prompt.close()
-  }
 }
 
 /** A link stays a link, and the file keeps its rights. */

@@ -5,7 +5,7 @@ import { parse } from 'yaml'
 import { keysAt } from '../../../shared/agents/file/schema-mistakes.ts'
 import { policyKey } from '../../../shared/agents/policy/entries.ts'
 import type { PolicyEntry } from '../../../shared/contract/messages.ts'
-import { usageError, type WeirError } from '../../../shared/lib/errors.ts'
+import { usageError } from '../../../shared/lib/errors.ts'
 import { isObject } from '../../../shared/lib/json/json-object.ts'
 import { alternatives, shown } from '../../../shared/settings/mistake.ts'
 import { nearestName } from '../../../shared/settings/nearest-name.ts'
@@ -33,8 +33,9 @@ export function entriesInFile(file: string): PolicyEntry[] {
 function parsed(file: string, text: string): unknown {
   try {
     return parse(text)
-  } catch (error) {
-    throw unreadable(file, error)
+  } catch (cause) {
+    const reason = (cause as Error).message
+    throw usageError(`--policy ${file} is neither YAML nor JSON: ${reason}`, { cause })
   }
 }
 
@@ -65,10 +66,4 @@ function sectionPairs(file: string, section: string, values: unknown): string[] 
 
 function pairOf(key: string, value: unknown): string {
   return `${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`
-}
-
-function unreadable(file: string, cause: unknown): WeirError {
-  return usageError(`--policy ${file} is neither YAML nor JSON: ${(cause as Error).message}`, {
-    cause,
-  })
 }

@@ -1,7 +1,6 @@
 // `weir reset`: repairs commits that are outside their log, partition by partition, or deletes
 // everything. Changes nothing without --yes.
 
-import { openBus } from '../../../client/place/open-bus.ts'
 import type { SharedBus } from '../../../shared/bus/kind.ts'
 import { busKindOf } from '../../../shared/bus/kinds.ts'
 import type { Assignment, Bus, StoredRecord } from '../../../shared/contract/bus.ts'
@@ -19,6 +18,7 @@ import { type CommitFault, faultOf, repairedCommit } from '../../../shared/runti
 import type { Settings } from '../../../shared/settings/settings.ts'
 import { printable } from '../../terminal/text/printable.ts'
 import { count } from '../../terminal/text/quantities.ts'
+import { withTopicsBus } from '../topics/planned-partitions.ts'
 
 export type ResetOptions = { all?: boolean; stage?: string; partition?: string; yes?: boolean }
 
@@ -66,8 +66,7 @@ async function repair(
   out: NodeJS.WriteStream,
 ): Promise<0 | 1> {
   const say = (line: string) => out.write(`${printable(line)}\n`)
-  const bus = await openBus(settings, silent(), { connectMs, keepsTables: false })
-  try {
+  return withTopicsBus(settings, async (bus) => {
     const damaged: Damaged[] = []
     for (const stage of names)
       damaged.push(...(await damagedOf(kind, bus, stage, partition, settings)))
@@ -86,9 +85,7 @@ async function repair(
       say(`repaired ${placeOf(each)}: the stage goes on at ${offset}`)
     }
     return repairable.length === damaged.length ? 0 : 1
-  } finally {
-    await bus.close()
-  }
+  })
 }
 
 async function damagedOf(
@@ -215,6 +212,3 @@ function ownNames(topicPrefix: string) {
 }
 
 const silent = () => createLog({ level: 'silent' })
-
-/** Short, because a person waits. */
-const connectMs = 10_000

@@ -54,16 +54,11 @@ function decoded(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch (cause) {
-    throw notUtf8(bytes, cause)
+    throw usageError(
+      `standard input is not UTF-8 (${faultIn(bytes)}): convert it first, for example with iconv`,
+      { cause },
+    )
   }
-}
-
-function notUtf8(bytes: Uint8Array, cause: unknown): WeirError {
-  const fault = faultIn(bytes)
-  return usageError(
-    `standard input is not UTF-8 (${fault}): convert it first, for example with iconv`,
-    { cause },
-  )
 }
 
 function faultIn(bytes: Uint8Array): string {
