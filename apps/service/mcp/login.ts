@@ -11,7 +11,7 @@ import type { McpServer, McpUrl } from '../../../shared/agents/agents.ts'
 import { loadMcpServers } from '../../../shared/agents/file/mcp-servers.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import { usageError, WeirError } from '../../../shared/lib/errors.ts'
-import { listenFailure } from '../../../shared/lib/listen-failure.ts'
+import { listening } from '../../../shared/lib/listening.ts'
 import { nearestName } from '../../../shared/settings/nearest-name.ts'
 import { type KnownClient, loginAt } from '../../../shared/tools/mcp/login.ts'
 import { writeLogin } from '../../../shared/tools/mcp/token-file.ts'
@@ -84,13 +84,8 @@ async function openCallback(port: number, state: string): Promise<Callback> {
     if (isOurs && url !== null) answered.resolve(url.searchParams)
   })
   const host = '127.0.0.1'
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(port, host, resolve)
-  }).catch((cause: unknown) => {
-    const advice = 'give another port with --callback-port (0: any free port)'
-    throw listenFailure(cause, { server: 'the callback', host, port, advice })
-  })
+  const advice = 'give another port with --callback-port (0: any free port)'
+  await listening(server, { name: 'the callback', host, port, advice })
   let timer: NodeJS.Timeout | undefined
   return {
     url: `http://${host}:${(server.address() as AddressInfo).port}${path}`,
