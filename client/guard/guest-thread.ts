@@ -38,7 +38,7 @@ import { alternatives, kindOf, shown } from '../../shared/settings/mistake.ts'
 import { canonicalArguments, roundKey, type Words } from '../../shared/transcript/round-key.ts'
 import type { Failed } from '../../shared/wire/exchange.ts'
 import { adviceEdits, withEdits } from './advice-edits.ts'
-import { checkRequest, formatError } from './formats.ts'
+import { checkRequest, contentOf, formatError } from './formats.ts'
 import {
   type Front,
   finalKey,
@@ -507,8 +507,8 @@ function isOpen({ reservation }: Reserved): boolean {
   return reservation !== undefined
 }
 
-function wordsOf({ body }: AnyGuestRequest): string {
-  return hash('sha256', JSON.stringify(body) ?? '')
+function wordsOf(request: AnyGuestRequest): string {
+  return hash('sha256', JSON.stringify(contentOf(request)) ?? '')
 }
 
 const notWhole =
