@@ -1,7 +1,7 @@
 // `weir reset`: repairs commits that are outside their log, partition by partition, or deletes
 // everything. Changes nothing without --yes.
 
-import type { SharedBus } from '../../../shared/bus/kind.ts'
+import type { GroupAdmin } from '../../../shared/bus/kafka/group/group-admin.ts'
 import { busKindOf } from '../../../shared/bus/kinds.ts'
 import type { Assignment, Bus, StoredRecord } from '../../../shared/contract/bus.ts'
 import { limits } from '../../../shared/contract/limits.ts'
@@ -36,13 +36,18 @@ export async function reset(
     throw usageError(
       `weir reset is for Kafka; ${kind.title} keeps commits and log in one file, so they cannot differ`,
     )
-  if (options.all === true) return deleteEverything(kind, options, settings, out)
-  return repair(kind, chosen(options), options.yes === true, settings, out)
+  const target = chosen(options)
+  const groups = await kind.groups(settings, silent())
+  return options.all === true
+    ? deleteEverything(groups, options, settings, out)
+    : repair(groups, target, options.yes === true, settings, out)
 }
 
 type Chosen = { stages: readonly StageName[]; partition: number | undefined }
 
-function chosen({ stage, partition }: ResetOptions): Chosen {
+function chosen({ all, stage, partition }: ResetOptions): Chosen {
+  if (all === true && (stage !== undefined || partition !== undefined))
+    throw usageError('--all deletes everything: leave out --stage and --partition')
   if (stage !== undefined && !stageNames.some((name) => name === stage))
     throw usageError(
       `unknown stage '${printable(stage)}' (--stage). Stages: ${stageNames.join(', ')}`,
@@ -59,7 +64,7 @@ function chosen({ stage, partition }: ResetOptions): Chosen {
 type Damaged = { stage: StageName; assignment: Assignment; fault: CommitFault }
 
 async function repair(
-  kind: SharedBus,
+  groups: GroupAdmin,
   { stages: names, partition }: Chosen,
   isConfirmed: boolean,
   settings: Settings,
@@ -69,7 +74,7 @@ async function repair(
   return withTopicsBus(settings, async (bus) => {
     const damaged: Damaged[] = []
     for (const stage of names)
-      damaged.push(...(await damagedOf(kind, bus, stage, partition, settings)))
+      damaged.push(...(await damagedOf(groups, bus, stage, partition, settings)))
     if (damaged.length === 0) {
       say('No commit is outside its log.')
       return 0
@@ -81,7 +86,7 @@ async function repair(
       return 1
     }
     for (const each of repairable) {
-      const { offset } = await repairOne(kind, bus, each, settings)
+      const { offset } = await repairOne(groups, bus, each, settings)
       say(`repaired ${placeOf(each)}: the stage goes on at ${offset}`)
     }
     return repairable.length === damaged.length ? 0 : 1
@@ -89,7 +94,7 @@ async function repair(
 }
 
 async function damagedOf(
-  kind: SharedBus,
+  groups: GroupAdmin,
   bus: Bus,
   stage: StageName,
   partition: number | undefined,
@@ -101,7 +106,7 @@ async function damagedOf(
   )
   if (ends.length === 0) throw usageError(`${topic} has no partition ${partition} (--partition)`)
   const numbers = ends.map((each) => each.partition)
-  const commits = await kind.groups.commits(settings, { group, topic }, numbers, silent())
+  const commits = await groups.commits({ group, topic }, numbers)
   return ends.flatMap((each) => {
     const assignment = { topic, ends: each, committed: commits.get(each.partition) }
     const fault = faultOf(assignment)
@@ -110,7 +115,7 @@ async function damagedOf(
 }
 
 async function repairOne(
-  kind: SharedBus,
+  groups: GroupAdmin,
   bus: Bus,
   { stage, assignment }: Damaged,
   settings: Settings,
@@ -122,7 +127,7 @@ async function repairOne(
     endOf: cachedEnds(bus, settings.topicPrefix),
   })
   const commits = new Map([[ends.partition, commit]])
-  await kind.groups.setCommits(settings, groupOf(stage, settings), commits, silent())
+  await groups.setCommits(groupOf(stage, settings), commits)
   return commit
 }
 
@@ -170,15 +175,13 @@ function groupOf(stage: StageName, { topicPrefix }: Settings) {
 }
 
 async function deleteEverything(
-  kind: SharedBus,
-  { stage, partition, yes = false }: ResetOptions,
+  groups: GroupAdmin,
+  { yes = false }: ResetOptions,
   settings: Settings,
   out: NodeJS.WriteStream,
 ): Promise<0 | 1> {
-  if (stage !== undefined || partition !== undefined)
-    throw usageError('--all deletes everything: leave out --stage and --partition')
   const { topicPrefix } = settings
-  const found = await kind.groups.names(settings, topicPrefix, silent())
+  const found = await groups.names(topicPrefix)
   const isOwn = ownNames(topicPrefix)
   const names = {
     groups: found.groups.filter(isOwn.group).toSorted(),
@@ -195,7 +198,7 @@ async function deleteEverything(
     out.write('Nothing was deleted. To delete these with all conversations, add --yes.\n')
     return 1
   }
-  await kind.groups.deleteAll(settings, names, silent())
+  await groups.deleteAll(names)
   out.write(`deleted ${count(total, 'name')}; weir topics create begins anew\n`)
   return 0
 }

@@ -13,8 +13,13 @@ import { parseJson } from '../../../../shared/wire/exact-json.ts'
 import type { Failed } from '../../../../shared/wire/exchange.ts'
 import { connectionFailure, httpFailure } from '../../../../shared/wire/faults/provider-errors.ts'
 import { errorOfBody } from '../../../../shared/wire/faults/sent-errors.ts'
-import type { HttpTarget, ModelAddress, SdkTarget } from '../../../../shared/wire/format.ts'
-import type { AgentModelFormat } from '../../../../shared/wire/formats.ts'
+import type {
+  HttpTarget,
+  ModelAddress,
+  ModelParts,
+  SdkTarget,
+} from '../../../../shared/wire/format.ts'
+import type { AgentApiFormat } from '../../../../shared/wire/formats.ts'
 import { streamedAnswer } from '../../../../shared/wire/streamed-answer.ts'
 import { httpFetch } from '../wire/http-fetch.ts'
 import type { Provider } from './provider.ts'
@@ -24,7 +29,7 @@ type Target = { url: string; headers: [string, string][] }
 
 /** Keeps the agent's key and address private. `fetch` sends the requests. */
 export async function connectHttp(
-  { agent: { target: api }, request: { write }, answer }: AgentModelFormat,
+  { agent: { target: api }, write, answer }: AgentApiFormat & ModelParts,
   agent: Agent,
   fetch: typeof globalThis.fetch = httpFetch,
 ): Promise<Provider> {

@@ -5,7 +5,7 @@
 import type { Agent } from '../../../../shared/agents/agents.ts'
 import { WeirError } from '../../../../shared/lib/errors.ts'
 import { alternatives } from '../../../../shared/settings/mistake.ts'
-import { type AgentFormatName, agentFormats } from '../../../../shared/wire/formats.ts'
+import { type AgentFormatName, agentFormats, wholeFormat } from '../../../../shared/wire/formats.ts'
 import { connectHttp } from './http-provider.ts'
 import type { Provider, ProviderRecord } from './provider.ts'
 
@@ -17,7 +17,8 @@ type Providers = readonly [ProviderRecord<ProviderName>, ...ProviderRecord<Provi
 export const providers = agentFormats.map((format) => ({
   ...format.agent,
   name: format.name,
-  connect: (agent: Agent, fetch?: typeof globalThis.fetch) => connectHttp(format, agent, fetch),
+  connect: async (agent: Agent, fetch?: typeof globalThis.fetch) =>
+    connectHttp(await wholeFormat(format), agent, fetch),
 })) as readonly ProviderRecord<ProviderName>[] as Providers
 
 export const providerNames: readonly ProviderName[] = providers.map(({ name }) => name)

@@ -19,7 +19,7 @@ import { newest } from '../../../../../shared/lib/newest.ts'
 import type { Json } from '../../../../../shared/wire/format.ts'
 import type { ModelFormat } from '../../../../../shared/wire/formats.ts'
 import { HttpError } from '../../../http-error.ts'
-import { callsIn, historyOf } from './history-parts.ts'
+import { callsIn, historyOf } from '../sent-request.ts'
 
 /** A request of a client of this guest. */
 export type ClientRequest = {

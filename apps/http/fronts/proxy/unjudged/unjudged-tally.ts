@@ -7,7 +7,7 @@
 import type { Logger } from 'pino'
 import { limits } from '../../../../../shared/contract/limits.ts'
 import { HttpError } from '../../../http-error.ts'
-import type { ConversationOf } from '../proxied-conversation.ts'
+import type { ConversationOf } from '../request-budget.ts'
 
 export type UnjudgedTally = {
   /** Counts one request of this guest. `kind`: as unjudgedKindOf names it. */
