@@ -1,14 +1,27 @@
-// Admission: refuses a message that cannot open a turn. Such a message would fail each time in the
-// same way, so the client gets the reason at once (R6, R8). Caps above the hard ceilings are no
-// reason: they are lowered (allowance.ts).
+// Admission: refuses a message that cannot open a turn, and keeps the others until their turn. A
+// refused message would fail each time in the same way, so the client gets the reason at once (R6, R8).
+// Caps above the hard ceilings are no reason: they are lowered (allowance.ts). The queue and the ids
+// that reveal a repeat by a client are bounded (R7).
+//
+// CONVERSATION-QUEUE-1. A client reads exactly one turn-finished for each accepted message, also
+//     after its removal from the queue.
+// CONVERSATION-QUEUE-2. A refused id is not remembered, so a client can send it again. Each refusal
+//     has its own turn-finished.
 
+import { toolRef } from '../../shared/agents/agents.ts'
 import { compiledSchema } from '../../shared/contract/arguments/compiled-schema.ts'
 import { contentsFault } from '../../shared/contract/call/contents.ts'
-import { conversationIdFault, messageIdFault } from '../../shared/contract/ids.ts'
+import { conversationIdFault, type MessageId, messageIdFault } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
-import type { AgentSettings, Declaration, UserMessage } from '../../shared/contract/messages.ts'
+import type {
+  AgentSettings,
+  Declaration,
+  QueuedMessage,
+  UserMessage,
+} from '../../shared/contract/messages.ts'
 import { isGuest } from '../../shared/contract/topology.ts'
 import { settingsFault } from '../../shared/contract/turn/settings-fault.ts'
+import { slowestTimeout } from '../../shared/contract/turn/tool-deadline.ts'
 import { reasons } from '../../shared/contract/turn/turn-texts.ts'
 
 /** The reason to refuse the message. Undefined: none. */
@@ -31,7 +44,7 @@ function idRefusal({ conversation, messageId }: UserMessage): string | undefined
 function sizeRefusal({ text, agent, declarations, settings }: UserMessage): string | undefined {
   const textBytes = Buffer.byteLength(text)
   if (textBytes > limits.userMessageBytesMax) return reasons.textSize(textBytes)
-  const declarationsBytes = declarations.reduce((sum, one) => sum + bytesOf(one), 0)
+  const declarationsBytes = declarations.reduce((sum, one) => sum + declarationBytes(one), 0)
   if (declarationsBytes > limits.agentDeclarationsBytesMax)
     return reasons.declarationsSize(declarationsBytes)
   const rules = settings.policy.shadowed.map((rule) => `${rule} `).join('')
@@ -51,7 +64,7 @@ function sizeRefusal({ text, agent, declarations, settings }: UserMessage): stri
 }
 
 /** Bytes of a declaration and of its reference in each request. */
-function bytesOf({ name, description, schema }: Declaration): number {
+function declarationBytes({ name, description, schema }: Declaration): number {
   return 100 + Buffer.byteLength(name) + Buffer.byteLength(description) + Buffer.byteLength(schema)
 }
 
@@ -66,4 +79,42 @@ function blankRefusal({ agent, settings }: UserMessage): string | undefined {
 function outputRefusal({ output }: AgentSettings): string | undefined {
   const compiled = output === null ? undefined : compiledSchema(output)
   return compiled?.kind === 'unusable' ? reasons.unusableOutput(compiled.reason) : undefined
+}
+
+/**
+ * The part of a message that its turn needs: tools by reference, and the timeout of the slowest
+ * one.
+ */
+export function queuedOf({
+  messageId,
+  text,
+  agent,
+  settings,
+  declarations,
+}: UserMessage): QueuedMessage {
+  return {
+    messageId,
+    text,
+    agent,
+    settings,
+    tools: declarations.map(toolRef),
+    toolTimeoutMsMax: slowestTimeout(declarations),
+  }
+}
+
+/** The reason why no further message can wait. Undefined: it can. */
+export function queueRefusalOf(queue: QueuedMessage[], further: QueuedMessage): string | undefined {
+  if (queue.length >= limits.queueMessagesMax) return reasons.queueFull
+  const bytes = queue.reduce((sum, queued) => sum + bytesOf(queued), bytesOf(further))
+  return bytes > limits.queueBytesMax ? reasons.queueHeavy : undefined
+}
+
+/** The size as JSON, which is never below the size of the record. */
+function bytesOf(queued: QueuedMessage): number {
+  return Buffer.byteLength(JSON.stringify(queued))
+}
+
+/** The ids with one more, oldest first. The oldest ones are forgotten. */
+export function withId(recentMessageIds: string[], messageId: MessageId): string[] {
+  return [...recentMessageIds, messageId].slice(-limits.recentMessageIdsMax)
 }

@@ -31,9 +31,16 @@ import type { StartTool } from '../../../shared/tools/tool.ts'
 import { createToolSlots, toolPlaces } from '../../../shared/tools/tool-slots.ts'
 import { byPart, type ExecutorTask, type OfferTask, type ToolTask } from '../tasks.ts'
 import { absentGuardDenial, unreadableGuardsDenial } from './absent-guards.ts'
-import { createClaims } from './claims.ts'
-import { createJobEnds, releaseClaims } from './job-ends.ts'
-import { type Claimed, type Instant, type Jobs, nameOf, type RunTask } from './jobs.ts'
+import {
+  type Claimed,
+  createClaims,
+  createJobEnds,
+  type Instant,
+  type Jobs,
+  nameOf,
+  type RunTask,
+  releaseClaims,
+} from './jobs.ts'
 import type { KeptTools } from './kept/kept-tools.ts'
 import { createLeftClaims, type LeftClaims } from './left-claims.ts'
 import { createOffers } from './offers.ts'
@@ -95,7 +102,7 @@ function performerOf(
   )
   const vetoOf = createVeto(context)
   const offers = createOffers({ agents, contextOf, clock, owner, writes, vetoOf })
-  const { drop, giveBack } = createJobEnds({ owner, writes, runs })
+  const { drop, giveBack } = createJobEnds({ owner, writes, stop: runs.stop })
   const stops = watchStops({ context, clock, writes })
   let closing = false
 

@@ -57,7 +57,7 @@ import { instructionsOf } from './instructions.ts'
 import { checkBeforeRequest, StoppedByOperator, stoppedAttempt } from './operator-stops.ts'
 import { PartWriter } from './part-writer.ts'
 import { policyInForce } from './policy-in-force.ts'
-import type { Connect } from './providers/provider.ts'
+import type { Connect } from './providers/providers.ts'
 import {
   afterShortening,
   type Shortened,

@@ -27,7 +27,7 @@ import {
   throughOf,
 } from './history-summary.ts'
 import { PartWriter } from './part-writer.ts'
-import type { Connect } from './providers/provider.ts'
+import type { Connect } from './providers/providers.ts'
 import { stopped } from './wire/abortable-wait.ts'
 
 /** The newest summaries that this process wrote. Its copy of the table may lag behind them. */
