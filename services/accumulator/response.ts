@@ -209,6 +209,7 @@ function streamedCalls(stream: Stream): StreamedCall[] {
  * arguments only announces its twin with arguments.
  */
 function withoutRepeats(calls: StreamedCall[]): StreamedCall[] {
+  if (calls.length < 2) return calls
   const byTool = Map.groupBy(calls, ({ id, name }) => JSON.stringify([id, name]))
   const repeats = [...byTool.values()].flatMap((alike) =>
     alike.length > 1 && alike[0]?.id !== '' ? repeatsIn(alike) : [],

@@ -78,14 +78,15 @@ import {
   type TurnEnding,
   turnFinished,
 } from './ending.ts'
-import { noteRequest, ownKey, recogniseRound, recogniseShown } from './identity.ts'
+import { noteRequest, noteUserMessage, ownKey, recogniseRound, recogniseShown } from './identity.ts'
 import {
   atRequest,
   endedTurn,
   extend,
   goOn,
-  keysOver,
   latestOutcomeOf,
+  newestByWords,
+  noteOver,
   noteRecord,
   type OpenTurn,
   openTurn,
@@ -390,7 +391,7 @@ function onResults(step: Step, received: GuestResults, message: GuestResults): b
   const counted = message === received ? shown : keysOf(state, received)
   if (isRequest) noteRequest(turn.identities, { shown, counted }, received)
   const keys = takeResults(step, turn, { shown, message })
-  if (message !== received) turn.identities.past = new Set(turn.known.keys())
+  if (message !== received) noteUserMessage(turn.identities)
   const { outstanding } = turn
   if (phase === 'running') {
     if (requestId !== '') records.push(advice(place, turn, { turnKey, requestId }))
@@ -401,7 +402,7 @@ function onResults(step: Step, received: GuestResults, message: GuestResults): b
     records.push(...goOn(place, turn)) // keeps GUEST-5
     if (!isRequest || unknown.length === 0) return true
   }
-  const over = message.blocking ? overOf(keysOver(turn), counted) : []
+  const over = message.blocking ? overOf(turn.over, counted) : []
   if (requestId !== '') records.push(advice(place, turn, { turnKey, unknown, requestId, over }))
   if (!isRequest) end(step, turn, endingByFront(turn, message))
   return false
@@ -444,7 +445,7 @@ function onRequestOfEnded({ place, state, records }: Step, message: GuestResults
   state.newest = { ...now, names, reopens: now.stopped === '' }
   const known = new Set(newest.known.map(({ key }) => key))
   const unknown = keysOf(state, message).filter((key) => !known.has(key))
-  const over = message.blocking ? overOf(known, keysOf(state, message)) : []
+  const over = message.blocking ? overOf(newestByWords(known), keysOf(state, message)) : []
   if (message.requestId !== '') records.push(adviceOfEnded(place, now, message, { unknown, over }))
   return false
 }
@@ -574,6 +575,7 @@ function onOutcome(step: Step, outcome: RoundOutcome): void {
     key,
     denied.map(({ ordinal }) => ordinal),
   )
+  noteOver(turn.over, key)
   if (hides && denied.length > 0)
     turn.hidden.set(hashOfKey(key), (turn.hidden.get(hashOfKey(key)) ?? 0) + 1)
   const { intervention } = outcome

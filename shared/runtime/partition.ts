@@ -18,6 +18,7 @@ import type {
 } from '../contract/bus.ts'
 import { limits } from '../contract/limits.ts'
 import type { Message } from '../contract/messages.ts'
+import { partitionsOf } from '../contract/partition.ts'
 import type { Performer } from '../contract/performer.ts'
 import type { Output, Stage } from '../contract/stage.ts'
 import { WeirError } from '../lib/errors.ts'
@@ -31,7 +32,7 @@ export type PartitionOptions<State, In extends Message, Task> = {
   bus: Bus
   stage: Stage<State, In, Task>
   topicPrefix: string
-  /** As in FoldOptions. */
+  /** The number of partitions of every topic. Undefined: not checked. */
   partitions?: number | undefined
   assignment: Assignment
   performer: Performer<Task> | undefined
@@ -62,7 +63,7 @@ export function readPartition<State, In extends Message, Task>(
     stage,
     partition,
     ...codec,
-    partitions: options.partitions,
+    partitions: options.partitions === undefined ? undefined : partitionsOf(options.partitions),
     topicPrefix: options.topicPrefix,
     marks,
     readBack: (from, to) => readBack(bus, { topic, partition, from, to }),

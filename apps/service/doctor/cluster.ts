@@ -107,7 +107,9 @@ async function stagesCheck(kind: SharedBus, settings: Settings): Promise<Check> 
   const { topicPrefix } = settings
   try {
     const groups = stageNames.map((stage) => topicPrefix + stage)
-    const members = await kind.membersOfGroups(settings, groups, createLog({ level: 'silent' }))
+    const members = await (await kind.groups(settings, createLog({ level: 'silent' }))).members(
+      groups,
+    )
     const missing = stageNames.filter((stage) => (members.get(topicPrefix + stage) ?? 0) === 0)
     const running = stageNames
       .map((stage) => `${stage} ${members.get(topicPrefix + stage) ?? 0}`)

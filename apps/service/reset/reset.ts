@@ -2,7 +2,7 @@
 // everything. Changes nothing without --yes.
 
 import { openBus } from '../../../client/place/open-bus.ts'
-import type { SharedBus } from '../../../shared/bus/kind.ts'
+import type { GroupAdmin } from '../../../shared/bus/kafka/group/group-admin.ts'
 import { busKindOf } from '../../../shared/bus/kinds.ts'
 import type { Assignment, Bus, StoredRecord } from '../../../shared/contract/bus.ts'
 import { limits } from '../../../shared/contract/limits.ts'
@@ -37,13 +37,18 @@ export async function reset(
       'usage',
       `weir reset is for Kafka; ${kind.title} keeps commits and log in one file, so they cannot differ`,
     )
-  if (options.all === true) return deleteEverything(kind, options, settings, out)
-  return repair(kind, chosen(options), options.yes === true, settings, out)
+  const target = chosen(options)
+  const groups = await kind.groups(settings, silent())
+  return options.all === true
+    ? deleteEverything(groups, options, settings, out)
+    : repair(groups, target, options.yes === true, settings, out)
 }
 
 type Chosen = { stages: readonly StageName[]; partition: number | undefined }
 
-function chosen({ stage, partition }: ResetOptions): Chosen {
+function chosen({ all, stage, partition }: ResetOptions): Chosen {
+  if (all === true && (stage !== undefined || partition !== undefined))
+    throw new WeirError('usage', '--all deletes everything: leave out --stage and --partition')
   if (stage !== undefined && !stageNames.some((name) => name === stage))
     throw new WeirError(
       'usage',
@@ -62,7 +67,7 @@ function chosen({ stage, partition }: ResetOptions): Chosen {
 type Damaged = { stage: StageName; assignment: Assignment; fault: CommitFault }
 
 async function repair(
-  kind: SharedBus,
+  groups: GroupAdmin,
   { stages: names, partition }: Chosen,
   isConfirmed: boolean,
   settings: Settings,
@@ -73,7 +78,7 @@ async function repair(
   try {
     const damaged: Damaged[] = []
     for (const stage of names)
-      damaged.push(...(await damagedOf(kind, bus, stage, partition, settings)))
+      damaged.push(...(await damagedOf(groups, bus, stage, partition, settings)))
     if (damaged.length === 0) {
       say('No commit is outside its log.')
       return 0
@@ -85,7 +90,7 @@ async function repair(
       return 1
     }
     for (const each of repairable) {
-      const { offset } = await repairOne(kind, bus, each, settings)
+      const { offset } = await repairOne(groups, bus, each, settings)
       say(`repaired ${placeOf(each)}: the stage goes on at ${offset}`)
     }
     return repairable.length === damaged.length ? 0 : 1
@@ -95,7 +100,7 @@ async function repair(
 }
 
 async function damagedOf(
-  kind: SharedBus,
+  groups: GroupAdmin,
   bus: Bus,
   stage: StageName,
   partition: number | undefined,
@@ -108,7 +113,7 @@ async function damagedOf(
   if (ends.length === 0)
     throw new WeirError('usage', `${topic} has no partition ${partition} (--partition)`)
   const numbers = ends.map((each) => each.partition)
-  const commits = await kind.groups.commits(settings, { group, topic }, numbers, silent())
+  const commits = await groups.commits({ group, topic }, numbers)
   return ends.flatMap((each) => {
     const assignment = { topic, ends: each, committed: commits.get(each.partition) }
     const fault = faultOf(assignment)
@@ -117,7 +122,7 @@ async function damagedOf(
 }
 
 async function repairOne(
-  kind: SharedBus,
+  groups: GroupAdmin,
   bus: Bus,
   { stage, assignment }: Damaged,
   settings: Settings,
@@ -129,7 +134,7 @@ async function repairOne(
     endOf: cachedEnds(bus, settings.topicPrefix),
   })
   const commits = new Map([[ends.partition, commit]])
-  await kind.groups.setCommits(settings, groupOf(stage, settings), commits, silent())
+  await groups.setCommits(groupOf(stage, settings), commits)
   return commit
 }
 
@@ -177,15 +182,13 @@ function groupOf(stage: StageName, { topicPrefix }: Settings) {
 }
 
 async function deleteEverything(
-  kind: SharedBus,
-  { stage, partition, yes = false }: ResetOptions,
+  groups: GroupAdmin,
+  { yes = false }: ResetOptions,
   settings: Settings,
   out: NodeJS.WriteStream,
 ): Promise<0 | 1> {
-  if (stage !== undefined || partition !== undefined)
-    throw new WeirError('usage', '--all deletes everything: leave out --stage and --partition')
   const { topicPrefix } = settings
-  const found = await kind.groups.names(settings, topicPrefix, silent())
+  const found = await groups.names(topicPrefix)
   const isOwn = ownNames(topicPrefix)
   const names = {
     groups: found.groups.filter(isOwn.group).toSorted(),
@@ -202,7 +205,7 @@ async function deleteEverything(
     out.write('Nothing was deleted. To delete these with all conversations, add --yes.\n')
     return 1
   }
-  await kind.groups.deleteAll(settings, names, silent())
+  await groups.deleteAll(names)
   out.write(`deleted ${count(total, 'name')}; weir topics create begins anew\n`)
   return 0
 }

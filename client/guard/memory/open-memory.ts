@@ -3,15 +3,11 @@
 // MEMORY-STAGES-1. A call of a front is judged before `write` returns, unless it waits for a guard.
 // MEMORY-STAGES-2. A guard's verdict is a record of the inbox, as an executor copies it from the log.
 //     So the reducers decide whether it is in time.
+// MEMORY-STAGES-3. A stage is loaded with its first record, so a guard that judges nothing loads none.
 
 import type { Logger } from 'pino'
-import { approval } from '../../../services/approval/reducer.ts'
-import { executor } from '../../../services/executor/reducer.ts'
-import { guest } from '../../../services/guest/reducer.ts'
 import { withGuards } from '../../../services/llm-gateway/performer/guards-in-force.ts'
-import { loopDetector } from '../../../services/loop-detector/reducer.ts'
 import { logJudgements } from '../../../services/validator/log-judgements.ts'
-import { validator } from '../../../services/validator/reducer.ts'
 import type { Guest } from '../../../shared/agents/guest.ts'
 import type { ConversationId } from '../../../shared/contract/ids.ts'
 import { limits } from '../../../shared/contract/limits.ts'
@@ -141,9 +137,28 @@ export function openMemoryStages({
   const { promise: failed, reject } = Promise.withResolvers<never>()
   failed.catch(() => {}) // it may have no reader: no unhandled denial
   const player = createPlayer({ live: { clock, onWritten } })
-  const played = [guest, validator, loopDetector, executor, approval].map((stage) =>
-    player.add(stage as typeof guest),
-  )
+  const played = [
+    player.addLater(
+      'guest',
+      async () => (await import('../../../services/guest/reducer.ts')).guest,
+    ),
+    player.addLater(
+      'validator',
+      async () => (await import('../../../services/validator/reducer.ts')).validator,
+    ),
+    player.addLater(
+      'loop-detector',
+      async () => (await import('../../../services/loop-detector/reducer.ts')).loopDetector,
+    ),
+    player.addLater(
+      'executor',
+      async () => (await import('../../../services/executor/reducer.ts')).executor,
+    ),
+    player.addLater(
+      'approval',
+      async () => (await import('../../../services/approval/reducer.ts')).approval,
+    ),
+  ]
   const timer = deadlineTimer({
     clock,
     size: () => played.reduce((sum, { units }) => sum + units.size, 0),

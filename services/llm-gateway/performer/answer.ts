@@ -20,7 +20,13 @@ import { limits } from '../../../shared/contract/limits.ts'
 import type { PartEvent, PartKind } from '../../../shared/contract/messages.ts'
 import type { Clock, Milliseconds } from '../../../shared/lib/clock.ts'
 import type { WorkLog } from '../../../shared/lib/log/lazy-log.ts'
-import type { Failed, Finished, ProviderRequest, Streamed } from '../../../shared/wire/exchange.ts'
+import {
+  type Failed,
+  type Finished,
+  failedBy,
+  type ProviderRequest,
+  type Streamed,
+} from '../../../shared/wire/exchange.ts'
 import { AnswerWatch } from '../degenerate/answer-watch.ts'
 import type { Connect } from './providers/providers.ts'
 import { inItsWords } from './providers/text-calling.ts'
@@ -180,14 +186,12 @@ async function* guarded(
   }
 }
 
-const noEnding: Failed = {
-  kind: 'failed',
-  code: 'provider.stream',
-  class: 'internal',
-  reason: 'the stream of the provider had no ending',
-  retryable: true,
-  retryAfterMs: null,
-}
+const noEnding = failedBy(
+  'provider.stream',
+  'internal',
+  'the stream of the provider had no ending',
+  true,
+)
 
 function silent(ms: Milliseconds, setting: 'stallMs' | 'firstByteMs'): Failed {
   return stalled(`no byte from the provider for ${ms} ms (the agent's setting ${setting})`)
@@ -201,26 +205,12 @@ function wordless(ms: Milliseconds): Failed {
 }
 
 function stalled(reason: string): Failed {
-  return {
-    kind: 'failed',
-    code: 'provider.stalled',
-    class: 'transient',
-    reason,
-    retryable: true,
-    retryAfterMs: null,
-  }
+  return failedBy('provider.stalled', 'transient', reason)
 }
 
 function tooLarge(bytes: number): Failed {
   const reason = `the response has ${bytes} bytes and is not over; at most ${limits.roundPartsBytesMax} are taken`
-  return {
-    kind: 'failed',
-    code: 'provider.stream',
-    class: 'deterministic',
-    reason,
-    retryable: false,
-    retryAfterMs: null,
-  }
+  return failedBy('provider.stream', 'deterministic', reason)
 }
 
 /** Writes part number `i`. Resolves once it is acknowledged. */

@@ -21,12 +21,14 @@ import type {
   AgentFormat,
   HttpTarget,
   ModelAddress,
+  ModelParts,
   SdkTarget,
 } from '../../../../shared/wire/format.ts'
 import {
+  type AgentApiFormat,
   type AgentFormatName,
-  type AgentModelFormat,
   agentFormats,
+  wholeFormat,
 } from '../../../../shared/wire/formats.ts'
 import { streamedAnswer } from '../../../../shared/wire/streamed-answer.ts'
 import { httpFetch } from '../wire/http-fetch.ts'
@@ -65,7 +67,8 @@ type Providers = readonly [ProviderRecord<ProviderName>, ...ProviderRecord<Provi
 export const providers = agentFormats.map((format) => ({
   ...format.agent,
   name: format.name,
-  connect: (agent: Agent, fetch?: typeof globalThis.fetch) => connectHttp(format, agent, fetch),
+  connect: async (agent: Agent, fetch?: typeof globalThis.fetch) =>
+    connectHttp(await wholeFormat(format), agent, fetch),
 })) as readonly ProviderRecord<ProviderName>[] as Providers
 
 export const providerNames: readonly ProviderName[] = providers.map(({ name }) => name)
@@ -103,7 +106,7 @@ type Target = { url: string; headers: [string, string][] }
 
 /** Keeps the agent's key and address private. `fetch` sends the requests. */
 export async function connectHttp(
-  { agent: { target: api }, request: { write }, answer }: AgentModelFormat,
+  { agent: { target: api }, write, answer }: AgentApiFormat & ModelParts,
   agent: Agent,
   fetch: typeof globalThis.fetch = httpFetch,
 ): Promise<Provider> {
