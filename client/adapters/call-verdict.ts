@@ -4,7 +4,7 @@
 // ADAPT-1. A call runs only if Weir's verdict on it is `allow`. An error is a refusal, because an
 //     error in a host's callback would reject the whole run.
 
-import { judgingFailed, noVerdict, turnEnded } from '../../shared/model-texts/guests.ts'
+import { judgingFailed, noVerdict } from '../../shared/model-texts/guests.ts'
 import type {
   Advice,
   CallVerdict,
@@ -25,7 +25,7 @@ export function firstVerdicts(
 ): Promise<CallVerdict[]> {
   return conversation.afterModel(answer, {
     waitMs: firstMs,
-    ...(signal !== undefined && { signal }),
+    signal,
   })
 }
 
@@ -65,7 +65,7 @@ export function refusalsOf(verdicts: CallVerdict[]): Map<string, string> {
   )
 }
 
-/** The answer to a request that Weir keeps from the model, at action `end`. */
-export function endText({ reason, fallback }: Advice): string {
-  return [reason || turnEnded, fallback].filter((text) => text !== '').join('\n\n')
+/** The answer to a request that Weir keeps from the model, at action `end`. Its user reads it. */
+export function endText({ userText, fallback }: Advice): string {
+  return [userText, fallback].filter((text) => text !== '').join('\n\n')
 }

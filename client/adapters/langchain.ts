@@ -44,7 +44,8 @@ export function guardLangChain(
       const isEnd = advice.action === 'end'
       const end = isEnd ? answerOf(messages, endText(advice)) : undefined
       if (end !== undefined) return end
-      const content = isEnd ? endText(advice) : advice.text
+      const { text, reason } = advice
+      const content = isEnd ? endText({ ...advice, userText: reason }) : text
       const answer = await handler({
         ...request,
         ...(content !== '' && { messages: [...messages, userMessage(content)] }),

@@ -161,9 +161,12 @@ export function createFront(options: FrontOptions): Front {
 
   function resultsRecord(
     turn: GuestTurn,
-    fields: Pick<GuestResults, 'phase' | 'results' | 'policy'> & Partial<GuestResults>,
+    {
+      former,
+      ...fields
+    }: Pick<GuestResults, 'phase' | 'results' | 'policy'> &
+      Partial<Omit<GuestResults, 'former'>> & { former?: FormerTurn | undefined },
   ): GuestResults {
-    const { results, former = null } = fields
     return {
       type: 'guest-results',
       ...recorded(turn),
@@ -179,8 +182,8 @@ export function createFront(options: FrontOptions): Front {
       answered: false,
       unjudged: [],
       ...fields,
-      results: recordedResults(turn, results),
-      former: former && { ...former, results: recordedResults(turn, former.results) },
+      results: recordedResults(turn, fields.results),
+      former: former ? { ...former, results: recordedResults(turn, former.results) } : null,
     }
   }
 
@@ -241,7 +244,7 @@ export function createFront(options: FrontOptions): Front {
               hiddenKeys: [...hiddenKeys],
               results: rounds.at(-1)?.results ?? [],
               prompt,
-              former: former ?? null,
+              former,
               requestId,
               policy,
             }),
@@ -309,6 +312,7 @@ function missingOf(
   rounds: readonly ShownRound[],
   { unknown, hidden }: GuestAdvice,
 ): MissingRound[] {
+  if (unknown.length === 0) return []
   const counts = hiddenCountsOf(hidden)
   const names = new Set(unknown)
   const keys = rounds.map(({ key }) => finalKey(key, counts))

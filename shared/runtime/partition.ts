@@ -17,6 +17,7 @@ import type {
   StoredRecord,
 } from '../contract/bus.ts'
 import type { Message } from '../contract/messages.ts'
+import { partitionsOf } from '../contract/partition.ts'
 import type { Performer } from '../contract/performer.ts'
 import type { Output, Stage } from '../contract/stage.ts'
 import { WeirError } from '../lib/errors.ts'
@@ -30,7 +31,7 @@ export type PartitionOptions<State, In extends Message, Task> = {
   bus: Bus
   stage: Stage<State, In, Task>
   topicPrefix: string
-  /** As in FoldOptions. */
+  /** The number of partitions of every topic. Undefined: not checked. */
   partitions?: number | undefined
   assignment: Assignment
   performer: Performer<Task> | undefined
@@ -61,7 +62,7 @@ export function readPartition<State, In extends Message, Task>(
     stage,
     partition,
     ...codec,
-    partitions: options.partitions,
+    partitions: options.partitions === undefined ? undefined : partitionsOf(options.partitions),
     topicPrefix: options.topicPrefix,
     marks,
     readBack: (from, to) => batchesOf(bus, { topic, partition, from, to }),

@@ -3,7 +3,8 @@
 
 import { execFile, spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
-import { isObject, jsonIn } from '../../../shared/lib/json/json-object.ts'
+import { isObject } from '../../../shared/lib/json/json-object.ts'
+import { parseJson } from '../../../shared/wire/exact-json.ts'
 
 /** A program that needs longer does not answer. */
 const answerMs = 10_000
@@ -55,7 +56,7 @@ export async function reviewOf(
 
 async function answerTo(id: number, stream: NodeJS.ReadableStream): Promise<unknown> {
   for await (const line of createInterface({ input: stream })) {
-    const message = jsonIn(line)
+    const message = parseJson(line)
     if (isObject(message) && message.id === id) return message.result
   }
   return undefined

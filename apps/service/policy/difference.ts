@@ -1,8 +1,6 @@
 // The difference between two states of an agent's policy, key by key.
 
 import type { Effective, EffectiveValue } from '../../history/effective.ts'
-import { painted } from '../../terminal/paint.ts'
-import { printable } from '../../terminal/text/printable.ts'
 import { valueWithOrigin } from './words.ts'
 
 /** `weir policy diff --json`: one object per line. */
@@ -27,12 +25,9 @@ function isUnknown({ origin }: EffectiveValue): boolean {
   return origin === 'unknown' || origin === 'each-agent'
 }
 
-export function printDifferences(
-  differences: readonly PolicyDifference[],
-  out: NodeJS.WriteStream,
-): void {
-  for (const { key, before, after } of differences)
-    out.write(
-      `${painted(out, 'plain', printable(`${key}: ${valueWithOrigin(key, before)} → ${valueWithOrigin(key, after)}`))}\n`,
-    )
+export function differenceLines(differences: readonly PolicyDifference[]): string[] {
+  return differences.map(
+    ({ key, before, after }) =>
+      `${key}: ${valueWithOrigin(key, before)} → ${valueWithOrigin(key, after)}`,
+  )
 }

@@ -16,7 +16,7 @@ import type { Logger } from 'pino'
 import type { Advice } from '../../../../client/guard/guest-conversation.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
 import { alternatives } from '../../../../shared/settings/mistake.ts'
-import { type ModelFormat, modelFormats } from '../../../../shared/wire/formats.ts'
+import { apiFormats, type ModelFormat, wholeFormat } from '../../../../shared/wire/formats.ts'
 import { HttpError } from '../../http-error.ts'
 import { bytesOf } from '../../request-body.ts'
 import type { HttpApp } from '../../server.ts'
@@ -124,7 +124,7 @@ export function createProxy({
       await relay.passThrough({ path, note, isCovered }, incoming, outgoing, gone.signal)
       return
     }
-    const { api } = answers
+    const api = await wholeFormat(answers.api)
     const route = { agent: name, path, api }
     const bytes = await bytesOf(incoming, limits.frontBodyBytesMax)
     const plain = await readable(bytes, incoming)
@@ -229,7 +229,7 @@ function unjudgedPath(method: string, path: string): HttpError {
   )
 }
 
-const titles = alternatives(modelFormats.map(({ request }) => request.title))
+const titles = alternatives(apiFormats.map(({ request }) => request.title))
 
 /** `/proxy/{agent}` names another guest than the one at the root. */
 function routeOf({ url = '/', method = 'GET' }: IncomingMessage, agentAtRoot = ''): Route {

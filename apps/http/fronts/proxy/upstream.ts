@@ -197,8 +197,13 @@ const prefixes = [
 /** Of a body that passes as it is. */
 const ofBody = new Set([
   ...['content-type', 'content-encoding', 'content-length', 'content-language'],
-  ...['cache-control', 'etag', 'expires', 'last-modified'],
+  ...['cache-control', 'etag', 'expires', 'last-modified', 'content-range'],
 ])
+
+/** `Basic realm="api"`: passes. One with the address of a server that grants keys: does not. */
+function isChallenge(name: string, value: string): boolean {
+  return name === 'www-authenticate' && !/[/:\\]/.test(value)
+}
 
 /** Raw names and values. `hasBody`: with those of the body. */
 export function listedHeaders(
@@ -208,9 +213,10 @@ export function listedHeaders(
   const passed: string[] = []
   for (let at = 0; at + 1 < raw.length; at += 2) {
     const name = (raw[at] as string).toLowerCase()
+    const value = raw[at + 1] as string
     const isListed = names.has(name) || prefixes.some((prefix) => name.startsWith(prefix))
-    if (isListed || (hasBody && ofBody.has(name)))
-      passed.push(raw[at] as string, raw[at + 1] as string)
+    if (isListed || isChallenge(name, value) || (hasBody && ofBody.has(name)))
+      passed.push(raw[at] as string, value)
   }
   return passed
 }

@@ -11,12 +11,7 @@ import {
   textOfAnswer,
 } from '../../../../shared/wire/exchange.ts'
 import type { Json } from '../../../../shared/wire/format.ts'
-import {
-  canBeDenied,
-  type FormatName,
-  modelFormats,
-  type VetoedFormat,
-} from '../../../../shared/wire/formats.ts'
+import { canBeDenied, type FormatName, type VetoedFormat } from '../../../../shared/wire/formats.ts'
 import { ownAttempt } from '../../../../shared/wire/strict/own-attempt.ts'
 import type {
   ClientStream,
@@ -24,6 +19,7 @@ import type {
   StrictAnswer,
 } from '../../../../shared/wire/strict/strict.ts'
 import { usageSum } from '../../../../shared/wire/strict/usage-sum.ts'
+import { modelFormats } from '../../../support/model-formats.ts'
 
 const formatOf = (name: FormatName): VetoedFormat => {
   const format = modelFormats.find((one) => one.name === name)
