@@ -312,6 +312,7 @@ function missingOf(
   rounds: readonly ShownRound[],
   { unknown, hidden }: GuestAdvice,
 ): MissingRound[] {
+  if (unknown.length === 0) return []
   const counts = hiddenCountsOf(hidden)
   const names = new Set(unknown)
   const keys = rounds.map(({ key }) => finalKey(key, counts))

@@ -62,9 +62,9 @@ import type {
 import {
   answeredRound,
   asHostReads,
+  type GuestHistory,
   type HistoryRound,
   historyReader,
-  type NewestResult,
   newestResultIn,
   responseOf,
   toolsFor,
@@ -301,11 +301,11 @@ export function createThreads({
           )
           if (received === undefined) return unjudged(request, texts.noAnswerInTime)
           hidden = hiddenCountsOf(received.advice.hidden)
-          over = overCountsOf(received.advice.over)
+          if (hides) over = overCountsOf(received.advice.over)
           const { turn: open, round } = received.advice
           current = open < 0 ? undefined : { turn: open, round: round + 1 }
           const { fallback } = agent.settings
-          const advice = adviceFrom(request, received, { fallback, last: newestResultIn(history) })
+          const advice = adviceFrom(request, received, { fallback, history })
           const refused = advice.action === 'end' ? undefined : await reserveBeforeModel(request)
           return refused === undefined ? advice : budgetAdvice(request, refused, fallback)
         } catch (error) {
@@ -471,7 +471,7 @@ function unjudged({ body }: AnyGuestRequest, reason: string): Advice {
 function adviceFrom(
   request: AnyGuestRequest,
   { advice, isJudged }: ReceivedAdvice,
-  { fallback, last }: { fallback: string; last: NewestResult | undefined },
+  { fallback, history }: { fallback: string; history: GuestHistory },
 ): Advice {
   const { action, text, reason, rule, cap } = advice
   const applied = withEdits(request.body, adviceEdits(request, advice))
@@ -481,7 +481,7 @@ function adviceFrom(
     text,
     rule,
     cap,
-    userText: isEnd ? endedForUser({ reason, rule, last }) : '',
+    userText: isEnd ? endedForUser({ reason, rule, last: newestResultIn(history) }) : '',
     fallback: isEnd ? fallback : '',
     judged: isJudged,
     applied,
