@@ -1,6 +1,7 @@
 // The answers to fronts: guest-advice records. The front that awaits one knows it by its request or
 // by the key of its round.
 
+import { deniedBeforeReason } from '../../shared/contract/call/call-endings.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type {
   EndedTurn,
@@ -95,9 +96,6 @@ export function repeated(
     .map(({ ordinal, id }) => ({ ordinal, callId: id, ...deniedBefore }))
   return answer({ conversation }, { ...nothing, turn, turnKey, key, denied: calls })
 }
-
-/** The reason of a call that was denied when its answer first came. */
-export const deniedBeforeReason = 'denied before'
 
 const deniedBefore = {
   text: deniedBeforeText,
