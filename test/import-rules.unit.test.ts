@@ -81,8 +81,8 @@ describe('the tree', () => {
     const others = closureOf(toOpen, tree).filter((target) => !isInTree(target))
     expect(others.filter((target) => !target.startsWith('node:'))).toEqual([])
   })
-  test('loads at most 3,500 lines to import a guard', () =>
-    expect(linesOf([guardFile], tree)).toBeLessThanOrEqual(3_500))
+  test('loads at most 2,500 lines to import a guard', () =>
+    expect(linesOf([guardFile], tree)).toBeLessThanOrEqual(2_500))
   test('loads at most 12,000 lines to open a guard in memory', () =>
     expect(linesOf(toOpen, tree)).toBeLessThanOrEqual(12_000))
   test('loads at most 26,000 lines to judge the calls of a guest in memory', () =>

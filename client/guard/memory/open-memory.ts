@@ -9,8 +9,13 @@ import { systemClock } from '../../../shared/lib/clock.ts'
 import type { WorkLog } from '../../../shared/lib/log/lazy-log.ts'
 import { createFront } from '../front.ts'
 import type { GuardOptions } from '../guard-options.ts'
-import { conversationOfGuest } from '../guest-agent.ts'
-import { createThreads, type GuestThread, type ThreadOptions, waitingOf } from '../guest-thread.ts'
+import {
+  conversationOfGuest,
+  createThreads,
+  type GuestThread,
+  type ThreadOptions,
+  waitingOf,
+} from '../guest-thread.ts'
 import { type MemoryStages, openMemoryStages } from './memory-stages.ts'
 
 /** Throws as openGuard. */
