@@ -77,6 +77,8 @@ describe('the tree', () => {
     const loaded = closureOf(toJudge(tree), tree)
     expect(loaded.filter((target) => heavy.some((one) => isUnder(one, target)))).toEqual([])
   })
+  test('loads each stage of a guard in memory with its first record', () =>
+    expect(toJudge(tree)).toHaveLength(toOpen.length + 5))
   test('opens a guard in memory without a package', () => {
     const others = closureOf(toOpen, tree).filter((target) => !isInTree(target))
     expect(others.filter((target) => !target.startsWith('node:'))).toEqual([])
@@ -599,15 +601,15 @@ function pureReducers(files: Parsed[]): string[] {
 }
 
 const guardFile = 'client/guard/guard.ts'
+const memoryFile = 'client/guard/memory/open-memory.ts'
 /** The files that a program loads to open a guard in memory. */
-const toOpen = [guardFile, 'client/guard/memory/open-memory.ts']
+const toOpen = [guardFile, memoryFile]
 /** Also the stages, which are loaded with their first records. */
-const toJudge = (tree: Parsed[]) => [
-  ...toOpen,
-  ...tree
-    .filter(({ file }) => file === 'client/guard/memory/memory-stages.ts')
-    .flatMap(({ imports }) => imports.filter(({ isLate }) => isLate).map(({ target }) => target)),
-]
+function toJudge(tree: Parsed[]): string[] {
+  const imports = tree.find(({ file }) => file === memoryFile)?.imports ?? []
+  const late = imports.filter(({ isLate }) => isLate).map(({ target }) => target)
+  return [...toOpen, ...late.filter((target) => isUnder('services', target))]
+}
 
 /** A guard in memory needs none of them. */
 const heavy = [

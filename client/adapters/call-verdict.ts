@@ -25,7 +25,7 @@ export function firstVerdicts(
 ): Promise<CallVerdict[]> {
   return conversation.afterModel(answer, {
     waitMs: firstMs,
-    ...(signal !== undefined && { signal }),
+    signal,
   })
 }
 

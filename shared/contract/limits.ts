@@ -533,8 +533,6 @@ export const limits = {
   endsRetryMs: 1 * second,
   /** Refused records that a commit names. Kafka's brokers bound its bytes. */
   refusedKeptMax: 128,
-  /** Records that are read at once to fold a unit again. */
-  readBackRecordsMax: 512,
   /** Bytes of the body of a hook: a call's arguments and its result. */
   hookBodyBytesMax: 16 * MiB,
   /** Calls of a host without a history that begin within this time are calls of one message. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { checkedArguments } from '../../../services/validator/arguments-check.ts'
+import { checkedArguments } from '../../../services/validator/reducer.ts'
 import type { UsableSchema } from '../../../shared/contract/arguments/compiled-schema.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import { callOf, rejectionOf, tool } from './round.ts'
