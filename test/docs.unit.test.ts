@@ -142,7 +142,7 @@ test('docs/reference/commands.md has a row for each command of weir', () => {
   expect(leavesOf(program, 'weir').filter((command) => !named.has(command))).toEqual([])
 })
 
-test('the guard of docs/guides/guard-in-typescript.md rejects on Fridays only', () => {
+test('the guard of docs/guides/guard-in-typescript.md denies on Fridays only', () => {
   const on = (day: string) =>
     noFridayDeploys.judge(undefined, {
       conversation: 'c',
