@@ -40,13 +40,7 @@ export async function startFrontServer({
   ...options
 }: FrontServerOptions): Promise<HttpServer> {
   const { routes, settled } = frontRoutes(options)
-  const server = await startHttpServer({
-    host,
-    port,
-    log: options.log,
-    routes,
-    ...(advice !== undefined && { advice }),
-  })
+  const server = await startHttpServer({ host, port, log: options.log, routes, advice })
   return {
     ...server,
     async close() {
@@ -98,9 +92,9 @@ function proxyTo(
     fallback: defaultGuestSettings.fallback,
     sessions,
     veto,
-    async conversationOf(name, id, { holds, ...options }) {
+    async conversationOf(name, { conversation, holds, ...options }) {
       const guard = await (holds ? held : watching).guardOf(name)
-      return guard.conversation(id, options)
+      return guard.conversation(conversation, options)
     },
   })
 }

@@ -80,7 +80,9 @@ export async function missingStages(settings: Settings): Promise<StageName[] | u
   if (kind.isLocal) return undefined
   try {
     const groups = stageNames.map((stage) => settings.topicPrefix + stage)
-    const members = await kind.membersOfGroups(settings, groups, createLog({ level: 'silent' }))
+    const members = await (await kind.groups(settings, createLog({ level: 'silent' }))).members(
+      groups,
+    )
     return stageNames.filter((stage) => members.get(settings.topicPrefix + stage) === 0)
   } catch {
     return undefined

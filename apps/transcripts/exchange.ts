@@ -3,7 +3,7 @@
 
 import { isObject } from '../../shared/lib/json/json-object.ts'
 import type { Json } from '../../shared/transcript/json-fields.ts'
-import { fileFormats, modelFormats, sessions } from '../../shared/wire/formats.ts'
+import { apiFormats, fileFormats, sessions } from '../../shared/wire/formats.ts'
 import { conversationIdIn, type FoundId, type IdField } from './conversation-id.ts'
 
 export type Exchange = {
@@ -146,7 +146,7 @@ function bodyIn(found: Json): Json | undefined {
 }
 
 /** The members with the history of a request. */
-const historyNames = [...new Set(modelFormats.map(({ request }) => request.history))]
+const historyNames = [...new Set(apiFormats.map(({ request }) => request.history))]
 
 /** The members with a list of messages, in any file. */
 const listNames = [...new Set([...fileFormats.values()].flatMap(({ lists }) => lists))]

@@ -120,3 +120,8 @@ function named<T>(read: () => T): T {
     )
   }
 }
+
+/** Everything that the model reads, for a hash or a size. */
+export function contentOf(request: AnyGuestRequest): unknown {
+  return 'pieces' in request ? [request.pieces, request.tools] : request.body
+}

@@ -23,7 +23,7 @@ import type {
   UnjudgedRequests,
   Usage,
 } from '../../shared/contract/messages.ts'
-import { newestTurn } from '../../shared/contract/topology.ts'
+import { guestConversation, newestTurn } from '../../shared/contract/topology.ts'
 import { hostNamed } from '../../shared/hosts/hosts.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
@@ -38,7 +38,7 @@ import { alternatives, kindOf, shown } from '../../shared/settings/mistake.ts'
 import { canonicalArguments, roundKey, type Words } from '../../shared/transcript/round-key.ts'
 import type { Failed } from '../../shared/wire/exchange.ts'
 import { adviceEdits, withEdits } from './advice-edits.ts'
-import { checkRequest, formatError } from './formats.ts'
+import { checkRequest, contentOf, formatError } from './formats.ts'
 import {
   type Front,
   finalKey,
@@ -62,9 +62,9 @@ import type {
 import {
   answeredRound,
   asHostReads,
+  type GuestHistory,
   type HistoryRound,
   historyReader,
-  type NewestResult,
   newestResultIn,
   responseOf,
   toolsFor,
@@ -301,11 +301,11 @@ export function createThreads({
           )
           if (received === undefined) return unjudged(request, texts.noAnswerInTime)
           hidden = hiddenCountsOf(received.advice.hidden)
-          over = overCountsOf(received.advice.over)
+          if (hides) over = overCountsOf(received.advice.over)
           const { turn: open, round } = received.advice
           current = open < 0 ? undefined : { turn: open, round: round + 1 }
           const { fallback } = agent.settings
-          const advice = adviceFrom(request, received, { fallback, last: newestResultIn(history) })
+          const advice = adviceFrom(request, received, { fallback, history })
           const refused = advice.action === 'end' ? undefined : await reserveBeforeModel(request)
           return refused === undefined ? advice : budgetAdvice(request, refused, fallback)
         } catch (error) {
@@ -471,7 +471,7 @@ function unjudged({ body }: AnyGuestRequest, reason: string): Advice {
 function adviceFrom(
   request: AnyGuestRequest,
   { advice, isJudged }: ReceivedAdvice,
-  { fallback, last }: { fallback: string; last: NewestResult | undefined },
+  { fallback, history }: { fallback: string; history: GuestHistory },
 ): Advice {
   const { action, text, reason, rule, cap } = advice
   const applied = withEdits(request.body, adviceEdits(request, advice))
@@ -481,7 +481,7 @@ function adviceFrom(
     text,
     rule,
     cap,
-    userText: isEnd ? endedForUser({ reason, rule, last }) : '',
+    userText: isEnd ? endedForUser({ reason, rule, last: newestResultIn(history) }) : '',
     fallback: isEnd ? fallback : '',
     judged: isJudged,
     applied,
@@ -507,8 +507,8 @@ function isOpen({ reservation }: Reserved): boolean {
   return reservation !== undefined
 }
 
-function wordsOf({ body }: AnyGuestRequest): string {
-  return hash('sha256', JSON.stringify(body) ?? '')
+function wordsOf(request: AnyGuestRequest): string {
+  return hash('sha256', JSON.stringify(contentOf(request)) ?? '')
 }
 
 const notWhole =
@@ -617,4 +617,11 @@ function verdictsFrom(
 /** The tools that wait, by the profile of the guest's host. */
 function pollersOf({ host }: AnyGuestRequest): readonly string[] {
   return hostNamed(host)?.pollers ?? []
+}
+
+/** The conversation of a guest's thread. A long id becomes a hash. */
+export function conversationOfGuest(agent: string, thread: string): ConversationId {
+  const id = guestConversation(agent, thread.toWellFormed())
+  if (Buffer.byteLength(id) <= limits.conversationIdBytesMax) return id
+  return guestConversation(agent, hash('sha256', thread))
 }

@@ -25,8 +25,11 @@ export type Identities = {
   asked: Map<string, string>
   /** The places of rounds that were taken from a history. */
   taken: Map<string, string>
-  /** Rounds before a message of the user in the turn. No later history has them in other words. */
-  past: ReadonlySet<string>
+  /**
+   * The known round with these call ids. Undefined: several have them, or a message of the user came
+   * after it, so no later history has it in other words.
+   */
+  twins: Map<string, string | undefined>
   /** The newest request of the guest. */
   newest: AskedRequest | undefined
 }
@@ -51,7 +54,7 @@ export function noIdentities(): Identities {
     aliases: new Map(),
     asked: new Map(),
     taken: new Map(),
-    past: new Set(),
+    twins: new Map(),
     newest: undefined,
   }
 }
@@ -96,14 +99,13 @@ export function recogniseShown(
 ): void {
   if (!keys.some((key) => isStrange(identities, known, key))) return
   const shown = countsOf(keys)
-  const twins = twinsIn(identities, known)
   for (const [at, key] of keys.entries()) {
     if (!isStrange(identities, known, key)) continue
     const former = withoutIds(key)
     if (former !== key && known.has(former)) addAlias(identities, key, former)
     const ids = idsOfKey(key)
     if (identities.aliases.has(key) || ids === '' || shown.get(ids) !== 1) continue
-    const twin = twins.get(ids)
+    const twin = identities.twins.get(ids)
     if (twin !== undefined && !isAskedTwice(identities, keys[at - 1] ?? ''))
       addAlias(identities, key, twin)
   }
@@ -140,9 +142,20 @@ export function recogniseRound(
 ): void {
   const ids = idsOfKey(key)
   if (after === null || hides || ids === '' || !isStrange(identities, known, key)) return
-  const twin = twinsIn(identities, known).get(ids)
+  const twin = identities.twins.get(ids)
   if (twin === undefined || isAskedTwice(identities, after)) return
   if (isShown || identities.taken.get(twin) === after) addAlias(identities, key, twin)
+}
+
+/** Notes a round that becomes known. */
+export function noteKnown({ twins }: Identities, key: string): void {
+  const ids = idsOfKey(key)
+  twins.set(ids, twins.has(ids) ? undefined : key)
+}
+
+/** A message of the user came after all known rounds (ROUND-IDENTITY-2). */
+export function noteUserMessage({ twins }: Identities): void {
+  for (const ids of twins.keys()) twins.set(ids, undefined)
 }
 
 /** A host may write its history anew for each request. A forgotten alias is found again. */
@@ -176,14 +189,4 @@ function countsOf(keys: readonly string[]): Map<string, number> {
   const counts = new Map<string, number>()
   for (const key of keys) counts.set(idsOfKey(key), (counts.get(idsOfKey(key)) ?? 0) + 1)
   return counts
-}
-
-/** The round with these ids. Undefined: there is none, several, or one before the user's message. */
-function twinsIn({ past }: Identities, known: Known): ReadonlyMap<string, string | undefined> {
-  const rounds = new Map<string, string | undefined>()
-  for (const key of known.keys()) {
-    const ids = idsOfKey(key)
-    rounds.set(ids, rounds.has(ids) || past.has(key) ? undefined : key)
-  }
-  return rounds
 }

@@ -5,7 +5,7 @@
 // rounds-checked and rounds-cleared, outcome and verdicts-requested to rounds-cleared,
 // history-entry to history, turn-started, round-started, guest-advice, budget-reached,
 // requests-unjudged, turn-finished to activity.
-// Owns: the identity of rounds, the guest's turns, their caps, the advice (advice.ts).
+// Owns: the identity of rounds, the guest's turns, their caps, the advice (answers.ts).
 // Does not own: whether a call may run (executor), progress and the texts of interventions
 // (loop-detector), the guest itself. docs/internals/guests.md has the rules G1 to G12.
 //
@@ -59,8 +59,16 @@ import {
 import { isReply } from '../turn/reply.ts'
 import { counts, failureOf, isAwaited, type Place, placeOf } from '../turn/unit.ts'
 import { faultOf } from './admission.ts'
-import { adviceFor, deniedCalls, stopAdvice } from './advice.ts'
-import { advice, adviceOfEnded, failedAdvice, notCounted, repeated } from './answers.ts'
+import {
+  advice,
+  adviceFor,
+  adviceOfEnded,
+  deniedCalls,
+  failedAdvice,
+  notCounted,
+  repeated,
+  stopAdvice,
+} from './answers.ts'
 import {
   answered,
   cappedByWall,
@@ -70,14 +78,15 @@ import {
   type TurnEnding,
   turnFinished,
 } from './ending.ts'
-import { noteRequest, ownKey, recogniseRound, recogniseShown } from './identity.ts'
+import { noteRequest, noteUserMessage, ownKey, recogniseRound, recogniseShown } from './identity.ts'
 import {
   atRequest,
   endedTurn,
   extend,
   goOn,
-  keysOver,
   latestOutcomeOf,
+  newestByWords,
+  noteOver,
   noteRecord,
   type OpenTurn,
   openTurn,
@@ -382,7 +391,7 @@ function onResults(step: Step, received: GuestResults, message: GuestResults): b
   const counted = message === received ? shown : keysOf(state, received)
   if (isRequest) noteRequest(turn.identities, { shown, counted }, received)
   const keys = takeResults(step, turn, { shown, message })
-  if (message !== received) turn.identities.past = new Set(turn.known.keys())
+  if (message !== received) noteUserMessage(turn.identities)
   const { outstanding } = turn
   if (phase === 'running') {
     if (requestId !== '') records.push(advice(place, turn, { turnKey, requestId }))
@@ -393,7 +402,7 @@ function onResults(step: Step, received: GuestResults, message: GuestResults): b
     records.push(...goOn(place, turn)) // keeps GUEST-5
     if (!isRequest || unknown.length === 0) return true
   }
-  const over = message.blocking ? overOf(keysOver(turn), counted) : []
+  const over = message.blocking ? overOf(turn.over, counted) : []
   if (requestId !== '') records.push(advice(place, turn, { turnKey, unknown, requestId, over }))
   if (!isRequest) end(step, turn, endingByFront(turn, message))
   return false
@@ -436,7 +445,7 @@ function onRequestOfEnded({ place, state, records }: Step, message: GuestResults
   state.newest = { ...now, names, reopens: now.stopped === '' }
   const known = new Set(newest.known.map(({ key }) => key))
   const unknown = keysOf(state, message).filter((key) => !known.has(key))
-  const over = message.blocking ? overOf(known, keysOf(state, message)) : []
+  const over = message.blocking ? overOf(newestByWords(known), keysOf(state, message)) : []
   if (message.requestId !== '') records.push(adviceOfEnded(place, now, message, { unknown, over }))
   return false
 }
@@ -566,6 +575,7 @@ function onOutcome(step: Step, outcome: RoundOutcome): void {
     key,
     denied.map(({ ordinal }) => ordinal),
   )
+  noteOver(turn.over, key)
   if (hides && denied.length > 0)
     turn.hidden.set(hashOfKey(key), (turn.hidden.get(hashOfKey(key)) ?? 0) + 1)
   const { intervention } = outcome

@@ -15,6 +15,8 @@ import { limits } from '../../shared/contract/limits.ts'
 import type {
   CallResult,
   EndedTurn,
+  FailureClass,
+  GuestAdvice,
   GuestResult,
   GuestResults,
   GuestRound,
@@ -33,14 +35,34 @@ import { hashOfKey, numberOfKey, roundKey } from '../../shared/transcript/round-
 import { type Allowance, expiresAt, extended, newAllowance, withRound } from '../turn/allowance.ts'
 import { roundStarted, userEntry } from '../turn/endings.ts'
 import type { Outstanding, Place } from '../turn/unit.ts'
-import { type Advice, noAdvice } from './advice.ts'
 import {
   type AskedRequest,
   type Identities,
   noIdentities,
+  noteKnown,
   recogniseAnswer,
   showsAnswer,
 } from './identity.ts'
+
+export type Advice = Pick<
+  GuestAdvice,
+  'round' | 'key' | 'action' | 'text' | 'reason' | 'rule' | 'cap' | 'denied'
+> & {
+  /** The failure class of a turn that ends after it. */
+  class: FailureClass | null
+}
+
+const noAdvice: Advice = {
+  round: 0,
+  key: '',
+  action: 'none',
+  text: '',
+  reason: '',
+  rule: null,
+  cap: null,
+  denied: [],
+  class: null,
+}
 
 export type OpenTurn = {
   /** The offset of the record that opened it. */
@@ -55,6 +77,8 @@ export type OpenTurn = {
   allowance: Allowance
   /** The keys of its rounds, each with the ordinals of the calls that Weir kept from running. */
   known: Map<string, readonly number[]>
+  /** The newest of its rounds that are over, by the hash of their words. */
+  over: Map<string, string>
   /** Its rounds in the words of the host. */
   identities: Identities
   /** Denied rounds that the guest never saw, by the hash of their words. */
@@ -100,6 +124,7 @@ export function openTurn(
     blocking,
     allowance: newAllowance(policy.caps, time),
     known: new Map(ended?.known.map(({ key, denied }) => [key, denied])),
+    over: newestByWords(ended?.known.map(({ key }) => key) ?? []),
     identities: noIdentities(),
     hidden: new Map(ended?.hidden.map(({ hash, count }) => [hash, count])),
     outstanding: undefined,
@@ -109,6 +134,7 @@ export function openTurn(
     stop: undefined,
     activeAt: time,
   }
+  for (const key of turn.known.keys()) noteKnown(turn.identities, key)
   const records: Output[] = [
     userEntry({ conversation, turn: offset }, cutToBytes(user ?? '', limits.userMessageBytesMax), {
       redact: policy.redact,
@@ -184,6 +210,7 @@ export function propose({ conversation }: Place, turn: OpenTurn, message: GuestR
   const end = expiresAt(turn.allowance)
   const callsLeft = callsLeftOf(turn, message)
   turn.known.set(key, [])
+  noteKnown(turn.identities, key)
   if (message.isShown && message.after !== null) turn.identities.taken.set(key, message.after)
   turn.outstanding = {
     ...id,
@@ -367,28 +394,32 @@ export function shifted(hidden: ReadonlyMap<string, number>, key: string): strin
 }
 
 /**
- * The newest rounds by their words, where a request shows fewer with these words. `known`: the
- * rounds of the turn that are over. `shown`: the keys of the request, in the words of its host.
+ * The newest rounds by their words, where a request shows fewer with these words. `shown`: the keys of
+ * the request, in the words of its host.
  */
-export function overOf(known: Iterable<string>, shown: readonly string[]): string[] {
-  const numbers = new Map<string, number>()
-  for (const key of shown) raise(numbers, key)
-  const over = new Map<string, string>()
-  for (const key of known) if (raise(numbers, key)) over.set(hashOfKey(key), key)
-  return [...over.values()].slice(-limits.guestKeysMax)
+export function overOf(over: ReadonlyMap<string, string>, shown: readonly string[]): string[] {
+  const numbers = newestByWords(shown)
+  const isOver = (key: string) => isNewer(key, numbers.get(hashOfKey(key)))
+  // A request can show each of its rounds only once, so the others are among these.
+  const candidates = [...over.values()].slice(-limits.guestKeysMax - shown.length)
+  return candidates.filter(isOver).slice(-limits.guestKeysMax)
 }
 
-/** The keys of the rounds that are over. */
-export function keysOver({ known, outstanding }: OpenTurn): string[] {
-  return [...known.keys()].filter((key) => key !== outstanding?.key)
+/** The key with the highest number of each hash of words. */
+export function newestByWords(keys: Iterable<string>): Map<string, string> {
+  const newest = new Map<string, string>()
+  for (const key of keys) noteOver(newest, key)
+  return newest
 }
 
-/** Whether the number of this key is the highest of its words. */
-function raise(numbers: Map<string, number>, key: string): boolean {
-  const hash = hashOfKey(key)
-  const isHigher = numberOfKey(key) > (numbers.get(hash) ?? 0)
-  if (isHigher) numbers.set(hash, numberOfKey(key))
-  return isHigher
+/** Notes a round that is over. */
+export function noteOver(over: Map<string, string>, key: string): void {
+  const words = hashOfKey(key)
+  if (isNewer(key, over.get(words))) over.set(words, key)
+}
+
+function isNewer(key: string, other: string | undefined): boolean {
+  return other === undefined || numberOfKey(key) > numberOfKey(other)
 }
 
 export function hiddenOf({ hidden }: OpenTurn): HiddenRounds[] {

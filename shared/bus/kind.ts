@@ -13,6 +13,7 @@ import type { LockState } from './embedded/file/lock.ts'
 import type { Imported } from './embedded/import.ts'
 import type { GroupPlace, GroupProgress } from './group-progress.ts'
 import type { ClusterSurvey } from './kafka/cluster/cluster-survey.ts'
+import type { GroupAdmin } from './kafka/group/group-admin.ts'
 
 export type BusSettings = Pick<
   Settings,
@@ -124,38 +125,7 @@ export type SharedBus = Capabilities & {
     topics: TopicSpec[],
     log: Logger,
   ): Promise<ClusterSurvey>
-  /** The number of members of each consumer group. */
-  membersOfGroups(
-    settings: BusSettings,
-    groups: string[],
-    log: Logger,
-  ): Promise<ReadonlyMap<string, number>>
-  /** Repairs by an operator (kafka/group-admin.ts). */
-  groups: {
-    commits(
-      settings: BusSettings,
-      place: GroupPlace,
-      partitions: number[],
-      log: Logger,
-    ): Promise<Map<number, Commit>>
-    setCommits(
-      settings: BusSettings,
-      place: GroupPlace,
-      commits: Map<number, Commit>,
-      log: Logger,
-    ): Promise<void>
-    /** All groups and topics whose names begin with the prefix. */
-    names(
-      settings: BusSettings,
-      prefix: string,
-      log: Logger,
-    ): Promise<{ groups: string[]; topics: string[] }>
-    deleteAll(
-      settings: BusSettings,
-      names: { groups: string[]; topics: string[] },
-      log: Logger,
-    ): Promise<void>
-  }
+  groups(settings: BusSettings, log: Logger): Promise<GroupAdmin>
 }
 
 export type BusKind = LocalBus | SharedBus

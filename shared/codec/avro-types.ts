@@ -286,7 +286,7 @@ class AnyBytes extends builtins.BytesType {
 
   _write(writer: ByteWriter, value: unknown): void {
     if (!isUint8Array(value)) throw new Error('not bytes')
-    writer.writeBytes(value)
+    writer.writeBytes(Buffer.from(value.buffer, value.byteOffset, value.byteLength))
   }
 }
 

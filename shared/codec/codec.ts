@@ -113,14 +113,14 @@ export function codecOf(lock: readonly LockEntry[]): Codec {
   return {
     encode(message) {
       const { id, write } = writers.get(typeOf(message)) ?? writerOf(message)
-      writer.begin(headerBytes)
       try {
-        write(writer, message)
+        const bytes = writer.written(headerBytes, () => write(writer, message))
+        bytes[0] = magicByte
+        bytes.writeInt32BE(id, 1)
+        return bytes
       } catch (cause) {
         throw badMessage(message, compiledOf(newest.get(message.type) as LockEntry), cause)
       }
-      writer.writeHeader(magicByte, id)
-      return writer.finish()
     },
 
     decode(bytes) {

@@ -24,9 +24,10 @@ export function newest<Value>(
     if (size > sizeMax) return value
     values.set(key, { value, size })
     total += size
+    if (total <= sizeMax) return value
     for (const oldest of values.keys()) {
-      if (total <= sizeMax) break
       remove(oldest)
+      if (total <= sizeMax) break
     }
     return value
   }

@@ -54,4 +54,3 @@ export const answerMissing = 'Weir finds no answer with this call. It did not ru
 export const unreadableArguments = 'The arguments of this call are no valid JSON. Send it again.'
 /** The text of the AI SDK for a call that its user denied. */
 export const deniedInAiSdk = 'Tool execution denied.'
-export const turnEnded = 'Weir ended this turn.'

@@ -77,6 +77,16 @@ export type Failed = {
   formRefused?: 'tools' | 'unsaid'
 }
 
+/** By default a retry can help with a transient failure only. The provider names no wait. */
+export function failedBy(
+  code: ErrorCode,
+  failureClass: FailureClass,
+  reason: string,
+  retryable = failureClass === 'transient',
+): Failed {
+  return { kind: 'failed', code, class: failureClass, reason, retryable, retryAfterMs: null }
+}
+
 /** Some events of the stream, or its end. */
 export type Streamed = { kind: 'events'; events: PartEvent[] } | Finished | Failed
 

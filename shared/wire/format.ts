@@ -23,12 +23,20 @@ export type WireFormat<Name extends string = string> = {
   session?: SessionFormat
   /** Present for an API of a model. */
   request?: RequestFormat
-  answer?: AnswerFormat
-  stream?: StreamFormat
-  /** The strict reading, for a veto. */
-  strict?: StrictFormat
+  /** Present for an API of a model. Loads its writer of requests, and its readers of answers. */
+  model?: () => Promise<ModelParts>
   /** Present for an API that agents of Weir use. */
   agent?: AgentFormat
+}
+
+/** The large parts of an API, which a proxy and a gateway need. A guard does without them. */
+export type ModelParts = {
+  /** The body of an agent's request. Throws if a tool's schema is not JSON, in an unchecked agent. */
+  write(agent: Agent, request: ProviderRequest): object
+  answer: AnswerFormat
+  stream: StreamFormat
+  /** The strict reading, for a veto. */
+  strict?: StrictFormat
 }
 
 /** Histories, requests and finished answers as pieces. The readers throw `transcript.invalid`. */
@@ -105,8 +113,6 @@ export type RequestFormat = {
   /** The message that a history means that is a text. Absent: a history is a list. */
   userMessage?(text: string): Json
   edit: RequestEdits
-  /** The body of an agent's request. Throws if a tool's schema is not JSON, in an unchecked agent. */
-  write(agent: Agent, request: ProviderRequest): object
 }
 
 /**

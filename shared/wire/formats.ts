@@ -1,10 +1,17 @@
-// The formats of vendors. To add one, write its folder and add a line here.
+// The formats of vendors. To add one, write its folder and add a line here. A record has the reading of
+// requests. The readers and writers of a model's answers are loaded with their first use.
 
 import { aiSdk } from './ai-sdk/format.ts'
 import { anthropic } from './anthropic/format.ts'
 import { claudeCode } from './claude-code/format.ts'
 import { codex } from './codex/format.ts'
-import type { SessionFormat, TranscriptFile, TranscriptFormat, WireFormat } from './format.ts'
+import type {
+  ModelParts,
+  SessionFormat,
+  TranscriptFile,
+  TranscriptFormat,
+  WireFormat,
+} from './format.ts'
 import { gemini } from './gemini/format.ts'
 import { langchain } from './langchain/format.ts'
 import { openaiAgents } from './openai-agents/format.ts'
@@ -42,37 +49,43 @@ export function formatNamed(name: unknown): HistoryFormat | undefined {
   return historyFormats.find((format) => format.name === name)
 }
 
-/** The format of an API of a model: requests and answers on the network. */
-export type ModelFormat = HistoryFormat &
-  Required<Pick<WireFormat, 'request' | 'answer' | 'stream'>>
+/** The format of an API of a model, as its requests show it. */
+export type ApiFormat = HistoryFormat & Required<Pick<WireFormat, 'request' | 'model'>>
+
+export const apiFormats: readonly ApiFormat[] = historyFormats.filter(isOfModel)
+
+/** With its readers and writers of answers. */
+export type ModelFormat = ApiFormat & ModelParts
 
 /** A format whose answers a veto can hold. */
-export type VetoedFormat = ModelFormat & Required<Pick<WireFormat, 'strict'>>
+export type VetoedFormat = ModelFormat & Required<Pick<ModelParts, 'strict'>>
+
+export async function wholeFormat<Api extends ApiFormat>(api: Api): Promise<Api & ModelParts> {
+  return { ...api, ...(await api.model()) }
+}
 
 export function canBeDenied(format: ModelFormat): format is VetoedFormat {
   return format.strict !== undefined
 }
 
-export const modelFormats: readonly ModelFormat[] = historyFormats.filter(isOfModel)
-
 function hasTranscript(format: WireFormat): format is HistoryFormat {
   return format.transcript !== undefined
 }
 
-function isOfModel(format: HistoryFormat): format is ModelFormat {
-  return format.request !== undefined && format.answer !== undefined && format.stream !== undefined
+function isOfModel(format: HistoryFormat): format is ApiFormat {
+  return format.request !== undefined && format.model !== undefined
 }
 
 /** The format of an API that agents use. */
-export type AgentModelFormat = ModelFormat &
+export type AgentApiFormat = ApiFormat &
   Required<Pick<WireFormat<AgentFormatName>, 'name' | 'agent'>>
 
 /** Its name in agent files. */
 export type AgentFormatName = Extract<(typeof formats)[number], { agent: object }>['name']
 
-export const agentFormats: readonly AgentModelFormat[] = modelFormats.filter(isForAgents)
+export const agentFormats: readonly AgentApiFormat[] = apiFormats.filter(isForAgents)
 
-function isForAgents(format: ModelFormat): format is AgentModelFormat {
+function isForAgents(format: ApiFormat): format is AgentApiFormat {
   return format.agent !== undefined
 }
 

@@ -4,9 +4,10 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
-import { setBudget } from '../../apps/service/budgets/change.ts'
-import { setPrices } from '../../apps/service/budgets/prices.ts'
+import { budgetChange } from '../../apps/service/budgets/change.ts'
+import { pricesChange } from '../../apps/service/budgets/prices.ts'
 import { changeTenantKeys } from '../../apps/service/keys/tenant.ts'
+import { changeSetting } from '../../apps/service/setting-command.ts'
 import { readSettings } from '../../shared/settings/settings.ts'
 import { openWeirLibrary } from './library-weir.ts'
 import type { Loop } from './measured-loop.ts'
@@ -19,6 +20,7 @@ export async function openWeirUnder(
   { url, dataFolder, folder }: { url: string; dataFolder: string; folder: string },
 ): Promise<Loop> {
   const out = new PassThrough() as unknown as NodeJS.WriteStream
+  const streams = { out, errors: out }
   if (operation === 'encryption') {
     const file = join(folder, 'keys.json')
     changeTenantKeys('*', { file }, out)
@@ -28,12 +30,12 @@ export async function openWeirUnder(
   const settings = readSettings({ dataFolder }, {})
   const budget = { tenant: 'default', window: 'day' } as const
   if (operation === 'token-budget')
-    await setBudget({ ...budget, tokens: '1000000000000' }, settings, out, out)
+    await changeSetting(budgetChange, { ...budget, tokens: '1000000000000' }, settings, streams)
   else {
     const file = join(folder, 'prices.json')
     writeFileSync(file, JSON.stringify({ 'openai-chat/bench': { input: 0.5, output: 1.5 } }))
-    await setPrices({ file }, settings, out)
-    await setBudget({ ...budget, money: '1000000USD' }, settings, out, out)
+    await changeSetting(pricesChange, { file }, settings, streams)
+    await changeSetting(budgetChange, { ...budget, money: '1000000USD' }, settings, streams)
   }
   return loop
 }

@@ -7,7 +7,8 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 import { createApiKey } from '../../apps/http/edge/access/api-keys.ts'
-import { setBudget } from '../../apps/service/budgets/change.ts'
+import { budgetChange } from '../../apps/service/budgets/change.ts'
+import { changeSetting } from '../../apps/service/setting-command.ts'
 import { call, says } from '../../client/testing/testing.ts'
 import { defineTool } from '../../client/weir.ts'
 import { readSettings } from '../../shared/settings/settings.ts'
@@ -123,7 +124,7 @@ withBrowser('the console', () => {
     expect([...first.problems, ...second.problems]).toEqual([])
   })
 
-  it('rejects with a reason by keys only, and compares a call with the last approved one', async () => {
+  it('denies with a reason by keys only, and compares a call with the last allowed one', async () => {
     ran = []
     await using server = await consoleServer(
       [
@@ -202,7 +203,7 @@ withBrowser('the console', () => {
     rmSync(folder, { recursive: true })
   })
 
-  it('shows a call that nobody answered otherwise than a rejected one', async () => {
+  it('shows a call that nobody answered otherwise than a denied one', async () => {
     await using server = await consoleServer(
       [says(call('deploy', { env: 'prod' })), says('I stop.')],
       { tools: [deploy], approvals: { ...approvals, waitMs: 1_000 } },
@@ -494,7 +495,10 @@ withBrowser('the console', () => {
   it('warns of a used budget, changes budgets and rules, and shows rows before filters on a phone', async () => {
     await using server = await consoleServer([says('Hello.')])
     const settings = readSettings({ dataFolder: server.folder }, {})
-    await setBudget({ window: 'day', tokens: '1' }, settings, output().stream)
+    await changeSetting(budgetChange, { window: 'day', tokens: '1' }, settings, {
+      out: output().stream,
+      errors: output().stream,
+    })
     await server.weir.ask({ agent: 'helper', text: 'hi', conversation: 'c' }).finished
     await using context = await browser.newContext({ viewport: { width: 390, height: 800 } })
     const page = await tab(context, `${server.url}/console#/budgets`)
@@ -598,7 +602,10 @@ withBrowser('the console', () => {
         approvals,
       })
       const settings = readSettings({ dataFolder: server.folder }, {})
-      await setBudget({ window: 'day', tokens: '1' }, settings, output().stream)
+      await changeSetting(budgetChange, { window: 'day', tokens: '1' }, settings, {
+        out: output().stream,
+        errors: output().stream,
+      })
       const turn = server.weir.ask({ agent: 'helper', text: 'go', conversation: 'c' })
       turn.finished.catch(() => {})
       await using context = await browser.newContext({ colorScheme })

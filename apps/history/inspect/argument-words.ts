@@ -6,7 +6,7 @@ import type { ArgumentSource, Call, CallProblem } from '../../../shared/contract
 const sources: Record<ArgumentSource, string> = {
   none: 'no arguments arrived',
   start: 'arguments arrived whole, with the start of the call',
-  deltas: 'arguments arrived in pieces',
+  deltas: 'arguments arrived',
   done: 'arguments arrived whole, with the end of the call',
   message_start: 'arguments arrived whole, with the start of the response',
   text: 'the model wrote the call as text',

@@ -1,62 +1,79 @@
-// The changes that operators make in the console, by the last part of their path. Each one calls the
-// function of its command.
+// The changes that operators make in the console, by the last part of their path. Each one runs the
+// change of its command.
 
 import { guardModes } from '../../../shared/contract/guard/guard.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
-import { switchGuard } from '../../../shared/runtime/guards/guard-registry.ts'
-import { removeStored } from '../../../shared/runtime/settings/operator-setting.ts'
 import { settingKinds } from '../../../shared/settings/setting-words.ts'
-import type { withExistingRegistry } from '../../history/registry.ts'
-import { placeRules, rulesIn } from '../../service/approvals/rules.ts'
-import { type BudgetOptions, budgetOf, placeBudget } from '../../service/budgets/change.ts'
-import { operatorSettings } from '../../service/operator-settings.ts'
-import { changePolicy, removeValues } from '../../service/policy/change.ts'
-import { placeStop } from '../../service/stops/change.ts'
-import { scopeOf } from '../../service/stops/scope.ts'
+import { rulesChange } from '../../service/approvals/rules.ts'
+import { type BudgetOptions, budgetChange } from '../../service/budgets/change.ts'
+import { modeChange } from '../../service/guards/change.ts'
+import { policyChange, policyRemoval } from '../../service/policy/change.ts'
+import {
+  type ChangeContext,
+  removalOf,
+  type SettingChange,
+  type SettingTable,
+} from '../../service/setting-command.ts'
+import { stopChange } from '../../service/stops/change.ts'
 import { HttpError } from '../http-error.ts'
 import { textIn } from '../request-body.ts'
 import { oneOf } from './route-parts.ts'
 
-type Table = Parameters<Parameters<typeof withExistingRegistry>[1]>[0]
+type Body = Record<string, unknown>
 
-/** `by`: the name of the principal. Returns the answer. */
+/** Returns the answer. */
 export type OperatorChange = (
-  table: Table,
-  body: Record<string, unknown>,
-  by: string,
+  table: SettingTable,
+  body: Body,
+  context: ChangeContext,
 ) => Promise<object>
 
+/** `flagsOf`: the flags of the command. `answer`: default: an empty object. */
+function route<Flags, Input, Done>(
+  change: SettingChange<Flags, Input, Done>,
+  flagsOf: (body: Body) => Flags,
+  answer: (done: Done) => object = () => ({}),
+): OperatorChange {
+  return async (table, body, context) =>
+    answer(await change.write(table, change.read(flagsOf(body)), context))
+}
+
 export const operatorChanges: Readonly<Record<string, OperatorChange>> = {
-  policy(table, body, by) {
-    const changes = [`${textIn(body, 'key')}=${textIn(body, 'value')}`]
-    return changePolicy(table, textIn(body, 'agent'), { changes, by })
-  },
-  async 'policy-unset'(table, body, by) {
-    const keys = [textIn(body, 'key')]
-    return { differences: await removeValues(table, textIn(body, 'agent'), { keys, by }) }
-  },
-  'guard-mode': (table, body, by) =>
-    switchGuard(table, textIn(body, 'guard'), { mode: oneOf(body, 'mode', guardModes), by }),
-  async 'approval-rules'(table, body, by) {
-    await rulesPlaced(table, textIn(body, 'rules'), by)
-    return {}
-  },
-  async budget(table, body, by) {
-    await placeBudget(table, budgetOf(budgetIn(body)), by)
-    return {}
-  },
-  async stop(table, body, by) {
-    const kind = oneOf(body, 'scope', stopScopes)
-    const scope = scopeOf(kind === 'all' ? { all: true } : { [kind]: textIn(body, 'name') })
-    const mode = oneOf(body, 'mode', stopModes)
-    await placeStop(table, { ...scope, mode, reason: textIn(body, 'reason'), setBy: by })
-    return {}
-  },
+  policy: route(
+    policyChange,
+    (body) => ({
+      agent: textIn(body, 'agent'),
+      changes: [`${textIn(body, 'key')}=${textIn(body, 'value')}`],
+    }),
+    ({ differences, unseen }) => ({ differences, unseen }),
+  ),
+  'policy-unset': route(
+    policyRemoval,
+    (body) => ({ agent: textIn(body, 'agent'), keys: [textIn(body, 'key')] }),
+    ({ differences }) => ({ differences }),
+  ),
+  'guard-mode': route(
+    modeChange,
+    (body) => ({ name: textIn(body, 'guard'), mode: oneOf(body, 'mode', guardModes) }),
+    (guard) => guard,
+  ),
+  'approval-rules': (table, body, context) =>
+    route(rulesChange, () => ({ text: textIn(body, 'rules') }))(table, body, context).catch(
+      (error: unknown) => {
+        throw asBadRules(error)
+      },
+    ),
+  budget: route(budgetChange, budgetIn),
+  stop: route(stopChange, (body) => {
+    const scope = oneOf(body, 'scope', stopScopes)
+    const name = scope === 'all' || textIn(body, 'name')
+    const now = oneOf(body, 'mode', stopModes) === 'now'
+    return { [scope]: name, now, reason: textIn(body, 'reason') }
+  }),
   /** Of any kind. */
-  async remove(table, body, by) {
-    const setting = operatorSettings[oneOf(body, 'setting', settingKinds)]
-    await removeStored(setting, table, { id: textIn(body, 'id'), by })
-    return {}
+  remove: (table, body, context) => {
+    const removal = removalOf(oneOf(body, 'setting', settingKinds))
+    return route(removal, () => ({ id: textIn(body, 'id') }))(table, body, context)
   },
 }
 
@@ -64,14 +81,6 @@ const stopScopes = ['all', 'tenant', 'agent', 'tool', 'conversation'] as const
 const stopModes = ['drain', 'now'] as const
 const budgetSubjects = ['tenant', 'agent', 'conversation'] as const
 const budgetWindows = ['turn', 'day', 'month'] as const
-
-async function rulesPlaced(table: Table, text: string, by: string): Promise<void> {
-  try {
-    await placeRules(table, rulesIn('the text', text), by)
-  } catch (error) {
-    throw asBadRules(error)
-  }
-}
 
 /** A fault in the rules is one of the request. Its text names nothing of the server. */
 function asBadRules(error: unknown): unknown {
@@ -81,7 +90,7 @@ function asBadRules(error: unknown): unknown {
 }
 
 /** An empty amount is none. Without a tenant, that of one conversation is in its id. */
-function budgetIn(body: Record<string, unknown>): BudgetOptions {
+function budgetIn(body: Body): BudgetOptions {
   const subject = oneOf(body, 'subject', budgetSubjects)
   const unit = oneOf(body, 'unit', ['tokens', 'usd'] as const)
   const [tenant, hard, soft] = ['tenant', 'hard', 'soft'].map((name) => textIn(body, name).trim())

@@ -12,7 +12,7 @@ import { storedSettings } from '../../../shared/runtime/settings/operator-settin
 import { defaultValue } from '../../history/effective.ts'
 import { withExistingRegistry } from '../../history/registry.ts'
 import { accountsReader } from '../../service/budgets/accounts.ts'
-import { shownBudget } from '../../service/budgets/list.ts'
+import { shownBudget, useOf } from '../../service/budgets/list.ts'
 import { budgetSetting, stopSetting } from '../../service/operator-settings.ts'
 import { readLayers, storedPolicies } from '../../service/policy/layers.ts'
 import { effectiveOf } from '../../service/policy/shown-policy.ts'
@@ -56,7 +56,9 @@ export function operatorApi(
     requireRole(principal, 'operate')
     const body = await bodyOf(context)
     const done = await within(changes, () =>
-      withExistingRegistry(settings, (table) => work(table, body, principal.name)),
+      withExistingRegistry(settings, (table) =>
+        work(table, body, { by: principal.name, settings }),
+      ),
     )
     edge.log.info({ by: principal.name, change: name, ...namesIn(body) }, 'a setting was changed')
     known = undefined
@@ -116,9 +118,7 @@ export function operatorApi(
     const budgets = await storedSettings(budgetSetting, log)
     const accounts = budgets.length === 0 ? [] : await within(reads, readAccounts)
     const shown = budgets.map((budget) => {
-      const use = accounts
-        .filter(({ id }) => id === budget.id)
-        .sort((a, b) => b.used + b.held - (a.used + a.held))
+      const use = useOf(budget.id, accounts)
       const most = use.slice(0, limits.consoleAccountsMax)
       return { ...shownBudget(budget, most, withoutNumbers), more: use.length - most.length }
     })

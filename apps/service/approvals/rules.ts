@@ -1,67 +1,58 @@
 // `weir approvals rules`: the calls that wait for a person. With a file, it sets the rules of the
 // file; without one, it shows the rules in force.
 
-import { personHere } from '../../../services/approval/performer/person.ts'
 import {
   type ApprovalSettings,
   setApprovalRules,
 } from '../../../services/approval/performer/registration.ts'
-import type { Bus } from '../../../shared/contract/bus.ts'
 import { approvalGuard } from '../../../shared/contract/guard/approval-guard.ts'
 import type { GuardInForce } from '../../../shared/contract/messages.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
-import {
-  modeOf,
-  type Registry,
-  registeredGuards,
-} from '../../../shared/runtime/guards/guard-registry.ts'
-import { isObject, jsonOf, readJson } from '../../../shared/settings/json-file.ts'
+import { isObject } from '../../../shared/lib/json/json-object.ts'
+import { modeOf, registeredGuards } from '../../../shared/runtime/guards/guard-registry.ts'
+import { jsonOf, readJson } from '../../../shared/settings/json-file.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 import { withLog } from '../../history/open-log.ts'
-import { withRegistry } from '../../history/registry.ts'
-import { printable, printableLines } from '../../terminal/text/printable.ts'
+import { printableLines } from '../../terminal/text/printable.ts'
 import { count, elapsed } from '../../terminal/text/quantities.ts'
+import type { SettingChange } from '../setting-command.ts'
 
 const rulesBytesMax = 1024 * 1024
 
+type RulesInForce = GuardInForce & { count: number; wasOff: boolean }
+
 /**
- * `file`: JSON, an ApprovalSettings (services/approval/performer/registration.ts). Throws `settings.invalid`,
- * `usage`.
+ * `file`: JSON, an ApprovalSettings (services/approval/performer/registration.ts). Or the `text` of one.
+ * Throws `settings.invalid`, `usage`.
  */
-export async function approvalRules(
-  file: string | undefined,
-  { by = personHere() }: { by?: string },
-  settings: Settings,
-  out: NodeJS.WriteStream,
-): Promise<void> {
-  if (file === undefined) return showRules(settings, out)
-  const rules = settingsIn(file)
-  const { tools, deadlineMs, wasOff } = await withRegistry(settings, (registry) =>
-    placeRules(registry, rules, by),
-  )
-  const patterns = tools.map(({ pattern }) => pattern).join(', ')
-  out.write(
-    `${printable(`${count(rules.rules.length, 'rule')} for ${patterns}`)}: from the next model response, calls wait up to ${elapsed(deadlineMs)} for weir allow\n`,
-  )
-  if (wasOff)
-    out.write(
-      'some rules were switched off until now; all are in force now. To switch them off: weir guard mode approval shadow\n',
-    )
+export const rulesChange: SettingChange<
+  { file: string } | { text: string },
+  ApprovalSettings,
+  RulesInForce
+> = {
+  createsLog: true,
+  read: (given) => ('file' in given ? settingsIn(given.file) : textIn(given.text)),
+  async write(table, rules, { by }) {
+    await table.bus.ends(`${table.topicPrefix}approvals`) // throws if the topic is missing: no question would reach a person
+    const known = (await registeredGuards(table)).find(({ name }) => name === approvalGuard)
+    const wasOff = known !== undefined && modeOf(known) !== 'enforce'
+    const inForce = await setApprovalRules(table, rules, by)
+    return { ...inForce, count: rules.rules.length, wasOff }
+  },
+  lines({ count: rules, tools, deadlineMs, wasOff }) {
+    const patterns = tools.map(({ pattern }) => pattern).join(', ')
+    return [
+      `${count(rules, 'rule')} for ${patterns}: from the next model response, calls wait up to ${elapsed(deadlineMs)} for weir allow`,
+      ...(wasOff
+        ? [
+            'some rules were switched off until now; all are in force now. To switch them off: weir guard mode approval shadow',
+          ]
+        : []),
+    ]
+  },
 }
 
-/** `wasOff`: some rules were switched off until now. Throws `settings.invalid`. */
-export async function placeRules(
-  registry: Registry & { bus: Pick<Bus, 'ends'> },
-  rules: ApprovalSettings,
-  by: string,
-): Promise<GuardInForce & { wasOff: boolean }> {
-  await registry.bus.ends(`${registry.topicPrefix}approvals`) // throws if the topic is missing: no question would reach a person
-  const known = (await registeredGuards(registry)).find(({ name }) => name === approvalGuard)
-  const wasOff = known !== undefined && modeOf(known) !== 'enforce'
-  return { ...(await setApprovalRules(registry, rules, by)), wasOff }
-}
-
-async function showRules(settings: Settings, out: NodeJS.WriteStream): Promise<void> {
+export async function showRules(settings: Settings, out: NodeJS.WriteStream): Promise<void> {
   const guards = await withLog(settings, (log) => registeredGuards(log))
   const guard = guards.find(({ name }) => name === approvalGuard)
   if (guard === undefined) {
@@ -97,11 +88,11 @@ function settingsIn(file: string): ApprovalSettings {
   return settingsOf(subject, readJson(file, rulesBytesMax, subject))
 }
 
-/** `subject`: of the error's sentence. Throws `usage`, `settings.invalid`. */
-export function rulesIn(subject: string, text: string): ApprovalSettings {
-  return settingsOf(subject, jsonOf(subject, text))
+function textIn(text: string): ApprovalSettings {
+  return settingsOf('the text', jsonOf('the text', text))
 }
 
+/** `subject`: of the error's sentence. Throws `settings.invalid`. */
 function settingsOf(subject: string, content: unknown): ApprovalSettings {
   if (isObject(content)) return content as ApprovalSettings
   throw new WeirError(

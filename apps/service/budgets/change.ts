@@ -1,6 +1,5 @@
 // `weir budget set`: writes one record to `policies`.
 
-import { personHere } from '../../../services/approval/performer/person.ts'
 import { conversationIdFault } from '../../../shared/contract/ids.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import type {
@@ -13,17 +12,12 @@ import type {
 import { defaultTenant, isTenant, tenantOf, tenantRule } from '../../../shared/contract/tenant.ts'
 import { budgetId, eachName } from '../../../shared/contract/topology.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
-import {
-  placeSetting,
-  storedSettings,
-  type WritableTable,
-} from '../../../shared/runtime/settings/operator-setting.ts'
+import { placeSetting, storedSettings } from '../../../shared/runtime/settings/operator-setting.ts'
 import { removalCommand } from '../../../shared/settings/setting-words.ts'
-import type { Settings } from '../../../shared/settings/settings.ts'
-import { withRegistry } from '../../history/registry.ts'
 import { shownAmount } from '../../terminal/text/money-text.ts'
 import { printable } from '../../terminal/text/printable.ts'
 import { budgetSetting } from '../operator-settings.ts'
+import { type SettingChange, warning } from '../setting-command.ts'
 import { unseenScope } from '../unseen.ts'
 import { tokensOf, usdOf } from './amounts.ts'
 
@@ -37,62 +31,54 @@ export type BudgetOptions = {
   softTokens?: string
   softMoney?: string
   unpriced?: Unpriced
-  by?: string
 }
 
+type NewBudget = Omit<OperatorBudget, 'type' | 'setBy' | 'setAt'>
+
 /**
- * Replaces a budget of the same tenant, subject, window and unit. A budget may be the first record of
- * a log, so it can count from the first request on. Throws `usage`. `errors`: warnings about names
+ * Replaces a budget of the same tenant, subject, window and unit. Throws `usage`. Warns about names
  * that the log does not know.
  */
-export async function setBudget(
-  { by = personHere(), ...options }: BudgetOptions,
-  settings: Settings,
-  out: NodeJS.WriteStream,
-  errors: NodeJS.WriteStream = process.stderr,
-): Promise<void> {
-  const budget = budgetOf(options)
-  const id = budgetId(budget)
-  const { before, unseen } = await withRegistry(settings, async (registry) => ({
-    before: await placeBudget(registry, budget, by),
-    unseen: await unseenSubjects(budget, registry),
-  }))
-  out.write(`${printable(id)}: for ${subjectText(budget)}, ${effectOf(budget)}\n`)
-  if (before !== undefined) out.write(`it replaces: ${effectOf(before)}\n`)
-  out.write(`it counts from now on; to remove it: ${removalCommand('budget', id)}\n`)
-  for (const text of unseen) errors.write(`weir: warning: ${text}\n`)
+export const budgetChange: SettingChange<
+  BudgetOptions,
+  NewBudget,
+  { budget: NewBudget; before: OperatorBudget | undefined }
+> = {
+  createsLog: true, // so it can count from the first request on
+  read: budgetOf,
+  async write(table, budget, { by }) {
+    const id = budgetId(budget)
+    const known = (await storedSettings(budgetSetting, table)).find((one) => one.id === id)
+    const setAt = table.bus.clock.now()
+    const message = { type: 'operator-budget', ...budget, setBy: by, setAt } as const
+    await placeSetting(budgetSetting, table, message)
+    return { budget, before: known?.value }
+  },
+  notes: ({ budget }, { table }) => unseenSubjects(budget, table),
+  lines({ budget, before }) {
+    const id = budgetId(budget)
+    return [
+      `${id}: for ${subjectText(budget)}, ${effectOf(budget)}`,
+      ...(before === undefined ? [] : [`it replaces: ${effectOf(before)}`]),
+      `it counts from now on; to remove it: ${removalCommand('budget', id)}`,
+    ]
+  },
 }
 
 /** Warnings about names that nothing in the log has: a budget of a wrong name counts nothing. */
 async function unseenSubjects(
   { tenant, scope, name }: NewBudget,
   log: Parameters<typeof unseenScope>[1],
-): Promise<string[]> {
+): Promise<(string | undefined)[]> {
   const subjects = [
     { scope: 'tenant' as const, name: tenant },
     ...(scope === 'tenant' ? [] : [{ scope, name }]),
   ].filter(({ name }) => name !== eachName)
-  const texts = await Promise.all(subjects.map((subject) => unseenScope(subject, log)))
-  return texts.filter((text) => text !== undefined)
+  return Promise.all(subjects.map(async (subject) => warning(await unseenScope(subject, log))))
 }
-
-/** Writes the budget. Returns the one that it replaces. Throws `usage`. */
-export async function placeBudget(
-  table: WritableTable,
-  budget: NewBudget,
-  by: string,
-): Promise<OperatorBudget | undefined> {
-  const id = budgetId(budget)
-  const known = (await storedSettings(budgetSetting, table)).find((one) => one.id === id)
-  const setAt = table.bus.clock.now()
-  await placeSetting(budgetSetting, table, { type: 'operator-budget', ...budget, setBy: by, setAt })
-  return known?.value
-}
-
-type NewBudget = Omit<OperatorBudget, 'type' | 'setBy' | 'setAt'>
 
 /** Throws `usage`. */
-export function budgetOf({ window, unpriced, ...options }: Omit<BudgetOptions, 'by'>): NewBudget {
+export function budgetOf({ window, unpriced, ...options }: BudgetOptions): NewBudget {
   const { scope, name } = subjectOf(options)
   const tenant = tenantIn(options)
   const { unit, soft, hard } = amountsOf(options)

@@ -7,12 +7,12 @@ import {
   shownSetting,
   storedSettings,
 } from '../../../shared/runtime/settings/operator-setting.ts'
-import type { Settings } from '../../../shared/settings/settings.ts'
-import { type OpenLog, withLog } from '../../history/open-log.ts'
+import type { OpenLog } from '../../history/open-log.ts'
 import { type NumberOf, readTurnNumbers, turnText } from '../../history/turn-numbers.ts'
 import { shownAmount } from '../../terminal/text/money-text.ts'
-import { printable, printableJson } from '../../terminal/text/printable.ts'
+import { printable } from '../../terminal/text/printable.ts'
 import { budgetSetting } from '../operator-settings.ts'
+import type { SettingList } from '../setting-command.ts'
 import { budgetAccounts } from './accounts.ts'
 
 /**
@@ -29,32 +29,42 @@ const fields = [...ofBudget, 'setBy', 'setAt'] as const
 /** At most so many accounts of one budget: one of each turn could have thousands. */
 const accountsShown = 20
 
-export async function listBudgets(
-  { json = false }: { json?: boolean },
-  settings: Settings,
-  out: NodeJS.WriteStream,
-): Promise<void> {
-  const { budgets, numberOf } = await withLog(settings, async (log) => {
-    const stored = await storedSettings(budgetSetting, log)
-    const accounts = stored.length === 0 ? [] : await budgetAccounts(log)
-    const budgets = stored.map((budget) => {
-      const use = accounts
-        .filter(({ id }) => id === budget.id)
-        .sort((a, b) => b.used + b.held - (a.used + a.held))
-      return { stored: budget, use, shown: json ? use : use.slice(0, accountsShown) }
-    })
-    const shown = budgets.flatMap((budget) => budget.shown)
-    return { budgets, numberOf: await numbersOfTurns(log, shown) }
-  })
-  if (budgets.length === 0 && !json) out.write('no budget is in force\n')
-  for (const { stored, use, shown } of budgets)
-    if (json) out.write(`${printableJson(shownBudget(stored, use, numberOf))}\n`)
-    else {
-      const accounts = shown.map((account) => accountLine(account, numberOf))
-      const more = use.length > shown.length ? [`    and ${use.length - shown.length} more`] : []
-      for (const line of [budgetLine(stored), ...accounts, ...more])
-        out.write(`${printable(line)}\n`)
-    }
+type ListedBudget = {
+  stored: StoredSetting<'operator-budget'>
+  use: Account[]
+  shown: Account[]
+  numberOf: NumberOf
+}
+
+export const budgetList: SettingList<{ json?: boolean }, ListedBudget> = {
+  read: ({ json }) =>
+    async function budgetsWithUse(log) {
+      const stored = await storedSettings(budgetSetting, log)
+      const accounts = stored.length === 0 ? [] : await budgetAccounts(log)
+      const budgets = stored.map((budget) => {
+        const use = useOf(budget.id, accounts)
+        return { stored: budget, use, shown: json ? use : use.slice(0, accountsShown) }
+      })
+      const numberOf = await numbersOfTurns(
+        log,
+        budgets.flatMap(({ shown }) => shown),
+      )
+      return budgets.map((budget) => ({ ...budget, numberOf }))
+    },
+  json: ({ stored, use, numberOf }) => shownBudget(stored, use, numberOf),
+  lines({ stored, use, shown, numberOf }) {
+    const accounts = shown.map((account) => accountLine(account, numberOf))
+    const more = use.length > shown.length ? [`    and ${use.length - shown.length} more`] : []
+    return [budgetLine(stored), ...accounts, ...more].map(printable)
+  },
+  none: 'no budget is in force',
+}
+
+/** The accounts of one budget, the most used first. */
+export function useOf(budget: string, accounts: readonly Account[]): Account[] {
+  return accounts
+    .filter(({ id }) => id === budget)
+    .sort((a, b) => b.used + b.held - (a.used + a.held))
 }
 
 export function shownBudget(

@@ -1,45 +1,47 @@
 // `weir budget prices`: writes the operator's prices to `policies`.
 
 import { hash } from 'node:crypto'
-import { personHere } from '../../../services/approval/performer/person.ts'
 import { providerNames } from '../../../services/llm-gateway/performer/providers/providers.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import type { ModelPrice } from '../../../shared/contract/messages.ts'
 import { pricesKey } from '../../../shared/contract/topology.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
+import { isObject } from '../../../shared/lib/json/json-object.ts'
 import { toRecord } from '../../../shared/runtime/record.ts'
 import { removeSetting } from '../../../shared/runtime/settings/removed-settings.ts'
-import { isObject, readJson } from '../../../shared/settings/json-file.ts'
-import type { Settings } from '../../../shared/settings/settings.ts'
-import { withRegistry } from '../../history/registry.ts'
+import { readJson } from '../../../shared/settings/json-file.ts'
 import { printable } from '../../terminal/text/printable.ts'
 import { count } from '../../terminal/text/quantities.ts'
+import type { SettingChange } from '../setting-command.ts'
 
 /** `file`: see `pricesIn`. Undefined: removes all own prices. */
-export async function setPrices(
-  { file, by = personHere() }: { file: string | undefined; by?: string },
-  settings: Settings,
-  out: NodeJS.WriteStream,
-): Promise<void> {
-  const prices =
-    file === undefined ? undefined : pricesIn(file, readJson(file, pricesBytesMax, printable(file)))
-  await withRegistry(settings, async (registry) => {
-    const { bus, topicPrefix } = registry
-    const topic = `${topicPrefix}policies`
+export const pricesChange: SettingChange<
+  { file?: string | undefined },
+  ModelPrice[] | undefined,
+  ModelPrice[] | undefined
+> = {
+  createsLog: true,
+  read: ({ file }) =>
+    file === undefined
+      ? undefined
+      : pricesIn(file, readJson(file, pricesBytesMax, printable(file))),
+  async write(table, prices, { by }) {
     if (prices === undefined) {
-      await removeSetting(registry, pricesKey, by)
-      return
+      await removeSetting(table, pricesKey, by)
+      return undefined
     }
     const version = `operator ${hash('sha256', JSON.stringify(prices)).slice(0, 12)}`
-    const setAt = bus.clock.now()
+    const setAt = table.bus.clock.now()
     const message = { type: 'operator-prices', version, prices, setBy: by, setAt } as const
-    await bus.append([toRecord({ topic, partition: 0, message })])
-  })
-  out.write(
+    const topic = `${table.topicPrefix}policies`
+    await table.bus.append([toRecord({ topic, partition: 0, message })])
+    return prices
+  },
+  lines: (prices) => [
     prices === undefined
-      ? 'the own prices are removed; the known ones count again\n'
-      : `${count(prices.length, 'price')} set, effective from the next model request\n`,
-  )
+      ? 'the own prices are removed; the known ones count again'
+      : `${count(prices.length, 'price')} set, effective from the next model request`,
+  ],
 }
 
 const pricesBytesMax = 1024 * 1024

@@ -59,11 +59,8 @@ export async function* clusterChecks(
 function mistakesOf(error: unknown): Check[] {
   if (!(error instanceof WeirError)) throw error
   const [title = '', ...mistakes] = error.message.split('\n')
-  return (mistakes.length === 0 ? [title] : mistakes).map((mistake) => ({
-    name: 'client',
-    state: 'wrong',
-    finding: mistake.trim(),
-  }))
+  const all = mistakes.length === 0 ? [title] : mistakes
+  return all.map((mistake) => wrongBy('client', mistake.trim()))
 }
 
 async function* topicChecks(
@@ -107,7 +104,9 @@ async function stagesCheck(kind: SharedBus, settings: Settings): Promise<Check> 
   const { topicPrefix } = settings
   try {
     const groups = stageNames.map((stage) => topicPrefix + stage)
-    const members = await kind.membersOfGroups(settings, groups, createLog({ level: 'silent' }))
+    const members = await (await kind.groups(settings, createLog({ level: 'silent' }))).members(
+      groups,
+    )
     const missing = stageNames.filter((stage) => (members.get(topicPrefix + stage) ?? 0) === 0)
     const running = stageNames
       .map((stage) => `${stage} ${members.get(topicPrefix + stage) ?? 0}`)

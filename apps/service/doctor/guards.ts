@@ -22,11 +22,8 @@ export async function guardsCheck(settings: Settings): Promise<Check> {
     const apart = guards.filter((guard) => !isStage(guard.name))
     const all = guards.map((guard) => `${guard.name} ${modeOf(guard) ?? 'mixed'}`).join(', ')
     if (kind.isLocal) return await guardsOfFolder(name, { apart, all, kind, settings })
-    const members = await kind.membersOfGroups(
-      settings,
-      apart.map((guard) => groupOf(guard.name)),
-      createLog({ level: 'silent' }),
-    )
+    const groups = await kind.groups(settings, createLog({ level: 'silent' }))
+    const members = await groups.members(apart.map((guard) => groupOf(guard.name)))
     const silent = apart.filter((guard) => (members.get(groupOf(guard.name)) ?? 0) === 0)
     if (silent.length === 0) return ok(name, all)
     const finding = `no process runs ${silent.map((guard) => `${guard.name} (${modeOf(guard) ?? 'mixed'})`).join(', ')}`

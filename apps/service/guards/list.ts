@@ -17,12 +17,12 @@ import {
 } from '../../../shared/contract/topology.ts'
 import { type Milliseconds, systemClock } from '../../../shared/lib/clock.ts'
 import { modeOf, registeredGuards } from '../../../shared/runtime/guards/guard-registry.ts'
-import type { Settings } from '../../../shared/settings/settings.ts'
-import { type OpenLog, withLog } from '../../history/open-log.ts'
+import type { OpenLog } from '../../history/open-log.ts'
 import { painted } from '../../terminal/paint.ts'
 import { instantOfFlag } from '../../terminal/text/instant-text.ts'
-import { printable, printableJson } from '../../terminal/text/printable.ts'
+import { printable } from '../../terminal/text/printable.ts'
 import { count } from '../../terminal/text/quantities.ts'
+import type { SettingList } from '../setting-command.ts'
 import { createTally, type GuardTally } from './tally.ts'
 
 /** `--json`: one object per line. `mode`: `mixed` if it enforces for some of its tools only. */
@@ -33,17 +33,13 @@ export type ListedGuard = Pick<
   mode: 'enforce' | 'shadow' | 'mixed'
 } & GuardTally
 
-export async function listGuards(
-  { since = '24h ago', json = false }: { since?: string; json?: boolean },
-  settings: Settings,
-  out: NodeJS.WriteStream,
-): Promise<void> {
-  const from = instantOfFlag('--since', since, systemClock.now())
-  const guards = await withLog(settings, (log) => listedGuards(log, { since: from }))
-  if (json) for (const guard of guards) out.write(`${printableJson(guard)}\n`)
-  else if (guards.length === 0)
-    out.write('no guard is registered: weir guard run FILE registers one\n')
-  else for (const guard of guards) print(guard, out)
+export const guardList: SettingList<{ since?: string }, ListedGuard> = {
+  read({ since = '24h ago' }) {
+    const from = instantOfFlag('--since', since, systemClock.now())
+    return (log) => listedGuards(log, { since: from })
+  },
+  lines: guardLines,
+  none: 'no guard is registered: weir guard run FILE registers one',
 }
 
 /**
@@ -110,43 +106,26 @@ const whereverTexts = {
   shadow: 'no call waits for it; where it enforces it',
 }
 
-function print(guard: ListedGuard, out: NodeJS.WriteStream): void {
-  const {
-    name,
-    version,
-    mode,
-    tools,
-    deadlineMs,
-    onTimeout,
-    rounds,
-    denied,
-    wouldHaveDenied,
-    asked,
-    wouldHaveAsked,
-    late,
-    letThrough,
-  } = guard
-  const modes =
-    mode === 'mixed'
-      ? tools.map((one) => `${one.pattern} ${one.mode}`)
-      : [...tools.map(({ pattern }) => pattern)]
-  out.write(
-    `${painted(out, mode === 'shadow' ? 'faint' : 'good', printable(name))} ${printable(version)}: ${mode}, for ${printable(modes.join(', '))}\n`,
-  )
+function guardLines(guard: ListedGuard, out: NodeJS.WriteStream): string[] {
+  const { name, version, mode, tools, deadlineMs, onTimeout, rounds, late, letThrough } = guard
+  const { denied, wouldHaveDenied, asked, wouldHaveAsked, p50Ms, p99Ms, agreement } = guard
+  const modes = tools.map((one) => (mode === 'mixed' ? `${one.pattern} ${one.mode}` : one.pattern))
+  const title = painted(out, mode === 'shadow' ? 'faint' : 'good', printable(name))
   const otherwise = onTimeout === 'deny' ? 'its calls are denied' : 'its calls go on'
-  out.write(`    ${whereverTexts[mode]} has ${deadlineMs} ms to answer, otherwise ${otherwise}\n`)
-  out.write(
-    `    ${count(rounds, 'round')}, ${count(denied, 'call')} denied, ${wouldHaveDenied} would have been, ${late} late, ${count(letThrough, 'call')} let through unanswered\n`,
-  )
+  const lines = [
+    `${title} ${printable(version)}: ${mode}, for ${printable(modes.join(', '))}`,
+    `    ${whereverTexts[mode]} has ${deadlineMs} ms to answer, otherwise ${otherwise}`,
+    `    ${count(rounds, 'round')}, ${count(denied, 'call')} denied, ${wouldHaveDenied} would have been, ${late} late, ${count(letThrough, 'call')} let through unanswered`,
+  ]
   if (asked + wouldHaveAsked > 0)
-    out.write(`    ${count(asked, 'call')} sent to a person, ${wouldHaveAsked} would have been\n`)
-  const { p50Ms, p99Ms, agreement } = guard
+    lines.push(`    ${count(asked, 'call')} sent to a person, ${wouldHaveAsked} would have been`)
   if (p50Ms !== undefined)
-    out.write(
-      `    of its answers in time, half came within ${p50Ms} ms, 99 of 100 within ${p99Ms} ms\n`,
+    lines.push(
+      `    of its answers in time, half came within ${p50Ms} ms, 99 of 100 within ${p99Ms} ms`,
     )
   if (agreement !== undefined)
-    out.write(
-      `    agrees with other guards on ${Math.round(agreement * 1000) / 10} % of the calls that they also judge\n`,
+    lines.push(
+      `    agrees with other guards on ${Math.round(agreement * 1000) / 10} % of the calls that they also judge`,
     )
+  return lines
 }

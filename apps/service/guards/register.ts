@@ -2,19 +2,23 @@
 // topic. A guard that Weir runs registers itself.
 
 import { partitionCount } from '../../../client/place/open-bus.ts'
-import { personHere } from '../../../services/approval/performer/person.ts'
-import type { GuardMode } from '../../../shared/contract/messages.ts'
+import { busKindOf } from '../../../shared/bus/kinds.ts'
+import type { GuardInForce, GuardMode } from '../../../shared/contract/messages.ts'
 import { retentionMsOf } from '../../../shared/contract/retention.ts'
 import { guardTopicName } from '../../../shared/contract/topology.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
-import { registerGuard } from '../../../shared/runtime/guards/guard-registry.ts'
-import type { Settings } from '../../../shared/settings/settings.ts'
-import { withRegistry } from '../../history/registry.ts'
+import {
+  type RegisterOptions,
+  registerGuard,
+} from '../../../shared/runtime/guards/guard-registry.ts'
 import { printable } from '../../terminal/text/printable.ts'
+import type { SettingChange } from '../setting-command.ts'
+import { modeLines } from './change.ts'
 import { failoverWarning } from './failover.ts'
 
 /** `tools`: patterns, optionally with `=enforce` or `=shadow`. */
 export type GuardRegisterOptions = {
+  name: string
   version: string
   tools: string[]
   deadlineMs: string
@@ -23,40 +27,40 @@ export type GuardRegisterOptions = {
   replace?: boolean
 }
 
+type Registration = Pick<RegisterOptions, 'guard' | 'mode' | 'replace'> & {
+  modes: Map<string, GuardMode | undefined>
+}
+
 /** An equal registration changes nothing. Throws `guard.invalid`, `guard.taken`, `usage`. */
-export async function registerElsewhere(
-  name: string,
-  { version, tools, deadlineMs, onTimeout, mode, replace = false }: GuardRegisterOptions,
-  settings: Settings,
-  out: NodeJS.WriteStream,
-): Promise<void> {
-  const modes = modesOf(tools)
-  const guard = {
-    name,
-    version,
-    tools: [...modes.keys()],
-    deadlineMs: wholeMs(deadlineMs),
-    onTimeout,
-  }
-  const retentionMs = retentionMsOf(settings.retentionDays)
-  const inForce = await withRegistry(settings, async ({ bus, topicPrefix }) => {
-    const log = {
-      bus,
-      topicPrefix,
-      partitions: await partitionCount(bus, topicPrefix),
-      retentionMs,
-    }
-    return registerGuard({ ...log, guard, mode, modes, replace, by: personHere() })
-  })
-  for (const { pattern, mode } of inForce.tools)
-    out.write(
-      `${printable(`${name} ${mode === 'enforce' ? 'enforces' : 'is a shadow'} for ${pattern}`)}\n`,
-    )
-  const warning = failoverWarning(guard, settings)
-  if (warning !== undefined) out.write(`${printable(`warning: ${warning}`)}\n`)
-  const { topicPrefix } = settings
-  const reads = `${topicPrefix}rounds-cleared as the group ${topicPrefix}guard.${name}`
-  out.write(`${printable(`it reads ${reads}, and writes ${topicPrefix}${guardTopicName(name)}`)}\n`)
+export const registration: SettingChange<GuardRegisterOptions, Registration, GuardInForce> = {
+  createsLog: true,
+  read({ name, version, tools, deadlineMs, onTimeout, mode, replace = false }) {
+    const modes = modesOf(tools)
+    const patterns = [...modes.keys()]
+    const guard = { name, version, tools: patterns, deadlineMs: wholeMs(deadlineMs), onTimeout }
+    return { guard, mode, modes, replace }
+  },
+  async write({ bus, topicPrefix }, input, { by, settings }) {
+    const partitions = await partitionCount(bus, topicPrefix)
+    const retentionMs = retentionMsOf(settings.retentionDays)
+    return registerGuard({ ...input, bus, topicPrefix, partitions, retentionMs, by })
+  },
+  notes(_, { settings }) {
+    const { isLocal, title } = busKindOf(settings)
+    const needs = 'only weir guard run can run a guard: a guard in another language needs Kafka'
+    return [isLocal ? `on ${title} ${needs}` : undefined]
+  },
+  lines(guard, settings) {
+    const { topicPrefix } = settings
+    const { name } = guard
+    const warning = failoverWarning(guard, settings)
+    const reads = `${topicPrefix}rounds-cleared as the group ${topicPrefix}guard.${name}`
+    return [
+      ...modeLines(guard),
+      ...(warning === undefined ? [] : [`warning: ${warning}`]),
+      `it reads ${reads}, and writes ${topicPrefix}${guardTopicName(name)}`,
+    ]
+  },
 }
 
 /**

@@ -1,17 +1,21 @@
 // The difference between two states of an agent's policy, key by key.
 
-import type { Effective, EffectiveValue } from '../../history/effective.ts'
-import { painted } from '../../terminal/paint.ts'
-import { printable } from '../../terminal/text/printable.ts'
+import type { PolicyEntry } from '../../../shared/contract/messages.ts'
+import { type EffectiveValue, effective, type PolicyLayers } from '../../history/effective.ts'
 import { valueWithOrigin } from './words.ts'
 
 /** `weir policy diff --json`: one object per line. */
 export type PolicyDifference = { key: string; before: EffectiveValue; after: EffectiveValue }
 
 /** A key with only a new origin is no difference: its value stays in force. */
-export function differencesOf(before: Effective, after: Effective): PolicyDifference[] {
-  return [...after].flatMap(([key, now]) => {
-    const then = before.get(key)
+export function differencesOf(
+  agent: string,
+  [before, after]: readonly [readonly PolicyEntry[], readonly PolicyEntry[]],
+  layers: PolicyLayers,
+): PolicyDifference[] {
+  const earlier = effective(agent, before, layers)
+  return [...effective(agent, after, layers)].flatMap(([key, now]) => {
+    const then = earlier.get(key)
     return then === undefined || isSame(then, now) ? [] : [{ key, before: then, after: now }]
   })
 }
@@ -27,12 +31,9 @@ function isUnknown({ origin }: EffectiveValue): boolean {
   return origin === 'unknown' || origin === 'each-agent'
 }
 
-export function printDifferences(
-  differences: readonly PolicyDifference[],
-  out: NodeJS.WriteStream,
-): void {
-  for (const { key, before, after } of differences)
-    out.write(
-      `${painted(out, 'plain', printable(`${key}: ${valueWithOrigin(key, before)} → ${valueWithOrigin(key, after)}`))}\n`,
-    )
+export function differenceLines(differences: readonly PolicyDifference[]): string[] {
+  return differences.map(
+    ({ key, before, after }) =>
+      `${key}: ${valueWithOrigin(key, before)} → ${valueWithOrigin(key, after)}`,
+  )
 }

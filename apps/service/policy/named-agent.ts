@@ -5,15 +5,19 @@ import { policyKey } from '../../../shared/agents/policy/entries.ts'
 import type { PolicyEntry } from '../../../shared/contract/messages.ts'
 import { everyAgent } from '../../../shared/contract/topology.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
-import { isObject, readJson } from '../../../shared/settings/json-file.ts'
+import { isObject } from '../../../shared/lib/json/json-object.ts'
+import { readJson } from '../../../shared/settings/json-file.ts'
 import { entriesOf } from '../../terminal/policy-pairs.ts'
 import { printable } from '../../terminal/text/printable.ts'
+import type { OwnPolicyOptions } from './layers.ts'
 
 /**
  * `changes`: KEY=VALUE, added to the set values. `file`: replaces all set values; a JSON object by
  * key, as `set` of `weir policy get --json`.
  */
 export type Change = { changes: readonly string[]; file?: string | undefined }
+
+export type NamedChange = Change & OwnPolicyOptions & { agent: string }
 
 const fileBytesMax = 64 * 1024
 

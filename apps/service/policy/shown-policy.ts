@@ -12,13 +12,14 @@ import {
 } from '../../history/effective.ts'
 import { withLog } from '../../history/open-log.ts'
 import { valueText } from '../../history/policy-texts.ts'
-import { painted } from '../../terminal/paint.ts'
+import { painted, type Tone } from '../../terminal/paint.ts'
 import { printable, printableJson } from '../../terminal/text/printable.ts'
 import { instant } from '../../terminal/text/quantities.ts'
 import { nameOf } from '../operator-settings.ts'
-import { differencesOf, printDifferences } from './difference.ts'
+import type { SettingList } from '../setting-command.ts'
+import { differenceLines, differencesOf } from './difference.ts'
 import { type OwnPolicyOptions, policyInFile, type ReadLayers, readLayers } from './layers.ts'
-import { type Change, changed, checkAgent } from './named-agent.ts'
+import { changed, checkAgent, type NamedChange } from './named-agent.ts'
 import { type OwnSource, originText, ownText } from './words.ts'
 
 /**
@@ -38,23 +39,19 @@ export type ShownPolicy = {
 }
 
 /** Without an agent, it shows all records. Throws `usage`. */
-export async function getPolicy(
-  agent: string | undefined,
-  { json = false, agentFile }: OwnPolicyOptions & { json?: boolean },
-  settings: Settings,
-  out: NodeJS.WriteStream,
-): Promise<void> {
-  if (agent !== undefined) checkAgent(agent)
-  if (agentFile !== undefined) policyInFile(agent, agentFile) // checks it before the log is opened
-  const layers = await withLog(settings, (log) => readLayers(agent, { agentFile }, log))
-  const shown =
-    agent === undefined
-      ? [...layers.stored.values()].map((policy) => shownOf(policy.agent, policy))
-      : [effectiveOf(agent, layers)]
-  if (json) for (const policy of shown) out.write(`${printableJson(policy)}\n`)
-  else if (shown.length === 0)
-    out.write('nothing is set for any agent: the agent files apply (weir policy set)\n')
-  else for (const policy of shown) print(policy, out)
+export const policyList: SettingList<OwnPolicyOptions & { agent?: string }, ShownPolicy> = {
+  read({ agent, agentFile }) {
+    if (agent !== undefined) checkAgent(agent)
+    if (agentFile !== undefined) policyInFile(agent, agentFile)
+    return async (log) => {
+      const layers = await readLayers(agent, { agentFile }, log)
+      return agent === undefined
+        ? [...layers.stored.values()].map((policy) => shownOf(policy.agent, policy))
+        : [effectiveOf(agent, layers)]
+    }
+  },
+  lines: policyLines,
+  none: 'nothing is set for any agent: the agent files apply (weir policy set)',
 }
 
 /**
@@ -62,8 +59,7 @@ export async function getPolicy(
  * if something differs. Throws `usage`.
  */
 export async function diffPolicy(
-  agent: string,
-  { json = false, agentFile, ...change }: Change & OwnPolicyOptions & { json?: boolean },
+  { agent, json = false, agentFile, ...change }: NamedChange & { json?: boolean },
   settings: Settings,
   out: NodeJS.WriteStream,
 ): Promise<0 | 1> {
@@ -73,14 +69,14 @@ export async function diffPolicy(
   const layers = await withLog(settings, (log) => readLayers(agent, { agentFile }, log))
   const stored = layers.stored.get(agent)?.entries ?? []
   const isChange = change.file !== undefined || change.changes.length > 0
-  const [before, after] = isChange ? [stored, changed(stored, change)] : [[], stored]
   const differences = differencesOf(
-    effective(agent, before, layers),
-    effective(agent, after, layers),
+    agent,
+    isChange ? [stored, changed(stored, change)] : [[], stored],
+    layers,
   )
   if (json) for (const difference of differences) out.write(`${printableJson(difference)}\n`)
   else if (differences.length === 0) out.write(`no difference for ${printable(nameOf(agent))}\n`)
-  else printDifferences(differences, out)
+  else for (const line of differenceLines(differences)) out.write(`${printable(line)}\n`)
   return differences.length === 0 ? 0 : 1
 }
 
@@ -109,20 +105,23 @@ function sourceOf(own: OwnPolicy | undefined): OwnSource | null {
   return own.from === 'log' ? { from: 'log', at: own.at } : { from: 'agent-file', file: own.file }
 }
 
-function print(
+function policyLines(
   { agent, set, effective, own, leftAside, setBy, setAt }: ShownPolicy,
   out: NodeJS.WriteStream,
-): void {
+): string[] {
+  const painting = (tone: Tone, text: string) => painted(out, tone, printable(text))
   const when = setAt === null ? 'nothing is set' : `set by ${setBy}, ${instant(setAt)}`
-  out.write(`${painted(out, 'title', printable(`${nameOf(agent)}: ${when}`))}\n`)
-  if (own !== undefined) out.write(`  ${painted(out, 'faint', printable(ownText(own)))}\n`)
-  if (effective === undefined)
-    for (const [key, value] of Object.entries(set))
-      out.write(`  ${printable(`${key.padEnd(28)} ${value}`)}\n`)
-  for (const [key, value] of Object.entries(effective ?? {})) {
-    const line = `  ${key.padEnd(28)} ${valueText(value).padEnd(12)} ${originText(key, value)}`
-    out.write(`${painted(out, value.origin === 'default' ? 'faint' : 'plain', printable(line))}\n`)
-  }
-  for (const { key, text } of leftAside)
-    out.write(`${painted(out, 'bad', printable(`  ignored: ${key} ${text}`))}\n`)
+  const values =
+    effective === undefined
+      ? Object.entries(set).map(([key, value]) => printable(`  ${key.padEnd(28)} ${value}`))
+      : Object.entries(effective).map(([key, value]) => {
+          const line = `  ${key.padEnd(28)} ${valueText(value).padEnd(12)} ${originText(key, value)}`
+          return painting(value.origin === 'default' ? 'faint' : 'plain', line)
+        })
+  return [
+    painting('title', `${nameOf(agent)}: ${when}`),
+    ...(own === undefined ? [] : [`  ${painting('faint', ownText(own))}`]),
+    ...values,
+    ...leftAside.map(({ key, text }) => painting('bad', `  ignored: ${key} ${text}`)),
+  ]
 }

@@ -1,11 +1,10 @@
 // `weir reset`: repairs commits that are outside their log, partition by partition, or deletes
 // everything. Changes nothing without --yes.
 
-import { openBus } from '../../../client/place/open-bus.ts'
-import type { SharedBus } from '../../../shared/bus/kind.ts'
+import type { GroupAdmin } from '../../../shared/bus/kafka/group/group-admin.ts'
 import { busKindOf } from '../../../shared/bus/kinds.ts'
-import type { Assignment, Bus, StoredRecord } from '../../../shared/contract/bus.ts'
-import { limits } from '../../../shared/contract/limits.ts'
+import { batchesOf } from '../../../shared/bus/range.ts'
+import type { Assignment, Bus } from '../../../shared/contract/bus.ts'
 import {
   guardTopicName,
   type StageName,
@@ -13,12 +12,13 @@ import {
   stages,
   topicSpecs,
 } from '../../../shared/contract/topology.ts'
-import { WeirError } from '../../../shared/lib/errors.ts'
+import { usageError } from '../../../shared/lib/errors.ts'
 import { createLog } from '../../../shared/lib/log/log.ts'
 import { type CommitFault, faultOf, repairedCommit } from '../../../shared/runtime/log/repair.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 import { printable } from '../../terminal/text/printable.ts'
 import { count } from '../../terminal/text/quantities.ts'
+import { withTopicsBus } from '../topics/planned-partitions.ts'
 
 export type ResetOptions = { all?: boolean; stage?: string; partition?: string; yes?: boolean }
 
@@ -33,26 +33,28 @@ export async function reset(
 ): Promise<0 | 1> {
   const kind = busKindOf(settings)
   if (kind.isLocal)
-    throw new WeirError(
-      'usage',
+    throw usageError(
       `weir reset is for Kafka; ${kind.title} keeps commits and log in one file, so they cannot differ`,
     )
-  if (options.all === true) return deleteEverything(kind, options, settings, out)
-  return repair(kind, chosen(options), options.yes === true, settings, out)
+  const target = chosen(options)
+  const groups = await kind.groups(settings, silent())
+  return options.all === true
+    ? deleteEverything(groups, options, settings, out)
+    : repair(groups, target, options.yes === true, settings, out)
 }
 
 type Chosen = { stages: readonly StageName[]; partition: number | undefined }
 
-function chosen({ stage, partition }: ResetOptions): Chosen {
+function chosen({ all, stage, partition }: ResetOptions): Chosen {
+  if (all === true && (stage !== undefined || partition !== undefined))
+    throw usageError('--all deletes everything: leave out --stage and --partition')
   if (stage !== undefined && !stageNames.some((name) => name === stage))
-    throw new WeirError(
-      'usage',
+    throw usageError(
       `unknown stage '${printable(stage)}' (--stage). Stages: ${stageNames.join(', ')}`,
     )
   if (partition !== undefined && !/^\d{1,6}$/.test(partition))
-    throw new WeirError('usage', `--partition is '${printable(partition)}'; must be a number`)
-  if (partition !== undefined && stage === undefined)
-    throw new WeirError('usage', '--partition needs --stage')
+    throw usageError(`--partition is '${printable(partition)}'; must be a number`)
+  if (partition !== undefined && stage === undefined) throw usageError('--partition needs --stage')
   return {
     stages: stage === undefined ? stageNames : [stage as StageName],
     partition: partition === undefined ? undefined : Number(partition),
@@ -62,18 +64,17 @@ function chosen({ stage, partition }: ResetOptions): Chosen {
 type Damaged = { stage: StageName; assignment: Assignment; fault: CommitFault }
 
 async function repair(
-  kind: SharedBus,
+  groups: GroupAdmin,
   { stages: names, partition }: Chosen,
   isConfirmed: boolean,
   settings: Settings,
   out: NodeJS.WriteStream,
 ): Promise<0 | 1> {
   const say = (line: string) => out.write(`${printable(line)}\n`)
-  const bus = await openBus(settings, silent(), { connectMs, keepsTables: false })
-  try {
+  return withTopicsBus(settings, async (bus) => {
     const damaged: Damaged[] = []
     for (const stage of names)
-      damaged.push(...(await damagedOf(kind, bus, stage, partition, settings)))
+      damaged.push(...(await damagedOf(groups, bus, stage, partition, settings)))
     if (damaged.length === 0) {
       say('No commit is outside its log.')
       return 0
@@ -85,17 +86,15 @@ async function repair(
       return 1
     }
     for (const each of repairable) {
-      const { offset } = await repairOne(kind, bus, each, settings)
+      const { offset } = await repairOne(groups, bus, each, settings)
       say(`repaired ${placeOf(each)}: the stage goes on at ${offset}`)
     }
     return repairable.length === damaged.length ? 0 : 1
-  } finally {
-    await bus.close()
-  }
+  })
 }
 
 async function damagedOf(
-  kind: SharedBus,
+  groups: GroupAdmin,
   bus: Bus,
   stage: StageName,
   partition: number | undefined,
@@ -105,10 +104,9 @@ async function damagedOf(
   const ends = (await bus.ends(topic)).filter(
     (each) => partition === undefined || each.partition === partition,
   )
-  if (ends.length === 0)
-    throw new WeirError('usage', `${topic} has no partition ${partition} (--partition)`)
+  if (ends.length === 0) throw usageError(`${topic} has no partition ${partition} (--partition)`)
   const numbers = ends.map((each) => each.partition)
-  const commits = await kind.groups.commits(settings, { group, topic }, numbers, silent())
+  const commits = await groups.commits({ group, topic }, numbers)
   return ends.flatMap((each) => {
     const assignment = { topic, ends: each, committed: commits.get(each.partition) }
     const fault = faultOf(assignment)
@@ -117,7 +115,7 @@ async function damagedOf(
 }
 
 async function repairOne(
-  kind: SharedBus,
+  groups: GroupAdmin,
   bus: Bus,
   { stage, assignment }: Damaged,
   settings: Settings,
@@ -125,11 +123,11 @@ async function repairOne(
   const { topic, ends } = assignment
   const commit = await repairedCommit({
     assignment,
-    records: recordsOf(bus, topic, ends),
+    records: batchesOf(bus, { topic, partition: ends.partition, from: ends.begin, to: ends.end }),
     endOf: cachedEnds(bus, settings.topicPrefix),
   })
   const commits = new Map([[ends.partition, commit]])
-  await kind.groups.setCommits(settings, groupOf(stage, settings), commits, silent())
+  await groups.setCommits(groupOf(stage, settings), commits)
   return commit
 }
 
@@ -144,20 +142,6 @@ function describe(damaged: Damaged): string {
 
 function placeOf({ stage, assignment: { ends } }: Damaged): string {
   return `${stage}, partition ${ends.partition}`
-}
-
-async function* recordsOf(
-  bus: Bus,
-  topic: string,
-  { partition, begin, end }: Assignment['ends'],
-): AsyncIterable<StoredRecord[]> {
-  for (let from = begin; from < end; ) {
-    const limit = limits.readBackRecordsMax
-    const records = await bus.read({ topic, partition, from, to: end, limit })
-    if (records.length === 0) return
-    yield records
-    from = (records.at(-1)?.offset ?? end) + 1
-  }
 }
 
 /** The ends of the inboxes, each topic read once. */
@@ -177,15 +161,13 @@ function groupOf(stage: StageName, { topicPrefix }: Settings) {
 }
 
 async function deleteEverything(
-  kind: SharedBus,
-  { stage, partition, yes = false }: ResetOptions,
+  groups: GroupAdmin,
+  { yes = false }: ResetOptions,
   settings: Settings,
   out: NodeJS.WriteStream,
 ): Promise<0 | 1> {
-  if (stage !== undefined || partition !== undefined)
-    throw new WeirError('usage', '--all deletes everything: leave out --stage and --partition')
   const { topicPrefix } = settings
-  const found = await kind.groups.names(settings, topicPrefix, silent())
+  const found = await groups.names(topicPrefix)
   const isOwn = ownNames(topicPrefix)
   const names = {
     groups: found.groups.filter(isOwn.group).toSorted(),
@@ -202,7 +184,7 @@ async function deleteEverything(
     out.write('Nothing was deleted. To delete these with all conversations, add --yes.\n')
     return 1
   }
-  await kind.groups.deleteAll(settings, names, silent())
+  await groups.deleteAll(names)
   out.write(`deleted ${count(total, 'name')}; weir topics create begins anew\n`)
   return 0
 }
@@ -219,6 +201,3 @@ function ownNames(topicPrefix: string) {
 }
 
 const silent = () => createLog({ level: 'silent' })
-
-/** Short, because a person waits. */
-const connectMs = 10_000

@@ -7,40 +7,37 @@ import {
   storedSettings,
 } from '../../../shared/runtime/settings/operator-setting.ts'
 import { removedSettings } from '../../../shared/runtime/settings/removed-settings.ts'
-import type { Settings } from '../../../shared/settings/settings.ts'
-import { withLog } from '../../history/open-log.ts'
-import { printable, printableJson } from '../../terminal/text/printable.ts'
+import { printable } from '../../terminal/text/printable.ts'
 import { instant } from '../../terminal/text/quantities.ts'
 import { stopSetting } from '../operator-settings.ts'
+import type { SettingList } from '../setting-command.ts'
 
 /** `--json`: one object per line. */
 export type ShownStop = Shown<'operator-stop', (typeof fields)[number]>
 const fields = ['scope', 'name', 'mode', 'reason', 'setBy', 'setAt'] as const
 
-export async function listStops(
-  { json = false, released = false }: { json?: boolean; released?: boolean },
-  settings: Settings,
-  out: NodeJS.WriteStream,
-): Promise<void> {
-  if (released) return listReleases(json, settings, out)
-  const stops = await withLog(settings, (log) => storedSettings(stopSetting, log))
-  if (json) for (const stop of stops) out.write(`${printableJson(shownStop(stop))}\n`)
-  else if (stops.length === 0) out.write('nothing is stopped\n')
-  else for (const stop of stops) out.write(`${printable(line(stop))}\n`)
+/** `released`: the newest releases instead. */
+export function stopListOf({
+  released = false,
+}: {
+  released?: boolean
+}): SettingList<object, StoredSetting<'operator-stop'> | ReleasedStop> {
+  return released ? releaseList : stopList
 }
 
-/** `--json`: one ReleasedStop per line. */
-async function listReleases(
-  json: boolean,
-  settings: Settings,
-  out: NodeJS.WriteStream,
-): Promise<void> {
-  const releases = await withLog(settings, (log) => releasedStops(log))
-  if (releases.length === 0 && !json) out.write('no release is kept\n')
-  for (const one of releases) {
-    const text = `${one.id}  released ${instant(one.releasedAt)} by ${one.releasedBy}`
-    out.write(json ? `${printableJson(one)}\n` : `${printable(text)}\n`)
-  }
+const stopList: SettingList<object, StoredSetting<'operator-stop'>> = {
+  read: () => (log) => storedSettings(stopSetting, log),
+  json: shownStop,
+  lines: (stop) => [printable(line(stop))],
+  none: 'nothing is stopped',
+}
+
+const releaseList: SettingList<object, ReleasedStop> = {
+  read: () => releasedStops,
+  lines: ({ id, releasedBy, releasedAt }) => [
+    printable(`${id}  released ${instant(releasedAt)} by ${releasedBy}`),
+  ],
+  none: 'no release is kept',
 }
 
 /** The newest releases first. `id`: of the stop. */

@@ -27,13 +27,15 @@ import { isObject } from '../../../shared/lib/json/json-object.ts'
 import { newest } from '../../../shared/lib/newest.ts'
 import { occurrences } from '../../../shared/lib/occurrences.ts'
 import { cutToBytes } from '../../../shared/lib/text-cut.ts'
-import { calledIn, eventsOf, stopOf } from '../../../shared/transcript/response-parts.ts'
 import { roundKey, type Words, wordsHash } from '../../../shared/transcript/round-key.ts'
 import {
   addPieces,
+  calledIn,
   emptyTranscript,
+  eventsOf,
   type Piece,
   type ReadTurns,
+  stopOf,
   type TranscriptResponse,
   type TranscriptTurn,
   turnsOf,
@@ -133,12 +135,12 @@ type KnownHistory = {
   size: number
 }
 
-/** `isUnknown`: GUEST-HISTORY-2. `turn`: the number of the turn that `keys` and `counts` are of. */
+/** `isUnknown`: GUEST-HISTORY-2. `turn`: the number of the turn that `rounds` and `counts` are of. */
 type ReadHistory = {
   turns: ReadTurns
   isUnknown: boolean
   turn: number
-  keys: string[]
+  rounds: HistoryRound[]
   counts: Map<string, number>
 }
 
@@ -150,7 +152,7 @@ function begin(pieces: readonly Piece[]): ReadHistory {
   const turns = emptyTranscript()
   const known = isUnknown ? [{ kind: 'user' as const, text: '' }, ...pieces] : pieces
   addPieces(turns, 'body', known, leftOut)
-  return { turns, isUnknown, turn: 0, keys: [], counts: new Map() }
+  return { turns, isUnknown, turn: 0, rounds: [], counts: new Map() }
 }
 
 function isBeginning({ items: count, leaves }: KnownHistory, items: unknown[]): boolean {
@@ -191,46 +193,41 @@ function historyIn(
   const user = turns.length === 0 || (isUnknown && turns.length === 1) ? null : turn.user
   if (read.turn !== turns.length) {
     read.turn = turns.length
-    read.keys = []
+    read.rounds = []
     counts.clear()
   }
-  const { keys } = read
-  addKeys({ keys, counts }, turn, request)
+  addRounds(read, turn, request)
   return {
     turnKey: turnKeyOf(turns),
     user: user === null ? null : cutToBytes(user, limits.userMessageBytesMax),
-    rounds: roundsOf(turn, keys),
+    rounds: read.rounds.slice(-limits.guestKeysMax),
     former: formerOf(turns, request),
     counts,
     tools,
   }
 }
 
-/** Adds the keys of the responses that have none. */
-function addKeys(
-  { keys, counts }: Pick<ReadHistory, 'keys' | 'counts'>,
+/** Adds the rounds of the responses that have none. */
+function addRounds(
+  { rounds, counts }: Pick<ReadHistory, 'rounds' | 'counts'>,
   { responses }: TranscriptTurn,
   request: AnyGuestRequest,
 ): void {
   const before = occurrences(counts)
-  for (const response of responses.slice(keys.length)) {
-    const words = wordsIn(request, response)
-    keys.push(roundKey(words, before(words) + 1))
+  for (const spoken of responses.slice(rounds.length)) {
+    const words = wordsIn(request, spoken)
+    rounds.push(roundOf(roundKey(words, before(words) + 1), spoken))
   }
 }
 
-function roundsOf({ responses }: TranscriptTurn, keys: readonly string[]): HistoryRound[] {
-  const from = Math.max(responses.length - limits.guestKeysMax, 0)
-  return responses.slice(from).map((spoken, at) => {
-    const key = keys[from + at] as string
-    return {
-      key,
-      spoken,
-      get results() {
-        return resultsOf(key, spoken)
-      },
-    }
-  })
+function roundOf(key: string, spoken: TranscriptResponse): HistoryRound {
+  return {
+    key,
+    spoken,
+    get results() {
+      return resultsOf(key, spoken)
+    },
+  }
 }
 
 function formerOf(
@@ -241,13 +238,13 @@ function formerOf(
   const last = former?.responses.at(-1)
   const isCut = last !== undefined && last.calls.length > 0 && turns.at(-1)?.responses.length === 0
   if (former === undefined || !isCut) return undefined
-  const keys: string[] = []
-  addKeys({ keys, counts: new Map() }, former, request)
-  return { turnKey: turnKeyOf(turns.slice(0, -1)), rounds: roundsOf(former, keys) }
+  const rounds: HistoryRound[] = []
+  addRounds({ rounds, counts: new Map() }, former, request)
+  return { turnKey: turnKeyOf(turns.slice(0, -1)), rounds: rounds.slice(-limits.guestKeysMax) }
 }
 
 /** `line`: the line of the result that names an error, otherwise the first one. */
-export type NewestResult = { tool: string; line: string }
+type NewestResult = { tool: string; line: string }
 
 /** The newest result of the turn. Failed ones are first. Undefined: there is none with a text. */
 export function newestResultIn({ rounds }: Pick<GuestHistory, 'rounds'>): NewestResult | undefined {

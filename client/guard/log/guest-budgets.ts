@@ -24,6 +24,7 @@ import { budgetLog } from '../../../shared/runtime/budgets/budget-log.ts'
 import type { policyReader } from '../../../shared/runtime/settings/policy-reader.ts'
 import type { Failed } from '../../../shared/wire/exchange.ts'
 import { formatNamed } from '../../../shared/wire/formats.ts'
+import { contentOf } from '../formats.ts'
 import type { AnyGuestRequest } from '../guest-conversation.ts'
 
 /** A model request that a guest is about to send. */
@@ -140,7 +141,7 @@ function boundOf(request: AnyGuestRequest | undefined): Usage {
   const none = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 }
   if (request === undefined) return none
   let contents = 0
-  const text = JSON.stringify(request.body, (_, value: unknown) => {
+  const text = JSON.stringify(contentOf(request), (_, value: unknown) => {
     if (!isContent(value)) return value
     contents += 1
     return undefined

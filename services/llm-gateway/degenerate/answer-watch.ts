@@ -3,7 +3,7 @@
 
 import type { PartEvent } from '../../../shared/contract/messages.ts'
 import { shortened } from '../../../shared/lib/text-cut.ts'
-import type { Failed } from '../../../shared/wire/exchange.ts'
+import { type Failed, failedBy } from '../../../shared/wire/exchange.ts'
 import { type Repetition, RepetitionWatch } from './repetition-watch.ts'
 
 export class AnswerWatch {
@@ -34,14 +34,8 @@ export class AnswerWatch {
 /** With a reminder, the next attempt may succeed. */
 function degenerate({ unit, times }: Repetition): Failed {
   const quoted = JSON.stringify(shortened(unit, quoteBytesMax))
-  return {
-    kind: 'failed',
-    code: 'provider.stream',
-    class: 'degenerate',
-    reason: `the response was stopped: it repeated the same text ${times} times in a row: ${quoted}`,
-    retryable: true,
-    retryAfterMs: null,
-  }
+  const reason = `the response was stopped: it repeated the same text ${times} times in a row: ${quoted}`
+  return failedBy('provider.stream', 'degenerate', reason, true)
 }
 
 const quoteBytesMax = 80

@@ -33,7 +33,7 @@ import { lazyChild, type WorkLog } from '../../../shared/lib/log/lazy-log.ts'
 import type { Slots } from '../../../shared/lib/slots.ts'
 import { version } from '../../../shared/lib/version.ts'
 import { stopOfTurn } from '../../../shared/runtime/settings/stops.ts'
-import type { Failed, ProviderRequest } from '../../../shared/wire/exchange.ts'
+import { type Failed, failedBy, type ProviderRequest } from '../../../shared/wire/exchange.ts'
 import { contextFull, isContextEnd } from '../../../shared/wire/faults/provider-errors.ts'
 import { shortReason } from '../../../shared/wire/faults/short-reason.ts'
 import { historyTooLarge } from '../../../shared/wire/request/history-size.ts'
@@ -46,7 +46,7 @@ import {
   refusedParts,
   type SentRequest,
 } from './accepted-form.ts'
-import { type Answer, streamAnswer } from './answer.ts'
+import { type Answer, PartWriter, streamAnswer } from './answer.ts'
 import type { BudgetsInForce } from './budgets/in-force.ts'
 import type { LedgerReader } from './budgets/ledger-reader.ts'
 import { type Reservation, reserve, usedNothing } from './budgets/reservation.ts'
@@ -55,9 +55,8 @@ import { earlierTexts } from './echo-check.ts'
 import { withSummary } from './history-summary.ts'
 import { instructionsOf } from './instructions.ts'
 import { checkBeforeRequest, StoppedByOperator, stoppedAttempt } from './operator-stops.ts'
-import { PartWriter } from './part-writer.ts'
 import { policyInForce } from './policy-in-force.ts'
-import type { Connect } from './providers/provider.ts'
+import type { Connect } from './providers/providers.ts'
 import {
   afterShortening,
   type Shortened,
@@ -134,7 +133,7 @@ async function writeStopped(attempt: Attempt, { stop }: StoppedByOperator): Prom
 async function writeBroken(attempt: Attempt, error: unknown): Promise<void> {
   const name = error instanceof Error ? error.name : typeof error
   const reason = `the gateway failed on the attempt (${name})`
-  const failed = { ...notReady('provider.stream', reason, true), class: 'internal' as const }
+  const failed = failedBy('provider.stream', 'internal', reason, true)
   try {
     await attempt.context.write('self', [attemptFailed(attempt, failed)])
     attempt.log.error({ err: error }, reason)
@@ -261,7 +260,7 @@ async function reserved(
     return await reserve({ context, reader, id, agent, request, inForce, expiresAt })
   } catch (error) {
     context.log.warn({ err: error }, 'the topic budgets cannot be used')
-    return notReady('budget.unreadable', 'the topic budgets cannot be used', true)
+    return failedBy('budget.unreadable', 'transient', 'the topic budgets cannot be used')
   }
 }
 
@@ -394,7 +393,7 @@ async function prepare(attempt: Attempt): Promise<Ready | Failed> {
   if (agent === undefined) {
     const reason = missingAgent(request.agent, gateway.agents)
     log.warn({ agent: request.agent }, `a turn cannot go on: ${reason}`)
-    return notReady('agent.unknown', reason, false)
+    return failedBy('agent.unknown', 'internal', reason)
   }
 
   const declarations = offeredTools(gateway.agents, request, log)
@@ -406,14 +405,14 @@ async function prepare(attempt: Attempt): Promise<Ready | Failed> {
       () => summarisedThrough(shortening, agent),
     )
     if (entries === undefined)
-      return notReady(
+      return failedBy(
         'history.missing',
+        'transient',
         `history entry ${turn}/${historyRound} did not come within ${limits.historyWaitMs} ms`,
-        true,
       )
     const target = { agent: request.agent, conversation }
     const policy = await policyInForce(context, { ...target, own: settings.policy, log })
-    if (typeof policy === 'string') return notReady('policies.unreadable', policy, true)
+    if (typeof policy === 'string') return failedBy('policies.unreadable', 'transient', policy)
     const stop = stopOfTurn(policy.stops)
     if (stop !== undefined) return stoppedAttempt(stop)
     const whole = entries.filter((entry) => entry.type === 'history-entry')
@@ -422,7 +421,7 @@ async function prepare(attempt: Attempt): Promise<Ready | Failed> {
     const tooLarge = historyTooLarge(history)
     if (tooLarge !== undefined) return await afterShortening(shortening, agent, shortened, tooLarge)
     const contents = await readContents(context, conversation, history)
-    if (typeof contents === 'string') return notReady('history.missing', contents, false)
+    if (typeof contents === 'string') return failedBy('history.missing', 'internal', contents)
     const system = instructionsOf(agent, settings)
     const providerRequest = {
       ...(system !== undefined && { system }),
@@ -435,8 +434,9 @@ async function prepare(attempt: Attempt): Promise<Ready | Failed> {
     }
     return { kind: 'ready', agent, declarations, request: providerRequest, policy, shortened }
   } catch (error) {
-    log.warn({ err: error }, 'the tables history and policies cannot be read')
-    return notReady('policies.unreadable', 'the tables history and policies cannot be read', true)
+    const reason = 'the tables history and policies cannot be read'
+    log.warn({ err: error }, reason)
+    return failedBy('policies.unreadable', 'transient', reason)
   }
 }
 
@@ -447,17 +447,6 @@ async function prepare(attempt: Attempt): Promise<Ready | Failed> {
 function missingAgent(name: string, agents: Agents): string {
   const those = agents.size === 1 ? `'${[...agents.keys()][0]}' only` : `${agents.size} others`
   return `the turn is of agent '${name}', and the process that is to ask its model has ${those}; start Weir with the agent file of '${name}', and ask again`
-}
-
-function notReady(code: Failed['code'], reason: string, retryable: boolean): Failed {
-  return {
-    kind: 'failed',
-    code,
-    class: retryable ? 'transient' : 'internal',
-    reason,
-    retryable,
-    retryAfterMs: null,
-  }
 }
 
 /**
@@ -503,14 +492,11 @@ function boundedUsage({
   }
 }
 
-const cutOff: Failed = {
-  kind: 'failed',
-  code: 'provider.stream',
-  class: 'transient',
-  reason: 'the stream ended before the provider said why the model stopped',
-  retryable: true,
-  retryAfterMs: null,
-}
+const cutOff = failedBy(
+  'provider.stream',
+  'transient',
+  'the stream ended before the provider said why the model stopped',
+)
 
 /** `sent`: the request that the provider got. Undefined: it got none. */
 function attemptFailed(

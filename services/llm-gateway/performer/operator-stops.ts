@@ -10,7 +10,7 @@ import {
   stopReason,
   stopsInForce,
 } from '../../../shared/runtime/settings/stops.ts'
-import type { Failed } from '../../../shared/wire/exchange.ts'
+import { type Failed, failedBy } from '../../../shared/wire/exchange.ts'
 import { type BudgetsInForce, budgetsInForce } from './budgets/in-force.ts'
 
 /** The abort of a running attempt by a stop. */
@@ -26,14 +26,7 @@ export class StoppedByOperator extends Error {
 
 /** A further attempt would be stopped too. */
 export function stoppedAttempt(stop: StopInForce): Failed {
-  return {
-    kind: 'failed',
-    code: 'stop.in-force',
-    class: 'stopped',
-    reason: stopReason(stop),
-    retryable: false,
-    retryAfterMs: null,
-  }
+  return failedBy('stop.in-force', 'stopped', stopReason(stop))
 }
 
 /** The budgets of the model request, or the failure because it may not start now. */
@@ -56,12 +49,5 @@ export async function checkBeforeRequest(
 }
 
 function unreadable(reason: string): Failed {
-  return {
-    kind: 'failed',
-    code: 'policies.unreadable',
-    class: 'transient',
-    reason,
-    retryable: true,
-    retryAfterMs: null,
-  }
+  return failedBy('policies.unreadable', 'transient', reason)
 }

@@ -12,7 +12,7 @@ import { WeirError } from '../../lib/errors.ts'
 import { prefixEnd } from '../prefix-end.ts'
 import { batchesOf } from '../range.ts'
 import { partitionsIn, recordsIn } from './bounds.ts'
-import type { BundleFacts, BundleTurn } from './format.ts'
+import { type BundleFacts, type BundleTurn, turnColumns } from './format.ts'
 import { type OpenOptions, openBundleFile } from './open.ts'
 
 export type Bundle = {
@@ -287,25 +287,9 @@ function factsIn(file: string, rows: Map<string, string>): BundleFacts {
   }
 }
 
+/** Strict tables: each column has the type of its member. */
 function turnIn(row: Record<string, unknown>): BundleTurn {
-  const text = (value: unknown) => (value === null ? null : String(value))
-  const number = (value: unknown) => (value === null ? null : Number(value))
-  return {
-    conversation: String(row.conversation),
-    turn: Number(row.turn),
-    partition: Number(row.partition),
-    agent: text(row.agent),
-    messageId: text(row.message_id),
-    beganAt: number(row.began_at),
-    endedAt: number(row.ended_at),
-    outcome: String(row.outcome),
-    failureClass: text(row.failure_class),
-    cap: text(row.cap),
-    reason: text(row.reason),
-    rounds: Number(row.rounds),
-    calls: Number(row.calls),
-    inputTokens: Number(row.input_tokens),
-    outputTokens: Number(row.output_tokens),
-    whole: Number(row.whole) === 1,
-  }
+  const members = Object.entries(turnColumns).map(([column, member]) => [member, row[column]])
+  const turn = Object.fromEntries(members) as BundleTurn
+  return { ...turn, whole: Number(turn.whole) === 1 }
 }

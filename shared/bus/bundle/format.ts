@@ -122,6 +122,26 @@ export type BundleTurn = TurnId & {
   whole: boolean
 }
 
+/** The columns of `turns` in their order, and the member that each one has. */
+export const turnColumns: Record<string, keyof BundleTurn> = {
+  conversation: 'conversation',
+  turn: 'turn',
+  partition: 'partition',
+  agent: 'agent',
+  message_id: 'messageId',
+  began_at: 'beganAt',
+  ended_at: 'endedAt',
+  outcome: 'outcome',
+  failure_class: 'failureClass',
+  cap: 'cap',
+  reason: 'reason',
+  rounds: 'rounds',
+  calls: 'calls',
+  input_tokens: 'inputTokens',
+  output_tokens: 'outputTokens',
+  whole: 'whole',
+}
+
 /** The end of a bundle, with the digest of all bytes before it. */
 export function trailerOf(sha256: string): Buffer {
   return Buffer.from(`weir bundle, sha256 ${sha256}\n`, 'latin1')

@@ -14,6 +14,7 @@ import {
   bundleIndexes,
   bundleTables,
   trailerOf,
+  turnColumns,
 } from './format.ts'
 
 export type BundleWriter = {
@@ -46,9 +47,8 @@ export function createBundle(
     'INSERT INTO records (topic, partition, offset, time, key, id, conversation, type, schema, value) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
   )
   const insertTopic = db.prepare('INSERT OR IGNORE INTO topics VALUES (?, ?)')
-  const insertTurn = db.prepare(
-    'INSERT INTO turns VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
-  )
+  const places = Object.keys(turnColumns).map(() => '?')
+  const insertTurn = db.prepare(`INSERT INTO turns VALUES (${places})`)
   const kinds = new Map(knownSchemas.map((entry) => [entry.id, entry]))
   let records = 0
 
@@ -82,25 +82,10 @@ export function createBundle(
       records += 1
     },
 
-    turn(t) {
-      const {
-        conversation,
-        turn,
-        partition,
-        agent,
-        messageId,
-        beganAt,
-        endedAt,
-        outcome,
-        failureClass,
-        cap,
-        reason,
-      } = t
-      const counts = [t.rounds, t.calls, t.inputTokens, t.outputTokens, t.whole ? 1 : 0]
-      const ids = [conversation, turn, partition, agent, messageId]
-      guarded(file, () =>
-        insertTurn.run(...ids, beganAt, endedAt, outcome, failureClass, cap, reason, ...counts),
-      )
+    turn(turn) {
+      const values = Object.values(turnColumns).map((member) => turn[member])
+      const row = values.map((value) => (typeof value === 'boolean' ? Number(value) : value))
+      guarded(file, () => insertTurn.run(...row))
     },
 
     async finish(facts, signal) {

@@ -53,7 +53,7 @@ export function createReading({
         })
         const last = batch.at(-1)
         if (last === undefined) {
-          await changeOf({ topic, partition }, signal)
+          await nextChange({ topic, partition }, { signal })
         } else {
           yield batch
           next = last.offset + 1
@@ -79,36 +79,24 @@ export function createReading({
         const found: StoredRecord | undefined = log.newest(table)
         const left = deadline - clock.monotonic()
         if (found !== undefined || left <= 0) return found
-        await changeWithin(table, left)
+        await nextChange(table, { ms: left })
       }
     },
   }
 
-  function changeOf(partition: PartitionName, signal: AbortSignal): Promise<void> {
+  /** Resolves at the next change, when `signal` aborts, or after `ms`. */
+  function nextChange(
+    partition: PartitionName,
+    { signal, ms }: { signal?: AbortSignal; ms?: Milliseconds } = {},
+  ): Promise<void> {
     return new Promise((resolve) => {
       const stopWaiting = changes.once(partition, done)
-      signal.addEventListener('abort', done, { once: true })
+      const stopTimer = ms === undefined ? undefined : clock.after(ms, done)
+      signal?.addEventListener('abort', done, { once: true })
       function done(): void {
         stopWaiting()
-        signal.removeEventListener('abort', done)
-        resolve()
-      }
-    })
-  }
-
-  function nextChange(partition: PartitionName): Promise<void> {
-    return new Promise((resolve) => {
-      changes.once(partition, resolve)
-    })
-  }
-
-  function changeWithin(partition: PartitionName, ms: Milliseconds): Promise<void> {
-    return new Promise((resolve) => {
-      const stopWaiting = changes.once(partition, done)
-      const stopTimer = clock.after(ms, done)
-      function done(): void {
-        stopWaiting()
-        stopTimer()
+        stopTimer?.()
+        signal?.removeEventListener('abort', done)
         resolve()
       }
     })

@@ -213,6 +213,15 @@ export function closeBroker(broker: DriverBroker, reason: Error): void {
   connection.socket?.destroy()
 }
 
+/** The codes in responses that Weir tells apart. */
+export const errorCodes = {
+  unknownServerError: -1,
+  offsetOutOfRange: 1,
+  unknownTopicOrPartition: 3,
+  leaderNotAvailable: 5,
+  offsetNotAvailable: 78,
+}
+
 /** The error for a code in a response, as kafkajs creates it. */
 export function protocolError(code: number): Error {
   return protocolErrors.createErrorFromCode(code) as Error

@@ -2,12 +2,14 @@
 // at every start.
 
 import { join } from 'node:path'
+import type { Logger } from 'pino'
 import type { Bus } from '../../contract/bus.ts'
 import { systemClock } from '../../lib/clock.ts'
 import type { BusSettings, OpenOptions, SharedBus } from '../kind.ts'
 import { readKeys } from '../signing/keys.ts'
 import { acceptsSigned, signedBus } from '../signing/signed-bus.ts'
 import { createSigning } from '../signing/signing.ts'
+import type { GroupAdmin } from './group/group-admin.ts'
 import { kafkaClient } from './properties/client-of-settings.ts'
 import { tracedBus } from './traced-bus.ts'
 
@@ -30,32 +32,13 @@ export const kafkaKind: SharedBus = {
     const { replicationFactor } = settings
     return surveyCluster(await kafkaClient(settings), topicPlan(topics, { replicationFactor }), log)
   },
-  async membersOfGroups(settings, groups, log) {
-    const { membersOfGroups } = await import('./cluster/cluster-survey.ts')
-    return membersOfGroups(await kafkaClient(settings), groups, log)
-  },
-  async progressOfGroups(settings, places, log) {
-    const { progressOfGroups } = await import('./group/group-admin.ts')
-    return progressOfGroups(await kafkaClient(settings), places, log)
-  },
-  groups: {
-    async commits(settings, place, partitions, log) {
-      const { readCommits } = await import('./group/group-admin.ts')
-      return readCommits(await kafkaClient(settings), place, partitions, log)
-    },
-    async setCommits(settings, place, commits, log) {
-      const { writeCommits } = await import('./group/group-admin.ts')
-      await writeCommits(await kafkaClient(settings), place, commits, log)
-    },
-    async names(settings, prefix, log) {
-      const { namesWithPrefix } = await import('./group/group-admin.ts')
-      return namesWithPrefix(await kafkaClient(settings), prefix, log)
-    },
-    async deleteAll(settings, names, log) {
-      const { deleteGroupsAndTopics } = await import('./group/group-admin.ts')
-      await deleteGroupsAndTopics(await kafkaClient(settings), names, log)
-    },
-  },
+  progressOfGroups: async (settings, places, log) => (await groups(settings, log)).progress(places),
+  groups,
+}
+
+async function groups(settings: BusSettings, log: Logger): Promise<GroupAdmin> {
+  const { groupAdmin } = await import('./group/group-admin.ts')
+  return groupAdmin(await kafkaClient(settings), log)
 }
 
 async function open(

@@ -1,10 +1,10 @@
 // Reads without a consumer group: the ends of a topic, a range of a partition, and following one.
 
 import type { Bus, Offset, StoredRecord } from '../../contract/bus.ts'
-import { WeirError } from '../../lib/errors.ts'
-import type { Cluster } from './cluster/cluster.ts'
+import type { WeirError } from '../../lib/errors.ts'
+import { type Cluster, topicOf } from './cluster/cluster.ts'
 import { createLinkCache } from './cluster/link-cache.ts'
-import { protocolError, sendRaw } from './driver.ts'
+import { errorCodes, protocolError, sendRaw } from './driver.ts'
 import { assertOpen, readOf } from './failure.ts'
 import { fetchRequest } from './fetch/fetch-request.ts'
 import type { Fetching } from './fetch/fetching.ts'
@@ -40,25 +40,16 @@ export function createReading({
   /** From the leader, over the link for ranges: they wait behind no long request. */
   async function fetchOnce(topic: string, partition: number, from: Offset, bytesMax: number) {
     const leader = (await cluster.topic(topic)).leaders[partition]
-    if (leader === undefined) throw protocolError(leaderNotAvailable)
+    if (leader === undefined) throw protocolError(errorCodes.leaderNotAvailable)
     const link = await links.get(leader)
     const limits = { waitMs: 0, bytesMax, partitionBytesMax: bytesMax }
     const [answer] = await link.request((broker) =>
       sendRaw(broker, fetchRequest([{ topic, partition, from }], limits)),
     )
-    if (answer === undefined) throw protocolError(unknownServerError)
-    if (answer.errorCode !== 0 && answer.errorCode !== offsetOutOfRange)
+    if (answer === undefined) throw protocolError(errorCodes.unknownServerError)
+    if (answer.errorCode !== 0 && answer.errorCode !== errorCodes.offsetOutOfRange)
       throw protocolError(answer.errorCode)
     return answer
-  }
-
-  async function checkPartition(topic: string, partition: number): Promise<void> {
-    const partitions = (await cluster.topic(topic)).leaders.length
-    if (partition >= 0 && partition < partitions) return
-    throw new WeirError(
-      'bus.topic-differs',
-      `topic ${topic} has no partition ${partition}: it has partitions 0 to ${partitions - 1}`,
-    )
   }
 
   return {
@@ -74,7 +65,7 @@ export function createReading({
 
     async offsetSince({ topic, partition, time }) {
       assertOpen(closed)
-      await checkPartition(topic, partition)
+      await topicOf(cluster, { topic, partition })
       return cluster.offsetSince(topic, partition, time)
     },
 
@@ -87,7 +78,7 @@ export function createReading({
       bytesMax = Number.MAX_SAFE_INTEGER,
     }) {
       assertOpen(closed)
-      await checkPartition(topic, partition)
+      await topicOf(cluster, { topic, partition })
       const records: StoredRecord[] = []
       const requestBytesMax = Math.max(1, Math.min(rangeBytesMax, limit * 16 * 1024, bytesMax))
       let bytes = 0
@@ -96,7 +87,7 @@ export function createReading({
         const answer = await cluster.retry(readOf({ topic, partition }), () =>
           fetchOnce(topic, partition, at, requestBytesMax),
         )
-        if (answer.errorCode === offsetOutOfRange) {
+        if (answer.errorCode === errorCodes.offsetOutOfRange) {
           const [ends] = await cluster.ends(topic, [partition])
           if (ends === undefined || next >= ends.begin) break
           next = ends.begin
@@ -122,7 +113,7 @@ export function createReading({
     async *follow(options) {
       if (options.signal.aborted) return
       assertOpen(closed)
-      await checkPartition(options.topic, options.partition)
+      await topicOf(cluster, options)
       yield* followRecords(options, fetching, closed)
     },
 
@@ -186,7 +177,3 @@ async function* followRecords(
 export function bytesHeld({ key, value }: Pick<StoredRecord, 'key' | 'value'>): number {
   return 200 + key.length + (value?.byteLength ?? 0)
 }
-
-const unknownServerError = -1
-const offsetOutOfRange = 1
-const leaderNotAvailable = 5

@@ -11,7 +11,7 @@
 
 import type { Logger } from 'pino'
 import type { RecordToAppend, SubscribeOptions, Subscription } from '../../contract/bus.ts'
-import type { Clock, Milliseconds } from '../../lib/clock.ts'
+import type { Milliseconds } from '../../lib/clock.ts'
 import type { Cluster } from './cluster/cluster.ts'
 import { asBusError, isPartitionDamage, recoveryOf } from './failure.ts'
 import type { Fetching } from './fetch/fetching.ts'
@@ -19,6 +19,7 @@ import { createCommitSchedule } from './group/commit-schedule.ts'
 import { joinGroup, type Membership } from './group/membership.ts'
 import { createClosings, createConsumers } from './group/partition-consumers.ts'
 import { createPartitionRestore } from './group/partition-restore.ts'
+import { within } from './within.ts'
 
 export type SubscriptionTimes = {
   /** How long the group waits for a silent member before it reassigns the partitions. */
@@ -172,13 +173,6 @@ export function startSubscription(options: KafkaSubscriptionOptions): Subscripti
       return closing
     },
   }
-}
-
-async function within(clock: Clock, ms: Milliseconds, work: Promise<unknown>): Promise<void> {
-  const { promise: late, resolve } = Promise.withResolvers<void>()
-  const cancel = clock.after(ms, resolve)
-  await Promise.race([work.catch(() => {}), late])
-  cancel()
 }
 
 /** The group changed, or dropped this member: the membership finds out by itself. */

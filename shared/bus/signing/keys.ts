@@ -4,17 +4,16 @@
 // KEYS-1. Key files are readable by this user only (secret-files.ts). Others are refused.
 // KEYS-2. Two generations are valid at a time. Writers sign with the newer one, readers accept both.
 
-import { createHmac, randomBytes } from 'node:crypto'
+import { createHmac, createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { stageNames } from '../../contract/topology.ts'
 import { WeirError } from '../../lib/errors.ts'
 import { readSecretFile, writeSecretFile } from '../../lib/files/secret-files.ts'
-import { type Hmac, hmacOf } from './fast-hmac.ts'
 import { checkedBy, guardPrincipal, outsiders, topicsSignedBy } from './principals.ts'
 
 /** `name`: the generation, as signatures name it. */
-export type RecordKey = { name: string; mac: Hmac }
+export type RecordKey = { name: string; key: KeyObject }
 /** By topic without prefix, then by writer. The newest key is first. */
 export type PairKeys = ReadonlyMap<string, ReadonlyMap<string, readonly RecordKey[]>>
 export type RecordKeys = { writes: PairKeys; reads: PairKeys }
@@ -138,7 +137,7 @@ function addPairs(
     for (const [writer, keys] of Object.entries(writers))
       inTopic.set(
         writer,
-        keys.map(({ id, key }) => ({ name: String(id), mac: hmacOf(Buffer.from(key, 'base64')) })),
+        keys.map(({ id, key }) => ({ name: String(id), key: createSecretKey(key, 'base64') })),
       )
   }
 }

@@ -11,7 +11,7 @@ type Bound = { of: (settings: AgentSettings) => number | null; min: number; max?
  * A cap below 1 would allow no turn. A threshold below 1 would fire at once. The two waits bound
  * the wait for a cancelled turn.
  */
-const bounds: Record<string, Bound> = {
+const bounds = Object.entries<Bound>({
   attempts: { of: (settings) => settings.attempts, min: 1 },
   stallMs: { of: (settings) => settings.stallMs, min: 1 },
   firstByteMs: { of: (settings) => settings.firstByteMs, min: 1 },
@@ -32,11 +32,11 @@ const bounds: Record<string, Bound> = {
   },
   'policy.graceMs': { of: ({ policy }) => policy.graceMs, min: 0, max: limits.graceMsMax },
   'policy.toolTries': { of: ({ policy }) => policy.toolTries, min: 1 },
-}
+})
 
 /** The number that no turn can have, with its bound. Undefined: none. */
 export function settingsFault(settings: AgentSettings): string | undefined {
-  for (const [name, { of, min, max }] of Object.entries(bounds)) {
+  for (const [name, { of, min, max }] of bounds) {
     const value = of(settings)
     if (value === null) continue
     if (!(value >= min)) return reasons.tooLow(`settings.${name}`, value, min)

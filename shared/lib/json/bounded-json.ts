@@ -2,19 +2,14 @@
 // needs a hundred times its memory.
 // BOUNDED-JSON-1. A text that nests too deeply is never parsed. It counts as a text that is not JSON.
 
-import { unit } from './tokens.ts'
+import { jsonIn } from './json-object.ts'
+import { closingQuote, unit } from './tokens.ts'
 
 const { closeBrace, closeBracket, openBrace, openBracket, quote } = unit
-const backslash = 0x5c
 
 /** The value of a JSON text. Undefined: not JSON, or nested deeper than `depthMax`. */
 export function boundedJson(text: string, depthMax: number): unknown {
-  if (nestsDeeper(text, depthMax)) return undefined
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
+  return nestsDeeper(text, depthMax) ? undefined : jsonIn(text)
 }
 
 /** Linear. The text needs not be JSON: then the answer is that of the text up to its fault. */
@@ -27,18 +22,7 @@ export function nestsDeeper(text: string, depthMax: number): boolean {
       depth += 1
       if (depth > depthMax) return true
     } else if (found === closeBracket || found === closeBrace) depth -= 1
-    else if (found === quote) at = closingQuote(text, at)
+    else if (found === quote) at = closingQuote(text, at + 1)
   }
   return false
-}
-
-/** Its position, or the end of the text. */
-function closingQuote(text: string, opening: number): number {
-  for (let at = opening; ; ) {
-    at = text.indexOf('"', at + 1)
-    if (at < 0) return text.length
-    let escapes = at
-    while (text.charCodeAt(escapes - 1) === backslash) escapes -= 1
-    if ((at - escapes) % 2 === 0) return at
-  }
 }

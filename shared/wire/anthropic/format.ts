@@ -1,7 +1,6 @@
 // Anthropic's Messages.
 
 import { isObject } from '../../lib/json/json-object.ts'
-import { answerReader } from '../answer-reader.ts'
 import type {
   AgentFormat,
   BodyEdit,
@@ -10,13 +9,8 @@ import type {
   TranscriptFormat,
   WireFormat,
 } from '../format.ts'
-import { joinedDeltas } from '../joined-deltas.ts'
 import { contentText, listIn, textIn, toolChoice } from '../request/content.ts'
-import { messageEvents, writeMessage } from './answer.ts'
-import { messageAnswers } from './events.ts'
 import { answerOfMessages, isToolOfClient, piecesOfMessage, readAnthropic } from './history.ts'
-import { messageRequest } from './request.ts'
-import { messagesStrict } from './strict.ts'
 
 const request: RequestFormat = {
   title: 'Messages',
@@ -47,7 +41,6 @@ const request: RequestFormat = {
       : textIn(content, ['text']),
   modelText: contentText,
   edit: { addAdvice: inLastUserMessage, withoutCalls: toolChoice({ type: 'none' }) },
-  write: (agent, body) => ({ ...messageRequest(agent, body), stream: true }),
 }
 
 /** A text block at the end of the last message of the user. */
@@ -100,20 +93,6 @@ export const anthropic = {
   name: 'anthropic',
   transcript: anthropicMessages,
   request,
-  answer: {
-    reader: answerReader(messageAnswers),
-    write: writeMessage,
-    usage: 'usage',
-    messages: (body) => [body],
-  },
-  stream: {
-    isNamed: true,
-    events: messageEvents,
-    joined: joinedDeltas({
-      head: String.raw`(?:event: content_block_delta\n)?data: \{"type":"content_block_delta","index":\d{1,6},"delta":\{"type":"text_delta","text":"`,
-      tail: String.raw`"\} {0,99}\} {0,99}`, // the API fills events with blanks
-    }),
-  },
-  strict: messagesStrict,
+  model: async () => (await import('./model.ts')).anthropicModel,
   agent,
 } satisfies WireFormat<'anthropic'>

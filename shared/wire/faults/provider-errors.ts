@@ -4,7 +4,7 @@
 import type { FailureClass } from '../../contract/messages.ts'
 import { type ErrorCode, WeirError } from '../../lib/errors.ts'
 import { isObject } from '../../lib/json/json-object.ts'
-import type { Failed } from '../exchange.ts'
+import { type Failed, failedBy } from '../exchange.ts'
 import { formRefusedBy, hasMeaning, type Reported, reasoningRefusalIn } from './fault-table.ts'
 import { retryHint, waitIn } from './retry-hint.ts'
 import { type Secret, shortReason } from './short-reason.ts'
@@ -130,7 +130,7 @@ function whatIsRefused(
 }
 
 function transient(code: ErrorCode, reason: string): Failed {
-  return { kind: 'failed', code, class: 'transient', reason, retryable: true, retryAfterMs: null }
+  return failedBy(code, 'transient', reason)
 }
 
 /** Nothing was sent: the agent file does not make a valid request, so a retry would fail too. */
@@ -144,14 +144,7 @@ function notMade(error: unknown): Failed {
 
 /** The same request would be refused again. */
 function refusal(failureClass: FailureClass, reason: string): Failed {
-  return {
-    kind: 'failed',
-    code: 'provider.refused',
-    class: failureClass,
-    reason,
-    retryable: false,
-    retryAfterMs: null,
-  }
+  return failedBy('provider.refused', failureClass, reason)
 }
 
 /**

@@ -1,7 +1,6 @@
 // Google's Gemini: `generateContent`, and `streamGenerateContent` with server-sent events.
 
 import { isObject } from '../../lib/json/json-object.ts'
-import { answerReader } from '../answer-reader.ts'
 import type {
   AgentFormat,
   BodyEdit,
@@ -12,12 +11,8 @@ import type {
   RequestFormat,
   WireFormat,
 } from '../format.ts'
-import { geminiChunks, writeResponse } from './answer.ts'
-import { geminiAnswers } from './events.ts'
 import { answerOfGemini, piecesOfContent, readGemini } from './history.ts'
-import { member, objectIn, objectsIn, spelling } from './members.ts'
-import { geminiRequest, noCalls } from './request.ts'
-import { geminiStrict } from './strict.ts'
+import { member, noCalls, objectIn, objectsIn, spelling } from './members.ts'
 
 const request: RequestFormat = {
   title: 'Gemini',
@@ -55,7 +50,6 @@ const request: RequestFormat = {
     ],
     withoutCalls,
   },
-  write: geminiRequest,
 }
 
 function declaresFunctions(body: Json): boolean {
@@ -135,16 +129,6 @@ export const gemini = {
     file: { name: 'gemini', item: piecesOfContent, prefills: false },
   },
   request,
-  answer: {
-    reader: answerReader(geminiAnswers),
-    write: writeResponse,
-    usage: 'usageMetadata',
-    messages: ({ candidates }) =>
-      objectsIn({ candidates }, 'candidates').flatMap(({ content }) =>
-        isObject(content) ? [content] : [],
-      ),
-  },
-  stream: { isNamed: false, events: geminiChunks },
-  strict: geminiStrict,
+  model: async () => (await import('./model.ts')).geminiModel,
   agent,
 } satisfies WireFormat<'gemini'>

@@ -25,3 +25,6 @@ export function objectsIn(holder: Json, name: string): Json[] {
   const value = member(holder, name)
   return Array.isArray(value) ? value.filter(isObject) : []
 }
+
+/** The configuration of a request that forbids calls. */
+export const noCalls = { functionCallingConfig: { mode: 'NONE' } }

@@ -6,6 +6,7 @@ import type { Declaration } from '../../contract/messages.ts'
 import type { ProviderRequest } from '../exchange.ts'
 import type { Json } from '../format.ts'
 import { parsedSchema } from '../request/parsed-schema.ts'
+import { noCalls } from './members.ts'
 import { geminiContents } from './messages.ts'
 
 /** Throws if a tool's schema is not JSON, in an unchecked agent. */
@@ -33,8 +34,6 @@ export function geminiRequest({ model, system }: Agent, request: ProviderRequest
     ...(model.serviceTier !== undefined && { serviceTier: model.serviceTier }),
   }
 }
-
-export const noCalls = { functionCallingConfig: { mode: 'NONE' } }
 
 function declarationOf(declaration: Declaration): Json {
   const { name, description } = declaration

@@ -1,7 +1,6 @@
 // OpenAI's Chat Completions, also of compatible servers.
 
 import { isObject } from '../../lib/json/json-object.ts'
-import { answerReader } from '../answer-reader.ts'
 import type {
   AgentFormat,
   BodyEdit,
@@ -10,14 +9,9 @@ import type {
   RequestFormat,
   WireFormat,
 } from '../format.ts'
-import { joinedDeltas } from '../joined-deltas.ts'
 import { openaiApi, openaiEfforts, openaiTiers } from '../openai/api.ts'
 import { answerOfOpenai, openaiFile, readOpenai } from '../openai/history.ts'
 import { contentText, listIn, textIn, toolChoice } from '../request/content.ts'
-import { chatEvents, writeCompletion } from './answer.ts'
-import { chatAnswers } from './events.ts'
-import { chatRequest } from './request/request.ts'
-import { chatStrict } from './strict.ts'
 
 const request: RequestFormat = {
   title: 'Chat Completions',
@@ -52,15 +46,10 @@ const request: RequestFormat = {
   userText: ({ role, content }) => (role === 'user' ? textIn(content, ['text']) : undefined),
   modelText: contentText,
   edit: { addAdvice: inOwnMessage, withoutCalls: toolChoice('none') },
-  write: chatRequest,
 }
 
 function wordsOf({ id, name, function: named }: Json): CallWords {
   return [`${id ?? ''}`, isObject(named) ? named.name : name]
-}
-
-function messagesIn({ choices }: Json): Json[] {
-  return listIn(choices).flatMap(({ message }) => (isObject(message) ? [message] : []))
 }
 
 /** A message of the operator's role at the end, in the role that the request uses. */
@@ -95,20 +84,6 @@ export const openaiChat = {
     file: openaiFile,
   },
   request,
-  answer: {
-    reader: answerReader(chatAnswers),
-    write: writeCompletion,
-    usage: 'usage',
-    messages: messagesIn,
-  },
-  stream: {
-    isNamed: false,
-    events: chatEvents,
-    joined: joinedDeltas({
-      head: String.raw`data: \{(?:"(?:id|object|created|model|system_fingerprint|service_tier)":(?:"[^"\\\n]{0,200}"|\d{1,20}|null),){0,9}"choices":\[\{"index":0,"delta":\{(?:"role":"assistant",)?"content":"`,
-      tail: String.raw`"\}(?:,"(?:logprobs|finish_reason)":null){0,2}\}\](?:,"usage":null)?\}`,
-    }),
-  },
-  strict: chatStrict,
+  model: async () => (await import('./model.ts')).openaiChatModel,
   agent,
 } satisfies WireFormat<'openai-chat'>

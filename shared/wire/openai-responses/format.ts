@@ -1,6 +1,5 @@
 // OpenAI's Responses.
 
-import { answerReader } from '../answer-reader.ts'
 import type {
   AgentFormat,
   BodyEdit,
@@ -12,10 +11,6 @@ import type {
 import { openaiApi, openaiEfforts, openaiTiers } from '../openai/api.ts'
 import { answerOfOpenai, openaiFile, readOpenai } from '../openai/history.ts'
 import { contentText, listIn, textIn, toolChoice } from '../request/content.ts'
-import { responseEvents, writeResponse } from './answer.ts'
-import { responseAnswers } from './events.ts'
-import { responsesRequest } from './request.ts'
-import { responsesStrict } from './strict.ts'
 import { toolName } from './tool-name.ts'
 
 const request: RequestFormat = {
@@ -42,7 +37,6 @@ const request: RequestFormat = {
   modelText: contentText,
   userMessage: (text) => messageWith('user', text),
   edit: { addAdvice: inOwnItem, withoutCalls: toolChoice('none') },
-  write: responsesRequest,
 }
 
 /** A tool of an unknown type may be the client's. A client can run `tool_search` itself. */
@@ -89,13 +83,6 @@ export const openaiResponses = {
   name: 'openai-responses',
   transcript: openaiItems,
   request,
-  answer: {
-    reader: answerReader(responseAnswers),
-    write: writeResponse,
-    usage: 'usage',
-    messages: ({ output }) => listIn(output),
-  },
-  stream: { isNamed: true, events: responseEvents },
-  strict: responsesStrict,
+  model: async () => (await import('./model.ts')).openaiResponsesModel,
   agent,
 } satisfies WireFormat<'openai-responses'>

@@ -6,12 +6,12 @@ import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import { withRegistry } from '../../../apps/history/registry.ts'
-import { listBudgets } from '../../../apps/service/budgets/list.ts'
-import { listGuards } from '../../../apps/service/guards/list.ts'
+import { budgetList } from '../../../apps/service/budgets/list.ts'
+import { guardList } from '../../../apps/service/guards/list.ts'
 import { operatorSettings } from '../../../apps/service/operator-settings.ts'
-import { getPolicy } from '../../../apps/service/policy/shown-policy.ts'
-import { removeOperatorSetting } from '../../../apps/service/remove-setting.ts'
-import { listStops } from '../../../apps/service/stops/list.ts'
+import { policyList } from '../../../apps/service/policy/shown-policy.ts'
+import { changeSetting, listSettings, removalOf } from '../../../apps/service/setting-command.ts'
+import { stopListOf } from '../../../apps/service/stops/list.ts'
 import type { Message } from '../../../shared/contract/messages.ts'
 import { toRecord } from '../../../shared/runtime/record.ts'
 import { removedSettings } from '../../../shared/runtime/settings/removed-settings.ts'
@@ -45,7 +45,7 @@ const cases: Record<SettingKind, Case> = {
       reason: 'wrong transfers',
       ...author,
     },
-    list: (settings, out) => listStops({}, settings, out),
+    list: (settings, out) => listSettings(stopListOf({}), {}, settings, out),
     path: 'stops',
   },
   budget: {
@@ -62,7 +62,7 @@ const cases: Record<SettingKind, Case> = {
       unpriced: 'deny',
       ...author,
     },
-    list: (settings, out) => listBudgets({}, settings, out),
+    list: (settings, out) => listSettings(budgetList, {}, settings, out),
     path: 'budgets',
   },
   guard: {
@@ -78,7 +78,7 @@ const cases: Record<SettingKind, Case> = {
       registeredAt: 1,
       setBy: 'anna',
     },
-    list: (settings, out) => listGuards({}, settings, out),
+    list: (settings, out) => listSettings(guardList, {}, settings, out),
     path: 'guards',
   },
   policy: {
@@ -89,7 +89,7 @@ const cases: Record<SettingKind, Case> = {
       entries: [{ key: 'loop.cycleLaps', value: '2' }],
       ...author,
     },
-    list: (settings, out) => getPolicy(undefined, {}, settings, out),
+    list: (settings, out) => listSettings(policyList, {}, settings, out),
     path: 'policies?agent=helper',
   },
 }
@@ -122,7 +122,9 @@ describe.each(settingKinds)('the commands of a %s', (kind) => {
   const { id, message, list } = cases[kind]
   const { removed, effect } = settingWords[kind]
   const remove = (given: string) =>
-    printed((out) => removeOperatorSetting(kind, given, { by: 'bob' }, settings, out))
+    printed((out) =>
+      changeSetting(removalOf(kind), { id: given, by: 'bob' }, settings, { out, errors: out }),
+    )
 
   it('list it, and remove it with the effect and the author', async () => {
     await place(message)

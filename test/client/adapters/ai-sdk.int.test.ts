@@ -36,7 +36,7 @@ describe.each(['generateText', 'streamText'] as const)('guardAiSdk in %s', (way)
     expect(JSON.stringify(prompts[2])).toContain('failed the same way twice')
     expect(JSON.stringify(prompts[3])).not.toContain('failed the same way twice')
     expect(choices).toEqual(['auto', 'auto', 'auto', 'none'])
-    expect(text).toBe('The agent repeated a failing call.')
+    expect(text).toBe('Weir ended the turn: The agent repeated a failing call.')
   })
 
   test('ends the run in text also if its caller forces a call in each step', async () => {

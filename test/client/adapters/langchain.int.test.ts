@@ -47,7 +47,7 @@ describe.each(['invoke', 'stream'] as const)('guardLangChain in %s', (way) => {
     expect(prompts[2]?.at(-1)?.content).toContain('failed the same way twice')
     expect(JSON.stringify(prompts[3])).not.toContain('failed the same way twice')
     expect(choices).toEqual([undefined, undefined, undefined, 'none'])
-    expect(text).toBe('The agent repeated a failing call.')
+    expect(text).toBe('Weir ended the turn: The agent repeated a failing call.')
   })
 
   test('lets the model end in text if Weir ends the turn before its first answer', async () => {

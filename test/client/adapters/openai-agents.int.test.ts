@@ -36,7 +36,7 @@ describe.each(['run', 'stream'] as const)('guardOpenAIAgents in %s', (way) => {
     expect(requests.map(({ modelSettings }) => modelSettings.toolChoice)).toEqual([
       ...[undefined, undefined, undefined, 'none'],
     ])
-    expect(text).toBe('The agent repeated a failing call.')
+    expect(text).toBe('Weir ended the turn: The agent repeated a failing call.')
   })
 
   test.each(['{}', '{"command":"ls"}', '{bad'])(

@@ -51,7 +51,9 @@ export function scriptedConversation({
 export function advisesLoop(n: number): Partial<Advice> {
   if (n === 3) return { action: 'nudge', text: 'This call failed the same way twice.' }
   if (n === 4) return { action: 'text_only', text: 'Answer in text now.' }
-  return n > 4 ? { action: 'end', reason: 'The agent repeated a failing call.' } : {}
+  if (n <= 4) return {}
+  const reason = 'The agent repeated a failing call.'
+  return { action: 'end', reason, userText: `Weir ended the turn: ${reason}` }
 }
 
 export const verdict = {

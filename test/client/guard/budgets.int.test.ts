@@ -6,9 +6,9 @@ import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import { listConversations } from '../../../apps/history/conversations/conversations.ts'
-import { setBudget } from '../../../apps/service/budgets/change.ts'
-import { listBudgets, type ShownBudget } from '../../../apps/service/budgets/list.ts'
-import { removeOperatorSetting } from '../../../apps/service/remove-setting.ts'
+import { budgetChange } from '../../../apps/service/budgets/change.ts'
+import { budgetList, type ShownBudget } from '../../../apps/service/budgets/list.ts'
+import { changeSetting, listSettings, removalOf } from '../../../apps/service/setting-command.ts'
 import type { GuestAnswer, GuestConversation } from '../../../client/guard/guest-conversation.ts'
 import { type Fronts, openFronts } from '../../../client/guard/log/fronts.ts'
 import { readSettings, type Settings } from '../../../shared/settings/settings.ts'
@@ -26,14 +26,14 @@ beforeEach(async () => {
     { WEIR_BUS: 'embedded', WEIR_LOG_LEVEL: 'silent' },
   )
   fronts = await openFronts({ kind: 'folder', settings }, {})
-  await setBudget({ window: 'day', tokens: '10' }, settings, out())
+  await changeSetting(budgetChange, { window: 'day', tokens: '10' }, settings, streams())
 })
 afterEach(async () => {
   await fronts.close()
   rmSync(folder, { recursive: true })
 })
 
-const out = () => new PassThrough() as unknown as NodeJS.WriteStream
+const streams = () => ({ out: new PassThrough() as never, errors: new PassThrough() as never })
 const tools = [declarationOf('exec', '', { type: 'object' })]
 const asked = (responses: Said[]) => requestOf('anthropic', [{ user: 'Go.', responses }], tools)
 const said = saidCall('exec', { command: 'ls' }, { id: 'c', result: 'a.ts' })
@@ -61,7 +61,7 @@ async function written(run: (to: NodeJS.WriteStream) => Promise<unknown>): Promi
 }
 
 async function use(): Promise<ShownBudget['use']> {
-  const line = await written((to) => listBudgets({ json: true }, settings, to))
+  const line = await written((to) => listSettings(budgetList, { json: true }, settings, to))
   return (JSON.parse(line) as ShownBudget).use
 }
 
@@ -88,7 +88,12 @@ describe('a guest under a hard budget', () => {
     await conversation.afterModel(counted(9))
     expect(await conversation.beforeModel(asked([said]))).toMatchObject({ action: 'none' })
     expect((await conversationOf('u').beforeModel(asked([]))).action).toBe('end')
-    await removeOperatorSetting('budget', 'default/tenant/day/tokens', {}, settings, out())
+    await changeSetting(
+      removalOf('budget'),
+      { id: 'default/tenant/day/tokens' },
+      settings,
+      streams(),
+    )
     expect((await conversationOf('u').beforeModel(asked([]))).action).toBe('none')
   })
 
@@ -100,8 +105,21 @@ describe('a guest under a hard budget', () => {
     expect(await use()).toEqual([before])
   })
 
+  it('reserves each of two requests that its front has read, by its size', async () => {
+    await changeSetting(budgetChange, { window: 'day', tokens: '100000000' }, settings, streams())
+    const conversation = conversationOf('t')
+    const read = (text: string) => ({ pieces: [{ kind: 'user' as const, text }], tools })
+    await conversation.beforeModel(read('Go.'))
+    const [{ held: first = 0 } = {}] = await use()
+    await conversation.beforeModel(read(`Go to ${'the next town '.repeat(100)}.`))
+    const [{ held: both = 0 } = {}] = await use()
+    expect(both - first).toBeGreaterThan(first)
+    await conversation.beforeModel(read('Go.'))
+    expect(await use()).toMatchObject([{ held: both }])
+  })
+
   it('settles each of two requests at the same time by its own answer, once', async () => {
-    await setBudget({ window: 'day', tokens: '100000000' }, settings, out())
+    await changeSetting(budgetChange, { window: 'day', tokens: '100000000' }, settings, streams())
     const conversation = conversationOf('t')
     const second = { ...asked([said]), body: { ...(asked([said]).body as object), n: 1 } }
     await conversation.beforeModel(asked([]))

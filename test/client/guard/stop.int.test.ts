@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
-import { removeOperatorSetting } from '../../../apps/service/remove-setting.ts'
-import { type StopOptions, stop } from '../../../apps/service/stops/change.ts'
+import { changeSetting, removalOf } from '../../../apps/service/setting-command.ts'
+import { type StopOptions, stopChange } from '../../../apps/service/stops/change.ts'
 import { openGuard } from '../../../client/guard/guard.ts'
 import type { GuardSession } from '../../../client/guard/guest-conversation.ts'
 import { readSettings, type Settings } from '../../../shared/settings/settings.ts'
@@ -31,9 +31,9 @@ afterEach(async () => {
 const tools = [declarationOf('exec', '', { type: 'object' })]
 const asked = (responses: Said[]) => requestOf('anthropic', [{ user: 'Go.', responses }], tools)
 const said = saidCall('exec', { command: 'ls' }, { id: 'c', result: 'a.ts' })
-const out = () => new PassThrough() as unknown as NodeJS.WriteStream
+const streams = () => ({ out: new PassThrough() as never, errors: new PassThrough() as never })
 const set = (options: Partial<StopOptions>) =>
-  stop({ reason: 'wrong files', by: 'anna', ...options }, settings, out())
+  changeSetting(stopChange, { reason: 'wrong files', by: 'anna', ...options }, settings, streams())
 
 describe('a guest whose agent an operator stopped', () => {
   it('gets the advice end and a refused call, and goes on after the release', async () => {
@@ -50,7 +50,7 @@ describe('a guest whose agent an operator stopped', () => {
       text: 'This call was not run: an operator stopped agent "coder": wrong files.',
     })
 
-    await removeOperatorSetting('stop', 'agent:coder', {}, settings, out())
+    await changeSetting(removalOf('stop'), { id: 'agent:coder' }, settings, streams())
     const other = guard.conversation('u')
     expect(await other.beforeModel(asked([]))).toMatchObject({ action: 'none' })
     expect(await other.afterModel(answerOf(asked([]), said))).toMatchObject([{ verdict: 'allow' }])

@@ -3,8 +3,9 @@
 
 import { describe, expect, it } from '@jest/globals'
 import { roundIn } from '../../../apps/http/fronts/proxy/answer-copy.ts'
-import { type ModelFormat, modelFormats } from '../../../shared/wire/formats.ts'
+import { type ModelFormat, wholeFormat } from '../../../shared/wire/formats.ts'
 import { openaiChat } from '../../../shared/wire/openai-chat/format.ts'
+import { modelFormats } from '../../support/model-formats.ts'
 import { type Api, streamFixtures } from '../../support/provider-streams.ts'
 
 const apis = modelFormats.map((format): [Api, ModelFormat] => [format.name as Api, format])
@@ -137,7 +138,7 @@ describe('a stream with joined text deltas', () => {
 
   it('may have the size of the largest answer', async () => {
     const text = chatStream(Array.from({ length: 40_000 }, () => 'a'))
-    expect(await roundOf(openaiChat as ModelFormat, text, true)).toMatchObject({
+    expect(await roundOf(await wholeFormat(openaiChat), text, true)).toMatchObject({
       text: 'a'.repeat(40_000),
     })
   })

@@ -17,10 +17,10 @@ import {
   turnsOf,
 } from '../../../shared/transcript/transcript.ts'
 import type { Json } from '../../../shared/wire/format.ts'
-import { modelFormats } from '../../../shared/wire/formats.ts'
 import { usableName } from '../../../shared/wire/request/utterances.ts'
 import { type RecordedCase, wholeRequests } from '../../hosts/recorded-case.ts'
 import { agentOf, modelSays, result, userSays } from '../../services/llm-gateway/samples.ts'
+import { modelFormats } from '../../support/model-formats.ts'
 import { corpora, tracesIn, transcriptFor } from '../../support/traces.ts'
 import { chatFault, requestFault } from '../../support/valid-request.ts'
 
@@ -47,15 +47,11 @@ function entriesOf(turns: readonly TranscriptTurn[]): HistoryEntry[] {
   ])
 }
 
-function written(
-  { name, request }: Format,
-  turns: readonly TranscriptTurn[],
-  rebuilt = false,
-): Json {
+function written({ name, write }: Format, turns: readonly TranscriptTurn[], rebuilt = false): Json {
   const agent: Agent = agentOf({}, { provider: name })
   const history = entriesOf(turns)
   const asked = { nudge: null, tools: [], textOnly: false, rebuilt, history }
-  return JSON.parse(JSON.stringify(request.write(agent, asked)))
+  return JSON.parse(JSON.stringify(write(agent, asked)))
 }
 
 /**

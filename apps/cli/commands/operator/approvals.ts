@@ -2,20 +2,16 @@
 
 import type { Command } from 'commander'
 import { settingsOf } from '../flags.ts'
-import { by, changing, reading } from './setting-commands.ts'
+import { by, changing, listing } from './setting-commands.ts'
 
 export function addApprovals(program: Command): void {
   const approvals = program.command('approvals')
 
-  reading(approvals.command('list', { isDefault: true }))
-    .description(
-      'List the waiting calls: id, exact arguments, start and end of the wait. Works beside a running Weir.',
-    )
-    .option('--json', 'print one JSON object per line (type WaitingApproval)')
-    .action(async (options) => {
-      const { listApprovals } = await import('../../../service/approvals/list.ts')
-      await listApprovals(options, await settingsOf(options), process.stdout)
-    })
+  const load = async () => (await import('../../../service/approvals/list.ts')).approvalList
+  const list = approvals.command('list', { isDefault: true })
+  listing(list, ' (type WaitingApproval)', load).description(
+    'List the waiting calls: id, exact arguments, start and end of the wait. Works beside a running Weir.',
+  )
 
   changing(approvals.command('rules'))
     .description(
@@ -27,8 +23,11 @@ export function addApprovals(program: Command): void {
     )
     .option(...by)
     .action(async (file, options) => {
-      const { approvalRules } = await import('../../../service/approvals/rules.ts')
-      await approvalRules(file, options, await settingsOf(options), process.stdout)
+      const settings = await settingsOf(options)
+      const { rulesChange, showRules } = await import('../../../service/approvals/rules.ts')
+      const { changeSetting } = await import('../../../service/setting-command.ts')
+      if (file === undefined) await showRules(settings, process.stdout)
+      else await changeSetting(rulesChange, { file, ...options }, settings)
     })
 
   for (const answer of ['allow', 'deny'] as const) {

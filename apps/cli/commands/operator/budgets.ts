@@ -1,13 +1,12 @@
 // weir budget set, list, remove, prices.
 
 import { type Command, Option } from 'commander'
-import { settingsOf } from '../flags.ts'
-import { by, changing, listing, removal } from './setting-commands.ts'
+import { by, changing, listing, removal, runs } from './setting-commands.ts'
 
 export function addBudgets(program: Command): void {
   const budget = program.command('budget')
 
-  changing(budget.command('set'))
+  const set = changing(budget.command('set'))
     .description(
       'Set a budget, effective from the next model request. One of the same tenant, subject, window and unit is replaced.',
     )
@@ -33,26 +32,20 @@ export function addBudgets(program: Command): void {
       ).choices(['allow', 'deny']),
     )
     .option(...by)
-    .action(async (options) => {
-      const { setBudget } = await import('../../../service/budgets/change.ts')
-      await setBudget(options, await settingsOf(options), process.stdout)
-    })
+  runs(set, async () => (await import('../../../service/budgets/change.ts')).budgetChange)
 
-  const load = async () => (await import('../../../service/budgets/list.ts')).listBudgets
-  listing(budget.command('list'), 'budgets/list.ts', load).description(
+  const load = async () => (await import('../../../service/budgets/list.ts')).budgetList
+  listing(budget.command('list'), '; see apps/service/budgets/list.ts', load).description(
     'List the budgets in force and their use.',
   )
 
   removal(budget.command('remove'), 'budget')
 
-  changing(budget.command('prices'))
+  const prices = changing(budget.command('prices'))
     .description(
       'Set own prices of models, in US dollars per million tokens. They win over the known prices. Without a file: remove them.',
     )
     .argument('[file]', 'a JSON file; see apps/service/budgets/prices.ts')
     .option(...by)
-    .action(async (file, options) => {
-      const { setPrices } = await import('../../../service/budgets/prices.ts')
-      await setPrices({ file, ...options }, await settingsOf(options), process.stdout)
-    })
+  runs(prices, async () => (await import('../../../service/budgets/prices.ts')).pricesChange)
 }

@@ -3,8 +3,8 @@
 import { Argument, type Command, Option } from 'commander'
 import { guardModes } from '../../../../shared/contract/guard/guard.ts'
 import { endWith } from '../../../terminal/text/ending.ts'
-import { keeping, listed, settingsOf, whichBus, withSettings } from '../flags.ts'
-import { by, changing, listing, removal } from './setting-commands.ts'
+import { keeping, listed, whichBus, withSettings } from '../flags.ts'
+import { by, changing, listing, removal, runs } from './setting-commands.ts'
 
 export function addGuard(program: Command): void {
   const guard = program.command('guard')
@@ -45,7 +45,7 @@ function addRun(guard: Command): void {
 }
 
 function addRegister(guard: Command): void {
-  withSettings(guard.command('register'), [
+  const register = withSettings(guard.command('register'), [
     ...whichBus,
     'sessionTimeoutMs',
     'topicPrefix',
@@ -75,25 +75,11 @@ function addRegister(guard: Command): void {
     )
     .addOption(modeOption())
     .option('--replace', 'replace another version with this name')
-    .action(async (name, options) => {
-      const settings = await settingsOf(options)
-      await (await import('../../../service/guards/register.ts')).registerElsewhere(
-        name,
-        options,
-        settings,
-        process.stdout,
-      )
-      const { busKindOf } = await import('../../../../shared/bus/kinds.ts')
-      const { isLocal, title } = busKindOf(settings)
-      if (isLocal)
-        process.stderr.write(
-          `on ${title} only weir guard run can run a guard: a guard in another language needs Kafka\n`,
-        )
-    })
+  runs(register, async () => (await import('../../../service/guards/register.ts')).registration)
 }
 
 function addMode(guard: Command): void {
-  changing(guard.command('mode'))
+  const mode = changing(guard.command('mode'))
     .description(
       'Switch a guard. enforce: calls wait for it. shadow: its verdicts are recorded and change nothing.',
     )
@@ -101,15 +87,12 @@ function addMode(guard: Command): void {
     .addArgument(new Argument('<mode>').choices(guardModes))
     .option('--tools <pattern>', 'only this pattern of tools; repeat for more', listed)
     .option(...by)
-    .action(async (name, mode, options) => {
-      const { setGuardMode } = await import('../../../service/guards/change.ts')
-      await setGuardMode(name, mode, options, await settingsOf(options), process.stdout)
-    })
+  runs(mode, async () => (await import('../../../service/guards/change.ts')).modeChange)
 }
 
 function addList(guard: Command): void {
-  const load = async () => (await import('../../../service/guards/list.ts')).listGuards
-  listing(guard.command('list'), 'guards/list.ts', load)
+  const load = async () => (await import('../../../service/guards/list.ts')).guardList
+  listing(guard.command('list'), '; see apps/service/guards/list.ts', load)
     .description(
       'List the registered guards: mode, rounds, denials, late answers, latency, agreement.',
     )

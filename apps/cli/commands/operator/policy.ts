@@ -4,7 +4,7 @@ import type { Command } from 'commander'
 import { settingWords } from '../../../../shared/settings/setting-words.ts'
 import { answers } from '../../../terminal/text/ending.ts'
 import { settingsOf, whichBus, withSettings } from '../flags.ts'
-import { by, changing, reading } from './setting-commands.ts'
+import { by, changing, listing, runs } from './setting-commands.ts'
 
 const agentFile: [string, string] = [
   '--agent <file>',
@@ -14,7 +14,7 @@ const agentFile: [string, string] = [
 export function addPolicy(program: Command): void {
   const policy = program.command('policy')
 
-  changing(policy.command('set'))
+  const set = changing(policy.command('set'))
     .description('Set values and keep the others. Works beside a running Weir, without a restart.')
     .argument('<agent>', "the agent's name, or '*' for all")
     .argument(
@@ -28,23 +28,15 @@ export function addPolicy(program: Command): void {
       '--json',
       'print the changes, one JSON object per line; see apps/service/policy/difference.ts',
     )
-    .action(async (agent, changes, options) => {
-      const { setPolicy } = await import('../../../service/policy/change.ts')
-      await setPolicy(agent, { changes, ...fileOf(options) }, await settingsOf(options), {
-        out: process.stdout,
-        errors: process.stderr,
-      })
-    })
+  runs(set, async () => (await import('../../../service/policy/change.ts')).policyChange, fileOf)
 
-  reading(policy.command('get'))
+  const get = policy
+    .command('get')
     .description('Show the set values of all agents; of one agent, every value with its origin.')
     .argument('[agent]', "the agent's name, or '*' for the values for all agents")
     .option(...agentFile)
-    .option('--json', 'print one JSON object per line; see apps/service/policy/shown-policy.ts')
-    .action(async (agent, options) => {
-      const { getPolicy } = await import('../../../service/policy/shown-policy.ts')
-      await getPolicy(agent, fileOf(options), await settingsOf(options), process.stdout)
-    })
+  const load = async () => (await import('../../../service/policy/shown-policy.ts')).policyList
+  listing(get, '; see apps/service/policy/shown-policy.ts', load, fileOf)
 
   withSettings(
     answers(policy.command('diff'), { yes: 'there is no difference', no: 'there is one' }),
@@ -58,14 +50,13 @@ export function addPolicy(program: Command): void {
     .option('--json', 'print one JSON object per line; see apps/service/policy/difference.ts')
     .action(async (agent, changes, options) => {
       process.exitCode = await (await import('../../../service/policy/shown-policy.ts')).diffPolicy(
-        agent,
-        { changes, ...fileOf(options) },
+        { ...fileOf(options), agent, changes },
         await settingsOf(options),
         process.stdout,
       )
     })
 
-  changing(policy.command('unset'))
+  const unset = changing(policy.command('unset'))
     .description(settingWords.policy.help)
     .argument(...settingWords.policy.argument)
     .argument('[keys...]', 'the keys to remove; default: all')
@@ -75,15 +66,10 @@ export function addPolicy(program: Command): void {
       '--json',
       'print the changes, one JSON object per line; see apps/service/policy/difference.ts',
     )
-    .action(async (agent, keys, options) => {
-      const { unsetPolicy } = await import('../../../service/policy/change.ts')
-      await unsetPolicy(agent, keys, fileOf(options), await settingsOf(options), {
-        out: process.stdout,
-      })
-    })
+  runs(unset, async () => (await import('../../../service/policy/change.ts')).policyRemoval, fileOf)
 }
 
 /** `agent` is the name of an argument already. */
-function fileOf<T extends { agent?: string }>({ agent, ...options }: T) {
-  return { ...options, ...(agent !== undefined && { agentFile: agent }) }
+function fileOf({ agent, ...options }: { agent?: string }) {
+  return { ...options, agentFile: agent }
 }

@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander'
 import { type SettingKind, settingWords } from '../../../../shared/settings/setting-words.ts'
-import type { Settings } from '../../../../shared/settings/settings.ts'
+import type { SettingChange, SettingList } from '../../../service/setting-command.ts'
 import { notBlank, settingsOf, whichBus, withSettings } from '../flags.ts'
 
 /** The author of a change. */
@@ -12,23 +12,48 @@ export const by = [
   notBlank,
 ] as const
 
-/** A command that shows settings. */
-export function reading(command: Command): Command {
-  return withSettings(command, [...whichBus, 'topicPrefix'])
-}
-
-type List = (options: object, settings: Settings, out: NodeJS.WriteStream) => Promise<void>
-
-/** The command that lists the settings of one kind. `file`: has the type of its JSON. */
-export function listing(command: Command, file: string, load: () => Promise<List>): Command {
-  return reading(command)
-    .option('--json', `print one JSON object per line; see apps/service/${file}`)
-    .action(async (options) => (await load())(options, await settingsOf(options), process.stdout))
-}
-
 /** A command that changes one. */
 export function changing(command: Command): Command {
   return withSettings(command, [...whichBus, 'topicPrefix', 'logLevel', 'synchronous'])
+}
+
+/** Its arguments and options by name. `rename`: for an option with the name of an argument. */
+function flagsOf(command: Command, rename: Rename = (options) => options) {
+  const values = command.registeredArguments.map((argument, place) => [
+    argument.name(),
+    command.processedArgs[place],
+  ])
+  return { ...rename(command.opts()), ...Object.fromEntries(values) }
+}
+
+type Rename = (options: Record<string, unknown>) => object
+
+/** `load`: gets the change that the command runs. */
+export function runs<Flags, Input, Done>(
+  command: Command,
+  load: () => Promise<SettingChange<Flags, Input, Done>>,
+  rename?: Rename,
+): void {
+  command.action(async () => {
+    const flags = flagsOf(command, rename)
+    const { changeSetting } = await import('../../../service/setting-command.ts')
+    await changeSetting(await load(), flags, await settingsOf(flags))
+  })
+}
+
+/** `load`: gets the list that the command prints. `type`: the place of the type of its JSON. */
+export function listing<Options, Item>(
+  command: Command,
+  type: string,
+  ...[load, rename]: [(options: Options) => Promise<SettingList<Options, Item>>, Rename?]
+): Command {
+  return withSettings(command, [...whichBus, 'topicPrefix'])
+    .option('--json', `print one JSON object per line${type}`)
+    .action(async () => {
+      const flags = flagsOf(command, rename)
+      const { listSettings } = await import('../../../service/setting-command.ts')
+      await listSettings(await load(flags), flags, await settingsOf(flags))
+    })
 }
 
 /** The command that removes a setting of this kind by its id. */
@@ -38,8 +63,6 @@ export function removal(command: Command, kind: SettingKind): void {
     .description(help)
     .argument(...argument)
     .option(...by)
-    .action(async (id, options) => {
-      const { removeOperatorSetting } = await import('../../../service/remove-setting.ts')
-      await removeOperatorSetting(kind, id, options, await settingsOf(options), process.stdout)
-    })
+  const load = async () => (await import('../../../service/setting-command.ts')).removalOf(kind)
+  runs(command, load, (options) => ({ ...options, id: command.args[0] }))
 }

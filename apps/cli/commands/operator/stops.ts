@@ -1,11 +1,11 @@
 // weir stop, stops, release.
 
 import type { Command } from 'commander'
-import { notBlank, settingsOf } from '../flags.ts'
-import { by, changing, listing, removal } from './setting-commands.ts'
+import { notBlank } from '../flags.ts'
+import { by, changing, listing, removal, runs } from './setting-commands.ts'
 
 export function addStops(program: Command): void {
-  changing(program.command('stop'))
+  const stop = changing(program.command('stop'))
     .option('--all', 'stop all agents')
     .option('--tenant <name>', 'stop the conversations of one tenant')
     .option('--agent <name>', 'stop one agent')
@@ -15,16 +15,14 @@ export function addStops(program: Command): void {
     .option('--now', 'stop running tools and model requests too, and end their turns')
     .requiredOption('--reason <text>', 'the reason, for people and models', notBlank)
     .option(...by)
-    .action(async (options) => {
-      const { stop } = await import('../../../service/stops/change.ts')
-      await stop(options, await settingsOf(options), process.stdout)
-    })
+  runs(stop, async () => (await import('../../../service/stops/change.ts')).stopChange)
 
-  const load = async () => (await import('../../../service/stops/list.ts')).listStops
-  listing(program.command('stops'), 'stops/list.ts', load).option(
-    '--released',
-    'list the newest releases instead: id, time and author',
-  )
+  listing(
+    program.command('stops'),
+    '; see apps/service/stops/list.ts',
+    async (options: { released?: boolean }) =>
+      (await import('../../../service/stops/list.ts')).stopListOf(options),
+  ).option('--released', 'list the newest releases instead: id, time and author')
 
   removal(program.command('release'), 'stop')
 }

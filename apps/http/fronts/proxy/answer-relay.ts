@@ -12,17 +12,14 @@ import { answerOf, callsOfAnswer, type ModelAnswer } from '../../../../shared/wi
 import type { ModelFormat } from '../../../../shared/wire/formats.ts'
 import { heldVerdicts } from '../held-verdicts.ts'
 import type { HostSessions } from '../hooks/host-sessions.ts'
+import { sendAdvised, withoutEncoding } from './advised-request.ts'
 import { copyOf, roundIn } from './answer-copy.ts'
 import type { GuestIdentities } from './identity/guest-identity.ts'
-import { guestRequest } from './identity/guest-request.ts'
 import type { GuestSessions } from './identity/guest-sessions.ts'
-import { sendAdvised, withoutEncoding } from './judged-request.ts'
-import type { ConversationOf } from './proxied-conversation.ts'
-import type { ReservedRequest } from './request-budget.ts'
+import type { ConversationOf, ReservedRequest } from './request-budget.ts'
 import type { JudgedRequest } from './request-judge.ts'
-import type { SentRequest } from './sent-request.ts'
-import { answerHeaders, redirected, type Upstream } from './upstream.ts'
-import { passedHeaders } from './veto/passed-headers.ts'
+import { guestRequest, type SentRequest } from './sent-request.ts'
+import { answerHeaders, listedHeaders, redirected, type Upstream } from './upstream.ts'
 
 /** A request to the API of a model. `path`: at the upstream, with the query. */
 export type ModelRoute = { agent: string; path: string; api: ModelFormat }
@@ -67,9 +64,7 @@ export function createAnswerRelay({
     const headers = isChanged ? withoutEncoding(incoming.rawHeaders) : incoming.rawHeaders
     const send = (body: Buffer) => upstream.send({ method: 'POST', path, headers, body, signal })
     const { received, refusal } = await reservation.sent(
-      sendAdvised({ body, retry }, send, (status) =>
-        log.info({ agent, status }, 'the upstream refuses tool_choice none'),
-      ),
+      sendAdvised({ body, retry }, send, { agent, log }),
     )
     if (refusal !== undefined) {
       relayWhole(received, refusal, outgoing, note)
@@ -98,17 +93,17 @@ export function createAnswerRelay({
     answer: ModelAnswer,
   ): Promise<void> {
     const request = { agent, api, headers, body: sent.body }
-    const { conversation, ...turn } = identities.ofAnswer(request, api.answer.write(answer))
+    const identity = identities.ofAnswer(request, api.answer.write(answer))
     const session = senderOf(headers)?.session
     const holds = session !== undefined && sessions.hasHooks(session)
-    const guest = await conversationOf(agent, conversation, { ...turn, holds, hides: false })
+    const guest = await conversationOf(agent, { ...identity, holds, hides: false })
     const judged: ReadGuestAnswer = {
       request: guestRequest(api, headers, sent),
       answer,
       isRead: true,
     }
     const calls = callsOfAnswer(answer).map(({ id }) => id)
-    clients.answered(request, conversation, calls)
+    clients.answered(request, identity.conversation, calls)
     if (!holds || calls.length === 0) await guest.afterModel(judged, { waitMs: 0 })
     else sessions.judging(session, calls, heldVerdicts(guest, judged, limits.guestHoldMs))
   }
@@ -128,7 +123,7 @@ export function createAnswerRelay({
     const received = await upstream.send({ method, path, headers, body, signal })
     const { statusCode: status = 502 } = received
     if (isCovered && status !== 304 && status >= 300 && status < 400) throw redirected(upstream.url)
-    const passed = isCovered ? passedHeaders(received, { hasBody: true }) : answerHeaders(received)
+    const passed = isCovered ? listedHeaders(received, { hasBody: true }) : answerHeaders(received)
     await relay(received, outgoing, [...passed, ...noted(note)])
   }
 }

@@ -3,21 +3,21 @@
 //     prefixes, so each spelling of an API's path is that API.
 
 import type { RequestFormat, Route } from '../../../../shared/wire/format.ts'
-import { type ModelFormat, modelFormats } from '../../../../shared/wire/formats.ts'
+import { type ApiFormat, apiFormats } from '../../../../shared/wire/formats.ts'
 
 /**
  * `api`: whose answer the proxy judges. `no-calls`: no answer there has a call of a tool. `look-up`:
  * it asks no model, but may find an answer. `unknown`: an answer may have calls.
  */
 export type Judgeable =
-  | { kind: 'api'; api: ModelFormat }
+  | { kind: 'api'; api: ApiFormat }
   | { kind: 'no-calls' }
   | { kind: 'look-up' }
   | { kind: 'unknown' }
 
 /** `path`: with the query. */
 export function apiAt(method: string, path: string): Judgeable {
-  const api = modelFormats.find(({ request }) => routeAt(request, path) !== undefined)
+  const api = apiFormats.find(({ request }) => routeAt(request, path) !== undefined)
   if (method === 'POST' && api !== undefined) return { kind: 'api', api }
   const plain = plainPath(path)
   const isOfApi = (place: string) => ends.some((end) => `${place}/`.includes(`${end}/`))
@@ -34,7 +34,7 @@ export function apiAt(method: string, path: string): Judgeable {
 /** The query that the proxy needs to judge an answer at this path. Undefined: none helps. */
 export function missingQuery(path: string): string | undefined {
   const plain = plainPath(path)
-  const route = modelFormats
+  const route = apiFormats
     .flatMap(({ request }) => request.routes)
     .find(({ end, query }) => query !== undefined && plain.endsWith(end))
   return route?.query?.join('=')
@@ -61,10 +61,10 @@ export function isOfWeir(path: string): boolean {
 /** No client reads an answer to these. */
 const withoutBody = new Set(['OPTIONS', 'HEAD'])
 
-const ends = modelFormats.flatMap(({ request }) => request.routes.map(({ end }) => end))
+const ends = apiFormats.flatMap(({ request }) => request.routes.map(({ end }) => end))
 
 /** Matches `METHOD /path`, with the part of the path before the end. */
-const withoutCalls = modelFormats.flatMap(({ request }) => request.withoutCalls.map(patternOf))
+const withoutCalls = apiFormats.flatMap(({ request }) => request.withoutCalls.map(patternOf))
 
 function patternOf(rule: string): RegExp {
   const [method, end = ''] = rule.split(' ')

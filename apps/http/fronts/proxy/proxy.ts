@@ -16,21 +16,32 @@ import type { Logger } from 'pino'
 import type { Advice } from '../../../../client/guard/guest-conversation.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
 import { alternatives } from '../../../../shared/settings/mistake.ts'
-import { type ModelFormat, modelFormats } from '../../../../shared/wire/formats.ts'
+import { apiFormats, type ModelFormat, wholeFormat } from '../../../../shared/wire/formats.ts'
 import { HttpError } from '../../http-error.ts'
 import { bytesOf } from '../../request-body.ts'
 import type { HttpApp } from '../../server.ts'
 import type { HostSessions } from '../hooks/host-sessions.ts'
+import { noteOf } from './advised-request.ts'
 import { createAnswerRelay, type ModelRoute } from './answer-relay.ts'
 import { apiAt, isOfWeir, type Judgeable, missingQuery } from './apis.ts'
 import { guestIdentities } from './identity/guest-identity.ts'
-import { guestRequest } from './identity/guest-request.ts'
 import { guestSessions } from './identity/guest-sessions.ts'
-import { noteOf, readable } from './judged-request.ts'
-import type { ConversationOf, ProxiedConversation } from './proxied-conversation.ts'
-import { type ReservedRequest, reserveRequest, unnamedIdentity } from './request-budget.ts'
+import {
+  type ConversationOf,
+  type ProxiedConversation,
+  type ReservedRequest,
+  reserveRequest,
+  unnamedIdentity,
+} from './request-budget.ts'
 import { createRequestJudge } from './request-judge.ts'
-import { answerBody, ownAnswer, type SentRequest, sentRequest } from './sent-request.ts'
+import {
+  answerBody,
+  guestRequest,
+  ownAnswer,
+  readable,
+  type SentRequest,
+  sentRequest,
+} from './sent-request.ts'
 import { unjudgedKindOf } from './unjudged/unjudged-path.ts'
 import { createUnjudgedTally } from './unjudged/unjudged-tally.ts'
 import type { Upstream } from './upstream.ts'
@@ -93,8 +104,7 @@ export function createProxy({
       fallback,
       log,
       track,
-      conversationOf: (name, { conversation, ...turn }) =>
-        conversationOf(name, conversation, { ...turn, holds: true, hides: true }),
+      conversationOf,
     })
 
   async function answer(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
@@ -113,7 +123,7 @@ export function createProxy({
       await relay.passThrough({ path, note, isCovered }, incoming, outgoing, gone.signal)
       return
     }
-    const { api } = answers
+    const api = await wholeFormat(answers.api)
     const route = { agent: name, path, api }
     const bytes = await bytesOf(incoming, limits.frontBodyBytesMax)
     const plain = await readable(bytes, incoming)
@@ -149,9 +159,8 @@ export function createProxy({
     guest: ProxiedConversation | undefined,
   ): Promise<ReservedRequest> {
     const named = sent && identities.ofRequest({ agent, api, headers, body: sent.body })
-    const { conversation, ...turn } = named ?? unnamedIdentity()
-    const opening =
-      guest ?? conversationOf(agent, conversation, { ...turn, holds: false, hides: false })
+    const identity = named ?? unnamedIdentity()
+    const opening = guest ?? conversationOf(agent, { ...identity, holds: false, hides: false })
     const own = await Promise.resolve(opening).catch((error: unknown) => {
       if (error instanceof HttpError) throw error
       log.warn({ err: error, agent }, 'a request of a guest passes without its budget')
@@ -218,7 +227,7 @@ function unjudgedPath(method: string, path: string): HttpError {
   )
 }
 
-const titles = alternatives(modelFormats.map(({ request }) => request.title))
+const titles = alternatives(apiFormats.map(({ request }) => request.title))
 
 /** `/proxy/{agent}` names another guest than the one at the root. */
 function routeOf({ url = '/', method = 'GET' }: IncomingMessage, agentAtRoot = ''): Route {

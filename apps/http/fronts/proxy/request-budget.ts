@@ -1,4 +1,4 @@
-// The budgets of a request on its way to the upstream.
+// The conversation of a guest behind the proxy, and the budgets of its requests to the upstream.
 // REQUEST-BUDGET-1. A request that a budget refuses never reaches the upstream. Its client gets 400,
 //     which hosts show and do not repeat. An answer of Weir itself could become a summary or a title.
 // REQUEST-BUDGET-2. A request that the upstream refused, or did not answer, releases its reservation.
@@ -6,12 +6,28 @@
 
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
-import type { GuestRequest } from '../../../../client/guard/guest-conversation.ts'
+import type {
+  GuestConversation,
+  GuestRequest,
+} from '../../../../client/guard/guest-conversation.ts'
+import type { GuestThread } from '../../../../client/guard/guest-thread.ts'
 import type { Reservation } from '../../../../services/llm-gateway/performer/budgets/reservation.ts'
 import type { Usage } from '../../../../shared/contract/messages.ts'
 import { HttpError } from '../../http-error.ts'
 import type { GuestIdentity } from './identity/guest-identity.ts'
-import type { ProxiedConversation } from './proxied-conversation.ts'
+
+/** `reserve` undefined: no budget counts. `reportUnjudged` undefined: nothing counts the requests. */
+export type ProxiedConversation = GuestConversation &
+  Partial<Pick<GuestThread, 'reserve' | 'reportUnjudged'>>
+
+/**
+ * The conversation of a guest. `holds`: the calls of this guest are held, here or in hooks. `hides`: the
+ * guest does not see denied answers.
+ */
+export type ConversationOf = (
+  agent: string,
+  identity: GuestIdentity & { holds: boolean; hides: boolean },
+) => Promise<ProxiedConversation>
 
 /** The conversation of a request that nothing names yet. It counts for its tenant and its agent. */
 export function unnamedIdentity(): GuestIdentity {

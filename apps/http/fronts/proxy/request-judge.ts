@@ -8,12 +8,10 @@ import { senderOf } from '../../../../shared/hosts/request-sender.ts'
 import type { ModelFormat } from '../../../../shared/wire/formats.ts'
 import { HttpError } from '../../http-error.ts'
 import type { HostSessions } from '../hooks/host-sessions.ts'
+import { advisedBytes, noteOf } from './advised-request.ts'
 import type { GuestIdentities, GuestIdentity } from './identity/guest-identity.ts'
-import { guestRequest } from './identity/guest-request.ts'
-import { callsIn, historyOf } from './identity/history-parts.ts'
-import { advisedBytes, noteOf } from './judged-request.ts'
-import type { ConversationOf, ProxiedConversation } from './proxied-conversation.ts'
-import type { SentRequest } from './sent-request.ts'
+import type { ConversationOf, ProxiedConversation } from './request-budget.ts'
+import { guestRequest, mayCall, type SentRequest } from './sent-request.ts'
 import type { UnjudgedTally } from './unjudged/unjudged-tally.ts'
 
 /** A judged request. `note`: the value of the header `x-weir`. */
@@ -117,24 +115,19 @@ export function createRequestJudge({
   /** Undefined: Weir cannot judge the request (PROXY-3). */
   async function adviceOn(
     agent: string,
-    { conversation, ...options }: GuestIdentity & { holds: boolean },
+    identity: GuestIdentity & { holds: boolean },
     request: GuestRequest,
     signal: AbortSignal,
   ): Promise<{ advice: Advice | undefined; guest: ProxiedConversation | undefined }> {
     let guest: ProxiedConversation | undefined
     try {
-      guest = await conversationOf(agent, conversation, { ...options, hides: false })
+      guest = await conversationOf(agent, { ...identity, hides: false })
       return { advice: await guest.beforeModel(request, signal), guest }
     } catch (error) {
       if (signal.aborted || error instanceof HttpError) throw error
+      const { conversation } = identity
       log.warn({ err: error, agent, conversation }, 'a request passes unjudged')
       return { advice: undefined, guest }
     }
   }
-}
-
-/** Whether an answer may call a tool of the client. Titles and summaries may not. */
-export function mayCall(api: ModelFormat, sent: SentRequest | undefined): boolean {
-  if (sent === undefined || api.request.elsewhere(sent.body) !== undefined) return true
-  return api.request.hasTools(sent.body) || callsIn(api, historyOf(api, sent.body)).length > 0
 }

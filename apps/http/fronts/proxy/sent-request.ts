@@ -1,16 +1,41 @@
-// A request of a client, and an answer of Weir in the place of the model.
+// A request of a client in the terms of the proxy: its body, its history, and its form for the guard.
+// Also an answer of Weir in the place of the model.
 
+import { isUtf8 } from 'node:buffer'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import type { GuestRequest } from '../../../../client/guard/guest-conversation.ts'
+import { limits } from '../../../../shared/contract/limits.ts'
+import { hostOfRequest } from '../../../../shared/hosts/hosts.ts'
+import { boundedJson } from '../../../../shared/lib/json/bounded-json.ts'
+import { isObject } from '../../../../shared/lib/json/json-object.ts'
 import { type ModelAnswer, noUsage } from '../../../../shared/wire/exchange.ts'
-import type { Json } from '../../../../shared/wire/format.ts'
+import type { CallWords, Json } from '../../../../shared/wire/format.ts'
 import type { ModelFormat } from '../../../../shared/wire/formats.ts'
 import { printedEvents } from '../../../../shared/wire/printed-events.ts'
+import { listIn } from '../../../../shared/wire/request/content.ts'
 import { routeAt } from './apis.ts'
+import { decoded } from './encodings.ts'
 
 /** The body of a request: its text, and the value of that text. */
 export type SentBody = { text: string; body: Json }
 
 /** `model`: the one that the request names; empty: none. */
 export type SentRequest = SentBody & { model: string; isStreamed: boolean }
+
+/**
+ * Undefined: the body is not a JSON object in UTF-8, or it nests too deeply, so only its bytes can be
+ * passed on.
+ */
+export async function readable(
+  bytes: Buffer,
+  { headers }: IncomingMessage,
+): Promise<SentBody | undefined> {
+  const plain = await decoded(bytes, headers['content-encoding'], limits.frontBodyBytesMax)
+  if (plain === undefined || !isUtf8(plain)) return undefined
+  const text = plain.toString('utf8')
+  const body = boundedJson(text, limits.jsonDepthMax)
+  return isObject(body) ? { text, body } : undefined
+}
 
 export function sentRequest(
   { request }: ModelFormat,
@@ -24,6 +49,33 @@ export function sentRequest(
     model: typeof model === 'string' ? model : '',
     isStreamed: routeAt(request, path)?.streams ?? body.stream === true,
   }
+}
+
+/** The messages of a request, in order. */
+export function historyOf({ request }: ModelFormat, body: Json): Json[] {
+  const history = body[request.history]
+  return listIn(typeof history === 'string' ? [request.userMessage?.(history)] : history)
+}
+
+/** The calls of these messages, in order. */
+export function callsIn({ request }: ModelFormat, messages: readonly Json[]): CallWords[] {
+  return messages.flatMap(request.calls)
+}
+
+export function guestRequest(
+  { name: format, request }: ModelFormat,
+  headers: IncomingHttpHeaders,
+  { body, model }: Pick<SentRequest, 'body' | 'model'>,
+): GuestRequest {
+  const host = hostOfRequest(headers)?.name
+  if (request.model === undefined) return { format, body, host }
+  return { format, body, host, model: { provider: format, name: model } }
+}
+
+/** Whether an answer may call a tool of the client. Titles and summaries may not. */
+export function mayCall(api: ModelFormat, sent: SentRequest | undefined): boolean {
+  if (sent === undefined || api.request.elsewhere(sent.body) !== undefined) return true
+  return api.request.hasTools(sent.body) || callsIn(api, historyOf(api, sent.body)).length > 0
 }
 
 /** An answer with this text of Weir. */

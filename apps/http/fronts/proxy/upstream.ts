@@ -7,6 +7,8 @@
 // UPSTREAM-3. Headers that begin with `x-weir` are Weir's: none of them passes in either direction.
 // UPSTREAM-4. A client gets no redirect. It would send its keys elsewhere, and read answers that Weir
 //     does not judge. Redirects within the upstream's origin are followed here.
+// UPSTREAM-5. Under the veto only listed headers of an answer pass, none of them an address. Alt-Svc,
+//     Location, Link, Refresh and Set-Cookie would lead a client's next requests past Weir.
 
 import http, { type IncomingMessage } from 'node:http'
 import https from 'node:https'
@@ -41,7 +43,7 @@ export function upstreamAt(address: string): Upstream {
 
   async function once(url: URL, { method, headers, body, signal }: UpstreamRequest) {
     const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
-    const list = ['host', url.host, 'accept-encoding', 'identity', ...passedHeaders(headers)]
+    const list = ['host', url.host, 'accept-encoding', 'identity', ...sentHeaders(headers)]
     if (Buffer.isBuffer(body)) list.push('content-length', String(body.length))
     else if (body !== undefined) list.push(...framingOf(body))
     const sent = request(url, { method, headers: list, signal }, resolve)
@@ -128,7 +130,7 @@ const ofConnection = new Set([
 ])
 
 /** Keeps UPSTREAM-2 and UPSTREAM-3. */
-function passedHeaders(raw: readonly string[]): string[] {
+function sentHeaders(raw: readonly string[]): string[] {
   const named = namedByConnection(raw)
   const passed: string[] = []
   for (let at = 0; at + 1 < raw.length; at += 2) {
@@ -181,4 +183,40 @@ export function redirected(url: string): HttpError {
 
 function invalid(value: string, expected: string): WeirError {
   return new WeirError('settings.invalid', `--upstream is ${JSON.stringify(value)}; it ${expected}`)
+}
+
+const names = new Set([
+  ...['date', 'retry-after', 'retry-after-ms', 'x-should-retry', 'server-timing', 'vary'],
+  ...['request-id', 'x-request-id', 'x-oai-request-id', 'x-client-request-id', 'apim-request-id'],
+  ...['x-generation-id', 'cf-ray', 'x-models-etag', 'x-reasoning-included', 'x-ms-region'],
+])
+const prefixes = [
+  ...['x-ratelimit-', 'ratelimit-', 'anthropic-', 'openai-', 'x-codex-', 'x-groq-', 'x-litellm-'],
+  ...['x-amzn-', 'access-control-'],
+]
+/** Of a body that passes as it is. */
+const ofBody = new Set([
+  ...['content-type', 'content-encoding', 'content-length', 'content-language'],
+  ...['cache-control', 'etag', 'expires', 'last-modified', 'content-range'],
+])
+
+/** `Basic realm="api"`: passes. One with the address of a server that grants keys: does not. */
+function isChallenge(name: string, value: string): boolean {
+  return name === 'www-authenticate' && !/[/:\\]/.test(value)
+}
+
+/** Raw names and values. `hasBody`: with those of the body. */
+export function listedHeaders(
+  { rawHeaders: raw }: IncomingMessage,
+  { hasBody }: { hasBody: boolean },
+): string[] {
+  const passed: string[] = []
+  for (let at = 0; at + 1 < raw.length; at += 2) {
+    const name = (raw[at] as string).toLowerCase()
+    const value = raw[at + 1] as string
+    const isListed = names.has(name) || prefixes.some((prefix) => name.startsWith(prefix))
+    if (isListed || isChallenge(name, value) || (hasBody && ofBody.has(name)))
+      passed.push(raw[at] as string, value)
+  }
+  return passed
 }

@@ -17,7 +17,7 @@ import type {
 import type { PerformerContext } from '../../../../shared/contract/performer.ts'
 import type { Milliseconds } from '../../../../shared/lib/clock.ts'
 import { shortened } from '../../../../shared/lib/text-cut.ts'
-import type { Failed, ProviderRequest } from '../../../../shared/wire/exchange.ts'
+import { type Failed, failedBy, type ProviderRequest } from '../../../../shared/wire/exchange.ts'
 import type { Price, PricedModel } from '../../prices/known-prices.ts'
 import type { PriceOf } from '../../prices/price.ts'
 import type { BudgetsInForce } from './in-force.ts'
@@ -93,14 +93,8 @@ export async function reserveBound(
   const decision = await reader.reserve(context, reservation)
   if (decision === undefined) {
     void release() // it may be granted later
-    return {
-      kind: 'failed',
-      code: 'budget.unreadable',
-      class: 'transient',
-      reason: `the reservation was not read within ${limits.budgetReadMs} ms`,
-      retryable: true,
-      retryAfterMs: null,
-    }
+    const reason = `the reservation was not read within ${limits.budgetReadMs} ms`
+    return failedBy('budget.unreadable', 'transient', reason)
   }
   for (const { budget, used } of decision.soft)
     context.log.warn({ tenant, budget: budget.id, used }, 'a soft budget is reached')
@@ -144,14 +138,7 @@ function shown(amount: number, { unit }: BudgetInForce): string {
 }
 
 function overBudget(reason: string): Failed {
-  return {
-    kind: 'failed',
-    code: 'budget.reached',
-    class: 'budget',
-    reason: shortened(reason, limits.reasonBytesMax),
-    retryable: false,
-    retryAfterMs: null,
-  }
+  return failedBy('budget.reached', 'budget', shortened(reason, limits.reasonBytesMax))
 }
 
 /** Loaded with the first budget in money: the package with the prices has 0.8 MB. */

@@ -1,5 +1,5 @@
-// A description of the cluster for people: brokers, the topics compared with the plan, group
-// members. Nothing is decided by it.
+// A description of the cluster for people: brokers, and the topics compared with the plan. Nothing is
+// decided by it.
 
 import kafkajs, { type Admin, type KafkaConfig } from 'kafkajs'
 import type { Logger } from 'pino'
@@ -27,18 +27,6 @@ export async function surveyCluster(
       brokers: brokers.map(({ host, port }) => `${host}:${port}`),
       differences: await topicDifferences(admin, plan),
     }
-  })
-}
-
-/** The number of members of each group, 0 if it does not exist. Throws as surveyCluster does. */
-export async function membersOfGroups(
-  client: KafkaConfig,
-  groups: string[],
-  log: Logger,
-): Promise<Map<string, number>> {
-  return asAdmin(client, log, 'look at consumer groups', async (admin) => {
-    const { groups: found } = await admin.describeGroups(groups)
-    return new Map(found.map(({ groupId, members }) => [groupId, members.length]))
   })
 }
 

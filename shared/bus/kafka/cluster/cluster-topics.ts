@@ -1,7 +1,7 @@
 // The metadata of the cluster: its nodes, and the topics that the bus uses with their leaders.
 
 import type { TopicKind } from '../../../contract/bus.ts'
-import type { Node } from '../driver.ts'
+import { errorCodes, type Node } from '../driver.ts'
 import type { ClusterPicture } from '../protocol/metadata-request.ts'
 
 export type Topic = {
@@ -34,13 +34,11 @@ export type ClusterTopics = {
   setKind(name: string, kind: TopicKind): void
 }
 
-export const unknownTopic = 3
-
 export function createClusterTopics(): ClusterTopics {
   const requested = new Set<string>()
   const topics = new Map<string, Topic>()
   const seen = new Set<string>()
-  const errorCodes = new Map<string, number>()
+  const failures = new Map<string, number>()
   const kinds = new Map<string, TopicKind>()
   const firstCounts = new Map<string, { id: string | undefined; count: number }>()
   let nodes: Node[] = []
@@ -54,7 +52,7 @@ export function createClusterTopics(): ClusterTopics {
     known: (name) => topics.get(name),
     requested: () => [...requested],
     want: (name) => void requested.add(name),
-    errorCodeOf: (name) => errorCodes.get(name),
+    errorCodeOf: (name) => failures.get(name),
     wasSeen: (name) => seen.has(name),
 
     forget(name) {
@@ -66,9 +64,9 @@ export function createClusterTopics(): ClusterTopics {
       const byId = new Map(nodes.map((node) => [node.id, node]))
       for (const name of requested) {
         const found = picture.topics.find(({ topic }) => topic === name)
-        errorCodes.delete(name)
+        failures.delete(name)
         if (found === undefined || found.errorCode !== 0) {
-          errorCodes.set(name, found?.errorCode ?? unknownTopic)
+          failures.set(name, found?.errorCode ?? errorCodes.unknownTopicOrPartition)
           topics.delete(name)
           kinds.delete(name)
           continue

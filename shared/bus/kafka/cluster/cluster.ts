@@ -13,19 +13,14 @@ import type { Clock, Milliseconds } from '../../../lib/clock.ts'
 import { WeirError } from '../../../lib/errors.ts'
 import { pause } from '../../../lib/pause.ts'
 import { backoffMs } from '../backoff.ts'
-import { type Node, protocolError } from '../driver.ts'
+import { errorCodes, type Node, protocolError } from '../driver.ts'
 import { type Action, asBusError, recoveryOf } from '../failure.ts'
 import { readCommitted } from '../fetch/fetch-request.ts'
 import { createLogThrottle } from '../log-throttle.ts'
 import { kafkajsLog } from '../properties/kafkajs-log.ts'
 import { requestMetadata } from '../protocol/metadata-request.ts'
 import { type BrokerRequests, createBrokerRequests } from './broker-requests.ts'
-import {
-  createClusterTopics,
-  type ResizedTopic,
-  type Topic,
-  unknownTopic,
-} from './cluster-topics.ts'
+import { createClusterTopics, type ResizedTopic, type Topic } from './cluster-topics.ts'
 import { type Link, openLink } from './link.ts'
 
 export type Cluster = {
@@ -117,7 +112,7 @@ export function createCluster({ client, clock, log, closed }: ClusterOptions): C
         continue
       }
       topics.forget(name)
-      throw code === unknownTopic
+      throw code === errorCodes.unknownTopicOrPartition
         ? topicMissing(name)
         : asBusError(error, {
             text: `read or write the topic ${name}`,
@@ -128,7 +123,7 @@ export function createCluster({ client, clock, log, closed }: ClusterOptions): C
 
   async function leaderOf(name: string, partition: number): Promise<Node> {
     const leader = (await topic(name)).leaders[partition]
-    if (leader === undefined) throw protocolError(leaderNotAvailable)
+    if (leader === undefined) throw protocolError(errorCodes.leaderNotAvailable)
     return leader
   }
 
@@ -299,7 +294,7 @@ async function requestEnds(
 ): Promise<PartitionEnds[]> {
   const found = await Promise.all(
     [...Map.groupBy(partitions, (number) => leaders[number])].map(async ([leader, led]) => {
-      if (leader === undefined) throw protocolError(leaderNotAvailable)
+      if (leader === undefined) throw protocolError(errorCodes.leaderNotAvailable)
       const begins = await requestOffsets(requests, leader, name, led, earliest)
       const ends = await requestOffsets(requests, leader, name, led, latest)
       return led.map((partition) => ({
@@ -354,7 +349,20 @@ function closedBefore(action: string, cause: unknown): WeirError {
   return new WeirError('bus.closed', `the bus was closed before it could ${action}`, { cause })
 }
 
+/** The metadata of a topic. Throws `bus.topic-differs` if it has no such partition. */
+export async function topicOf(
+  cluster: Pick<Cluster, 'topic'>,
+  { topic: name, partition }: { topic: string; partition: number },
+): Promise<Topic> {
+  const topic = await cluster.topic(name)
+  const partitions = topic.leaders.length
+  if (partition >= 0 && partition < partitions) return topic
+  throw new WeirError(
+    'bus.topic-differs',
+    `topic ${name} has no partition ${partition}: it has partitions 0 to ${partitions - 1}`,
+  )
+}
+
 const topicResource = 2
-const leaderNotAvailable = 5
 const earliest = -2
 const latest = -1

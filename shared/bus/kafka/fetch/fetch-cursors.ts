@@ -6,7 +6,7 @@ import type { Milliseconds } from '../../../lib/clock.ts'
 import { WeirError } from '../../../lib/errors.ts'
 import { backoffMs } from '../backoff.ts'
 import type { Cluster } from '../cluster/cluster.ts'
-import { type Node, protocolError } from '../driver.ts'
+import { errorCodes, type Node, protocolError } from '../driver.ts'
 import { asBusError, readOf, recoveryOf } from '../failure.ts'
 import { createLogThrottle } from '../log-throttle.ts'
 import { partitionName } from '../write/partition-queues.ts'
@@ -176,7 +176,8 @@ export function createFetchCursors(cluster: Cluster, log: Logger): FetchCursors 
       }
       const leader = topic?.leaders[partition]
       if (leader !== undefined) return leader
-      const code = topic === undefined ? unknownTopicOrPartition : leaderNotAvailable
+      const code =
+        topic === undefined ? errorCodes.unknownTopicOrPartition : errorCodes.leaderNotAvailable
       retryOrFail([state], protocolError(code))
       onUnknown()
       return undefined
@@ -198,9 +199,6 @@ function topicRecreated(topic: string): WeirError {
   const why = `topic ${topic} was deleted and created again while Weir read it, so its state is lost. Delete topics and groups together, and start again`
   return new WeirError('bus.commit-outside-log', why)
 }
-
-const unknownTopicOrPartition = 3
-const leaderNotAvailable = 5
 
 /** A cursor that was removed meanwhile stays removed. */
 export function endFetch(states: CursorState[]): void {

@@ -6,7 +6,7 @@ import type { Offset } from '../../../contract/bus.ts'
 import type { Milliseconds } from '../../../lib/clock.ts'
 import { WeirError } from '../../../lib/errors.ts'
 import type { Cluster } from '../cluster/cluster.ts'
-import { protocolError } from '../driver.ts'
+import { errorCodes, protocolError } from '../driver.ts'
 import { asBusError, readOf } from '../failure.ts'
 import { decodeRecordSet } from '../protocol/record-batch.ts'
 import {
@@ -43,7 +43,7 @@ export function createResponseHandler({ cluster, cursors, log, onFailure, onOthe
   function onResponse(state: CursorState, response: FetchedPartition, reset: () => void): number {
     const { cursor } = state
     const { topic, partition, next: from } = cursor
-    if (response.errorCode === offsetOutOfRange) void onOutOfRange(state)
+    if (response.errorCode === errorCodes.offsetOutOfRange) void onOutOfRange(state)
     else if (response.errorCode !== 0) onFailure([state], protocolError(response.errorCode))
     if (response.errorCode !== 0) return 0
     try {
@@ -89,7 +89,7 @@ export function createResponseHandler({ cluster, cursors, log, onFailure, onOthe
       const [ends] = await cluster.ends(topic, [partition])
       if (ends !== undefined && next >= ends.begin && next <= ends.end) {
         endFetch([state])
-        return onFailure([state], protocolError(offsetNotAvailable)) // a new leader may lag for a moment
+        return onFailure([state], protocolError(errorCodes.offsetNotAvailable)) // a new leader may lag for a moment
       }
       if (ends !== undefined && next < ends.begin && cursor.skipsDeleted) {
         cursor.next = ends.begin
@@ -129,6 +129,3 @@ function nextStallStep(
   stall.count += 1
   return stall.count < stallsMax ? 'reconnect' : 'fail'
 }
-
-const offsetOutOfRange = 1
-const offsetNotAvailable = 78

@@ -1,7 +1,7 @@
 // Consumer groups for an operator's repair: the commits of a group without members, and the
 // deletion of topics and groups. A running group is never changed.
 
-import type { KafkaConfig } from 'kafkajs'
+import type { Admin, KafkaConfig } from 'kafkajs'
 import type { Logger } from 'pino'
 import type { Commit } from '../../../contract/bus.ts'
 import { systemClock } from '../../../lib/clock.ts'
@@ -13,102 +13,96 @@ import { type Coordinator, createCoordinator } from '../cluster/coordinator.ts'
 import { asBusError, protocolTypeOf } from '../failure.ts'
 import { commitRequest, fetchCommits } from './group-commits.ts'
 
-/** The commits of all partitions. Throws `bus.unreachable`, `bus.unauthorized`, `bus.refused`. */
-export function readCommits(
-  client: KafkaConfig,
-  place: GroupPlace,
-  partitions: number[],
-  log: Logger,
-): Promise<Map<number, Commit>> {
-  return withCoordinator(client, place.group, log, (coordinator, cluster) =>
-    fetchCommits({ cluster, ...place }, coordinator, partitions),
-  )
+/** Everything throws `bus.unreachable`, `bus.unauthorized` and `bus.refused`. */
+export type GroupAdmin = {
+  /** The number of members of each group, 0 if it does not exist. */
+  members(groups: string[]): Promise<ReadonlyMap<string, number>>
+  /** As in Capabilities. One connection serves all groups. */
+  progress(places: readonly GroupPlace[]): Promise<GroupProgress[]>
+  commits(place: GroupPlace, partitions: number[]): Promise<Map<number, Commit>>
+  /** Replaces commits. Throws `bus.refused` if the group has members. */
+  setCommits(place: GroupPlace, commits: Map<number, Commit>): Promise<void>
+  /** The names of all groups and topics that begin with a prefix. */
+  names(prefix: string): Promise<{ groups: string[]; topics: string[] }>
+  /**
+   * Deletes these groups, then all these topics. A group without topics would find its commits
+   * outside the new log; topics without groups are only read again. Names that do not exist count as
+   * deleted. Throws `bus.refused` if a group has members, before it deletes anything.
+   */
+  deleteAll(names: { groups: string[]; topics: string[] }): Promise<void>
 }
 
-/** As in Capabilities. One connection serves all groups. Throws as readCommits. */
-export function progressOfGroups(
-  client: KafkaConfig,
-  places: readonly GroupPlace[],
-  log: Logger,
-): Promise<GroupProgress[]> {
-  return asAdmin(client, log, 'look at consumer groups', async (admin) => {
-    const { groups } = await admin.describeGroups(places.map(({ group }) => group))
-    const running = new Set(
-      groups.filter(({ members }) => members.length > 0).map(({ groupId }) => groupId),
-    )
-    return Promise.all(
-      places.map(async ({ group, topic }) => {
-        const found = await admin.fetchOffsets({ groupId: group, topics: [topic] })
-        const commits = found.flatMap(({ partitions }) =>
-          partitions.map(({ partition, offset }) => [partition, Number(offset)] as const),
+export function groupAdmin(client: KafkaConfig, log: Logger): GroupAdmin {
+  const lookAtGroups = <T>(work: (admin: Admin) => Promise<T>) =>
+    asAdmin(client, log, 'look at consumer groups', work)
+
+  return {
+    members: (groups) => lookAtGroups((admin) => membersOf(admin, groups)),
+
+    progress: (places) =>
+      lookAtGroups(async (admin) => {
+        const ofGroups = places.map(({ group }) => group)
+        const members = await membersOf(admin, ofGroups)
+        return Promise.all(
+          places.map(async ({ group, topic }) => {
+            const found = await admin.fetchOffsets({ groupId: group, topics: [topic] })
+            const commits = found.flatMap(({ partitions }) =>
+              partitions.map(({ partition, offset }) => [partition, Number(offset)] as const),
+            )
+            const isRunning = (members.get(group) ?? 0) > 0
+            return { group, topic, isRunning, commits: new Map(commits.filter(isCommit)) }
+          }),
         )
-        return {
-          group,
-          topic,
-          isRunning: running.has(group),
-          commits: new Map(commits.filter(([, offset]) => offset >= 0)),
+      }),
+
+    commits: (place, partitions) =>
+      withCoordinator(client, place.group, log, (coordinator, cluster) =>
+        fetchCommits({ cluster, ...place }, coordinator, partitions),
+      ),
+
+    setCommits: ({ group, topic }, commits) =>
+      withCoordinator(client, group, log, async (coordinator) => {
+        try {
+          await coordinator.request((broker) =>
+            broker.offsetCommit(commitRequest({ group, topic }, outsider, commits)),
+          )
+        } catch (error) {
+          if (hasMembers.has(protocolTypeOf(error) ?? '')) throw inUse([group])
+          throw asBusError(error, `commit for the group ${group}`)
         }
       }),
-    )
-  })
+
+    names: (prefix) =>
+      asAdmin(client, log, 'list topics and groups', async (admin) => {
+        const { groups } = await admin.listGroups()
+        const topics = await admin.listTopics()
+        const isOurs = (name: string) => name.startsWith(prefix)
+        return {
+          groups: groups.map(({ groupId }) => groupId).filter(isOurs),
+          topics: topics.filter(isOurs),
+        }
+      }),
+
+    deleteAll: ({ groups, topics }) =>
+      asAdmin(client, log, 'delete topics and groups', async (admin) => {
+        if (groups.length > 0) {
+          const members = await membersOf(admin, groups)
+          const used = [...members].filter(([, count]) => count > 0).map(([group]) => group)
+          if (used.length > 0) throw inUse(used)
+          await admin.deleteGroups(groups)
+        }
+        if (topics.length > 0) await admin.deleteTopics({ topics })
+      }),
+  }
 }
 
-/** Replaces commits. Throws `bus.refused` if the group has members, and as readCommits. */
-export async function writeCommits(
-  client: KafkaConfig,
-  place: GroupPlace,
-  commits: Map<number, Commit>,
-  log: Logger,
-): Promise<void> {
-  const { group, topic } = place
-  await withCoordinator(client, group, log, async (coordinator) => {
-    try {
-      await coordinator.request((broker) =>
-        broker.offsetCommit(commitRequest({ group, topic }, outsider, commits)),
-      )
-    } catch (error) {
-      if (hasMembers.has(protocolTypeOf(error) ?? '')) throw inUse([group])
-      throw asBusError(error, `commit for the group ${group}`)
-    }
-  })
+async function membersOf(admin: Admin, groups: string[]): Promise<Map<string, number>> {
+  const { groups: found } = await admin.describeGroups(groups)
+  return new Map(found.map(({ groupId, members }) => [groupId, members.length]))
 }
 
-/**
- * Deletes these groups, then all these topics. A group without topics would find its commits
- * outside the new log; topics without groups are only read again. Names that do not exist count as
- * deleted. Throws `bus.refused` if a group has members, before it deletes anything.
- */
-export async function deleteGroupsAndTopics(
-  client: KafkaConfig,
-  { groups, topics }: { groups: string[]; topics: string[] },
-  log: Logger,
-): Promise<void> {
-  await asAdmin(client, log, 'delete topics and groups', async (admin) => {
-    if (groups.length > 0) {
-      const { groups: found } = await admin.describeGroups(groups)
-      const used = found.filter(({ members }) => members.length > 0).map(({ groupId }) => groupId)
-      if (used.length > 0) throw inUse(used)
-      await admin.deleteGroups(groups)
-    }
-    if (topics.length > 0) await admin.deleteTopics({ topics })
-  })
-}
-
-/** The names of all groups and topics that begin with a prefix. */
-export async function namesWithPrefix(
-  client: KafkaConfig,
-  prefix: string,
-  log: Logger,
-): Promise<{ groups: string[]; topics: string[] }> {
-  return asAdmin(client, log, 'list topics and groups', async (admin) => {
-    const { groups } = await admin.listGroups()
-    const topics = await admin.listTopics()
-    const isOurs = (name: string) => name.startsWith(prefix)
-    return {
-      groups: groups.map(({ groupId }) => groupId).filter(isOurs),
-      topics: topics.filter(isOurs),
-    }
-  })
+function isCommit([, offset]: readonly [partition: number, offset: number]): boolean {
+  return offset >= 0
 }
 
 /** As a consumer without a group: the broker accepts it only while the group has no members. */

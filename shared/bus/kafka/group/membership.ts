@@ -21,6 +21,7 @@ import type { Link } from '../cluster/link.ts'
 import { type Member, memberAssignment, memberBroker, memberMetadata } from '../driver.ts'
 import { asBusError, protocolTypeOf, recoveryOf } from '../failure.ts'
 import { createLogThrottle } from '../log-throttle.ts'
+import { within } from '../within.ts'
 import { assignPartitions } from './assignment.ts'
 import { commitRequest, fetchCommits } from './group-commits.ts'
 
@@ -169,12 +170,8 @@ export function joinGroup(options: MembershipOptions): Membership {
     async leave() {
       left.abort()
       const link = coordinator.link()
-      if (identity.member !== '' && link !== undefined && leaves) {
-        const { promise: late, resolve } = Promise.withResolvers<void>()
-        const cancel = clock.after(leaveMs, resolve)
-        await Promise.race([sendLeave(link).catch(() => {}), late])
-        cancel()
-      }
+      if (identity.member !== '' && link !== undefined && leaves)
+        await within(clock, leaveMs, sendLeave(link))
       coordinator.close()
     },
   }

@@ -42,43 +42,8 @@ function requestWithIds(topics: string[]): RawRequest<ClusterPicture> {
     apiVersion: versionWithIds,
     apiName,
     body: writer.written(),
-    decode: decodeWithIds,
+    decode: (payload) => decode(payload, true),
   }
-}
-
-function decodeWithIds(payload: Buffer): ClusterPicture {
-  const reader = new WireReader(payload)
-  reader.skipTags() // of the header
-  reader.int32()
-  const nodes = reader.compactArray((): Node => {
-    const node = { id: reader.int32(), host: reader.compactString(), port: reader.int32() }
-    reader.compactString()
-    reader.skipTags()
-    return node
-  })
-  reader.compactString()
-  reader.int32()
-  const topics = reader.compactArray((): FoundTopic => {
-    const errorCode = reader.int16()
-    const topic = reader.compactString()
-    const id = reader.bytesOf(16).toString('hex')
-    reader.int8()
-    const partitions = reader.compactArray(() => {
-      const partition = {
-        errorCode: reader.int16(),
-        partition: reader.int32(),
-        leader: reader.int32(),
-      }
-      reader.int32()
-      for (let list = 0; list < 3; list += 1) reader.compactArray(() => reader.int32()) // replicas, in sync, offline
-      reader.skipTags()
-      return partition
-    })
-    reader.int32()
-    reader.skipTags()
-    return { errorCode, topic, id, partitions }
-  })
-  return { nodes, topics }
 }
 
 function requestWithout(topics: string[]): RawRequest<ClusterPicture> {
@@ -93,35 +58,45 @@ function requestWithout(topics: string[]): RawRequest<ClusterPicture> {
     apiVersion: versionWithout,
     apiName,
     body: writer.written(),
-    decode: decodeWithout,
+    decode: (payload) => decode(payload, false),
   }
 }
 
-function decodeWithout(payload: Buffer): ClusterPicture {
+/** `hasIds`: a flexible version, with compact texts and lists, and with tags. */
+function decode(payload: Buffer, hasIds: boolean): ClusterPicture {
   const reader = new WireReader(payload)
+  const text = () => (hasIds ? reader.compactString() : reader.string())
+  const list = <T>(read: () => T) => (hasIds ? reader.compactArray(read) : reader.array(read))
+  const skipTags = () => void (hasIds && reader.skipTags())
+  skipTags() // of the header
   reader.int32()
-  const nodes = reader.array((): Node => {
-    const node = { id: reader.int32(), host: reader.string(), port: reader.int32() }
-    reader.string()
+  const nodes = list((): Node => {
+    const node = { id: reader.int32(), host: text(), port: reader.int32() }
+    text()
+    skipTags()
     return node
   })
-  reader.string()
+  text()
   reader.int32()
-  const topics = reader.array((): FoundTopic => {
+  const topics = list((): FoundTopic => {
     const errorCode = reader.int16()
-    const topic = reader.string()
+    const topic = text()
+    const id = hasIds ? reader.bytesOf(16).toString('hex') : undefined
     reader.int8()
-    const partitions = reader.array(() => {
+    const partitions = list(() => {
       const partition = {
         errorCode: reader.int16(),
         partition: reader.int32(),
         leader: reader.int32(),
       }
       reader.int32()
-      for (let list = 0; list < 3; list += 1) reader.array(() => reader.int32())
+      for (let lists = 0; lists < 3; lists += 1) list(() => reader.int32()) // replicas, in sync, offline
+      skipTags()
       return partition
     })
-    return { errorCode, topic, id: undefined, partitions }
+    if (hasIds) reader.int32()
+    skipTags()
+    return { errorCode, topic, id, partitions }
   })
   return { nodes, topics }
 }

@@ -14,15 +14,16 @@ import { decompressed } from './compression.ts'
 import { crc32c } from './crc32c.ts'
 import { varintSize, WireReader, WireWriter } from './wire.ts'
 
-/** The header that carries the id of a derived record. */
-const idHeader = 'weir-id'
-/** The header that carries a signature. */
-const signatureHeader = 'weir-signature'
-/** The header of W3C Trace Context. Readers skip it. */
-const traceHeader = 'traceparent'
-const [idHeaderBytes, signatureHeaderBytes] = [idHeader, signatureHeader].map((name) =>
-  Buffer.from(name),
-) as [Buffer, Buffer]
+/** The headers, by the member of a record. Readers skip that of W3C Trace Context. */
+const headers = [
+  ['weir-id', 'id'],
+  ['weir-signature', 'signature'],
+  ['traceparent', 'traceparent'],
+] as const
+const [idHeaderBytes, signatureHeaderBytes] = headers.map(([name]) => Buffer.from(name)) as [
+  Buffer,
+  Buffer,
+]
 
 /** From the base offset to the record count, both included. */
 const batchHeaderBytes = 61
@@ -37,21 +38,8 @@ const transactionalFlag = 0x10
 const controlFlag = 0x20
 
 /** The most bytes that one record adds to a batch. */
-export function encodedSizeMax({
-  key,
-  value,
-  id,
-  signature,
-  traceparent,
-}: Pick<RecordToAppend, 'key' | 'value' | 'id' | 'signature' | 'traceparent'>): number {
-  return (
-    40 +
-    Buffer.byteLength(key) +
-    (value?.byteLength ?? 0) +
-    (id === undefined ? 0 : 5 + headerSize(idHeader, id)) +
-    (signature === undefined ? 0 : 5 + headerSize(signatureHeader, signature)) +
-    (traceparent === undefined ? 0 : 5 + headerSize(traceHeader, traceparent))
-  )
+export function encodedSizeMax(record: RecordToAppend): number {
+  return 55 + Buffer.byteLength(record.key) + (record.value?.byteLength ?? 0) + headersSize(record)
 }
 
 /** `time`: for readers of topics without LogAppendTime. */
@@ -84,47 +72,45 @@ export function encodeBatch(records: readonly RecordToAppend[], time: number): B
   return writer.bytes
 }
 
-function bodySize(
-  { key, value, id, signature, traceparent }: RecordToAppend,
-  delta: number,
-): number {
+function bodySize(record: RecordToAppend, delta: number): number {
+  const { key, value } = record
   const keyBytes = Buffer.byteLength(key)
   const valueBytes =
     value === null ? varintSize(-1) : varintSize(value.byteLength) + value.byteLength
-  let headerBytes = 1
-  if (id !== undefined) headerBytes += headerSize(idHeader, id)
-  if (signature !== undefined) headerBytes += headerSize(signatureHeader, signature)
-  if (traceparent !== undefined) headerBytes += headerSize(traceHeader, traceparent)
-  return 2 + varintSize(delta) + varintSize(keyBytes) + keyBytes + valueBytes + headerBytes
+  const sizes = varintSize(delta) + varintSize(keyBytes) + keyBytes + valueBytes
+  return 3 + sizes + headersSize(record)
 }
 
-function headerSize(name: string, text: string): number {
-  const bytes = Buffer.byteLength(text)
-  return varintSize(name.length) + name.length + varintSize(bytes) + bytes
-}
-
-function writeHeader(writer: WireWriter, name: string, text: string): void {
-  writer.varint(name.length).text(name).varint(Buffer.byteLength(text)).text(text)
+function headersSize(record: RecordToAppend): number {
+  let size = 0
+  for (const [name, member] of headers) {
+    const text = record[member]
+    if (text === undefined) continue
+    const bytes = Buffer.byteLength(text)
+    size += varintSize(name.length) + name.length + varintSize(bytes) + bytes
+  }
+  return size
 }
 
 function writeRecord(
   writer: WireWriter,
-  { key, value, id, signature, traceparent }: RecordToAppend,
+  record: RecordToAppend,
   delta: number,
   body: number,
 ): void {
+  const { key, value } = record
   writer.varint(body).int8(0).varint(0).varint(delta)
   writer.varint(Buffer.byteLength(key)).text(key)
   if (value === null) writer.varint(-1)
   else writer.varint(value.byteLength).raw(value)
-  writer.varint(
-    (id === undefined ? 0 : 1) +
-      (signature === undefined ? 0 : 1) +
-      (traceparent === undefined ? 0 : 1),
-  )
-  if (id !== undefined) writeHeader(writer, idHeader, id)
-  if (signature !== undefined) writeHeader(writer, signatureHeader, signature)
-  if (traceparent !== undefined) writeHeader(writer, traceHeader, traceparent)
+  let count = 0
+  for (const [, member] of headers) if (record[member] !== undefined) count += 1
+  writer.varint(count)
+  for (const [name, member] of headers) {
+    const text = record[member]
+    if (text === undefined) continue
+    writer.varint(name.length).text(name).varint(Buffer.byteLength(text)).text(text)
+  }
 }
 
 export type AbortedTransaction = { producerId: number; firstOffset: Offset }

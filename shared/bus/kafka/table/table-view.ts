@@ -4,7 +4,7 @@
 import type { Offset, StoredRecord } from '../../../contract/bus.ts'
 import type { Milliseconds } from '../../../lib/clock.ts'
 import { WeirError } from '../../../lib/errors.ts'
-import type { Cluster } from '../cluster/cluster.ts'
+import { type Cluster, topicOf } from '../cluster/cluster.ts'
 import { assertOpen } from '../failure.ts'
 import type { Cursor } from '../fetch/fetch-cursors.ts'
 import type { Fetching } from '../fetch/fetching.ts'
@@ -46,12 +46,7 @@ export async function openTableView(
       'bus.topic-differs',
       `topic ${topic} is a log, which has no newest value of a key: read or follow it`,
     )
-  const { leaders, id } = await cluster.topic(topic)
-  if (!(partition >= 0 && partition < leaders.length))
-    throw new WeirError(
-      'bus.topic-differs',
-      `topic ${topic} has no partition ${partition}: it has partitions 0 to ${leaders.length - 1}`,
-    )
+  const { id } = await topicOf(cluster, { topic, partition })
   const [ends] = await cluster.ends(topic, [partition])
   const end = ends?.end ?? 0
   assertOpen(closed)

@@ -10,7 +10,7 @@ import { backoffMs } from '../backoff.ts'
 import type { MeasuredSkew } from '../clock-skew.ts'
 import { type BrokerConnection, createBrokerConnection } from '../cluster/broker-connection.ts'
 import type { Cluster } from '../cluster/cluster.ts'
-import { type Node, protocolError, sendRaw } from '../driver.ts'
+import { errorCodes, type Node, protocolError, sendRaw } from '../driver.ts'
 import { asBusError, closedError, protocolTypeOf, recoveryOf } from '../failure.ts'
 import { createLogThrottle } from '../log-throttle.ts'
 import { onceSoon } from '../once-soon.ts'
@@ -94,7 +94,7 @@ export function createSending(options: SendingOptions): Sending {
     time: Milliseconds,
   ): void {
     if (response === undefined || response.errorCode !== 0)
-      return onFailure([queue], protocolError(response?.errorCode ?? unknownServerError))
+      return onFailure([queue], protocolError(response?.errorCode ?? errorCodes.unknownServerError))
     const { topic, partition } = queue
     const { baseOffset, appendTime } = response
     const end = baseOffset + batch.entries.length
@@ -245,7 +245,9 @@ function createConnections({ known, connect }: Cluster) {
       const found = known(topic)
       const leader = found?.leaders[partition]
       if (leader !== undefined) return to(leader)
-      return found === undefined ? unknownTopicOrPartition : leaderNotAvailable
+      return found === undefined
+        ? errorCodes.unknownTopicOrPartition
+        : errorCodes.leaderNotAvailable
     },
     close(): void {
       for (const connection of connections.values()) connection.close()
@@ -301,7 +303,3 @@ function isTooLarge(error: unknown): boolean {
   const type = protocolTypeOf(error)
   return type === 'MESSAGE_TOO_LARGE' || type === 'RECORD_LIST_TOO_LARGE'
 }
-
-const unknownTopicOrPartition = 3
-const leaderNotAvailable = 5
-const unknownServerError = -1

@@ -18,6 +18,7 @@ import type { MeasuredSkew } from '../clock-skew.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import { closedError } from '../failure.ts'
 import type { Written } from '../own-records.ts'
+import { within } from '../within.ts'
 import { createPendingWrites } from './pending-writes.ts'
 import { createSending, type WrittenEnd } from './sending.ts'
 import { checkSizes, createWriteAdmission } from './write-admission.ts'
@@ -102,12 +103,7 @@ export function createWriter(options: WriterOptions): Writer {
     writtenTo: sending.writtenTo,
     limitWaits: pending.limitWaits,
 
-    async drained(waitMs) {
-      const { promise: late, resolve } = Promise.withResolvers<void>()
-      const cancel = clock.after(waitMs, resolve)
-      await Promise.race([allWritten(), late])
-      cancel()
-    },
+    drained: (waitMs) => within(clock, waitMs, allWritten()),
 
     close() {
       isClosed = true

@@ -122,7 +122,7 @@ Turn 1, agent agent, 1970-01-01 00:00:01.003 UTC
       denied before execution (no_arguments): no arguments came
       | missing 'command'
     call 2    exec {"a":
-      arguments arrived in pieces; they are not JSON
+      arguments arrived; they are not JSON
       denied before execution (bad_arguments): the arguments are not valid JSON
       | not JSON
     detector  nudge (rule identical-failure, version 3): exec({}) failed in 3

@@ -15,7 +15,8 @@ import type {
 } from '../../../../apps/http/console/page/operator-state.ts'
 import { valuesFor } from '../../../../apps/http/console/state/what-if-data.ts'
 import { createApiKey } from '../../../../apps/http/edge/access/api-keys.ts'
-import { setBudget } from '../../../../apps/service/budgets/change.ts'
+import { budgetChange } from '../../../../apps/service/budgets/change.ts'
+import { changeSetting } from '../../../../apps/service/setting-command.ts'
 import { call, says } from '../../../../client/testing/testing.ts'
 import { defineTool, type Guard } from '../../../../client/weir.ts'
 import { readSettings } from '../../../../shared/settings/settings.ts'
@@ -178,7 +179,7 @@ describe('the console for operators', () => {
     const settings = readSettings({ dataFolder: server.folder }, {})
     const budget = { window: 'month', money: '5USD', unpriced: 'allow' } as const
     const to = out as unknown as NodeJS.WriteStream
-    await setBudget(budget, settings, to, to)
+    await changeSetting(budgetChange, budget, settings, { out: to, errors: to })
     await server.weir.ask({ agent: 'helper', text: 'hi', conversation: 'c' }).finished
     const { budgets } = await read<BudgetsData>(server, 'budgets')
     expect(budgets).toMatchObject([

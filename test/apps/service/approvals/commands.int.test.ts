@@ -7,7 +7,8 @@ import { PassThrough } from 'node:stream'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import { withRegistry } from '../../../../apps/history/registry.ts'
 import { decideApproval } from '../../../../apps/service/approvals/decide.ts'
-import { approvalRules } from '../../../../apps/service/approvals/rules.ts'
+import { rulesChange, showRules } from '../../../../apps/service/approvals/rules.ts'
+import { changeSetting } from '../../../../apps/service/setting-command.ts'
 import { approvalRegistration } from '../../../../services/approval/performer/registration.ts'
 import { switchGuard, writeRegistration } from '../../../../shared/runtime/guards/guard-registry.ts'
 import { readSettings, type Settings } from '../../../../shared/settings/settings.ts'
@@ -39,7 +40,7 @@ function output() {
 
 async function set(): Promise<string> {
   const { stream, text } = output()
-  await approvalRules(file, {}, settings, stream)
+  await changeSetting(rulesChange, { file }, settings, { out: stream, errors: stream })
   return text()
 }
 
@@ -57,7 +58,7 @@ describe('weir approvals rules', () => {
     await withRegistry(settings, (registry) =>
       writeRegistration(registry, { ...approvalRegistration({ rules }), rules: '[{' }, 'test'),
     )
-    const shown = approvalRules(undefined, {}, settings, output().stream)
+    const shown = showRules(settings, output().stream)
     await expect(shown).rejects.toMatchObject({
       code: 'policies.unreadable',
       message: expect.stringContaining('weir guard remove approval'),

@@ -5,9 +5,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
-import { setBudget } from '../../../../apps/service/budgets/change.ts'
-import { listBudgets } from '../../../../apps/service/budgets/list.ts'
-import { setPrices } from '../../../../apps/service/budgets/prices.ts'
+import { budgetChange } from '../../../../apps/service/budgets/change.ts'
+import { budgetList } from '../../../../apps/service/budgets/list.ts'
+import { pricesChange } from '../../../../apps/service/budgets/prices.ts'
+import { changeSetting, listSettings } from '../../../../apps/service/setting-command.ts'
 import { readSettings, type Settings } from '../../../../shared/settings/settings.ts'
 
 let folder: string
@@ -24,10 +25,10 @@ describe('a data folder without a log', () => {
   it('takes a budget as its first record, and warns about a conversation without messages', async () => {
     const [out, errors] = [output(), output()]
     const budget = { window: 'turn', tokens: '1', conversation: 'order-7' } as const
-    await setBudget(budget, settings, out, errors)
+    await changeSetting(budgetChange, budget, settings, { out, errors })
     expect(String(errors.read())).toBe('weir: warning: no conversation order-7 is in the log\n')
     const listed = output()
-    await listBudgets({ json: true }, settings, listed)
+    await listSettings(budgetList, { json: true }, settings, listed)
     expect(String(listed.read())).toContain('default/conversation:order-7/turn/tokens')
   })
 
@@ -35,7 +36,7 @@ describe('a data folder without a log', () => {
     const file = join(folder, 'prices.json')
     writeFileSync(file, '{ "openai-chat/m": { "input": 1, "output": 2 } }')
     const out = output()
-    await setPrices({ file }, settings, out)
+    await changeSetting(pricesChange, { file }, settings, { out, errors: out })
     expect(String(out.read())).toContain('1 price set, effective from the next model request')
   })
 })

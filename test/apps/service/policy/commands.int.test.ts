@@ -6,8 +6,9 @@ import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import { withRegistry } from '../../../../apps/history/registry.ts'
-import { setPolicy, storePolicy, unsetPolicy } from '../../../../apps/service/policy/change.ts'
-import { diffPolicy, getPolicy } from '../../../../apps/service/policy/shown-policy.ts'
+import { policyChange, policyRemoval, storePolicy } from '../../../../apps/service/policy/change.ts'
+import { diffPolicy, policyList } from '../../../../apps/service/policy/shown-policy.ts'
+import { changeSetting, listSettings } from '../../../../apps/service/setting-command.ts'
 import { defaultPolicy } from '../../../../shared/agents/agents.ts'
 import type { AgentContent } from '../../../../shared/agents/file/content.ts'
 import { settingsOf } from '../../../../shared/agents/file/parts/settings-part.ts'
@@ -54,7 +55,7 @@ function collected() {
 async function set(agent: string, changes: string[], agentFile?: string) {
   const [out, errors] = [collected(), collected()]
   const streams = { out: out.stream, errors: errors.stream }
-  await setPolicy(agent, { changes, by: 'anna', agentFile }, settings, streams)
+  await changeSetting(policyChange, { agent, changes, by: 'anna', agentFile }, settings, streams)
   return { out: out.text(), errors: errors.text() }
 }
 
@@ -66,7 +67,10 @@ async function ask(agent: string, content: AgentContent = {}): Promise<void> {
   )
 }
 
-const show = (agent?: string) => said((out) => getPolicy(agent, {}, settings, out))
+const unset = (agent: string, keys: string[], out: NodeJS.WriteStream) =>
+  changeSetting(policyRemoval, { agent, keys, by: 'anna' }, settings, { out, errors: out })
+
+const show = (agent?: string) => said((out) => listSettings(policyList, { agent }, settings, out))
 
 describe('weir policy', () => {
   it('shows the ignored entries of a record and applies none of them', async () => {
@@ -90,12 +94,10 @@ describe('weir policy', () => {
     expect(await show('coder')).toMatch(/loop\.cycleLaps +4 +set for this agent/)
     expect(
       await said((out) =>
-        diffPolicy('coder', { changes: ['loop.identicalFailures=2'] }, settings, out),
+        diffPolicy({ agent: 'coder', changes: ['loop.identicalFailures=2'] }, settings, out),
       ),
     ).toContain('no difference')
-    await said((out) =>
-      unsetPolicy('coder', ['loop.identicalFailures'], { by: 'anna' }, settings, { out }),
-    )
+    await said((out) => unset('coder', ['loop.identicalFailures'], out))
     expect(await show('coder')).toMatch(/loop\.identicalFailures +\? +unknown/)
   })
 
@@ -121,7 +123,9 @@ describe('weir policy', () => {
     )
     expect(await show('helper')).toMatch(/caps\.rounds +4 +set for all agents/)
     expect(
-      await said((out) => diffPolicy('helper', { changes: ['loop.cycleLaps=3'] }, settings, out)),
+      await said((out) =>
+        diffPolicy({ agent: 'helper', changes: ['loop.cycleLaps=3'] }, settings, out),
+      ),
     ).toBe('no difference for agent helper\n')
   })
 
@@ -141,7 +145,9 @@ describe('weir policy', () => {
     await ask('helper', { caps: { rounds: 7 } })
     const file = join(folder, 'helper.yaml')
     writeFileSync(file, helperFile)
-    const page = await said((out) => getPolicy('helper', { agentFile: file }, settings, out))
+    const page = await said((out) =>
+      listSettings(policyList, { agent: 'helper', agentFile: file }, settings, out),
+    )
     expect(page).toContain(`its own values are those of ${file}`)
     expect(page).toMatch(/loop\.cycleLaps +5 +agent file/)
     expect(page).toMatch(/caps\.rounds +25 +Weir's default/)
@@ -165,7 +171,9 @@ describe('weir policy', () => {
     )
     const file = join(folder, 'claude-code.yaml')
     writeFileSync(file, 'name: claude-code\nguest: true\nloop: { cycleLaps: 5 }\n')
-    const page = await said((out) => getPolicy('claude-code', { agentFile: file }, settings, out))
+    const page = await said((out) =>
+      listSettings(policyList, { agent: 'claude-code', agentFile: file }, settings, out),
+    )
     expect(page).toMatch(/loop\.cycleLaps +5 +agent file/)
     await expect(set('coder', ['loop.cycleLaps=5'], file)).rejects.toMatchObject({
       message: `--agent ${file} has no agent coder; it has claude-code`,
@@ -190,7 +198,7 @@ describe('weir policy', () => {
       const refused = { code: 'usage', message: expect.stringContaining(accepted) }
       await expect(set(name, ['loop.cycleLaps=4'])).rejects.toMatchObject(refused)
       await expect(
-        said((out) => diffPolicy(name, { changes: [] }, settings, out)),
+        said((out) => diffPolicy({ agent: name, changes: [] }, settings, out)),
       ).rejects.toMatchObject(refused)
     },
   )
@@ -206,7 +214,7 @@ describe('weir policy', () => {
       code: 'policies.unreadable',
       message: expect.stringContaining('remove it with weir policy unset coder'),
     })
-    await said((out) => unsetPolicy('coder', [], {}, settings, { out }))
+    await said((out) => unset('coder', [], out))
     expect(await show()).toContain('nothing is set for any agent')
   })
 })

@@ -6,9 +6,9 @@ import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import { withRegistry } from '../../../../apps/history/registry.ts'
-import { removeOperatorSetting } from '../../../../apps/service/remove-setting.ts'
-import { placeStop, type StopOptions, stop } from '../../../../apps/service/stops/change.ts'
-import { listStops } from '../../../../apps/service/stops/list.ts'
+import { changeSetting, listSettings, removalOf } from '../../../../apps/service/setting-command.ts'
+import { type StopOptions, stopChange } from '../../../../apps/service/stops/change.ts'
+import { stopListOf } from '../../../../apps/service/stops/list.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
 import type { Message } from '../../../../shared/contract/messages.ts'
 import { toRecord } from '../../../../shared/runtime/record.ts'
@@ -36,18 +36,23 @@ async function said(command: (out: NodeJS.WriteStream) => Promise<unknown>): Pro
   return text
 }
 
-const set = (options: Partial<StopOptions>) =>
-  said((out) =>
-    stop(
-      { reason: 'wrong transfers', by: 'anna', ...options },
-      settings,
-      out,
-      new PassThrough() as never,
-    ),
-  )
+const nowhere = () => new PassThrough() as never
+
+const stop = (
+  options: Partial<StopOptions>,
+  streams: { out?: NodeJS.WriteStream; errors?: NodeJS.WriteStream },
+  of = settings,
+) =>
+  changeSetting(stopChange, { reason: 'wrong transfers', by: 'anna', ...options }, of, {
+    out: nowhere(),
+    errors: nowhere(),
+    ...streams,
+  })
+const set = (options: Partial<StopOptions>) => said((out) => stop(options, { out }))
 const free = (id: string) =>
-  said((out) => removeOperatorSetting('stop', id, { by: 'bob' }, settings, out))
-const list = (options = {}) => said((out) => listStops(options, settings, out))
+  said((out) => changeSetting(removalOf('stop'), { id, by: 'bob' }, settings, { out, errors: out }))
+const list = (options = {}) =>
+  said((out) => listSettings(stopListOf(options), options, settings, out))
 
 describe('weir stop', () => {
   it('stops a scope, and weir stops shows who, when, how and why', async () => {
@@ -85,32 +90,19 @@ describe('weir stop', () => {
   })
 
   it('warns about an agent that the log does not know, and stops it all the same', async () => {
-    const warned = said((errors) =>
-      stop(
-        { reason: 'x', by: 'anna', agent: 'bnak' },
-        settings,
-        new PassThrough() as never,
-        errors,
-      ),
-    )
+    const warned = said((errors) => stop({ agent: 'bnak' }, { errors }))
     expect(await warned).toBe(
       'weir: warning: no message to an agent bnak and no round of such a guest is in the log\n',
     )
     expect(await list()).toContain('agent:bnak')
-    expect(
-      await said((errors) =>
-        stop({ reason: 'x', all: true }, settings, new PassThrough() as never, errors),
-      ),
-    ).toBe('')
+    expect(await said((errors) => stop({ all: true }, { errors }))).toBe('')
   })
 
   it.each([
     [{ tool: 'nix_*' }, 'no offer of a tool nix_* is in the log'],
     [{ conversation: 'order-7' }, 'no conversation order-7 is in the log'],
   ])('warns about the scope %j, which the log does not know', async (scope, text) => {
-    const warned = await said((errors) =>
-      stop({ reason: 'x', ...scope }, settings, new PassThrough() as never, errors),
-    )
+    const warned = await said((errors) => stop(scope, { errors }))
     expect(warned).toBe(`weir: warning: ${text}\n`)
   })
 
@@ -126,9 +118,7 @@ describe('weir stop', () => {
       const topic = `${topicPrefix}model-deltas`
       await bus.append([toRecord({ topic, partition: 0, message })])
     })
-    const out = new PassThrough() as never
-    const warned = (tool: string) =>
-      said((errors) => stop({ reason: 'x', tool }, settings, out, errors))
+    const warned = (tool: string) => said((errors) => stop({ tool }, { errors }))
     expect(await warned('nix_*')).toBe('')
     expect(await warned('nixbuild')).toContain('did you mean nix_build?')
   })
@@ -175,12 +165,9 @@ describe('weir stop', () => {
   it('refuses one more than the limit', async () => {
     await withRegistry(settings, async (registry) => {
       for (let n = 0; n < limits.stopsMax; n++)
-        await placeStop(registry, {
-          scope: 'agent',
-          name: `a${n}`,
-          mode: 'drain',
-          reason: 'why',
-          setBy: 'anna',
+        await stopChange.write(registry, stopChange.read({ agent: `a${n}`, reason: 'why' }), {
+          by: 'anna',
+          settings,
         })
     })
     await expect(set({ all: true })).rejects.toMatchObject({
@@ -191,9 +178,9 @@ describe('weir stop', () => {
 
   it('creates no folder where there is no log', async () => {
     const elsewhere = { ...settings, dataFolder: join(folder, 'nothing') }
-    await expect(
-      said((out) => stop({ all: true, reason: 'why' }, elsewhere, out)),
-    ).rejects.toMatchObject({ code: 'bus.not-a-database' })
+    await expect(stop({ all: true }, {}, elsewhere)).rejects.toMatchObject({
+      code: 'bus.not-a-database',
+    })
   })
 })
 

@@ -498,7 +498,7 @@ it('shows people the parts, the calls and the end of the response', async () => 
   call_piece        0 read c1 {"path":'x'}
   call 0    read {"path":'x'}
     may run
-    arguments arrived in pieces; they were repaired (single-quotes)
+    arguments arrived; they were repaired (single-quotes)
     runs as   {"path":"x"}
   stopped   calls, the provider says tool_calls
 

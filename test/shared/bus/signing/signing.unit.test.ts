@@ -1,11 +1,9 @@
-import { createHmac } from 'node:crypto'
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import type { Logger } from 'pino'
 import { keepPartitionCount } from '../../../../client/place/open-bus.ts'
-import { hmacOf } from '../../../../shared/bus/signing/fast-hmac.ts'
 import { createKeyFiles, readKeys } from '../../../../shared/bus/signing/keys.ts'
 import { signersOf } from '../../../../shared/bus/signing/principals.ts'
 import { signedBus } from '../../../../shared/bus/signing/signed-bus.ts'
@@ -228,22 +226,4 @@ describe('key files', () => {
     expect(() => readKeys(join(empty, name))).toThrow(message)
     rmSync(empty, { recursive: true })
   })
-})
-
-describe('the HMAC', () => {
-  it.each<[string, number, Uint8Array | null]>([
-    ['', 32, null],
-    ['head', 32, Buffer.alloc(0)],
-    ['head é', 64, Buffer.from('body')],
-    ['x'.repeat(200), 1, Buffer.alloc(100_000, 7)],
-  ])('equals that of node:crypto for %j', (head, keyBytes, body) => {
-    const key = Buffer.alloc(keyBytes, 200)
-    const expected = createHmac('sha256', key)
-      .update(head)
-      .update(body ?? '')
-    expect(hmacOf(key)(head, body)).toBe(expected.digest('base64'))
-  })
-
-  it('takes no key that is longer than a block', () =>
-    expect(() => hmacOf(Buffer.alloc(65))).toThrow('over the limit of 64'))
 })

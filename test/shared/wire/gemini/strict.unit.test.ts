@@ -7,7 +7,7 @@ import type { PartEvent } from '../../../../shared/contract/messages.ts'
 import { readSent } from '../../../../shared/wire/answer-reader.ts'
 import { callsOfAnswer, textOfAnswer } from '../../../../shared/wire/exchange.ts'
 import { geminiAnswers } from '../../../../shared/wire/gemini/events.ts'
-import { gemini } from '../../../../shared/wire/gemini/format.ts'
+import { geminiModel } from '../../../../shared/wire/gemini/model.ts'
 import { geminiStrict } from '../../../../shared/wire/gemini/strict.ts'
 import { ownAttempt } from '../../../../shared/wire/strict/own-attempt.ts'
 import { type StrictAnswer, StrictFault } from '../../../../shared/wire/strict/strict.ts'
@@ -151,7 +151,7 @@ describe('the stream of a client', () => {
     const client = geminiStrict.client()
     const refused = streamed([chunk([text('First. ')]), chunk([call('rm', {})], 'STOP')])
     const shown = client.shown(refused.shown)
-    client.refused(refused.answer)
+    client.denied(refused.answer)
     const allowed = streamed([
       chunk([text('Second.')], undefined, { responseId: 'r2' }),
       chunk([], 'STOP'),
@@ -168,7 +168,7 @@ describe('the stream of a client', () => {
   it('ends with a text of Weir, or with an error that the SDK throws', () => {
     const client = geminiStrict.client()
     expect(
-      lenient(ownAttempt(gemini, client, ownAnswer('w', 'm', 'Weir ended it.')) as Json[]),
+      lenient(ownAttempt(geminiModel, client, ownAnswer('w', 'm', 'Weir ended it.')) as Json[]),
     ).toMatchObject({
       text: 'Weir ended it.',
       finish: 'STOP',

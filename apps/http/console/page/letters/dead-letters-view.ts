@@ -70,7 +70,9 @@ function record(
       fields: [],
       label: 'Write it again',
       command: () => `weir dead-letters retry ${place}`,
-      send: () => letters.retry(place),
+      path: 'retry-dead-letter',
+      body: () => ({ place }),
+      done: (_, answer) => letters.onRetried(place, answer),
     })
   return html`<div class="letter-record">
     <h3>${message === null ? 'Its first bytes, in base64' : 'The record'}</h3>

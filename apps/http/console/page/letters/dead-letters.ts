@@ -1,7 +1,7 @@
 // The dead letters as far as the page has read them: the list, and the open one with its record.
 
 import type { ListedLetter, ShownLetter } from '../../../../history/dead-letters/list.ts'
-import { read, send } from '../parts/server.ts'
+import { read } from '../parts/server.ts'
 
 export type DeadLetters = {
   /** The newest first. Undefined: not read yet. */
@@ -15,8 +15,8 @@ export type DeadLetters = {
   load(): void
   /** Opens a letter, or closes it if it is open. */
   toggle(place: string): void
-  /** Returns the answer of the server, and keeps it as the letter's note. */
-  retry(place: string): Promise<string>
+  /** Keeps the server's answer to a retry as the letter's note, and returns its text. */
+  onRetried(place: string, answer: unknown): string
 }
 
 export function deadLetters(onChange: () => void): DeadLetters {
@@ -55,8 +55,8 @@ export function deadLetters(onChange: () => void): DeadLetters {
       const path = `dead-letter?place=${encodeURIComponent(place)}`
       void reading(path, show, () => state.place === place)
     },
-    async retry(given: string) {
-      const { text } = await send<{ text: string }>('retry-dead-letter', { place: given })
+    onRetried(given: string, answer: unknown) {
+      const { text } = answer as { text: string }
       notes.set(given, text)
       return text
     },

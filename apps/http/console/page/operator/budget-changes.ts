@@ -2,11 +2,9 @@
 
 import { shellWord } from '../../../../../shared/lib/shell-word.ts'
 import type { BudgetsData } from '../operator-state.ts'
-import type { Change, Field } from '../parts/confirmation.ts'
-import { send } from '../parts/server.ts'
+import type { Change, Field, Values } from '../parts/confirmation.ts'
 
 type Budget = BudgetsData['budgets'][number]
-type Values = Record<string, string>
 
 const text = { kind: 'text', values: null } as const
 
@@ -92,11 +90,10 @@ function budgetChange(
     fields: fixed.unit === 'tokens' ? all.filter(({ name }) => name !== 'unpriced') : all,
     label: 'Set the budget',
     command: (values) => setCommand({ ...values, ...fixed }),
-    async send(values) {
-      await send('budget', { unpriced, name: '', ...values, ...fixed })
-      onChanged()
-      return 'The budget is set.'
-    },
+    path: 'budget',
+    body: (values) => ({ unpriced, name: '', ...values, ...fixed }),
+    done: () => 'The budget is set.',
+    onChanged,
   }
 }
 

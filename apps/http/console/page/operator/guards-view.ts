@@ -9,7 +9,6 @@ import { counted, number } from '../../../../page/kit/texts.ts'
 import type { ConsoleGuard } from '../operator-state.ts'
 import { personName, span } from '../parts/ago.ts'
 import type { Change, Confirmations } from '../parts/confirmation.ts'
-import { send } from '../parts/server.ts'
 import { removalButton } from './setting-removal.ts'
 
 export type GuardsContext = { confirmations: Confirmations; onChanged(): void }
@@ -48,11 +47,10 @@ function rulesChange(guard: ConsoleGuard | undefined, { onChanged }: GuardsConte
     ],
     label: 'Set the rules',
     command: () => 'weir approvals rules rules.json   # a file with this text',
-    async send({ rules = '' }) {
-      await send('approval-rules', { rules })
-      onChanged()
-      return 'The rules are set.'
-    },
+    path: 'approval-rules',
+    body: ({ rules = '' }) => ({ rules }),
+    done: () => 'The rules are set.',
+    onChanged,
   }
 }
 
@@ -162,7 +160,7 @@ function modeChange(
   { name, wouldHaveDenied }: ConsoleGuard,
   mode: 'shadow' | 'enforce',
   { onChanged }: GuardsContext,
-) {
+): Change {
   const effect =
     mode === 'enforce'
       ? `From the next model response on, calls wait for ${name}, and its denials count. In shadow it would have denied ${counted(wouldHaveDenied, 'call')} in the last hour.`
@@ -173,11 +171,10 @@ function modeChange(
     fields: [],
     label: `Switch to ${mode}`,
     command: () => `weir guard mode ${shellWord(name)} ${mode}`,
-    async send() {
-      await send('guard-mode', { guard: name, mode })
-      onChanged()
-      return `${name} is switched to ${mode}.`
-    },
+    path: 'guard-mode',
+    body: () => ({ guard: name, mode }),
+    done: () => `${name} is switched to ${mode}.`,
+    onChanged,
   }
 }
 

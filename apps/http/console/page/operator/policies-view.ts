@@ -6,8 +6,7 @@ import { html } from '../../../../page/kit/html.ts'
 import { wideTable } from '../../../../page/kit/parts.ts'
 import type { PoliciesData } from '../operator-state.ts'
 import { personName } from '../parts/ago.ts'
-import type { Confirmations, Field } from '../parts/confirmation.ts'
-import { send } from '../parts/server.ts'
+import type { Change, Confirmations, Field } from '../parts/confirmation.ts'
 
 export type PoliciesContext = {
   confirmations: Confirmations
@@ -57,34 +56,32 @@ export function valueChange(
   agent: string,
   key: string,
   { value, context }: { value: string | null; context: PoliciesContext },
-) {
+): Change {
   return {
     title: `Change ${key} for ${agentName(agent)}?`,
     text: 'It counts from the next model response on, without a restart.',
     fields: [fieldOf(key, value)],
     label: 'Set the value',
-    command: (values: Record<string, string>) =>
-      `weir policy set ${shellWord(agent)} ${shellWord(`${key}=${values.value ?? ''}`)}`,
-    async send(values: Record<string, string>) {
-      await send('policy', { agent, key, value: values.value ?? '' })
-      context.onChanged()
-      return `${key} is ${values.value} for ${agentName(agent)}.`
-    },
+    command: ({ value = '' }) =>
+      `weir policy set ${shellWord(agent)} ${shellWord(`${key}=${value}`)}`,
+    path: 'policy',
+    body: ({ value = '' }) => ({ agent, key, value }),
+    done: ({ value = '' }) => `${key} is ${value} for ${agentName(agent)}.`,
+    onChanged: context.onChanged,
   }
 }
 
-function valueRemoval(agent: string, key: string, { onChanged }: PoliciesContext) {
+function valueRemoval(agent: string, key: string, { onChanged }: PoliciesContext): Change {
   return {
     title: `Unset ${key} for ${agentName(agent)}?`,
     text: 'The value of the agent file applies again, from the next model response on.',
     fields: [],
     label: 'Unset the value',
     command: () => `weir policy unset ${shellWord(agent)} ${shellWord(key)}`,
-    async send() {
-      await send('policy-unset', { agent, key })
-      onChanged()
-      return `${key} is no longer set for ${agentName(agent)}.`
-    },
+    path: 'policy-unset',
+    body: () => ({ agent, key }),
+    done: () => `${key} is no longer set for ${agentName(agent)}.`,
+    onChanged,
   }
 }
 

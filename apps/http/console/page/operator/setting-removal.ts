@@ -7,7 +7,6 @@ import {
 } from '../../../../../shared/settings/setting-words.ts'
 import { html } from '../../../../page/kit/html.ts'
 import type { Change, Confirmations } from '../parts/confirmation.ts'
-import { send } from '../parts/server.ts'
 
 /** The button of a setting's card. */
 export function removalButton(
@@ -28,10 +27,9 @@ function settingRemoval(kind: SettingKind, id: string, onChanged: () => void): C
     fields: [],
     label: remove,
     command: () => removalCommand(kind, id),
-    async send() {
-      await send('remove', { setting: kind, id })
-      onChanged()
-      return `${id} is ${removed}.`
-    },
+    path: 'remove',
+    body: () => ({ setting: kind, id }),
+    done: () => `${id} is ${removed}.`,
+    onChanged,
   }
 }

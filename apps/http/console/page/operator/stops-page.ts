@@ -6,7 +6,6 @@ import { card } from '../../../../page/kit/parts.ts'
 import type { StopsData } from '../operator-state.ts'
 import { personName, span } from '../parts/ago.ts'
 import type { Change, Confirmations } from '../parts/confirmation.ts'
-import { send } from '../parts/server.ts'
 import { type OperatorPage, operatorPage } from './operator-page.ts'
 import { removalButton } from './setting-removal.ts'
 
@@ -111,11 +110,11 @@ export function newStop(scope: Scope, name: string, onChanged: () => void): Chan
     label: 'Stop',
     command: ({ name: given = '', reason = '', mode = '' }) =>
       `weir stop --${scope}${scope === 'all' ? '' : ` ${shellWord(given)}`} --${mode} --reason ${shellWord(reason)}`,
-    async send({ name: given = '', reason = '', mode = '' }) {
-      await send('stop', { scope, name: given, reason, mode })
-      onChanged()
-      return `${scope === 'all' ? 'All agents are' : `The ${scope} ${given} is`} stopped.`
-    },
+    path: 'stop',
+    body: ({ name: given = '', reason = '', mode = '' }) => ({ scope, name: given, reason, mode }),
+    done: ({ name: given = '' }) =>
+      `${scope === 'all' ? 'All agents are' : `The ${scope} ${given} is`} stopped.`,
+    onChanged,
   }
 }
 

@@ -3,6 +3,7 @@
 
 import { html } from '../../../../page/kit/html.ts'
 import { alert, closeButton, dialog, select } from '../../../../page/kit/parts.ts'
+import { send } from './server.ts'
 
 /** `values`: the choices of a field. Null: any text, of the `kind`. `lines`: several lines. */
 export type Field = {
@@ -14,17 +15,20 @@ export type Field = {
   isOptional?: boolean
 }
 
-/**
- * `command`, `send`: with the values of the fields, by their names. The result of `send` is a text
- * for the page.
- */
+/** The values of the fields, by their names. */
+export type Values = Record<string, string>
+
+/** `path`, `body`: of the request. `done`: with its answer, a text for the page. */
 export type Change = {
   title: string
   text: string
   fields: Field[]
   label: string
-  command(values: Record<string, string>): string
-  send(values: Record<string, string>): Promise<string>
+  command(values: Values): string
+  path: string
+  body(values: Values): object
+  done(values: Values, answer: unknown): string
+  onChanged?(): void
 }
 
 export type Confirmations = {
@@ -40,7 +44,7 @@ export type Confirmations = {
 
 export function confirmations(onChange: () => void): Confirmations {
   let change: Change | undefined
-  let values: Record<string, string> = {}
+  let values: Values = {}
   let isBusy = false
   let problem: string | null = null
   let note: string | null = null
@@ -50,7 +54,9 @@ export function confirmations(onChange: () => void): Confirmations {
     problem = null
     onChange()
     try {
-      note = await own.send(values)
+      const answer = await send(own.path, own.body(values))
+      own.onChanged?.()
+      note = own.done(values, answer)
       if (change === own) change = undefined
     } catch (error) {
       problem = error instanceof Error ? error.message : String(error)

@@ -20,8 +20,8 @@ import {
 import { newest } from '../../../../../shared/lib/newest.ts'
 import type { Json } from '../../../../../shared/wire/format.ts'
 import type { ModelFormat } from '../../../../../shared/wire/formats.ts'
+import { historyOf } from '../sent-request.ts'
 import type { ClientRequest, GuestSessions } from './guest-sessions.ts'
-import { historyOf } from './history-parts.ts'
 
 /**
  * `turn` undefined: the history decides. `isUnshown`: the requests of this turn show no calls of earlier

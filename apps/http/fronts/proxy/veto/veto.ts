@@ -1,5 +1,5 @@
 // The model proxy with a veto: the calls of an answer wait for their verdicts, and Weir answers a
-// refused one itself. The client sees one valid answer.
+// denied one itself. The client sees one valid answer.
 // Owns: which requests are held, and the errors of those that cannot be.
 // VETO-1. A request whose calls Weir cannot judge is refused before it goes to the model.
 
@@ -13,10 +13,9 @@ import { canBeDenied, type ModelFormat } from '../../../../../shared/wire/format
 import { HttpError } from '../../../http-error.ts'
 import { notAnObject } from '../../../request-body.ts'
 import type { SentRequest } from '../sent-request.ts'
+import type { VetoedRequest, VetoShared } from './attempts.ts'
 import { clientAnswer } from './client-answer.ts'
-import { isOfSubscription } from './subscription.ts'
 import { vetoRun } from './veto-run.ts'
-import type { VetoedRequest, VetoShared } from './vetoed-request.ts'
 
 /** `coversSubscriptions`: also requests that a person's subscription pays. */
 export type VetoOptions = {
@@ -100,4 +99,17 @@ function checkRequest({ request }: ModelFormat, body: Json): void {
       'proxy.choices',
       'this request asks for several answers (n), and Weir can judge one: leave n out, or start the proxy without --veto',
     )
+}
+
+/**
+ * Whether a person's subscription pays for the request, and not an API key. Such traffic gets no repeats
+ * of Weir's own unless the operator wants them. Reads the headers of Claude Code and Codex.
+ */
+function isOfSubscription(headers: IncomingHttpHeaders): boolean {
+  const beta = `${headers['anthropic-beta'] ?? ''}`
+  return (
+    /^bearer\s+sk-ant-oat/i.test(headers.authorization ?? '') ||
+    beta.split(',').some((one) => one.trim().startsWith('oauth-')) ||
+    headers['chatgpt-account-id'] !== undefined
+  )
 }

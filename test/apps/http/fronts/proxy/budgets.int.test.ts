@@ -11,9 +11,13 @@ import { pino } from 'pino'
 import { startFrontServer } from '../../../../../apps/http/front-server.ts'
 import type { VetoOptions } from '../../../../../apps/http/fronts/proxy/veto/veto.ts'
 import type { HttpServer } from '../../../../../apps/http/server.ts'
-import { type BudgetOptions, setBudget } from '../../../../../apps/service/budgets/change.ts'
-import { listBudgets, type ShownBudget } from '../../../../../apps/service/budgets/list.ts'
-import { removeOperatorSetting } from '../../../../../apps/service/remove-setting.ts'
+import { type BudgetOptions, budgetChange } from '../../../../../apps/service/budgets/change.ts'
+import { budgetList, type ShownBudget } from '../../../../../apps/service/budgets/list.ts'
+import {
+  changeSetting,
+  listSettings,
+  removalOf,
+} from '../../../../../apps/service/setting-command.ts'
 import { type Fronts, openFronts } from '../../../../../client/guard/log/fronts.ts'
 import { readSettings, type Settings } from '../../../../../shared/settings/settings.ts'
 import { type ApiCase, apiCases, messagesCase } from './requests.ts'
@@ -45,9 +49,9 @@ afterEach(async () => {
   rmSync(folder, { recursive: true })
 })
 
-const out = () => new PassThrough() as unknown as NodeJS.WriteStream
+const streams = () => ({ out: new PassThrough() as never, errors: new PassThrough() as never })
 const set = (options: Partial<BudgetOptions>) =>
-  setBudget({ window: 'day', ...options } as BudgetOptions, settings, out(), out())
+  changeSetting(budgetChange, { window: 'day', ...options } as BudgetOptions, settings, streams())
 
 async function start(
   respond: (request: Received, response: ServerResponse, n: number) => unknown,
@@ -87,7 +91,7 @@ const reachedText = (id: string) => expect.stringContaining(`the budget ${id} is
 async function useAtEnd(): Promise<ShownBudget['use']> {
   await server.close()
   const text = new PassThrough()
-  await listBudgets({ json: true }, settings, text as unknown as NodeJS.WriteStream)
+  await listSettings(budgetList, { json: true }, settings, text as unknown as NodeJS.WriteStream)
   const [line = ''] = String(text.read()).split('\n')
   return (JSON.parse(line) as ShownBudget).use
 }
@@ -125,7 +129,12 @@ describe.each(modes)('a proxy %s, under a hard budget', (_, veto) => {
     const headers = { 'x-weir-conversation': 'c' }
     const statusOf = async (body: string) => (await post(path, body, headers)).status
     expect([await statusOf(first), await statusOf(request)]).toEqual([200, 400])
-    await removeOperatorSetting('budget', 'default/tenant/day/tokens', {}, settings, out())
+    await changeSetting(
+      removalOf('budget'),
+      { id: 'default/tenant/day/tokens' },
+      settings,
+      streams(),
+    )
     expect(await statusOf(request)).toBe(200)
   })
 

@@ -139,17 +139,23 @@ describe.each(apiCases)('the proxy with $name', ({ path, request, first, answer 
     expect(guard.asked.map(({ kind }) => kind)).toEqual(['before', 'end', 'before', 'end'])
   })
 
-  it('answers a client that goes on after the end of its turn with an error in the end', async () => {
-    const guard = scriptedGuard({ before: () => ended })
-    proxy = await proxied(guard, () => {})
-    const statuses: number[] = []
-    for (let n = 0; n < limits.endsShownMax + 2; n += 1) {
-      const answered = await post(path, request)
-      statuses.push(answered.status)
-      if (answered.status === 400) expect(await answered.text()).toContain('by the rule cycle')
-    }
-    expect(statuses).toEqual([...new Array(limits.endsShownMax).fill(200), 400, 400])
-  })
+  it.each([
+    ['', undefined],
+    [' under the veto', { coversSubscriptions: false }],
+  ])(
+    'answers a client that goes on after the end of its turn with an error in the end%s',
+    async (_, veto) => {
+      const guard = scriptedGuard({ before: () => ended })
+      proxy = await proxied(guard, () => {}, '', veto)
+      const statuses: number[] = []
+      for (let n = 0; n < limits.endsShownMax + 2; n += 1) {
+        const answered = await post(path, request)
+        statuses.push(answered.status)
+        if (answered.status === 400) expect(await answered.text()).toContain('by the rule cycle')
+      }
+      expect(statuses).toEqual([...new Array(limits.endsShownMax).fill(200), 400, 400])
+    },
+  )
 
   it('judges nothing before the first answer, and gives that answer a conversation', async () => {
     const guard = scriptedGuard()

@@ -2,9 +2,9 @@
 // the few members that an agent needs.
 
 import { describe, expect, it } from '@jest/globals'
-import { connectHttp } from '../../../../../services/llm-gateway/performer/providers/http-provider.ts'
-import type { AgentFormat, RequestFormat } from '../../../../../shared/wire/format.ts'
-import type { AgentModelFormat } from '../../../../../shared/wire/formats.ts'
+import { connectHttp } from '../../../../../services/llm-gateway/performer/providers/providers.ts'
+import type { AgentFormat, ModelParts } from '../../../../../shared/wire/format.ts'
+import { type AgentApiFormat, wholeFormat } from '../../../../../shared/wire/formats.ts'
 import { openaiChat } from '../../../../../shared/wire/openai-chat/format.ts'
 import { agentOf, apiKey, readToEnd } from '../../samples.ts'
 
@@ -25,11 +25,11 @@ const agent: AgentFormat = {
     any: /x/,
   },
 }
-const request: RequestFormat = {
-  ...openaiChat.request,
+const format = {
+  ...(await wholeFormat(openaiChat)),
+  agent,
   write: ({ model }, { history }) => ({ model: model.name, entries: history.length }),
-}
-const format = { ...openaiChat, request, agent } as unknown as AgentModelFormat
+} as AgentApiFormat & ModelParts
 
 type Sent = { url: string; headers: Headers; body: unknown }
 

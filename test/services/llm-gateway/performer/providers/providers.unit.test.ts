@@ -25,11 +25,12 @@ const textOf = (path: string) =>
   readFileSync(new URL(`../../../../../${path}`, import.meta.url), 'utf8')
 
 describe('providers', () => {
-  it('connect each agent once and share no connection between agents', () => {
+  it('connect each agent once and share no connection between agents', async () => {
     const connect = connectOnce()
     const [one, other] = [agent('one'), agent('other')]
     expect(connect(one)).toBe(connect(one))
     expect(connect(other)).not.toBe(connect(one))
+    await Promise.all([connect(one), connect(other)])
   })
 
   it('are refused by an unknown name, with the names that exist', () => {

@@ -152,6 +152,7 @@ const leading = {
   'set-cookie': 'a=b',
   'x-own': 'call_2',
   'content-disposition': 'attachment',
+  'www-authenticate': 'Bearer resource_metadata="https:other.example"',
   connection: 'x-request-id, keep-alive',
 }
 const kept = { 'retry-after': '7', 'x-ratelimit-remaining-tokens': '5', 'request-id': 'req_1' }
@@ -183,6 +184,18 @@ describe('a header of the upstream under the veto', () => {
       for (const [name, value] of Object.entries(kept)) expect(headers.get(name)).toBe(value)
     },
   )
+})
+
+describe('a body under the veto that passes as it is', () => {
+  it.each([
+    [206, { 'content-range': 'bytes 0-3/9' }],
+    [401, { 'www-authenticate': 'Bearer realm="models", error="invalid_token"' }],
+  ])('keeps the header that its status %d needs', async (status, needed) => {
+    await hostile((response) => response.writeHead(status, { ...needed }).end('text'))
+    const { status: answered, headers } = await fetch(`${proxy?.url}/v1/models`)
+    expect(answered).toBe(status)
+    for (const [name, value] of Object.entries(needed)) expect(headers.get(name)).toBe(value)
+  })
 })
 
 describe('a path under the veto', () => {

@@ -1,0 +1,25 @@
+// The large parts of Gemini: requests of agents, and answers.
+
+import { isObject } from '../../lib/json/json-object.ts'
+import { answerReader } from '../answer-reader.ts'
+import type { ModelParts } from '../format.ts'
+import { geminiChunks, writeResponse } from './answer.ts'
+import { geminiAnswers } from './events.ts'
+import { objectsIn } from './members.ts'
+import { geminiRequest } from './request.ts'
+import { geminiStrict } from './strict.ts'
+
+export const geminiModel = {
+  write: geminiRequest,
+  answer: {
+    reader: answerReader(geminiAnswers),
+    write: writeResponse,
+    usage: 'usageMetadata',
+    messages: ({ candidates }) =>
+      objectsIn({ candidates }, 'candidates').flatMap(({ content }) =>
+        isObject(content) ? [content] : [],
+      ),
+  },
+  stream: { isNamed: false, events: geminiChunks },
+  strict: geminiStrict,
+} satisfies ModelParts

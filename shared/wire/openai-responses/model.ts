@@ -1,0 +1,21 @@
+// The large parts of Responses: requests of agents, and answers.
+
+import { answerReader } from '../answer-reader.ts'
+import type { ModelParts } from '../format.ts'
+import { listIn } from '../request/content.ts'
+import { responseEvents, writeResponse } from './answer.ts'
+import { responseAnswers } from './events.ts'
+import { responsesRequest } from './request.ts'
+import { responsesStrict } from './strict.ts'
+
+export const openaiResponsesModel = {
+  write: responsesRequest,
+  answer: {
+    reader: answerReader(responseAnswers),
+    write: writeResponse,
+    usage: 'usage',
+    messages: ({ output }) => listIn(output),
+  },
+  stream: { isNamed: true, events: responseEvents },
+  strict: responsesStrict,
+} satisfies ModelParts
