@@ -23,6 +23,7 @@ import {
   parseConversationId,
   parseMessageId,
 } from '../shared/contract/ids.ts'
+import { closedOnFailure } from '../shared/lib/closed-on-failure.ts'
 import { WeirError } from '../shared/lib/errors.ts'
 import { createLog } from '../shared/lib/log/log.ts'
 import { type AgentCalls, createAgentCalls } from './agents/agent-calls.ts'
@@ -200,13 +201,9 @@ async function open(options: WeirOptions): Promise<Weir> {
   const mcp = await openMcpAgents(written, log)
   const parts = { options, settings, agents: mcp.agents, log }
   for (const text of unmatchedPatterns(options, mcp.agents)) log.warn(text)
-  const opening = kind.isLocal
-    ? openFolder({ ...parts, kind, stages })
-    : openShared({ ...parts, stages })
-  const place = await opening.catch(async (error: unknown) => {
-    await mcp.close()
-    throw error
-  })
+  const place = await closedOnFailure(mcp, () =>
+    kind.isLocal ? openFolder({ ...parts, kind, stages }) : openShared({ ...parts, stages }),
+  )
   const { bus, partitions } = place
   const { topicPrefix } = settings
   // Loaded for the first decision: it imports the engines of the rules.

@@ -3,6 +3,7 @@
 import type { Turn } from '../../client/turn/turn.ts'
 import type { Weir } from '../../client/weir.ts'
 import { systemClock } from '../../shared/lib/clock.ts'
+import { closedOnFailure } from '../../shared/lib/closed-on-failure.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
 import { createAsker } from '../service/approvals/asker.ts'
@@ -33,7 +34,7 @@ export async function chat(
   const screen = createScreen(streams.errors, process.env)
   const input = createChatInput(streams)
   const { weir, name } = await openAgent(options.agent, settings, screen, options)
-  try {
+  await closedOnFailure(weir, async () => {
     if (input.isTerminal) screen.print(`${name}: /help lists the commands, /exit ends the chat.`)
     await converse({
       weir,
@@ -47,10 +48,7 @@ export async function chat(
     })
     await weir.close()
     await warnOfActiveGuards(options, settings, screen)
-  } catch (error) {
-    await weir.close().catch(() => {}) // the first error explains more
-    throw error
-  }
+  })
 }
 
 /** `conversation`: undefined until the first message, which begins one. */

@@ -9,6 +9,7 @@ import { busKindOf } from '../../shared/bus/kinds.ts'
 import type { Bus } from '../../shared/contract/bus.ts'
 import { tenantOf } from '../../shared/contract/tenant.ts'
 import { systemClock } from '../../shared/lib/clock.ts'
+import { closedOnFailure } from '../../shared/lib/closed-on-failure.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { createLog } from '../../shared/lib/log/log.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
@@ -73,14 +74,9 @@ export async function openLog(settings: Settings, progress = silentProgress): Pr
     connectMs,
     keepsTables: false,
   })
-  try {
-    const partitions = await partitionsIn(bus, settings)
-    const logFile = kind.isLocal ? kind.logFile(settings) : undefined
-    return { bus, topicPrefix, partitions, hasIndex: logFile !== undefined, progress, logFile }
-  } catch (error) {
-    await bus.close()
-    throw error
-  }
+  const partitions = await closedOnFailure(bus, () => partitionsIn(bus, settings))
+  const logFile = kind.isLocal ? kind.logFile(settings) : undefined
+  return { bus, topicPrefix, partitions, hasIndex: logFile !== undefined, progress, logFile }
 }
 
 export const silentProgress: Progress = { expect() {}, read() {}, end() {} }

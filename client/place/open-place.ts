@@ -7,6 +7,7 @@ import type { LocalBus } from '../../shared/bus/kind.ts'
 import type { Bus } from '../../shared/contract/bus.ts'
 import { partitionOf } from '../../shared/contract/partition.ts'
 import { retentionMsOf } from '../../shared/contract/retention.ts'
+import { closedOnFailure } from '../../shared/lib/closed-on-failure.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
 import { tenantWeightsOf } from '../../shared/settings/tenant-weights.ts'
@@ -61,12 +62,7 @@ export async function openFolder({
       openingOf({ bus, topicPrefix, partition: partitionOf(conversation, partitions) }, turn),
     (time) => folder.contextsArrive(time),
   )
-  try {
-    await folder.join(contexts)
-  } catch (error) {
-    await bus.close().catch(() => {}) // the first error explains more
-    throw error
-  }
+  await closedOnFailure(bus, () => folder.join(contexts))
   return {
     bus,
     partitions,
@@ -89,7 +85,7 @@ export async function openShared({
   const bus = isHere
     ? await openBusForStages(settings, log, { runImported: options.runImported })
     : await openBus(settings, log, { connectMs: askConnectMs })
-  try {
+  return closedOnFailure(bus, async () => {
     const partitions = await partitionsOf(bus, isHere, options, settings)
     const contexts = createContexts(({ conversation, turn }) =>
       openingOf({ bus, topicPrefix, partition: partitionOf(conversation, partitions) }, turn),
@@ -109,10 +105,7 @@ export async function openShared({
       : { failed: new Promise<never>(() => {}), close: async () => {} }
     if (isHere) await keepPartitionCount({ bus, topicPrefix, partitions, log })
     return { bus, partitions, contexts, running }
-  } catch (error) {
-    await bus.close()
-    throw error
-  }
+  })
 }
 
 /** Short, because a person may wait. */

@@ -3,6 +3,7 @@
 import type { Logger } from 'pino'
 import { busKindOf } from '../../../shared/bus/kinds.ts'
 import { systemClock } from '../../../shared/lib/clock.ts'
+import { closedOnFailure } from '../../../shared/lib/closed-on-failure.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 import { openLog } from '../../history/open-log.ts'
 import type { Protocol } from '../edge/edge-context.ts'
@@ -25,10 +26,7 @@ export async function openConsole(
 ): Promise<Console> {
   const open = await openLog(settings)
   const parts = { log: open, source: busKindOf(settings).place, settings }
-  return consoleOn(parts, log, webhook).catch(async (error: unknown) => {
-    await open.bus.close()
-    throw error
-  })
+  return closedOnFailure(open.bus, () => consoleOn(parts, log, webhook))
 }
 
 async function consoleOn(
