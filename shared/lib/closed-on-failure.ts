@@ -2,7 +2,7 @@
 
 type Opened = { close(): Promise<void> }
 
-/** Closes what is open if the start fails. The first error explains more than one of `close`. */
+/** Closes `opened` if the start fails. The first error explains more than one of `close`. */
 export async function closedOnFailure<T>(opened: Opened, start: () => Promise<T>): Promise<T> {
   try {
     return await start()
