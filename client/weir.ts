@@ -23,7 +23,6 @@ import {
   parseConversationId,
   parseMessageId,
 } from '../shared/contract/ids.ts'
-import { closedOnFailure } from '../shared/lib/closed-on-failure.ts'
 import { WeirError } from '../shared/lib/errors.ts'
 import { createLog } from '../shared/lib/log/log.ts'
 import { type AgentCalls, createAgentCalls } from './agents/agent-calls.ts'
@@ -41,6 +40,7 @@ import { type Edge, openEdge } from './edge/edge.ts'
 import { createFollowKey } from './edge/followed-key.ts'
 import { needOptions } from './given-options.ts'
 import { unmatchedPatterns } from './guards/unmatched-patterns.ts'
+import { closedOnFailure } from './place/closed-on-failure.ts'
 import { openFolder, openShared } from './place/open-place.ts'
 import type { SharedFolder } from './place/shared-folder.ts'
 import { type CheckedQuestion, checkedQuestion, parseText, type Question } from './turn/question.ts'

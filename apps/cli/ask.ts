@@ -4,10 +4,10 @@
 // printed, so a loop of a shell ends too.
 
 import { basename } from 'node:path'
+import { closedOnFailure } from '../../client/place/closed-on-failure.ts'
 import type { Turn } from '../../client/turn/turn.ts'
 import type { TurnFinished } from '../../shared/contract/messages.ts'
 import { systemClock } from '../../shared/lib/clock.ts'
-import { closedOnFailure } from '../../shared/lib/closed-on-failure.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
 import { createAsker } from '../service/approvals/asker.ts'
 import { cancellable, endBySignal, type InterruptSignal } from '../terminal/interrupts.ts'

@@ -1,9 +1,9 @@
 // `weir chat`: a conversation in the terminal. Each message is a turn, shown as in `weir ask`.
 
+import { closedOnFailure } from '../../client/place/closed-on-failure.ts'
 import type { Turn } from '../../client/turn/turn.ts'
 import type { Weir } from '../../client/weir.ts'
 import { systemClock } from '../../shared/lib/clock.ts'
-import { closedOnFailure } from '../../shared/lib/closed-on-failure.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
 import { createAsker } from '../service/approvals/asker.ts'

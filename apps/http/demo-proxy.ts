@@ -1,7 +1,7 @@
 // The proxy of `weir demo`: `weir proxy` in this process, with its log in memory.
 
 import { openFronts } from '../../client/guard/log/fronts.ts'
-import { closedOnFailure } from '../../shared/lib/closed-on-failure.ts'
+import { closedOnFailure } from '../../client/place/closed-on-failure.ts'
 import { createLog } from '../../shared/lib/log/log.ts'
 import type { StartProxy } from '../demo/demo.ts'
 import { startFrontServer } from './front-server.ts'

@@ -6,8 +6,8 @@ import type { RunningStages, StagesOptions } from '../../services/stages.ts'
 import type { AnyGuard } from '../../shared/contract/guard/guard.ts'
 import { retentionMsOf } from '../../shared/contract/retention.ts'
 import { topicSpecs } from '../../shared/contract/topology.ts'
-import { closedOnFailure } from '../../shared/lib/closed-on-failure.ts'
 import type { RunningGuards } from '../../shared/runtime/guards/start-guards.ts'
+import { closedOnFailure } from './closed-on-failure.ts'
 
 /** Guards that run in this process, and the calls that wait for a person. */
 type StagesExtras = {

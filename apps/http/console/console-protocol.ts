@@ -1,9 +1,9 @@
 // The console as one more protocol of the edge, with its own reader of the log.
 
 import type { Logger } from 'pino'
+import { closedOnFailure } from '../../../client/place/closed-on-failure.ts'
 import { busKindOf } from '../../../shared/bus/kinds.ts'
 import { systemClock } from '../../../shared/lib/clock.ts'
-import { closedOnFailure } from '../../../shared/lib/closed-on-failure.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 import { openLog } from '../../history/open-log.ts'
 import type { Protocol } from '../edge/edge-context.ts'

@@ -1,6 +1,6 @@
 // The HTTP edge in the process of `weir up`.
 
-import { closedOnFailure } from '../../../shared/lib/closed-on-failure.ts'
+import { closedOnFailure } from '../../../client/place/closed-on-failure.ts'
 import { usageError } from '../../../shared/lib/errors.ts'
 import type { Beside } from '../../service/run-stages.ts'
 import { serviceSettings } from '../../service/service-settings.ts'

@@ -1,6 +1,6 @@
 // The edge of a command, with the console of the same log.
 
-import { closedOnFailure } from '../../../shared/lib/closed-on-failure.ts'
+import { closedOnFailure } from '../../../client/place/closed-on-failure.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 import { openConsole } from '../console/console-protocol.ts'
 import { type EdgeOptions, startEdge } from '../edge/edge.ts'
