@@ -32,6 +32,7 @@ import { argumentText } from '../../shared/contract/call/call.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type { Call, Denial, RoundChecked, RoundProposed } from '../../shared/contract/messages.ts'
 import { closed, type Stage } from '../../shared/contract/stage.ts'
+import { isObject, jsonIn } from '../../shared/lib/json/json-object.ts'
 import { textTooLong } from '../../shared/model-texts/arguments.ts'
 import { withoutOtherBranches } from './branch-faults.ts'
 import { notAnObject, problemFinding, unreadable } from './call-problem.ts'
@@ -144,14 +145,14 @@ function findingOf(
   { schema, judge, explain }: UsableSchema,
   watch: Watch,
 ): Finding | undefined {
-  const value = parsed(text)
+  const value = jsonIn(text) // the accumulator checks this too, but a guard checks again
   if (value === undefined) return unreadable(text)
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return notAnObject(text)
+  if (!isObject(value)) return notAnObject(text)
   const fault = membersFault(text, limits.argumentDepthMax)
   if (fault !== undefined)
     return fault.kind === 'too-deep' ? unreadable(text) : memberFinding(fault)
 
-  const missing = missingFrom(value as Record<string, unknown>, schema)
+  const missing = missingFrom(value, schema)
   const judgement = judge(value)
   switch (judgement.kind) {
     case 'text-too-long': {
@@ -188,15 +189,6 @@ function readersFinding(
   if (variant !== undefined) return variantFinding(variant)
   const number = inexactNumber(text, schema, watch)
   return number === undefined ? undefined : inexactFinding(number)
-}
-
-/** Undefined: not JSON. The accumulator checks this too, but a guard checks again. */
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 /**

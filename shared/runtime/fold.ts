@@ -136,7 +136,7 @@ export function createFold<State, In extends Message, Task>(
   }
 
   function apply(record: StoredRecord): Applied | Promise<Applied> {
-    const id = record.id === undefined ? undefined : parseId(record.id)
+    const id = parseId(record.id)
     const markBefore = id && marks[id.writer]
     if (id !== undefined && isRepeat(marks, id)) return repeated
     const refusal = refusals.refusalOf(record, id)

@@ -6,17 +6,16 @@
 //     the log's end at the assignment. All its outputs but lines of activity are acknowledged (R4).
 
 import type { Logger } from 'pino'
+import { batchesOf } from '../bus/range.ts'
 import { codec } from '../codec/codec.ts'
 import type {
   Assignment,
   Bus,
-  Offset,
   PartitionReader,
   RecordToAppend,
   Step,
   StoredRecord,
 } from '../contract/bus.ts'
-import { limits } from '../contract/limits.ts'
 import type { Message } from '../contract/messages.ts'
 import { partitionsOf } from '../contract/partition.ts'
 import type { Performer } from '../contract/performer.ts'
@@ -66,7 +65,7 @@ export function readPartition<State, In extends Message, Task>(
     partitions: options.partitions === undefined ? undefined : partitionsOf(options.partitions),
     topicPrefix: options.topicPrefix,
     marks,
-    readBack: (from, to) => readBack(bus, { topic, partition, from, to }),
+    readBack: (from, to) => batchesOf(bus, { topic, partition, from, to }),
     judge: ({ refused }, id) =>
       refused === undefined
         ? id && inputs.refusalOf(id)
@@ -209,18 +208,5 @@ function logDeadLetters(outputs: Output[], log: Logger): void {
       { topic, partition, offset, code, reason },
       'a record could not be applied and went to dead-letters',
     )
-  }
-}
-
-async function* readBack(
-  bus: Bus,
-  range: { topic: string; partition: number; from: Offset; to: Offset },
-): AsyncIterable<StoredRecord[]> {
-  const { to } = range
-  for (let from = range.from; from < to; ) {
-    const records = await bus.read({ ...range, from, limit: limits.readBackRecordsMax })
-    if (records.length === 0) return
-    yield records
-    from = (records.at(-1)?.offset ?? to) + 1
   }
 }

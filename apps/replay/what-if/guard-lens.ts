@@ -69,7 +69,7 @@ export function guardLens(
   return {
     inbox,
     async take(record) {
-      const id = record.id === undefined ? undefined : parseId(record.id)
+      const id = parseId(record.id)
       if (id?.stage === 'executor') await judgeTo(id.offset)
       const [written = []] = await variants.take(record)
       for (const outcome of written.filter(isOutcome)) {

@@ -3,8 +3,8 @@
 
 import type { GroupAdmin } from '../../../shared/bus/kafka/group/group-admin.ts'
 import { busKindOf } from '../../../shared/bus/kinds.ts'
-import type { Assignment, Bus, StoredRecord } from '../../../shared/contract/bus.ts'
-import { limits } from '../../../shared/contract/limits.ts'
+import { batchesOf } from '../../../shared/bus/range.ts'
+import type { Assignment, Bus } from '../../../shared/contract/bus.ts'
 import {
   guardTopicName,
   type StageName,
@@ -123,7 +123,7 @@ async function repairOne(
   const { topic, ends } = assignment
   const commit = await repairedCommit({
     assignment,
-    records: recordsOf(bus, topic, ends),
+    records: batchesOf(bus, { topic, partition: ends.partition, from: ends.begin, to: ends.end }),
     endOf: cachedEnds(bus, settings.topicPrefix),
   })
   const commits = new Map([[ends.partition, commit]])
@@ -142,20 +142,6 @@ function describe(damaged: Damaged): string {
 
 function placeOf({ stage, assignment: { ends } }: Damaged): string {
   return `${stage}, partition ${ends.partition}`
-}
-
-async function* recordsOf(
-  bus: Bus,
-  topic: string,
-  { partition, begin, end }: Assignment['ends'],
-): AsyncIterable<StoredRecord[]> {
-  for (let from = begin; from < end; ) {
-    const limit = limits.readBackRecordsMax
-    const records = await bus.read({ topic, partition, from, to: end, limit })
-    if (records.length === 0) return
-    yield records
-    from = (records.at(-1)?.offset ?? end) + 1
-  }
 }
 
 /** The ends of the inboxes, each topic read once. */
