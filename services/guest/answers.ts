@@ -5,7 +5,7 @@
 // GUEST-ADVICE-2. The advice is decided once, when its round is over. A repeated request gets the
 //     same one.
 
-import { promisesNeverRan } from '../../shared/contract/call/call-endings.ts'
+import { deniedBeforeReason, promisesNeverRan } from '../../shared/contract/call/call-endings.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type {
   AdviceAction,
@@ -106,9 +106,6 @@ export function repeated(
     .map(({ ordinal, id }) => ({ ordinal, callId: id, ...deniedBefore }))
   return answer({ conversation }, { ...nothing, turn, turnKey, key, denied: calls })
 }
-
-/** The reason of a call that was denied when its answer first came. */
-export const deniedBeforeReason = 'denied before'
 
 const deniedBefore = {
   text: deniedBeforeText,

@@ -585,8 +585,8 @@ export const limits = {
   frontBeginningsMax: 16,
   /** Answers with calls in a row that no request has shown, until a proxy warns. */
   unshownAnswersMax: 10,
-  /** Refused requests in a row of a client that requires calls, until not each one reaches the model. */
-  refusedRequestsMax: 4,
+  /** Denied requests in a row of a client that requires calls, until not each one reaches the model. */
+  deniedRequestsMax: 4,
   /** Texts at the end of a turn for a client that goes on without its user. Then it gets an error. */
   endsShownMax: 3,
   /** How often a proxy with a veto repeats one request after a denied answer. */

@@ -25,8 +25,13 @@ import type { WorkLog } from '../../../shared/lib/log/lazy-log.ts'
 import { createPlayer } from '../../../shared/runtime/in-memory.ts'
 import { createFront } from '../front.ts'
 import type { GuardOptions } from '../guard-options.ts'
-import { conversationOfGuest } from '../guest-agent.ts'
-import { createThreads, type GuestThread, type ThreadOptions, waitingOf } from '../guest-thread.ts'
+import {
+  conversationOfGuest,
+  createThreads,
+  type GuestThread,
+  type ThreadOptions,
+  waitingOf,
+} from '../guest-thread.ts'
 import {
   activityTypes,
   type FrontLink,

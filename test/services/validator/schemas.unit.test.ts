@@ -376,7 +376,7 @@ describe('a schema that cannot be used', () => {
     expect(denial?.text).toContain('not of your arguments')
   })
 
-  it('rejects a call without arguments too', () => {
+  it('denies a call without arguments too', () => {
     expect(rejectionOf(callOf('', { problem: 'no_arguments' }), [tool('exec', '{')])?.code).toBe(
       'unusable_schema',
     )
