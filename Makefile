@@ -3,7 +3,6 @@
 # your platform. The lockfile has its checksum.
 
 NODE := node_modules/.bin/node --disable-warning=ExperimentalWarning
-# Jest needs the flag to run ES modules.
 JEST := $(NODE) node_modules/jest/bin/jest.js
 BIOME := $(NODE) node_modules/@biomejs/biome/bin/biome
 
@@ -26,7 +25,7 @@ IMAGE =
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test unit int e2e watch check types lint dead-code schemas-check import-rules format bench simulate chaos hosts parity compose-test check-deploy mutate schemas package package-test image-test site release-files release-dry clean
+.PHONY: help demo test test-busy unit int e2e watch check types lint dead-code schemas-check import-rules format bench simulate chaos hosts parity compose-test check-deploy mutate schemas package package-test image-test site release-files release-dry clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -34,14 +33,13 @@ help: ## list the targets
 demo: $(RUNTIME) ## run the demo; BAD=stubborn picks one way to misbehave
 	bin/weir demo $(if $(BAD),--bad $(BAD))
 
-# Without ARGS the tiers run in this order, and the first failure ends the run.
-# RESULTS=FOLDER stores the results of each tier there as JSON.
-ifeq ($(ARGS),)
-test: unit int e2e ## run all tests; ARGS="-t name" passes arguments to jest
-else
-test: $(EVERYTHING)
-	$(JEST) $(ARGS)
-endif
+# Without ARGS all tiers run in this order, also after a failure, and a table ends the run.
+# RESULTS=FOLDER stores the row of each tier there as JSON.
+test: $(EVERYTHING) ## run all tests; ARGS="-t name" passes arguments to jest
+	$(NODE) test/run/main.ts $(if $(RESULTS),--results $(RESULTS)) $(ARGS)
+
+test-busy: $(EVERYTHING) ## run all tests next to 16 busy processes, which no test may notice; takes an hour on two cores
+	$(NODE) test/run/main.ts --busy 16 $(ARGS)
 
 unit: TIER = unit
 unit: $(EVERYTHING) ## run the unit tests: no other stage, file or process
@@ -55,7 +53,7 @@ e2e: TIER = e2e
 e2e: $(EVERYTHING) ## run the end-to-end tests: all of Weir, with killed processes
 	$(run_tier)
 
-run_tier = WEIR_TEST_TIER=$(TIER) $(JEST) $(if $(RESULTS),--json --outputFile=$(RESULTS)/$(TIER).json) $(ARGS)
+run_tier = WEIR_TEST_TIER=$(TIER) $(JEST) $(ARGS)
 
 watch: $(EVERYTHING) ## run the unit tests of changed files, after every change
 	WEIR_TEST_TIER=unit $(JEST) --watch $(ARGS)
