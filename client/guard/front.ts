@@ -144,15 +144,20 @@ export function createFront(options: FrontOptions): Front {
   ): GuestRound {
     const { key, after, offered, declarations } = round
     const response = hasTexts ? round.response : responseOfCalls(turn.conversation, round.response)
+    const { conversation, turnKey, user } = recorded(turn)
     return {
       type: 'guest-round',
-      ...recorded(turn),
+      conversation,
+      turnKey,
+      user,
       key,
       after,
       agent: agent.name,
       blocking,
       settings: agent.settings,
-      ...stamped,
+      policy: stamped.policy,
+      hides: stamped.hides,
+      isShown: stamped.isShown,
       response,
       offered,
       declarations,
