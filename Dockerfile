@@ -32,5 +32,10 @@ ENV NODE_ENV=production \
 WORKDIR /var/lib/weir
 # A number, because Kubernetes cannot check a name against root.
 USER 1000:1000
+# make image-test and the release pass the version of package.json.
+ARG VERSION=unknown
+LABEL org.opencontainers.image.title=weir \
+      org.opencontainers.image.version=$VERSION \
+      org.opencontainers.image.licenses=Apache-2.0
 ENTRYPOINT ["/usr/local/bin/weir"]
 CMD ["--help"]

@@ -21,13 +21,15 @@ SEEDS = 10000
 MINUTES = 2
 ONLY =
 WRITE =
+TAG =
+IMAGE =
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test unit int e2e watch check types lint dead-code schemas-check import-rules format bench simulate chaos hosts parity compose-test check-deploy mutate schemas package clean
+.PHONY: help demo test unit int e2e watch check types lint dead-code schemas-check import-rules format bench simulate chaos hosts parity compose-test check-deploy mutate schemas package package-test image-test site release-files release-dry clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
 
 demo: $(RUNTIME) ## run the demo; BAD=stubborn picks one way to misbehave
 	bin/weir demo $(if $(BAD),--bad $(BAD))
@@ -113,6 +115,21 @@ schemas: $(EVERYTHING) ## generate files from schemas and rules
 package: $(EVERYTHING) ## make the npm package in out/, with its bill of materials (CycloneDX)
 	$(NODE) bin/build.ts out
 	npm sbom --loglevel=error --omit=dev --workspaces=false --sbom-format=cyclonedx > out/weir-agents.cdx.json
+
+package-test: package ## install the package in empty folders, and run it on Node.js 22.18, 24 and 26
+	$(NODE) test/release/package.ts
+
+image-test: $(EVERYTHING) ## build the image and run its demo; needs Docker
+	$(NODE) test/release/image.ts
+
+site: $(EVERYTHING) ## make the site in out/site: README.md and docs/ as pages of a browser
+	rm -rf out/site
+	$(NODE) bin/site.ts out/site
+
+release-files: package site ## make the files of a release in out/release; TAG=v1.2.3 must be the version, IMAGE= is the image of the chart; needs Go
+	$(NODE) bin/release.ts $(if $(TAG),--tag $(TAG)) $(if $(IMAGE),--image $(IMAGE))
+
+release-dry: package-test image-test release-files ## do all of a release except the pushes; needs Docker and Go
 
 clean: ## remove all installed and generated files
 	rm -rf node_modules dist out

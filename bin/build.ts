@@ -108,11 +108,17 @@ function writeExamples(): void {
   }
 }
 
-/** Fields that matter only in a checkout are left out. */
+/**
+ * Fields that matter only in a checkout are left out. A workflow knows its repository, which npm
+ * compares with the provenance.
+ */
 function writeManifest(): void {
   const { private: _, workspaces, scripts, devDependencies, overrides, ...rest } = manifest
   const { allowScripts, ...published } = rest
-  const text = JSON.stringify({ ...published, files: readdirSync(made) }, null, 2)
+  const { GITHUB_SERVER_URL: server, GITHUB_REPOSITORY: name } = process.env
+  const repository = name && { type: 'git', url: `git+${server}/${name}.git` }
+  const fields = { ...published, ...(repository && { repository }), files: readdirSync(made) }
+  const text = JSON.stringify(fields, null, 2)
   writeFileSync(join(made, 'package.json'), `${text}\n`)
 }
 

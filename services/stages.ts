@@ -22,8 +22,7 @@ import { echoSource } from './accumulator/echo.ts'
 import { createKeptTools, type KeptTools } from './executor/performer/kept/kept-tools.ts'
 import { startExecutor } from './executor/performer/performer.ts'
 import { startGateway } from './llm-gateway/performer/performer.ts'
-import type { Connect } from './llm-gateway/performer/providers/provider.ts'
-import { connectOnce } from './llm-gateway/performer/providers/providers.ts'
+import { type Connect, connectOnce } from './llm-gateway/performer/providers/providers.ts'
 import { observedBy, type PerformingStage, performs, type Reducers, reducers } from './reducers.ts'
 
 /** The connections to the world: to models and to tools. */

@@ -31,7 +31,7 @@ const foldsElsewhere: Record<string, 'events' | 'window' | 'search' | 'replay' |
   'apps/http/webhook/webhook-feed.ts': 'window',
   'apps/replay/beginnings.ts': 'replay',
   'apps/replay/judge/play.ts': 'replay',
-  'apps/replay/what-if/cap-lens.ts': 'replay',
+  'apps/replay/what-if/policy-lens.ts': 'replay',
   'apps/service/approvals/asker.ts': 'wait',
   'apps/service/budgets/accounts.ts': 'search',
   'apps/service/metrics/metrics.ts': 'window',

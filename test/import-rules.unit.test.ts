@@ -74,15 +74,21 @@ describe('the tree', () => {
   test('keeps reducers pure', () => expect(pureReducers(tree)).toEqual([]))
   test('keeps side effects in performers', () => expect(effectsInPerformers(tree)).toEqual([]))
   test('guards an agent in memory without a bus, a database, a logger or files', () => {
-    const [guard, memory] = ['client/guard/guard.ts', 'client/guard/memory/open-memory.ts']
-    const loaded = closureOf([guard, memory], tree)
+    const loaded = closureOf(toJudge(tree), tree)
     expect(loaded.filter((target) => heavy.some((one) => isUnder(one, target)))).toEqual([])
   })
-  test('loads at most 12,000 lines to import a guard', () => {
-    const files = new Set(closureOf(['client/guard/guard.ts'], tree))
-    const lines = tree.filter(({ file }) => files.has(file)).map(({ lines }) => lines)
-    expect(lines.reduce((sum, one) => sum + one, 0)).toBeLessThanOrEqual(12_000)
+  test('loads each stage of a guard in memory with its first record', () =>
+    expect(toJudge(tree)).toHaveLength(toOpen.length + 5))
+  test('opens a guard in memory without a package', () => {
+    const others = closureOf(toOpen, tree).filter((target) => !isInTree(target))
+    expect(others.filter((target) => !target.startsWith('node:'))).toEqual([])
   })
+  test('loads at most 2,500 lines to import a guard', () =>
+    expect(linesOf([guardFile], tree)).toBeLessThanOrEqual(2_500))
+  test('loads at most 12,000 lines to open a guard in memory', () =>
+    expect(linesOf(toOpen, tree)).toBeLessThanOrEqual(12_000))
+  test('loads at most 26,000 lines to judge the calls of a guest in memory', () =>
+    expect(linesOf(toJudge(tree), tree)).toBeLessThanOrEqual(26_000))
 })
 
 describe('the closure of a file', () => {
@@ -594,6 +600,17 @@ function pureReducers(files: Parsed[]): string[] {
   })
 }
 
+const guardFile = 'client/guard/guard.ts'
+const memoryFile = 'client/guard/memory/open-memory.ts'
+/** The files that a program loads to open a guard in memory. */
+const toOpen = [guardFile, memoryFile]
+/** Also the stages, which are loaded with their first records. */
+function toJudge(tree: Parsed[]): string[] {
+  const imports = tree.find(({ file }) => file === memoryFile)?.imports ?? []
+  const late = imports.filter(({ isLate }) => isLate).map(({ target }) => target)
+  return [...toOpen, ...late.filter((target) => isUnder('services', target))]
+}
+
 /** A guard in memory needs none of them. */
 const heavy = [
   ...['shared/bus', 'shared/agents/file', 'shared/codec', 'client/guard/log'],
@@ -848,6 +865,11 @@ function closureOf(start: readonly string[], files: Parsed[]): string[] {
     for (const { target, atRuntime, isLate } of byName.get(file)?.imports ?? [])
       if (atRuntime && isLate !== true) reached.add(target)
   return [...reached]
+}
+
+function linesOf(start: readonly string[], tree: Parsed[]): number {
+  const files = new Set(closureOf(start, tree))
+  return tree.reduce((sum, { file, lines }) => (files.has(file) ? sum + lines : sum), 0)
 }
 
 function serviceOf(file: string): string {

@@ -62,7 +62,7 @@ const exceptions: Exception[] = [
   { why: 'a flag of wget', words: /--rejected-log/ },
   {
     why: 'the words of version 0.1',
-    where: /former-words|^schemas\//,
+    where: /former-words|^schemas\/|^docs\/upgrade/,
     words: /reject|approve|vetoed|outcome_unknown/i,
   },
 ]

@@ -52,13 +52,7 @@ export async function ask(
   const { openAgent, warnOfActiveGuards } = await import('./open-agent.ts')
   const { weir, name } = await openAgent(options.agent, settings, screen, options)
   try {
-    const sent = weir.ask({
-      agent: name,
-      text: message,
-      ...contents,
-      ...(conversation !== undefined && { conversation }),
-      ...(tenant !== undefined && { tenant }),
-    })
+    const sent = weir.ask({ agent: name, text: message, ...contents, conversation, tenant })
     const turn = withSilenceNotice(sent, settings, screen)
     if (conversation === undefined && !json)
       screen.print(`to continue: --conversation ${turn.conversation}`)

@@ -3,7 +3,7 @@
 // during a turn, Ctrl-C must reach the process and not the prompt.
 
 import { createInterface } from 'node:readline'
-import { WeirError } from '../../shared/lib/errors.ts'
+import { usageError } from '../../shared/lib/errors.ts'
 import type { Streams } from '../terminal/streams.ts'
 
 export type ChatInput = {
@@ -103,14 +103,8 @@ function decoded(decode: () => string): string {
   try {
     return decode()
   } catch (cause) {
-    throw notUtf8(cause)
+    throw usageError('standard input is not UTF-8: convert it first, for example with iconv', {
+      cause,
+    })
   }
-}
-
-function notUtf8(cause: unknown): WeirError {
-  return new WeirError(
-    'usage',
-    'standard input is not UTF-8: convert it first, for example with iconv',
-    { cause },
-  )
 }

@@ -105,11 +105,7 @@ function begin(
   text: string,
 ): Turn | undefined {
   try {
-    const turn = weir.ask({
-      agent: name,
-      text,
-      ...(conversation !== undefined && { conversation }),
-    })
+    const turn = weir.ask({ agent: name, text, conversation })
     return withSilenceNotice(turn, settings, screen)
   } catch (error) {
     if (!input.isTerminal || !(error instanceof WeirError) || error.code !== 'message.invalid')

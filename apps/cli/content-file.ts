@@ -3,17 +3,16 @@
 
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs'
 import { limits } from '../../shared/contract/limits.ts'
-import { WeirError } from '../../shared/lib/errors.ts'
+import { usageError } from '../../shared/lib/errors.ts'
 
 /** Reads no more than a content may have. Throws `usage` with the flag and the path. */
 export function contentFile(flag: '--image' | '--file', path: string): Uint8Array {
   const file = opened(flag, path)
   try {
     const found = fstatSync(file)
-    if (!found.isFile()) throw new WeirError('usage', `${flag}: ${path} is no file: name a file`)
+    if (!found.isFile()) throw usageError(`${flag}: ${path} is no file: name a file`)
     if (found.size > limits.contentBytesMax)
-      throw new WeirError(
-        'usage',
+      throw usageError(
         `${flag}: ${path} has ${found.size} bytes; at most ${limits.contentBytesMax} are sent. Let a tool read larger files`,
       )
     return readFileSync(file)
@@ -25,13 +24,8 @@ export function contentFile(flag: '--image' | '--file', path: string): Uint8Arra
 function opened(flag: string, path: string): number {
   try {
     return openSync(path, 'r')
-  } catch (error) {
-    throw unreadable(flag, path, error)
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException
+    throw usageError(`${flag}: ${path} cannot be read (${code}): name another file`, { cause })
   }
-}
-
-function unreadable(flag: string, path: string, cause: unknown): WeirError {
-  const { code } = cause as NodeJS.ErrnoException
-  const why = `${flag}: ${path} cannot be read (${code}): name another file`
-  return new WeirError('usage', why, { cause })
 }

@@ -8,7 +8,7 @@ import { optionsOfSettings } from '../../client/weir-options.ts'
 import { secretsOf } from '../../shared/agents/secrets.ts'
 import { busKindOf, busNamesWhere } from '../../shared/bus/kinds.ts'
 import type { AnyGuard } from '../../shared/contract/guard/guard.ts'
-import { WeirError } from '../../shared/lib/errors.ts'
+import { usageError, WeirError } from '../../shared/lib/errors.ts'
 import { createLog } from '../../shared/lib/log/log.ts'
 import { isStage, modeOf, registeredGuards } from '../../shared/runtime/guards/guard-registry.ts'
 import { alternatives } from '../../shared/settings/mistake.ts'
@@ -73,10 +73,7 @@ export async function openAgent(
   const [name, another] = [...weir.agents.keys()]
   if (name !== undefined && another === undefined) return { weir, name }
   await weir.close()
-  throw new WeirError(
-    'usage',
-    `${agent} has ${weir.agents.size} agents: name one agent file with --agent`,
-  )
+  throw usageError(`${agent} has ${weir.agents.size} agents: name one agent file with --agent`)
 }
 
 /** As pino numbers it. */
@@ -94,8 +91,7 @@ async function guardsOf(
   const { isLocal, title } = busKindOf(settings)
   if (!isLocal) {
     const locals = busNamesWhere((kind) => kind.isLocal)
-    throw new WeirError(
-      'usage',
+    throw usageError(
       `--guard needs stages in this process (--bus ${alternatives(locals)}); on ${title}, start the guard with weir guard run`,
     )
   }

@@ -54,16 +54,28 @@ export async function runDemo(
   screen.next(bad, keptIn)
 }
 
-async function playPlain(bad: BadModel, screen: Screen): Promise<Play> {
-  screen.half('Without Weir', plainLoop)
-  const server = await startAnthropicServer(reflexModel(bad), thinkingMs)
+/** With a model server for this play. */
+async function played(
+  model: (call: ModelCall, number: number) => Reply,
+  play: (url: string) => Promise<LoopEnd>,
+): Promise<Play> {
+  const server = await startAnthropicServer(model, thinkingMs)
   try {
-    const end = await runPlainLoop(demoAgent(server.url), question, screen.round)
-    screen.end(end.end)
-    return { ...end, requests: server.requests.length }
+    return { ...(await play(server.url)), requests: server.requests.length }
   } finally {
     await server.close()
   }
+}
+
+async function playLoop(url: string, screen: Screen): Promise<LoopEnd> {
+  const end = await runPlainLoop(demoAgent(url), question, screen.round)
+  screen.end(end.end)
+  return end
+}
+
+function playPlain(bad: BadModel, screen: Screen): Promise<Play> {
+  screen.half('Without Weir', plainLoop)
+  return played(reflexModel(bad), (url) => playLoop(url, screen))
 }
 
 /** The plain loop is the same: it has another base URL. */
@@ -74,22 +86,14 @@ async function playAtProxy(
 ): Promise<Play> {
   screen.half('At its proxy', atProxy)
   const model = reflexModel(bad)
-  const server = await startAnthropicServer((call: ModelCall, number: number): Reply => {
+  const watched = (call: ModelCall, number: number): Reply => {
     if (isWarned(call)) screen.advised(number, { isClosed: !mayCall(call) })
     return model(call, number)
-  }, thinkingMs)
-  try {
-    const proxy = await startProxy(server.url, settings)
-    try {
-      const end = await runPlainLoop(demoAgent(proxy.url), question, screen.round)
-      screen.end(end.end)
-      return { ...end, requests: server.requests.length }
-    } finally {
-      await proxy.close()
-    }
-  } finally {
-    await server.close()
   }
+  return played(watched, async (url) => {
+    const proxy = await startProxy(url, settings)
+    return playLoop(proxy.url, screen).finally(proxy.close)
+  })
 }
 
 async function playWeir(
@@ -99,14 +103,9 @@ async function playWeir(
 ): Promise<Play> {
   screen.half('With Weir', 'its stages on the embedded bus: the same model, the same tool')
   const folder = keptIn === undefined ? makeFolder() : { path: keptIn, remove() {} }
-  const server = await startAnthropicServer(reflexModel(bad), thinkingMs)
-  try {
-    const end = await throughWeir(demoAgent(server.url), folder.path, settings, screen)
-    return { ...end, requests: server.requests.length }
-  } finally {
-    await server.close()
-    folder.remove()
-  }
+  return played(reflexModel(bad), (url) =>
+    throughWeir(demoAgent(url), folder.path, settings, screen),
+  ).finally(folder.remove)
 }
 
 function newFolder(): string {

@@ -1,7 +1,7 @@
 // `weir demo-model`: serves the scripted models, for weir ask without a key, and for gateways in
 // other containers. The request's model selects one: `reflex` or `stubborn`.
 
-import { WeirError } from '../../shared/lib/errors.ts'
+import { usageError } from '../../shared/lib/errors.ts'
 import { refuseTaken, writeWhole } from '../../shared/lib/files/whole-file.ts'
 import { listenForInterrupts } from '../terminal/interrupts.ts'
 import { ownCommand, shellWord } from '../terminal/own-command.ts'
@@ -36,11 +36,9 @@ export async function serveModel(
     thinkingMs,
     at,
   ).catch((cause: unknown) => {
-    throw new WeirError(
-      'usage',
-      `the demo's model cannot listen on ${host}, port ${port}: ${String(cause)}`,
-      { cause },
-    )
+    throw usageError(`the demo's model cannot listen on ${host}, port ${port}: ${String(cause)}`, {
+      cause,
+    })
   })
   const stopListening = listenForInterrupts(() => stop.resolve())
   try {

@@ -8,7 +8,7 @@ import { openBus, partitionCount } from '../../client/place/open-bus.ts'
 import { loadAgents } from '../../client/weir.ts'
 import type { Agent } from '../../shared/agents/agents.ts'
 import type { ConversationId } from '../../shared/contract/ids.ts'
-import { WeirError } from '../../shared/lib/errors.ts'
+import { usageError, WeirError } from '../../shared/lib/errors.ts'
 import { createLog } from '../../shared/lib/log/log.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
 import { question } from './agent.ts'
@@ -46,14 +46,12 @@ function demoAgentIn(path: string, bad: BadModel): Agent {
   const name = `demo-${bad}`
   const advice = `on Kafka the demo uses running stages, and the agent ${name} of their agent files`
   if (path === '')
-    throw new WeirError(
-      'usage',
+    throw usageError(
       `${advice}: name these files with --agents (WEIR_AGENTS); see apps/demo/agents for examples`,
     )
   const agent = loadAgents(path).get(name)
   if (agent?.model.baseUrl !== undefined) return agent
-  throw new WeirError(
-    'usage',
+  throw usageError(
     `${advice}, but ${path} has none with a model at a baseUrl; see apps/demo/agents for examples`,
   )
 }
@@ -69,7 +67,7 @@ async function throughStages(
   try {
     const edge = openEdge({ bus, topicPrefix, partitions: await partitionCount(bus, topicPrefix) })
     const waited = Promise.withResolvers<never>()
-    const timer = setTimeout(() => waited.reject(noStages()), turnMsMax)
+    const timer = setTimeout(() => waited.reject(usageError(noStages)), turnMsMax)
     try {
       return await playTurn({ edge, agent, conversation, failed: waited.promise, screen })
     } finally {
@@ -81,12 +79,7 @@ async function throughStages(
   }
 }
 
-function noStages(): WeirError {
-  return new WeirError(
-    'usage',
-    `the turn did not end within ${turnMsMax / 1000} s: do all stages run? Start them: docker compose up --wait`,
-  )
-}
+const noStages = `the turn did not end within ${turnMsMax / 1000} s: do all stages run? Start them: docker compose up --wait`
 
 /** Adds the number of requests to the model's service during the play, from any client. */
 async function counted(

@@ -9,14 +9,8 @@ export const startDemoProxy: StartProxy = async (upstream, settings) => {
   const log = createLog({ level: settings.logLevel, secrets: [] })
   const fronts = await openFronts({ kind: 'memory' }, { log })
   try {
-    const server = await startFrontServer({
-      fronts,
-      host: '127.0.0.1',
-      port: 0,
-      upstream,
-      agent: 'demo',
-      log,
-    })
+    const place = { host: '127.0.0.1', port: 0 }
+    const server = await startFrontServer({ fronts, ...place, upstream, agent: 'demo', log })
     return {
       url: server.url,
       async close() {

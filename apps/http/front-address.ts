@@ -1,6 +1,6 @@
 // The address of a server of fronts, from the flags of a command.
 
-import { WeirError } from '../../shared/lib/errors.ts'
+import { usageError } from '../../shared/lib/errors.ts'
 import { printable } from '../terminal/text/printable.ts'
 import { isLoopback } from './server.ts'
 
@@ -13,8 +13,7 @@ export function refuseOpenAddress(
   { flag, allowRemote = false }: { flag: string; allowRemote?: boolean | undefined },
 ): void {
   if (isLoopback(host) || allowRemote) return
-  throw new WeirError(
-    'usage',
+  throw usageError(
     `${flag} ${printable(host)} is open to other machines, and the server asks for no key: give 127.0.0.1, or --allow-remote if only your agents can reach this address`,
   )
 }

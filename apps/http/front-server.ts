@@ -40,13 +40,7 @@ export async function startFrontServer({
   ...options
 }: FrontServerOptions): Promise<HttpServer> {
   const { routes, settled } = frontRoutes(options)
-  const server = await startHttpServer({
-    host,
-    port,
-    log: options.log,
-    routes,
-    ...(advice !== undefined && { advice }),
-  })
+  const server = await startHttpServer({ host, port, log: options.log, routes, advice })
   return {
     ...server,
     async close() {

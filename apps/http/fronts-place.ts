@@ -2,15 +2,13 @@
 
 import type { FrontsPlace } from '../../client/guard/log/guest-log.ts'
 import { busKindOf } from '../../shared/bus/kinds.ts'
-import type { Settings } from '../../shared/settings/settings.ts'
+import { type Settings, valuesOf } from '../../shared/settings/settings.ts'
 import { commandSettingsWithOrigins, type SettingFlags } from '../terminal/command-settings.ts'
 
 /** Without a place for the log it is in memory: nothing is written. */
 export function frontsPlaceOf(flags: SettingFlags): Place {
   const found = commandSettingsWithOrigins(flags)
-  const settings = Object.fromEntries(
-    Object.entries(found).map(([key, { value }]) => [key, value]),
-  ) as Settings
+  const settings = valuesOf(found)
   if (!busKindOf(settings).isLocal) return { kind: 'shared', settings }
   return { kind: found.dataFolder.origin.kind === 'default' ? 'memory' : 'folder', settings }
 }

@@ -11,7 +11,7 @@ import { WeirError } from '../../shared/lib/errors.ts'
 import { isObject } from '../../shared/lib/json/json-object.ts'
 import { formatNames } from '../../shared/wire/formats.ts'
 import type { GuardsByAgent } from './guards-by-agent.ts'
-import { HttpError } from './http-error.ts'
+import { bad, HttpError } from './http-error.ts'
 import { jsonOf, textIn } from './request-body.ts'
 import type { HttpApp, HttpContext } from './server.ts'
 
@@ -45,7 +45,7 @@ export function guestRoutes({ guardOf }: Pick<GuardsByAgent, 'guardOf'>): (app: 
     )
     app.post('/v1/guest/:agent/after-model', (context) =>
       within(context, async (conversation, body) => {
-        if (body.answer === undefined) throw new HttpError(400, 'http.body', 'answer is missing')
+        if (body.answer === undefined) throw bad('answer is missing')
         const calls = await conversation.afterModel(
           { request: requestIn(body), answer: body.answer },
           { waitMs: waitMsOf(context.req.query('waitMs')), signal: context.req.raw.signal },
@@ -79,20 +79,15 @@ function requestIn({ format, body, host }: Body): GuestRequest {
 const statuses = ['ok', 'error', 'unknown', 'skipped'] as const
 
 function resultsIn({ results }: Body): GuestResult[] {
-  if (!Array.isArray(results)) throw new HttpError(400, 'http.body', 'results must be a list')
+  if (!Array.isArray(results)) throw bad('results must be a list')
   return results.map((result: unknown, at): GuestResult => {
     const where = `results[${at}]`
-    if (!isObject(result)) throw new HttpError(400, 'http.body', `${where} must be an object`)
+    if (!isObject(result)) throw bad(`${where} must be an object`)
     const status = statuses.find((name) => name === result.status)
-    if (status === undefined)
-      throw new HttpError(
-        400,
-        'http.body',
-        `${where}.status must be one of: ${statuses.join(', ')}`,
-      )
+    if (status === undefined) throw bad(`${where}.status must be one of: ${statuses.join(', ')}`)
     const { nth } = result
     if (nth !== undefined && !(Number.isSafeInteger(nth) && (nth as number) >= 0))
-      throw new HttpError(400, 'http.body', `${where}.nth must be a whole number from 0`)
+      throw bad(`${where}.nth must be a whole number from 0`)
     return {
       callId: textIn(result, 'callId', `${where}.`),
       status,
@@ -105,7 +100,7 @@ function resultsIn({ results }: Body): GuestResult[] {
 /** An empty name would be shared by all clients that have none. */
 function nameIn(body: Body, name: string): string {
   const value = textIn(body, name)
-  if (value === '') throw new HttpError(400, 'http.body', `${name} must not be empty`)
+  if (value === '') throw bad(`${name} must not be empty`)
   return value
 }
 

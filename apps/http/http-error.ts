@@ -52,3 +52,8 @@ export class HttpError extends Error {
 export function errorBody({ code, type = code, message, fields }: HttpError): object {
   return { type: 'error', error: { type, code, message, param: null, ...fields } }
 }
+
+/** For a body that cannot be used. */
+export function bad(message: string, options?: ErrorOptions): HttpError {
+  return new HttpError(400, 'http.body', message, options)
+}

@@ -7,7 +7,7 @@ import type { IncomingMessage } from 'node:http'
 import { limits } from '../../shared/contract/limits.ts'
 import { boundedJson } from '../../shared/lib/json/bounded-json.ts'
 import { isObject } from '../../shared/lib/json/json-object.ts'
-import { HttpError } from './http-error.ts'
+import { bad, HttpError } from './http-error.ts'
 
 /** Throws 413 before it reads a body that announces more than `bytesMax`, or once it has more. */
 export async function bytesOf(incoming: IncomingMessage, bytesMax: number): Promise<Buffer> {
@@ -81,7 +81,7 @@ export async function jsonOf(
   { read }: JsonOptions = {},
 ): Promise<Record<string, unknown>> {
   const bytes = await bytesOf(incoming, bytesMax)
-  if (!isUtf8(bytes)) throw new HttpError(400, 'http.body', 'the body is no valid UTF-8')
+  if (!isUtf8(bytes)) throw bad('the body is no valid UTF-8')
   const text = bytes.toString('utf8')
   const parsed = boundedJson(text, limits.jsonDepthMax)
   const value = parsed === undefined || read === undefined ? parsed : read(text)
@@ -97,12 +97,12 @@ export function textIn(body: Record<string, unknown>, name: string, where = ''):
 /** Throws 400. */
 export function textAt(value: unknown, where: string): string {
   if (typeof value === 'string') return value
-  throw new HttpError(400, 'http.body', `${where} must be a text`)
+  throw bad(`${where} must be a text`)
 }
 
 export function notAnObject(): HttpError {
   const most = `with at most ${limits.jsonDepthMax} levels`
-  return new HttpError(400, 'http.body', `the body must be a JSON object ${most}`)
+  return bad(`the body must be a JSON object ${most}`)
 }
 
 function tooLarge(bytesMax: number): HttpError {

@@ -13,7 +13,7 @@ import { loadMcpServers } from '../../shared/agents/file/mcp-servers.ts'
 import { unsetText } from '../../shared/agents/file/source.ts'
 import { secretsOfServers } from '../../shared/agents/secrets.ts'
 import { limits } from '../../shared/contract/limits.ts'
-import { WeirError } from '../../shared/lib/errors.ts'
+import { usageError } from '../../shared/lib/errors.ts'
 import { createLog } from '../../shared/lib/log/log.ts'
 import type { SettingFlags } from '../terminal/command-settings.ts'
 import { portOf } from '../terminal/port-flag.ts'
@@ -153,23 +153,19 @@ function serversOf(
 ): McpServer[] {
   const [program] = command
   if ((program === undefined) === (servers === undefined))
-    throw new WeirError(
-      'usage',
+    throw usageError(
       'give one server behind --, as in weir mcp -- npx -y some-server, or several with --servers FILE',
     )
   if (servers !== undefined) {
     if (env.length > 0)
-      throw new WeirError('usage', `--env is for a server behind --: name variables in ${servers}`)
+      throw usageError(`--env is for a server behind --: name variables in ${servers}`)
     if (startMs !== undefined)
-      throw new WeirError(
-        'usage',
-        `--start-ms is for a server behind --: set startMs in ${servers}`,
-      )
+      throw usageError(`--start-ms is for a server behind --: set startMs in ${servers}`)
     return loadMcpServers(servers, process.env)
   }
   for (const name of env)
     if (process.env[name] === undefined)
-      throw new WeirError('usage', `--env ${name} ${unsetText(name, process.env)}`)
+      throw usageError(`--env ${name} ${unsetText(name, process.env)}`)
   const name = basename(program ?? '')
   return [
     {
@@ -187,8 +183,7 @@ function serversOf(
 function startMsOf(text: string): number {
   const value = /^\d{1,6}$/.test(text) ? Number(text) : 0
   if (value >= startMsMin && value <= startMsMax) return value
-  throw new WeirError(
-    'usage',
+  throw usageError(
     `--start-ms is ${JSON.stringify(text)}: give a whole number from ${startMsMin} to ${startMsMax}`,
   )
 }
@@ -201,13 +196,12 @@ function refuseUnused(options: McpCommandOptions): void {
   const { httpPort, agent, host } = options
   if (httpPort !== undefined) {
     if (agent !== undefined)
-      throw new WeirError('usage', '--agent has no use with --http-port: the URL names the agent')
+      throw usageError('--agent has no use with --http-port: the URL names the agent')
     refuseOpenAddress(host ?? '127.0.0.1', { flag: '--host', allowRemote: options.allowRemote })
     return
   }
   const alone = httpFlags.find(([key]) => options[key] !== undefined)
-  if (alone !== undefined)
-    throw new WeirError('usage', `${alone[1]} needs --http-port (0: any free port)`)
+  if (alone !== undefined) throw usageError(`${alone[1]} needs --http-port (0: any free port)`)
 }
 
 const httpFlags = [

@@ -3,7 +3,7 @@
 
 import type { Writable } from 'node:stream'
 import { openFronts } from '../../client/guard/log/fronts.ts'
-import { WeirError } from '../../shared/lib/errors.ts'
+import { usageError } from '../../shared/lib/errors.ts'
 import { createLog } from '../../shared/lib/log/log.ts'
 import type { SettingFlags } from '../terminal/command-settings.ts'
 import { portOf } from '../terminal/port-flag.ts'
@@ -60,7 +60,7 @@ export async function serveProxy(options: ProxyCommandOptions, out: Writable): P
 
 /** `--veto-oauth` alone would leave all other clients without a veto. */
 function vetoOf({ veto = false, vetoOauth = false }: ProxyCommandOptions): VetoOptions | undefined {
-  if (vetoOauth && !veto) throw new WeirError('usage', '--veto-oauth needs --veto: give both')
+  if (vetoOauth && !veto) throw usageError('--veto-oauth needs --veto: give both')
   return veto ? { coversSubscriptions: vetoOauth } : undefined
 }
 

@@ -17,7 +17,7 @@ import { type Context, Hono } from 'hono'
 import type { Logger } from 'pino'
 import { limits } from '../../shared/contract/limits.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
-import { listenFailure } from '../../shared/lib/listen-failure.ts'
+import { listening } from '../../shared/lib/listening.ts'
 import { errorBody, HttpError } from './http-error.ts'
 
 /** `incoming` and `outgoing` are Node's. */
@@ -98,7 +98,7 @@ export async function startHttpServer({
     })
   })
   server.maxConnections = limits.httpConnectionsMax
-  await listening(server, { host, port, advice })
+  await listening(server, { name: 'the server', host, port, advice })
   const { port: taken } = server.address() as AddressInfo
   return {
     port: taken,
@@ -187,21 +187,6 @@ function unknownPath(
 }
 
 const pathCharactersMax = 100
-
-async function listening(
-  server: Server,
-  { host, port, advice }: Required<Pick<HttpServerOptions, 'host' | 'port' | 'advice'>>,
-): Promise<void> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>()
-  server.once('error', reject)
-  server.listen(port, host, resolve)
-  try {
-    await promise
-  } catch (cause) {
-    throw listenFailure(cause, { server: 'the server', host, port, advice })
-  }
-  server.off('error', reject).on('error', () => {}) // a single connection could not be accepted
-}
 
 /** Keeps HTTP-SERVER-2. */
 async function closed(server: Server, answering: ReadonlySet<ServerResponse>): Promise<void> {

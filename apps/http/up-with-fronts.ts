@@ -9,7 +9,7 @@ import { loadGuests } from '../../shared/agents/file/load-agents.ts'
 import { loadMcpServers } from '../../shared/agents/file/mcp-servers.ts'
 import type { Guests } from '../../shared/agents/guest.ts'
 import { secretsOfServers } from '../../shared/agents/secrets.ts'
-import { WeirError } from '../../shared/lib/errors.ts'
+import { usageError } from '../../shared/lib/errors.ts'
 import type { Beside } from '../service/run-stages.ts'
 import { serviceSettings } from '../service/service-settings.ts'
 import { type UpOptions, up } from '../service/up.ts'
@@ -52,8 +52,7 @@ function frontsBeside(options: UpWithFrontsOptions, portFlag = '--front-port'): 
   if (frontPort === undefined) {
     const alone = frontFlags.find(([key]) => options[key] !== undefined)
     if (alone === undefined || (alone[2] && isOpenEdge(options))) return undefined
-    throw new WeirError(
-      'usage',
+    throw usageError(
       `${alone[1]} needs the server of the fronts: give its port with --front-port (0: any free port)`,
     )
   }

@@ -11,6 +11,7 @@ import type { TurnId } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type { Carried, Message } from '../../shared/contract/messages.ts'
 import type { StageName } from '../../shared/contract/topology.ts'
+import { jsonIn } from '../../shared/lib/json/json-object.ts'
 
 /** `unknown`: a later record decides. */
 export type Begun = 'yes' | 'no' | 'unknown'
@@ -107,10 +108,6 @@ function turnOf(message: Message): number | undefined {
  * conversation's.
  */
 function turnInUnit(unit: string): number | undefined {
-  try {
-    const parts: unknown = JSON.parse(unit)
-    return Array.isArray(parts) && typeof parts[1] === 'number' ? parts[1] : undefined
-  } catch {
-    return undefined
-  }
+  const parts = jsonIn(unit)
+  return Array.isArray(parts) && typeof parts[1] === 'number' ? parts[1] : undefined
 }

@@ -8,7 +8,7 @@ import { importedTurnsIn } from '../../shared/bus/embedded/imported.ts'
 import { busKindOf } from '../../shared/bus/kinds.ts'
 import type { ConversationId, TurnId } from '../../shared/contract/ids.ts'
 import { inboxOf, stages } from '../../shared/contract/topology.ts'
-import { WeirError } from '../../shared/lib/errors.ts'
+import { usageError, WeirError } from '../../shared/lib/errors.ts'
 import { refuseTaken, writeWhole } from '../../shared/lib/files/whole-file.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
 import { type OpenLog, withLog } from '../history/open-log.ts'
@@ -59,15 +59,12 @@ export async function replay(
     mayGrow: bundle === undefined && !busKindOf(settings).hasAtomicSteps,
   }
   if (options.output !== undefined && sweep === undefined)
-    throw new WeirError('usage', '--output needs --sweep, whose plot it is')
+    throw usageError('--output needs --sweep, whose plot it is')
   if (options.output !== undefined)
     refuseTaken(options.output, { force: options.force ?? false, reads: bundle })
   if (sweep !== undefined) {
     if (options.set !== undefined || options.policy !== undefined || options.guard !== undefined)
-      throw new WeirError(
-        'usage',
-        '--sweep tries one threshold alone: remove --set, --policy and --guard',
-      )
+      throw usageError('--sweep tries one threshold alone: remove --set, --policy and --guard')
     const swept = sweepOf(sweep)
     return withLog(settings, (log) => trySweep(log, swept, given, out), { bundle })
   }
@@ -205,7 +202,7 @@ function periodOf({ since, until }: ReplayOptions, now: number): Period {
     until: until === undefined ? undefined : instantOfFlag('--until', until, now),
   }
   if (period.since !== undefined && period.until !== undefined && period.since >= period.until)
-    throw new WeirError('usage', `--since ${since} must be before --until ${until}`)
+    throw usageError(`--since ${since} must be before --until ${until}`)
   return period
 }
 

@@ -4,7 +4,7 @@ import type { ConversationId } from '../../shared/contract/ids.ts'
 import { partitionOf } from '../../shared/contract/partition.ts'
 import { inboxOf, type TopicName } from '../../shared/contract/topology.ts'
 import { systemClock } from '../../shared/lib/clock.ts'
-import { WeirError } from '../../shared/lib/errors.ts'
+import { usageError } from '../../shared/lib/errors.ts'
 import type { Logged } from '../../shared/view/logged.ts'
 import type { Timeline, TurnTimeline } from '../../shared/view/timeline.ts'
 import { sumOfMoney } from '../../shared/view/totals.ts'
@@ -73,10 +73,7 @@ function turnNumbered({ conversation, turns }: Timeline, number: number): TurnTi
     there.length === 0
       ? 'it has no turn'
       : `its ${there.length === turns.length ? '' : 'newest '}turns are ${there.join(', ')}`
-  throw new WeirError(
-    'usage',
-    `conversation ${printable(conversation)} has no turn ${number}; ${known}`,
-  )
+  throw usageError(`conversation ${printable(conversation)} has no turn ${number}; ${known}`)
 }
 
 /**

@@ -6,7 +6,7 @@ import { newestIds } from '../../client/history/newest-records.ts'
 import { busKindOf } from '../../shared/bus/kinds.ts'
 import type { ConversationId } from '../../shared/contract/ids.ts'
 import { systemClock } from '../../shared/lib/clock.ts'
-import { WeirError } from '../../shared/lib/errors.ts'
+import { usageError, WeirError } from '../../shared/lib/errors.ts'
 import { refuseTaken, writeWhole } from '../../shared/lib/files/whole-file.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
 import { inOrder } from '../../shared/view/logged.ts'
@@ -87,15 +87,11 @@ function notWhole(entries: IndexEntry[], gone: number): string {
 function turnIn({ turn, conversation }: ReportOptions): number | undefined {
   if (turn === undefined) return undefined
   if (!/^\d{1,15}$/.test(turn))
-    throw new WeirError(
-      'usage',
+    throw usageError(
       `--turn is '${printable(turn)}': give the number of a turn from weir inspect, such as 1`,
     )
   if (conversation === undefined)
-    throw new WeirError(
-      'usage',
-      '--turn needs --conversation: each conversation numbers its turns from 1',
-    )
+    throw usageError('--turn needs --conversation: each conversation numbers its turns from 1')
   return Number(turn)
 }
 

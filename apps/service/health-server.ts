@@ -6,7 +6,7 @@
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
-import { listenFailure } from '../../shared/lib/listen-failure.ts'
+import { listening } from '../../shared/lib/listening.ts'
 import type { Health } from './health.ts'
 import type { Metrics } from './metrics/metrics.ts'
 
@@ -73,21 +73,13 @@ export async function startHealthServer({
     return page()
   }
 
-  const { promise: listening, resolve, reject } = Promise.withResolvers<void>()
-  server.once('error', reject)
-  server.listen(port, host, resolve)
-  try {
-    await listening
-  } catch (cause) {
-    throw listenFailure(cause, {
-      server: 'the health server',
-      host,
-      port,
-      advice:
-        'give another address: --health-port PORT (WEIR_HEALTH_PORT; 0: any free port), --health-host HOST (WEIR_HEALTH_HOST)',
-    })
-  }
-  server.off('error', reject).on('error', () => {}) // a single connection could not be accepted
+  await listening(server, {
+    name: 'the health server',
+    host,
+    port,
+    advice:
+      'give another address: --health-port PORT (WEIR_HEALTH_PORT; 0: any free port), --health-host HOST (WEIR_HEALTH_HOST)',
+  })
   return {
     url: urlOf(server.address() as AddressInfo),
     close: () =>

@@ -3,7 +3,7 @@
 import { performs } from '../../services/reducers.ts'
 import type { AgentPart } from '../../shared/agents/file/source.ts'
 import { type StageName, stageNames } from '../../shared/contract/topology.ts'
-import { WeirError } from '../../shared/lib/errors.ts'
+import { usageError } from '../../shared/lib/errors.ts'
 import { nearestName } from '../../shared/settings/nearest-name.ts'
 import { printable } from '../terminal/text/printable.ts'
 
@@ -18,9 +18,9 @@ export function selectedStages(list: string | undefined): StageName[] {
     .map((name) => name.trim())
     .filter((name) => name !== '')
   if (names.length === 0)
-    throw new WeirError('usage', `--stages names no stage. Stages: ${stageNames.join(', ')}`)
+    throw usageError(`--stages names no stage. Stages: ${stageNames.join(', ')}`)
   const unknown = names.filter((name) => !stageNames.some((known) => known === name))
-  if (unknown.length > 0) throw new WeirError('usage', unknown.map(unknownStage).join('\n'))
+  if (unknown.length > 0) throw usageError(unknown.map(unknownStage).join('\n'))
   return stageNames.filter((known) => names.includes(known))
 }
 

@@ -13,7 +13,7 @@ import { busKindOf } from '../../shared/bus/kinds.ts'
 import type { Bus } from '../../shared/contract/bus.ts'
 import type { AnyGuard } from '../../shared/contract/guard/guard.ts'
 import { type StageName, stageNames } from '../../shared/contract/topology.ts'
-import { WeirError } from '../../shared/lib/errors.ts'
+import { usageError } from '../../shared/lib/errors.ts'
 import { createLog } from '../../shared/lib/log/log.ts'
 import { version } from '../../shared/lib/version.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
@@ -135,8 +135,7 @@ function agentsFor(
   const inNeed = stagesWithAgents(stages)
   if (inNeed.length === 0 || (agents === '' && !isNeeded)) return new Map()
   if (agents === '')
-    throw new WeirError(
-      'usage',
+    throw usageError(
       `${inNeed.join(' and ')} need agent files: give a file or a folder with --agents (WEIR_AGENTS), or leave these stages out with --stages`,
     )
   return agentsInFiles(agents, process.env, agentParts(stages))

@@ -2,7 +2,7 @@
 // found in the working folder, and the defaults.
 
 import { withPartitionsOfLog } from '../../shared/bus/partitions-of-log.ts'
-import { WeirError } from '../../shared/lib/errors.ts'
+import { usageError } from '../../shared/lib/errors.ts'
 import { alternatives } from '../../shared/settings/mistake.ts'
 import {
   type CommandValues,
@@ -51,8 +51,7 @@ export function refuseLogBeside(bundle: string, flags: SettingFlags): void {
   const given = logKeys.filter((key) => flags[key] !== undefined).map((key) => `--${flagOf(key)}`)
   if (given.length === 0) return
   const named = alternatives(given, 'and')
-  throw new WeirError(
-    'usage',
+  throw usageError(
     `${named} and the bundle ${bundle} exclude each other: leave out ${named} to read the bundle, or the bundle to read the log`,
   )
 }

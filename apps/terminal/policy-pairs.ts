@@ -2,7 +2,7 @@
 
 import { policyKeys, readEntries, unknownKey } from '../../shared/agents/policy/entries.ts'
 import type { PolicyEntry } from '../../shared/contract/messages.ts'
-import { WeirError } from '../../shared/lib/errors.ts'
+import { usageError } from '../../shared/lib/errors.ts'
 import { shown } from '../../shared/settings/mistake.ts'
 
 /**
@@ -20,21 +20,18 @@ export function entriesOf(
     const at = pair.indexOf('=')
     const given = (at < 0 ? pair : pair.slice(0, at)).trim()
     const key = keys.find((known) => known === given)
-    if (key === undefined)
-      throw new WeirError('usage', `${flag}${shown(pair)} ${unknownKey(given, keys)}`)
-    if (at < 0)
-      throw new WeirError('usage', `${flag}${key} has no value; write ${flag}${key}=VALUE`)
+    if (key === undefined) throw usageError(`${flag}${shown(pair)} ${unknownKey(given, keys)}`)
+    if (at < 0) throw usageError(`${flag}${key} has no value; write ${flag}${key}=VALUE`)
     const value = pair.slice(at + 1).trim()
     const earlier = entries.get(key)
     if (earlier !== undefined)
-      throw new WeirError(
-        'usage',
+      throw usageError(
         `${flag}${key} is given twice, as ${shown(earlier)} and as ${shown(value)}: give it once`,
       )
     entries.set(key, value)
   }
   const given = [...entries].map(([key, value]) => ({ key, value }))
   const [fault] = readEntries(given).faults
-  if (fault !== undefined) throw new WeirError('usage', `${flag}${fault.key} ${fault.text}`)
+  if (fault !== undefined) throw usageError(`${flag}${fault.key} ${fault.text}`)
   return given
 }

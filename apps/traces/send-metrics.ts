@@ -5,7 +5,7 @@ import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
 import { limits } from '../../shared/contract/limits.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
-import { WeirError } from '../../shared/lib/errors.ts'
+import { usageError, type WeirError } from '../../shared/lib/errors.ts'
 import { boundedJson } from '../../shared/lib/json/bounded-json.ts'
 import { isObject } from '../../shared/lib/json/json-object.ts'
 import { shortened } from '../../shared/lib/text-cut.ts'
@@ -108,5 +108,5 @@ function jsonIn(file: string, text: string): Record<string, unknown> {
 }
 
 function unusable(file: string, why: string): WeirError {
-  return new WeirError('usage', printable(`the file ${file} (--metric-names) ${why}`))
+  return usageError(printable(`the file ${file} (--metric-names) ${why}`))
 }

@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { systemClock as clock, type Milliseconds } from '../../shared/lib/clock.ts'
-import { WeirError } from '../../shared/lib/errors.ts'
+import { usageError, WeirError } from '../../shared/lib/errors.ts'
 import { shortened } from '../../shared/lib/text-cut.ts'
 import { version } from '../../shared/lib/version.ts'
 import { schemaUrl } from './names.ts'
@@ -171,19 +171,16 @@ export function backendOf(
   const ofSignal = endpoint === undefined ? own : undefined
   const given = ofSignal ?? endpoint ?? environment.OTEL_EXPORTER_OTLP_ENDPOINT
   if (given === undefined || given === '')
-    throw new WeirError(
-      'usage',
+    throw usageError(
       `no backend${signal === 'metrics' ? ' for metrics' : ''} is named: give --endpoint http://localhost:4318, or set OTEL_EXPORTER_OTLP_ENDPOINT`,
     )
   const url = URL.canParse(given) ? new URL(given) : undefined
   if (url === undefined || !/^https?:$/.test(url.protocol))
-    throw new WeirError(
-      'usage',
+    throw usageError(
       `the endpoint is not an http or https URL; give one such as http://localhost:4318`,
     )
   if (url.username !== '' || url.password !== '')
-    throw new WeirError(
-      'usage',
+    throw usageError(
       'the endpoint holds a user or a password; put credentials into OTEL_EXPORTER_OTLP_HEADERS',
     )
   // Of the variable for one signal, the path is complete.
@@ -219,8 +216,7 @@ function encodingIn(environment: NodeJS.ProcessEnv, signal: Signal): Encoding {
     case 'http/protobuf':
       return 'protobuf'
     default:
-      throw new WeirError(
-        'usage',
+      throw usageError(
         `OTEL_EXPORTER_OTLP_PROTOCOL is ${JSON.stringify(shortened(protocol, 80))}; give http/protobuf or http/json`,
       )
   }
@@ -233,14 +229,12 @@ function headersIn(text: string): Record<string, string> {
     pairs.map((pair, at) => {
       const [, name, value] = /^\s*([!#$%&'*+.^_`|~\w-]+)\s*=(.*)$/s.exec(pair) ?? []
       if (name === undefined || value === undefined)
-        throw new WeirError(
-          'usage',
+        throw usageError(
           `OTEL_EXPORTER_OTLP_HEADERS: header ${at + 1} is not name=value; write them as name=value,name=value`,
         )
       const decodedValue = decoded(value.trim())
       if (decodedValue === undefined)
-        throw new WeirError(
-          'usage',
+        throw usageError(
           `OTEL_EXPORTER_OTLP_HEADERS: the value of ${name} is not percent-encoded; write % as %25`,
         )
       return [name, decodedValue]

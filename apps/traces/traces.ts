@@ -11,7 +11,7 @@ import { recordView } from '../../client/history/redacted.ts'
 import { batchesOf, firstOffsetSince, leadersApartMs } from '../../shared/bus/range.ts'
 import type { Bus, Offset, PartitionEnds, StoredRecord } from '../../shared/contract/bus.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
-import { WeirError } from '../../shared/lib/errors.ts'
+import { usageError, WeirError } from '../../shared/lib/errors.ts'
 import { createLog } from '../../shared/lib/log/log.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
 import { hiddenText } from '../history/hidden-text.ts'
@@ -54,8 +54,7 @@ export async function traces(
   const backend = backendOf(endpoint, process.env)
   const isOnce = once || bundle !== undefined
   if (metrics && isOnce)
-    throw new WeirError(
-      'usage',
+    throw usageError(
       '--metrics counts the turns that end while the command runs: leave --once and --bundle out',
     )
   const metricsBackend = metrics ? backendOf(endpoint, process.env, 'metrics') : undefined

@@ -1,6 +1,3 @@
-// Joins a request and its answer. Some logs put the answer into the request too, or put an
-// unrelated text beside the request.
-
 // Joins a request and its answer. Some logs put the answer into the request too, or put an unrelated
 // text beside the request.
 

@@ -4,7 +4,7 @@
 // FILE-INDEX-2. An unusable value among several is left out and counted, with the first place of
 //     its kind.
 
-import { WeirError } from '../../shared/lib/errors.ts'
+import { usageError, WeirError } from '../../shared/lib/errors.ts'
 import type { LeftOut } from '../../shared/transcript/left-out.ts'
 import { invalid, type Piece } from '../../shared/transcript/transcript.ts'
 import { printable } from '../terminal/text/printable.ts'
@@ -154,8 +154,7 @@ export function createFileIndex({
       if (entries.length === 0)
         throw firstMistake ?? invalid(file, `no transcript found: ${leftOut.lines().join('; ')}`)
       if (typeof idField === 'object' && ids === 0)
-        throw new WeirError(
-          'usage',
+        throw usageError(
           `no transcript of ${file} has an id at '${printable(idField.join('.'))}' (--conversation-id). Give a path of keys from the top of a line, or none`,
         )
       const seen = repetitions.results().values()

@@ -4,7 +4,7 @@
 
 import { closeSync, openSync, readSync, type Stats, statSync } from 'node:fs'
 import { open } from 'node:fs/promises'
-import { WeirError } from '../../shared/lib/errors.ts'
+import { usageError, type WeirError } from '../../shared/lib/errors.ts'
 import { readText, unreadable } from '../../shared/settings/text-file.ts'
 import { invalid } from '../../shared/transcript/transcript.ts'
 import { holdsTranscripts } from './exchange.ts'
@@ -50,7 +50,7 @@ export async function openValues(file: string): Promise<FileValues> {
     )
   }
   const content = readText(file, valueBytesMax)
-  if ('fault' in content) throw new WeirError('usage', `${file} ${content.fault}`)
+  if ('fault' in content) throw usageError(`${file} ${content.fault}`)
   const whole = parsed(content.text)
   return 'value' in whole ? valuesIn(file, whole.value) : linesIn(file, whole.fault)
 }
@@ -59,8 +59,7 @@ export async function openValues(file: string): Promise<FileValues> {
 export function sizeOf(file: string): number {
   const stat = statOf(file)
   if (!stat.isFile())
-    throw new WeirError(
-      'usage',
+    throw usageError(
       `${file} ${stat.isDirectory() ? 'is a folder; must be a file' : 'is not a regular file'}`,
     )
   return stat.size
@@ -75,7 +74,7 @@ function statOf(file: string): Stats {
 }
 
 function unreadableFile(file: string, cause: unknown): WeirError {
-  return new WeirError('usage', `${file} ${unreadable(cause)}`, { cause })
+  return usageError(`${file} ${unreadable(cause)}`, { cause })
 }
 
 /** The first two lines that are not blank. */

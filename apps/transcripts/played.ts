@@ -30,12 +30,14 @@ import {
   type PlayedRecord,
   type Player,
 } from '../../shared/runtime/in-memory.ts'
-import { calledIn, eventsOf, stopOf } from '../../shared/transcript/response-parts.ts'
-import type {
-  Transcript,
-  TranscriptResponse,
-  TranscriptResult,
-  TranscriptTurn,
+import {
+  calledIn,
+  eventsOf,
+  stopOf,
+  type Transcript,
+  type TranscriptResponse,
+  type TranscriptResult,
+  type TranscriptTurn,
 } from '../../shared/transcript/transcript.ts'
 import { madeUpSettings } from './made-up-settings.ts'
 

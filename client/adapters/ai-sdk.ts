@@ -1,5 +1,5 @@
 // AI SDK 7 (`weir-agents/ai-sdk`): middleware of the model, and the approval of its calls.
-// Owns: advice in the SDK's requests, refusals of its calls. Needs the types of `ai` only.
+// Owns: advice in the SDK's requests, denials of its calls. Needs the types of `ai` only.
 // Does not own: the SDK's prompts and streams (shared/wire/ai-sdk/parts.ts), waiting for a verdict
 // (call-verdict.ts), the decisions.
 // AISDK-1. Advice changes one request and no message of the caller. Weir needs no `prepareStep`:
@@ -26,7 +26,7 @@ import {
 } from '../../shared/wire/ai-sdk/parts.ts'
 import { weirIn } from '../../shared/wire/ai-sdk/weir-member.ts'
 import type { GuestConversation } from '../guard/guest-conversation.ts'
-import { endText, firstVerdicts, refusalOf, refusalsOf, type ToJudge } from './call-verdict.ts'
+import { denialOf, denialsOf, endText, firstVerdicts, type ToJudge } from './call-verdict.ts'
 
 export type GuardedAiSdk = {
   /** For `wrapLanguageModel({ model, middleware })`. */
@@ -73,15 +73,15 @@ export function guardAiSdk(conversation: GuestConversation): GuardedAiSdk {
     }
   }
 
-  /** Sends the answer to Weir. Returns its content, and each call with its text and refusal. */
+  /** Sends the answer to Weir. Returns its content, and each call with its text and denial. */
   async function judged(toJudge: ToJudge, content: Content[]) {
-    const refusals = refusalsOf(await firstVerdicts(conversation, toJudge))
+    const denials = denialsOf(await firstVerdicts(conversation, toJudge))
     const round = randomUUID()
     rounds.set(round, toJudge)
     return content.map((part) => {
       if (part.type !== 'tool-call' || part.providerExecuted) return part
-      const refusal = refusals.get(part.toolCallId)
-      return withWeir(part, { round, ...(refusal !== undefined && { refusal }) })
+      const denial = denials.get(part.toolCallId)
+      return withWeir(part, { round, ...(denial !== undefined && { refusal: denial }) })
     })
   }
 
@@ -111,8 +111,8 @@ export function guardAiSdk(conversation: GuestConversation): GuardedAiSdk {
       const { toolCallId: callId, toolName, input } = toolCall
       const round = rounds.get(`${weirIn(toolCall).round}`) ?? roundIn(messages, callId)
       if (round === undefined) return denied(`the model of ${toolName} has no middleware of Weir`)
-      const refusal = await refusalOf(conversation, { ...round, callId })
-      if (refusal !== undefined) return denied(refusal)
+      const denial = await denialOf(conversation, { ...round, callId })
+      if (denial !== undefined) return denied(denial)
       const own = tools?.[toolName]?.needsApproval
       const context = isObject(toolsContext) ? toolsContext[toolName] : undefined
       const options = { toolCallId: callId, messages, context }

@@ -1,7 +1,7 @@
 // The verdict on one call of an answer, for adapters whose host requests each call separately.
-// Owns: the refusal of a call that Weir cannot judge.
-// Does not own: the decision (services/guest and behind it), the host's form of a refusal.
-// ADAPT-1. A call runs only if Weir's verdict on it is `allow`. An error is a refusal, because an
+// Owns: the denial of a call that Weir cannot judge.
+// Does not own: the decision (services/guest and behind it), the host's form of a denial.
+// ADAPT-1. A call runs only if Weir's verdict on it is `allow`. An error is a denial, because an
 //     error in a host's callback would reject the whole run.
 
 import { judgingFailed, noVerdict } from '../../shared/model-texts/guests.ts'
@@ -25,12 +25,12 @@ export function firstVerdicts(
 ): Promise<CallVerdict[]> {
   return conversation.afterModel(answer, {
     waitMs: firstMs,
-    ...(signal !== undefined && { signal }),
+    signal,
   })
 }
 
-/** `refusal` is the text for the model. Undefined: the call runs. Never rejects. */
-export async function refusalOf(
+/** `denial` is the text for the model. Undefined: the call runs. Never rejects. */
+export async function denialOf(
   conversation: GuestConversation,
   { callId, ...round }: ToJudge & { callId: string },
 ): Promise<string | undefined> {
@@ -58,8 +58,8 @@ function verdictOn(callId: string, verdicts: CallVerdict[]): CallVerdict | undef
   )
 }
 
-/** The refusals among the verdicts that an answer has at once, by call id. */
-export function refusalsOf(verdicts: CallVerdict[]): Map<string, string> {
+/** The denials among the verdicts that an answer has at once, by call id. */
+export function denialsOf(verdicts: CallVerdict[]): Map<string, string> {
   return new Map(
     verdicts.flatMap(({ callId, verdict, text }) => (verdict === 'deny' ? [[callId, text]] : [])),
   )

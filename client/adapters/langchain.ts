@@ -1,5 +1,5 @@
 // LangChain 1 (`weir-agents/langchain`): middleware of createAgent.
-// Owns: advice in LangChain's requests, refusals of its calls. Needs types only.
+// Owns: advice in LangChain's requests, denials of its calls. Needs types only.
 // Does not own: LangChain's messages (shared/wire/langchain/messages.ts), waiting for a verdict
 // (call-verdict.ts), the decisions.
 // LC-1. The middleware keeps nothing. A call's round is the state's last AI message, so a graph
@@ -14,13 +14,13 @@ import {
   answerOf,
   asFailed,
   callsIn,
+  denialOfCall,
   type Middleware,
   plain,
-  refusalOfCall,
   userMessage,
 } from '../../shared/wire/langchain/messages.ts'
 import type { GuestConversation } from '../guard/guest-conversation.ts'
-import { endText, firstVerdicts, refusalOf } from './call-verdict.ts'
+import { denialOf, endText, firstVerdicts } from './call-verdict.ts'
 
 type Runtime = { configurable?: { thread_id?: string }; signal?: AbortSignal }
 
@@ -66,28 +66,28 @@ export function guardLangChain(
         const guest = conversationOf(runtime)
         const { calls, unreadable } = callsIn(messages)
         if (unreadable.length === 0) return
-        const refusals = unreadable.map(async ({ id = '', name }) => {
-          const refusal = await refusalOf(guest, { answer, callId: id, signal: runtime.signal })
-          return refusalOfCall(id, name, refusal ?? unreadableArguments)
+        const denials = unreadable.map(async ({ id = '', name }) => {
+          const denial = await denialOf(guest, { answer, callId: id, signal: runtime.signal })
+          return denialOfCall(id, name, denial ?? unreadableArguments)
         })
         const jump = calls.length > 0 ? {} : { jumpTo: 'model' as const }
-        return { messages: await Promise.all(refusals), ...jump }
+        return { messages: await Promise.all(denials), ...jump }
       },
     },
 
     async wrapToolCall(request, handler) {
       const { toolCall, state, runtime } = request
       const answer = answerIn(state.messages)
-      const refusal =
+      const denial =
         answer === undefined
           ? answerMissing
-          : await refusalOf(conversationOf(runtime), {
+          : await denialOf(conversationOf(runtime), {
               answer,
               callId: toolCall.id ?? '',
               signal: runtime.signal,
             })
-      if (refusal === undefined) return handler(request)
-      const tool = { name: toolCall.name, invoke: async () => refusal }
+      if (denial === undefined) return handler(request)
+      const tool = { name: toolCall.name, invoke: async () => denial }
       return asFailed(await handler({ ...request, tool: tool as unknown as typeof request.tool }))
     },
   }

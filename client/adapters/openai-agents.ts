@@ -1,6 +1,6 @@
 // OpenAI Agents (`weir-agents/openai-agents`): a wrapper of the model, and a guardrail of its tools.
-// Owns: the SDK's items as a guest's history, its calls' refusals. Needs types only.
-// OAA-1. The model reads Weir's refusal also where the SDK drops it. The SDK redacts the guardrail's
+// Owns: the SDK's items as a guest's history, its calls' denials. Needs types only.
+// OAA-1. The model reads Weir's denial also where the SDK drops it. The SDK redacts the guardrail's
 //     text if arguments break the schema, and calls no guardrail if they are no JSON.
 // OAA-2. Advice changes one request and no item of the run.
 // OAA-3. A history that the provider keeps cannot be judged, so such a request fails.
@@ -20,7 +20,7 @@ import {
   wordsOf,
 } from '../../shared/wire/openai-agents/items.ts'
 import type { GuestConversation } from '../guard/guest-conversation.ts'
-import { endText, firstVerdicts, refusalOf, refusalsOf, type ToJudge } from './call-verdict.ts'
+import { denialOf, denialsOf, endText, firstVerdicts, type ToJudge } from './call-verdict.ts'
 
 export type GuardedOpenAIAgents = {
   /** Wraps the model of an agent. */
@@ -34,7 +34,7 @@ export type GuardedOpenAIAgents = {
 /** Guards the requests of the model and the calls of function tools. */
 export function guardOpenAIAgents(conversation: GuestConversation): GuardedOpenAIAgents {
   const rounds = newest<ToJudge>(limits.adapterCallsMax)
-  const refusals = newest<string | undefined>(limits.adapterCallsMax)
+  const denials = newest<string | undefined>(limits.adapterCallsMax)
 
   async function advised(request: Request) {
     if (request.previousResponseId !== undefined || request.conversationId !== undefined)
@@ -51,17 +51,17 @@ export function guardOpenAIAgents(conversation: GuestConversation): GuardedOpenA
       end: action === 'end' ? endOf(endText(advice)) : undefined,
       request: {
         ...request,
-        input: shownInput(input, text, (call) => refusals.get(call)), // keeps OAA-1
+        input: shownInput(input, text, (call) => denials.get(call)), // keeps OAA-1
         ...(action === 'text_only' && { modelSettings: { ...modelSettings, toolChoice: 'none' } }),
       },
     }
   }
 
   async function judge(round: ToJudge, output: Response['output']) {
-    const refused = refusalsOf(await firstVerdicts(conversation, round))
+    const denied = denialsOf(await firstVerdicts(conversation, round))
     for (const call of callsIn(output)) {
       rounds.set(call.callId, round)
-      refusals.set(wordsOf(call), refused.get(call.callId))
+      denials.set(wordsOf(call), denied.get(call.callId))
     }
   }
 
@@ -71,7 +71,7 @@ export function guardOpenAIAgents(conversation: GuestConversation): GuardedOpenA
     async run({ toolCall: { callId } }) {
       const round = rounds.get(callId)
       const message =
-        round === undefined ? answerUnseen : await refusalOf(conversation, { ...round, callId })
+        round === undefined ? answerUnseen : await denialOf(conversation, { ...round, callId })
       return {
         behavior: message === undefined ? { type: 'allow' } : { type: 'rejectContent', message },
       }

@@ -80,7 +80,7 @@ export function agentsOfProgram(
 
 function optionsOf(needs: readonly AgentPart[] | undefined) {
   return {
-    ...(needs !== undefined && { needs }),
+    needs,
     checkSchema(schema: string) {
       const compiled = compiledSchema(schema)
       return compiled.kind === 'unusable' ? compiled.reason : undefined

@@ -138,7 +138,7 @@ function hasCopies(topic: string): boolean {
 
 /** The id of a copy names its message. */
 function noteMessage({ id }: StoredRecord, messages: Set<string>): void {
-  const copied = id === undefined ? undefined : parseId(id)
+  const copied = parseId(id)
   if (copied?.stage === 'intake') messages.add(`${copied.partition}/${copied.offset}`)
 }
 

@@ -3,7 +3,7 @@
 
 import { parse } from 'yaml'
 import { regExpPattern, type ValuePattern } from '../../shared/contract/redaction/value-pattern.ts'
-import { WeirError } from '../../shared/lib/errors.ts'
+import { usageError, type WeirError } from '../../shared/lib/errors.ts'
 import {
   type RedactionPlace,
   type RedactionRule,
@@ -95,5 +95,5 @@ function placesIn(given: unknown, where: string): ReadonlySet<RedactionPlace> | 
 }
 
 function bad(where: string, text: string): WeirError {
-  return new WeirError('usage', `--redact ${where} ${text}`)
+  return usageError(`--redact ${where} ${text}`)
 }

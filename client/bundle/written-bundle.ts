@@ -6,7 +6,7 @@ import type { BundleWriter } from '../../shared/bus/bundle/writer.ts'
 import { letterCodec } from '../../shared/codec/message-of.ts'
 import type { Bus } from '../../shared/contract/bus.ts'
 import { systemClock } from '../../shared/lib/clock.ts'
-import { WeirError } from '../../shared/lib/errors.ts'
+import { usageError, type WeirError } from '../../shared/lib/errors.ts'
 import { createRedaction } from '../../shared/runtime/redaction/redaction.ts'
 import type { RedactionRule } from '../../shared/runtime/redaction/redaction-rule.ts'
 import type { ReadableLog } from '../history/readable-log.ts'
@@ -54,8 +54,7 @@ export async function writeBundle(
 ): Promise<BundleContent | undefined> {
   const selection = await selectionIn(log, filter, signal)
   if (log.partitions > bundlePartitionsMax)
-    throw new WeirError(
-      'usage',
+    throw usageError(
       `the topics have ${log.partitions} partitions, and a bundle can have ${bundlePartitionsMax}: such a log cannot be exported`,
     )
   const rules =

@@ -15,7 +15,7 @@ import type { Offset, StoredRecord } from '../../shared/contract/bus.ts'
 import type { ConversationId } from '../../shared/contract/ids.ts'
 import type { Part } from '../../shared/contract/messages.ts'
 import { isGuest } from '../../shared/contract/topology.ts'
-import { WeirError } from '../../shared/lib/errors.ts'
+import { usageError } from '../../shared/lib/errors.ts'
 import { shown } from '../../shared/settings/mistake.ts'
 import { type Activity, activityIn, type Streamed, streamedSet } from '../edge/edge.ts'
 import type { Received } from '../edge/feed.ts'
@@ -58,7 +58,7 @@ export async function* conversationEvents(
   needText('after', after, 'usage')
   needSignal(signal, 'usage')
   if (least !== undefined && !(Number.isSafeInteger(least) && least >= 0))
-    throw new WeirError('usage', `turn is ${shown(least)}; must be the number of a turn, from 0 on`)
+    throw usageError(`turn is ${shown(least)}; must be the number of a turn, from 0 on`)
   const { bus, topicPrefix, partition } = place
   const topic = `${topicPrefix}activity`
   const behind = after === undefined ? (event: TurnEvent) => [event] : resumeAfter(after)

@@ -6,7 +6,7 @@ import type { ConversationId, MessageId } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type { TurnFinished } from '../../shared/contract/messages.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
-import { WeirError } from '../../shared/lib/errors.ts'
+import { usageError } from '../../shared/lib/errors.ts'
 import { shown } from '../../shared/settings/mistake.ts'
 import { type ConversationView, reduce, viewOf } from '../../shared/view/conversation-view.ts'
 import { endOnly, pastRecords } from '../edge/past-records.ts'
@@ -45,7 +45,7 @@ export async function turnsOf(
   refuseUnknownKeys(options, ['limit', 'ends'], asked)
   const { limit = 20, ends: withEnds = true } = options
   if (!Number.isSafeInteger(limit) || limit < 1)
-    throw new WeirError('usage', `limit is ${shown(limit)}; must be a whole number from 1 on`)
+    throw usageError(`limit is ${shown(limit)}; must be a whole number from 1 on`)
   const numbers = await newestTurns(place, conversation)
   const turns: ConversationTurn[] = []
   for (const turn of numbers.slice(0, limit)) {

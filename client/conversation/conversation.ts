@@ -5,7 +5,7 @@ import { type ConversationId, parseConversationId } from '../../shared/contract/
 import { limits } from '../../shared/contract/limits.ts'
 import { partitionOf } from '../../shared/contract/partition.ts'
 import { isTenant, tenantRule } from '../../shared/contract/tenant.ts'
-import { WeirError } from '../../shared/lib/errors.ts'
+import { usageError } from '../../shared/lib/errors.ts'
 import { shown } from '../../shared/settings/mistake.ts'
 import type { ConversationMessage } from '../../shared/view/messages/messages.ts'
 import type { ExportOptions } from '../bundle/exported-conversation.ts'
@@ -118,20 +118,18 @@ export async function conversationsIn(
   const { since = 0, until = Number.POSITIVE_INFINITY, ...conditions } = where
   for (const [name, time] of Object.entries({ since, until }))
     if (typeof time !== 'number' || Number.isNaN(time))
-      throw new WeirError(
-        'usage',
+      throw usageError(
         `where.${name} is ${shown(time)}; must be a time in milliseconds, as of Date.now()`,
       )
   const skipped = /^\d{1,6}$/.test(after) ? Number(after) : Number.NaN
   const max = skipped + limit
   if (!Number.isSafeInteger(max) || limit < 1 || max > limits.conversationsListedMax)
-    throw new WeirError(
-      'usage',
+    throw usageError(
       `limit is ${limit} and after is ${JSON.stringify(after)}: give a whole number from 1, and \`next\` of a page, up to ${limits.conversationsListedMax} conversations`,
     )
   for (const tenant of [conditions.tenant ?? []].flat())
     if (!isTenant(String(tenant)))
-      throw new WeirError('usage', `where.tenant is ${shown(tenant)}: ${tenantRule}`)
+      throw usageError(`where.tenant is ${shown(tenant)}: ${tenantRule}`)
   const accepted = whereIn(conditions, ['since', 'until'])
   const readable: ReadableLog = { ...log, progress: { expect: () => {}, read: () => {} } }
   const found = await newestConversations(readable, max, accepted, { since, until })

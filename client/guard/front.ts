@@ -27,7 +27,6 @@ import type {
 import type { Clock, Milliseconds } from '../../shared/lib/clock.ts'
 import { roundIsOver } from '../../shared/model-texts/guests.ts'
 import { hashOfKey, idsOfKey, numberOfKey, roundKey } from '../../shared/transcript/round-key.ts'
-import { responseOfCalls, resultOfCalls, textStandIn } from './history/unrecorded.ts'
 import { type FrontLink, type Inbox, openInbox } from './inbox.ts'
 import { roundOver } from './verdict-code.ts'
 
@@ -115,7 +114,6 @@ export type Wait = { waitMs: Milliseconds; signal?: AbortSignal | undefined }
 
 export function createFront(options: FrontOptions): Front {
   const { link, agent, blocking, randomId = randomUUID } = options
-  const hasTexts = agent.record !== 'calls'
 
   /** Keeps FRONT-2. The caller closes the inbox. */
   async function begin({ conversation }: GuestTurn): Promise<{ inbox: Inbox; policy: Policy }> {
@@ -134,7 +132,7 @@ export function createFront(options: FrontOptions): Front {
 
   async function write(messages: (GuestRound | GuestResults)[]): Promise<void> {
     if (messages.length === 0) return
-    await link.write(messages)
+    await link.write(agent.record === 'calls' ? await withoutTexts(messages) : messages)
   }
 
   function roundRecord(
@@ -142,14 +140,12 @@ export function createFront(options: FrontOptions): Front {
     round: SentRound,
     stamped: { policy: Policy; hides: boolean; isShown: boolean },
   ): GuestRound {
-    const { key, after, offered, declarations } = round
-    const response = hasTexts ? round.response : responseOfCalls(turn.conversation, round.response)
-    const { conversation, turnKey, user } = recorded(turn)
+    const { key, after, response, offered, declarations } = round
     return {
       type: 'guest-round',
-      conversation,
-      turnKey,
-      user,
+      conversation: turn.conversation,
+      turnKey: turn.turnKey,
+      user: turn.user,
       key,
       after,
       agent: agent.name,
@@ -174,7 +170,7 @@ export function createFront(options: FrontOptions): Front {
   ): GuestResults {
     return {
       type: 'guest-results',
-      ...recorded(turn),
+      ...turn,
       keys: [],
       hiddenKeys: [],
       prompt: '',
@@ -187,21 +183,8 @@ export function createFront(options: FrontOptions): Front {
       answered: false,
       unjudged: [],
       ...fields,
-      results: recordedResults(turn, fields.results),
-      former: former ? { ...former, results: recordedResults(turn, former.results) } : null,
+      former: former ?? null,
     }
-  }
-
-  function recordedResults(
-    { conversation }: GuestTurn,
-    results: readonly GuestResult[],
-  ): GuestResult[] {
-    return results.map((result) => (hasTexts ? result : resultOfCalls(conversation, result)))
-  }
-
-  function recorded(turn: GuestTurn): GuestTurn {
-    if (hasTexts || turn.user === null) return turn
-    return { ...turn, user: textStandIn(turn.conversation, turn.user) }
   }
 
   /** Keeps FRONT-4. Resolves to false if the stages did not answer in time. */
@@ -283,6 +266,14 @@ export function createFront(options: FrontOptions): Front {
       await write([resultsRecord(turn, { ...fields, keys: [...keys], policy })])
     },
   }
+}
+
+/** Most guests have their texts recorded, so the readers of texts are loaded with their first use. */
+async function withoutTexts(
+  messages: readonly (GuestRound | GuestResults)[],
+): Promise<(GuestRound | GuestResults)[]> {
+  const { recordOfCalls } = await import('./history/unrecorded.ts')
+  return messages.map(recordOfCalls)
 }
 
 function hasRoom(sent: readonly { size: number }[], size: number, part: number): boolean {

@@ -1,10 +1,6 @@
-// A guest as a value, its name, and the ids of its conversations.
+// A guest as a value, and its name.
 
-import { createHash } from 'node:crypto'
 import { defaultGuestSettings, type Guest, type GuestAgent } from '../../shared/agents/guest.ts'
-import type { ConversationId } from '../../shared/contract/ids.ts'
-import { limits } from '../../shared/contract/limits.ts'
-import { guestConversation } from '../../shared/contract/topology.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 
 /** With its defaults. Throws `agent.invalid`. */
@@ -23,11 +19,4 @@ export function parseGuestName(name: string): string {
     'agent.invalid',
     `the name of the guest is ${JSON.stringify(name.slice(0, 80))}; must be 1 to 64 of a-z, 0-9 and -`,
   )
-}
-
-/** The conversation of a guest's thread. A long id becomes a hash. */
-export function conversationOfGuest(agent: string, thread: string): ConversationId {
-  const id = guestConversation(agent, thread.toWellFormed())
-  if (Buffer.byteLength(id) <= limits.conversationIdBytesMax) return id
-  return guestConversation(agent, createHash('sha256').update(thread).digest('hex'))
 }

@@ -23,7 +23,7 @@ import type {
   UnjudgedRequests,
   Usage,
 } from '../../shared/contract/messages.ts'
-import { newestTurn } from '../../shared/contract/topology.ts'
+import { guestConversation, newestTurn } from '../../shared/contract/topology.ts'
 import { hostNamed } from '../../shared/hosts/hosts.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
@@ -615,4 +615,11 @@ function verdictsFrom(
 /** The tools that wait, by the profile of the guest's host. */
 function pollersOf({ host }: AnyGuestRequest): readonly string[] {
   return hostNamed(host)?.pollers ?? []
+}
+
+/** The conversation of a guest's thread. A long id becomes a hash. */
+export function conversationOfGuest(agent: string, thread: string): ConversationId {
+  const id = guestConversation(agent, thread.toWellFormed())
+  if (Buffer.byteLength(id) <= limits.conversationIdBytesMax) return id
+  return guestConversation(agent, hash('sha256', thread))
 }

@@ -2,8 +2,7 @@
 // VERDICT-CODE-1. A program decides by the code, and people read the reason. Version 1 only gains
 //     codes.
 
-import { deniedBeforeReason } from '../../services/guest/answers.ts'
-import { skippedCall } from '../../shared/contract/call/call-endings.ts'
+import { deniedBeforeReason, skippedCall } from '../../shared/contract/call/call-endings.ts'
 import { approvalGuard } from '../../shared/contract/guard/approval-guard.ts'
 import type { DeniedCall } from '../../shared/contract/messages.ts'
 

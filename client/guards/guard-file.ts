@@ -5,7 +5,7 @@ import { existsSync, readdirSync, statSync } from 'node:fs'
 import { basename, dirname, extname, join, parse, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { approvalGuard } from '../../shared/contract/guard/approval-guard.ts'
-import { WeirError } from '../../shared/lib/errors.ts'
+import { usageError } from '../../shared/lib/errors.ts'
 import { readJson } from '../../shared/settings/json-file.ts'
 import { nearestName } from '../../shared/settings/nearest-name.ts'
 
@@ -37,15 +37,13 @@ export function guardFile(given: string): string {
   const isShipped = shipped.includes(given)
   const here = statSync(given, { throwIfNoEntry: false })
   if (isShipped && here?.isFile())
-    throw new WeirError(
-      'usage',
+    throw usageError(
       `${given} is a file here and also a guard that ships with Weir: give ./${given} for the file, or rename it`,
     )
   if (isShipped) return join(shippedFolder, given, shippedFile)
   if (here?.isFile()) return given
   if (given === approvalGuard)
-    throw new WeirError(
-      'usage',
+    throw usageError(
       `${approvalGuard} is a stage, not a guard to run: set its rules with weir approvals rules FILE; weir up, ask and chat run the stage`,
     )
   const isPath = /[./\\]/.test(given)
@@ -57,7 +55,7 @@ export function guardFile(given: string): string {
   const ships = isPath
     ? ''
     : `, and no guard of that name ships with Weir (${shipped.join(', ')} do)`
-  throw new WeirError('usage', `${fault}${ships}${meant}`)
+  throw usageError(`${fault}${ships}${meant}`)
 }
 
 /** The module with the nearest name in the folder of the given path. */

@@ -9,7 +9,7 @@ import type {
   InterventionAction,
   TurnOutcome,
 } from '../../shared/contract/messages.ts'
-import { WeirError } from '../../shared/lib/errors.ts'
+import { usageError } from '../../shared/lib/errors.ts'
 import { onOneLine } from '../../shared/lib/text-cut.ts'
 import { nearestName } from '../../shared/settings/nearest-name.ts'
 import type { TurnSummary } from '../../shared/view/summary.ts'
@@ -173,7 +173,7 @@ function keyNamed(name: string, problem: string): WhereKey {
   if (key !== undefined) return key
   const near = nearestName(name, names)
   const meant = near === undefined ? '' : ` Did you mean ${near}?`
-  throw new WeirError('usage', `${problem} ${names.join(', ')}.${meant}`)
+  throw usageError(`${problem} ${names.join(', ')}.${meant}`)
 }
 
 /** Accepts `no-progress` for `no_progress`. */
@@ -184,8 +184,7 @@ function valueNamed(key: WhereKey, given: string, place: string): string {
   if (value !== undefined) return value
   const near = nearestName(given, accepted)
   const meant = near === undefined ? '' : ` Did you mean ${near}?`
-  throw new WeirError(
-    'usage',
+  throw usageError(
     `${place} is '${onOneLine(given)}'.${meant} It must be one of ${accepted.join(', ')}`,
   )
 }

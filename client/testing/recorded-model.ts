@@ -7,6 +7,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { httpFetch } from '../../services/llm-gateway/performer/wire/http-fetch.ts'
 import { isObject } from '../../shared/lib/json/json-object.ts'
+import { parseJson } from '../../shared/wire/exact-json.ts'
 import type { DefinedModel } from '../define/models.ts'
 
 type Exchange = { request: unknown; status: number; contentType: string; body: string }
@@ -27,19 +28,10 @@ export function recordedModel(file: string, model: DefinedModel): DefinedModel {
 }
 
 function recordingIn(file: string): Recording {
-  const text = readFileSync(file, 'utf8')
-  const value = parsed(text)
+  const value = parseJson(readFileSync(file, 'utf8'))
   if (isObject(value) && value.recording === 1 && Array.isArray(value.exchanges))
     return value as Recording
   throw new Error(`${file} is no recording of recordedModel: delete it to record again`)
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 function recorded(file: string, send: typeof globalThis.fetch): typeof globalThis.fetch {

@@ -4,7 +4,7 @@
 // SCRIPT-1. A request behind the last reply is refused and never repeated: no test passes by a reply
 //     that nobody wrote. `always` as the last reply answers every further request.
 
-import { WeirError } from '../../shared/lib/errors.ts'
+import { usageError } from '../../shared/lib/errors.ts'
 import { isObject } from '../../shared/lib/json/json-object.ts'
 import { shown } from '../../shared/settings/mistake.ts'
 import { thoughtItem } from '../../shared/wire/anthropic/answer.ts'
@@ -102,14 +102,12 @@ export function always(reply: ScriptedReply): LastingReply {
 export function scriptedModel(...replies: (ScriptedReply | LastingReply)[]): ScriptedModel {
   for (const [at, reply] of replies.entries())
     if (typeof reply !== 'function' && !isObject(reply))
-      throw new WeirError(
-        'usage',
+      throw usageError(
         `reply ${at + 1} of scriptedModel is ${shown(reply)}; must be a reply such as says('Hello')`,
       )
   const lasting = replies.findIndex((reply) => isLasting(reply))
   if (lasting !== -1 && lasting !== replies.length - 1)
-    throw new WeirError(
-      'usage',
+    throw usageError(
       `always(...) is reply ${lasting + 1} of ${replies.length}, and no later reply could be given: make it the last one`,
     )
   const requests: ScriptedRequest[] = []

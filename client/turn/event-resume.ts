@@ -5,7 +5,7 @@
 
 import type { Offset } from '../../shared/contract/bus.ts'
 import type { RoundId } from '../../shared/contract/ids.ts'
-import { WeirError } from '../../shared/lib/errors.ts'
+import { usageError } from '../../shared/lib/errors.ts'
 import { onOneLine } from '../../shared/lib/text-cut.ts'
 import { type Placed, type TurnEvent, turnEventVersion } from './turn-event.ts'
 
@@ -18,7 +18,7 @@ const form = /^(\d{1,16})(?:\.(\d{1,16})\.(\d{1,16})\.(.*))?$/s
 export function positionIn(given: string): Position {
   const [, offset, text = '0', reasoning = '0', attempt = ''] = form.exec(given) ?? []
   if (offset === undefined)
-    throw new WeirError('usage', `after is '${onOneLine(given)}': give the position of an event`)
+    throw usageError(`after is '${onOneLine(given)}': give the position of an event`)
   return { offset: Number(offset), text: Number(text), reasoning: Number(reasoning), attempt }
 }
 

@@ -16,9 +16,25 @@ import { limits } from '../../shared/contract/limits.ts'
 import type { Call, CallProblem, Stop } from '../../shared/contract/messages.ts'
 import { unreachable } from '../../shared/contract/stage.ts'
 import { jsonFault } from '../../shared/lib/json/json-fault.ts'
+import { sameJson } from '../../shared/lib/json/same-json.ts'
 import { cutToBytes } from '../../shared/lib/text-cut.ts'
 import { meantObject, type Repaired, repairedObject } from './json-repair.ts'
-import { type ArgumentSources, argumentsFrom } from './source-precedence.ts'
+import { textFrom } from './piece-texts.ts'
+
+/**
+ * The argument texts of a call by their source (I5.1). Servers send the arguments whole at the start of
+ * a call, in pieces, whole again at its end, or in all three ways. Some put an empty placeholder in one
+ * place. All sources are kept apart, and one is used whole at the end. All texts are '' if none came.
+ * `deltas`: the pieces in the order of the stream, none empty.
+ * `dones`: the texts of events that ended the arguments.
+ * `start`: the start input. `isInMessage`: the start of the response held the whole call.
+ */
+type ArgumentSources = {
+  deltas: string[]
+  dones: string[]
+  start: string
+  isInMessage: boolean
+}
 
 /** A call as the stream described it. */
 export type StreamedCall = ArgumentSources & {
@@ -75,6 +91,31 @@ export function finalCall(streamed: StreamedCall, end: CallEnd): Call {
     problem: repaired.text === '' ? 'no_arguments' : null,
     repair: { sent: raw, how: repaired.how },
   }
+}
+
+/**
+ * The deltas if they have a visible byte, otherwise the done event's text, otherwise the start
+ * input, otherwise nothing.
+ *
+ * Never two of them. Two equal texts would join to `{..}{..}`. If the deltas only continue the
+ * start input, neither is the intended text alone, and the deltas do not parse.
+ *
+ * `disputed`: an unused source differs from the used one.
+ */
+export function argumentsFrom({
+  deltas,
+  dones,
+  start,
+  isInMessage,
+}: ArgumentSources): Pick<Call, 'raw' | 'source' | 'disputed'> {
+  const given: Pick<Call, 'raw' | 'source'>[] = [
+    { raw: textFrom(deltas), source: 'deltas' },
+    ...dones.map((raw) => ({ raw, source: 'done' as const })),
+    { raw: start, source: isInMessage ? 'message_start' : 'start' },
+  ]
+  const [used, ...others] = given.filter(({ raw }) => raw.trim() !== '')
+  if (used === undefined) return { raw: '', source: 'none', disputed: false }
+  return { ...used, disputed: others.some(({ raw }) => !sameJson(raw, used.raw)) }
 }
 
 /** Undefined: these arguments cannot be repaired, or need no repair. */

@@ -10,7 +10,7 @@
 //     at once. Two attempts never mix.
 // ACC-2. The parts 0 to parts - 1 of the attempt are folded in order, each once. A missing part
 //     makes the answer a failure: a call without its last bytes can look complete.
-// ACC-3. Arguments come from one source, the best that was sent (source-precedence.ts). Sources are
+// ACC-3. Arguments come from one source, the best that was sent (call.ts). Sources are
 //     never joined (I1.1, I5.1), and a repair keeps the value (ACCUMULATOR-CALL-1).
 // ACC-4. The bytes of a round's attempts are bounded together (R7). Over the bound, attempts are
 //     dropped, the longest silent one first. One that is over the bound alone is dropped too.

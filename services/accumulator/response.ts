@@ -15,7 +15,7 @@ import { WeirError } from '../../shared/lib/errors.ts'
 import { jsonFault } from '../../shared/lib/json/json-fault.ts'
 import { plainJson } from '../../shared/lib/json/same-json.ts'
 import { shortened } from '../../shared/lib/text-cut.ts'
-import { finalCall, type StreamedCall } from './call.ts'
+import { argumentsFrom, finalCall, type StreamedCall } from './call.ts'
 import {
   addExtra,
   addPiece,
@@ -26,7 +26,6 @@ import {
   type PiecedCalls,
 } from './call-pieces.ts'
 import { firstObject } from './piece-texts.ts'
-import { argumentsFrom } from './source-precedence.ts'
 
 /** The facts about a response that its parts lack. */
 export type ResponseEnd = Pick<ModelFinished, 'attempt' | 'stop' | 'finish' | 'usage'>

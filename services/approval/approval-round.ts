@@ -14,6 +14,7 @@ import type {
   CallVerdict,
 } from '../../shared/contract/messages.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
+import { objectIn } from '../../shared/lib/json/json-object.ts'
 import { onOneLine, shortened } from '../../shared/lib/text-cut.ts'
 import { rulesUnreadable } from '../../shared/model-texts/denied-calls.ts'
 import {
@@ -116,21 +117,11 @@ function judgeByRules(
     }
   }
   if (requested !== null) return requested
-  const rule = ruleFor({ tool: name, arguments: objectIn(text) }, rules)
+  // Each rule of the tool matches if the text is no JSON object.
+  const given = objectIn(text) as JsonObject | undefined
+  const rule = ruleFor({ tool: name, arguments: given }, rules)
   const code = program === null ? '' : noRuleCode
   return rule?.name ?? { ordinal, verdict: 'allow', code, text: '', evidence: null }
-}
-
-/** Undefined: the text is no JSON object, so each rule of the tool matches. */
-function objectIn(text: string): JsonObject | undefined {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? (value as JsonObject)
-      : undefined
-  } catch {
-    return undefined
-  }
 }
 
 /** Applies a record, or only the time, in place. Returns the newly decided calls. */

@@ -4,7 +4,7 @@
 // Writes: carried to conversation-events, model-request and cancel to model-requests, turn-ended
 // and cancel to rounds-checked and rounds-cleared, history-entry to history, turn-started,
 // round-started and turn-finished to activity.
-// Owns: the queue (queue.ts), the caps, the fallback, the history's entries, the order of turns.
+// Owns: the queue (turn.ts), the caps, the fallback, the history's entries, the order of turns.
 // Does not own: attempts of a round and the model's view of the history (llm-gateway), progress and
 // the texts of interventions (loop-detector), whether a call ran (executor).
 //
@@ -61,11 +61,18 @@ import {
   type Place,
   placeOf,
 } from '../turn/unit.ts'
-import { refusalOf } from './admission.ts'
 import { decide } from './decision.ts'
 import { neverOpened, type TurnEnding, turnFinished, waitUntil } from './ending.ts'
-import { queuedOf, queueRefusalOf, withId } from './queue.ts'
-import { openTurn, outstandingOf, requestNext, type Turn } from './turn.ts'
+import {
+  openTurn,
+  outstandingOf,
+  queuedOf,
+  queueRefusalOf,
+  refusalOf,
+  requestNext,
+  type Turn,
+  withId,
+} from './turn.ts'
 
 export type Conversation = CarriedState & (Open | Waiting | Carrying | Idle)
 type Open = { phase: 'open'; turn: Turn }

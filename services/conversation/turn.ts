@@ -1,10 +1,32 @@
-// A turn: its state while it is open, and the records that open it and request a round.
+// A turn: the admission of its message, its state while it is open, and the records that open it and
+// request a round. A message that cannot open a turn would fail each time in the same way, so the
+// client gets the reason at once (R6, R8). Caps above the hard ceilings are no reason: they are lowered
+// (allowance.ts). The queue and the ids that reveal a repeat by a client are bounded (R7).
 //
 // CONVERSATION-TURN-1. Neither the state nor the records of a round grow with the turn or the
 //     conversation. The texts are in the history.
+// CONVERSATION-QUEUE-1. A client reads exactly one turn-finished for each accepted message, also
+//     after its removal from the queue.
+// CONVERSATION-QUEUE-2. A refused id is not remembered, so a client can send it again. Each refusal
+//     has its own turn-finished.
 
-import type { Cap, QueuedMessage } from '../../shared/contract/messages.ts'
+import { toolRef } from '../../shared/agents/agents.ts'
+import { compiledSchema } from '../../shared/contract/arguments/compiled-schema.ts'
+import { contentsFault } from '../../shared/contract/call/contents.ts'
+import { conversationIdFault, type MessageId, messageIdFault } from '../../shared/contract/ids.ts'
+import { limits } from '../../shared/contract/limits.ts'
+import type {
+  AgentSettings,
+  Cap,
+  Declaration,
+  QueuedMessage,
+  UserMessage,
+} from '../../shared/contract/messages.ts'
 import type { Output } from '../../shared/contract/stage.ts'
+import { isGuest } from '../../shared/contract/topology.ts'
+import { settingsFault } from '../../shared/contract/turn/settings-fault.ts'
+import { slowestTimeout } from '../../shared/contract/turn/tool-deadline.ts'
+import { reasons } from '../../shared/contract/turn/turn-texts.ts'
 import { type Allowance, expiresAt, newAllowance, withRound } from '../turn/allowance.ts'
 import { roundStarted, userEntry } from '../turn/endings.ts'
 import type { Outstanding, Place } from '../turn/unit.ts'
@@ -91,4 +113,99 @@ function requestOf(conversation: Place['conversation'], turn: Turn): Output {
 
 function startOf(conversation: Place['conversation'], turn: Turn): Output {
   return roundStarted({ conversation, ...outstandingOf(turn) }, turn.requested)
+}
+
+/** The reason to refuse the message. Undefined: none. */
+export function refusalOf(message: UserMessage): string | undefined {
+  return (
+    idRefusal(message) ??
+    sizeRefusal(message) ??
+    blankRefusal(message) ??
+    settingsFault(message.settings) ??
+    contentsFault('the message', message.settings.contents) ??
+    outputRefusal(message.settings)
+  )
+}
+
+function idRefusal({ conversation, messageId }: UserMessage): string | undefined {
+  if (isGuest(conversation)) return reasons.guestId
+  return conversationIdFault(conversation) ?? messageIdFault(messageId)
+}
+
+function sizeRefusal({ text, agent, declarations, settings }: UserMessage): string | undefined {
+  const textBytes = Buffer.byteLength(text)
+  if (textBytes > limits.userMessageBytesMax) return reasons.textSize(textBytes)
+  const declarationsBytes = declarations.reduce((sum, one) => sum + declarationBytes(one), 0)
+  if (declarationsBytes > limits.agentDeclarationsBytesMax)
+    return reasons.declarationsSize(declarationsBytes)
+  const rules = settings.policy.shadowed.map((rule) => `${rule} `).join('')
+  const bounds = [
+    ['agent', agent, limits.agentNameBytesMax],
+    ['settings.fallback', settings.fallback, limits.fallbackBytesMax],
+    ['settings.context', settings.context, limits.recordedContextBytesMax],
+    ['settings.system', settings.system, limits.questionSystemBytesMax],
+    ['settings.output', settings.output, limits.schemaBytesMax],
+    ['settings.policy.shadowed', rules, limits.shadowedBytesMax],
+  ] as const
+  for (const [name, value, max] of bounds) {
+    const bytes = Buffer.byteLength(value ?? '')
+    if (bytes > max) return reasons.settingSize(name, bytes, max)
+  }
+  return undefined
+}
+
+/** Bytes of a declaration and of its reference in each request. */
+function declarationBytes({ name, description, schema }: Declaration): number {
+  return 100 + Buffer.byteLength(name) + Buffer.byteLength(description) + Buffer.byteLength(schema)
+}
+
+/** Without a fallback, a turn that ends without an answer would give the user nothing (I3). */
+function blankRefusal({ agent, settings }: UserMessage): string | undefined {
+  if (agent.trim() === '') return reasons.blank('agent')
+  if (settings.fallback.trim() === '') return reasons.blank('settings.fallback')
+  return undefined
+}
+
+/** No reply could fit a schema that cannot be read. */
+function outputRefusal({ output }: AgentSettings): string | undefined {
+  const compiled = output === null ? undefined : compiledSchema(output)
+  return compiled?.kind === 'unusable' ? reasons.unusableOutput(compiled.reason) : undefined
+}
+
+/**
+ * The part of a message that its turn needs: tools by reference, and the timeout of the slowest
+ * one.
+ */
+export function queuedOf({
+  messageId,
+  text,
+  agent,
+  settings,
+  declarations,
+}: UserMessage): QueuedMessage {
+  return {
+    messageId,
+    text,
+    agent,
+    settings,
+    tools: declarations.map(toolRef),
+    toolTimeoutMsMax: slowestTimeout(declarations),
+  }
+}
+
+/** The reason why no further message can wait. Undefined: it can. */
+export function queueRefusalOf(queue: QueuedMessage[], further: QueuedMessage): string | undefined {
+  if (queue.length >= limits.queueMessagesMax) return reasons.queueFull
+  const bytes = queue.reduce((sum, queued) => sum + bytesOf(queued), bytesOf(further))
+  return bytes > limits.queueBytesMax ? reasons.queueHeavy : undefined
+}
+
+/** The size as JSON, which is never below the size of the record. */
+function bytesOf(queued: QueuedMessage): number {
+  return Buffer.byteLength(JSON.stringify(queued))
+}
+
+/** The ids with one more, oldest first. The oldest ones are forgotten. */
+export function withId(recentMessageIds: string[], messageId: MessageId): string[] {
+  return [...recentMessageIds, messageId].slice(-limits.recentMessageIdsMax)
 }

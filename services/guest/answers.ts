@@ -1,20 +1,31 @@
-// The answers to fronts: guest-advice records. The front that awaits one knows it by its request or
-// by the key of its round.
+// The answers to fronts: guest-advice records, with the effect of a round that is over on the guest's
+// next request. The front that awaits one knows it by its request or by the key of its round.
+//
+// GUEST-ADVICE-1. Action and cap are advice: the front carries them out, and no action ends a turn.
+// GUEST-ADVICE-2. The advice is decided once, when its round is over. A repeated request gets the
+//     same one.
 
+import { deniedBeforeReason, promisesNeverRan } from '../../shared/contract/call/call-endings.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type {
+  AdviceAction,
+  DeniedCall,
   EndedTurn,
   GuestAdvice,
   GuestResults,
   GuestRound,
+  Intervention,
+  RoundOutcome,
   StopInForce,
 } from '../../shared/contract/messages.ts'
 import type { Output } from '../../shared/contract/stage.ts'
 import { cutToBytes } from '../../shared/lib/text-cut.ts'
 import { deniedBefore as deniedBeforeText } from '../../shared/model-texts/endings.ts'
 import { stopOfTurn, stopReason } from '../../shared/runtime/settings/stops.ts'
+import type { CapStep } from '../turn/allowance.ts'
+import { cancelled } from '../turn/endings.ts'
 import type { Place } from '../turn/unit.ts'
-import { hiddenOf, type OpenTurn } from './turn.ts'
+import { type Advice, hiddenOf, type OpenTurn } from './turn.ts'
 
 type Fields = Omit<GuestAdvice, 'type' | 'conversation'>
 type Conversation = Pick<Place, 'conversation'>
@@ -96,9 +107,6 @@ export function repeated(
   return answer({ conversation }, { ...nothing, turn, turnKey, key, denied: calls })
 }
 
-/** The reason of a call that was denied when its answer first came. */
-export const deniedBeforeReason = 'denied before'
-
 const deniedBefore = {
   text: deniedBeforeText,
   code: deniedBeforeReason,
@@ -121,4 +129,60 @@ export function notCounted(
 
 function answer({ conversation }: Conversation, fields: Fields): Output {
   return { to: 'activity', message: { type: 'guest-advice', conversation, ...fields } }
+}
+
+type Step = Omit<Advice, 'round' | 'key' | 'denied'>
+
+const noStep: Step = { action: 'none', text: '', reason: '', rule: null, cap: null, class: null }
+
+/** An operator or a client has stopped the guest. */
+export const stopAdvice: Step = {
+  ...noStep,
+  action: 'end',
+  reason: cancelled.reason,
+  class: cancelled.class,
+}
+
+const weights: Record<AdviceAction, number> = { none: 0, nudge: 1, text_only: 2, end: 3 }
+
+/**
+ * The higher of the detector's intervention and the step for a reached cap. `last`: the advice
+ * before. A cap on rounds or calls allows one more response.
+ */
+export function adviceFor(
+  intervention: Intervention | null,
+  last: Advice,
+  step: CapStep | undefined,
+): Step {
+  const wished = intervention === null ? noStep : interventionStep(intervention)
+  if (step === undefined) return wished
+  const { cap, reason, nudge } = step
+  const isLast = nudge === undefined || last.cap === cap
+  const action = isLast ? 'end' : 'text_only'
+  if (weights[wished.action] > weights[action]) return { ...wished, cap }
+  const text = [wished.text, nudge ?? ''].filter((part) => part !== '').join('\n\n')
+  const { rule } = wished
+  return { action, text: withinBounds(action, text), reason, rule, cap, class: 'budget' }
+}
+
+function interventionStep({ action, text, reason, rule, class: of }: Intervention): Step {
+  return { ...noStep, action, text: withinBounds(action, text), reason, rule, class: of }
+}
+
+/** The model makes no further response at `end`, so it needs no text. */
+function withinBounds(action: AdviceAction, text: string): string {
+  return action === 'end' ? '' : cutToBytes(text, limits.guestAdviceBytesMax)
+}
+
+/** The calls that never ran. No other front may run them. */
+export function deniedCalls({ response: { calls }, results }: RoundOutcome): DeniedCall[] {
+  return results
+    .filter(({ status }) => promisesNeverRan(status))
+    .map(({ ordinal, text, reason, guard }) => ({
+      ordinal,
+      callId: calls.find((call) => call.ordinal === ordinal)?.id ?? '',
+      text: cutToBytes(text, limits.denialTextBytesMax),
+      code: reason,
+      guard,
+    }))
 }

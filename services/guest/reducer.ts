@@ -5,7 +5,7 @@
 // rounds-checked and rounds-cleared, outcome and verdicts-requested to rounds-cleared,
 // history-entry to history, turn-started, round-started, guest-advice, budget-reached,
 // requests-unjudged, turn-finished to activity.
-// Owns: the identity of rounds, the guest's turns, their caps, the advice (advice.ts).
+// Owns: the identity of rounds, the guest's turns, their caps, the advice (answers.ts).
 // Does not own: whether a call may run (executor), progress and the texts of interventions
 // (loop-detector), the guest itself. docs/internals/guests.md has the rules G1 to G12.
 //
@@ -59,8 +59,16 @@ import {
 import { isReply } from '../turn/reply.ts'
 import { counts, failureOf, isAwaited, type Place, placeOf } from '../turn/unit.ts'
 import { faultOf } from './admission.ts'
-import { adviceFor, deniedCalls, stopAdvice } from './advice.ts'
-import { advice, adviceOfEnded, failedAdvice, notCounted, repeated } from './answers.ts'
+import {
+  advice,
+  adviceFor,
+  adviceOfEnded,
+  deniedCalls,
+  failedAdvice,
+  notCounted,
+  repeated,
+  stopAdvice,
+} from './answers.ts'
 import {
   answered,
   cappedByWall,

@@ -15,6 +15,8 @@ import { limits } from '../../shared/contract/limits.ts'
 import type {
   CallResult,
   EndedTurn,
+  FailureClass,
+  GuestAdvice,
   GuestResult,
   GuestResults,
   GuestRound,
@@ -33,7 +35,6 @@ import { hashOfKey, numberOfKey, roundKey } from '../../shared/transcript/round-
 import { type Allowance, expiresAt, extended, newAllowance, withRound } from '../turn/allowance.ts'
 import { roundStarted, userEntry } from '../turn/endings.ts'
 import type { Outstanding, Place } from '../turn/unit.ts'
-import { type Advice, noAdvice } from './advice.ts'
 import {
   type AskedRequest,
   type Identities,
@@ -42,6 +43,26 @@ import {
   recogniseAnswer,
   showsAnswer,
 } from './identity.ts'
+
+export type Advice = Pick<
+  GuestAdvice,
+  'round' | 'key' | 'action' | 'text' | 'reason' | 'rule' | 'cap' | 'denied'
+> & {
+  /** The failure class of a turn that ends after it. */
+  class: FailureClass | null
+}
+
+const noAdvice: Advice = {
+  round: 0,
+  key: '',
+  action: 'none',
+  text: '',
+  reason: '',
+  rule: null,
+  cap: null,
+  denied: [],
+  class: null,
+}
 
 export type OpenTurn = {
   /** The offset of the record that opened it. */

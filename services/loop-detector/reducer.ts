@@ -18,11 +18,19 @@
 // LOOP-5. A round that waits for slow guards extends its turn by their deadline, up to
 //     limits.turnExtensionMsMax for a turn. The conversation reads that before anything else.
 
+import {
+  noResultInTime,
+  resultWith,
+  skippedCall,
+  type WhyNotRun,
+} from '../../shared/contract/call/call-endings.ts'
 import { turnKey } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type {
+  Call,
   CallResult,
   Cancel,
+  Denial,
   GuardWish,
   Intervention,
   RoundChecked,
@@ -40,10 +48,10 @@ import {
 import { latestOutcome, slowestTimeout } from '../../shared/contract/turn/tool-deadline.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
+import { callsBeyond, textOnlyResponse } from '../../shared/model-texts/endings.ts'
 import { modeFor } from '../../shared/runtime/guards/tool-pattern.ts'
 import { redactedActivity } from '../../shared/runtime/redaction/agent-redaction.ts'
 import { callDenied, modelAnswered } from './answer-report.ts'
-import { allSkipped, completed, decidedOf } from './decided-results.ts'
 import { evidenceOf } from './evidence/evidence.ts'
 import { withGuardInterventions } from './guard-interventions.ts'
 import { denialsToShow, emptyMemory, judge, type LoopMemory } from './judgement.ts'
@@ -302,6 +310,57 @@ function interventionRaised(
       response.calls,
     ),
   }
+}
+
+/** Skips every call of a round. */
+function allSkipped(calls: Call[], why: WhyNotRun): CallResult[] {
+  return calls.map(({ ordinal }) => resultWith(ordinal, skippedCall(why)))
+}
+
+/**
+ * Results of the calls that must not run, by ordinal: calls beyond `callsLeft`, and calls that the
+ * validator denied.
+ */
+function decidedOf(calls: Call[], denials: Denial[], callsLeft: number): CallResult[] {
+  if (denials.length === 0 && calls.length <= callsLeft) return []
+  const denied = new Map(denials.map((denial) => [denial.ordinal, denial]))
+  const ordered = calls.toSorted((a, b) => a.ordinal - b.ordinal)
+  return ordered.flatMap(({ ordinal }, place) => {
+    if (place >= callsLeft) return [overBudget(ordinal, callsLeft)]
+    const denial = denied.get(ordinal)
+    if (denial === undefined) return []
+    const { text, reason } = denial
+    return [resultWith(ordinal, { status: 'denied', text, reason })]
+  })
+}
+
+/**
+ * One result for each call, by ordinal. The first list has priority. A call without a result may
+ * have run.
+ */
+function completed(calls: Call[], ...known: CallResult[][]): CallResult[] {
+  const [call] = calls
+  const [result] = known[0] ?? []
+  // Nearly always one call ran.
+  if (calls.length === 1 && call?.ordinal === result?.ordinal && result !== undefined)
+    return [result]
+  const results = new Map(
+    known
+      .flat()
+      .reverse()
+      .map((result) => [result.ordinal, result]),
+  )
+  return calls
+    .toSorted((a, b) => a.ordinal - b.ordinal)
+    .map(({ ordinal }) => results.get(ordinal) ?? resultWith(ordinal, noResultInTime))
+}
+
+function overBudget(ordinal: number, callsLeft: number): CallResult {
+  const [text, reason] =
+    callsLeft <= 0
+      ? [textOnlyResponse, 'no tool can be called in this response']
+      : [callsBeyond(callsLeft), 'over the limit of tool calls']
+  return resultWith(ordinal, { status: 'skipped', text, reason })
 }
 
 /** The conversation requests a round only after the outcome of the previous one. */

@@ -533,8 +533,6 @@ export const limits = {
   endsRetryMs: 1 * second,
   /** Refused records that a commit names. Kafka's brokers bound its bytes. */
   refusedKeptMax: 128,
-  /** Records that are read at once to fold a unit again. */
-  readBackRecordsMax: 512,
   /** Bytes of the body of a hook: a call's arguments and its result. */
   hookBodyBytesMax: 16 * MiB,
   /** Calls of a host without a history that begin within this time are calls of one message. */
@@ -587,8 +585,8 @@ export const limits = {
   frontBeginningsMax: 16,
   /** Answers with calls in a row that no request has shown, until a proxy warns. */
   unshownAnswersMax: 10,
-  /** Refused requests in a row of a client that requires calls, until not each one reaches the model. */
-  refusedRequestsMax: 4,
+  /** Denied requests in a row of a client that requires calls, until not each one reaches the model. */
+  deniedRequestsMax: 4,
   /** Texts at the end of a turn for a client that goes on without its user. Then it gets an error. */
   endsShownMax: 3,
   /** How often a proxy with a veto repeats one request after a denied answer. */

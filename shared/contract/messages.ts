@@ -2033,9 +2033,15 @@ export type EndedTurn = {
   reopens: boolean
   /** the cap that ended it; null: none */
   cap: Cap | null
-  /** the reason why it never opens again, for people; empty: it may */
+  /**
+   * the reason why no request opens it again, for people, until `stoppedUntil`; empty: a request
+   * may open it
+   */
   stopped: string
-  /** append time in milliseconds until which `stopped` holds; 0: for ever */
+  /**
+   * append time in milliseconds until which `stopped` holds. An earlier request moves it on; 0: for
+   * ever
+   */
   stoppedUntil: number
   /** the rule behind `stopped`; null: none */
   rule: string | null

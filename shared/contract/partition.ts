@@ -26,3 +26,10 @@ export function partitionOf(conversation: ConversationId, partitions: number): n
   }
   return hash % partitions
 }
+
+/** The partitions of a topic. `of`: that of a conversation. */
+export type Partitions = { count: number; of(conversation: ConversationId): number }
+
+export function partitionsOf(count: number): Partitions {
+  return { count, of: (conversation) => partitionOf(conversation, count) }
+}

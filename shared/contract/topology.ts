@@ -8,6 +8,7 @@
 //     its input.
 
 import type { Milliseconds } from '../lib/clock.ts'
+import { jsonIn } from '../lib/json/json-object.ts'
 import type { TopicKind, TopicSpec } from './bus.ts'
 import { type ConversationId, type RoundId, roundKey, type TurnId } from './ids.ts'
 import { limits } from './limits.ts'
@@ -558,14 +559,10 @@ export function historyRound(key: string): RoundId | undefined {
 }
 
 function partsOf(key: string): [string, unknown, unknown] | undefined {
-  try {
-    const parts: unknown = JSON.parse(key)
-    return Array.isArray(parts) && parts.length === 3 && typeof parts[0] === 'string'
-      ? (parts as [string, unknown, unknown])
-      : undefined
-  } catch {
-    return undefined
-  }
+  const parts = jsonIn(key)
+  return Array.isArray(parts) && parts.length === 3 && typeof parts[0] === 'string'
+    ? (parts as [string, unknown, unknown])
+    : undefined
 }
 
 /**

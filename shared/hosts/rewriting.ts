@@ -3,7 +3,7 @@
 // REWRITING-1. Two spellings are one only if the host runs the same call for both. A verdict on one
 //     therefore holds for the other.
 
-import { isObject } from '../lib/json/json-object.ts'
+import { isObject, jsonIn } from '../lib/json/json-object.ts'
 
 export type HostRewriting = {
   /** Arguments that are no JSON: the member that stands for them, and the one in it with their text. */
@@ -23,7 +23,7 @@ type SentCall = { name: string; arguments: string }
 /** The arguments as the model sent them, if the host shows an object that stands for them. */
 export function sentArguments(text: string, { unread }: HostRewriting): string {
   if (unread === undefined || !text.includes(unread.member)) return text
-  const value = parsed(text)
+  const value = jsonIn(text)
   const stands = isObject(value) ? value[unread.member] : undefined
   const sent = isObject(stands) ? stands[unread.text] : undefined
   return typeof sent === 'string' ? sent : text
@@ -35,7 +35,7 @@ export function argumentsAsRun(
   { added, cutLines, folder: changed, readsTexts }: HostRewriting,
   folder: () => string | undefined,
 ): string {
-  const value = parsed(text)
+  const value = jsonIn(text)
   if (!isObject(value)) return text
   const run: Record<string, unknown> = Object.assign(Object.create(null), value)
 
@@ -52,8 +52,8 @@ export function argumentsAsRun(
 
 /** The arguments with the numbers and booleans that the host reads where the schema requires them. */
 export function argumentsRead(text: string, schema: string): string {
-  const value = parsed(text)
-  const declared = parsed(schema)
+  const value = jsonIn(text)
+  const declared = jsonIn(schema)
   const properties = isObject(declared) ? declared.properties : undefined
   if (!isObject(value) || !isObject(properties)) return text
   const read = Object.entries(value).filter(
@@ -89,12 +89,4 @@ function withoutFolder(value: unknown, folder: () => string | undefined): unknow
   const begins = [own, `"${own}"`, `'${own}'`].map((path) => `cd ${path} && `)
   const begin = begins.find((one) => value.startsWith(one))
   return begin === undefined ? value : value.slice(begin.length)
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

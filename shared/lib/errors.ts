@@ -126,3 +126,8 @@ export class WeirError extends Error {
     this.retryable = options.retryable ?? false
   }
 }
+
+/** The user gave an unusable flag, argument, option or file. */
+export function usageError(message: string, options?: { cause?: unknown }): WeirError {
+  return new WeirError('usage', message, options)
+}

@@ -24,7 +24,8 @@ const writersMax = 10_000
 let known: { text: string; id: ReadId | undefined } = { text: '', id: undefined }
 
 /** Undefined: not a derived id. */
-export function parseId(text: string): Readonly<ReadId> | undefined {
+export function parseId(text: string | undefined): Readonly<ReadId> | undefined {
+  if (text === undefined) return undefined
   if (text !== known.text) known = { text, id: parse(text) }
   return known.id
 }

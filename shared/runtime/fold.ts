@@ -13,7 +13,7 @@ import type { Offset, RecordToAppend, StoredRecord } from '../contract/bus.ts'
 import type { ConversationId } from '../contract/ids.ts'
 import { limits } from '../contract/limits.ts'
 import type { Message, TurnFailed } from '../contract/messages.ts'
-import { partitionOf } from '../contract/partition.ts'
+import type { Partitions } from '../contract/partition.ts'
 import type { Output, Reaction, Received, Stage } from '../contract/stage.ts'
 import { type StageName, topicOf } from '../contract/topology.ts'
 import type { Milliseconds } from '../lib/clock.ts'
@@ -69,10 +69,10 @@ export type FoldOptions<State, In extends Message, Task> = {
   stage: Stage<State, In, Task>
   partition: number
   /**
-   * The number of partitions of every topic, to find records in another partition than their
+   * The partitions of every topic, to find records in another partition than their
    * conversation's. Undefined: not checked.
    */
-  partitions?: number | undefined
+  partitions?: Partitions | undefined
   topicPrefix: string
   /** Marks at the first record to apply; copied. */
   marks: Marks
@@ -136,7 +136,7 @@ export function createFold<State, In extends Message, Task>(
   }
 
   function apply(record: StoredRecord): Applied | Promise<Applied> {
-    const id = record.id === undefined ? undefined : parseId(record.id)
+    const id = parseId(record.id)
     const markBefore = id && marks[id.writer]
     if (id !== undefined && isRepeat(marks, id)) return repeated
     const refusal = refusals.refusalOf(record, id)
@@ -239,14 +239,14 @@ function assertAtHome(
   record: StoredRecord,
   message: Message,
   unit: string,
-  partitions: number | undefined,
+  partitions: Partitions | undefined,
 ): void {
   if (partitions === undefined || message.type === 'tick' || unit === '') return
-  const home = partitionOf(record.key, partitions)
+  const home = partitions.of(record.key)
   if (home !== record.partition)
     throw new WeirError(
       'codec.bad-message',
-      `${message.type} stands in partition ${record.partition}, and its key ${JSON.stringify(record.key.slice(0, 256))} belongs to ${home} of ${partitions}`,
+      `${message.type} stands in partition ${record.partition}, and its key ${JSON.stringify(record.key.slice(0, 256))} belongs to ${home} of ${partitions.count}`,
     )
 }
 

@@ -55,6 +55,11 @@ export type LivePlayer = {
 
 export type Player = {
   add<State, In extends Message, Task>(stage: Stage<State, In, Task>): PlayedStage<State, Task>
+  /** The same, and loads the stage with its first record. */
+  addLater<State, In extends Message, Task>(
+    name: StageName,
+    load: () => Promise<Stage<State, In, Task>>,
+  ): Pick<PlayedStage<State, Task>, 'units'>
   /**
    * Appends a message to a topic. `failing`: the reason for which the reducer of this inbox fails
    * on it instead of applying it.
@@ -62,7 +67,7 @@ export type Player = {
   append(topic: TopicName, message: Message, options?: AppendOptions): void
   /** Applies records until all inboxes are empty, and returns all outputs. */
   settle(): Promise<Output[]>
-  /** The same. A promise only if a unit has to be folded again, so never without R8. */
+  /** The same. A promise only if a unit has to be folded again, or a stage has to be loaded. */
   settleSoon(): Output[] | Promise<Output[]>
   /** The same in one go. Throws where `settleSoon` returns a promise. */
   settleNow(): Output[]
@@ -111,6 +116,7 @@ export function createPlayer({
   return {
     records,
     add,
+    addLater,
     get nextDue() {
       return nextDue
     },
@@ -142,9 +148,39 @@ export function createPlayer({
     stage: Stage<State, In, Task>,
   ): PlayedStage<State, Task> {
     const { inbox, played } = inboxOf(stage, { topicPrefix, codec, live, records, onDue })
-    inboxes.set(stage.name, inbox)
-    byTopic.set(stages[stage.name].inbox, inbox)
+    listen(stage.name, inbox)
     return played
+  }
+
+  function addLater<State, In extends Message, Task>(
+    name: StageName,
+    load: () => Promise<Stage<State, In, Task>>,
+  ): Pick<PlayedStage<State, Task>, 'units'> {
+    const failures = new Map<Offset, string>()
+    let loaded: ReturnType<typeof inboxOf<State, In, Task>> | undefined
+    listen(name, {
+      waiting: [],
+      failures,
+      due: () => loaded?.inbox.due() ?? [],
+      apply(delivered) {
+        if (loaded !== undefined) return loaded.inbox.apply(delivered)
+        return load().then((stage) => {
+          loaded = inboxOf(stage, { topicPrefix, codec, live, records, onDue, failures })
+          return loaded.inbox.apply(delivered)
+        })
+      },
+    })
+    const units: ReadonlyMap<string, Unit<State>> = new Map()
+    return {
+      get units() {
+        return loaded?.played.units ?? units
+      },
+    }
+  }
+
+  function listen(name: StageName, inbox: Inbox): void {
+    inboxes.set(name, inbox)
+    byTopic.set(stages[name].inbox, inbox)
   }
 
   function onDue(due: Milliseconds): void {
@@ -213,15 +249,15 @@ type InboxOptions = Pick<PlayerOptions, 'codec' | 'live'> & {
   records: readonly PlayedRecord[]
   /** A unit has this deadline. */
   onDue(due: Milliseconds): void
+  failures?: Map<Offset, string>
 }
 
 /** The inbox of a stage, with the fold of its records. */
 function inboxOf<State, In extends Message, Task>(
   stage: Stage<State, In, Task>,
-  { topicPrefix, codec, live, records, onDue }: InboxOptions,
+  { topicPrefix, codec, live, records, onDue, failures = new Map() }: InboxOptions,
 ): { inbox: Inbox; played: PlayedStage<State, Task> } {
   const { inbox: topic } = stages[stage.name]
-  const failures = new Map<Offset, string>()
   const kept = live && keptUnits<State>()
   let applied: Message | undefined
   const fold = createFold({

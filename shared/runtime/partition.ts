@@ -6,18 +6,18 @@
 //     the log's end at the assignment. All its outputs but lines of activity are acknowledged (R4).
 
 import type { Logger } from 'pino'
+import { batchesOf } from '../bus/range.ts'
 import { codec } from '../codec/codec.ts'
 import type {
   Assignment,
   Bus,
-  Offset,
   PartitionReader,
   RecordToAppend,
   Step,
   StoredRecord,
 } from '../contract/bus.ts'
-import { limits } from '../contract/limits.ts'
 import type { Message } from '../contract/messages.ts'
+import { partitionsOf } from '../contract/partition.ts'
 import type { Performer } from '../contract/performer.ts'
 import type { Output, Stage } from '../contract/stage.ts'
 import { WeirError } from '../lib/errors.ts'
@@ -31,7 +31,7 @@ export type PartitionOptions<State, In extends Message, Task> = {
   bus: Bus
   stage: Stage<State, In, Task>
   topicPrefix: string
-  /** As in FoldOptions. */
+  /** The number of partitions of every topic. Undefined: not checked. */
   partitions?: number | undefined
   assignment: Assignment
   performer: Performer<Task> | undefined
@@ -62,10 +62,10 @@ export function readPartition<State, In extends Message, Task>(
     stage,
     partition,
     ...codec,
-    partitions: options.partitions,
+    partitions: options.partitions === undefined ? undefined : partitionsOf(options.partitions),
     topicPrefix: options.topicPrefix,
     marks,
-    readBack: (from, to) => readBack(bus, { topic, partition, from, to }),
+    readBack: (from, to) => batchesOf(bus, { topic, partition, from, to }),
     judge: ({ refused }, id) =>
       refused === undefined
         ? id && inputs.refusalOf(id)
@@ -208,18 +208,5 @@ function logDeadLetters(outputs: Output[], log: Logger): void {
       { topic, partition, offset, code, reason },
       'a record could not be applied and went to dead-letters',
     )
-  }
-}
-
-async function* readBack(
-  bus: Bus,
-  range: { topic: string; partition: number; from: Offset; to: Offset },
-): AsyncIterable<StoredRecord[]> {
-  const { to } = range
-  for (let from = range.from; from < to; ) {
-    const records = await bus.read({ ...range, from, limit: limits.readBackRecordsMax })
-    if (records.length === 0) return
-    yield records
-    from = (records.at(-1)?.offset ?? to) + 1
   }
 }

@@ -18,10 +18,6 @@ export function jsonOf(subject: string, text: string): unknown {
   }
 }
 
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 function notJson(subject: string, cause: unknown): WeirError {
   const fault = cause instanceof Error ? cause.message : String(cause)
   return new WeirError('usage', `${subject} is not JSON: ${fault}`, { cause })

@@ -1,7 +1,7 @@
 // Reads fields of foreign JSON. An error names the place, the value and the accepted values.
 
 import { codexResult } from '../contract/codex-header.ts'
-import { isObject } from '../lib/json/json-object.ts'
+import { isObject, objectIn } from '../lib/json/json-object.ts'
 import { shown } from '../settings/mistake.ts'
 import { invalid } from './transcript.ts'
 
@@ -72,17 +72,12 @@ export function readsAsError(text: string): boolean {
     )
   )
     return true
-  if (!start.startsWith('{')) return false
-  try {
-    const { error, isError, is_error: marked } = JSON.parse(text) as Json
-    return (
-      isError === true ||
-      marked === true ||
-      (error !== undefined && error !== null && error !== false && error !== '')
-    )
-  } catch {
-    return false
-  }
+  const { error, isError, is_error: marked } = (start.startsWith('{') && objectIn(text)) || {}
+  return (
+    isError === true ||
+    marked === true ||
+    (error !== undefined && error !== null && error !== false && error !== '')
+  )
 }
 
 export const errorAnswer = 'an answer that is an error'

@@ -13,9 +13,10 @@
 
 import type { ConversationId } from '../contract/ids.ts'
 import { limits } from '../contract/limits.ts'
-import type { Declaration, Usage } from '../contract/messages.ts'
+import type { AttemptFinished, Declaration, PartEvent, Usage } from '../contract/messages.ts'
 import { WeirError } from '../lib/errors.ts'
 import { cutToBytes } from '../lib/text-cut.ts'
+import { meaningOf } from './finish-reasons.ts'
 import type { LeftOut } from './left-out.ts'
 
 /** A piece of a transcript, in order. `left-out`: a piece that Weir does not keep, described. */
@@ -309,4 +310,37 @@ export const freeTextSchema = {
 
 export function invalid(where: string, text: string): WeirError {
   return new WeirError('transcript.invalid', `${where}: ${text}`)
+}
+
+/** The events of a response, as the accumulator receives them. */
+export function eventsOf({ text, reasoning, calls }: TranscriptResponse): PartEvent[] {
+  const event = (
+    kind: PartEvent['kind'],
+    index: number,
+    text: string,
+    id: string | null = null,
+    name: string | null = null,
+  ): PartEvent => ({ kind, index, id, name, text })
+  return [
+    ...reasoning.map((block, index) => event('reasoning_block', index, JSON.stringify(block))),
+    ...(text === '' ? [] : [event('text', 0, text)]),
+    ...calls.flatMap(({ id, name, arguments: raw }, index) => [
+      event('call_start', index, '', id, name),
+      ...(raw === '' ? [] : [event('call_arguments', index, raw)]),
+      event('call_end', index, ''),
+    ]),
+  ]
+}
+
+/** A response with calls stopped for them, because the runtime ran them. */
+export function stopOf({ calls, finish }: TranscriptResponse): AttemptFinished['stop'] {
+  if (calls.length > 0) return 'calls'
+  const meaning = meaningOf(finish)
+  return meaning === 'length' || meaning === 'refusal' ? meaning : 'end'
+}
+
+/** For a transcript without a list of tools: each called tool accepts any object. */
+export function calledIn(responses: readonly Pick<TranscriptResponse, 'calls'>[]): Declaration[] {
+  const names = responses.flatMap(({ calls }) => calls.map(({ name }) => name))
+  return [...new Set(names)].map((name) => declarationOf(name, undefined, undefined))
 }

@@ -109,8 +109,11 @@ describe('the dashboard', () => {
       'weir_written_bytes_total',
       'weir_guard_rounds_total',
     ]
-    const missing = [...Object.values(metricTable), ...Object.values(guardMetricTable)]
-      .map(([, name]) => name as string)
+    const missing = [metricTable, guardMetricTable]
+      .flatMap(({ counters, histograms, gauges }) =>
+        Object.values({ ...counters, ...histograms, ...gauges }),
+      )
+      .map(([name]) => name as string)
       .filter((name) => !contained.includes(name) && !shown.includes(name))
     expect(missing).toEqual([])
   })

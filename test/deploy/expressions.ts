@@ -10,12 +10,13 @@ const labelsOfPrometheus = ['instance', 'job', 'namespace', 'app_kubernetes_io_i
 /** The labels of each series that a process exposes, by its name. Prometheus adds some. */
 function seriesOf(...tables: InstrumentTable[]): Map<string, Set<string>> {
   const found = new Map<string, Set<string>>()
-  for (const [kind, name, , labels] of tables.flatMap((table) => Object.values(table))) {
-    const all = new Set([...labels, ...labelsOfPrometheus])
-    if (kind !== 'histogram') found.set(name, all)
-    else
+  const all = (labels: readonly string[]) => new Set([...labels, ...labelsOfPrometheus])
+  for (const { counters, histograms, gauges } of tables) {
+    for (const [name, , labels] of Object.values({ ...counters, ...gauges }))
+      found.set(name, all(labels))
+    for (const [name, , labels] of Object.values(histograms))
       for (const suffix of ['_bucket', '_sum', '_count'])
-        found.set(name + suffix, suffix === '_bucket' ? new Set([...all, 'le']) : all)
+        found.set(name + suffix, all(suffix === '_bucket' ? [...labels, 'le'] : labels))
   }
   return found
 }

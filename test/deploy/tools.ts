@@ -8,7 +8,7 @@ import { join } from 'node:path'
 const root = join(import.meta.dirname, '..', '..')
 export const outFolder = join(root, 'out', 'deploy')
 
-const programs = {
+export const programs = {
   helm: { module: 'helm.sh/helm/v4/cmd/helm', version: 'v4.3.1' },
   kubeconform: { module: 'github.com/yannh/kubeconform/cmd/kubeconform', version: 'v0.8.0' },
   'kube-score': { module: 'github.com/zegl/kube-score/cmd/kube-score', version: 'v1.20.0' },
@@ -32,16 +32,17 @@ export function isBuilt(program: Program): boolean {
   return existsSync(pathOf(program))
 }
 
-/** Builds the missing programs. Helm takes minutes on a small machine. */
-export function buildPrograms(): void {
+/** Builds these programs if they are missing. Helm takes minutes on a small machine. */
+export function buildPrograms(names = Object.keys(programs) as Program[]): void {
   mkdirSync(outFolder, { recursive: true })
-  for (const [name, { module, version }] of Object.entries(programs)) {
-    if (isBuilt(name as Program)) continue
+  for (const name of names) {
+    const { module, version } = programs[name]
+    if (isBuilt(name)) continue
     console.log(`building ${name} ${version}`)
     run('go', ['install', '-ldflags=-s -w', `${module}@${version}`], {
       environment: { GOBIN: outFolder },
     })
-    renameSync(join(outFolder, name), pathOf(name as Program))
+    renameSync(join(outFolder, name), pathOf(name))
   }
 }
 

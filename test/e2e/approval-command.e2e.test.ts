@@ -30,7 +30,7 @@ const starts = async ({ folder }: CommandFolder) =>
     .split('\n')
     .filter((line) => line !== '')
 
-describe('weir approvals, approve and reject', () => {
+describe('weir approvals, allow and deny', () => {
   it('set rules, list waiting calls, and decide them, also while no stage runs', async () => {
     const here = await openFolder()
     const { run, start } = here

@@ -124,7 +124,7 @@ withBrowser('the console', () => {
     expect([...first.problems, ...second.problems]).toEqual([])
   })
 
-  it('rejects with a reason by keys only, and compares a call with the last approved one', async () => {
+  it('denies with a reason by keys only, and compares a call with the last allowed one', async () => {
     ran = []
     await using server = await consoleServer(
       [
@@ -203,7 +203,7 @@ withBrowser('the console', () => {
     rmSync(folder, { recursive: true })
   })
 
-  it('shows a call that nobody answered otherwise than a rejected one', async () => {
+  it('shows a call that nobody answered otherwise than a denied one', async () => {
     await using server = await consoleServer(
       [says(call('deploy', { env: 'prod' })), says('I stop.')],
       { tools: [deploy], approvals: { ...approvals, waitMs: 1_000 } },

@@ -84,7 +84,7 @@ describe('an external guard', () => {
     expect(plain.code).toBe(0)
   })
 
-  it('of the guide rejects the calls that its policy server names', async () => {
+  it('of the guide denies the calls that its policy server names', async () => {
     const { port } = server.address() as AddressInfo
     process.env.POLICY_URL = `http://127.0.0.1:${port}`
     answer = { 1: 'Not on a Friday.' }

@@ -70,7 +70,7 @@ describe('a guard', () => {
     says(text('Once more.')),
   )
 
-  it('stops rejected calls while it enforces, only watches as a shadow, and does nothing once removed', async () => {
+  it('stops denied calls while it enforces, only watches as a shadow, and does nothing once removed', async () => {
     await withPipeline({ model }, async (pipeline) => {
       const guards = await start(pipeline, [noRemoval], 'enforce')
       const { activity } = await pipeline.ask('first')

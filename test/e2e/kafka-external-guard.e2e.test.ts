@@ -77,7 +77,7 @@ async function writeFiles(): Promise<void> {
 }
 
 describe('an external guard over Kafka', () => {
-  it('passes, rejects, and requests approval of calls; a replay reads its recorded verdicts', async () => {
+  it('passes, denies, and requests approval of calls; a replay reads its recorded verdicts', async () => {
     await writeFiles()
     expect(await run('approvals', 'rules', 'rules.json')).toMatchObject({ code: 0 })
     const up = startUp(commands, {

@@ -140,7 +140,7 @@ function rightInText(right: string): RegExp {
 }
 
 describe('one user per principal with the printed rights', () => {
-  it('runs a turn with its text, a rejected call, a veto and an approval', async () => {
+  it('runs a turn with its text, a denied call, a veto and an approval', async () => {
     server = await startAnthropicServer(
       script(
         says(call('exec', {})),

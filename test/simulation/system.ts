@@ -2,7 +2,7 @@
 // tools and the bus. A canary is another System: the same with one part broken (broken/).
 
 import type { Front } from '../../client/guard/front.ts'
-import type { Provider } from '../../services/llm-gateway/performer/providers/provider.ts'
+import type { Provider } from '../../services/llm-gateway/performer/providers/providers.ts'
 import { runEntry, type StageEntries, stageEntries } from '../../services/stages.ts'
 import type { Agents } from '../../shared/agents/agents.ts'
 import type { Bus, Subscription } from '../../shared/contract/bus.ts'

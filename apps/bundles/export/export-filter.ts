@@ -4,7 +4,7 @@
 import type { ExportFilter } from '../../../client/bundle/selection.ts'
 import { whereOf } from '../../../client/history/turn-filter.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
-import { WeirError } from '../../../shared/lib/errors.ts'
+import { usageError } from '../../../shared/lib/errors.ts'
 import { instantOfFlag } from '../../terminal/text/instant-text.ts'
 
 export type FilterOptions = {
@@ -27,6 +27,6 @@ export function filterOf(
     isWhole: since === undefined && until === undefined && where.length === 0,
   }
   if (filter.since >= filter.until)
-    throw new WeirError('usage', `--since ${since} is not before --until ${until}`)
+    throw usageError(`--since ${since} is not before --until ${until}`)
   return filter
 }

@@ -27,7 +27,7 @@ import {
   topicSpecs,
 } from '../../../shared/contract/topology.ts'
 import { systemClock } from '../../../shared/lib/clock.ts'
-import { WeirError } from '../../../shared/lib/errors.ts'
+import { usageError, WeirError } from '../../../shared/lib/errors.ts'
 import { toCommit } from '../../../shared/runtime/log/position.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 import { type OpenLog, withBundle } from '../../history/open-log.ts'
@@ -46,8 +46,7 @@ export async function importBundle(
 ): Promise<0 | 130> {
   const kind = busKindOf(settings)
   if (!kind.isLocal)
-    throw new WeirError(
-      'usage',
+    throw usageError(
       `weir import writes a log of the embedded bus, because ${kind.title} assigns offsets itself. Remove --bus ${settings.bus}`,
     )
   const log = kind.logFile(settings)

@@ -7,7 +7,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { providers } from '../../../services/llm-gateway/performer/providers/providers.ts'
-import { WeirError } from '../../../shared/lib/errors.ts'
+import { usageError } from '../../../shared/lib/errors.ts'
 import { makeFolders } from '../../../shared/lib/files/make-folders.ts'
 import { type Found, sandboxBackend } from '../../../shared/lib/sandbox/backend.ts'
 import { version } from '../../../shared/lib/version.ts'
@@ -81,11 +81,9 @@ export function withSandbox(text: string, found: Found = sandboxBackend()): stri
 }
 
 function refuse(file: string, cause: NodeJS.ErrnoException): never {
-  throw new WeirError(
-    'usage',
-    `cannot write ${file} (${cause.code}): name a folder that you may write to`,
-    { cause },
-  )
+  throw usageError(`cannot write ${file} (${cause.code}): name a folder that you may write to`, {
+    cause,
+  })
 }
 
 function next(folder: string, template: TemplateName, environment: NodeJS.ProcessEnv): string {

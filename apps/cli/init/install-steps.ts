@@ -1,5 +1,5 @@
-// The commands that install the packages of a new TypeScript project. Weir is on no registry, so they
-// name its package: the file from which this Weir was installed, or the one that its checkout makes.
+// The commands that install the packages of a new TypeScript project. They install Weir from the
+// source of this one: the registry, a file, or the file that its checkout makes.
 
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'

@@ -6,7 +6,7 @@ import type { ConversationSummary } from '../../../client/history/summary.ts'
 import { whereOf } from '../../../client/history/turn-filter.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import { isGuest } from '../../../shared/contract/topology.ts'
-import { WeirError } from '../../../shared/lib/errors.ts'
+import { usageError } from '../../../shared/lib/errors.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 import type { Money } from '../../../shared/view/totals.ts'
 import { painted } from '../../terminal/paint.ts'
@@ -37,8 +37,7 @@ export async function listConversations(
 ): Promise<void> {
   const max = /^\d{1,6}$/.test(limit) ? Number(limit) : 0
   if (max < 1 || max > limits.conversationsListedMax)
-    throw new WeirError(
-      'usage',
+    throw usageError(
       `--limit is '${printable(limit)}': give a whole number from 1 to ${limits.conversationsListedMax}`,
     )
   const where = whereOf(given)

@@ -83,7 +83,7 @@ function offsetIn(
   { topic: own, id }: Original,
   letter: DeadLetter,
 ): Offset {
-  return topic === own ? letter.offset : (parseId(id ?? '')?.offset ?? -1)
+  return topic === own ? letter.offset : (parseId(id)?.offset ?? -1)
 }
 
 function digestOf(topic: TopicName, key: string, value: Uint8Array): string {

@@ -18,7 +18,7 @@ import {
   type Writer,
 } from '../../../shared/contract/topology.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
-import { errorCodes, WeirError } from '../../../shared/lib/errors.ts'
+import { errorCodes, usageError, type WeirError } from '../../../shared/lib/errors.ts'
 import { nearestName } from '../../../shared/settings/nearest-name.ts'
 import { instantOfFlag } from '../../terminal/text/instant-text.ts'
 import { printable } from '../../terminal/text/printable.ts'
@@ -76,8 +76,7 @@ export function endOfLetters(found: number, unreadable: number): string | undefi
 function noStage(given: string): WeirError {
   const near = nearestName(given, stageNames)
   const meant = near === undefined ? '' : ` Did you mean ${near}?`
-  return new WeirError(
-    'usage',
+  return usageError(
     `unknown stage '${printable(given)}' (--stage).${meant} Stages: ${stageNames.join(', ')}`,
   )
 }
@@ -93,8 +92,7 @@ const usualCodes = errorCodes.filter(
 function noCode(given: string): WeirError {
   const near = nearestName(given, errorCodes)
   const meant = near === undefined ? '' : ` Did you mean ${near}?`
-  return new WeirError(
-    'usage',
+  return usageError(
     `unknown code '${printable(given)}' (--code).${meant} Most letters have one of ${usualCodes.join(', ')}`,
   )
 }
@@ -103,8 +101,7 @@ function noCode(given: string): WeirError {
 export async function letterNamed(log: OpenLog, place: string): Promise<Letter> {
   const [, partition = '', offset = ''] = /^(\d{1,5})\/(\d{1,15})$/.exec(place) ?? []
   if (partition === '')
-    throw new WeirError(
-      'usage',
+    throw usageError(
       `'${printable(place)}' is not a dead letter: give PARTITION/OFFSET from weir dead-letters list`,
     )
   const isThere = (await endsOf(log, 'dead-letters')).some(
@@ -120,10 +117,7 @@ export async function letterNamed(log: OpenLog, place: string): Promise<Letter> 
   const [record] = isThere ? await log.bus.read(range) : []
   const letter = record && messageOf(record.value)
   if (record === undefined || letter?.type !== 'dead-letter')
-    throw new WeirError(
-      'usage',
-      `there is no dead letter ${place}: weir dead-letters list shows all`,
-    )
+    throw usageError(`there is no dead letter ${place}: weir dead-letters list shows all`)
   return letterAt(record, letter)
 }
 

@@ -6,13 +6,13 @@
 //     retries may both write, but the ids that clients assign cover that case.
 // Exit codes: 0 all are written, now or earlier. 1 one is not, or the user answered no. 2 failed.
 
-import { createInterface } from 'node:readline/promises'
 import { partitionCount } from '../../../client/place/open-bus.ts'
 import type { Appended } from '../../../shared/contract/bus.ts'
 import { partitionOf } from '../../../shared/contract/partition.ts'
 import { systemClock } from '../../../shared/lib/clock.ts'
-import { type ErrorCode, WeirError } from '../../../shared/lib/errors.ts'
+import { type ErrorCode, usageError, WeirError } from '../../../shared/lib/errors.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
+import { isConfirmed } from '../../terminal/confirmed.ts'
 import { createProgress, type Progress } from '../../terminal/progress.ts'
 import { processStreams, type Streams } from '../../terminal/streams.ts'
 import { printable } from '../../terminal/text/printable.ts'
@@ -46,8 +46,7 @@ export async function retryDeadLetters(
   const { all = false, yes = false } = options
   assertNamed(places, all)
   if (!yes && streams.input.isTTY !== true)
-    throw new WeirError(
-      'usage',
+    throw usageError(
       'standard input is not a terminal, so nobody can confirm the retry: give --yes',
     )
   const progress = createProgress(process.stderr, systemClock, process.env)
@@ -58,7 +57,8 @@ export async function retryDeadLetters(
     const end = endOfLetters(letters.length, unreadable)
     if (end !== undefined) streams.out.write(`${end}\n`)
     if (letters.length === 0) return 0
-    if (!yes && !(await isConfirmed(letters.length, streams))) {
+    const question = `Write the records of ${count(letters.length, 'dead letter')} again?`
+    if (!yes && !(await isConfirmed(question, streams))) {
       streams.out.write('nothing was written\n')
       return 1
     }
@@ -112,26 +112,12 @@ async function selectedLetters(
   }
   for await (const letter of lettersIn(log, options, onUnreadable)) {
     if (letters.length === lettersMax)
-      throw new WeirError(
-        'usage',
+      throw usageError(
         `more than ${lettersMax} dead letters match: narrow them with --since, --stage, --code or --conversation`,
       )
     letters.push(letter)
   }
   return { letters, unreadable }
-}
-
-async function isConfirmed(letters: number, { input, errors }: Streams): Promise<boolean> {
-  const prompt = createInterface({ input, output: errors, terminal: true, historySize: 0 })
-  try {
-    return /^\s*y(es)?\s*$/i.test(
-      await prompt.question(
-        `Write the records of ${count(letters, 'dead letter')} again? y or n: `,
-      ),
-    )
-  } finally {
-    prompt.close()
-  }
 }
 
 async function retry(log: OpenLog, { letter }: Letter, copies: Copies): Promise<Retried> {
@@ -167,8 +153,7 @@ const codesOfOneRecord = new Set<ErrorCode>(['bus.topic-missing', 'bus.record-to
 /** Throws `usage` unless there are either places or --all. */
 function assertNamed(places: string[], isAll: boolean): void {
   if (places.length > 0 === isAll)
-    throw new WeirError(
-      'usage',
+    throw usageError(
       isAll
         ? '--all and places exclude each other: give one of them'
         : 'name dead letters by PARTITION/OFFSET, or give --all',

@@ -2,7 +2,7 @@
 
 import { isBundle } from '../../../shared/bus/bundle/open.ts'
 import type { ConversationId } from '../../../shared/contract/ids.ts'
-import { WeirError } from '../../../shared/lib/errors.ts'
+import { usageError } from '../../../shared/lib/errors.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 import { columnsOfOutput, painted } from '../../terminal/paint.ts'
 import { printable, printableJson } from '../../terminal/text/printable.ts'
@@ -44,8 +44,7 @@ export async function inspectAny(
   const isFile = options.bundle === undefined && bundle !== undefined
   const id = isFile ? conversation : given
   if (!isFile && conversation !== undefined)
-    throw new WeirError(
-      'usage',
+    throw usageError(
       `two conversations are named, and ${printable(given)} is not a bundle: give one of them`,
     )
   if (id !== undefined)

@@ -17,7 +17,7 @@ import {
   topics,
 } from '../../../shared/contract/topology.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
-import { WeirError } from '../../../shared/lib/errors.ts'
+import { usageError } from '../../../shared/lib/errors.ts'
 import { alternatives } from '../../../shared/settings/mistake.ts'
 import { nearestName } from '../../../shared/settings/nearest-name.ts'
 import { instantOf, instantOfFlag } from '../../terminal/text/instant-text.ts'
@@ -75,10 +75,9 @@ export function tailRequestOf(
     follow,
   }
   if (request.start.kind === 'end' && !follow)
-    throw new WeirError('usage', '--from end without --follow shows nothing: give --follow too')
+    throw usageError('--from end without --follow shows nothing: give --follow too')
   if (request.start.kind === 'offset' && conversation === undefined && partition === undefined)
-    throw new WeirError(
-      'usage',
+    throw usageError(
       `--from ${request.start.offset} is an offset, and each partition has its own: name one with --partition`,
     )
   return request
@@ -94,8 +93,7 @@ function topicNameOf(given: string, topicPrefix: string): TopicName | GuardTopic
   if (isGuardName(guard)) return guardTopicName(guard)
   const near = nearestName(bare, names)
   const meant = near === undefined ? '' : ` Did you mean ${near}?`
-  throw new WeirError(
-    'usage',
+  throw usageError(
     `there is no topic ${printable(given)}.${meant} The topics are ${names.join(', ')}, and ${guardTopicName('NAME')} of each guard`,
   )
 }
@@ -114,23 +112,21 @@ function typeNamed(given: string, topic: TopicName | GuardTopicName): MessageTyp
     elsewhere.length > 0
       ? ` ${alternatives(elsewhere, 'and')} ${elsewhere.length === 1 ? 'has' : 'have'} it.`
       : meant
-  throw new WeirError(
-    'usage',
+  throw usageError(
     `--type is '${printable(given)}', which ${topic} does not have.${hint} Its types are ${types.join(', ')}`,
   )
 }
 
 function startOf({ from, since, follow = false }: TailOptions, now: Milliseconds): Start {
   if (from !== undefined && since !== undefined)
-    throw new WeirError('usage', '--from and --since both set the start: give one of them')
+    throw usageError('--from and --since both set the start: give one of them')
   if (since !== undefined) return { kind: 'time', time: instantOfFlag('--since', since, now) }
   if (from === undefined) return follow ? { kind: 'end' } : { kind: 'beginning' }
   if (from === 'beginning' || from === 'end') return { kind: from }
   if (/^\d{1,15}$/.test(from)) return { kind: 'offset', offset: Number(from) }
   const time = instantOf(from, now)
   if (time !== undefined) return { kind: 'time', time }
-  throw new WeirError(
-    'usage',
+  throw usageError(
     `--from is '${printable(from)}': give beginning, end, an offset, or a time such as 2026-07-29T10:12:03Z or '10m ago'`,
   )
 }
@@ -138,10 +134,7 @@ function startOf({ from, since, follow = false }: TailOptions, now: Milliseconds
 function wholeNumber(flag: string, text: string, minimum: number): number {
   const number = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
   if (number >= minimum) return number
-  throw new WeirError(
-    'usage',
-    `${flag} is '${printable(text)}': give a whole number from ${minimum}`,
-  )
+  throw usageError(`${flag} is '${printable(text)}': give a whole number from ${minimum}`)
 }
 
 /**
@@ -153,10 +146,7 @@ export function partitionsOf(
   count: number,
 ): number[] {
   if (partition !== undefined && partition >= count)
-    throw new WeirError(
-      'usage',
-      `--partition is ${partition}; the last partition of ${topic} is ${count - 1}`,
-    )
+    throw usageError(`--partition is ${partition}; the last partition of ${topic} is ${count - 1}`)
   if (partition !== undefined) return [partition]
   if (conversation !== undefined && topic !== 'dead-letters')
     return [partitionOf(conversation, count)]

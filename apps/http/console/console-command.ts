@@ -6,7 +6,7 @@ import { get, type IncomingMessage } from 'node:http'
 import { get as getByTls } from 'node:https'
 import type { Writable } from 'node:stream'
 import { text as textOf } from 'node:stream/consumers'
-import { WeirError } from '../../../shared/lib/errors.ts'
+import { usageError } from '../../../shared/lib/errors.ts'
 import { portOf } from '../../terminal/port-flag.ts'
 import { consolePath } from './console-assets.ts'
 
@@ -30,8 +30,7 @@ export async function printConsole(
   const plain = `http${address}`
   const url = (await isConsole(plain)) ? plain : `https${address}`
   if (url !== plain && !(await isConsole(url)))
-    throw new WeirError(
-      'usage',
+    throw usageError(
       `no console answers at ${plain}: start weir serve, or give the address of a running one with --http-host and --http-port`,
     )
   out.write(`${url}\n`)

@@ -22,7 +22,7 @@ import { requireRole } from '../edge/access/principal.ts'
 import { type Decision, decideFor } from '../edge/approval-decisions.ts'
 import type { EdgeContext } from '../edge/edge-context.ts'
 import { sseResponse } from '../edge/sse.ts'
-import { HttpError } from '../http-error.ts'
+import { bad, HttpError } from '../http-error.ts'
 import { textIn } from '../request-body.ts'
 import type { HttpApp, HttpContext } from '../server.ts'
 import { consoleAssets, consolePath, pagePolicy } from './console-assets.ts'
@@ -117,8 +117,7 @@ export function consoleApi(edge: EdgeContext, parts: ConsoleParts): HttpApp {
     const principal = principalOf(context.req.raw)
     const body = await bodyOf(context)
     const answer = textIn(body, 'answer')
-    if (answer !== 'allow' && answer !== 'deny')
-      throw new HttpError(400, 'http.body', 'answer must be allow or deny')
+    if (answer !== 'allow' && answer !== 'deny') throw bad('answer must be allow or deny')
     const decision = { id: textIn(body, 'id'), hash: textIn(body, 'hash') }
     const reason = answer === 'allow' ? '' : textIn(body, 'reason')
     const values = answer === 'allow' && 'values' in body ? { values: textIn(body, 'values') } : {}

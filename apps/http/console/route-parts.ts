@@ -2,7 +2,7 @@
 
 import { limits } from '../../../shared/contract/limits.ts'
 import type { Slots } from '../../../shared/lib/slots.ts'
-import { HttpError } from '../http-error.ts'
+import { bad } from '../http-error.ts'
 import { jsonOf } from '../request-body.ts'
 import type { HttpContext } from '../server.ts'
 
@@ -30,5 +30,5 @@ export function oneOf<T extends string>(
 ): T {
   const value = accepted.find((one) => one === body[name])
   if (value !== undefined) return value
-  throw new HttpError(400, 'http.body', `${name} must be one of ${accepted.join(', ')}`)
+  throw bad(`${name} must be one of ${accepted.join(', ')}`)
 }

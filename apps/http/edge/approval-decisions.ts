@@ -38,14 +38,8 @@ export async function decideFor(
   requireRole(principal, 'decide')
   const { weir } = context
   const { name: by, identity, tenant } = principal
-  const decision = {
-    by,
-    identity,
-    ...(of !== undefined && { of }),
-    ...(tenant !== null && { tenant }),
-    ...(hash !== undefined && { hash }),
-  }
+  const decision = { by, identity, of, tenant: tenant ?? undefined, hash }
   return answer === 'allow'
-    ? weir.allow(id, { ...decision, ...(values !== undefined && { values }) })
-    : weir.deny(id, { ...decision, ...(reason !== undefined && { reason }) })
+    ? weir.allow(id, { ...decision, values })
+    : weir.deny(id, { ...decision, reason })
 }

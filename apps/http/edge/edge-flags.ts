@@ -1,7 +1,7 @@
 // The edge of a command, from its flags.
 
 import { limits } from '../../../shared/contract/limits.ts'
-import { WeirError } from '../../../shared/lib/errors.ts'
+import { usageError } from '../../../shared/lib/errors.ts'
 import { readSecretFile } from '../../../shared/lib/files/secret-files.ts'
 import { readText } from '../../../shared/settings/text-file.ts'
 import { portOf } from '../../terminal/port-flag.ts'
@@ -39,14 +39,12 @@ export function edgeOptionsOf(
   const { httpPort = '4140', httpHost: host = '127.0.0.1', apiKeys, corsOrigin = [] } = flags
   const oidc = oidcOf(flags)
   if (!isLoopback(host) && apiKeys === undefined && oidc === undefined)
-    throw new WeirError(
-      'usage',
+    throw usageError(
       `--http-host ${printable(host)} is open to other machines: give --api-keys FILE or --oidc-issuer URL first, or 127.0.0.1`,
     )
   for (const origin of corsOrigin)
     if (URL.parse(origin)?.origin !== origin)
-      throw new WeirError(
-        'usage',
+      throw usageError(
         `--cors-origin ${printable(origin)} is no origin: give one such as https://chat.example, without a path`,
       )
   return {
@@ -73,8 +71,7 @@ function oidcOf({
   if (issuer === undefined && audience === undefined && oidcJwks === undefined) return undefined
   const jwks = URL.parse(oidcJwks ?? '')
   if (issuer === undefined || audience === undefined || jwks === null)
-    throw new WeirError(
-      'usage',
+    throw usageError(
       '--oidc-issuer, --oidc-audience and --oidc-jwks go together: give the issuer, the audience of this server, and the URL of its keys',
     )
   return { issuer, audience, jwks, tenantClaim, rolesClaim }
@@ -84,13 +81,11 @@ function oidcOf({
 function tlsOf({ tlsCert, tlsKey, tlsClientCa, apiKeys }: EdgeFlags): TlsFiles | undefined {
   if (tlsCert === undefined && tlsKey === undefined && tlsClientCa === undefined) return undefined
   if (tlsCert === undefined || tlsKey === undefined)
-    throw new WeirError(
-      'usage',
+    throw usageError(
       '--tls-cert and --tls-key go together: give the certificate of this server and its key',
     )
   if (tlsClientCa !== undefined && apiKeys === undefined)
-    throw new WeirError(
-      'usage',
+    throw usageError(
       '--tls-client-ca needs --api-keys: the file has the subjects of clients, from weir api-keys create --subject',
     )
   return {
@@ -104,25 +99,21 @@ function tlsOf({ tlsCert, tlsKey, tlsClientCa, apiKeys }: EdgeFlags): TlsFiles |
 function webhookOf({ webhookUrl, webhookSecretFile }: EdgeFlags): WebhookOptions | undefined {
   if (webhookUrl === undefined && webhookSecretFile === undefined) return undefined
   if (webhookUrl === undefined || webhookSecretFile === undefined)
-    throw new WeirError(
-      'usage',
+    throw usageError(
       '--webhook-url and --webhook-secret-file go together: give the address and the file with the secret that signs its requests',
     )
   const url = URL.parse(webhookUrl)
   const isPlain = url?.protocol === 'http:' && isLoopback(url.hostname)
   if (url === null || (url.protocol !== 'https:' && !isPlain))
-    throw new WeirError(
-      'usage',
+    throw usageError(
       '--webhook-url must be an https URL; http is for this machine only, such as http://127.0.0.1:8080/weir',
     )
   if (url.username !== '' || url.password !== '')
-    throw new WeirError('usage', '--webhook-url has a user name or a password: leave it out')
-  const secret = readSecretFile(
-    webhookSecretFile,
-    (why, cause) =>
-      new WeirError('usage', `--webhook-secret-file ${printable(webhookSecretFile)}: ${why}`, {
-        cause,
-      }),
+    throw usageError('--webhook-url has a user name or a password: leave it out')
+  const secret = readSecretFile(webhookSecretFile, (why, cause) =>
+    usageError(`--webhook-secret-file ${printable(webhookSecretFile)}: ${why}`, {
+      cause,
+    }),
   )
   signerOf(secret)
   return { url, secret }
@@ -131,14 +122,11 @@ function webhookOf({ webhookUrl, webhookSecretFile }: EdgeFlags): WebhookOptions
 function pemIn(file: string, flag: string): string {
   const read = readText(file, limits.edgeKeyFileBytesMax)
   if ('text' in read) return read.text
-  throw new WeirError('usage', `${flag} ${printable(file)} ${read.fault}: give a PEM file`)
+  throw usageError(`${flag} ${printable(file)} ${read.fault}: give a PEM file`)
 }
 
 function perMinuteOf(text: string): number {
   const number = Number(text)
   if (Number.isSafeInteger(number) && number >= 1) return number
-  throw new WeirError(
-    'usage',
-    `--requests-per-minute is ${printable(text)}: give a whole number from 1`,
-  )
+  throw usageError(`--requests-per-minute is ${printable(text)}: give a whole number from 1`)
 }

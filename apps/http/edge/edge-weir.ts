@@ -3,7 +3,7 @@
 import type { Logger } from 'pino'
 import { Weir, type WeirOptions } from '../../../client/weir.ts'
 import { optionsOfSettings } from '../../../client/weir-options.ts'
-import { WeirError } from '../../../shared/lib/errors.ts'
+import { usageError } from '../../../shared/lib/errors.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 
 /**
@@ -19,8 +19,7 @@ export async function openEdgeWeir(
   }: { stages: NonNullable<WeirOptions['stages']>; log: Logger; agents?: WeirOptions['agents'] },
 ): Promise<Weir> {
   if (agents === '')
-    throw new WeirError(
-      'usage',
+    throw usageError(
       'the HTTP edge needs agent files: give a file or a folder with --agents (WEIR_AGENTS)',
     )
   return Weir.open({ ...optionsOfSettings(settings), agents, stages, log })

@@ -90,7 +90,7 @@ export async function startEdge({
     log,
     tls,
     origins: allowed,
-    ...(advice !== undefined && { advice }),
+    advice,
     routes: [...before, (root) => void root.route('/', app)],
     pathAdvice,
   })

@@ -3,8 +3,9 @@
 import { isUtf8 } from 'node:buffer'
 import { refuseUnknownKeys } from '../../../client/known-keys.ts'
 import { limits } from '../../../shared/contract/limits.ts'
+import { nestsDeeper } from '../../../shared/lib/json/bounded-json.ts'
 import { isObject } from '../../../shared/lib/json/json-object.ts'
-import { HttpError } from '../http-error.ts'
+import { bad } from '../http-error.ts'
 import { bytesOf } from '../request-body.ts'
 import type { HttpContext } from '../server.ts'
 
@@ -15,31 +16,25 @@ export type JsonBody = { value: Record<string, unknown>; bytes: Buffer }
  * too deep. */
 export async function jsonBodyOf(context: HttpContext): Promise<JsonBody> {
   const bytes = await bytesOf(context.env.incoming, limits.edgeBodyBytesMax)
-  if (depthOf(bytes) > limits.edgeBodyDepthMax)
-    throw new HttpError(
-      400,
-      'http.body',
-      `the body nests deeper than ${limits.edgeBodyDepthMax} levels`,
-    )
-  if (!isUtf8(bytes)) throw new HttpError(400, 'http.body', 'the body is no valid UTF-8')
-  const value = parsed(bytes)
-  if (!isObject(value)) throw new HttpError(400, 'http.body', 'the body must be a JSON object')
+  const text = bytes.toString('utf8')
+  if (nestsDeeper(text, limits.edgeBodyDepthMax))
+    throw bad(`the body nests deeper than ${limits.edgeBodyDepthMax} levels`)
+  if (!isUtf8(bytes)) throw bad('the body is no valid UTF-8')
+  const value = parsed(text, bytes.length)
+  if (!isObject(value)) throw bad('the body must be a JSON object')
   return { value, bytes }
 }
 
-/** Throws 400. */
-function parsed(bytes: Buffer): unknown {
+/** Throws 400. The parser's own text repeats the body. */
+function parsed(text: string, bytes: number): unknown {
   try {
-    return JSON.parse(bytes.toString('utf8'))
+    return JSON.parse(text)
   } catch (cause) {
-    throw notJson(bytes.length, cause)
+    throw bad(
+      `the body has ${bytes} bytes that are no valid JSON: is it whole, and encoded as JSON?`,
+      { cause },
+    )
   }
-}
-
-/** The parser's own text repeats the body. */
-function notJson(bytes: number, cause: unknown): HttpError {
-  const text = `the body has ${bytes} bytes that are no valid JSON: is it whole, and encoded as JSON?`
-  return new HttpError(400, 'http.body', text, { cause })
 }
 
 /**
@@ -55,32 +50,9 @@ export async function fieldsOf(context: HttpContext, known: readonly string[]): 
   return body
 }
 
-const [quote, backslash] = [0x22, 0x5c]
-const openers: ReadonlySet<number> = new Set([0x5b, 0x7b])
-const closers: ReadonlySet<number> = new Set([0x5d, 0x7d])
-
-/** Levels of brackets outside of strings. Right for JSON; for other text, any number. */
-function depthOf(bytes: Buffer): number {
-  let depth = 0
-  let most = 0
-  let isText = false
-  for (let at = 0; at < bytes.length; at += 1) {
-    const byte = bytes[at] as number
-    if (isText) {
-      if (byte === backslash) at += 1
-      else if (byte === quote) isText = false
-    } else if (byte === quote) isText = true
-    else if (openers.has(byte)) {
-      depth += 1
-      if (depth > most) most = depth
-    } else if (closers.has(byte)) depth -= 1
-  }
-  return most
-}
-
 /** A field that must be a text if it is there, and not null. Throws 400. */
 export function textIfGiven(body: Record<string, unknown>, name: string): string | undefined {
-  if (body[name] === null) throw new HttpError(400, 'http.body', `${name} must be a text`)
+  if (body[name] === null) throw bad(`${name} must be a text`)
   return optionalText(body, name)
 }
 
@@ -89,5 +61,5 @@ export function optionalText(body: Record<string, unknown>, name: string): strin
   const value = body[name]
   if (value === undefined || value === null) return undefined
   if (typeof value === 'string') return value
-  throw new HttpError(400, 'http.body', `${name} must be a text`)
+  throw bad(`${name} must be a text`)
 }

@@ -2,16 +2,15 @@
 // file without a message. Its facts were measured with the version in docs/internals/hosts.md.
 
 import { join } from 'node:path'
-import type { HookKind } from '../fronts/hooks/hook-payload.ts'
 import {
+  commandHook,
   type HookEntry,
   type Host,
-  holdTimeoutSeconds,
-  hookCommand,
+  type HostEvent,
   isSince,
   postCommand,
-  quickTimeoutSeconds,
   remedyOf,
+  timeoutSeconds,
 } from './host.ts'
 
 /** The first version whose HTTP hooks can deny a call when they fail (`onFailure`). */
@@ -19,10 +18,8 @@ const closedHttpSince = '2.1.295'
 /** The oldest version that is known to have PostToolBatch. */
 const batchSince = '2.1.152'
 
-type Event = { event: string; kind: HookKind; failsClosed: boolean; holds: boolean }
-
 /** Without Weir no prompt, no call and no next request goes on. Results need no answer. */
-const events: Event[] = [
+const events: HostEvent[] = [
   { event: 'UserPromptSubmit', kind: 'prompt', failsClosed: true, holds: false },
   { event: 'PreToolUse', kind: 'pre', failsClosed: true, holds: true },
   { event: 'PostToolUse', kind: 'post', failsClosed: false, holds: false },
@@ -69,9 +66,9 @@ export const claudeCode: Host = {
   ],
 }
 
-function hookOf(event: Event, url: string, version: string | null): unknown {
+function hookOf(event: HostEvent, url: string, version: string | null): unknown {
   if (event.kind === 'end') return { type: 'command', command: noticeCommand(url) }
-  return isSince(version, closedHttpSince) ? httpHook(event, url) : commandHook(event, url)
+  return isSince(version, closedHttpSince) ? httpHook(event, url) : commandHook(name, event, url)
 }
 
 /**
@@ -83,20 +80,7 @@ export function noticeCommand(url: string): string {
   return `t=$(${postCommand(url, 1)}) || { [ $? != 7 ] || t='${missing}'; }; [ -z "$t" ] || { printf '%s\\n' "$t" >&2; exit 1; }`
 }
 
-function httpHook({ failsClosed, holds }: Event, url: string): unknown {
-  return {
-    type: 'http',
-    url,
-    timeout: holds ? holdTimeoutSeconds : quickTimeoutSeconds,
-    ...(failsClosed && { onFailure: 'block' }),
-  }
-}
-
-function commandHook({ failsClosed, holds }: Event, url: string): unknown {
-  const seconds = holds ? holdTimeoutSeconds : quickTimeoutSeconds
-  return {
-    type: 'command',
-    command: hookCommand({ host: name, url, seconds, failsClosed }),
-    timeout: seconds,
-  }
+function httpHook(event: HostEvent, url: string): unknown {
+  const hook = { type: 'http', url, timeout: timeoutSeconds(event) }
+  return event.failsClosed ? { ...hook, onFailure: 'block' } : hook
 }

@@ -2,20 +2,13 @@
 // docs/internals/hosts.md.
 
 import { join } from 'node:path'
-import type { HookKind } from '../fronts/hooks/hook-payload.ts'
-import {
-  type HookEntry,
-  type Host,
-  holdTimeoutSeconds,
-  hookCommand,
-  quickTimeoutSeconds,
-} from './host.ts'
+import { commandHook, type HookEntry, type Host, type HostEvent } from './host.ts'
 
-const events: { event: string; kind: HookKind; failsClosed: boolean; seconds: number }[] = [
-  { event: 'UserPromptSubmit', kind: 'prompt', failsClosed: true, seconds: quickTimeoutSeconds },
-  { event: 'PreToolUse', kind: 'pre', failsClosed: true, seconds: holdTimeoutSeconds },
-  { event: 'PostToolUse', kind: 'post', failsClosed: false, seconds: quickTimeoutSeconds },
-  { event: 'Stop', kind: 'stop', failsClosed: false, seconds: quickTimeoutSeconds },
+const events: HostEvent[] = [
+  { event: 'UserPromptSubmit', kind: 'prompt', failsClosed: true, holds: false },
+  { event: 'PreToolUse', kind: 'pre', failsClosed: true, holds: true },
+  { event: 'PostToolUse', kind: 'post', failsClosed: false, holds: false },
+  { event: 'Stop', kind: 'stop', failsClosed: false, holds: false },
 ]
 
 const name = 'codex'
@@ -30,17 +23,9 @@ export const codex: Host = {
       : join(environment.CODEX_HOME || join(home, '.codex'), 'hooks.json'),
   entries: (url) =>
     events.map(
-      ({ event, kind, failsClosed, seconds }): HookEntry => ({
-        event,
-        group: {
-          hooks: [
-            {
-              type: 'command',
-              command: hookCommand({ host: name, url: url(kind), seconds, failsClosed }),
-              timeout: seconds,
-            },
-          ],
-        },
+      (event): HookEntry => ({
+        event: event.event,
+        group: { hooks: [commandHook(name, event, url(event.kind))] },
       }),
     ),
   unprotected: () => [

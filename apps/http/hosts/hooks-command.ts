@@ -4,12 +4,12 @@
 import { existsSync } from 'node:fs'
 import { chmod, mkdir, readFile, realpath, rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { createInterface } from 'node:readline/promises'
 import { guestName } from '../../../client/guard/guest-agent.ts'
 import { unreachable } from '../../../shared/contract/stage.ts'
-import { WeirError } from '../../../shared/lib/errors.ts'
+import { usageError } from '../../../shared/lib/errors.ts'
 import { writeWhole } from '../../../shared/lib/files/whole-file.ts'
 import { isObject } from '../../../shared/lib/json/json-object.ts'
+import { isConfirmed } from '../../terminal/confirmed.ts'
 import { printable, printableLines } from '../../terminal/text/printable.ts'
 import { type HookKind, hookKinds } from '../fronts/hooks/hook-payload.ts'
 import { changedLines } from './changed-lines.ts'
@@ -48,13 +48,12 @@ export async function installHooks(
   const agent = options.agent ?? host.name
   // The server refuses every other name, and then no call of the host would run.
   if (!guestName.test(agent))
-    throw new WeirError(
-      'usage',
+    throw usageError(
       `--agent is ${JSON.stringify(agent.slice(0, 80))}; must be 1 to 64 of a-z, 0-9 and -`,
     )
   const urlOf = (kind: HookKind) => `${base}/v1/hooks/${agent}/${kind}`
   const edited = withHooks(text, host.entries(urlOf, version), file)
-  const isWritten = await change({ file, text, edited, options, context })
+  const isWritten = await change({ file, text, edited }, options, context)
   if (!isWritten) return 1
   await showState(host, { file, text: edited, version, program }, context)
   return 0
@@ -68,7 +67,7 @@ export async function removeHooks(
 ): Promise<0 | 1> {
   const { file, text } = await settingsOf(name, options, context)
   const edited = withoutHooks(text, file)
-  return (await change({ file, text, edited, options, context })) ? 0 : 1
+  return (await change({ file, text, edited }, options, context)) ? 0 : 1
 }
 
 /** The exit code: 0 if Weir's hooks are in the settings, otherwise 1. */
@@ -96,20 +95,11 @@ async function settingsOf(
 }
 
 /** Whether the file is as `edited` now (HOOKS-COMMAND-1). */
-async function change({
-  file,
-  text,
-  edited,
-  options,
-  context,
-}: {
-  file: string
-  text: string
-  edited: string
-  options: HooksOptions
-  context: HooksContext
-}): Promise<boolean> {
-  const { out, input, errors } = context
+async function change(
+  { file, text, edited }: { file: string; text: string; edited: string },
+  options: HooksOptions,
+  { out, input, errors }: HooksContext,
+): Promise<boolean> {
   const line = (one: string) => out.write(`${one}\n`)
   if (edited === text) {
     line(`${printable(file)} needs no change.`)
@@ -122,7 +112,7 @@ async function change({
       line('Nothing was changed. Add --yes to write it.')
       return false
     }
-    if (!(await isAccepted(input, errors))) {
+    if (!(await isConfirmed('Write this change?', { input, errors }))) {
       line('Nothing was changed.')
       return false
     }
@@ -130,15 +120,6 @@ async function change({
   await write(file, edited)
   line(edited === '' ? 'The file held nothing more, and was removed.' : 'Written.')
   return true
-}
-
-async function isAccepted(input: NodeJS.ReadStream, output: NodeJS.WriteStream): Promise<boolean> {
-  const prompt = createInterface({ input, output, terminal: true, historySize: 0 })
-  try {
-    return /^\s*y(es)?\s*$/i.test(await prompt.question('Write this change? y or n: '))
-  } finally {
-    prompt.close()
-  }
 }
 
 /** A link stays a link, and the file keeps its rights. */
@@ -233,11 +214,10 @@ async function serverAt(url: string): Promise<'weir' | 'other' | 'none'> {
 function baseUrl(text: string): string {
   const url = URL.parse(text)
   if (url === null || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '')
-    throw new WeirError(
-      'usage',
+    throw usageError(
       `--url is ${JSON.stringify(text.slice(0, 200))}; must be the address of weir proxy, such as http://127.0.0.1:4141`,
     )
   if (url.username !== '' || url.password !== '' || /['\s]/.test(text))
-    throw new WeirError('usage', '--url must have no user, password, blank or quote')
+    throw usageError('--url must have no user, password, blank or quote')
   return `${url.origin}${url.pathname.replace(/\/+$/, '')}`
 }

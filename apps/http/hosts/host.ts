@@ -23,10 +23,27 @@ export type Host = {
   unprotected(version: string | null): string[]
 }
 
-/** Seconds. Longer than limits.guestHoldMs: Weir must give up before the host does. */
-export const holdTimeoutSeconds = 610
-/** Seconds, for hooks that wait for no person. */
-export const quickTimeoutSeconds = 30
+/** An event of a host. `failsClosed`: without Weir it stops the host. `holds`: a person may have to decide. */
+export type HostEvent = { event: string; kind: HookKind; failsClosed: boolean; holds: boolean }
+
+/**
+ * The time that the host gives a hook. That of one that holds is longer than limits.guestHoldMs: Weir
+ * must give up before the host does.
+ */
+export function timeoutSeconds({ holds }: HostEvent): number {
+  return holds ? 610 : 30
+}
+
+/** A hook that runs a command. `host`: its name on the command line. */
+export function commandHook(host: string, event: HostEvent, url: string): unknown {
+  const seconds = timeoutSeconds(event)
+  const { failsClosed } = event
+  return {
+    type: 'command',
+    command: hookCommand({ host, url, seconds, failsClosed }),
+    timeout: seconds,
+  }
+}
 
 /** Whether `version` is `since` or newer. Versions are numbers with dots. */
 export function isSince(version: string | null, since: string): boolean {

@@ -1,6 +1,6 @@
 // The hosts whose hooks Weir serves. One line for each.
 
-import { WeirError } from '../../../shared/lib/errors.ts'
+import { usageError } from '../../../shared/lib/errors.ts'
 import { nearestName } from '../../../shared/settings/nearest-name.ts'
 import { claudeCode } from './claude-code.ts'
 import { codex } from './codex.ts'
@@ -15,5 +15,5 @@ export function hostNamed(name: string): Host {
   const names = hosts.map((one) => one.name)
   const near = nearestName(name, names)
   const hint = near === undefined ? `Hosts: ${names.join(', ')}` : `Did you mean ${near}?`
-  throw new WeirError('usage', `unknown host ${JSON.stringify(name.slice(0, 80))}. ${hint}`)
+  throw usageError(`unknown host ${JSON.stringify(name.slice(0, 80))}. ${hint}`)
 }

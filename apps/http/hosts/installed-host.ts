@@ -4,6 +4,7 @@
 import { execFile, spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { isObject } from '../../../shared/lib/json/json-object.ts'
+import { parseJson } from '../../../shared/wire/exact-json.ts'
 
 /** A program that needs longer does not answer. */
 const answerMs = 10_000
@@ -55,7 +56,7 @@ export async function reviewOf(
 
 async function answerTo(id: number, stream: NodeJS.ReadableStream): Promise<unknown> {
   for await (const line of createInterface({ input: stream })) {
-    const message = jsonIn(line)
+    const message = parseJson(line)
     if (isObject(message) && message.id === id) return message.result
   }
   return undefined
@@ -75,12 +76,4 @@ function reviewsIn(listed: unknown, file: string): Review[] | undefined {
 /** `untrusted` contains `trusted`. */
 function statusOf({ trustStatus }: Record<string, unknown>): string {
   return trustStatus === 'untrusted' ? '' : `${trustStatus}`
-}
-
-function jsonIn(line: string): unknown {
-  try {
-    return JSON.parse(line)
-  } catch {
-    return undefined
-  }
 }

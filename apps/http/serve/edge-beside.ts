@@ -1,6 +1,6 @@
 // The HTTP edge in the process of `weir up`.
 
-import { WeirError } from '../../../shared/lib/errors.ts'
+import { usageError } from '../../../shared/lib/errors.ts'
 import type { Beside } from '../../service/run-stages.ts'
 import { serviceSettings } from '../../service/service-settings.ts'
 import type { UpOptions } from '../../service/up.ts'
@@ -23,8 +23,7 @@ export function edgeBeside(options: UpOptions & EdgeFlags, more?: MoreRoutes): B
   if (options.httpPort === undefined) {
     const alone = edgeFlagIn(options)
     if (alone === undefined) return undefined
-    throw new WeirError(
-      'usage',
+    throw usageError(
       `${alone} needs the HTTP edge: give its port with --http-port (0: any free port)`,
     )
   }
@@ -32,14 +31,11 @@ export function edgeBeside(options: UpOptions & EdgeFlags, more?: MoreRoutes): B
   const settings = serviceSettings(options)
   return {
     name: 'the HTTP edge',
-    ...(more?.secrets && { secrets: more.secrets }),
+    secrets: more?.secrets,
     async start(parts) {
       const { log, agents } = parts
-      const weir = await openEdgeWeir(settings, {
-        stages: 'elsewhere',
-        log,
-        ...(agents.size > 0 && { agents }),
-      })
+      const own = agents.size > 0 ? agents : undefined
+      const weir = await openEdgeWeir(settings, { stages: 'elsewhere', log, agents: own })
       try {
         const { routes: before, close } = (await more?.open(parts)) ?? noRoutes
         const serving = { ...edgeOptions, weir, log, before }

@@ -10,7 +10,7 @@ import type { Logger } from 'pino'
 import { Webhook as Signer } from 'standardwebhooks'
 import { limits } from '../../../shared/contract/limits.ts'
 import type { Clock } from '../../../shared/lib/clock.ts'
-import { WeirError } from '../../../shared/lib/errors.ts'
+import { usageError } from '../../../shared/lib/errors.ts'
 import { remember } from '../../../shared/lib/recency.ts'
 import { createSlots } from '../../../shared/lib/slots.ts'
 import type { WebhookEvent } from './webhook-events.ts'
@@ -118,8 +118,7 @@ export function openWebhook(
 export function signerOf(secret: string): (id: string, at: Date, body: string) => string {
   const given = secret.trim().replace(/^whsec_/, '')
   if (!/^[A-Za-z0-9+/]+=*$/.test(given) || Buffer.from(given, 'base64').length < 24)
-    throw new WeirError(
-      'usage',
+    throw usageError(
       'the secret of the webhook must be base64 of 24 bytes or more, with or without whsec_ in front',
     )
   const signer = new Signer(given)

@@ -5,7 +5,7 @@
 import { type Bundle, cutTurns } from '../../../shared/bus/bundle/bus.ts'
 import { isBundle } from '../../../shared/bus/bundle/open.ts'
 import { systemClock } from '../../../shared/lib/clock.ts'
-import { WeirError } from '../../../shared/lib/errors.ts'
+import { usageError } from '../../../shared/lib/errors.ts'
 import { readText } from '../../../shared/settings/text-file.ts'
 import { contextTurns, recordsOf } from '../../history/inspect/recorded.ts'
 import { timelineOf } from '../../history/inspect/timeline-of.ts'
@@ -115,7 +115,7 @@ function judgeScenarios(scenarios: Scenario[], given: Given): Promise<Judged[]> 
 
 function scenariosOf(file: string): Scenario[] {
   const read = readText(file, fileBytesMax)
-  if ('fault' in read) throw new WeirError('usage', `${file} ${read.fault}`)
+  if ('fault' in read) throw usageError(`${file} ${read.fault}`)
   return readScenarios(file, read.text)
 }
 

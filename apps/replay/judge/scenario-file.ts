@@ -5,91 +5,64 @@ import { Ajv, type ErrorObject } from 'ajv'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { alternatives, pathOf, pathText, shown } from '../../../shared/settings/mistake.ts'
 import type { Timeline } from '../../../shared/view/timeline.ts'
+import { flag, listOf, mapOf, number, objectOf, orNull, someText, text } from './json-schema.ts'
 import type { Scenario } from './scenario.ts'
 import { scenarioOf, timelineSchema } from './timeline-scenario.ts'
 
-const session = { type: 'string' }
-const names = { type: 'array', items: { type: 'string' } }
-const schema = {
-  type: 'object',
-  required: ['id', 'steps'],
-  properties: {
-    id: { type: 'string', minLength: 1 },
-    steps: {
-      type: 'array',
-      items: {
-        type: 'object',
-        required: ['kind'],
-        discriminator: { propertyName: 'kind' },
-        oneOf: [
-          {
-            required: ['tool', 'args', 'outcome', 'result'],
-            properties: {
-              kind: { const: 'tool' },
-              tool: { type: 'string' },
-              args: { type: 'object' },
-              outcome: { enum: ['ok', 'error'] },
-              result: { type: 'string' },
-              turn: { type: 'number' },
-              at: { type: 'number', minimum: 0 },
-              call_id: { type: 'string' },
-              raw_args: { type: 'string' },
-              session,
-            },
-          },
-          {
-            properties: {
-              kind: { enum: ['text', 'thinking_only', 'empty'] },
-              text: { type: 'string' },
-              finish: { type: 'string' },
-              session,
-            },
-          },
-          { properties: { kind: { enum: ['user', 'compaction', 'stream_retry'] }, session } },
-        ],
-      },
-    },
-    tools: {
-      type: 'array',
-      items: {
-        type: 'object',
-        required: ['name', 'schema'],
-        properties: { name: { type: 'string' }, schema: { type: ['object', 'boolean'] } },
-      },
-    },
-    tool_hints: {
-      type: 'object',
-      additionalProperties: {
-        type: 'object',
-        properties: {
-          poll: { type: 'boolean' },
-          mutates: { type: 'boolean' },
-          ignoreFields: names,
-          ignore_args: names,
-          loopKey: names,
-        },
-      },
-    },
-    limits: {
-      type: 'object',
-      properties: {
-        max_tool_calls: { type: 'integer', minimum: 0 },
-        max_turns: { type: 'integer', minimum: 0 },
-      },
-    },
-    expect: {
-      type: 'object',
-      required: ['fires'],
-      properties: {
-        fires: { type: ['boolean', 'null'] },
-        by_step: { type: ['integer', 'null'], minimum: 1 },
-        kind: { type: ['string', 'null'] },
-        reason: { type: ['string', 'null'] },
-      },
-    },
-    second_by_step: { type: ['integer', 'null'], minimum: 1 },
-  },
+const toolStep = {
+  kind: { const: 'tool' },
+  tool: text,
+  args: { type: 'object' },
+  outcome: { enum: ['ok', 'error'] },
+  result: text,
+  turn: number,
+  at: { type: 'number', minimum: 0 },
+  call_id: text,
+  raw_args: text,
+  session: text,
 }
+const silentStep = {
+  kind: { enum: ['text', 'thinking_only', 'empty'] },
+  text,
+  finish: text,
+  session: text,
+}
+const otherStep = { kind: { enum: ['user', 'compaction', 'stream_retry'] }, session: text }
+const step = {
+  type: 'object',
+  required: ['kind'],
+  discriminator: { propertyName: 'kind' },
+  oneOf: [
+    { required: ['tool', 'args', 'outcome', 'result'], properties: toolStep },
+    { properties: silentStep },
+    { properties: otherStep },
+  ],
+}
+const names = listOf(text)
+const hints = objectOf(
+  { poll: flag, mutates: flag, ignoreFields: names, ignore_args: names, loopKey: names },
+  [],
+)
+const cap = { type: 'integer', minimum: 0 }
+const stepNumber = { type: ['integer', 'null'], minimum: 1 }
+const expectation = {
+  fires: orNull(flag),
+  by_step: stepNumber,
+  kind: orNull(text),
+  reason: orNull(text),
+}
+const schema = objectOf(
+  {
+    id: someText,
+    steps: listOf(step),
+    tools: listOf(objectOf({ name: text, schema: { type: ['object', 'boolean'] } })),
+    tool_hints: mapOf(hints),
+    limits: objectOf({ max_tool_calls: cap, max_turns: cap }, []),
+    expect: objectOf(expectation, ['fires']),
+    second_by_step: stepNumber,
+  },
+  ['id', 'steps'],
+)
 
 const ajv = new Ajv({ discriminator: true, allowUnionTypes: true, strictRequired: false })
 const isScenario = ajv.compile<Scenario>(schema)

@@ -3,79 +3,29 @@
 
 import type { CallTimeline, RoundTimeline, Timeline } from '../../../shared/view/timeline.ts'
 import { isPlayed } from '../../transcripts/made-up-settings.ts'
+import { flag, listOf, mapOf, number, objectOf, orNull, someText, text } from './json-schema.ts'
 import type { OwnSettings, Scenario, Step, ToolStep, TraceHints } from './scenario.ts'
 
-const text = { type: 'string' }
-const texts = { type: 'array', items: text }
+const policy = orNull(objectOf({ differs: mapOf(orNull(text)) }))
+const hints = objectOf({
+  poll: flag,
+  mutates: orNull(flag),
+  ignoreFields: listOf(text),
+  loopKey: listOf(text),
+})
+const response = orNull(objectOf({ text, reasoning: { type: ['object', 'null'] }, stop: text }))
+const result = orNull(objectOf({ status: text, text, reason: text }))
+const calls = listOf(objectOf({ name: text, raw: text, result }))
+const round = objectOf({ policy, endedAt: orNull(number), hints: mapOf(hints), response, calls }, [
+  'response',
+  'calls',
+])
 
 /** The parts of a timeline that are read. Other fields are ignored. */
-export const timelineSchema = {
-  type: 'object',
-  required: ['conversation', 'turns'],
-  properties: {
-    conversation: { type: 'string', minLength: 1 },
-    turns: {
-      type: 'array',
-      items: {
-        type: 'object',
-        required: ['rounds'],
-        properties: {
-          rounds: {
-            type: 'array',
-            items: {
-              type: 'object',
-              required: ['response', 'calls'],
-              properties: {
-                policy: {
-                  type: ['object', 'null'],
-                  required: ['differs'],
-                  properties: {
-                    differs: { type: 'object', additionalProperties: { type: ['string', 'null'] } },
-                  },
-                },
-                endedAt: { type: ['number', 'null'] },
-                hints: {
-                  type: 'object',
-                  additionalProperties: {
-                    type: 'object',
-                    required: ['poll', 'mutates', 'ignoreFields', 'loopKey'],
-                    properties: {
-                      poll: { type: 'boolean' },
-                      mutates: { type: ['boolean', 'null'] },
-                      ignoreFields: texts,
-                      loopKey: texts,
-                    },
-                  },
-                },
-                response: {
-                  type: ['object', 'null'],
-                  required: ['text', 'reasoning', 'stop'],
-                  properties: { text, reasoning: { type: ['object', 'null'] }, stop: text },
-                },
-                calls: {
-                  type: 'array',
-                  items: {
-                    type: 'object',
-                    required: ['name', 'raw', 'result'],
-                    properties: {
-                      name: text,
-                      raw: text,
-                      result: {
-                        type: ['object', 'null'],
-                        required: ['status', 'text', 'reason'],
-                        properties: { status: text, text, reason: text },
-                      },
-                    },
-                  },
-                },
-              },
-            },
-          },
-        },
-      },
-    },
-  },
-}
+export const timelineSchema = objectOf({
+  conversation: someText,
+  turns: listOf(objectOf({ rounds: listOf(round) })),
+})
 
 /**
  * `timeline`: as `weir inspect ID --json` prints it. An earlier Weir wrote no settings and no

@@ -22,8 +22,7 @@ import type { LoadedGuard } from '../guard/guard-answer.ts'
 import type { GuardProcess } from '../guard/guard-process.ts'
 import type { ReadLog, TopicRange } from '../log-range.ts'
 import type { Changes, Decision } from './change.ts'
-import { isOutcome, roundOf } from './ladder-lens.ts'
-import type { Lens } from './lens.ts'
+import { isOutcome, type Lens, roundOf } from './policy-lens.ts'
 import { createRepetitions } from './repetitions.ts'
 import { createVariants } from './variants.ts'
 
@@ -70,7 +69,7 @@ export function guardLens(
   return {
     inbox,
     async take(record) {
-      const id = record.id === undefined ? undefined : parseId(record.id)
+      const id = parseId(record.id)
       if (id?.stage === 'executor') await judgeTo(id.offset)
       const [written = []] = await variants.take(record)
       for (const outcome of written.filter(isOutcome)) {

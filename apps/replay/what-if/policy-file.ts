@@ -5,7 +5,7 @@ import { parse } from 'yaml'
 import { keysAt } from '../../../shared/agents/file/schema-mistakes.ts'
 import { policyKey } from '../../../shared/agents/policy/entries.ts'
 import type { PolicyEntry } from '../../../shared/contract/messages.ts'
-import { WeirError } from '../../../shared/lib/errors.ts'
+import { usageError } from '../../../shared/lib/errors.ts'
 import { isObject } from '../../../shared/lib/json/json-object.ts'
 import { alternatives, shown } from '../../../shared/settings/mistake.ts'
 import { nearestName } from '../../../shared/settings/nearest-name.ts'
@@ -18,14 +18,13 @@ const sections = ['loop', 'empty', 'caps']
 /** Throws `usage` if it is none of the three, or an agent file without any policy. */
 export function entriesInFile(file: string): PolicyEntry[] {
   const read = readText(file, fileBytesMax)
-  if ('fault' in read) throw new WeirError('usage', `--policy ${file} ${read.fault}`)
+  if ('fault' in read) throw usageError(`--policy ${file} ${read.fault}`)
   const content = parsed(file, read.text)
   const pairs = isObject(content)
     ? Object.entries(content).flatMap(([key, value]) => pairsIn(file, key, value))
     : []
   if (pairs.length === 0)
-    throw new WeirError(
-      'usage',
+    throw usageError(
       `--policy ${file} sets nothing. The sections ${alternatives(sections, 'and')} of an agent file count. Example: loop: { identicalFailures: 2 }`,
     )
   return entriesOf(pairs, { flag: `--policy ${file}: ` })
@@ -34,8 +33,9 @@ export function entriesInFile(file: string): PolicyEntry[] {
 function parsed(file: string, text: string): unknown {
   try {
     return parse(text)
-  } catch (error) {
-    throw unreadable(file, error)
+  } catch (cause) {
+    const reason = (cause as Error).message
+    throw usageError(`--policy ${file} is neither YAML nor JSON: ${reason}`, { cause })
   }
 }
 
@@ -45,8 +45,7 @@ function pairsIn(file: string, key: string, value: unknown): string[] {
   if (sections.includes(key)) return sectionPairs(file, key, value)
   if (keysAt().includes(key)) return []
   const near = nearestName(key, sections)
-  throw new WeirError(
-    'usage',
+  throw usageError(
     `--policy ${file}: an agent file has no ${shown(key)}${near === undefined ? '' : `; did you mean ${near}?`}. ` +
       `A policy is ${alternatives(sections, 'and')}, or keys such as loop.identicalFailures`,
   )
@@ -55,8 +54,7 @@ function pairsIn(file: string, key: string, value: unknown): string[] {
 function sectionPairs(file: string, section: string, values: unknown): string[] {
   if (values === null) return [] // an empty section
   if (!isObject(values))
-    throw new WeirError(
-      'usage',
+    throw usageError(
       `--policy ${file}: ${section} is ${shown(values)}; must have a value for each key`,
     )
   return Object.entries(values).flatMap(([name, value]) =>
@@ -68,12 +66,4 @@ function sectionPairs(file: string, section: string, values: unknown): string[] 
 
 function pairOf(key: string, value: unknown): string {
   return `${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`
-}
-
-function unreadable(file: string, cause: unknown): WeirError {
-  return new WeirError(
-    'usage',
-    `--policy ${file} is neither YAML nor JSON: ${(cause as Error).message}`,
-    { cause },
-  )
 }

@@ -2,7 +2,7 @@
 // types and bounds are those of agent files.
 
 import { type PolicyContent, readEntries } from '../../../shared/agents/policy/entries.ts'
-import { WeirError } from '../../../shared/lib/errors.ts'
+import { usageError } from '../../../shared/lib/errors.ts'
 import { entriesOf } from '../../terminal/policy-pairs.ts'
 import { entriesInFile } from './policy-file.ts'
 
@@ -32,20 +32,15 @@ export function sweepOf(text: string): Sweep {
     /^\s*([^=]+?)\s*=\s*(\d{1,9})\s*\.\.\s*(\d{1,9})\s*$/.exec(text) ?? []
   const [low, high] = [Number(from), Number(to)]
   if (from !== undefined && high < low)
-    throw new WeirError(
-      'usage',
+    throw usageError(
       `--sweep is '${text}', which descends; write the lower value first: ${given}=${high}..${low}`,
     )
   if (from === undefined)
-    throw new WeirError(
-      'usage',
+    throw usageError(
       `--sweep is '${text}'; must be a threshold and two whole numbers, such as loop.identicalFailures=2..6`,
     )
   if (high - low >= sweepValuesMax)
-    throw new WeirError(
-      'usage',
-      `--sweep ${text} has ${high - low + 1} values. The limit is ${sweepValuesMax}`,
-    )
+    throw usageError(`--sweep ${text} has ${high - low + 1} values. The limit is ${sweepValuesMax}`)
   for (const end of [low, high]) entriesOf([`${given}=${end}`], { flag: '--sweep ' })
   return {
     key: given,

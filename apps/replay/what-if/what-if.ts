@@ -14,12 +14,10 @@ import {
   rangesOf,
   type TopicRange,
 } from '../log-range.ts'
-import { capLens } from './cap-lens.ts'
 import { type Change, type Changes, earliest, gatherChanges } from './change.ts'
 import { guardLens } from './guard-lens.ts'
-import { ladderLens } from './ladder-lens.ts'
-import type { Lens } from './lens.ts'
 import { changesCaps } from './overlay.ts'
+import { type Lens, policyLens } from './policy-lens.ts'
 
 export type WhatIfOptions = Period & {
   log: ReadLog
@@ -81,25 +79,16 @@ function lensesOn(
   const lenses: { lens: Lens; gathered: Changes[] }[] = []
   const rangeOf = (topic: TopicName): TopicRange | undefined =>
     topics.find(({ name }) => name === topic)
-  const [events, checked, cleared] = [
-    stages.conversation,
-    stages['loop-detector'],
-    stages.executor,
-  ].map(({ inbox }) => rangeOf(inbox))
-  if (checked !== undefined) {
+  const addPolicyLens = (what: 'ladder' | 'caps', inbox: TopicRange): void => {
     const gathered = contents.map(() => gatherChanges())
-    lenses.push({
-      lens: ladderLens(log, checked, { overlays: contents, changes: gathered, hasTurn }),
-      gathered,
-    })
+    const options = { overlays: contents, changes: gathered, hasTurn }
+    lenses.push({ lens: policyLens(log, inbox, what, options), gathered })
   }
-  if (events !== undefined && contents.some(changesCaps)) {
-    const gathered = contents.map(() => gatherChanges())
-    lenses.push({
-      lens: capLens(log, events, { overlays: contents, changes: gathered, hasTurn }),
-      gathered,
-    })
-  }
+  const events = rangeOf(stages.conversation.inbox)
+  const checked = rangeOf(stages['loop-detector'].inbox)
+  const cleared = rangeOf(stages.executor.inbox)
+  if (checked !== undefined) addPolicyLens('ladder', checked)
+  if (events !== undefined && contents.some(changesCaps)) addPolicyLens('caps', events)
   if (checked !== undefined && cleared !== undefined && guard !== undefined) {
     const changes = gatherChanges()
     lenses.push({

@@ -7,10 +7,9 @@ import { loadAgents } from '../../../client/weir.ts'
 import type { Agent, Agents, ModuleTool, Tool } from '../../../shared/agents/agents.ts'
 import { unreachable } from '../../../shared/contract/stage.ts'
 import { systemClock } from '../../../shared/lib/clock.ts'
-import { WeirError } from '../../../shared/lib/errors.ts'
 import { startModuleProcess } from '../../../shared/tools/module/module-process.ts'
 import { count } from '../../terminal/text/quantities.ts'
-import { type Check, odd, ok, skipped, wrong } from './check.ts'
+import { type Check, mistakesIn, odd, ok, skipped, wrong } from './check.ts'
 
 const loadMsMax = 10_000
 const defaultFile = 'agent.yaml'
@@ -42,21 +41,12 @@ export function agentChecks(
       checks: [...agents.values()].flatMap((agent) => [agentCheck(agent), keyCheck(agent)]),
     }
   } catch (error) {
-    if (!(error instanceof WeirError) || error.code !== 'agent.invalid') throw error
-    const [, ...mistakes] = error.message.split('\n')
-    const checks = mistakes.map(mistakeCheck)
+    const nameOf = (mistake: string) => (/ model\.apiKey: /.test(mistake) ? 'key' : 'agent')
+    const checks = mistakesIn(error, 'agent.invalid', nameOf)
     return {
       agents: none,
       checks: [...checks, skipped('tools', 'not checked until the agent files are right')],
     }
-  }
-}
-
-function mistakeCheck(mistake: string): Check {
-  return {
-    name: / model\.apiKey: /.test(mistake) ? 'key' : 'agent',
-    state: 'wrong',
-    finding: mistake.trim(),
   }
 }
 

@@ -1,5 +1,7 @@
 // The result of one check of the doctor.
 
+import { type ErrorCode, WeirError } from '../../../shared/lib/errors.ts'
+
 /** odd: it works, but perhaps not as intended. skipped: another problem prevents the check. */
 export type Check = {
   name: string
@@ -10,24 +12,39 @@ export type Check = {
   remedy?: string
 }
 
-export const ok = (name: string, finding: string): Check => ({ name, state: 'ok', finding })
-export const odd = (name: string, finding: string, remedy: string): Check => ({
-  name,
-  state: 'odd',
-  finding,
-  remedy,
-})
-export const wrong = (name: string, finding: string, remedy: string): Check => ({
-  name,
-  state: 'wrong',
-  finding,
-  remedy,
-})
-export const skipped = (name: string, finding: string): Check => ({
-  name,
-  state: 'skipped',
-  finding,
-})
+type State = Check['state']
+
+const finding =
+  (state: State) =>
+  (name: string, finding: string): Check => ({
+    name,
+    state,
+    finding,
+  })
+const problem =
+  (state: State) =>
+  (name: string, finding: string, remedy: string): Check => ({
+    name,
+    state,
+    finding,
+    remedy,
+  })
+
+export const ok = finding('ok')
+export const odd = problem('odd')
+export const wrong = problem('wrong')
+export const skipped = finding('skipped')
+
+/** A check for each mistake of an error with this code: the lines behind its title. Throws other errors. */
+export function mistakesIn(
+  error: unknown,
+  code: ErrorCode,
+  nameOf: (mistake: string) => string,
+): Check[] {
+  if (!(error instanceof WeirError) || error.code !== code) throw error
+  const [, ...mistakes] = error.message.split('\n')
+  return mistakes.map((mistake) => wrongBy(nameOf(mistake), mistake.trim()))
+}
 
 /** Messages of our errors contain the remedy. */
 export function wrongBy(name: string, error: unknown): Check {

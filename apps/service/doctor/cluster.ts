@@ -59,11 +59,8 @@ export async function* clusterChecks(
 function mistakesOf(error: unknown): Check[] {
   if (!(error instanceof WeirError)) throw error
   const [title = '', ...mistakes] = error.message.split('\n')
-  return (mistakes.length === 0 ? [title] : mistakes).map((mistake) => ({
-    name: 'client',
-    state: 'wrong',
-    finding: mistake.trim(),
-  }))
+  const all = mistakes.length === 0 ? [title] : mistakes
+  return all.map((mistake) => wrongBy('client', mistake.trim()))
 }
 
 async function* topicChecks(

@@ -2,7 +2,6 @@
 // secret. Exit codes: 0 nothing is wrong (odd things may be), 1 something is wrong, 2 it failed.
 
 import { busKindOf } from '../../../shared/bus/kinds.ts'
-import { WeirError } from '../../../shared/lib/errors.ts'
 import { type Settings, type SettingValue, settingKeys } from '../../../shared/settings/settings.ts'
 import {
   commandSettings,
@@ -15,7 +14,7 @@ import { count } from '../../terminal/text/quantities.ts'
 import { wrapped } from '../../terminal/text/word-wrap.ts'
 import { partitionsSetBy } from '../service-settings.ts'
 import { agentChecks, toolChecks } from './agents.ts'
-import { type Check, ok, skipped } from './check.ts'
+import { type Check, mistakesIn, ok, skipped } from './check.ts'
 import { clusterChecks } from './cluster.ts'
 import { folderChecks } from './data-folder.ts'
 import { clockCheck, nodeCheck } from './machine.ts'
@@ -68,13 +67,7 @@ function settingsChecks(flags: SettingFlags): { settings?: Settings; found: Chec
       found: [ok('settings', originsText(Object.values(commandSettingsWithOrigins(flags))))],
     }
   } catch (error) {
-    if (!(error instanceof WeirError) || error.code !== 'settings.invalid') throw error
-    const [, ...mistakes] = error.message.split('\n')
-    return {
-      found: mistakes.map(
-        (mistake): Check => ({ name: 'settings', state: 'wrong', finding: mistake.trim() }),
-      ),
-    }
+    return { found: mistakesIn(error, 'settings.invalid', () => 'settings') }
   }
 }
 

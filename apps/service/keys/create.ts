@@ -3,7 +3,7 @@
 
 import { createKeyFiles } from '../../../shared/bus/signing/keys.ts'
 import { isGuardName } from '../../../shared/contract/guard/guard-registration.ts'
-import { WeirError } from '../../../shared/lib/errors.ts'
+import { usageError } from '../../../shared/lib/errors.ts'
 import { printable } from '../../terminal/text/printable.ts'
 
 export type KeysOptions = { guard?: string[]; rotate?: boolean }
@@ -13,7 +13,7 @@ export function createKeys(folder: string, options: KeysOptions, out: NodeJS.Wri
   const { guard = [], rotate = false } = options
   const bad = guard.find((name) => !isGuardName(name))
   if (bad !== undefined)
-    throw new WeirError('usage', `no guard can have the name '${printable(bad)}' (--guard)`)
+    throw usageError(`no guard can have the name '${printable(bad)}' (--guard)`)
   const { principals, generation } = createKeyFiles(folder, { guards: guard, rotate })
   out.write(
     `generation ${generation}: wrote ${principals.map((name) => `${name}.json`).join(', ')} to ${printable(folder)}\n` +

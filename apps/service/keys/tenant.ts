@@ -9,7 +9,7 @@ import {
   readTenantKeys,
 } from '../../../shared/bus/encryption/tenant-keys.ts'
 import { isTenant, tenantRule } from '../../../shared/contract/tenant.ts'
-import { WeirError } from '../../../shared/lib/errors.ts'
+import { usageError } from '../../../shared/lib/errors.ts'
 import { printable } from '../../terminal/text/printable.ts'
 import { count } from '../../terminal/text/quantities.ts'
 
@@ -22,15 +22,12 @@ export function changeTenantKeys(
   out: NodeJS.WriteStream,
 ): void {
   if (tenant !== everyTenant && !isTenant(tenant))
-    throw new WeirError(
-      'usage',
-      `no tenant can have the name '${printable(tenant)}': ${tenantRule}`,
-    )
+    throw usageError(`no tenant can have the name '${printable(tenant)}': ${tenantRule}`)
   if (isDeletion) {
     if (tenant === everyTenant)
-      throw new WeirError('usage', `name the tenant whose keys to delete, not '${everyTenant}'`)
+      throw usageError(`name the tenant whose keys to delete, not '${everyTenant}'`)
     if (!existsSync(file) || !readTenantKeys(file).has(tenant))
-      throw new WeirError('usage', `${printable(file)} has no keys of the tenant ${tenant}`)
+      throw usageError(`${printable(file)} has no keys of the tenant ${tenant}`)
     const deleted = deleteTenantKeys(file, tenant)
     out.write(
       `deleted ${count(deleted, 'key')} of ${tenant} from ${printable(file)}\n` +

@@ -10,8 +10,8 @@ import { agentsInFiles } from '../../../client/agents/agents-in-files.ts'
 import type { McpServer, McpUrl } from '../../../shared/agents/agents.ts'
 import { loadMcpServers } from '../../../shared/agents/file/mcp-servers.ts'
 import { limits } from '../../../shared/contract/limits.ts'
-import { WeirError } from '../../../shared/lib/errors.ts'
-import { listenFailure } from '../../../shared/lib/listen-failure.ts'
+import { usageError, WeirError } from '../../../shared/lib/errors.ts'
+import { listening } from '../../../shared/lib/listening.ts'
 import { nearestName } from '../../../shared/settings/nearest-name.ts'
 import { type KnownClient, loginAt } from '../../../shared/tools/mcp/login.ts'
 import { writeLogin } from '../../../shared/tools/mcp/token-file.ts'
@@ -84,13 +84,8 @@ async function openCallback(port: number, state: string): Promise<Callback> {
     if (isOurs && url !== null) answered.resolve(url.searchParams)
   })
   const host = '127.0.0.1'
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(port, host, resolve)
-  }).catch((cause: unknown) => {
-    const advice = 'give another port with --callback-port (0: any free port)'
-    throw listenFailure(cause, { server: 'the callback', host, port, advice })
-  })
+  const advice = 'give another port with --callback-port (0: any free port)'
+  await listening(server, { name: 'the callback', host, port, advice })
   let timer: NodeJS.Timeout | undefined
   return {
     url: `http://${host}:${(server.address() as AddressInfo).port}${path}`,
@@ -113,13 +108,12 @@ const path = '/callback'
 function clientOf({ clientId, clientSecret }: LoginOptions): KnownClient {
   if (clientId === undefined) {
     if (clientSecret === undefined) return undefined
-    throw new WeirError('usage', '--client-secret needs --client-id')
+    throw usageError('--client-secret needs --client-id')
   }
   if (clientSecret === undefined) return { id: clientId }
   const secret = process.env[clientSecret]
   if (secret === undefined || secret === '')
-    throw new WeirError(
-      'usage',
+    throw usageError(
       // Without its value: somebody may have given the secret in place of the name.
       'the variable that --client-secret names is not set: set it, and give its name',
     )
@@ -134,18 +128,15 @@ function serverOf(name: string, options: LoginOptions): { run: McpUrl; tokenFile
     const names = [...new Set(all.map((one) => one.name))]
     const near = nearestName(name, names)
     const advice = near === undefined ? listOf(names) : `did you mean ${near}?`
-    throw new WeirError('usage', `there is no MCP server '${printable(name)}'; ${advice}`)
+    throw usageError(`there is no MCP server '${printable(name)}'; ${advice}`)
   }
   const places = named.map(placeOf)
   if (places.some((place) => place !== places[0]))
-    throw new WeirError('usage', `several agents have a server ${name}: name one agent file`)
+    throw usageError(`several agents have a server ${name}: name one agent file`)
   const { run } = server
   if (run.kind === 'url' && run.auth !== undefined && 'tokenFile' in run.auth)
     return { run, tokenFile: run.auth.tokenFile }
-  throw new WeirError(
-    'usage',
-    `${name} has no place for a login: it needs url, and auth: { tokenFile: FILE }`,
-  )
+  throw usageError(`${name} has no place for a login: it needs url, and auth: { tokenFile: FILE }`)
 }
 
 const namesMax = 20
@@ -165,8 +156,7 @@ function serversOf(options: LoginOptions): McpServer[] {
   if (servers !== undefined) return loadMcpServers(servers, process.env)
   const { agents } = commandSettings(options)
   if (agents === '')
-    throw new WeirError(
-      'usage',
+    throw usageError(
       'give agent files with --agents (WEIR_AGENTS), or a file of servers with --servers',
     )
   return [...agentsInFiles(agents, process.env, ['tools']).values()].flatMap(({ mcp = [] }) => mcp)

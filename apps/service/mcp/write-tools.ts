@@ -7,7 +7,7 @@ import { agentsInFiles } from '../../../client/agents/agents-in-files.ts'
 import { closeMcpOf } from '../../../client/agents/mcp-agents.ts'
 import type { McpServer } from '../../../shared/agents/agents.ts'
 import { secretsOf } from '../../../shared/agents/secrets.ts'
-import { WeirError } from '../../../shared/lib/errors.ts'
+import { usageError } from '../../../shared/lib/errors.ts'
 import { createLog } from '../../../shared/lib/log/log.ts'
 import { connectionTo } from '../../../shared/tools/mcp/connection.ts'
 import { writeToolList } from '../../../shared/tools/mcp/tool-list-file.ts'
@@ -18,14 +18,13 @@ import { count } from '../../terminal/text/quantities.ts'
 /** Throws `usage`, `agent.invalid` and `output.unwritable`. */
 export async function writeTools(flags: SettingFlags, out: Writable): Promise<0 | 1> {
   const { agents: path, logLevel } = commandSettings(flags)
-  if (path === '')
-    throw new WeirError('usage', 'give a file or a folder of agents with --agents (WEIR_AGENTS)')
+  if (path === '') throw usageError('give a file or a folder of agents with --agents (WEIR_AGENTS)')
   const agents = agentsInFiles(path, process.env, ['tools'])
   const log = createLog({ level: logLevel, secrets: secretsOf(agents) })
   const servers = [...agents.values()].flatMap(({ mcp = [] }) => mcp)
   const written = servers.filter(({ toolsFile }) => toolsFile !== undefined)
   if (written.length === 0)
-    throw new WeirError('usage', `no server in ${printable(path)} has toolsFile: name a file there`)
+    throw usageError(`no server in ${printable(path)} has toolsFile: name a file there`)
   try {
     const ends = await Promise.all(written.map((server) => write(server)))
     return ends.every(Boolean) ? 0 : 1

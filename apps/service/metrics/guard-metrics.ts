@@ -26,37 +26,37 @@ const failureCodes = ['guard.threw', 'guard.stuck', 'guard.unusable']
 const verdicts = ['allow', 'deny', 'ask'] as const
 
 export const guardMetricTable = {
-  rounds: [
-    'counter',
-    'weir_guard_rounds_total',
-    'Rounds that the guard judged in this process, with an answer in the log.',
-    ['guard'],
-  ],
-  verdicts: [
-    'counter',
-    'weir_guard_verdicts_total',
-    'Verdicts of the guard on calls, by its mode for the call. A shadow denies nothing.',
-    ['guard', 'mode', 'verdict'],
-  ],
-  late: [
-    'counter',
-    'weir_guard_late_total',
-    "Answers that came after the deadline of a waiting round, by the log's clock.",
-    ['guard'],
-  ],
-  failures: [
-    'counter',
-    'weir_guard_failures_total',
-    'Rounds on which the guard failed: it threw, ran too long, or gave an unusable answer. Their calls were denied.',
-    ['guard', 'code'],
-  ],
-  seconds: [
-    'histogram',
-    'weir_guard_judge_seconds',
-    'Time that the guard needed for a round.',
-    ['guard'],
-    judgeBuckets,
-  ],
+  counters: {
+    rounds: [
+      'weir_guard_rounds_total',
+      'Rounds that the guard judged in this process, with an answer in the log.',
+      ['guard'],
+    ],
+    verdicts: [
+      'weir_guard_verdicts_total',
+      'Verdicts of the guard on calls, by its mode for the call. A shadow denies nothing.',
+      ['guard', 'mode', 'verdict'],
+    ],
+    late: [
+      'weir_guard_late_total',
+      "Answers that came after the deadline of a waiting round, by the log's clock.",
+      ['guard'],
+    ],
+    failures: [
+      'weir_guard_failures_total',
+      'Rounds on which the guard failed: it threw, ran too long, or gave an unusable answer. Their calls were denied.',
+      ['guard', 'code'],
+    ],
+  },
+  histograms: {
+    seconds: [
+      'weir_guard_judge_seconds',
+      'Time that the guard needed for a round.',
+      ['guard'],
+      judgeBuckets,
+    ],
+  },
+  gauges: {},
 } as const satisfies InstrumentTable
 
 export function createGuardMetrics({

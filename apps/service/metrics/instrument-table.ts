@@ -2,44 +2,36 @@
 
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 
-type Row =
-  | readonly [kind: 'counter' | 'gauge', name: string, help: string, labels: readonly string[]]
-  | readonly [
-      kind: 'histogram',
-      name: string,
-      help: string,
-      labels: readonly string[],
-      buckets: readonly number[],
-    ]
+type Row = readonly [name: string, help: string, labels: readonly string[]]
+type Rows<R extends readonly unknown[] = Row> = Readonly<Record<string, R>>
 
-export type InstrumentTable = Readonly<Record<string, Row>>
+export type InstrumentTable = {
+  counters: Rows
+  histograms: Rows<readonly [...Row, buckets: readonly number[]]>
+  gauges: Rows
+}
 
 /** Only the labels of the row are accepted. */
-type InstrumentOf<R extends Row> = R[0] extends 'counter'
-  ? Counter<R[3][number]>
-  : R[0] extends 'gauge'
-    ? Gauge<R[3][number]>
-    : Histogram<R[3][number]>
+type Instruments<T extends InstrumentTable> = {
+  [K in keyof T['counters']]: Counter<T['counters'][K][2][number]>
+} & { [K in keyof T['histograms']]: Histogram<T['histograms'][K][2][number]> } & {
+  [K in keyof T['gauges']]: Gauge<T['gauges'][K][2][number]>
+}
 
 /** The registry prints the instruments in the order of the table. */
 export function createInstruments<T extends InstrumentTable>(
   registry: Registry,
-  table: T,
-): { [K in keyof T]: InstrumentOf<T[K]> } {
-  const instruments = Object.entries(table).map(([key, row]) => [key, instrumentOf(registry, row)])
-  return Object.fromEntries(instruments) as { [K in keyof T]: InstrumentOf<T[K]> }
-}
-
-function instrumentOf(registry: Registry, [kind, name, help, labels, buckets]: Row) {
-  const options = { name, help, labelNames: labels, registers: [registry] }
-  switch (kind) {
-    case 'counter':
-      return new Counter(options)
-    case 'gauge':
-      return new Gauge(options)
-    case 'histogram':
-      return new Histogram({ ...options, buckets: [...buckets] })
-    default:
-      return kind satisfies never
+  { counters, histograms, gauges }: T,
+): Instruments<T> {
+  const about = ([name, help, labelNames]: readonly [...Row, ...unknown[]]) => {
+    return { name, help, labelNames, registers: [registry] }
   }
+  return Object.fromEntries([
+    ...Object.entries(counters).map(([key, row]) => [key, new Counter(about(row))]),
+    ...Object.entries(histograms).map(([key, row]) => [
+      key,
+      new Histogram({ ...about(row), buckets: [...row[3]] }),
+    ]),
+    ...Object.entries(gauges).map(([key, row]) => [key, new Gauge(about(row))]),
+  ]) as Instruments<T>
 }

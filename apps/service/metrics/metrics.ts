@@ -59,187 +59,163 @@ const durationBuckets = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300,
 const eventLoopPrecisionMs = 100
 
 export const metricTable = {
-  read: [
-    'counter',
-    'weir_records_read_total',
-    'Records that a stage read from its inbox, by the type in their frame.',
-    ['stage', 'type'],
-  ],
-  foldedAgain: [
-    'counter',
-    'weir_records_folded_again_total',
-    'Records that were read again to restore the state of open units.',
-    ['stage'],
-  ],
-  written: [
-    'counter',
-    'weir_records_written_total',
-    'Records that a stage wrote, from its reducer, its performer and its ticks.',
-    ['stage', 'type'],
-  ],
-  readBytes: [
-    'counter',
-    'weir_read_bytes_total',
-    'Bytes of the values of the records that a stage read.',
-    ['stage'],
-  ],
-  writtenBytes: [
-    'counter',
-    'weir_written_bytes_total',
-    'Bytes of the values of the records that a stage wrote.',
-    ['stage'],
-  ],
-  repeats: [
-    'counter',
-    'weir_repeats_total',
-    'Derived records that a stage dropped because it had read them before (at-least-once delivery).',
-    ['stage'],
-  ],
-  deadLetters: [
-    'counter',
-    'weir_dead_letters_total',
-    'Records that a stage could not apply, by error code.',
-    ['stage', 'code'],
-  ],
-  turns: [
-    'counter',
-    'weir_turns_total',
-    'Turns that ended (conversation), by outcome, failure class and reached cap.',
-    ['outcome', 'class', 'cap'],
-  ],
-  verdicts: [
-    'counter',
-    'weir_verdicts_total',
-    'Calls that were judged (validator): accepted, or the code of the denial.',
-    ['verdict'],
-  ],
-  interventions: [
-    'counter',
-    'weir_interventions_total',
-    'Interventions against a lack of progress (loop-detector), by the action of the ladder.',
-    ['action'],
-  ],
-  shadowed: [
-    'counter',
-    'weir_interventions_shadowed_total',
-    'Interventions that rules in shadow would have raised (loop-detector), by rule and action.',
-    ['rule', 'action'],
-  ],
-  unjudged: [
-    'counter',
-    'weir_guest_requests_unjudged_total',
-    "Model requests that passed a guest's proxy unjudged (guest), by kind; other: by a path of no known API.",
-    ['kind'],
-  ],
-  approvals: [
-    'counter',
-    'weir_approvals_total',
-    'Calls that waited for a person (approval), by outcome.',
-    ['outcome'],
-  ],
-  results: [
-    'counter',
-    'weir_results_total',
-    'Results of calls (loop-detector), one for each call.',
-    ['status'],
-  ],
-  attempts: [
-    'counter',
-    'weir_attempts_total',
-    'Finished attempts to get an answer from a model (llm-gateway): answered, or the failure class.',
-    ['outcome'],
-  ],
-  tokens: [
-    'counter',
-    'weir_tokens_total',
-    'Tokens of answered attempts (llm-gateway), as the provider counted them, by kind.',
-    ['type'],
-  ],
-  costUsd: [
-    'counter',
-    'weir_cost_usd_total',
-    'Money of settled model requests under a budget (llm-gateway), in US dollars.',
-    [],
-  ],
-  unpriced: [
-    'counter',
-    'weir_unpriced_requests_total',
-    'Settled model requests under a budget whose price is unknown (llm-gateway).',
-    [],
-  ],
-  toolSeconds: [
-    'histogram',
-    'weir_tool_duration_seconds',
-    'Run time of tools (executor), by result status.',
-    ['status'],
-    durationBuckets,
-  ],
-  partitionsAssigned: [
-    'gauge',
-    'weir_partitions_assigned',
-    'Partitions of its inbox that the stage, or the guard, reads in this process.',
-    ['stage'],
-  ],
-  openUnits: [
-    'gauge',
-    'weir_open_units',
-    'Units (conversations, turns, rounds) that the stage keeps open in this process.',
-    ['stage'],
-  ],
-  oldestUnitAge: [
-    'gauge',
-    'weir_oldest_unit_age_seconds',
-    'Since the first record of the open unit that began first; 0: none is open.',
-    ['stage'],
-  ],
-  lagRecords: [
-    'gauge',
-    'weir_lag_records',
-    'Unread records in the inbox. Absent: the bus did not answer.',
-    ['stage', 'partition'],
-  ],
-  lagSeconds: [
-    'gauge',
-    'weir_lag_seconds',
-    'Longest possible wait of the oldest unread record; 0: none waits. Absent: the bus did not answer.',
-    ['stage', 'partition'],
-  ],
-  slots: [
-    'gauge',
-    'weir_slots',
-    'Model streams (llm-gateway) or tools (executor) that this process runs at once, at most.',
-    ['stage'],
-  ],
-  slotsBusy: [
-    'gauge',
-    'weir_slots_busy',
-    'Model streams (llm-gateway) or tools (executor) that run now.',
-    ['stage'],
-  ],
-  logBytes: [
-    'gauge',
-    'weir_log_bytes',
-    'Bytes that the log in the data folder uses. Absent: the log is on brokers.',
-    [],
-  ],
-  logBytesMax: [
-    'gauge',
-    'weir_log_bytes_max',
-    'The setting dataFolderBytesMax: at so many bytes no new turn begins. 0: no limit.',
-    [],
-  ],
-  damaged: [
-    'gauge',
-    'weir_partitions_damaged',
-    'Assigned partitions that are not read, because their commit or log is damaged (weir reset).',
-    ['stage'],
-  ],
-  clockSkew: [
-    'gauge',
-    'weir_clock_skew_seconds',
-    "The brokers' clock minus this machine's. Absent: not measured yet.",
-    [],
-  ],
+  counters: {
+    read: [
+      'weir_records_read_total',
+      'Records that a stage read from its inbox, by the type in their frame.',
+      ['stage', 'type'],
+    ],
+    foldedAgain: [
+      'weir_records_folded_again_total',
+      'Records that were read again to restore the state of open units.',
+      ['stage'],
+    ],
+    written: [
+      'weir_records_written_total',
+      'Records that a stage wrote, from its reducer, its performer and its ticks.',
+      ['stage', 'type'],
+    ],
+    readBytes: [
+      'weir_read_bytes_total',
+      'Bytes of the values of the records that a stage read.',
+      ['stage'],
+    ],
+    writtenBytes: [
+      'weir_written_bytes_total',
+      'Bytes of the values of the records that a stage wrote.',
+      ['stage'],
+    ],
+    repeats: [
+      'weir_repeats_total',
+      'Derived records that a stage dropped because it had read them before (at-least-once delivery).',
+      ['stage'],
+    ],
+    deadLetters: [
+      'weir_dead_letters_total',
+      'Records that a stage could not apply, by error code.',
+      ['stage', 'code'],
+    ],
+    turns: [
+      'weir_turns_total',
+      'Turns that ended (conversation), by outcome, failure class and reached cap.',
+      ['outcome', 'class', 'cap'],
+    ],
+    verdicts: [
+      'weir_verdicts_total',
+      'Calls that were judged (validator): accepted, or the code of the denial.',
+      ['verdict'],
+    ],
+    interventions: [
+      'weir_interventions_total',
+      'Interventions against a lack of progress (loop-detector), by the action of the ladder.',
+      ['action'],
+    ],
+    shadowed: [
+      'weir_interventions_shadowed_total',
+      'Interventions that rules in shadow would have raised (loop-detector), by rule and action.',
+      ['rule', 'action'],
+    ],
+    unjudged: [
+      'weir_guest_requests_unjudged_total',
+      "Model requests that passed a guest's proxy unjudged (guest), by kind; other: by a path of no known API.",
+      ['kind'],
+    ],
+    approvals: [
+      'weir_approvals_total',
+      'Calls that waited for a person (approval), by outcome.',
+      ['outcome'],
+    ],
+    results: [
+      'weir_results_total',
+      'Results of calls (loop-detector), one for each call.',
+      ['status'],
+    ],
+    attempts: [
+      'weir_attempts_total',
+      'Finished attempts to get an answer from a model (llm-gateway): answered, or the failure class.',
+      ['outcome'],
+    ],
+    tokens: [
+      'weir_tokens_total',
+      'Tokens of answered attempts (llm-gateway), as the provider counted them, by kind.',
+      ['type'],
+    ],
+    costUsd: [
+      'weir_cost_usd_total',
+      'Money of settled model requests under a budget (llm-gateway), in US dollars.',
+      [],
+    ],
+    unpriced: [
+      'weir_unpriced_requests_total',
+      'Settled model requests under a budget whose price is unknown (llm-gateway).',
+      [],
+    ],
+  },
+  histograms: {
+    toolSeconds: [
+      'weir_tool_duration_seconds',
+      'Run time of tools (executor), by result status.',
+      ['status'],
+      durationBuckets,
+    ],
+  },
+  gauges: {
+    partitionsAssigned: [
+      'weir_partitions_assigned',
+      'Partitions of its inbox that the stage, or the guard, reads in this process.',
+      ['stage'],
+    ],
+    openUnits: [
+      'weir_open_units',
+      'Units (conversations, turns, rounds) that the stage keeps open in this process.',
+      ['stage'],
+    ],
+    oldestUnitAge: [
+      'weir_oldest_unit_age_seconds',
+      'Since the first record of the open unit that began first; 0: none is open.',
+      ['stage'],
+    ],
+    lagRecords: [
+      'weir_lag_records',
+      'Unread records in the inbox. Absent: the bus did not answer.',
+      ['stage', 'partition'],
+    ],
+    lagSeconds: [
+      'weir_lag_seconds',
+      'Longest possible wait of the oldest unread record; 0: none waits. Absent: the bus did not answer.',
+      ['stage', 'partition'],
+    ],
+    slots: [
+      'weir_slots',
+      'Model streams (llm-gateway) or tools (executor) that this process runs at once, at most.',
+      ['stage'],
+    ],
+    slotsBusy: [
+      'weir_slots_busy',
+      'Model streams (llm-gateway) or tools (executor) that run now.',
+      ['stage'],
+    ],
+    logBytes: [
+      'weir_log_bytes',
+      'Bytes that the log in the data folder uses. Absent: the log is on brokers.',
+      [],
+    ],
+    logBytesMax: [
+      'weir_log_bytes_max',
+      'The setting dataFolderBytesMax: at so many bytes no new turn begins. 0: no limit.',
+      [],
+    ],
+    damaged: [
+      'weir_partitions_damaged',
+      'Assigned partitions that are not read, because their commit or log is damaged (weir reset).',
+      ['stage'],
+    ],
+    clockSkew: [
+      'weir_clock_skew_seconds',
+      "The brokers' clock minus this machine's. Absent: not measured yet.",
+      [],
+    ],
+  },
 } as const satisfies InstrumentTable
 
 export function createMetrics(options: MetricsOptions): Metrics {

@@ -1,11 +1,10 @@
 // `weir reset`: repairs commits that are outside their log, partition by partition, or deletes
 // everything. Changes nothing without --yes.
 
-import { openBus } from '../../../client/place/open-bus.ts'
 import type { GroupAdmin } from '../../../shared/bus/kafka/group/group-admin.ts'
 import { busKindOf } from '../../../shared/bus/kinds.ts'
-import type { Assignment, Bus, StoredRecord } from '../../../shared/contract/bus.ts'
-import { limits } from '../../../shared/contract/limits.ts'
+import { batchesOf } from '../../../shared/bus/range.ts'
+import type { Assignment, Bus } from '../../../shared/contract/bus.ts'
 import {
   guardTopicName,
   type StageName,
@@ -13,12 +12,13 @@ import {
   stages,
   topicSpecs,
 } from '../../../shared/contract/topology.ts'
-import { WeirError } from '../../../shared/lib/errors.ts'
+import { usageError } from '../../../shared/lib/errors.ts'
 import { createLog } from '../../../shared/lib/log/log.ts'
 import { type CommitFault, faultOf, repairedCommit } from '../../../shared/runtime/log/repair.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 import { printable } from '../../terminal/text/printable.ts'
 import { count } from '../../terminal/text/quantities.ts'
+import { withTopicsBus } from '../topics/planned-partitions.ts'
 
 export type ResetOptions = { all?: boolean; stage?: string; partition?: string; yes?: boolean }
 
@@ -33,8 +33,7 @@ export async function reset(
 ): Promise<0 | 1> {
   const kind = busKindOf(settings)
   if (kind.isLocal)
-    throw new WeirError(
-      'usage',
+    throw usageError(
       `weir reset is for Kafka; ${kind.title} keeps commits and log in one file, so they cannot differ`,
     )
   const target = chosen(options)
@@ -48,16 +47,14 @@ type Chosen = { stages: readonly StageName[]; partition: number | undefined }
 
 function chosen({ all, stage, partition }: ResetOptions): Chosen {
   if (all === true && (stage !== undefined || partition !== undefined))
-    throw new WeirError('usage', '--all deletes everything: leave out --stage and --partition')
+    throw usageError('--all deletes everything: leave out --stage and --partition')
   if (stage !== undefined && !stageNames.some((name) => name === stage))
-    throw new WeirError(
-      'usage',
+    throw usageError(
       `unknown stage '${printable(stage)}' (--stage). Stages: ${stageNames.join(', ')}`,
     )
   if (partition !== undefined && !/^\d{1,6}$/.test(partition))
-    throw new WeirError('usage', `--partition is '${printable(partition)}'; must be a number`)
-  if (partition !== undefined && stage === undefined)
-    throw new WeirError('usage', '--partition needs --stage')
+    throw usageError(`--partition is '${printable(partition)}'; must be a number`)
+  if (partition !== undefined && stage === undefined) throw usageError('--partition needs --stage')
   return {
     stages: stage === undefined ? stageNames : [stage as StageName],
     partition: partition === undefined ? undefined : Number(partition),
@@ -74,8 +71,7 @@ async function repair(
   out: NodeJS.WriteStream,
 ): Promise<0 | 1> {
   const say = (line: string) => out.write(`${printable(line)}\n`)
-  const bus = await openBus(settings, silent(), { connectMs, keepsTables: false })
-  try {
+  return withTopicsBus(settings, async (bus) => {
     const damaged: Damaged[] = []
     for (const stage of names)
       damaged.push(...(await damagedOf(groups, bus, stage, partition, settings)))
@@ -94,9 +90,7 @@ async function repair(
       say(`repaired ${placeOf(each)}: the stage goes on at ${offset}`)
     }
     return repairable.length === damaged.length ? 0 : 1
-  } finally {
-    await bus.close()
-  }
+  })
 }
 
 async function damagedOf(
@@ -110,8 +104,7 @@ async function damagedOf(
   const ends = (await bus.ends(topic)).filter(
     (each) => partition === undefined || each.partition === partition,
   )
-  if (ends.length === 0)
-    throw new WeirError('usage', `${topic} has no partition ${partition} (--partition)`)
+  if (ends.length === 0) throw usageError(`${topic} has no partition ${partition} (--partition)`)
   const numbers = ends.map((each) => each.partition)
   const commits = await groups.commits({ group, topic }, numbers)
   return ends.flatMap((each) => {
@@ -130,7 +123,7 @@ async function repairOne(
   const { topic, ends } = assignment
   const commit = await repairedCommit({
     assignment,
-    records: recordsOf(bus, topic, ends),
+    records: batchesOf(bus, { topic, partition: ends.partition, from: ends.begin, to: ends.end }),
     endOf: cachedEnds(bus, settings.topicPrefix),
   })
   const commits = new Map([[ends.partition, commit]])
@@ -149,20 +142,6 @@ function describe(damaged: Damaged): string {
 
 function placeOf({ stage, assignment: { ends } }: Damaged): string {
   return `${stage}, partition ${ends.partition}`
-}
-
-async function* recordsOf(
-  bus: Bus,
-  topic: string,
-  { partition, begin, end }: Assignment['ends'],
-): AsyncIterable<StoredRecord[]> {
-  for (let from = begin; from < end; ) {
-    const limit = limits.readBackRecordsMax
-    const records = await bus.read({ topic, partition, from, to: end, limit })
-    if (records.length === 0) return
-    yield records
-    from = (records.at(-1)?.offset ?? end) + 1
-  }
 }
 
 /** The ends of the inboxes, each topic read once. */
@@ -222,6 +201,3 @@ function ownNames(topicPrefix: string) {
 }
 
 const silent = () => createLog({ level: 'silent' })
-
-/** Short, because a person waits. */
-const connectMs = 10_000

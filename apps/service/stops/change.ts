@@ -3,7 +3,7 @@
 import { limits } from '../../../shared/contract/limits.ts'
 import type { OperatorStop } from '../../../shared/contract/messages.ts'
 import { stopId } from '../../../shared/contract/topology.ts'
-import { WeirError } from '../../../shared/lib/errors.ts'
+import { usageError, WeirError } from '../../../shared/lib/errors.ts'
 import {
   placeSetting,
   type StoredSetting,
@@ -33,10 +33,7 @@ export const stopChange: SettingChange<StopOptions, NewStop, NewStop> = {
   read({ reason, drain = false, now = false, ...flags }) {
     const scope = scopeOf(flags)
     if (drain && now)
-      throw new WeirError(
-        'usage',
-        '--drain and --now are given; give one of them, or none for --drain',
-      )
+      throw usageError('--drain and --now are given; give one of them, or none for --drain')
     checkReason(reason)
     return { ...scope, mode: now ? 'now' : 'drain', reason }
   },
@@ -61,12 +58,9 @@ export const stopChange: SettingChange<StopOptions, NewStop, NewStop> = {
 
 function checkReason(reason: string): void {
   const bytes = Buffer.byteLength(reason)
-  if (reason.trim() === '') throw new WeirError('usage', '--reason is blank; say why')
+  if (reason.trim() === '') throw usageError('--reason is blank; say why')
   if (bytes > limits.reasonBytesMax)
-    throw new WeirError(
-      'usage',
-      `--reason has ${bytes} bytes; at most ${limits.reasonBytesMax} are taken`,
-    )
+    throw usageError(`--reason has ${bytes} bytes; at most ${limits.reasonBytesMax} are taken`)
 }
 
 function takenBy({ id, value: stop }: StoredSetting<'operator-stop'>): WeirError {

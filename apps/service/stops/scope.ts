@@ -4,7 +4,7 @@ import { conversationIdFault } from '../../../shared/contract/ids.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import type { OperatorStop } from '../../../shared/contract/messages.ts'
 import { isTenant, tenantRule } from '../../../shared/contract/tenant.ts'
-import { WeirError } from '../../../shared/lib/errors.ts'
+import { usageError } from '../../../shared/lib/errors.ts'
 import { printable } from '../../terminal/text/printable.ts'
 
 export type ScopeFlags = {
@@ -28,13 +28,11 @@ export function scopeOf({ all, tenant, agent, tool, conversation }: ScopeFlags):
   ]
   const [scope, ...more] = given
   if (scope === undefined || more.length > 0)
-    throw new WeirError(
-      'usage',
+    throw usageError(
       `${given.length} scopes are given; give exactly one of --all, --tenant, --agent, --tool and --conversation`,
     )
   const fault = nameFault(scope)
-  if (fault !== undefined)
-    throw new WeirError('usage', `--${scope.scope} '${printable(scope.name)}' ${fault}`)
+  if (fault !== undefined) throw usageError(`--${scope.scope} '${printable(scope.name)}' ${fault}`)
   return scope
 }
 

@@ -3,7 +3,7 @@
 import { accessOfAll } from '../../../shared/bus/kafka/cluster/access-rights.ts'
 import { isGuardName } from '../../../shared/contract/guard/guard-registration.ts'
 import { guardTopicName } from '../../../shared/contract/topology.ts'
-import { WeirError } from '../../../shared/lib/errors.ts'
+import { usageError } from '../../../shared/lib/errors.ts'
 import type { SettingFlags } from '../../terminal/command-settings.ts'
 import { painted } from '../../terminal/paint.ts'
 import { printable, printableJson } from '../../terminal/text/printable.ts'
@@ -27,8 +27,7 @@ export async function showAcls(options: AclOptions, out: NodeJS.WriteStream): Pr
   const settings = registered ? kafkaSettings(flags) : planSettings(flags)
   const bad = guard.find((name) => !isGuardName(name))
   if (bad !== undefined)
-    throw new WeirError(
-      'usage',
+    throw usageError(
       `--guard is '${printable(bad)}'; the name of a guard has 1 to 63 of a-z, 0-9 and -`,
     )
   const prefix = settings.topicPrefix + guardTopicName('')
@@ -56,8 +55,7 @@ function printAll(users: UserAccess[], lines: string[], out: NodeJS.WriteStream)
 /** Two principals with one user would hold each other's rights. */
 function userOf(pattern: string, principal: string): string {
   if (pattern.includes('{principal}')) return pattern.replaceAll('{principal}', principal)
-  throw new WeirError(
-    'usage',
+  throw usageError(
     `--user is '${printable(pattern)}'; it needs {principal}, the place of each principal's name`,
   )
 }

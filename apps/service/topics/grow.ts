@@ -5,7 +5,7 @@
 
 import { partitionCount } from '../../../client/place/open-bus.ts'
 import { shellWord } from '../../../shared/bus/kafka/cluster/topic-plan.ts'
-import { WeirError } from '../../../shared/lib/errors.ts'
+import { usageError } from '../../../shared/lib/errors.ts'
 import { commandSettings, type SettingFlags } from '../../terminal/command-settings.ts'
 import { printable } from '../../terminal/text/printable.ts'
 import { partitionsSetBy } from '../service-settings.ts'
@@ -22,11 +22,10 @@ export async function refuseToGrow(given: SettingFlags, out: NodeJS.WriteStream)
   const { topicPrefix } = settings
   const to = partitionsSetBy(flags)
   if (to === undefined)
-    throw new WeirError('usage', 'give the number of partitions that you need: --partitions N')
+    throw usageError('give the number of partitions that you need: --partitions N')
   const from = await withTopicsBus(settings, (bus) => partitionCount(bus, topicPrefix))
   if (to <= from)
-    throw new WeirError(
-      'usage',
+    throw usageError(
       `--partitions is ${to}, and the topics that begin with ${topicPrefix} have ${from} already: give a larger number`,
     )
   for (const line of growthSteps(topicPrefix, from, to)) out.write(`${printable(line)}\n`)

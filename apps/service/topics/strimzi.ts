@@ -3,7 +3,7 @@
 
 import { stringify } from 'yaml'
 import type { PlannedTopic } from '../../../shared/bus/kafka/cluster/topic-plan.ts'
-import { WeirError } from '../../../shared/lib/errors.ts'
+import { usageError } from '../../../shared/lib/errors.ts'
 import { printable } from '../../terminal/text/printable.ts'
 import type { UserAccess } from './print-acls.ts'
 
@@ -65,8 +65,7 @@ function strimziUser({ user, rights }: UserAccess, cluster: string) {
 
 function named(kind: string, name: string, flag: string): string {
   if (resourceName.test(name)) return name
-  throw new WeirError(
-    'usage',
+  throw usageError(
     `no ${kind} can have the name '${printable(name)}': use a-z, 0-9, - and . only (${flag})`,
   )
 }

@@ -18,7 +18,7 @@ import type { TopicSpec } from '../../../shared/contract/bus.ts'
 import { isGuardName } from '../../../shared/contract/guard/guard-registration.ts'
 import { retentionMsOf } from '../../../shared/contract/retention.ts'
 import { topicSpecs } from '../../../shared/contract/topology.ts'
-import { WeirError } from '../../../shared/lib/errors.ts'
+import { usageError } from '../../../shared/lib/errors.ts'
 import { createLog } from '../../../shared/lib/log/log.ts'
 import {
   type BusName,
@@ -53,8 +53,7 @@ export function showPlan(
   const settings = planSettings(flags)
   const badName = guard.find((name) => !isGuardName(name))
   if (badName !== undefined)
-    throw new WeirError(
-      'usage',
+    throw usageError(
       `--guard is '${printable(badName)}'; the name of a guard has 1 to 63 of a-z, 0-9 and -`,
     )
   const topics = [...planOf(settings), ...guardPlan(settings, guardTopicsOf(guard, settings))]
@@ -186,8 +185,7 @@ function settingsOfTopics(bus: BusName): CommandValues {
 /** Throws `usage` for a bus that has no such topics. */
 export function kafkaSettings(flags: SettingFlags): Settings {
   if (busNamesWhere((kind) => kind.ownsTopics).some((name) => name === flags.bus))
-    throw new WeirError(
-      'usage',
+    throw usageError(
       `--bus ${flags.bus}: this bus creates its own topics; weir topics is for Kafka`,
     )
   return commandSettings(flags, settingsOfTopics(busOfTopics))

@@ -1,7 +1,7 @@
 // A time that a user types: `2026-07-29T10:12:03Z`, `2026-07-29`, `10m ago`, `now`.
 
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
-import { WeirError } from '../../../shared/lib/errors.ts'
+import { usageError } from '../../../shared/lib/errors.ts'
 import { printable } from './printable.ts'
 
 const units: Record<string, Milliseconds> = {
@@ -32,8 +32,7 @@ export function instantOf(text: string, now: Milliseconds): Milliseconds | undef
 export function instantOfFlag(flag: string, text: string, now: Milliseconds): Milliseconds {
   const time = instantOf(text, now)
   if (time === undefined)
-    throw new WeirError(
-      'usage',
+    throw usageError(
       `${flag} is '${printable(text)}': give a time such as 2026-07-29T10:12:03Z or '10m ago' (ms, s, m, h, d)`,
     )
   return time

@@ -3,7 +3,7 @@
 
 import type { Readable } from 'node:stream'
 import { limits } from '../../../shared/contract/limits.ts'
-import { WeirError } from '../../../shared/lib/errors.ts'
+import { usageError, type WeirError } from '../../../shared/lib/errors.ts'
 
 /**
  * `argument`: undefined or `-` for standard input. Removes the last line end, as `$(...)` does.
@@ -18,14 +18,12 @@ export async function readMessageText(
   return acceptable(decoded(await bytesOf(input)).replace(/\r?\n$/, ''), 'standard input')
 }
 
-const noText = new WeirError(
-  'usage',
+const noText = usageError(
   'there is no message: give it in quotes as the last argument, or pipe it into standard input',
 )
 
 function acceptable(text: string, source: string): string {
-  if (text.trim() === '')
-    throw new WeirError('usage', `${source} is empty or blank: write a message`)
+  if (text.trim() === '') throw usageError(`${source} is empty or blank: write a message`)
   const bytes = Buffer.byteLength(text)
   if (bytes > limits.userMessageBytesMax) throw tooLong(source, `${bytes} bytes`)
   return text
@@ -33,8 +31,7 @@ function acceptable(text: string, source: string): string {
 
 function tooLong(source: string, size: string): WeirError {
   const max = limits.userMessageBytesMax
-  return new WeirError(
-    'usage',
+  return usageError(
     `${source} has ${size}: a message has at most ${max}. Let a tool read longer texts`,
   )
 }
@@ -57,17 +54,11 @@ function decoded(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch (cause) {
-    throw notUtf8(bytes, cause)
+    throw usageError(
+      `standard input is not UTF-8 (${faultIn(bytes)}): convert it first, for example with iconv`,
+      { cause },
+    )
   }
-}
-
-function notUtf8(bytes: Uint8Array, cause: unknown): WeirError {
-  const fault = faultIn(bytes)
-  return new WeirError(
-    'usage',
-    `standard input is not UTF-8 (${fault}): convert it first, for example with iconv`,
-    { cause },
-  )
 }
 
 function faultIn(bytes: Uint8Array): string {

@@ -4,7 +4,7 @@ import { readFile, stat } from 'node:fs/promises'
 import type { Writable } from 'node:stream'
 import { providerNamed } from '../../../services/llm-gateway/performer/providers/providers.ts'
 import { limits } from '../../../shared/contract/limits.ts'
-import { WeirError } from '../../../shared/lib/errors.ts'
+import { usageError } from '../../../shared/lib/errors.ts'
 import { isObject } from '../../../shared/lib/json/json-object.ts'
 import { parseJson } from '../../../shared/wire/exact-json.ts'
 import { printableJson } from '../../terminal/text/printable.ts'
@@ -55,14 +55,13 @@ async function bytesOf(file: string): Promise<Buffer | string> {
 
 async function offeredTools(file: string): Promise<OfferedTool[]> {
   const bytes = await bytesOf(file)
-  if (!Buffer.isBuffer(bytes)) throw new WeirError('usage', `--tools ${file}: ${bytes}`)
+  if (!Buffer.isBuffer(bytes)) throw usageError(`--tools ${file}: ${bytes}`)
   const list = parseJson(bytes.toString('utf8'))
   if (!Array.isArray(list))
-    throw new WeirError('usage', `--tools ${file}: must be a JSON array of {name, schema}`)
+    throw usageError(`--tools ${file}: must be a JSON array of {name, schema}`)
   const tools = list.map((tool: unknown, n) => {
     if (!isObject(tool) || typeof tool.name !== 'string' || !isObject(tool.schema))
-      throw new WeirError(
-        'usage',
+      throw usageError(
         `--tools ${file}: element ${n} must be {"name": a text, "schema": an object}`,
       )
     return { name: tool.name, schema: tool.schema }
@@ -72,8 +71,7 @@ async function offeredTools(file: string): Promise<OfferedTool[]> {
   )
   if (repeated >= 0) {
     const { name } = tools[repeated] as OfferedTool
-    throw new WeirError(
-      'usage',
+    throw usageError(
       `--tools ${file}: element ${repeated} has the name of an earlier one, '${name}'; names must be unique`,
     )
   }

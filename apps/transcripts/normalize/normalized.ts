@@ -2,7 +2,7 @@
 // The SDK's fetch reads the file.
 
 import { AnswerWatch } from '../../../services/llm-gateway/degenerate/answer-watch.ts'
-import type { ProviderRecord } from '../../../services/llm-gateway/performer/providers/provider.ts'
+import type { ProviderRecord } from '../../../services/llm-gateway/performer/providers/providers.ts'
 import { defaultSettings } from '../../../shared/agents/agents.ts'
 import { argumentText } from '../../../shared/contract/call/call.ts'
 import type {

@@ -2,8 +2,10 @@
 // shape: server-sent events, JSON lines with a payload or {event, data} each (blank lines and # are
 // comments), or one JSON body. A file can hold several responses: each begins a new body.
 
-import type { ProviderRecord } from '../../../services/llm-gateway/performer/providers/provider.ts'
-import { providers } from '../../../services/llm-gateway/performer/providers/providers.ts'
+import {
+  type ProviderRecord,
+  providers,
+} from '../../../services/llm-gateway/performer/providers/providers.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { isObject } from '../../../shared/lib/json/json-object.ts'
 import { parseJson } from '../../../shared/wire/exact-json.ts'

@@ -27,13 +27,15 @@ import { isObject } from '../../../shared/lib/json/json-object.ts'
 import { newest } from '../../../shared/lib/newest.ts'
 import { occurrences } from '../../../shared/lib/occurrences.ts'
 import { cutToBytes } from '../../../shared/lib/text-cut.ts'
-import { calledIn, eventsOf, stopOf } from '../../../shared/transcript/response-parts.ts'
 import { roundKey, type Words, wordsHash } from '../../../shared/transcript/round-key.ts'
 import {
   addPieces,
+  calledIn,
   emptyTranscript,
+  eventsOf,
   type Piece,
   type ReadTurns,
+  stopOf,
   type TranscriptResponse,
   type TranscriptTurn,
   turnsOf,

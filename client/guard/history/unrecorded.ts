@@ -15,12 +15,26 @@ import { masked } from '../../../services/loop-detector/evidence/mask.ts'
 import { progressOf } from '../../../services/loop-detector/waiting/waiting-answer.ts'
 import { errorLine } from '../../../shared/contract/call/error-line.ts'
 import type { ConversationId } from '../../../shared/contract/ids.ts'
-import type { GuestResult, Response } from '../../../shared/contract/messages.ts'
+import type { GuestResult, GuestResults, GuestRound } from '../../../shared/contract/messages.ts'
 import { unreachable } from '../../../shared/contract/stage.ts'
 
-/** The response with its calls and without its texts. */
-export function responseOfCalls(conversation: ConversationId, response: Response): Response {
-  return { ...response, text: textStandIn(conversation, response.text), reasoning: '' }
+/** The record with its calls and without its texts. */
+export function recordOfCalls(record: GuestRound | GuestResults): GuestRound | GuestResults {
+  const { conversation } = record
+  const user = record.user === null ? null : textStandIn(conversation, record.user)
+  if (record.type === 'guest-round') {
+    const text = textStandIn(conversation, record.response.text)
+    return { ...record, user, response: { ...record.response, text, reasoning: '' } }
+  }
+  const { results, former } = record
+  const ofCalls = (all: readonly GuestResult[]) =>
+    all.map((result) => resultOfCalls(conversation, result))
+  return {
+    ...record,
+    user,
+    results: ofCalls(results),
+    former: former && { ...former, results: ofCalls(former.results) },
+  }
 }
 
 /** The result without its text. */

@@ -11,9 +11,9 @@ import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { policyReader } from '../../../shared/runtime/settings/policy-reader.ts'
 import { createFront } from '../front.ts'
-import { conversationOfGuest } from '../guest-agent.ts'
 import {
   type BudgetCounting,
+  conversationOfGuest,
   createThreads,
   type GuestThread,
   type ThreadOptions,

@@ -71,7 +71,7 @@ function foldOf(partition: number, judge: Judge | undefined) {
 
   return {
     apply(record: StoredRecord): void {
-      const id = record.id === undefined ? undefined : parseId(record.id)
+      const id = parseId(record.id)
       if (id !== undefined && isRepeat(marks, id)) return
       if (judge?.(record, id) !== undefined) return
       const message = messageIn(record, id)

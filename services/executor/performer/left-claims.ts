@@ -9,9 +9,8 @@ import { tryIdOf } from '../../../shared/contract/ids.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import type { PerformerContext } from '../../../shared/contract/performer.ts'
 import type { Clock } from '../../../shared/lib/clock.ts'
-import type { Job, RunTask } from './jobs.ts'
 import type { KeptTools } from './kept/kept-tools.ts'
-import type { ToolRuns } from './tool-runs.ts'
+import type { Job, RunTask, ToolRuns } from './tool-runs.ts'
 import type { Writes } from './writes.ts'
 
 export type LeftClaims = {

@@ -15,7 +15,7 @@ import { type ContextOf, startChecked } from '../../../shared/tools/checked-star
 import { neverStarted } from '../../../shared/tools/tool-endings.ts'
 import { bounded } from '../results.ts'
 import type { OfferTask } from '../tasks.ts'
-import { nameOf } from './jobs.ts'
+import { nameOf } from './tool-runs.ts'
 import type { Writes } from './writes.ts'
 
 export type Offers = {

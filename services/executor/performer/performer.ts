@@ -21,7 +21,7 @@ import type {
   StartPerformer,
 } from '../../../shared/contract/performer.ts'
 import { unreachable } from '../../../shared/contract/stage.ts'
-import type { WeightOf } from '../../../shared/contract/tenant.ts'
+import { tenantOf, type WeightOf } from '../../../shared/contract/tenant.ts'
 import { guardKeyPrefix, stopKeyPrefix } from '../../../shared/contract/topology.ts'
 import type { Clock, Milliseconds } from '../../../shared/lib/clock.ts'
 import type { Slots } from '../../../shared/lib/slots.ts'
@@ -31,18 +31,25 @@ import type { StartTool } from '../../../shared/tools/tool.ts'
 import { createToolSlots, toolPlaces } from '../../../shared/tools/tool-slots.ts'
 import { byPart, type ExecutorTask, type OfferTask, type ToolTask } from '../tasks.ts'
 import { absentGuardDenial, unreadableGuardsDenial } from './absent-guards.ts'
-import { createClaims } from './claims.ts'
-import { createJobEnds, releaseClaims } from './job-ends.ts'
-import { type Claimed, type Instant, type Jobs, nameOf, type RunTask } from './jobs.ts'
 import type { KeptTools } from './kept/kept-tools.ts'
 import { createLeftClaims, type LeftClaims } from './left-claims.ts'
 import { createOffers } from './offers.ts'
 import { type ProgramHash, programHasher } from './program/program-hash.ts'
 import { createProgramHashes } from './program/program-hashes.ts'
 import { watchStops } from './stopped-calls.ts'
-import { createToolRuns } from './tool-runs.ts'
+import {
+  type Claimed,
+  type ClaimTask,
+  createToolRuns,
+  type Instant,
+  type Job,
+  type Jobs,
+  nameOf,
+  type RunTask,
+  type ToolRuns,
+} from './tool-runs.ts'
 import { createRelay } from './verdict-relay.ts'
-import { createWrites } from './writes.ts'
+import { createWrites, type Writes } from './writes.ts'
 
 type Parts = {
   agents: Agents
@@ -191,6 +198,119 @@ function performerOf(
     log.warn({ ...tryIdOf(task), reason: veto.reason }, 'a call was denied before its start')
     runs.refuse(jobs, task, veto, job.free)
   }
+}
+
+type ClaimsOptions = Pick<PerformerContext, 'clock' | 'owner'> & {
+  slotsOf: (agent: string, tool: string) => Slots
+  writes: Writes
+}
+
+/** A place of a claim that is not sent yet (EXECUTOR-PERFORMER-2). */
+type Place = { jobs: Jobs; job: Job; task: ClaimTask; free: () => void }
+
+function createClaims({ clock, owner, slotsOf, writes }: ClaimsOptions) {
+  let places: Place[] = []
+  let isCollecting = false
+
+  /**
+   * One write for all claims that got a place. A place whose job is gone goes to the next
+   * waiter. That can be a job of this performer, so this is a loop.
+   */
+  function send(): void {
+    while (places.length > 0) {
+      const current = places
+      places = []
+      const usable = current.filter(isWaiting)
+      if (usable.length > 0) claim(usable)
+      for (const place of current) if (!usable.includes(place)) place.free()
+    }
+  }
+
+  function claim(granted: Place[]): void {
+    // Read before the write: the claim's deadline counts from its time in the log, which is later.
+    const sentAt = { wall: clock.now(), monotonic: clock.monotonic() }
+    const sent = writes.write(
+      'self',
+      granted.map(({ task }) => ({ type: 'claim', ...tryIdOf(task), owner })),
+    )
+    writes.track(sent)
+    for (const { jobs, task, free } of granted)
+      jobs.set(nameOf(task), { phase: 'claimed', task, sentAt, sent, free })
+  }
+
+  return {
+    /** Claims the try as soon as it has a place, unless it has a job already. */
+    request(unit: string, jobs: Jobs, task: ClaimTask): void {
+      if (jobs.has(nameOf(task))) return
+      let leaveLine = () => {}
+      const job: Job = { phase: 'queued', leaveLine: () => leaveLine() }
+      jobs.set(nameOf(task), job)
+      const take = (free: () => void): void => {
+        places.push({ jobs, job, task, free })
+        if (!isCollecting) send()
+      }
+      leaveLine = slotsOf(task.agent, task.tool).wait(unit, take, tenantOf(task.conversation))
+    },
+
+    /** Runs `work` and sends all claims that got a place meanwhile in one write. */
+    collect(work: () => void): void {
+      isCollecting = true
+      work()
+      isCollecting = false
+      send()
+    },
+  }
+}
+
+function isWaiting({ jobs, job, task }: Place): boolean {
+  return jobs.get(nameOf(task)) === job
+}
+
+type JobEndsOptions = { owner: string; writes: Writes; runs: ToolRuns }
+
+/** The ends of a job without a result of its tool. Keeps EXECUTOR-PERFORMER-2 and EXECUTOR-PERFORMER-3. */
+function createJobEnds({ owner, writes: { write, track }, runs }: JobEndsOptions) {
+  return { giveBack, drop }
+
+  function giveBack(jobs: Jobs, name: string, { task, sent, free }: Claimed): void {
+    jobs.set(name, { phase: 'over' })
+    free()
+    // After the claim's write: before it, the reducer has no claim to give back.
+    track(
+      sent.then(
+        (isSent) =>
+          isSent && write('self', [{ type: 'outcome', ...tryIdOf(task), owner, result: null }]),
+      ),
+    )
+  }
+
+  /** Ends a try that is over or another owner's: leaves the line, frees the place, stops the tool. */
+  function drop(jobs: Jobs, name: string): void {
+    const job = jobs.get(name)
+    jobs.delete(name)
+    if (job?.phase === 'queued') job.leaveLine()
+    if (job?.phase === 'claimed') job.free()
+    if (job?.phase === 'running') runs.stop(job, job.task.graceMs, 'its turn is over')
+    if (job?.phase === 'left') job.leave()
+  }
+}
+
+/** Drops all queued jobs, and calls `release` for each claim that has not started. */
+function releaseClaims(
+  units: ReadonlyMap<string, Jobs>,
+  {
+    drop,
+    release,
+  }: {
+    drop: (jobs: Jobs, name: string) => void
+    release: (jobs: Jobs, name: string, job: Claimed) => void
+  },
+): void {
+  const all = [...units.values()].flatMap((jobs) =>
+    [...jobs].map(([name, job]) => ({ jobs, name, job })),
+  )
+  for (const { jobs, name, job } of all) if (job.phase === 'queued') drop(jobs, name)
+  for (const { jobs, name, job } of all) if (job.phase === 'claimed') release(jobs, name, job)
 }
 
 /** Another owner's claim won, perhaps that of a dead one (left-claims.ts). */

@@ -1,5 +1,5 @@
 // The tools that this owner of a partition runs, from the start to the report of the end
-// (EXECUTOR-PERFORMER-4). Owns: the running tools.
+// (EXECUTOR-PERFORMER-4). Owns: the running tools, and the phases of a job.
 // TOOL-RUNS-1. No result, question and log line contains a secret of an agent file, in any of its
 //     spellings, from any tool.
 // TOOL-RUNS-2. A call that a person may have decided starts only the program that the question had
@@ -10,7 +10,7 @@ import { secretsOf } from '../../../shared/agents/secrets.ts'
 import { type CallEnding, denied } from '../../../shared/contract/call/call-endings.ts'
 import { contentRef, piecesOf } from '../../../shared/contract/call/contents.ts'
 import { approvalGuard } from '../../../shared/contract/guard/approval-guard.ts'
-import { tryIdOf } from '../../../shared/contract/ids.ts'
+import { type TryId, tryIdOf } from '../../../shared/contract/ids.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import type { PerformerContext } from '../../../shared/contract/performer.ts'
 import { traceparentOf } from '../../../shared/contract/trace-ids.ts'
@@ -19,7 +19,7 @@ import { secretMask } from '../../../shared/lib/log/secret-mask.ts'
 import { noToolDeclared, programChanged } from '../../../shared/model-texts/denied-calls.ts'
 import { toolStartFailed } from '../../../shared/model-texts/endings.ts'
 import { type ContextOf, startChecked } from '../../../shared/tools/checked-start.ts'
-import { releasable } from '../../../shared/tools/released-agent.ts'
+import { type Releasable, releasable } from '../../../shared/tools/released-agent.ts'
 import type {
   AskPerson,
   RunningTool,
@@ -29,19 +29,55 @@ import type {
 } from '../../../shared/tools/tool.ts'
 import { neverStarted } from '../../../shared/tools/tool-endings.ts'
 import { bounded } from '../results.ts'
-import {
-  type Claimed,
-  type Instant,
-  type Jobs,
-  nameOf,
-  type Running,
-  type RunTask,
-} from './jobs.ts'
+import type { ToolTask } from '../tasks.ts'
 import type { KeptTools } from './kept/kept-tools.ts'
 import type { KeptResult } from './kept/result-files.ts'
 import type { ProgramHash } from './program/program-hash.ts'
-import { toolQuestions } from './tool-questions.ts'
+import { type ToolQuestions, toolQuestions } from './tool-questions.ts'
 import type { Writes } from './writes.ts'
+
+export type ClaimTask = Extract<ToolTask, { kind: 'claim' }>
+export type RunTask = Extract<ToolTask, { kind: 'run' }>
+
+/** One try of a call. `free` gives its place back. */
+export type Job =
+  | { phase: 'queued'; leaveLine: () => void }
+  | {
+      phase: 'claimed'
+      task: ClaimTask
+      sentAt: Instant
+      sent: Promise<boolean>
+      free: () => void
+      /** Its guards are being checked. */
+      isChecked?: true
+    }
+  | {
+      phase: 'running'
+      task: RunTask
+      tool: Releasable
+      questions: ToolQuestions
+      stopping: boolean
+      free: () => void
+    }
+  /**
+   * Another owner's claim. `stop`: its tool is to end, if that owner is dead. `leave`: nobody needs
+   * its end any more.
+   */
+  | { phase: 'left'; stop: () => void; leave: () => void }
+  | { phase: 'over' }
+
+export type Claimed = Extract<Job, { phase: 'claimed' }>
+export type Running = Extract<Job, { phase: 'running' }>
+
+/** The jobs of one unit, by `nameOf`. */
+export type Jobs = Map<string, Job>
+
+export type Instant = { wall: Milliseconds; monotonic: Milliseconds }
+
+/** The name of a try within its unit. */
+export function nameOf({ round, ordinal, try: number }: TryId): string {
+  return `${round}/${ordinal}/${number}`
+}
 
 export type ToolRuns = {
   /** Starts the tool of an accepted claim. `free` gives the place back when it ends. */

@@ -1,12 +1,18 @@
-// Streams the answer of one attempt, within bounds on silence, size and repetition.
+// Streams the answer of one attempt, within bounds on silence, size and repetition, and writes its parts
+// in order, ahead of the decision on the attempt.
 // Owns: reading the provider's stream no faster than its parts can be written, and leaving it.
 // Does not own: the records before and after the parts (attempt.ts), the meaning of the provider's
 // bytes (providers/).
 //
-// MODEL-ANSWER-1. While a record's worth of parts waits for a write, the stream is not read: the
+// MODEL-ANSWER-1. While a record's worth of parts waits for a write, the stream is not read (R7): the
 //     provider's socket fills, and its server waits. That does not count as silence.
 // MODEL-ANSWER-2. If anything ends the reading before the provider does (a stop, a limit, a failed
 //     write), the request is aborted.
+// PART-WRITER-1. One write is in flight at a time, and later events gather for the next record. So
+//     a faster stream or a slower bus makes fewer and larger records.
+// PART-WRITER-2. Nothing is written after a failed write: a missing part would cut the attempt.
+// PART-WRITER-3. Characters go into the log whole, wherever the stream cuts them
+//     (whole-characters.ts).
 
 import type { Agent } from '../../../shared/agents/agents.ts'
 import { eventWeight } from '../../../shared/contract/call/part-weight.ts'
@@ -22,11 +28,11 @@ import {
   type Streamed,
 } from '../../../shared/wire/exchange.ts'
 import { AnswerWatch } from '../degenerate/answer-watch.ts'
-import type { PartWriter } from './part-writer.ts'
-import type { Connect } from './providers/provider.ts'
+import type { Connect } from './providers/providers.ts'
 import { inItsWords } from './providers/text-calling.ts'
 import { noLongerWanted, orStopped, stopped, waitingUntil } from './wire/abortable-wait.ts'
 import { type SilenceWatch, watchSilence } from './wire/silence.ts'
+import { WholeCharacters } from './wire/whole-characters.ts'
 
 /**
  * The request, its provider, and the destination of its parts. `stallMs`, `firstByteMs`: the agent's
@@ -205,4 +211,155 @@ function stalled(reason: string): Failed {
 function tooLarge(bytes: number): Failed {
   const reason = `the response has ${bytes} bytes and is not over; at most ${limits.roundPartsBytesMax} are taken`
   return failedBy('provider.stream', 'deterministic', reason)
+}
+
+/** Writes part number `i`. Resolves once it is acknowledged. */
+export type WritePart = (i: number, events: PartEvent[]) => Promise<unknown>
+
+export class PartWriter {
+  private readonly clock: Clock
+  private readonly write: WritePart
+  private gathered: PartEvent[] = []
+  private gatheredBytes = 0
+  private readonly characters = new WholeCharacters()
+  private written = 0
+  /** Settles, never rejects, when the write in flight is done and the next one has begun. */
+  private inFlight: Promise<void> | undefined
+  private failure: { cause: unknown } | undefined
+  private isDue = false
+  private isLast = false
+  private hasText = false
+  private cancelTimer: (() => void) | undefined
+
+  constructor(clock: Clock, write: WritePart) {
+    this.clock = clock
+    this.write = write
+  }
+
+  /**
+   * Undefined: there is room for more. Otherwise resolves once there is, and rejects if a write
+   * failed.
+   */
+  add(events: PartEvent[]): Promise<void> | undefined {
+    for (const event of events) this.gather(this.characters.pass(event))
+    const isFirstText = !this.hasText && events.some(({ kind }) => kind === 'text')
+    if (isFirstText) {
+      this.hasText = true
+      this.cancelTimer?.()
+      this.cancelTimer = undefined
+    }
+    if (this.gathered.length > 0)
+      // Not at once: an answer that comes whole is written with its end.
+      this.cancelTimer ??= this.clock.after(isFirstText ? 0 : limits.partHoldMs, () => {
+        this.isDue = true
+        this.writeNext()
+      })
+    this.writeNext()
+    return this.isFull() || this.failure !== undefined ? this.room() : undefined
+  }
+
+  private async room(): Promise<void> {
+    while (this.isFull() && this.inFlight !== undefined) await this.inFlight
+    this.throwFailure()
+  }
+
+  /** Writes the rest. Resolves to the number of part records once all are acknowledged. */
+  async finish(): Promise<number> {
+    this.isLast = true
+    this.gather(this.characters.waiting())
+    this.writeNext()
+    while (this.inFlight !== undefined) await this.inFlight
+    this.throwFailure()
+    return this.written
+  }
+
+  /**
+   * Like finish, but leaves the rest to the caller: the events of each record still to be written,
+   * from number `parts - rest.length` on.
+   */
+  async finishWithRest(): Promise<{ parts: number; rest: PartEvent[][] }> {
+    this.isLast = true
+    // when it ends, the next one takes the gathered events
+    while (this.inFlight !== undefined) await this.inFlight
+    this.throwFailure()
+    this.gather(this.characters.waiting())
+    this.clearTimer()
+    const rest: PartEvent[][] = []
+    while (this.gathered.length > 0) rest.push(this.take())
+    this.written += rest.length
+    return { parts: this.written, rest }
+  }
+
+  /** Discards unsent events. */
+  drop(): void {
+    this.gathered = []
+    this.gatheredBytes = 0
+    this.clearTimer()
+  }
+
+  /** Discards unsent events. Resolves once nothing is in flight. */
+  async stop(): Promise<void> {
+    this.drop()
+    while (this.inFlight !== undefined) await this.inFlight
+  }
+
+  private gather(events: PartEvent[]): void {
+    for (const event of events) {
+      this.gathered.push(event)
+      this.gatheredBytes += eventWeight(event)
+    }
+  }
+
+  private writeNext(): void {
+    const isTime = this.isDue || this.isLast || this.isFull()
+    if (
+      this.inFlight !== undefined ||
+      this.failure !== undefined ||
+      this.gathered.length === 0 ||
+      !isTime
+    )
+      return
+    const events = this.take()
+    if (this.gathered.length === 0) this.clearTimer()
+    this.inFlight = this.write(this.written, events).then(
+      () => {
+        this.inFlight = undefined
+        this.writeNext()
+      },
+      (cause: unknown) => {
+        this.inFlight = undefined
+        this.failure = { cause }
+        this.drop()
+      },
+    )
+    this.written += 1
+  }
+
+  /** As many events as fit into one record, at least one. */
+  private take(): PartEvent[] {
+    let count = 0
+    for (
+      let bytes = 0;
+      count < this.gathered.length && count < limits.partEventsMax && bytes < limits.partBytesMax;
+      count += 1
+    )
+      bytes += eventWeight(this.gathered[count] as PartEvent)
+    const events = this.gathered.splice(0, count)
+    for (const event of events) this.gatheredBytes -= eventWeight(event)
+    return events
+  }
+
+  private isFull(): boolean {
+    return this.gathered.length >= limits.partEventsMax || this.gatheredBytes >= limits.partBytesMax
+  }
+
+  private clearTimer(): void {
+    this.cancelTimer?.()
+    this.cancelTimer = undefined
+    this.isDue = false
+  }
+
+  private throwFailure(): void {
+    if (this.failure !== undefined) throw this.failure.cause
+  }
 }

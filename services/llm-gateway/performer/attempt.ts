@@ -46,7 +46,7 @@ import {
   refusedParts,
   type SentRequest,
 } from './accepted-form.ts'
-import { type Answer, streamAnswer } from './answer.ts'
+import { type Answer, PartWriter, streamAnswer } from './answer.ts'
 import type { BudgetsInForce } from './budgets/in-force.ts'
 import type { LedgerReader } from './budgets/ledger-reader.ts'
 import { type Reservation, reserve, usedNothing } from './budgets/reservation.ts'
@@ -55,9 +55,8 @@ import { earlierTexts } from './echo-check.ts'
 import { withSummary } from './history-summary.ts'
 import { instructionsOf } from './instructions.ts'
 import { checkBeforeRequest, StoppedByOperator, stoppedAttempt } from './operator-stops.ts'
-import { PartWriter } from './part-writer.ts'
 import { policyInForce } from './policy-in-force.ts'
-import type { Connect } from './providers/provider.ts'
+import type { Connect } from './providers/providers.ts'
 import {
   afterShortening,
   type Shortened,

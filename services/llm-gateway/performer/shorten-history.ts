@@ -16,7 +16,7 @@ import { historyDropped } from '../../../shared/model-texts/requests.ts'
 import type { Failed, ProviderRequest } from '../../../shared/wire/exchange.ts'
 import { shortReason } from '../../../shared/wire/faults/short-reason.ts'
 import type { AttemptTask } from '../reducer.ts'
-import { streamAnswer } from './answer.ts'
+import { PartWriter, streamAnswer } from './answer.ts'
 import type { Reservation } from './budgets/reservation.ts'
 import {
   entriesAfter,
@@ -26,8 +26,7 @@ import {
   summaryTask,
   throughOf,
 } from './history-summary.ts'
-import { PartWriter } from './part-writer.ts'
-import type { Connect } from './providers/provider.ts'
+import type { Connect } from './providers/providers.ts'
 import { stopped } from './wire/abortable-wait.ts'
 
 /** The newest summaries that this process wrote. Its copy of the table may lag behind them. */

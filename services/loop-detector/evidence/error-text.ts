@@ -7,7 +7,7 @@
 
 import { limits } from '../../../shared/contract/limits.ts'
 import type { CallResult } from '../../../shared/contract/messages.ts'
-import { isObject } from '../../../shared/lib/json/json-object.ts'
+import { isObject, jsonIn } from '../../../shared/lib/json/json-object.ts'
 import { type FailureKind, failureKindOf, isBare, tellingLines } from './failure-kind.ts'
 
 /** The text of a failed call that decides its key, and the kind of the failure by this text. */
@@ -50,12 +50,8 @@ function jsonAt(reason: string, text: string): object | undefined {
 const quotedCharsMin = 16
 
 function parsed(text: string): object | undefined {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null ? value : undefined
-  } catch {
-    return undefined
-  }
+  const value = jsonIn(text)
+  return typeof value === 'object' && value !== null ? value : undefined
 }
 
 /** The lines of the members that hold errors, with the status, otherwise of all members. */

@@ -6,7 +6,7 @@
 //     a run that goes on. A member outside has priority over those inside it.
 // WAITING-ANSWER-3. Linear in the beginning of the answer. Most answers fail the first test.
 
-import { isObject } from '../../../shared/lib/json/json-object.ts'
+import { isObject, jsonIn } from '../../../shared/lib/json/json-object.ts'
 
 /** `empty`: it has no text. `other`: it states nothing. */
 export type Progress = 'running' | 'over' | 'empty' | 'other'
@@ -20,7 +20,7 @@ export function progressOf(text: string, isOfCommand: boolean): Progress {
   if (head === '' || emptyAnswer.test(head)) return 'empty'
   const hasHint = hint.test(head)
   if (/^[{[]/.test(head) && (hasHint || emptyContent.test(head))) {
-    const json = text.length <= jsonCharsMax ? parsed(text) : undefined
+    const json = text.length <= jsonCharsMax ? jsonIn(text) : undefined
     const progress = json === undefined ? firstMember(head) : progressIn(json, 0, isOfCommand)
     if (hasHint && progress !== undefined) return progress
     if (isObject(json) && emptyContent.test(head) && hasBlankContents(json)) return 'empty'
@@ -79,15 +79,6 @@ const things =
   /^(?:jobs|tasks|runs|agents|processes|builds|pods|checks|sessions|executions|deployments|workflow_runs|check_runs)$/i
 const thingsMax = 32
 const depthMax = 3
-
-/** Undefined: it is no JSON. */
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
 
 function progressIn(value: unknown, depth: number, isOfCommand: boolean): Progress | undefined {
   if (depth > depthMax) return undefined

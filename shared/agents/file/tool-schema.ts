@@ -6,6 +6,7 @@ import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { limits } from '../../contract/limits.ts'
 import { jsonFault } from '../../lib/json/json-fault.ts'
+import { isObject } from '../../lib/json/json-object.ts'
 import { protectOwnPath } from '../../lib/sandbox/own-paths.ts'
 import { readDocument } from '../../settings/document.ts'
 import { alternatives, kindOf, type Path, pathOf, shown } from '../../settings/mistake.ts'
@@ -47,7 +48,7 @@ type Refuse = (path: Path, text: string) => void
 
 /** Its text, even after a mistake. */
 function checked(schema: unknown, checkSchema: Source['checkSchema'], refuse: Refuse): string {
-  if (!isMapping(schema)) {
+  if (!isObject(schema)) {
     refuse([], `is ${kindOf(schema)}; must be a mapping: the JSON Schema of the arguments`)
     return ''
   }
@@ -151,8 +152,4 @@ function metaSchema(create: () => Ajv, id: string): () => ValidateFunction {
     if (judge === undefined) throw new Error(`Ajv does not know ${id}`)
     return judge
   }
-}
-
-function isMapping(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

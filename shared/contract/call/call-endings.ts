@@ -33,6 +33,9 @@ export function skippedCall(why: WhyNotRun): CallEnding {
       }
 }
 
+/** The reason of a call that was denied when its answer first came. */
+export const deniedBeforeReason = 'denied before'
+
 /** The call never ran. The same call would be denied again. */
 export function denied(what: string, reason: string): CallEnding {
   return {

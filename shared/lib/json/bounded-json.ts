@@ -2,18 +2,14 @@
 // needs a hundred times its memory.
 // BOUNDED-JSON-1. A text that nests too deeply is never parsed. It counts as a text that is not JSON.
 
+import { jsonIn } from './json-object.ts'
 import { closingQuote, unit } from './tokens.ts'
 
 const { closeBrace, closeBracket, openBrace, openBracket, quote } = unit
 
 /** The value of a JSON text. Undefined: not JSON, or nested deeper than `depthMax`. */
 export function boundedJson(text: string, depthMax: number): unknown {
-  if (nestsDeeper(text, depthMax)) return undefined
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
+  return nestsDeeper(text, depthMax) ? undefined : jsonIn(text)
 }
 
 /** Linear. The text needs not be JSON: then the answer is that of the text up to its fault. */

@@ -127,7 +127,7 @@ export function readGuardPartition({
    */
   function jobOf(record: StoredRecord): Job | undefined {
     newest = Math.max(newest, record.time)
-    const id = record.id === undefined ? undefined : parseId(record.id)
+    const id = parseId(record.id)
     if (id === undefined || isRepeat(marks, id) || record.value === null) return undefined
     // A forged id must hide no round (REFUSALS-1). The executor reports such a record.
     if (refusals.refusalOf(record, id) !== undefined) return undefined

@@ -5,6 +5,7 @@ import { argumentText } from '../../contract/call/call.ts'
 import type { GuardedCall, GuardedRound, JsonObject } from '../../contract/guard/guard.ts'
 import type { GuardInForce, RoundCleared } from '../../contract/messages.ts'
 import type { Milliseconds } from '../../lib/clock.ts'
+import { objectIn } from '../../lib/json/json-object.ts'
 import { modeFor } from './tool-pattern.ts'
 
 /**
@@ -38,7 +39,7 @@ function guardedCalls(
       // The executor denies a call without a declaration, or whose arguments are not an object.
       const mode = modeFor(inForce, call.name)
       if (isDecided.has(call.ordinal) || declaration === undefined || mode === undefined) return []
-      const args = objectIn(argumentText(call))
+      const args = objectIn(argumentText(call)) as JsonObject | undefined
       return args === undefined
         ? []
         : [
@@ -53,15 +54,4 @@ function guardedCalls(
           ]
     })
     .sort((a, b) => a.ordinal - b.ordinal)
-}
-
-function objectIn(text: string): JsonObject | undefined {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? (value as JsonObject)
-      : undefined
-  } catch {
-    return undefined
-  }
 }

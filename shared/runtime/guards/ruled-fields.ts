@@ -3,7 +3,7 @@
 
 import { stepsOf } from '../../contract/arguments/argument-path.ts'
 import type { Schema } from '../../contract/arguments/schema-place.ts'
-import { isObject } from '../../lib/json/json-object.ts'
+import { isObject, jsonIn } from '../../lib/json/json-object.ts'
 import { matchesPattern } from './tool-pattern.ts'
 
 /**
@@ -12,7 +12,8 @@ import { matchesPattern } from './tool-pattern.ts'
  * gives none: with it the approval stage denies every call.
  */
 export function ruledFields(rules: string, tool: string): Schema[] {
-  return parsedRules(rules).flatMap((rule) => {
+  const parsed = jsonIn(rules)
+  return (Array.isArray(parsed) ? parsed : []).flatMap((rule: unknown) => {
     if (!isObject(rule) || !Array.isArray(rule.tools)) return []
     const isMet = rule.tools.some(
       (pattern) => typeof pattern === 'string' && matchesPattern(pattern, tool),
@@ -24,15 +25,6 @@ export function ruledFields(rules: string, tool: string): Schema[] {
       ...(isObject(pattern) && typeof pattern.path === 'string' ? [schemaAt(pattern.path)] : []),
     ]
   })
-}
-
-function parsedRules(rules: string): unknown[] {
-  try {
-    const parsed: unknown = JSON.parse(rules)
-    return Array.isArray(parsed) ? parsed : []
-  } catch {
-    return []
-  }
 }
 
 /** `enum` marks the place: everything below it is compared too. */

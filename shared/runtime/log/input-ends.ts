@@ -43,7 +43,7 @@ export function createInputEnds({
     lookUp(records) {
       const missing = new Set<StageName>()
       for (const { id: text } of records) {
-        const id = text === undefined ? undefined : parseId(text)
+        const id = parseId(text)
         if (id === undefined || id.partition !== partition || isKnown(id)) continue
         if (isStage(id.stage) && !wasSeen(id, id.stage)) missing.add(id.stage)
       }

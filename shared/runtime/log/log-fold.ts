@@ -4,6 +4,7 @@ import { batchesOf } from '../../bus/range.ts'
 import { codec } from '../../codec/codec.ts'
 import type { Bus } from '../../contract/bus.ts'
 import type { Message } from '../../contract/messages.ts'
+import { partitionsOf } from '../../contract/partition.ts'
 import type { Stage } from '../../contract/stage.ts'
 import { stages } from '../../contract/topology.ts'
 import { createFold, type Fold, type FoldOptions } from '../fold.ts'
@@ -30,7 +31,7 @@ export async function foldOfLog<State, In extends Message, Task>(
   return createFold({
     stage,
     partition,
-    partitions,
+    partitions: partitionsOf(partitions),
     topicPrefix,
     marks: {},
     ...codec,

@@ -4,6 +4,7 @@
 
 import type { Assignment, Commit, Offset } from '../../contract/bus.ts'
 import { WeirError } from '../../lib/errors.ts'
+import { objectIn } from '../../lib/json/json-object.ts'
 import type { Marks } from '../derived-id.ts'
 import type { Refused } from './refusals.ts'
 
@@ -54,15 +55,9 @@ export function foldFrom(commit: Commit): Offset {
 }
 
 function parseMetadata(topic: string, partition: number, commit: Commit): Omit<Position, 'done'> {
-  try {
-    const { from, marks, refused } = JSON.parse(commit.metadata) as {
-      from: unknown
-      marks: unknown
-      refused?: Refused
-    }
-    if (typeof from === 'number' && typeof marks === 'object' && marks !== null)
-      return { from, marks: marks as Marks, refused }
-  } catch {}
+  const { from, marks, refused } = objectIn(commit.metadata) ?? {}
+  if (typeof from === 'number' && typeof marks === 'object' && marks !== null)
+    return { from, marks: marks as Marks, refused: refused as Refused | undefined }
   throw new WeirError(
     'bus.commit-outside-log',
     `${topic}/${partition}: the commit's metadata ${JSON.stringify(commit.metadata.slice(0, 200))} is not Weir's. Is another consumer using this group? weir reset repairs it.`,

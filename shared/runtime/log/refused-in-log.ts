@@ -2,6 +2,7 @@
 // refused a record (refusals.ts), but it holds the stage's dead letter. So a replay decides as the
 // stage did, also in a bundle without the other inboxes.
 
+import { batchesOf } from '../../bus/range.ts'
 import { messageOf } from '../../codec/message-of.ts'
 import type { Bus, Offset } from '../../contract/bus.ts'
 import type { DeadLetter } from '../../contract/messages.ts'
@@ -21,14 +22,10 @@ export async function refusedInLog(
   const topic = `${topicPrefix}dead-letters`
   const refused = new Map<string, Map<Offset, WeirError>>()
   const end = await endOf(bus, topic, partition)
-  for (let next = 0; next < end; ) {
-    const records = await bus.read({ topic, partition, from: next, to: end, limit: 100 })
-    const last = records.at(-1)
-    if (last === undefined) break
-    next = last.offset + 1
+  for await (const records of batchesOf(bus, { topic, partition, from: 0, to: end }))
     for (const { value, id } of records) {
       const letter = value === null ? undefined : letterIn(value)
-      const writer = id === undefined ? undefined : parseId(id)
+      const writer = parseId(id)
       // Only the stage itself writes its letter under the id of the refused record.
       if (letter === undefined || writer?.offset !== letter.offset) continue
       if (writer.stage !== letter.stage || writer.partition !== partition) continue
@@ -36,7 +33,6 @@ export async function refusedInLog(
       refused.set(letter.stage, ofStage)
       ofStage.set(letter.offset, new WeirError(letter.code as ErrorCode, letter.reason))
     }
-  }
   return (stage) => {
     const ofStage = refused.get(stage)
     const inbox = topicPrefix + stages[stage].inbox

@@ -10,6 +10,7 @@ import type { Assignment, Commit, StoredRecord } from '../../contract/bus.ts'
 import type { Message } from '../../contract/messages.ts'
 import { type StageName, stages, topics } from '../../contract/topology.ts'
 import { WeirError } from '../../lib/errors.ts'
+import { isObject, objectIn } from '../../lib/json/json-object.ts'
 import { isRepeat, type Marks, moveMark, parseId } from '../derived-id.ts'
 import { positionAt, toCommit } from './position.ts'
 
@@ -49,7 +50,7 @@ export async function repairedCommit({
   const marks = marksOf(committed)
   for await (const batch of records)
     for (const record of batch) {
-      const id = record.id === undefined ? undefined : parseId(record.id)
+      const id = parseId(record.id)
       if (id === undefined || isRepeat(marks, id) || !mayDerive(id.stage, record)) continue
       if (id.offset < (await endOf(id.stage as StageName, id.partition))) moveMark(marks, id)
     }
@@ -57,11 +58,8 @@ export async function repairedCommit({
 }
 
 function marksOf(committed: Commit | undefined): Marks {
-  try {
-    const { marks } = JSON.parse(committed?.metadata ?? '') as { marks: unknown }
-    if (typeof marks === 'object' && marks !== null) return { ...(marks as Marks) }
-  } catch {}
-  return {}
+  const { marks } = objectIn(committed?.metadata) ?? {}
+  return isObject(marks) ? { ...(marks as Marks) } : {}
 }
 
 /** Whether this stage writes such records: a stranger's id moves no mark. */

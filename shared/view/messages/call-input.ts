@@ -1,6 +1,7 @@
 // The arguments of a call as a value.
 
 import type { AnsweredCall } from '../../contract/messages.ts'
+import { objectIn } from '../../lib/json/json-object.ts'
 
 /**
  * The arguments of a call: `arguments` is the text as sent, `input` its value. Null: the text is no
@@ -23,11 +24,5 @@ export function inputValue({
   if (problem !== null && problem !== 'no_arguments') return null
   if (sent === '') return {}
   if (Buffer.byteLength(sent) < argumentsBytes) return null
-  try {
-    const value: unknown = JSON.parse(sent)
-    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
-    return isObject ? (value as Record<string, unknown>) : null
-  } catch {
-    return null
-  }
+  return objectIn(sent) ?? null
 }

@@ -312,7 +312,7 @@ function clientStream(): ClientStream {
   let visible = ''
   /** The blocks of former attempts that the client has. */
   let base = 0
-  /** The usage of refused attempts. */
+  /** The usage of denied attempts. */
   let usage: Json | undefined
 
   function placed(event: Json): Json {
@@ -341,7 +341,7 @@ function clientStream(): ClientStream {
         { type: 'message_stop' },
       ]
     },
-    refused({ shown, rawUsage }) {
+    denied({ shown, rawUsage }) {
       usage = usageSum(usage, rawUsage)
       base += shown
     },

@@ -254,7 +254,7 @@ function clientStream(): ClientStream {
       (vendor.chunks as Chunk[]).flatMap((chunk) =>
         placed(printed(chunk, usageIn(chunk.body.usageMetadata))),
       ),
-    refused({ rawUsage }) {
+    denied({ rawUsage }) {
       usage = usageSum(usage, rawUsage)
       isFirst = false
       needsBlank = visible !== ''

@@ -37,12 +37,12 @@ export function userMessage(content: string): Message {
   return { role: 'user', content } as unknown as Message
 }
 
-export function refusalOfCall(id: string, name: string | undefined, content: string): Message {
+export function denialOfCall(id: string, name: string | undefined, content: string): Message {
   const message = { role: 'tool', tool_call_id: id, name, status: 'error', content }
   return message as unknown as Message
 }
 
-/** A message of a tool as failed: otherwise `returnDirect` would end the run with a refusal. */
+/** A message of a tool as failed: otherwise `returnDirect` would end the run with a denial. */
 export function asFailed<Result extends object>(result: Result): Result {
   return 'status' in result || 'tool_call_id' in result
     ? Object.assign(result, { status: 'error' })

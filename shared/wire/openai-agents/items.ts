@@ -53,18 +53,18 @@ export function endedStream(end: Response): StreamEvent {
 }
 
 /**
- * The input for the model: with the refusals of calls as their results, and with `text` of the user at
- * the end, if there is one. `refusal`: by `wordsOf`.
+ * The input for the model: with the denials of calls as their results, and with `text` of the user at
+ * the end, if there is one. `denial`: by `wordsOf`.
  */
 export function shownInput(
   input: Request['input'],
   text: string,
-  refusal: (words: string) => string | undefined,
+  denial: (words: string) => string | undefined,
 ): Request['input'] {
   if (typeof input === 'string') return text === '' ? input : [userItem(input), userItem(text)]
   const texts = new Map<string, string | undefined>()
   const items = input.map((item) => {
-    if (item.type === 'function_call') texts.set(item.callId, refusal(wordsOf(item)))
+    if (item.type === 'function_call') texts.set(item.callId, denial(wordsOf(item)))
     const shown = item.type === 'function_call_result' ? texts.get(item.callId) : undefined
     return shown === undefined ? item : ({ ...item, output: { type: 'text', text: shown } } as Item)
   })

@@ -1,5 +1,5 @@
 // Maps the server-sent events of Chat Completions to part events. Owns: the content of a chunk, the
-// end of the stream and its validity. Does not own: HTTP (connect.ts), entries of calls (calls.ts),
+// end of the stream and its validity. Does not own: HTTP (providers.ts), entries of calls (calls.ts),
 // which call a piece belongs to and how pieces join (accumulator).
 //
 // OPENAI-CHAT-EVENTS-1. Everything is emitted as it arrives. A piece of a call keeps its index, id

@@ -347,7 +347,7 @@ function clientStream(): ClientStream {
         lastChunk,
       ] satisfies EventData[]
     },
-    refused({ rawUsage }) {
+    denied({ rawUsage }) {
       usage = usageSum(usage, rawUsage)
       isFirst = false
       needsBlank = visible !== ''

@@ -1,5 +1,5 @@
 // Maps the server-sent events of the Responses API to part events. Owns: the content of an event,
-// the end of the stream and its validity. Does not own: HTTP (connect.ts), the item of an event
+// the end of the stream and its validity. Does not own: HTTP (providers.ts), the item of an event
 // (stream.ts), the content of an item (items.ts), which source of a call's arguments counts
 // (accumulator).
 //

@@ -354,7 +354,7 @@ function clientStream(): ClientStream {
         ...numbered({ ...final, response: end }),
       ]
     },
-    refused(answer) {
+    denied(answer) {
       usage = usageSum(usage, answer.rawUsage) ?? {}
       former = [...former, ...printed(answer).slice(0, answer.shown)]
     },

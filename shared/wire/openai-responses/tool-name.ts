@@ -2,6 +2,8 @@
 // of one name.
 // TOOL-NAME-1. Requests, histories and answers give a tool the same name, so a rule for one tool never
 //     counts for another.
+// TOOL-NAME-2. A call of a top-level tool can look like one of a tool in a namespace of its own name. A
+//     request with both tools cannot be judged.
 
 import type { Json } from '../format.ts'
 

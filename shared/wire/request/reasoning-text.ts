@@ -1,19 +1,14 @@
 // The readable text of a model's reasoning, from the blocks that go back to its provider. Encrypted
 // reasoning has no text.
 
-import { isObject } from '../../lib/json/json-object.ts'
+import { isObject, jsonIn } from '../../lib/json/json-object.ts'
 import { type Json, textOr } from '../../transcript/json-fields.ts'
 
 /** `reasoning`: as a response has it. Empty: the provider showed none. */
 export function reasoningText(reasoning: string): string {
-  if (reasoning === '') return ''
-  try {
-    const blocks: unknown = JSON.parse(reasoning)
-    const texts = Array.isArray(blocks) ? blocks.filter(isObject).map(textOf) : []
-    return texts.filter((text) => text !== '').join('\n\n')
-  } catch {
-    return '' // a block as a provider sent it, and not JSON
-  }
+  const blocks = jsonIn(reasoning) // a block as a provider sent it needs not be JSON
+  const texts = Array.isArray(blocks) ? blocks.filter(isObject).map(textOf) : []
+  return texts.filter((text) => text !== '').join('\n\n')
 }
 
 /** Of Anthropic, then of the Responses API, then of Chat Completions, whose fields may repeat. */

@@ -66,7 +66,7 @@ export type StrictFormat = {
   /** The body of an HTTP error. */
   error(error: VendorError): Json
   /**
-   * The parts of a history with a refused answer and the results of its calls. The answer keeps its
+   * The parts of a history with a denied answer and the results of its calls. The answer keeps its
    * signatures.
    */
   repeated(answer: StrictAnswer, results: readonly NotRun[], request: Json): Json[]
@@ -90,7 +90,7 @@ export type StrictReader = {
   end(): StrictAnswer
 }
 
-/** The result of a call of a refused answer, for the model. */
+/** The result of a call of a denied answer, for the model. */
 export type NotRun = { callId: string; name: string; text: string }
 
 /** One valid stream for the client, out of several attempts. Returns the data of events. */
@@ -99,8 +99,8 @@ export type ClientStream = {
   shown(events: readonly Json[]): Json[]
   /** The rest of an allowed answer. */
   rest(answer: StrictAnswer): EventData[]
-  /** The attempt is refused, and the next one begins. */
-  refused(answer: StrictAnswer): void
+  /** The attempt is denied, and the next one begins. */
+  denied(answer: StrictAnswer): void
   /** An error in the form of the API. */
   failed(code: string, message: string): Json
   /** The visible text that the client has. */

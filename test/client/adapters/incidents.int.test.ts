@@ -90,7 +90,7 @@ describe.each(agents)('%s', (_, run) => {
     expect(JSON.stringify(requests[1])).toContain("missing required field 'command'")
   })
 
-  it('keeps a call from running that an enforcing guard rejects, and runs its sibling', async () => {
+  it('keeps a call from running that an enforcing guard denies, and runs its sibling', async () => {
     const conversation = await guarded({ guards: { guards: [noRemoval], mode: 'enforce' } })
     const answers = once('{"command":"ls"}', '{"command":"rm -rf ."}')
     const { ran, requests } = await run(conversation, { answers })
@@ -98,7 +98,7 @@ describe.each(agents)('%s', (_, run) => {
     expect(JSON.stringify(requests[1])).toContain('Nothing is removed here.')
   })
 
-  it('runs every call of a front that observes, also rejected and waiting ones', async () => {
+  it('runs every call of a front that observes, also denied and waiting ones', async () => {
     const rules = [{ name: 'all', tools: ['exec'] }]
     const guards = { guards: [noRemoval], mode: 'enforce' } as const
     const conversation = await guarded({ mode: 'observing', guards, approvals: { rules } })

@@ -4,9 +4,12 @@
 import { afterEach, describe, expect, it } from '@jest/globals'
 import pino from 'pino'
 import { createFront } from '../../../client/guard/front.ts'
-import { conversationOfGuest } from '../../../client/guard/guest-agent.ts'
 import type { GuestConversation } from '../../../client/guard/guest-conversation.ts'
-import { createThreads, type ThreadOptions } from '../../../client/guard/guest-thread.ts'
+import {
+  conversationOfGuest,
+  createThreads,
+  type ThreadOptions,
+} from '../../../client/guard/guest-thread.ts'
 import { linkOn, openActivity } from '../../../client/guard/log/guest-activity.ts'
 import { emptyResponse } from '../../../services/accumulator/response.ts'
 import { defaultGuestSettings } from '../../../shared/agents/guest.ts'

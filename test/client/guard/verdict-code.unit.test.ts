@@ -1,8 +1,7 @@
 import { expect, it } from '@jest/globals'
 import { codeOfDenial, codeOfWait } from '../../../client/guard/verdict-code.ts'
 import { deniedCall } from '../../../services/executor/guards/guard-answer.ts'
-import { deniedBeforeReason } from '../../../services/guest/answers.ts'
-import { skippedCall } from '../../../shared/contract/call/call-endings.ts'
+import { deniedBeforeReason, skippedCall } from '../../../shared/contract/call/call-endings.ts'
 
 const byGuard = (name: string) => {
   const verdict = { ordinal: 0, verdict: 'deny', code: 'no', text: 'No.', evidence: null } as const

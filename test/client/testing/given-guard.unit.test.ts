@@ -26,7 +26,7 @@ const counting: Guard<{ seen: number }> = {
 }
 
 describe('given(guard, ...rounds)', () => {
-  it('passes a deploy on Monday and rejects one on Friday', () => {
+  it('passes a deploy on Monday and denies one on Friday', () => {
     const deploy = [{ tool: 'deploy' }]
     expect(given(noFridayDeploys, { calls: deploy, at: monday }).verdicts).toEqual([
       { ordinal: 0, verdict: 'allow' },

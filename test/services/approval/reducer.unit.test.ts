@@ -119,7 +119,7 @@ describe('a decision', () => {
     expect(approved.state).toBeUndefined()
   })
 
-  it('that rejects is a veto with its reason in a text for the model', () => {
+  it('that denies is a veto with its reason in a text for the model', () => {
     const rejected = waiting.when(answer({ answer: 'deny', by: 'bob', reason: 'not on a Friday' }))
     expect(rejected.to('verdict')).toMatchObject([
       {
@@ -184,7 +184,7 @@ describe('a decision', () => {
 })
 
 describe('time', () => {
-  it('rejects an undecided call before the executor stops waiting', () => {
+  it('denies an undecided call before the executor stops waiting', () => {
     const expired = waiting.when(at(expiresAt, tick))
     expect(expired.to('verdict')).toMatchObject([
       {
@@ -211,7 +211,7 @@ describe('time', () => {
     )
   })
 
-  it('rejects without a tick too: an approval in that millisecond is too late', () => {
+  it('denies without a tick too: an approval in that millisecond is too late', () => {
     expect(waiting.when(at(expiresAt - 1, answer())).to('verdict')).toMatchObject([
       { verdicts: [{ verdict: 'allow' }, {}] },
     ])

@@ -361,7 +361,7 @@ describe('a call whose earlier try lapsed', () => {
     }
   })
 
-  it('is never called rejected', () => {
+  it('is never called denied', () => {
     const refused = ok('no such tool', { status: 'denied', reason: 'no such tool' })
     expect(
       statusesOf(again.when(claim('b', { try: 2 })).when(outcome('b', refused, { try: 2 }))),

@@ -1,7 +1,7 @@
 // Samples for the gateway's tests: an agent with a tool, the entries of its history, and a
 // provider's stream read to its end.
 
-import type { Provider } from '../../../services/llm-gateway/performer/providers/provider.ts'
+import type { Provider } from '../../../services/llm-gateway/performer/providers/providers.ts'
 import { type Agent, defaultSettings, type Tool } from '../../../shared/agents/agents.ts'
 import type {
   Call,

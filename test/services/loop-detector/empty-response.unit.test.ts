@@ -65,7 +65,7 @@ describe('an empty response', () => {
     })
   })
 
-  it('starts a new row after a rejected call too, and after visible text', () => {
+  it('starts a new row after a denied call too, and after visible text', () => {
     expect(actions(empty(), empty(), says('Hello.'), empty(), empty())).toEqual([
       '(nudge)',
       '(nudge)',

@@ -102,7 +102,7 @@ describe('a round with calls', () => {
     expect(statuses(outcomeIn(done.to('conversation')))).toEqual(['denied', 'ok'])
   })
 
-  it('is answered at once if every call is rejected', () => {
+  it('is answered at once if every call is denied', () => {
     const done = given(
       loopDetector,
       checked(1, { calls: [toolCall('exec', '{}')], denials: [missing('command')] }),

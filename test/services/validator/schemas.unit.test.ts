@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { checkedArguments } from '../../../services/validator/arguments-check.ts'
+import { checkedArguments } from '../../../services/validator/reducer.ts'
 import type { UsableSchema } from '../../../shared/contract/arguments/compiled-schema.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import { callOf, rejectionOf, tool } from './round.ts'
@@ -376,7 +376,7 @@ describe('a schema that cannot be used', () => {
     expect(denial?.text).toContain('not of your arguments')
   })
 
-  it('rejects a call without arguments too', () => {
+  it('denies a call without arguments too', () => {
     expect(rejectionOf(callOf('', { problem: 'no_arguments' }), [tool('exec', '{')])?.code).toBe(
       'unusable_schema',
     )

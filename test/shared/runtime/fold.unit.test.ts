@@ -15,7 +15,7 @@ import type {
   RoundOutcome,
   Tick,
 } from '../../../shared/contract/messages.ts'
-import { partitionOf } from '../../../shared/contract/partition.ts'
+import { partitionOf, partitionsOf } from '../../../shared/contract/partition.ts'
 import { closed, type Received, type Stage } from '../../../shared/contract/stage.ts'
 import { keyOf } from '../../../shared/contract/topology.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
@@ -264,7 +264,7 @@ describe('the fold', () => {
         ...codec,
         stage: watched(() => {}),
         partition,
-        partitions: 2,
+        partitions: partitionsOf(2),
         topicPrefix: '',
         marks: {},
         readBack,

@@ -5,8 +5,12 @@ import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import { foldResponse } from '../../../services/accumulator/response.ts'
 import type { PartEvent } from '../../../shared/contract/messages.ts'
-import type { Finished } from '../../../shared/wire/exchange.ts'
-import { type AnswerItem, type ModelAnswer, noUsage } from '../../../shared/wire/exchange.ts'
+import {
+  type AnswerItem,
+  type Finished,
+  type ModelAnswer,
+  noUsage,
+} from '../../../shared/wire/exchange.ts'
 import { canBeDenied, type VetoedFormat } from '../../../shared/wire/formats.ts'
 import { printedEvents } from '../../../shared/wire/printed-events.ts'
 import { receivedAnswer } from '../../../shared/wire/streamed-answer.ts'

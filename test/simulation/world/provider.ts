@@ -2,7 +2,7 @@
 // and badly, only thinks, sends nothing, loops, and obeys a text-only round or ignores it. It
 // fails, stalls and is cut off. The ledger records every request and every streamed event.
 
-import type { Provider } from '../../../services/llm-gateway/performer/providers/provider.ts'
+import type { Provider } from '../../../services/llm-gateway/performer/providers/providers.ts'
 import type { PartEvent, PartKind } from '../../../shared/contract/messages.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import type { ProviderRequest, Streamed } from '../../../shared/wire/exchange.ts'

@@ -115,7 +115,7 @@ export async function openConsoleReader({
   function apply({ id: given, key, value, time }: StoredRecord, marks: Marks): void {
     for (const onRecord of watchers.get(key) ?? []) onRecord()
     newestAt = Math.max(newestAt ?? 0, time)
-    const id = given === undefined ? undefined : parseId(given)
+    const id = parseId(given)
     if (id !== undefined) {
       if (isRepeat(marks, id)) return
       moveMark(marks, id)

@@ -10,7 +10,7 @@ import { policyKeys, readEntries } from '../../../../shared/agents/policy/entrie
 import type { TurnId } from '../../../../shared/contract/ids.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
 import type { Milliseconds } from '../../../../shared/lib/clock.ts'
-import { WeirError } from '../../../../shared/lib/errors.ts'
+import { usageError } from '../../../../shared/lib/errors.ts'
 import type { OpenLog } from '../../../history/open-log.ts'
 import type { ReadLog } from '../../../replay/log-range.ts'
 import { readOnly } from '../../../replay/replay.ts'
@@ -65,8 +65,7 @@ function bounded(log: ReadLog, turns: readonly TurnId[], signal: AbortSignal): R
         })
         read += records.length
         if (read > limits.consoleWhatIfRecordsMax)
-          throw new WeirError(
-            'usage',
+          throw usageError(
             'these turns have too many records for the console: use weir replay --sweep',
           )
         return records
@@ -91,7 +90,7 @@ export function valuesFor(key: string, current: number | null): number[] {
       : [...new Set(factors.map((factor) => Math.max(1, Math.round(from * factor))))]
   const accepted = values.filter((value) => isAccepted(key, value))
   if (policyKeys.includes(key) && accepted.length > 0) return accepted
-  throw new WeirError('usage', `${key} is no threshold with a number`)
+  throw usageError(`${key} is no threshold with a number`)
 }
 
 function isAccepted(key: string, value: number): boolean {

@@ -2,7 +2,7 @@
 
 import type { Writable } from 'node:stream'
 import { isTenant, tenantRule } from '../../../../shared/contract/tenant.ts'
-import { WeirError } from '../../../../shared/lib/errors.ts'
+import { usageError } from '../../../../shared/lib/errors.ts'
 import { printable } from '../../../terminal/text/printable.ts'
 import {
   addSubject,
@@ -29,14 +29,13 @@ export function createKey(
   out: Writable,
 ): void {
   if (!isKeyName(name))
-    throw new WeirError(
-      'usage',
+    throw usageError(
       `the name is '${printable(name)}': give 1 to 64 of A-Z, a-z, 0-9, '.', '_', '-' and '@'`,
     )
   if (allTenants === (tenant !== undefined))
-    throw new WeirError('usage', 'give either --tenant NAME or --all-tenants')
+    throw usageError('give either --tenant NAME or --all-tenants')
   if (tenant !== undefined && !isTenant(tenant))
-    throw new WeirError('usage', `the tenant is '${printable(tenant)}': ${tenantRule}`)
+    throw usageError(`the tenant is '${printable(tenant)}': ${tenantRule}`)
   const owner = {
     name,
     tenant: tenant ?? null,
@@ -48,8 +47,7 @@ export function createKey(
     return
   }
   if (!isCertificateSubject(subject))
-    throw new WeirError(
-      'usage',
+    throw usageError(
       `the subject is '${printable(subject)}': give it as in the certificate, for example O=Acme,CN=ci`,
     )
   addSubject(file, { ...owner, subject })
@@ -63,5 +61,5 @@ export function removeKey(name: string, { file }: { file: string }): void {
 function roleOf(given: string): Role {
   const role = roles.find((one) => one === given)
   if (role !== undefined) return role
-  throw new WeirError('usage', `unknown role '${printable(given)}': give ${roles.join(', ')}`)
+  throw usageError(`unknown role '${printable(given)}': give ${roles.join(', ')}`)
 }

@@ -7,7 +7,7 @@ import { hash, randomBytes } from 'node:crypto'
 import { readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { limits } from '../../../../shared/contract/limits.ts'
 import { isTenant } from '../../../../shared/contract/tenant.ts'
-import { WeirError } from '../../../../shared/lib/errors.ts'
+import { usageError, WeirError } from '../../../../shared/lib/errors.ts'
 import { isObject } from '../../../../shared/lib/json/json-object.ts'
 import { type Principal, type Role, roles } from './principal.ts'
 
@@ -73,8 +73,7 @@ export function addSubject(file: string, entry: KeyOwner & { subject: string }):
 function add(file: string, entry: ApiKeyEntry): void {
   const entries = statSync(file, { throwIfNoEntry: false }) === undefined ? [] : readApiKeys(file)
   const same = entries.find((one) => one.name === entry.name || idOf(one) === idOf(entry))
-  if (same !== undefined)
-    throw new WeirError('usage', `${file} has a key ${same.name}: remove it first`)
+  if (same !== undefined) throw usageError(`${file} has a key ${same.name}: remove it first`)
   write(file, [...entries, entry])
 }
 
@@ -84,7 +83,7 @@ export function removeApiKey(file: string, name: string): void {
   const left = entries.filter((entry) => entry.name !== name)
   if (left.length === entries.length) {
     const names = entries.map((entry) => entry.name).join(', ')
-    throw new WeirError('usage', `${file} has no key ${name}; its keys are: ${names}`)
+    throw usageError(`${file} has no key ${name}; its keys are: ${names}`)
   }
   write(file, left)
 }

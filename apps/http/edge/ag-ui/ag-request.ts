@@ -2,7 +2,7 @@
 // results of calls that the client runs count: the log has the history. The other messages are read
 // to send them back.
 
-import { HttpError } from '../../http-error.ts'
+import { bad, HttpError } from '../../http-error.ts'
 import { textAt } from '../../request-body.ts'
 import type { CallAnswer } from '../chat/call-results.ts'
 import { type Answer, type ChatRequest, listAt, objectAt } from '../chat/chat-request.ts'
@@ -21,7 +21,7 @@ export function agRequestIn(body: Record<string, unknown>, key: string | undefin
   const threadId = textAt(body.threadId, 'threadId')
   const runId = textAt(body.runId, 'runId')
   if (body.context !== undefined && listAt(body.context, 'context').length > 0)
-    throw new HttpError(400, 'http.body', 'context must be empty: the agent has its own')
+    throw bad('context must be empty: the agent has its own')
   const messages = listAt(body.messages, 'messages').map((one, at) => {
     const where = `messages[${at}]`
     const message = objectAt(one, where)
@@ -43,9 +43,7 @@ export function agRequestIn(body: Record<string, unknown>, key: string | undefin
       ? undefined
       : messageOfContent(last.message.content, `messages[${messages.length - 1}].content`)
   if (newest === undefined && resume.length === 0 && last?.message.role !== 'tool')
-    throw new HttpError(
-      400,
-      'http.body',
+    throw bad(
       'the last message must be one of the user or the result of a call, or resume must answer the interrupts',
     )
   const results = messages.flatMap(({ message }, at) =>
@@ -72,11 +70,9 @@ function resumeIn(given: unknown, at: number): Answer | string {
   const { interruptId, status, payload } = objectAt(given, where)
   const id = textAt(interruptId, `${where}.interruptId`)
   if (status === 'cancelled') return id
-  if (status !== 'resolved')
-    throw new HttpError(400, 'http.body', `${where}.status must be resolved or cancelled`)
+  if (status !== 'resolved') throw bad(`${where}.status must be resolved or cancelled`)
   const { approved, reason, values } = objectAt(payload, `${where}.payload`)
-  if (typeof approved !== 'boolean')
-    throw new HttpError(400, 'http.body', `${where}.payload.approved must be true or false`)
+  if (typeof approved !== 'boolean') throw bad(`${where}.payload.approved must be true or false`)
   return {
     id,
     answer: approved ? 'allow' : 'deny',

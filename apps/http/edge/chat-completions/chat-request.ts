@@ -6,9 +6,9 @@ import {
   choiceMembers,
   sentMessage,
 } from '../../../../shared/wire/openai-chat/request/sent-message.ts'
+import { bad } from '../../http-error.ts'
 import type { CallAnswer } from '../chat/call-results.ts'
 import {
-  bad,
   isSwitch,
   type MessageContent,
   messageOfContent,

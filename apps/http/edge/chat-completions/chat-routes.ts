@@ -2,6 +2,7 @@
 
 import { Hono } from 'hono'
 import { answerJson } from '../../direct-answer.ts'
+import { bad } from '../../http-error.ts'
 import type { HttpApp, HttpContext } from '../../server.ts'
 import {
   conversationFor,
@@ -11,7 +12,7 @@ import {
 } from '../access/principal.ts'
 import { type AnswerPiece, createAnswerFold } from '../chat/answer-pieces.ts'
 import { type CallAnswer, clientToolsOf, sendResults } from '../chat/call-results.ts'
-import { bad, type MessageContent, questionFields } from '../chat/request-message.ts'
+import { type MessageContent, questionFields } from '../chat/request-message.ts'
 import { forkError, isFork } from '../chat/resent-history.ts'
 import { sentTurn } from '../chat/sent-turn.ts'
 import { placeOfCall } from '../chat/turn-calls.ts'

@@ -7,10 +7,9 @@
 import { type Agents, WeirError } from '../../../../client/weir.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
 import { nearestName } from '../../../../shared/settings/nearest-name.ts'
-import { HttpError } from '../../http-error.ts'
+import { bad, HttpError } from '../../http-error.ts'
 import { conversationIn, type Principal } from '../access/principal.ts'
 import type { EdgeContext } from '../edge-context.ts'
-import { bad } from './request-message.ts'
 import { callIdOf, placeOfCall } from './turn-calls.ts'
 
 /** `callId`: see callIdOf. */

@@ -5,7 +5,7 @@
 import type { ConversationTurn } from '../../../../client/weir.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
 import { isObject } from '../../../../shared/lib/json/json-object.ts'
-import { HttpError } from '../../http-error.ts'
+import { bad, HttpError } from '../../http-error.ts'
 import type { Principal } from '../access/principal.ts'
 import { type Decision, decideFor, waitingFor } from '../approval-decisions.ts'
 import type { EdgeContext } from '../edge-context.ts'
@@ -95,17 +95,17 @@ export async function decideOfTurn(
 function assertFewAnswers(count: number): void {
   if (count <= limits.edgeAnswersMax) return
   const most = `at most ${limits.edgeAnswersMax} are allowed`
-  throw new HttpError(400, 'http.body', `the request answers ${count} approvals: ${most}`)
+  throw bad(`the request answers ${count} approvals: ${most}`)
 }
 
 /** Throws 400. `where`: the place in the body. */
 export function objectAt(value: unknown, where: string): Record<string, unknown> {
   if (isObject(value)) return value
-  throw new HttpError(400, 'http.body', `${where} must be an object`)
+  throw bad(`${where} must be an object`)
 }
 
 /** Throws 400. */
 export function listAt(value: unknown, where: string): unknown[] {
   if (Array.isArray(value)) return value
-  throw new HttpError(400, 'http.body', `${where} must be a list`)
+  throw bad(`${where} must be a list`)
 }

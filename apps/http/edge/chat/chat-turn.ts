@@ -90,13 +90,7 @@ export function joinedTurn<Chunk>(
   const { weir } = context
   const leaving = new AbortController()
   const events = weir.conversation(id).events({ turn, reasoning: true, signal: leaving.signal })
-  const items = turnChunks({
-    weir,
-    events,
-    turn,
-    fold: stream.fold,
-    ...(answered !== undefined && { answered }),
-  })
+  const items = turnChunks({ weir, events, turn, fold: stream.fold, answered })
   return streamed(context, http, stream, { items, onLeave: () => leaving.abort() })
 }
 
@@ -113,6 +107,6 @@ function streamed<Chunk>(
     headers,
     onLeave,
     failed: (error) => eventsOf([failed(httpErrorOf(error))]),
-    ...(end !== undefined && { end: [{ data: end }] }),
+    end: end === undefined ? [] : [{ data: end }],
   })
 }

@@ -4,7 +4,7 @@ import type { FileInput, Question } from '../../../../client/weir.ts'
 import { isObject } from '../../../../shared/lib/json/json-object.ts'
 import { shown } from '../../../../shared/settings/mistake.ts'
 import { type SentPart, sentPart } from '../../../../shared/wire/request/sent-part.ts'
-import { HttpError } from '../../http-error.ts'
+import { bad } from '../../http-error.ts'
 
 /** A message for `Weir.ask`. */
 export type MessageContent = { text: string; images: Uint8Array[]; files: FileInput[] }
@@ -130,8 +130,4 @@ export function toolNames(
       `tools[${at}] is not offered: the agent has its own tools. Declare only functions that it has with client: true`,
     )
   })
-}
-
-export function bad(message: string): HttpError {
-  return new HttpError(400, 'http.body', message)
 }

@@ -18,18 +18,12 @@ export function feedOf(
   { principal, conversation, after }: FeedRequest,
 ): Response {
   const leaving = new AbortController()
-  const events = context.weir.conversation(conversationIn(principal, conversation)).events({
-    signal: leaving.signal,
-    ...(after !== undefined && { after }),
-  })
+  const log = context.weir.conversation(conversationIn(principal, conversation))
+  const events = log.events({ signal: leaving.signal, after })
   return sseResponse(context, http.env.outgoing, {
     items: events,
     eventsOf: (event) => [
-      {
-        id: event.position,
-        event: event.type,
-        data: JSON.stringify({ ...event, conversation }),
-      },
+      { id: event.position, event: event.type, data: JSON.stringify({ ...event, conversation }) },
     ],
     preamble: `retry: ${retryMs}`,
     onLeave: () => leaving.abort(),

@@ -6,7 +6,7 @@ import { positionIn } from '../../../../client/turn/event-resume.ts'
 import type { CallPlace } from '../../../../client/weir.ts'
 import type { SentMessage } from '../../../../shared/contract/ids.ts'
 import { answerJson } from '../../direct-answer.ts'
-import { errorBody, HttpError } from '../../http-error.ts'
+import { bad, errorBody, HttpError } from '../../http-error.ts'
 import type { HttpApp, HttpContext } from '../../server.ts'
 import { conversationIn, type Principal, type Role, requireRole } from '../access/principal.ts'
 import { decideFor, waitingFor } from '../approval-decisions.ts'
@@ -44,12 +44,7 @@ function routes(context: EdgeContext): HttpApp {
       text,
       key: http.req.header('idempotency-key') ?? optionalText(value, 'messageId'),
     })
-    const turn = weir.ask({
-      agent,
-      ...questionFields(content),
-      ...message,
-      ...(system !== undefined && { system }),
-    })
+    const turn = weir.ask({ agent, ...questionFields(content), ...message, system })
     await turn.sent
     return answerJson(http, { conversation: given, messageId: message.messageId }, { status: 202 })
   })
@@ -82,9 +77,7 @@ function routes(context: EdgeContext): HttpApp {
     const { turn, round, ordinal, isError = false } = value
     const isPlace = [turn, round, ordinal].every((one) => Number.isSafeInteger(one))
     if (!isPlace || typeof isError !== 'boolean')
-      throw new HttpError(
-        400,
-        'http.body',
+      throw bad(
         'turn, round and ordinal must be the numbers of a call-offered event, isError true or false',
       )
     const place = { turn, round, ordinal } as CallPlace
@@ -102,14 +95,12 @@ function routes(context: EdgeContext): HttpApp {
     app.post(`/v1/approvals/:id/${answer}`, async (http) => {
       const principal = author(http, 'decide')
       const { value } = await fieldsOf(http, ['reason', 'hash', 'values'])
-      const { values } = value
-      const [reason, hash] = [optionalText(value, 'reason'), textIfGiven(value, 'hash')]
       const outcome = await decideFor(context, principal, {
         id: http.req.param('id'),
         answer,
-        ...(reason !== undefined && { reason }),
-        ...(hash !== undefined && { hash }),
-        ...(values !== undefined && { values: JSON.stringify(values) }),
+        reason: optionalText(value, 'reason'),
+        hash: textIfGiven(value, 'hash'),
+        values: JSON.stringify(value.values),
       })
       if (outcome.counted) return answerJson(http, outcome)
       const error = new HttpError(409, 'approval.decided', outcome.text)
@@ -124,9 +115,8 @@ async function assertExists(
   principal: Principal,
   given: string,
 ): Promise<void> {
-  const turns = await weir
-    .conversation(conversationIn(principal, given))
-    .turns({ limit: 1, ends: false })
+  const log = weir.conversation(conversationIn(principal, given))
+  const turns = await log.turns({ limit: 1, ends: false })
   if (turns.length === 0) throw unknownConversation()
 }
 
@@ -136,6 +126,6 @@ function unknownConversation(): HttpError {
 
 function requiredText(body: Record<string, unknown>, name: string): string {
   const text = optionalText(body, name)
-  if (text === undefined) throw new HttpError(400, 'http.body', `${name} is missing`)
+  if (text === undefined) throw bad(`${name} is missing`)
   return text
 }

@@ -2,10 +2,10 @@
 
 import { isObject } from '../../../../shared/lib/json/json-object.ts'
 import { sentItem } from '../../../../shared/wire/openai-responses/sent-item.ts'
+import { bad } from '../../http-error.ts'
 import type { CallAnswer } from '../chat/call-results.ts'
 import type { Answer } from '../chat/chat-request.ts'
 import {
-  bad,
   isSwitch,
   type MessageContent,
   messageOfContent,

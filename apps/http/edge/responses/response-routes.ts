@@ -7,7 +7,7 @@ import type { Json } from '../../../../shared/wire/format.ts'
 import { errorEvent } from '../../../../shared/wire/openai-responses/answer.ts'
 import { resultName } from '../../../../shared/wire/openai-responses/sent-item.ts'
 import { answerJson } from '../../direct-answer.ts'
-import { HttpError } from '../../http-error.ts'
+import { bad, HttpError } from '../../http-error.ts'
 import type { HttpApp, HttpContext } from '../../server.ts'
 import {
   conversationFor,
@@ -18,7 +18,7 @@ import {
 import { waitingFor } from '../approval-decisions.ts'
 import { assertClientTools, sendResults } from '../chat/call-results.ts'
 import { decideOfTurn } from '../chat/chat-request.ts'
-import { bad, questionFields } from '../chat/request-message.ts'
+import { questionFields } from '../chat/request-message.ts'
 import { sentTurn } from '../chat/sent-turn.ts'
 import { callIdOf, placeOfCall } from '../chat/turn-calls.ts'
 import { turnChunks } from '../chat/turn-chunks.ts'
@@ -209,14 +209,8 @@ function responseEvents(
       throw new HttpError(404, 'approval.unknown', 'no call of this turn waits for this answer')
     },
   }
-  return turnChunks({
-    weir,
-    events,
-    answered: new Set(answered),
-    fold,
-    decides: principal.roles.has('decide'),
-    ...(turn !== undefined && { turn }),
-  })
+  const decides = principal.roles.has('decide')
+  return turnChunks({ weir, events, answered: new Set(answered), fold, decides, turn })
 }
 
 /** Throws 400 for a response that is not the last one: a conversation has no branches. */

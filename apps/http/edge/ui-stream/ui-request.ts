@@ -2,7 +2,7 @@
 // to approvals and the outputs of tools that the page runs count. Texts of the assistant are not read.
 
 import { isObject } from '../../../../shared/lib/json/json-object.ts'
-import { HttpError } from '../../http-error.ts'
+import { bad, HttpError } from '../../http-error.ts'
 import { textAt } from '../../request-body.ts'
 import type { CallAnswer } from '../chat/call-results.ts'
 import {
@@ -32,7 +32,7 @@ export function uiRequestIn(body: Record<string, unknown>, key: string | undefin
     return { role, parts, id: message.id, where: `messages[${at}]` }
   })
   const last = messages.at(-1)
-  if (last === undefined) throw new HttpError(400, 'http.body', 'messages must not be empty')
+  if (last === undefined) throw bad('messages must not be empty')
   const users = messages.filter(({ role }) => role === 'user')
   const isAgain = body.trigger === 'regenerate-message'
   const results = messages.flatMap(({ role, parts, where }) =>
@@ -46,9 +46,7 @@ export function uiRequestIn(body: Record<string, unknown>, key: string | undefin
   }
   const answers = last.parts.flatMap((part, at) => answerIn(part, `${last.where}.parts[${at}]`))
   if (answers.length === 0 && results.length === 0)
-    throw new HttpError(
-      400,
-      'http.body',
+    throw bad(
       'the last message must be one of the user, or have an answered approval or the output of a tool',
     )
   return { ...given, earlier: textsOf(users), message: undefined, answers }
@@ -71,8 +69,7 @@ function answerIn(part: unknown, where: string): Answer[] {
   const { id: given, approved, reason } = objectAt(part.approval, `${where}.approval`)
   const id = textAt(given, `${where}.approval.id`)
   if (id.startsWith(guardPrefix)) return []
-  if (typeof approved !== 'boolean')
-    throw new HttpError(400, 'http.body', `${where}.approval.approved must be true or false`)
+  if (typeof approved !== 'boolean') throw bad(`${where}.approval.approved must be true or false`)
   return [
     { id, answer: approved ? 'allow' : 'deny', ...(typeof reason === 'string' && { reason }) },
   ]

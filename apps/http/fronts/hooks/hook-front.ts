@@ -25,9 +25,9 @@ import {
   isComplete,
   requestAfter,
 } from '../call-round.ts'
+import { textOfAdvice as textOf } from '../denial-texts.ts'
 import { orAborted } from '../or-aborted.ts'
 import { subAgentEnded } from '../person-texts.ts'
-import { textOfAdvice as textOf } from '../refusal-texts.ts'
 import {
   addContext,
   deny,
@@ -131,7 +131,7 @@ export function hookFront({ sessions, clock, log }: HookFrontOptions): HookFront
       const verdict = await orAborted(verdictOn(seen, conversation, payload, call), signal)
       if (verdict?.verdict === 'allow') return undefined
       if (verdict?.verdict === 'deny')
-        return await refused(seen, conversation, payload, call, verdict)
+        return await denied(seen, conversation, payload, call, verdict)
       await reportNotRun(conversation, call)
       return deny(undecided)
     } catch (error) {
@@ -185,9 +185,9 @@ export function hookFront({ sessions, clock, log }: HookFrontOptions): HookFront
 
 /**
  * A host that shows no batches runs no further hook for a denied call. So the advice behind a round
- * without a call that runs stands in the refusal.
+ * without a call that runs stands in the denial.
  */
-async function refused(
+async function denied(
   seen: Seen,
   conversation: GuestConversation,
   { turn }: HookPayload,

@@ -19,9 +19,9 @@ import type { Clock, Milliseconds } from '../../../../shared/lib/clock.ts'
 import { pause } from '../../../../shared/lib/pause.ts'
 import { endedTurn, tooManyCalls } from '../../../../shared/model-texts/guests.ts'
 import { type HeldRound, heldRound, isComplete, requestAfter } from '../call-round.ts'
+import { textOfAdvice } from '../denial-texts.ts'
 import type { HeldVerdicts } from '../held-verdicts.ts'
 import { orAborted } from '../or-aborted.ts'
-import { textOfAdvice } from '../refusal-texts.ts'
 
 /** A call in its round. */
 export type PlacedCall = {
@@ -30,7 +30,7 @@ export type PlacedCall = {
   /** The text of the arguments. */
   input: string
   /** At text_only: the advice that no tool may be called. Otherwise ''. */
-  refusal: string
+  denial: string
   index: number
   verdicts: HeldVerdicts
   /**
@@ -42,7 +42,7 @@ export type PlacedCall = {
 
 export type GatewayRounds = {
   /**
-   * Places a call. `id`: the host's name of it, if it has one. A text: the refusal of a call that
+   * Places a call. `id`: the host's name of it, if it has one. A text: the denial of a call that
    * gets no round. Rejects if the signal aborts before that.
    */
   place(
@@ -56,7 +56,7 @@ export type GatewayRounds = {
 
 type GatewayRound = HeldRound & {
   conversation: GuestConversation
-  refusal: string
+  denial: string
   beganAt: Milliseconds
   /** Resolves with the last result and the advice. */
   over: PromiseWithResolvers<void>
@@ -110,7 +110,7 @@ export function gatewayRounds(
     const shown = { prompt: '', tools: isTextOnly ? [] : tools }
     return Object.assign(heldRound(conversation, shown, { joined: joined() }), {
       conversation,
-      refusal: isTextOnly ? text : '',
+      denial: isTextOnly ? text : '',
       beganAt: clock.monotonic(),
       over: Promise.withResolvers<void>(),
     })
@@ -171,13 +171,13 @@ export function gatewayRounds(
       const call = { id: ownId(given), name, input }
       round.calls.push(call)
       if (round.calls.length >= limits.responseCallsMax) round.isOpen = false
-      const { verdicts, refusal } = round
+      const { verdicts, denial } = round
       const own = round
       const index = round.calls.length - 1
       return {
         ...call,
         index,
-        refusal,
+        denial,
         verdicts,
         finish: (result) => finish(own, { callId: call.id, ...result }),
       }

@@ -185,9 +185,9 @@ export function heldCalls({
     { verdict, text }: CallVerdict,
     approval?: Approval,
   ): Promise<Result> {
-    if (verdict !== 'allow' || run === undefined || placed.refusal !== '') {
+    if (verdict !== 'allow' || run === undefined || placed.denial !== '') {
       const named = approval === undefined ? '' : waitedAs(approval.id)
-      const whole = joined(placed.refusal, text, named)
+      const whole = joined(placed.denial, text, named)
       const advice = await finished(placed, { status: 'error', text: whole })
       return result(joined(whole, advice))
     }

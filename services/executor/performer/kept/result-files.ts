@@ -22,6 +22,7 @@ import {
 import { join } from 'node:path'
 import { type TryId, tryIdOf } from '../../../../shared/contract/ids.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
+import { objectIn } from '../../../../shared/lib/json/json-object.ts'
 import type { ToolEnding } from '../../../../shared/tools/tool.ts'
 import type { ProcessMark } from './process-mark.ts'
 
@@ -51,7 +52,7 @@ export function writeProcesses(folder: string, processes: Processes): void {
 }
 
 export function readProcesses(folder: string): Processes | undefined {
-  const found = parsed<Partial<Processes>>(readPrivate(join(folder, 'processes')))
+  const found = objectIn(readPrivate(join(folder, 'processes'))) as Partial<Processes> | undefined
   return isMark(found?.executor) && isMark(found?.keeper) ? (found as Processes) : undefined
 }
 
@@ -72,7 +73,7 @@ export function writeResult(folder: string, claim: ClaimId, result: KeptResult):
 /** Undefined: there is none that counts. */
 export function readResult(folder: string, claim: ClaimId): KeptResult | undefined {
   const text = readPrivate(join(folder, `${claimName(claim)}.result`))
-  const found = parsed<Partial<KeptResult> & { claim?: unknown }>(text)
+  const found = objectIn(text) as (Partial<KeptResult> & { claim?: unknown }) | undefined
   const { ending, durationMs } = found ?? {}
   if (found?.claim !== contentOf(claim) || ending === undefined) return undefined
   const { status, text: output, reason, isGivenBack } = ending
@@ -159,13 +160,4 @@ function isMark(mark: Partial<ProcessMark> | undefined): boolean {
   return (
     Number.isSafeInteger(mark?.pid) && Number(mark?.pid) > 0 && typeof mark?.startedAt === 'string'
   )
-}
-
-function parsed<Value>(text: string | undefined): Value | undefined {
-  try {
-    const value: unknown = text === undefined ? undefined : JSON.parse(text)
-    return typeof value === 'object' && value !== null ? (value as Value) : undefined
-  } catch {
-    return undefined
-  }
 }

@@ -10,6 +10,7 @@
 
 import type { Agent } from '../../../../shared/agents/agents.ts'
 import type { Call, Declaration } from '../../../../shared/contract/messages.ts'
+import { isObject } from '../../../../shared/lib/json/json-object.ts'
 import { callingInstructions } from '../../../../shared/model-texts/requests.ts'
 import type { ProviderRequest } from '../../../../shared/wire/exchange.ts'
 import { argumentsOf, callsAsText } from './calls-as-text.ts'
@@ -56,14 +57,14 @@ type Schema = Record<string, unknown>
 function exampleOf({ schema }: Declaration): Schema {
   const { required, properties } = JSON.parse(schema) as Schema
   if (!Array.isArray(required)) return {}
-  const described = (isSchema(properties) ? properties : {}) as Record<string, unknown>
+  const described = (isObject(properties) ? properties : {}) as Record<string, unknown>
   return Object.fromEntries(
     required.map((name) => [String(name), exampleValue(described[String(name)])]),
   )
 }
 
 function exampleValue(schema: unknown): unknown {
-  if (!isSchema(schema)) return '...'
+  if (!isObject(schema)) return '...'
   if (Array.isArray(schema.enum)) return schema.enum[0]
   const type = Array.isArray(schema.type) ? schema.type[0] : schema.type
   const examples: Record<string, unknown> = {
@@ -75,8 +76,4 @@ function exampleValue(schema: unknown): unknown {
     null: null,
   }
   return typeof type === 'string' && type in examples ? examples[type] : '...'
-}
-
-function isSchema(value: unknown): value is Schema {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -221,7 +221,7 @@ describe('the stops', () => {
     ])
   })
 
-  it('count rejected calls, and reminders, but nothing of a rule in shadow', () => {
+  it('count denied calls, and reminders, but nothing of a rule in shadow', () => {
     const { stops } = folded([
       ...[turnStarted(), callDenied('unknown tool'), interventionRaised('cycle', 'x')],
       interventionRaised('sweep', 'x', true),

@@ -100,7 +100,7 @@ describe('the webhook', () => {
       expect(sent).not.toContain(text)
   })
 
-  it('names a call that nobody answered otherwise than a rejected one', async () => {
+  it('names a call that nobody answered otherwise than a denied one', async () => {
     await using to = await receiver()
     await using server = await consoleServer([says(call('deploy')), says('Done.')], {
       tools: [deploy],

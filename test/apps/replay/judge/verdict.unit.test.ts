@@ -55,7 +55,7 @@ describe('the first intervention', () => {
     })
   })
 
-  it('can come from rejected calls if the scenario has schemas: those never ran', () => {
+  it('can come from denied calls if the scenario has schemas: those never ran', () => {
     const tools = [{ name: 'post', schema: { type: 'object', required: ['body'] } }]
     const { reason } = judged({
       tools,

@@ -186,7 +186,7 @@ describe('an answer', () => {
     expect(answerIn('{"k7f3":1}', 'k7f3-9qxm-2b4d', true)).toBeUndefined()
   })
 
-  it('rejects if it begins with no, for any beginning of the id', () => {
+  it('denies if it begins with no, for any beginning of the id', () => {
     expect(answerIn('n abc', 'nabc-9qxm-2b4d')).toEqual({ answer: 'deny', reason: 'abc' })
     expect(answerIn('nabc', 'nabc-9qxm-2b4d')).toEqual({ answer: 'allow' })
     expect(answerIn('no12', 'n012-9qxm-2b4d')).toEqual({ answer: 'allow' })

@@ -51,7 +51,7 @@ const silent = (round: number, verdicts: CallVerdict[]): GuardVerdictGiven => ({
 })
 
 describe('the tally of a guard', () => {
-  it('counts rejected calls where the guard enforces, and would-be denials where it is a shadow', () => {
+  it('counts denied calls where the guard enforces, and would-be denials where it is a shadow', () => {
     const tally = createTally()
     tally.addVerdict(
       'g',

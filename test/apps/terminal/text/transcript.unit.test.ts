@@ -80,7 +80,7 @@ describe('the events of a turn', () => {
     ])
   })
 
-  it('include the reason of a rejected call', () => {
+  it('include the reason of a denied call', () => {
     expect(play([callDenied("missing required field 'command'")], screen).lines).toEqual([
       {
         text: "  exec denied before execution: missing required field 'command'",
@@ -350,7 +350,7 @@ describe('the live line', () => {
     )
   })
 
-  it('never shows a rejected call as running', () => {
+  it('never shows a denied call as running', () => {
     expect(live([roundStarted(), callDenied('no')])).toBe('  waiting for the model, 1.0 s')
   })
 

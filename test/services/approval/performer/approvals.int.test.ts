@@ -143,7 +143,7 @@ describe('a call that waits for a person', () => {
     })
   })
 
-  it('is rejected if nobody decides in time, with the text of approval, not of a silent guard', async () => {
+  it('is denied if nobody decides in time, with the text of approval, not of a silent guard', async () => {
     await open({ rules, waitMs: 4_000 })
     const { turn, id } = await untilPending()
     expect(await ended(turn)).toBe('answered')

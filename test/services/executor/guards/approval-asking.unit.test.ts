@@ -247,14 +247,14 @@ describe('a guard that requests approval', () => {
     expect(late.state?.rounds[0]?.calls[0]?.phase.kind).toBe('ready')
   })
 
-  it('sends nothing to a person for a call that another guard rejects', () => {
+  it('sends nothing to a person for a call that another guard denies', () => {
     const three = cleared([onRequest, guard('flow'), guard('shell')], { calls: [callOf(0)] })
     const rejected = three.when(verdict('flow', ['ask', 0])).when(verdict('shell', ['deny', 0]))
     expect(rejected.to('person')).toEqual([])
   })
 
   // The answer on the calls that the person saw was unusable, so the approved call never ran.
-  it('lets an approved call run beside one that another guard rejected before', () => {
+  it('lets an allowed call run beside one that another guard denied before', () => {
     const both = cleared([onRequest, guard('flow')], { calls: [callOf(0), callOf(1)] })
     const sent = both.when(verdict('flow', ['ask', 0], ['deny', 1]))
     expect(sent.to('person')).toMatchObject([{ calls: [{ ordinal: 0 }] }])

@@ -75,7 +75,7 @@ describe('the flow guard', () => {
     expect(verdicts(refusing, [mail], [web], [post], [post])).toBe('deny')
   })
 
-  it('counts a call that it rejected as a shadow, because that call ran', () => {
+  it('counts a call that it denied as a shadow, because that call ran', () => {
     const shadowed = { ...mail, enforced: false }
     expect(verdicts(refusing, [post], [web], [shadowed], [post])).toBe('deny')
     expect(verdicts(refusing, [post], [web], [shadowed], [mail])).toBe('allow')
@@ -86,7 +86,7 @@ describe('the flow guard', () => {
     expect(verdicts(asking, [mail], [web], [post], [post])).toBe('ask')
   })
 
-  it('requests approval again of a read that a person may have rejected, and of a call that sends', () => {
+  it('requests approval again of a read that a person may have denied, and of a call that sends', () => {
     expect(verdicts(asking, [post], [web], [mail], [mail])).toBe('ask')
     expect(verdicts(asking, [post], [web], [mail], [post])).toBe('ask')
     expect(verdicts(asking, [post], [web], [mail], [web])).toBe('allow')

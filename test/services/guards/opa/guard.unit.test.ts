@@ -41,7 +41,7 @@ describe('the opa guard', () => {
     expect(verdictOn(tool, args)).toEqual({ ordinal: 0, verdict: 'allow' })
   })
 
-  it('rejects a call by the decision deny, with the reason of the policy', () => {
+  it('denies a call by the decision deny, with the reason of the policy', () => {
     expect(verdictOn('git', { args: ['push'] })).toEqual({
       ordinal: 0,
       verdict: 'deny',
@@ -63,7 +63,7 @@ describe('the opa guard', () => {
     expect(verdictOn('legacy')).toMatchObject({ verdict: 'deny', code: 'opa.denied' })
   })
 
-  it('rejects a call by a decision that it does not know', () => {
+  it('denies a call by a decision that it does not know', () => {
     expect(verdictOn('unrecognized')).toMatchObject({
       verdict: 'deny',
       code: 'opa.unrecognized',
@@ -71,7 +71,7 @@ describe('the opa guard', () => {
     })
   })
 
-  it('rejects a call on which the evaluation fails, and judges the next one', () => {
+  it('denies a call on which the evaluation fails, and judges the next one', () => {
     expect(verdictOn('conflict')).toMatchObject({ verdict: 'deny', code: 'opa.error' })
     expect(verdictOn('git', { args: ['status'] })).toMatchObject({ verdict: 'allow' })
     expect(verdictOn('git', { args: ['push'] })).toMatchObject({ verdict: 'deny' })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { fakeClock } from '../../../../client/testing/fake-clock.ts'
-import { PartWriter } from '../../../../services/llm-gateway/performer/part-writer.ts'
+import { PartWriter } from '../../../../services/llm-gateway/performer/answer.ts'
 import { connect } from '../../../../services/llm-gateway/performer/providers/providers.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
 import type { PartEvent } from '../../../../shared/contract/messages.ts'

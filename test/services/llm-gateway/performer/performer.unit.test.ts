@@ -7,11 +7,11 @@ import { foldResponse } from '../../../../services/accumulator/response.ts'
 import { withTextCalls } from '../../../../services/accumulator/text-calls.ts'
 import type { GatewayOptions } from '../../../../services/llm-gateway/performer/attempt.ts'
 import { startGateway } from '../../../../services/llm-gateway/performer/performer.ts'
-import type {
-  Connect,
-  Provider,
-} from '../../../../services/llm-gateway/performer/providers/provider.ts'
-import { connect } from '../../../../services/llm-gateway/performer/providers/providers.ts'
+import {
+  type Connect,
+  connect,
+  type Provider,
+} from '../../../../services/llm-gateway/performer/providers/providers.ts'
 import type { AttemptTask } from '../../../../services/llm-gateway/reducer.ts'
 import {
   type Agent,

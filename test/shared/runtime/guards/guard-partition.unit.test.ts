@@ -301,7 +301,7 @@ describe('a guard on its partition', () => {
     },
   )
 
-  it('rejects the original calls of a round if the guard changed the round', async () => {
+  it('denies the original calls of a round if the guard changed the round', async () => {
     const emptying: Guard = {
       ...(counter as unknown as Guard),
       judge(_, round) {

@@ -151,7 +151,7 @@ describe('the stream of a client', () => {
     const client = geminiStrict.client()
     const refused = streamed([chunk([text('First. ')]), chunk([call('rm', {})], 'STOP')])
     const shown = client.shown(refused.shown)
-    client.refused(refused.answer)
+    client.denied(refused.answer)
     const allowed = streamed([
       chunk([text('Second.')], undefined, { responseId: 'r2' }),
       chunk([], 'STOP'),

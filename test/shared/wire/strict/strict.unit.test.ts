@@ -45,7 +45,7 @@ function printed(format: typeof chat, ...attempts: readonly EventData[][]): Even
   return attempts.flatMap((events, n) => {
     const { shown, answer } = read(format, events)
     const before = client.shown(shown)
-    if (n < attempts.length - 1) client.refused(answer)
+    if (n < attempts.length - 1) client.denied(answer)
     return n < attempts.length - 1 ? before : [...before, ...client.rest(answer)]
   })
 }
@@ -101,7 +101,7 @@ describe('Messages', () => {
 
   it('begin the text of Weir without blank lines, because a block is a paragraph', () => {
     const client = messages.client()
-    client.refused(read(messages, [begun(), ...text(0, 'Hi.'), ...ended('end_turn')]).answer)
+    client.denied(read(messages, [begun(), ...text(0, 'Hi.'), ...ended('end_turn')]).answer)
     const own = ownAttempt(formatOf('anthropic'), client, ownAnswer('w', 'm', 'Weir ends it.'))
     expect(JSON.stringify(own)).toContain('"text":"Weir ends it."')
   })
@@ -224,7 +224,7 @@ describe('Chat Completions', () => {
     const client = chat.client()
     const { shown, answer } = read(chat, [first, ...over])
     expect(client.shown(shown)).toEqual([])
-    client.refused(answer)
+    client.denied(answer)
     const isOwn = next[0] === ownEnd
     const repeat = isOwn ? undefined : read(chat, [...next, chunk({}, 'stop'), '[DONE]'])
     const sent = repeat
@@ -445,7 +445,7 @@ describe.each(modelFormats.filter(canBeDenied).map((format) => [format.name, for
       const client = format.strict.client()
       const { shown, answer } = read(format.strict, format.stream.events(denied) as EventData[])
       const before = client.shown(shown)
-      client.refused({
+      client.denied({
         ...answer,
         rawUsage: format.answer.write(denied)[format.answer.usage] as Json,
       })

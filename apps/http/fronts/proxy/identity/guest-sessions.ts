@@ -33,7 +33,7 @@ export type GuestSession = {
   /** Answers with calls in a row that no later request has shown. */
   unshown: number
   /** Requests in a row whose answers were all denied, and the reason of the newest end. */
-  refused: number
+  denied: number
   end: string
   /** Requests in a row that Weir answered, because their turn is over. */
   ends: number
@@ -55,8 +55,8 @@ export type GuestSessions = {
   isContinued(request: ClientRequest, session: GuestSession): boolean
   /** The client has an answer with these calls. */
   answered(request: ClientRequest, conversation: string, callIds: readonly string[]): void
-  /** All answers to the request were refused, or none was requested (endWithoutModel). */
-  refused(request: ClientRequest, conversation: string, end: string): void
+  /** All answers to the request were denied, or none was requested (endWithoutModel). */
+  denied(request: ClientRequest, conversation: string, end: string): void
   /** Weir answers the request itself: its turn is over. Throws 400 if the client goes on after that. */
   ended(request: ClientRequest, conversation: string, userText: string): void
 }
@@ -111,7 +111,7 @@ export function guestSessions(log: Logger): GuestSessions {
     const text = textsIn(request)
     const session = find(request, conversation) ?? {
       unshown: 0,
-      refused: 0,
+      denied: 0,
       end: '',
       ends: 0,
       turn: `run-${randomUUID()}`,
@@ -146,7 +146,7 @@ export function guestSessions(log: Logger): GuestSessions {
       const owner = ownerOf(request)
       const isKnown = byConversation.get(`${owner} ${conversation}`) !== undefined
       const session = sessionOf(request, conversation)
-      session.refused = 0
+      session.denied = 0
       session.ends = 0
       const isShown = isKnown && showsCalls(request)
       if (isShown) session.unshown = 0
@@ -155,11 +155,11 @@ export function guestSessions(log: Logger): GuestSessions {
       for (const id of callIds.filter((one) => one !== '')) byCall.set(`${owner} ${id}`, session)
       if (session.unshown >= limits.unshownAnswersMax) warn(request, unshownText)
     },
-    refused(request, conversation, end) {
+    denied(request, conversation, end) {
       const session = sessionOf(request, conversation)
-      session.refused += 1
+      session.denied += 1
       session.end = end
-      if (session.refused >= limits.unshownAnswersMax) warn(request, refusedText)
+      if (session.denied >= limits.unshownAnswersMax) warn(request, deniedText)
     },
     ended(request, conversation, userText) {
       const session = sessionOf(request, conversation)
@@ -179,8 +179,8 @@ function showsCalls({ api, body }: ClientRequest): boolean {
 const unshownText =
   'this client has got answers with calls, and no request shows them in the conversation of those before, so Weir cannot see its progress: send the header x-weir-conversation with one id for each run'
 
-const refusedText =
-  'this client goes on behind the end of its turn, and all answers to its last requests were refused: limit its steps, and send the header x-weir-conversation with one id for each run'
+const deniedText =
+  'this client goes on behind the end of its turn, and all answers to its last requests were denied: limit its steps, and send the header x-weir-conversation with one id for each run'
 
 /**
  * The reason of a request that does not reach the model. A client that goes on after a text takes no
@@ -191,8 +191,8 @@ export function endWithoutModel(
   session: GuestSession | undefined,
   request: Pick<ClientRequest, 'api' | 'headers' | 'body'>,
 ): string | undefined {
-  if (session === undefined || session.refused <= limits.refusedRequestsMax) return undefined
-  const isPowerOfTwo = Number.isInteger(Math.log2(session.refused))
+  if (session === undefined || session.denied <= limits.deniedRequestsMax) return undefined
+  const isPowerOfTwo = Number.isInteger(Math.log2(session.denied))
   return goesOnAfterText(request) && !isPowerOfTwo ? session.end : undefined
 }
 

@@ -73,7 +73,7 @@ export function vetoRun(
     if (session !== undefined) sessions.sawProxy(session)
     const end = endWithoutModel(known, clientRequest)
     if (end !== undefined && known !== undefined) {
-      clients.refused(clientRequest, identity?.conversation ?? known.turn, end)
+      clients.denied(clientRequest, identity?.conversation ?? known.turn, end)
       throw new HttpError(400, 'guest.over', end)
     }
     if (identity !== undefined && !isAside) guest = await conversationOf(agent, identity)
@@ -100,16 +100,16 @@ export function vetoRun(
         { agent, conversation: identity?.conversation, attempts: attempts.count() },
         'an answer is denied',
       )
-      const results = await refuse(guest, attempt, verdicts)
+      const results = await deny(guest, attempt, verdicts)
       const over = verdicts.find(({ code }) => code === 'guest.over')
-      if (over !== undefined) return ended(paragraphs(over.text, fallback), noteOfRefusal(over))
-      const refusal = verdicts.find(({ verdict }) => verdict !== 'allow')
-      if (refusal !== undefined && attempts.count() > repeatsMax) {
+      if (over !== undefined) return ended(paragraphs(over.text, fallback), noteOfDenial(over))
+      const denial = verdicts.find(({ verdict }) => verdict !== 'allow')
+      if (denial !== undefined && attempts.count() > repeatsMax) {
         const isShown = client.stream.text().length > shownBefore
-        const reason = refusalText(attempts.count(), refusal)
-        if (identity !== undefined) clients.refused(clientRequest, identity.conversation, reason)
-        const why = `${deniedAnswers(attempts.count())}, the last one as ${refusal.code}`
-        return ended(paragraphs(isShown ? '' : text, reason, fallback), noteOfRefusal(refusal), why)
+        const reason = denialText(attempts.count(), denial)
+        if (identity !== undefined) clients.denied(clientRequest, identity.conversation, reason)
+        const why = `${deniedAnswers(attempts.count())}, the last one as ${denial.code}`
+        return ended(paragraphs(isShown ? '' : text, reason, fallback), noteOfDenial(denial), why)
       }
       hidden.push(...api.strict.repeated(attempt.answer, results, sent.body))
       advice = await adviceOf(guest)
@@ -131,13 +131,13 @@ export function vetoRun(
   }
 
   /** Keeps VETO-RUN-2. Returns the results for the model. */
-  async function refuse(
+  async function deny(
     judge: GuestConversation,
     { answer }: Attempt,
     verdicts: readonly CallVerdict[],
   ): Promise<NotRun[]> {
     usage = usageSum(usage, answer.rawUsage)
-    client.stream.refused(answer)
+    client.stream.denied(answer)
     const allowed = notRunIn(verdicts)
     if (allowed.length > 0) await judge.reportResults(allowed)
     return verdicts.map(({ callId, name, verdict, text }) => ({
@@ -174,9 +174,9 @@ export function vetoRun(
     await guest.afterModel(answer, { waitMs: 0 })
   }
 
-  /** Weir's own end of the turn. `refusal`: for the log, if denied calls are the reason. */
-  async function ended(text: string, note: string, refusal?: string): Promise<void> {
-    if (guest !== undefined) track(guest.endTurn(refusal))
+  /** Weir's own end of the turn. `denial`: for the log, if denied calls are the reason. */
+  async function ended(text: string, note: string, denial?: string): Promise<void> {
+    if (guest !== undefined) track(guest.endTurn(denial))
     const answer = ownAnswer(`weir_${randomUUID()}`, sent.model, text)
     if (client.hasBegun || isStreamed) {
       client.begin(['content-type', 'text/event-stream', 'x-weir', note])
@@ -194,9 +194,9 @@ export function vetoRun(
   return { answer, attempts: attempts.count }
 }
 
-/** The repeats of a request: fewer after refused requests. Keeps VETO-RUN-5. */
+/** The repeats of a request: fewer after denied requests. Keeps VETO-RUN-5. */
 function repeatsFor(session: GuestSession | undefined): number {
-  return Math.floor(limits.proxyRepeatsMax / 2 ** (session?.refused ?? 0))
+  return Math.floor(limits.proxyRepeatsMax / 2 ** (session?.denied ?? 0))
 }
 
 /**
@@ -234,15 +234,15 @@ function paragraphs(...texts: string[]): string {
   return texts.filter((text) => text !== '').join('\n\n')
 }
 
-/** For the user: the tool, the rule and the reason of the newest refusal. */
-function refusalText(answers: number, { name, code, text, reason }: CallVerdict): string {
+/** For the user: the tool, the rule and the reason of the newest denial. */
+function denialText(answers: number, { name, code, text, reason }: CallVerdict): string {
   const isBroken = code === 'call.denied' // whose text tells the model how to correct the call
   const why = (isBroken && reason) || text || reason || ''
   const [tool, cause] = [name, why].map((part) => shortened(onOneLine(part), limits.reasonBytesMax))
   return `${deniedAnswers(answers)}. The last refusal: ${tool} (${code}), ${asSentence(`${cause}`)}`
 }
 
-function noteOfRefusal({ code }: CallVerdict): string {
+function noteOfDenial({ code }: CallVerdict): string {
   return noteOf({ action: 'end', rule: code, cap: null })
 }
 

@@ -1,5 +1,5 @@
 // The model proxy with a veto: the calls of an answer wait for their verdicts, and Weir answers a
-// refused one itself. The client sees one valid answer.
+// denied one itself. The client sees one valid answer.
 // Owns: which requests are held, and the errors of those that cannot be.
 // VETO-1. A request whose calls Weir cannot judge is refused before it goes to the model.
 

@@ -3,7 +3,7 @@
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import type { HistoryEntry } from '../../../../../shared/contract/messages.ts'
-import { conversationMessages } from '../../../../../shared/wire/anthropic/conversation-messages.ts'
+import { conversationMessages } from '../../../../../shared/wire/anthropic/request.ts'
 import { chatMessages } from '../../../../../shared/wire/openai-chat/request/messages.ts'
 import { chatFault, requestFault } from '../../../../support/valid-request.ts'
 import { call, modelSays, result, userSays } from '../../samples.ts'

@@ -2,7 +2,7 @@
 // the few members that an agent needs.
 
 import { describe, expect, it } from '@jest/globals'
-import { connectHttp } from '../../../../../services/llm-gateway/performer/providers/http-provider.ts'
+import { connectHttp } from '../../../../../services/llm-gateway/performer/providers/providers.ts'
 import type { AgentFormat, ModelParts } from '../../../../../shared/wire/format.ts'
 import { type AgentApiFormat, wholeFormat } from '../../../../../shared/wire/formats.ts'
 import { openaiChat } from '../../../../../shared/wire/openai-chat/format.ts'

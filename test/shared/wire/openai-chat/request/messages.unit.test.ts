@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import type { Call, CallResult, HistoryEntry } from '../../../../../shared/contract/messages.ts'
-import { conversationMessages } from '../../../../../shared/wire/anthropic/conversation-messages.ts'
+import { conversationMessages } from '../../../../../shared/wire/anthropic/request.ts'
 import { chatMessages } from '../../../../../shared/wire/openai-chat/request/messages.ts'
 import { call, modelSays, result, userSays } from '../../../../services/llm-gateway/samples.ts'
 

@@ -1,0 +1,57 @@
+// The places that must agree before a version is released. package.json is the only one that sets
+// the version. All other places repeat or read it.
+
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parse } from 'yaml'
+
+type Files = (path: string) => string
+
+export function filesIn(root: string): Files {
+  return (path) => readFileSync(join(root, path), 'utf8')
+}
+
+export function versionOf(textOf: Files): string {
+  return (JSON.parse(textOf('package.json')) as { version: string }).version
+}
+
+/** One line for each place with another version than package.json. */
+export function versionFaults(textOf: Files): string[] {
+  const version = versionOf(textOf)
+  const lock = JSON.parse(textOf('package-lock.json'))
+  const chart = parse(textOf('deploy/chart/Chart.yaml'))
+  const places: Record<string, unknown> = {
+    'package-lock.json': lock.version,
+    'package-lock.json, packages': lock.packages[''].version,
+    'deploy/chart/Chart.yaml, version': chart.version,
+    'deploy/chart/Chart.yaml, appVersion': chart.appVersion,
+    'CHANGELOG.md, newest version': /^## \[(\d.*?)\]/m.exec(textOf('CHANGELOG.md'))?.[1],
+    'README.md': /weir-agents-(\S+)\.tgz/.exec(textOf('README.md'))?.[1],
+    'docs/guides/kubernetes.md': /\/weir:(\S+)/.exec(textOf('docs/guides/kubernetes.md'))?.[1],
+  }
+  return Object.entries(places)
+    .filter(([, named]) => named !== version)
+    .map(([place, named]) => `${place} has ${named}, and package.json has ${version}`)
+}
+
+/** The last steps before the tag of a version. Development goes on without them. */
+export function tagFaults(textOf: Files, tag: string): string[] {
+  const version = versionOf(textOf)
+  const changes = textOf('CHANGELOG.md')
+  const drafts = textOf('schemas/lock.json').match(/"released":false/g)?.length ?? 0
+  const faults: [isFault: boolean, fault: string][] = [
+    [tag !== `v${version}`, `the tag is ${tag}, and package.json has ${version}`],
+    [changes.includes('## [Unreleased]'), 'CHANGELOG.md has changes under [Unreleased]'],
+    [
+      !new RegExp(`^## \\[${version.replaceAll('.', '\\.')}\\] - \\d{4}-\\d\\d-\\d\\d$`, 'm').test(
+        changes,
+      ),
+      `CHANGELOG.md has no date for ${version}`,
+    ],
+    [
+      drafts > 0,
+      `schemas/lock.json has ${drafts} drafts: run node_modules/.bin/node schemas/generate.ts --release`,
+    ],
+  ]
+  return faults.filter(([isFault]) => isFault).map(([, fault]) => fault)
+}

@@ -1,0 +1,36 @@
+// `make image-test`: builds the image for each platform that this machine's builder has, and runs its
+// demo. Needs Docker. NODE_IMAGE replaces the base image.
+
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { join } from 'node:path'
+import { filesIn, versionOf } from '../../bin/release-faults.ts'
+
+const root = join(import.meta.dirname, '..', '..')
+const version = versionOf(filesIn(root))
+const builder = docker('buildx', 'inspect', '--bootstrap')
+
+for (const arch of ['amd64', 'arm64']) {
+  if (!builder.includes(`linux/${arch}`)) {
+    console.log(
+      `not run: the image for linux/${arch}, because the builder of Docker has no ${arch}`,
+    )
+    continue
+  }
+  const platform = ['--platform', `linux/${arch}`]
+  const image = `weir:${version}-${arch}`
+  const values = ['--build-arg', `VERSION=${version}`, '--build-arg', 'NODE_IMAGE']
+  docker('buildx', 'build', '--load', ...platform, ...values, '--tag', image, '.')
+
+  const label = '{{index .Config.Labels "org.opencontainers.image.version"}}'
+  assert.equal(docker('image', 'inspect', '--format', label, image), `${version}\n`)
+  const run = (...args: string[]) => docker('run', '--rm', ...platform, ...args)
+  assert.equal(run(image, '--version'), `${version}\n`)
+  assert.equal(run('--entrypoint', 'id', image, '-u'), '1000\n')
+  assert.match(run(image, 'demo'), /with Weir it ended answered/)
+  console.log(`ok  ${image}: label, version, user and demo`)
+}
+
+function docker(...args: string[]): string {
+  return execFileSync('docker', args, { cwd: root, encoding: 'utf8' })
+}
