@@ -4,7 +4,7 @@
 
 NODE := node_modules/.bin/node --disable-warning=ExperimentalWarning
 # Jest needs the flag to run ES modules.
-JEST := $(NODE) --experimental-vm-modules node_modules/jest/bin/jest.js
+JEST := $(NODE) node_modules/jest/bin/jest.js
 BIOME := $(NODE) node_modules/@biomejs/biome/bin/biome
 
 # Two installations: the runtime dependencies, and everything. Both include the Node.js of the

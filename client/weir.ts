@@ -40,6 +40,7 @@ import { type Edge, openEdge } from './edge/edge.ts'
 import { createFollowKey } from './edge/followed-key.ts'
 import { needOptions } from './given-options.ts'
 import { unmatchedPatterns } from './guards/unmatched-patterns.ts'
+import { closedOnFailure } from './place/closed-on-failure.ts'
 import { openFolder, openShared } from './place/open-place.ts'
 import type { SharedFolder } from './place/shared-folder.ts'
 import { type CheckedQuestion, checkedQuestion, parseText, type Question } from './turn/question.ts'
@@ -200,13 +201,9 @@ async function open(options: WeirOptions): Promise<Weir> {
   const mcp = await openMcpAgents(written, log)
   const parts = { options, settings, agents: mcp.agents, log }
   for (const text of unmatchedPatterns(options, mcp.agents)) log.warn(text)
-  const opening = kind.isLocal
-    ? openFolder({ ...parts, kind, stages })
-    : openShared({ ...parts, stages })
-  const place = await opening.catch(async (error: unknown) => {
-    await mcp.close()
-    throw error
-  })
+  const place = await closedOnFailure(mcp, () =>
+    kind.isLocal ? openFolder({ ...parts, kind, stages }) : openShared({ ...parts, stages }),
+  )
   const { bus, partitions } = place
   const { topicPrefix } = settings
   // Loaded for the first decision: it imports the engines of the rules.

@@ -4,6 +4,7 @@
 // printed, so a loop of a shell ends too.
 
 import { basename } from 'node:path'
+import { closedOnFailure } from '../../client/place/closed-on-failure.ts'
 import type { Turn } from '../../client/turn/turn.ts'
 import type { TurnFinished } from '../../shared/contract/messages.ts'
 import { systemClock } from '../../shared/lib/clock.ts'
@@ -51,7 +52,7 @@ export async function ask(
   // Loaded late: the stages take a while to load, and a bad message needs none.
   const { openAgent, warnOfActiveGuards } = await import('./open-agent.ts')
   const { weir, name } = await openAgent(options.agent, settings, screen, options)
-  try {
+  return closedOnFailure(weir, async () => {
     const sent = weir.ask({ agent: name, text: message, ...contents, conversation, tenant })
     const turn = withSilenceNotice(sent, settings, screen)
     if (conversation === undefined && !json)
@@ -73,10 +74,7 @@ export async function ask(
     })
     if (signalled !== undefined) await endBySignal(signalled, [out, errors])
     return outcome === 'answered' ? 0 : 3
-  } catch (error) {
-    await weir.close().catch(() => {}) // the first error explains more
-    throw error
-  }
+  })
 }
 
 /** Writes one JSON object per line. The last one is the turn-finished. */

@@ -1,5 +1,6 @@
 // `weir chat`: a conversation in the terminal. Each message is a turn, shown as in `weir ask`.
 
+import { closedOnFailure } from '../../client/place/closed-on-failure.ts'
 import type { Turn } from '../../client/turn/turn.ts'
 import type { Weir } from '../../client/weir.ts'
 import { systemClock } from '../../shared/lib/clock.ts'
@@ -33,7 +34,7 @@ export async function chat(
   const screen = createScreen(streams.errors, process.env)
   const input = createChatInput(streams)
   const { weir, name } = await openAgent(options.agent, settings, screen, options)
-  try {
+  await closedOnFailure(weir, async () => {
     if (input.isTerminal) screen.print(`${name}: /help lists the commands, /exit ends the chat.`)
     await converse({
       weir,
@@ -47,10 +48,7 @@ export async function chat(
     })
     await weir.close()
     await warnOfActiveGuards(options, settings, screen)
-  } catch (error) {
-    await weir.close().catch(() => {}) // the first error explains more
-    throw error
-  }
+  })
 }
 
 /** `conversation`: undefined until the first message, which begins one. */

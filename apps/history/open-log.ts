@@ -3,6 +3,7 @@
 
 import { existsSync } from 'node:fs'
 import { endsOf, type ReadableLog } from '../../client/history/readable-log.ts'
+import { closedOnFailure } from '../../client/place/closed-on-failure.ts'
 import { openBusReadOnly, partitionCount } from '../../client/place/open-bus.ts'
 import { openBundle } from '../../shared/bus/bundle/bus.ts'
 import { busKindOf } from '../../shared/bus/kinds.ts'
@@ -73,14 +74,9 @@ export async function openLog(settings: Settings, progress = silentProgress): Pr
     connectMs,
     keepsTables: false,
   })
-  try {
-    const partitions = await partitionsIn(bus, settings)
-    const logFile = kind.isLocal ? kind.logFile(settings) : undefined
-    return { bus, topicPrefix, partitions, hasIndex: logFile !== undefined, progress, logFile }
-  } catch (error) {
-    await bus.close()
-    throw error
-  }
+  const partitions = await closedOnFailure(bus, () => partitionsIn(bus, settings))
+  const logFile = kind.isLocal ? kind.logFile(settings) : undefined
+  return { bus, topicPrefix, partitions, hasIndex: logFile !== undefined, progress, logFile }
 }
 
 export const silentProgress: Progress = { expect() {}, read() {}, end() {} }

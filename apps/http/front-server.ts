@@ -92,9 +92,9 @@ function proxyTo(
     fallback: defaultGuestSettings.fallback,
     sessions,
     veto,
-    async conversationOf(name, id, { holds, ...options }) {
+    async conversationOf(name, { conversation, holds, ...options }) {
       const guard = await (holds ? held : watching).guardOf(name)
-      return guard.conversation(id, options)
+      return guard.conversation(conversation, options)
     },
   })
 }

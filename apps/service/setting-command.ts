@@ -34,7 +34,7 @@ export type SettingChange<Flags, Input, Done> = {
   createsLog?: true
 }
 
-type Notes = readonly string[]
+type Notes = readonly (string | undefined)[]
 
 type Common = { by?: string; json?: boolean }
 
@@ -55,11 +55,12 @@ export async function changeSetting<Flags, Input, Done>(
   if (json && change.json !== undefined)
     for (const object of change.json(done)) out.write(`${printableJson(object)}\n`)
   else for (const line of change.lines(done, settings)) out.write(`${printable(line)}\n`)
-  for (const note of notes) errors.write(`${note}\n`)
+  for (const note of notes) if (note !== undefined) errors.write(`${note}\n`)
 }
 
-export function warning(text: string): string {
-  return `weir: warning: ${text}`
+/** Undefined: there is nothing to warn of. */
+export function warning(text: string | undefined): string | undefined {
+  return text === undefined ? undefined : `weir: warning: ${text}`
 }
 
 /** Removes a setting of this kind. Throws the setting's error for an unknown id. */

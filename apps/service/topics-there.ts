@@ -8,6 +8,7 @@ import {
   keepPartitionCount,
   partitionCount,
 } from '../../client/place/open-bus.ts'
+import { noneIfMissing } from '../../shared/bus/range.ts'
 import type { Bus } from '../../shared/contract/bus.ts'
 import { topicSpecs } from '../../shared/contract/topology.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
@@ -55,10 +56,5 @@ export async function topicsThere({
 
 /** 0: there is no such topic. */
 async function countOf(bus: Pick<Bus, 'ends' | 'clock'>, topic: string): Promise<number> {
-  try {
-    return (await endsOnceAnswered(bus, topic)).length
-  } catch (error) {
-    if (error instanceof WeirError && error.code === 'bus.topic-missing') return 0
-    throw error
-  }
+  return (await endsOnceAnswered(bus, topic).catch(noneIfMissing)).length
 }

@@ -8,7 +8,7 @@ import { rangeSince } from '../../shared/bus/range.ts'
 import type { ConversationId } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type { CallFinished, ResultSent } from '../../shared/contract/messages.ts'
-import { WeirError } from '../../shared/lib/errors.ts'
+import { messageError, WeirError } from '../../shared/lib/errors.ts'
 import { shown } from '../../shared/settings/mistake.ts'
 import { type CallInput, inputOf } from '../../shared/view/messages/call-input.ts'
 import type { RoundView } from '../../shared/view/round-view.ts'
@@ -116,16 +116,12 @@ function checkedResult(given: SentResult): Required<SentResult> {
   needOptions(given, { code: 'message.invalid', subject: 'the result', example })
   const { text, isError = false } = given
   if (typeof text !== 'string' || typeof isError !== 'boolean')
-    throw new WeirError(
-      'message.invalid',
+    throw messageError(
       `the result has text ${shown(text)} and isError ${shown(isError)}: give a text, and true or false`,
     )
   const bytes = Buffer.byteLength(text)
   if (bytes <= limits.resultBytesMax) return { text, isError }
-  throw new WeirError(
-    'message.invalid',
-    `the result has ${bytes} bytes: at most ${limits.resultBytesMax} are allowed`,
-  )
+  throw messageError(`the result has ${bytes} bytes: at most ${limits.resultBytesMax} are allowed`)
 }
 
 type KnownCall = { call: OfferedCall; end: CallFinished | undefined }

@@ -1,11 +1,10 @@
 // Guards an agent that runs elsewhere: the package's `weir-agents/guard`.
-// GUARD-1. Without a log it loads no bus and no file of a database. A log and the stages are loaded
-//     when a guard is opened.
+// GUARD-1. Without a log it loads no bus and no file of a database. Everything but the errors is
+//     loaded when a guard is opened.
 
 import type { Guest, GuestAgent } from '../../shared/agents/guest.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
-import { checkGuardOptions, checkThread, type GuardOptions } from './guard-options.ts'
-import { wholeGuest } from './guest-agent.ts'
+import type { GuardOptions } from './guard-options.ts'
 import type { GuardSession } from './guest-conversation.ts'
 import type { GuestThread, ThreadOptions } from './guest-thread.ts'
 
@@ -28,6 +27,7 @@ export { WeirError }
  * `settings.invalid` and `agent.invalid` for options, and for `stages` the errors of Weir.open.
  */
 export async function openGuard(options: GuardOptions): Promise<GuardSession> {
+  const { checkGuardOptions, checkThread } = await import('./guard-options.ts')
   checkGuardOptions(options)
   const guest = await guestOf(options.agent) // before anything is opened
   const agent = { ...guest, record: options.record ?? guest.record }
@@ -60,6 +60,7 @@ async function openFront(options: GuardOptions & { agent: Guest }): Promise<Open
 }
 
 async function guestOf(given: string | GuestAgent): Promise<Guest> {
+  const { wholeGuest } = await import('./guest-agent.ts')
   if (typeof given !== 'string') return wholeGuest(given)
   const { fileOfGuest } = await import('./guest-place.ts')
   const { file, name } = fileOfGuest(given)

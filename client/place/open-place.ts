@@ -15,6 +15,7 @@ import { type Contexts, createContexts } from '../agents/contexts.ts'
 import { openingOf } from '../turn/opening.ts'
 import type { WeirOptions } from '../weir-options.ts'
 import { clockOfChoice } from './bus-choice.ts'
+import { closedOnFailure } from './closed-on-failure.ts'
 import { keepPartitionCount, openBus, openBusForStages, partitionCount } from './open-bus.ts'
 import { runBeside, runHere } from './run-here.ts'
 import { createSharedFolder, type SharedFolder } from './shared-folder.ts'
@@ -61,12 +62,7 @@ export async function openFolder({
       openingOf({ bus, topicPrefix, partition: partitionOf(conversation, partitions) }, turn),
     (time) => folder.contextsArrive(time),
   )
-  try {
-    await folder.join(contexts)
-  } catch (error) {
-    await bus.close().catch(() => {}) // the first error explains more
-    throw error
-  }
+  await closedOnFailure(bus, () => folder.join(contexts))
   return {
     bus,
     partitions,
@@ -89,7 +85,7 @@ export async function openShared({
   const bus = isHere
     ? await openBusForStages(settings, log, { runImported: options.runImported })
     : await openBus(settings, log, { connectMs: askConnectMs })
-  try {
+  return closedOnFailure(bus, async () => {
     const partitions = await partitionsOf(bus, isHere, options, settings)
     const contexts = createContexts(({ conversation, turn }) =>
       openingOf({ bus, topicPrefix, partition: partitionOf(conversation, partitions) }, turn),
@@ -109,10 +105,7 @@ export async function openShared({
       : { failed: new Promise<never>(() => {}), close: async () => {} }
     if (isHere) await keepPartitionCount({ bus, topicPrefix, partitions, log })
     return { bus, partitions, contexts, running }
-  } catch (error) {
-    await bus.close()
-    throw error
-  }
+  })
 }
 
 /** Short, because a person may wait. */

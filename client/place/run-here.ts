@@ -7,6 +7,7 @@ import type { AnyGuard } from '../../shared/contract/guard/guard.ts'
 import { retentionMsOf } from '../../shared/contract/retention.ts'
 import { topicSpecs } from '../../shared/contract/topology.ts'
 import type { RunningGuards } from '../../shared/runtime/guards/start-guards.ts'
+import { closedOnFailure } from './closed-on-failure.ts'
 
 /** Guards that run in this process, and the calls that wait for a person. */
 type StagesExtras = {
@@ -26,10 +27,7 @@ export async function runHere(
   await bus.ensureTopics(topicSpecs(topicPrefix, partitions, retentionMs))
   const guards = await startExtras(options, { guards: own, approvals })
   if (guards === undefined) return startStages(options)
-  const stages = await startStages(options).catch(async (error: unknown) => {
-    await guards.close()
-    throw error
-  })
+  const stages = await closedOnFailure(guards, () => startStages(options))
   const failed = Promise.race([stages.failed, guards.failed])
   failed.catch(() => {}) // it may have no reader: no unhandled denial
   return {

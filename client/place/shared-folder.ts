@@ -16,7 +16,7 @@ import type { SentMessage } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import { keepAlive } from '../../shared/lib/alive.ts'
 import { systemClock as clock, type Milliseconds } from '../../shared/lib/clock.ts'
-import { WeirError } from '../../shared/lib/errors.ts'
+import { messageError, WeirError } from '../../shared/lib/errors.ts'
 import { pause } from '../../shared/lib/pause.ts'
 import type { Contexts } from '../agents/contexts.ts'
 import { jsonOf } from '../plain-json.ts'
@@ -232,8 +232,7 @@ function guardsAlone(dataFolder: string): WeirError {
 }
 
 function foreignContext(dataFolder: string): WeirError {
-  return new WeirError(
-    'message.invalid',
+  return messageError(
     `another process runs the tools of ${dataFolder}, and the context of this question holds a value that JSON does not have, such as a function, a date or a connection: give plain values, and let the tools make the rest of them`,
   )
 }

@@ -8,7 +8,7 @@ import type { LinkHost } from '../../shared/bus/embedded/beside/owner-links.ts'
 import type { LocalBus } from '../../shared/bus/kind.ts'
 import { conversationIdFault, messageIdFault, type SentMessage } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
-import { WeirError } from '../../shared/lib/errors.ts'
+import { messageError, WeirError } from '../../shared/lib/errors.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
 import type { Contexts } from '../agents/contexts.ts'
 import { type AgentsFacts, factsOf } from './agent-facts.ts'
@@ -200,7 +200,7 @@ function textIn(value: unknown): string {
 
 function unusable(why: string, cause?: unknown): WeirError {
   const text = `a request of another process cannot be answered: ${why}`
-  return new WeirError('message.invalid', text, { cause })
+  return messageError(text, { cause })
 }
 
 /** The state of the process that owns the file. Undefined: none answers. Throws as `link`. */

@@ -11,7 +11,7 @@ import {
   type WholeContent,
 } from '../../shared/contract/call/contents.ts'
 import { limits } from '../../shared/contract/limits.ts'
-import { WeirError } from '../../shared/lib/errors.ts'
+import { messageError } from '../../shared/lib/errors.ts'
 
 /**
  * An image: PNG, JPEG, GIF or WebP. `data`: its bytes. `mediaType`: checked against the first bytes.
@@ -31,13 +31,13 @@ export function contentsOf(
     ...listOf('files', files).map((file, n) => fileOf(file, `files[${n}]`)),
   ]
   const fault = contentsFault('the question', contents)
-  if (fault !== undefined) throw new WeirError('message.invalid', fault)
+  if (fault !== undefined) throw messageError(fault)
   return contents
 }
 
 function listOf<One>(name: string, list: readonly One[]): readonly One[] {
   if (Array.isArray(list)) return list
-  throw new WeirError('message.invalid', `${name} is no list: give a list, even of one`)
+  throw messageError(`${name} is no list: give a list, even of one`)
 }
 
 function imageOf(image: ImageInput, place: string): WholeContent {
@@ -47,8 +47,7 @@ function imageOf(image: ImageInput, place: string): WholeContent {
   const mediaType = mediaTypeOf(bytes)
   if (mediaType === undefined || !isImage({ mediaType })) {
     const advice = mediaType === undefined ? '' : '; give it in files'
-    throw new WeirError(
-      'message.invalid',
+    throw messageError(
       `${place} is ${mediaType ?? 'of no known type'}: accepted images are ${imageTypes.join(', ')}${advice}`,
     )
   }
@@ -58,13 +57,12 @@ function imageOf(image: ImageInput, place: string): WholeContent {
 
 function fileOf({ name, data, mediaType: said }: FileInput, place: string): WholeContent {
   if (typeof name !== 'string' || name.trim() === '' || !name.isWellFormed())
-    throw new WeirError('message.invalid', `${place} has no name: give the file's name`)
+    throw messageError(`${place} has no name: give the file's name`)
   const bytes = bytesOf(typeof data === 'string' ? Buffer.from(data) : data, place)
   const mediaType = mediaTypeOf(bytes)
   if (mediaType === undefined || isImage({ mediaType })) {
     const advice = mediaType === undefined ? '' : '; give it in images'
-    throw new WeirError(
-      'message.invalid',
+    throw messageError(
       `${place} is ${mediaType ?? 'of no known type'}: accepted files are ${fileTypes.join(' (UTF-8), ')}${advice}`,
     )
   }
@@ -74,19 +72,16 @@ function fileOf({ name, data, mediaType: said }: FileInput, place: string): Whol
 
 function checkSaid(said: string | undefined, mediaType: string, place: string): void {
   if (said === undefined || said === mediaType) return
-  throw new WeirError(
-    'message.invalid',
+  throw messageError(
     `${place} has the mediaType ${JSON.stringify(said)}, and its bytes are ${mediaType}: correct it, or leave it out`,
   )
 }
 
 /** A copy: the program may change its bytes before they are written. */
 function bytesOf(data: unknown, place: string): Uint8Array {
-  if (!(data instanceof Uint8Array))
-    throw new WeirError('message.invalid', `${place} has no bytes: give a Uint8Array`)
+  if (!(data instanceof Uint8Array)) throw messageError(`${place} has no bytes: give a Uint8Array`)
   if (data.length >= 1 && data.length <= limits.contentBytesMax) return Uint8Array.from(data)
-  throw new WeirError(
-    'message.invalid',
+  throw messageError(
     `${place} has ${data.length} bytes: it must have at least 1 and at most ${limits.contentBytesMax}`,
   )
 }

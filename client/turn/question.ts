@@ -13,7 +13,7 @@ import {
 } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import { conversationOfTenant, isTenant, tenantRule } from '../../shared/contract/tenant.ts'
-import { WeirError } from '../../shared/lib/errors.ts'
+import { messageError, WeirError } from '../../shared/lib/errors.ts'
 import { shown } from '../../shared/settings/mistake.ts'
 import type { Agent, Agents } from '../agents/agents-in-files.ts'
 import type { DefinedAgent } from '../define/define-agent.ts'
@@ -153,15 +153,14 @@ function forQuestion(
   if (isPlain && contents.length === 0) return agent
   const bytes = Buffer.byteLength(system ?? '')
   if (bytes > limits.questionSystemBytesMax)
-    throw new WeirError(
-      'message.invalid',
+    throw messageError(
       `system has ${bytes} bytes: it must have at most ${limits.questionSystemBytesMax}`,
     )
-  if (system?.isWellFormed() === false) throw new WeirError('message.invalid', `system ${halfPair}`)
+  if (system?.isWellFormed() === false) throw messageError(`system ${halfPair}`)
   const schema = output === undefined ? null : outputText(output)
   const compiled = schema === null ? undefined : compiledSchema(schema)
   if (compiled?.kind === 'unusable')
-    throw new WeirError('message.invalid', `output is an unusable schema: ${compiled.reason}`)
+    throw messageError(`output is an unusable schema: ${compiled.reason}`)
   const refs = contents.map(contentRef)
   const ofQuestion = { system: system ?? null, output: schema, context, contents: refs }
   return { ...agent, settings: { ...agent.settings, ...ofQuestion } }
@@ -172,14 +171,12 @@ function contextText(context: unknown): string | null {
   if (context === undefined) return null
   const text = jsonOf(context)
   if (text === undefined)
-    throw new WeirError(
-      'message.invalid',
+    throw messageError(
       'context cannot be recorded: it holds a value that JSON does not have, such as a function, a date or a connection. Give plain values, or leave record out',
     )
   const bytes = Buffer.byteLength(text)
   if (bytes <= limits.recordedContextBytesMax) return text
-  throw new WeirError(
-    'message.invalid',
+  throw messageError(
     `context has ${bytes} bytes: a recorded one must have at most ${limits.recordedContextBytesMax}`,
   )
 }
@@ -191,18 +188,13 @@ function newId(): string {
 
 /** Refuses a text that the conversation would refuse or that UTF-8 would change. */
 export function parseText(text: unknown): string {
-  if (typeof text !== 'string')
-    throw new WeirError('message.invalid', `text is ${shown(text)}; must be a text`)
+  if (typeof text !== 'string') throw messageError(`text is ${shown(text)}; must be a text`)
   const bytes = Buffer.byteLength(text)
   const bytesMax = limits.userMessageBytesMax
   if (bytes < 1 || bytes > bytesMax)
-    throw new WeirError(
-      'message.invalid',
-      `text has ${bytes} bytes: it must have at least 1 and at most ${bytesMax}`,
-    )
-  if (!text.isWellFormed()) throw new WeirError('message.invalid', `text ${halfPair}`)
-  if (text.trim() === '')
-    throw new WeirError('message.invalid', 'text is blank: a message needs text')
+    throw messageError(`text has ${bytes} bytes: it must have at least 1 and at most ${bytesMax}`)
+  if (!text.isWellFormed()) throw messageError(`text ${halfPair}`)
+  if (text.trim() === '') throw messageError('text is blank: a message needs text')
   return text
 }
 
@@ -214,8 +206,7 @@ function unknownAgent(name: unknown, agents: Agents): WeirError {
 }
 
 function ofCall(conversation: ConversationId): WeirError {
-  return new WeirError(
-    'message.invalid',
+  return messageError(
     `the conversation ${JSON.stringify(conversation)} is that of a call, in which only an agent works: give another id`,
   )
 }
@@ -224,10 +215,7 @@ function ofCall(conversation: ConversationId): WeirError {
 function inTenant(tenant: string | undefined, conversation: ConversationId): ConversationId {
   if (tenant === undefined) return conversation
   if (typeof tenant !== 'string' || !isTenant(tenant))
-    throw new WeirError(
-      'message.invalid',
-      `the tenant is ${JSON.stringify(tenant)?.slice(0, 80)}: ${tenantRule}`,
-    )
+    throw messageError(`the tenant is ${JSON.stringify(tenant)?.slice(0, 80)}: ${tenantRule}`)
   const id = parseConversationId(conversation)
   return id.startsWith(`${tenant}:`) ? id : conversationOfTenant(tenant, id)
 }

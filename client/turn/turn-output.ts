@@ -1,7 +1,7 @@
 // The typed output of a turn: its reply as JSON, checked by the schema of the question.
 
 import type { TurnFinished } from '../../shared/contract/messages.ts'
-import { WeirError } from '../../shared/lib/errors.ts'
+import { messageError, WeirError } from '../../shared/lib/errors.ts'
 import { shown } from '../../shared/settings/mistake.ts'
 import {
   checkBy,
@@ -29,7 +29,7 @@ export function outputText(schema: OutputSchema<unknown>): string {
 const expected = 'must be a Standard Schema or a JSON Schema'
 
 function invalid(text: string): WeirError {
-  return new WeirError('message.invalid', `output ${text}`)
+  return messageError(`output ${text}`)
 }
 
 /** Rejects if there is no reply that fits. The conversation has judged it by the JSON Schema. */

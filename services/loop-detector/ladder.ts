@@ -11,6 +11,7 @@ import type { EvidenceRef, InterventionAction } from '../../shared/contract/mess
 import { unreachable } from '../../shared/contract/stage.ts'
 import type { ShownCall } from '../../shared/model-texts/interventions.ts'
 import type { CallEvidence } from './evidence/evidence.ts'
+import type { Finding } from './rule.ts'
 
 /** The memory of a repetition. */
 export type Streak = {
@@ -44,6 +45,15 @@ export function roundsText(rounds: number): string {
 export function climb(streak: { action: InterventionAction | 'none' }): InterventionAction {
   streak.action = above(streak.action)
   return streak.action
+}
+
+/** The finding of a streak: no progress. `action`: default the next step of the streak. */
+export function found(
+  streak: Pick<Streak, 'action'> & Partial<Streak>,
+  given: Pick<Finding, 'key' | 'reason' | 'text'> & Partial<Finding>,
+): Finding {
+  const { action = climb(streak), evidence = streak.evidence ?? [] } = given
+  return { ordinary: false, class: 'no_progress', ...given, action, evidence }
 }
 
 function above(action: InterventionAction | 'none'): InterventionAction {

@@ -86,6 +86,12 @@ export async function rangeSince(
   return { ...whole, from: await firstOffsetSince(bus, whole, time - leadersApartMs) }
 }
 
+/** For `ends` of a topic that may be younger than its log: no partition. Throws all other errors. */
+export function noneIfMissing(error: unknown): never[] {
+  if (error instanceof WeirError && error.code === 'bus.topic-missing') return []
+  throw error
+}
+
 /** Batches from the first record that is not older than `since`, until `signal` aborts. */
 export async function* followSince(
   bus: Pick<Bus, 'read' | 'offsetSince' | 'ends' | 'follow'>,

@@ -131,3 +131,8 @@ export class WeirError extends Error {
 export function usageError(message: string, options?: { cause?: unknown }): WeirError {
   return new WeirError('usage', message, options)
 }
+
+/** A message, or a part of one, that no agent can get. */
+export function messageError(message: string, options?: { cause?: unknown }): WeirError {
+  return new WeirError('message.invalid', message, options)
+}

@@ -1,7 +1,7 @@
 // Buses and topics for the Kafka benches. Each measurement has its own topics, removed afterwards:
 // it must not read another one's records.
 
-import { Kafka, logLevel } from 'kafkajs'
+import kafkajs, { type Kafka } from 'kafkajs'
 import { type Logger, pino } from 'pino'
 import { openKafkaBus } from '../../shared/bus/kafka/bus.ts'
 import { readKeys } from '../../shared/bus/signing/keys.ts'
@@ -26,10 +26,10 @@ export function signed(bus: Bus, keys: string, topicPrefix: string): Bus {
 }
 
 export function openKafka(bootstrapServers: string): Kafka {
-  return new Kafka({
+  return new kafkajs.Kafka({
     brokers: bootstrapServers.split(','),
     clientId: 'kafkajs-bench',
-    logLevel: logLevel.NOTHING,
+    logLevel: kafkajs.logLevel.NOTHING,
   })
 }
 

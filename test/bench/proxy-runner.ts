@@ -37,7 +37,7 @@ async function weir(): Promise<string> {
   guard.asked.push = () => 0 // keeps nothing
   const proxy = createProxy({
     upstream: upstreamAt(upstream),
-    conversationOf: async (_, id) => guard.conversation(id),
+    conversationOf: async (_, { conversation }) => guard.conversation(conversation),
     sessions: hostSessions(systemClock),
     agent: 'main',
     veto: kind === 'veto' ? { coversSubscriptions: true } : undefined,

@@ -8,13 +8,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import avro from 'avsc'
-import {
-  CompressionTypes,
-  Kafka,
-  type Message as KafkaRecord,
-  logLevel,
-  type Producer,
-} from 'kafkajs'
+import kafkajs, { type Kafka, type Message as KafkaRecord, type Producer } from 'kafkajs'
 import { pino } from 'pino'
 import { validator } from '../../services/validator/reducer.ts'
 import { openKafkaBus } from '../../shared/bus/kafka/bus.ts'
@@ -40,7 +34,11 @@ let brokers: string[] = []
 let producer: Producer
 beforeAll(async () => {
   brokers = (await sharedBroker()).bootstrapServers.split(',')
-  producer = new Kafka({ brokers, clientId: 'stranger', logLevel: logLevel.NOTHING }).producer()
+  producer = new kafkajs.Kafka({
+    brokers,
+    clientId: 'stranger',
+    logLevel: kafkajs.logLevel.NOTHING,
+  }).producer()
   await producer.connect()
 }, brokerStartMs)
 afterAll(() => producer?.disconnect())
@@ -122,7 +120,7 @@ describe('a foreign producer on Kafka', () => {
       for (const inbox of inboxes)
         await producer.send({
           topic: pipeline.wiring.topicPrefix + inbox,
-          compression: CompressionTypes.GZIP,
+          compression: kafkajs.CompressionTypes.GZIP,
           messages: [{ partition: 0, key: 'c', value: 'packed' }],
         })
       const each = bad.length + 1

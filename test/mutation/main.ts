@@ -66,7 +66,6 @@ function tried({ file, line, change }: Mutant): boolean {
 
 function pass(): boolean {
   const jest = [
-    '--experimental-vm-modules',
     'node_modules/jest/bin/jest.js',
     '--bail',
     '--silent',

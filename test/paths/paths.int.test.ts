@@ -10,7 +10,7 @@ const root = join(import.meta.dirname, '../..')
 const page = readFileSync(join(root, 'docs/internals/paths.md'), 'utf8')
 
 describe.each([
-  { title: 'The path of a vetoed request', program: 'vetoed-request.ts', filesMax: 30 },
+  { title: 'The path of a request under the veto', program: 'request-under-veto.ts', filesMax: 30 },
   { title: 'The path of a native call', program: 'native-call.ts', filesMax: 22 },
 ])('$title', ({ title, program, filesMax }) => {
   const { counted, others } = tablesOf(title)

@@ -1,6 +1,7 @@
 // The console as one more protocol of the edge, with its own reader of the log.
 
 import type { Logger } from 'pino'
+import { closedOnFailure } from '../../../client/place/closed-on-failure.ts'
 import { busKindOf } from '../../../shared/bus/kinds.ts'
 import { systemClock } from '../../../shared/lib/clock.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
@@ -25,10 +26,7 @@ export async function openConsole(
 ): Promise<Console> {
   const open = await openLog(settings)
   const parts = { log: open, source: busKindOf(settings).place, settings }
-  return consoleOn(parts, log, webhook).catch(async (error: unknown) => {
-    await open.bus.close()
-    throw error
-  })
+  return closedOnFailure(open.bus, () => consoleOn(parts, log, webhook))
 }
 
 async function consoleOn(

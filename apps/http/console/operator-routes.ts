@@ -17,7 +17,6 @@ import { budgetSetting, stopSetting } from '../../service/operator-settings.ts'
 import { readLayers, storedPolicies } from '../../service/policy/layers.ts'
 import { effectiveOf } from '../../service/policy/shown-policy.ts'
 import { releasedStops, shownStop } from '../../service/stops/list.ts'
-import { requireRole } from '../edge/access/principal.ts'
 import type { EdgeContext } from '../edge/edge-context.ts'
 import type { HttpApp, HttpContext } from '../server.ts'
 import type { ConsoleParts } from './console-parts.ts'
@@ -52,8 +51,7 @@ export function operatorApi(
     name: string,
     work: OperatorChange,
   ): Promise<Response> {
-    const principal = principalOf(context.req.raw)
-    requireRole(principal, 'operate')
+    const principal = principalOf(context.req.raw, 'operate')
     const body = await bodyOf(context)
     const done = await within(changes, () =>
       withExistingRegistry(settings, (table) =>

@@ -5,14 +5,14 @@ import type { Logger } from 'pino'
 import type { Agents, Weir } from '../../../client/weir.ts'
 import type { Clock } from '../../../shared/lib/clock.ts'
 import type { HttpApp } from '../server.ts'
-import type { Principal } from './access/principal.ts'
+import type { Principal, Role } from './access/principal.ts'
 import type { MessageIds } from './chat/message-ids.ts'
 
 export type EdgeContext = {
   weir: Omit<Weir, 'close' | typeof Symbol.asyncDispose>
   agents: Agents
-  /** The authenticated author of a request (`context.req.raw`). */
-  principalOf(request: Request): Principal
+  /** The authenticated author of a request (`context.req.raw`). Throws 403 without the role. */
+  principalOf(request: Request, role?: Role): Principal
   messageIds: MessageIds
   /** Aborts when the server closes. */
   closing: AbortSignal

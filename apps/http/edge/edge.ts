@@ -19,7 +19,7 @@ import {
   type TlsFiles,
 } from '../server.ts'
 import { type Access, type AccessOptions, accessOf } from './access/access.ts'
-import type { Principal } from './access/principal.ts'
+import { type Principal, requireRole } from './access/principal.ts'
 import { requestRate } from './access/request-rate.ts'
 import { createMessageIds } from './chat/message-ids.ts'
 import type { EdgeContext, Protocol } from './edge-context.ts'
@@ -71,9 +71,10 @@ export async function startEdge({
     log,
     closing: closing.signal,
     messageIds: createMessageIds(weir, clock),
-    principalOf(request) {
+    principalOf(request, role) {
       const principal = authors.get(request)
       if (principal === undefined) throw new WeirError('runtime.assertion', 'no author is known')
+      if (role !== undefined) requireRole(principal, role)
       return principal
     },
   }

@@ -1,5 +1,6 @@
 // The HTTP edge in the process of `weir up`.
 
+import { closedOnFailure } from '../../../client/place/closed-on-failure.ts'
 import { usageError } from '../../../shared/lib/errors.ts'
 import type { Beside } from '../../service/run-stages.ts'
 import { serviceSettings } from '../../service/service-settings.ts'
@@ -36,15 +37,11 @@ export function edgeBeside(options: UpOptions & EdgeFlags, more?: MoreRoutes): B
       const { log, agents } = parts
       const own = agents.size > 0 ? agents : undefined
       const weir = await openEdgeWeir(settings, { stages: 'elsewhere', log, agents: own })
-      try {
+      return closedOnFailure(weir, async () => {
         const { routes: before, close } = (await more?.open(parts)) ?? noRoutes
         const serving = { ...edgeOptions, weir, log, before }
-        const server = await startEdgeWithConsole(settings, serving).catch(
-          async (error: unknown) => {
-            await close()
-            throw error
-          },
-        )
+        const start = () => startEdgeWithConsole(settings, serving)
+        const server = await closedOnFailure({ close }, start)
         log.info({ edge: server.url }, 'the HTTP edge is started')
         return {
           async close() {
@@ -53,10 +50,7 @@ export function edgeBeside(options: UpOptions & EdgeFlags, more?: MoreRoutes): B
             await weir.close()
           },
         }
-      } catch (error) {
-        await weir.close()
-        throw error
-      }
+      })
     },
   }
 }

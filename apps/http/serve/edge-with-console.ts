@@ -1,5 +1,6 @@
 // The edge of a command, with the console of the same log.
 
+import { closedOnFailure } from '../../../client/place/closed-on-failure.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 import { openConsole } from '../console/console-protocol.ts'
 import { type EdgeOptions, startEdge } from '../edge/edge.ts'
@@ -12,17 +13,14 @@ export async function startEdgeWithConsole(
   { webhook, ...options }: EdgeOptions & { webhook?: WebhookOptions | undefined },
 ): Promise<HttpServer> {
   const pages = await openConsole(settings, options.log, webhook)
-  try {
-    const server = await startEdge({ ...options, more: [pages.protocol] })
-    return {
-      ...server,
-      async close() {
-        await server.close()
-        await pages.close()
-      },
-    }
-  } catch (error) {
-    await pages.close()
-    throw error
+  const server = await closedOnFailure(pages, () =>
+    startEdge({ ...options, more: [pages.protocol] }),
+  )
+  return {
+    ...server,
+    async close() {
+      await server.close()
+      await pages.close()
+    },
   }
 }

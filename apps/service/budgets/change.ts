@@ -54,7 +54,7 @@ export const budgetChange: SettingChange<
     await placeSetting(budgetSetting, table, message)
     return { budget, before: known?.value }
   },
-  notes: async ({ budget }, { table }) => (await unseenSubjects(budget, table)).map(warning),
+  notes: ({ budget }, { table }) => unseenSubjects(budget, table),
   lines({ budget, before }) {
     const id = budgetId(budget)
     return [
@@ -69,13 +69,12 @@ export const budgetChange: SettingChange<
 async function unseenSubjects(
   { tenant, scope, name }: NewBudget,
   log: Parameters<typeof unseenScope>[1],
-): Promise<string[]> {
+): Promise<(string | undefined)[]> {
   const subjects = [
     { scope: 'tenant' as const, name: tenant },
     ...(scope === 'tenant' ? [] : [{ scope, name }]),
   ].filter(({ name }) => name !== eachName)
-  const texts = await Promise.all(subjects.map((subject) => unseenScope(subject, log)))
-  return texts.filter((text) => text !== undefined)
+  return Promise.all(subjects.map(async (subject) => warning(await unseenScope(subject, log))))
 }
 
 /** Throws `usage`. */

@@ -47,9 +47,8 @@ export const registration: SettingChange<GuardRegisterOptions, Registration, Gua
   },
   notes(_, { settings }) {
     const { isLocal, title } = busKindOf(settings)
-    return isLocal
-      ? [`on ${title} only weir guard run can run a guard: a guard in another language needs Kafka`]
-      : []
+    const needs = 'only weir guard run can run a guard: a guard in another language needs Kafka'
+    return [isLocal ? `on ${title} ${needs}` : undefined]
   },
   lines(guard, settings) {
     const { topicPrefix } = settings

@@ -9,7 +9,6 @@ import {
   removeStored,
   type WritableTable,
 } from '../../../shared/runtime/settings/operator-setting.ts'
-import { effective } from '../../history/effective.ts'
 import { printable } from '../../terminal/text/printable.ts'
 import { nameOf, policySetting } from '../operator-settings.ts'
 import { type SettingChange, warning } from '../setting-command.ts'
@@ -53,16 +52,12 @@ export const policyChange: SettingChange<
     const entries = changed(stored, change)
     if (JSON.stringify(entries) !== JSON.stringify(stored))
       await storePolicy(table, { agent, entries, setBy: by })
-    const differences = differencesOf(
-      effective(agent, stored, layers),
-      effective(agent, entries, layers),
-    )
+    const differences = differencesOf(agent, [stored, entries], layers)
     return { agent, differences, unseen: unseenText(agent, layers.found) }
   },
-  notes: ({ unseen }) =>
-    unseen === undefined
-      ? []
-      : [warning(`${unseen}. The values count once an agent of this name is asked`)],
+  notes: ({ unseen }) => [
+    warning(unseen && `${unseen}. The values count once an agent of this name is asked`),
+  ],
 }
 
 type Removal = OwnPolicyOptions & { agent: string; keys: readonly string[] }
@@ -90,10 +85,7 @@ export const policyRemoval: SettingChange<Removal, Removal, Changed> = {
     const entries = isAll ? [] : stored.filter(({ key }) => !keys.includes(policyKey(key) ?? key))
     if (entries.length === 0) await removeStored(policySetting, table, { id: agent, by })
     else if (entries.length < stored.length) await storePolicy(table, { agent, entries, setBy: by })
-    const differences = differencesOf(
-      effective(agent, stored, layers),
-      effective(agent, entries, layers),
-    )
+    const differences = differencesOf(agent, [stored, entries], layers)
     return { agent, differences }
   },
 }

@@ -1,15 +1,21 @@
 // The difference between two states of an agent's policy, key by key.
 
-import type { Effective, EffectiveValue } from '../../history/effective.ts'
+import type { PolicyEntry } from '../../../shared/contract/messages.ts'
+import { type EffectiveValue, effective, type PolicyLayers } from '../../history/effective.ts'
 import { valueWithOrigin } from './words.ts'
 
 /** `weir policy diff --json`: one object per line. */
 export type PolicyDifference = { key: string; before: EffectiveValue; after: EffectiveValue }
 
 /** A key with only a new origin is no difference: its value stays in force. */
-export function differencesOf(before: Effective, after: Effective): PolicyDifference[] {
-  return [...after].flatMap(([key, now]) => {
-    const then = before.get(key)
+export function differencesOf(
+  agent: string,
+  [before, after]: readonly [readonly PolicyEntry[], readonly PolicyEntry[]],
+  layers: PolicyLayers,
+): PolicyDifference[] {
+  const earlier = effective(agent, before, layers)
+  return [...effective(agent, after, layers)].flatMap(([key, now]) => {
+    const then = earlier.get(key)
     return then === undefined || isSame(then, now) ? [] : [{ key, before: then, after: now }]
   })
 }

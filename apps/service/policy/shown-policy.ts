@@ -69,10 +69,10 @@ export async function diffPolicy(
   const layers = await withLog(settings, (log) => readLayers(agent, { agentFile }, log))
   const stored = layers.stored.get(agent)?.entries ?? []
   const isChange = change.file !== undefined || change.changes.length > 0
-  const [before, after] = isChange ? [stored, changed(stored, change)] : [[], stored]
   const differences = differencesOf(
-    effective(agent, before, layers),
-    effective(agent, after, layers),
+    agent,
+    isChange ? [stored, changed(stored, change)] : [[], stored],
+    layers,
   )
   if (json) for (const difference of differences) out.write(`${printableJson(difference)}\n`)
   else if (differences.length === 0) out.write(`no difference for ${printable(nameOf(agent))}\n`)

@@ -46,10 +46,7 @@ export const stopChange: SettingChange<StopOptions, NewStop, NewStop> = {
     await placeSetting(stopSetting, table, { type: 'operator-stop', ...stop, setBy: by, setAt })
     return stop
   },
-  async notes(stop, { table }) {
-    const unseen = await unseenScope(stop, table)
-    return unseen === undefined ? [] : [warning(unseen)]
-  },
+  notes: async (stop, { table }) => [warning(await unseenScope(stop, table))],
   lines(stop) {
     const id = stopId(stop)
     return [`${id} is stopped: ${effectOf(stop)}`, `to release it: ${removalCommand('stop', id)}`]

@@ -2,8 +2,8 @@
 // never contradict an existing log.
 
 import { endsOnceAnswered, openBus } from '../../../client/place/open-bus.ts'
+import { noneIfMissing } from '../../../shared/bus/range.ts'
 import type { Bus } from '../../../shared/contract/bus.ts'
-import { WeirError } from '../../../shared/lib/errors.ts'
 import { createLog } from '../../../shared/lib/log/log.ts'
 import {
   otherPartitionCount,
@@ -41,12 +41,8 @@ export async function keepPartitions(settings: Settings): Promise<void> {
 }
 
 async function countOf(bus: Bus, topicPrefix: string): Promise<number | undefined> {
-  try {
-    return (await endsOnceAnswered(bus, `${topicPrefix}conversation-events`)).length
-  } catch (error) {
-    if (error instanceof WeirError && error.code === 'bus.topic-missing') return undefined
-    throw error
-  }
+  const ends = endsOnceAnswered(bus, `${topicPrefix}conversation-events`)
+  return (await ends.catch(noneIfMissing)).length || undefined
 }
 
 /** Opens the bus for `work` of a topics command, and always closes it. */

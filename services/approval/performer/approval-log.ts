@@ -6,13 +6,17 @@
 // APPROVAL-LOG-2. The time of a round never goes back, ticks count and repeats do not, as in the
 //     runtime. On Kafka a new leader's clock may be behind.
 
-import { batchesOf, firstOffsetSince, leadersApartMs } from '../../../shared/bus/range.ts'
+import {
+  batchesOf,
+  firstOffsetSince,
+  leadersApartMs,
+  noneIfMissing,
+} from '../../../shared/bus/range.ts'
 import { messageOf } from '../../../shared/codec/message-of.ts'
 import type { Bus, Offset, PartitionEnds, StoredRecord } from '../../../shared/contract/bus.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import type { Message } from '../../../shared/contract/messages.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
-import { WeirError } from '../../../shared/lib/errors.ts'
 import {
   isRepeat,
   type Marks,
@@ -37,11 +41,7 @@ export type ApprovalLogOptions = { bus: Pick<Bus, 'ends' | 'read' | 'clock'>; to
 /** All calls that waited for a person lately, in the order in which their wait began. */
 export async function readApprovals(options: ApprovalLogOptions): Promise<ApprovalEntry[]> {
   const topic = `${options.topicPrefix}approvals`
-  const partitions = await options.bus.ends(topic).catch((error: unknown) => {
-    // a log from before approvals
-    if (error instanceof WeirError && error.code === 'bus.topic-missing') return []
-    throw error
-  })
+  const partitions = await options.bus.ends(topic).catch(noneIfMissing)
   const partitionEntries = await Promise.all(partitions.map((ends) => readPartition(options, ends)))
   return partitionEntries
     .flat()

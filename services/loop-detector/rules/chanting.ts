@@ -7,7 +7,7 @@
 //     of the text. A very long row of one emoji counts too.
 
 import { chanting as words } from '../../../shared/model-texts/interventions.ts'
-import { climb } from '../ladder.ts'
+import { found } from '../ladder.ts'
 import { proseWords } from '../novelty/prose-words.ts'
 import { areReturned, type ReturnedRow, withRowsOf } from '../novelty/returned-rows.ts'
 import { chantMin } from '../patience.ts'
@@ -32,15 +32,12 @@ export const chanting: Rule<Memory> = {
     const chant = called ? undefined : chantIn(text)
     if (chant === undefined || areReturned(memory.returned, chant)) return undefined
     const { unit, times } = chant
-    return {
-      action: climb(memory),
-      ordinary: false,
+    return found(memory, {
       key: unit,
       reason: `a response said the same ${times} times in a row: ${unit}`,
       text: words(times),
-      class: 'no_progress',
       evidence: [{ round, ordinal: -1 }],
-    }
+    })
   },
 }
 

@@ -17,7 +17,7 @@ import {
   finding as texts,
 } from '../../../shared/model-texts/interventions.ts'
 import { type CallEvidence, isWaiting } from '../evidence/evidence.ts'
-import { climb } from '../ladder.ts'
+import { found } from '../ladder.ts'
 import { transientRoundsMax } from '../patience.ts'
 import type { Finding, Rule } from '../rule.ts'
 
@@ -89,7 +89,10 @@ export const cycle: Rule<Memory> = {
       const laps = Math.floor((repeats[period] ?? 0) / period) + 1
       const lap = rounds.slice(-period)
       if (lap.some(({ leash }) => leash === 'polling')) continue
-      if (laps >= lapsMax(lap, loop)) return finding(lap, laps, climbIn(ladders, period))
+      if (laps < lapsMax(lap, loop)) continue
+      const ladder = ladders[period] ?? { action: 'none' }
+      ladders[period] = ladder
+      return finding(lap, laps, ladder)
     }
     return undefined
   },
@@ -109,24 +112,15 @@ function lapsMax(lap: Lap[], loop: LoopThresholds): number {
   return lap.some(({ leash }) => leash === 'transient') ? transientRoundsMax(loop) : loop.cycleLaps
 }
 
-function climbIn(ladders: Ladder[], period: number): InterventionAction {
-  const ladder = ladders[period] ?? { action: 'none' }
-  ladders[period] = ladder
-  return climb(ladder)
-}
-
-function finding(lap: Lap[], laps: number, action: InterventionAction): Finding {
+function finding(lap: Lap[], laps: number, ladder: Ladder): Finding {
   const tools = lap.map(({ shown }) => shown.tool).join(' → ')
-  return {
-    action,
-    ordinary: false,
+  return found(ladder, {
     key: tools,
     reason: `${lap.length} rounds (${tools}) came back ${laps} times in the same order with the same results`,
     text: noProgress(
       lap.map(({ shown }) => shown),
       texts.cycle(laps),
     ),
-    class: 'no_progress',
     evidence: lap.map(({ ref }) => ref),
-  }
+  })
 }

@@ -15,7 +15,15 @@ import type { LoopThresholds } from '../../../shared/contract/messages.ts'
 import { remember, touch } from '../../../shared/lib/recency.ts'
 import { identicalFailure as textOf } from '../../../shared/model-texts/interventions.ts'
 import type { CallEvidence, Failure } from '../evidence/evidence.ts'
-import { addMatch, climb, emptyStreak, roundsText, type Streak, weightiest } from '../ladder.ts'
+import {
+  addMatch,
+  climb,
+  emptyStreak,
+  found,
+  roundsText,
+  type Streak,
+  weightiest,
+} from '../ladder.ts'
 import {
   newErrorsRounds,
   sameErrorRoundsMax,
@@ -203,19 +211,10 @@ function byService(
 
 /** None while every error is new and the last intervention is less than three rounds old. */
 function findings(streak: FailureStreak, key: string, reason: string): Finding[] {
-  const { shown, evidence, rounds } = streak
+  const { shown, rounds } = streak
   const climbs = streak.action === 'none' || streak.recurs
   if (!climbs && rounds - streak.roundsAtLast < newErrorsRounds) return []
   streak.roundsAtLast = rounds
-  return [
-    {
-      action: climbs ? climb(streak) : 'nudge',
-      ordinary: false,
-      key,
-      reason,
-      text: textOf(shown),
-      class: 'no_progress',
-      evidence,
-    },
-  ]
+  const action = climbs ? climb(streak) : 'nudge'
+  return [found(streak, { action, key, reason, text: textOf(shown) })]
 }

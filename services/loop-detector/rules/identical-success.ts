@@ -9,7 +9,7 @@ import { limits } from '../../../shared/contract/limits.ts'
 import { touch } from '../../../shared/lib/recency.ts'
 import { noProgress, finding as texts } from '../../../shared/model-texts/interventions.ts'
 import { type CallEvidence, isWaiting } from '../evidence/evidence.ts'
-import { addMatch, climb, emptyStreak, roundsText, type Streak, weightiest } from '../ladder.ts'
+import { addMatch, emptyStreak, found, roundsText, type Streak, weightiest } from '../ladder.ts'
 import type { Finding, Rule } from '../rule.ts'
 
 type SuccessStreak = Streak & {
@@ -65,13 +65,9 @@ function countCall(
 
 function finding(streak: SuccessStreak, call: CallEvidence): Finding {
   const label = `${call.tool}(${call.shown.arguments})`
-  return {
-    action: climb(streak),
-    ordinary: false,
+  return found(streak, {
     key: label,
     reason: `${label} ${call.shown.outcome} in ${roundsText(streak.rounds)}, and nothing else was new`,
     text: noProgress(streak.shown, texts.identical),
-    class: 'no_progress',
-    evidence: streak.evidence,
-  }
+  })
 }

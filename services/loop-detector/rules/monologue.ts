@@ -9,7 +9,7 @@
 import { limits } from '../../../shared/contract/limits.ts'
 import { monologue as words } from '../../../shared/model-texts/interventions.ts'
 import { fingerprint } from '../evidence/fingerprint.ts'
-import { climb, type Streak } from '../ladder.ts'
+import { found, type Streak } from '../ladder.ts'
 import { monologueMin } from '../patience.ts'
 import type { Rule } from '../rule.ts'
 
@@ -42,17 +42,13 @@ export const monologue: Rule<Memory> = {
     )
     const isSame = memory.same >= monologueMin.same
     if (!isSame && memory.inRow < monologueMin.any) return undefined
-    return {
-      action: climb(memory),
-      ordinary: false,
+    return found(memory, {
       key: 'text without action',
       reason: isSame
         ? `${memory.same} responses in a row said the same and did nothing`
         : `${memory.inRow} responses in a row spoke and did nothing`,
       text: words(memory.inRow),
-      class: 'no_progress',
-      evidence: memory.evidence,
-    }
+    })
   },
 }
 

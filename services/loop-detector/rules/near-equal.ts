@@ -18,7 +18,7 @@ import { fingerprint } from '../evidence/fingerprint.ts'
 import { masked, withoutEchoes } from '../evidence/mask.ts'
 import { withoutNewIds } from '../evidence/new-ids.ts'
 import { withoutMessageId, withoutStamps } from '../evidence/stamp.ts'
-import { addMatch, climb, emptyStreak, type Streak, weightiest } from '../ladder.ts'
+import { addMatch, emptyStreak, found, type Streak, weightiest } from '../ladder.ts'
 import { sameAnswerRoundsMax } from '../patience.ts'
 import type { Finding, Rule } from '../rule.ts'
 
@@ -77,13 +77,9 @@ function nearOf(call: CallEvidence): { call: CallEvidence; near: string; isStamp
 }
 
 function finding(streak: NearStreak, call: CallEvidence): Finding {
-  return {
-    action: climb(streak),
-    ordinary: false,
+  return found(streak, {
     key: `${call.tool} → ${call.shown.outcome}`,
     reason: `${call.tool} was called in ${streak.rounds} rounds with arguments that differ only in a time, a number of the attempt, a nonce or a remark on a command, and ${call.shown.outcome}`,
     text: noProgress(streak.shown, texts.nearEqual),
-    class: 'no_progress',
-    evidence: streak.evidence,
-  }
+  })
 }

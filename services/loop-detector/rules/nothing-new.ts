@@ -9,7 +9,7 @@
 //     known things can be honest.
 
 import { noProgress, finding as texts } from '../../../shared/model-texts/interventions.ts'
-import { addMatch, climb, emptyStreak, type Streak } from '../ladder.ts'
+import { addMatch, emptyStreak, found, type Streak } from '../ladder.ts'
 import { nothingNewRoundsMax } from '../patience.ts'
 import type { Finding, Rule } from '../rule.ts'
 import { leashOf } from './cycle.ts'
@@ -52,13 +52,9 @@ export const nothingNew: Rule<Memory> = {
 }
 
 function finding({ streak, rounds }: Memory): Finding {
-  return {
-    action: climb(streak),
-    ordinary: false,
+  return found(streak, {
     key: [...new Set(streak.shown.map(({ tool }) => tool))].join(', '),
     reason: `${rounds} rounds in a row brought only calls with results that the turn already had`,
     text: noProgress(streak.shown, texts.nothingNew(rounds)),
-    class: 'no_progress',
-    evidence: streak.evidence,
-  }
+  })
 }

@@ -2,9 +2,8 @@
 // the round. The streak of each single call would take longer, and together the calls are a lap
 // already.
 
-import type { EvidenceRef } from '../../../shared/contract/messages.ts'
 import { noProgress, finding as texts } from '../../../shared/model-texts/interventions.ts'
-import { addMatch, climb, emptyStreak, type Streak } from '../ladder.ts'
+import { addMatch, emptyStreak, found, type Streak } from '../ladder.ts'
 import { sameRoundsMax, transientRoundsMax } from '../patience.ts'
 import type { Rule } from '../rule.ts'
 import { leashOf } from './cycle.ts'
@@ -38,15 +37,11 @@ export const repeatedRound: Rule<Memory> = {
     if (memory.rounds < roundsMax) return undefined
 
     const tools = calls.map(({ tool }) => tool).join(', ')
-    const evidence: EvidenceRef[] = [{ round, ordinal: -1 }]
-    return {
-      action: climb(memory.streak),
-      ordinary: false,
+    return found(memory.streak, {
       key: tools,
       reason: `the same ${calls.length} calls (${tools}) were made together in ${memory.rounds} rounds with the same results`,
       text: noProgress(memory.streak.shown, texts.repeatedRound(memory.rounds)),
-      class: 'no_progress',
-      evidence,
-    }
+      evidence: [{ round, ordinal: -1 }],
+    })
   },
 }

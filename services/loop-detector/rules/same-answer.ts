@@ -15,7 +15,7 @@ import { remember, touch } from '../../../shared/lib/recency.ts'
 import { noProgress, finding as texts } from '../../../shared/model-texts/interventions.ts'
 import type { CallEvidence } from '../evidence/evidence.ts'
 import { subjectOf } from '../evidence/subject.ts'
-import { addMatch, climb, emptyStreak, type Streak, weightiest } from '../ladder.ts'
+import { addMatch, emptyStreak, found, type Streak, weightiest } from '../ladder.ts'
 import { batchRoundsMax, sameAnswerRoundsMax } from '../patience.ts'
 import type { Finding, Rule } from '../rule.ts'
 
@@ -128,13 +128,9 @@ const shortAnswerMin = 8
 const longAnswerMin = 64
 
 function finding(streak: AnswerStreak, call: CallEvidence): Finding {
-  return {
-    action: climb(streak),
-    ordinary: false,
+  return found(streak, {
     key: `${call.tool} → ${call.shown.outcome}`,
     reason: `${call.tool} gave the same answer in ${streak.rounds} rounds with different arguments: ${call.shown.outcome}`,
     text: noProgress(streak.shown, texts.sameAnswer),
-    class: 'no_progress',
-    evidence: streak.evidence,
-  }
+  })
 }

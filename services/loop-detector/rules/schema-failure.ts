@@ -20,7 +20,7 @@ import type {
 import { remember, touch } from '../../../shared/lib/recency.ts'
 import { schemaBreaker, schemaFailures } from '../../../shared/model-texts/interventions.ts'
 import { type CallEvidence, toolOf } from '../evidence/evidence.ts'
-import { addMatch, climb, emptyStreak, type Streak, weightiest } from '../ladder.ts'
+import { addMatch, climb, emptyStreak, found, type Streak, weightiest } from '../ladder.ts'
 import { schemaRoundsMax } from '../patience.ts'
 import type { Finding, Rule } from '../rule.ts'
 
@@ -112,15 +112,12 @@ function intervene(
 ): Finding[] {
   if (streak === undefined || streak.rounds < schemaRoundsMax(loop)) return []
   return [
-    {
+    found(streak, {
       action: streak.action === 'none' || streak.recurs ? climb(streak) : 'nudge',
-      ordinary: false,
       key: tool,
       reason: `${tool} was called against its schema in ${streak.rounds} rounds, with ${streak.errors.size} different errors`,
       text: schemaFailures(streak.shown),
-      class: 'no_progress',
-      evidence: streak.evidence,
-    },
+    }),
   ]
 }
 

@@ -10,7 +10,7 @@
 
 import { stillWaiting as textOf } from '../../../shared/model-texts/interventions.ts'
 import { isWaiting } from '../evidence/evidence.ts'
-import { addMatch, emptyStreak, roundsText, type Streak } from '../ladder.ts'
+import { addMatch, emptyStreak, found, roundsText, type Streak } from '../ladder.ts'
 import { briefRoundsMax, hastyMs, hastyRoundsMax, waitMsMax } from '../patience.ts'
 import type { Finding, Rule } from '../rule.ts'
 
@@ -78,13 +78,10 @@ function finding({ streak, since, rounds }: Memory, time: number): Finding {
     minutes === 0
       ? `${roundsText(rounds)} without a pause`
       : `${minutes} ${minutes === 1 ? 'minute' : 'minutes'} in ${roundsText(rounds)}`
-  return {
-    action: 'nudge',
-    ordinary: false,
+  return found(streak, {
     key: [...new Set(streak.shown.map(({ tool }) => tool))].join(', '),
     reason: `waited for ${waited}, and nothing changed`,
     text: textOf(streak.shown, waited),
-    class: 'no_progress',
-    evidence: streak.evidence,
-  }
+    action: 'nudge',
+  })
 }

@@ -11,7 +11,7 @@ import { remember } from '../../../shared/lib/recency.ts'
 import { noProgress, finding as texts } from '../../../shared/model-texts/interventions.ts'
 import type { CallEvidence } from '../evidence/evidence.ts'
 import { textHash } from '../evidence/text-hash.ts'
-import { addMatch, climb, emptyStreak, type Streak } from '../ladder.ts'
+import { addMatch, emptyStreak, found, type Streak } from '../ladder.ts'
 import { sameAnswerRoundsMax } from '../patience.ts'
 import type { Rule } from '../rule.ts'
 
@@ -67,17 +67,14 @@ export const sweep: Rule<Memory> = {
     addMatch(memory.streak, first)
     memory.rounds += 1
     if (memory.rounds < sameAnswerRoundsMax(loop)) return undefined
-    return {
-      action: climb(memory.streak),
-      ordinary: false,
+    return found(memory.streak, {
       key: first.tool,
       reason: `${first.tool} and others brought nothing in ${memory.rounds} rounds that had not been read before`,
       text: noProgress(memory.streak.shown, texts.sweep),
-      class: 'no_progress',
       evidence: [...memory.streak.evidence, { round, ordinal: -1 }].slice(
         -limits.interventionEvidenceMax,
       ),
-    }
+    })
   },
 }
 

@@ -2,7 +2,7 @@
 // refused a record (refusals.ts), but it holds the stage's dead letter. So a replay decides as the
 // stage did, also in a bundle without the other inboxes.
 
-import { batchesOf } from '../../bus/range.ts'
+import { batchesOf, noneIfMissing } from '../../bus/range.ts'
 import { messageOf } from '../../codec/message-of.ts'
 import type { Bus, Offset } from '../../contract/bus.ts'
 import type { DeadLetter } from '../../contract/messages.ts'
@@ -42,12 +42,8 @@ export async function refusedInLog(
 
 /** 0: a log from before dead letters, or a bundle without them. */
 async function endOf(bus: Pick<Bus, 'ends'>, topic: string, partition: number): Promise<Offset> {
-  try {
-    return (await bus.ends(topic)).find((ends) => ends.partition === partition)?.end ?? 0
-  } catch (error) {
-    if (error instanceof WeirError && error.code === 'bus.topic-missing') return 0
-    throw error
-  }
+  const ends = await bus.ends(topic).catch(noneIfMissing)
+  return ends.find((one) => one.partition === partition)?.end ?? 0
 }
 
 function letterIn(value: Uint8Array): DeadLetter | undefined {

@@ -11,7 +11,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
-import { Kafka, logLevel } from 'kafkajs'
+import kafkajs, { type Kafka } from 'kafkajs'
 import '../../../shared/bus/kafka/driver.ts' // its patch: no timers in the past
 import { brokerStartMs, runFolderVariable, sharedBroker, startBroker } from './broker.ts'
 import type { Broker } from './broker-options.ts'
@@ -102,9 +102,9 @@ describe('a killed process with brokers', () => {
 })
 
 function client(bootstrapServers: string, retries = 3): Kafka {
-  return new Kafka({
+  return new kafkajs.Kafka({
     brokers: [bootstrapServers],
-    logLevel: logLevel.NOTHING,
+    logLevel: kafkajs.logLevel.NOTHING,
     retry: { retries, maxRetryTime: 1_000 },
   })
 }

@@ -1,7 +1,7 @@
 // Users of a test's broker: SASL/SCRAM, Kafka's StandardAuthorizer, and the rights that `weir topics
 // acls` prints. The plain listener belongs to a super user, for the test itself.
 
-import kafkajs, { Kafka, logLevel } from 'kafkajs'
+import kafkajs, { type Kafka } from 'kafkajs'
 import '../../../shared/bus/kafka/driver.ts' // its patch: no timers in the past
 import type {
   AccessRight,
@@ -44,7 +44,10 @@ export async function grant(
   users: readonly PrincipalAccess[],
 ): Promise<void> {
   const { AclPermissionTypes } = kafkajs
-  const admin = new Kafka({ brokers: [bootstrapServers], logLevel: logLevel.NOTHING }).admin()
+  const admin = new kafkajs.Kafka({
+    brokers: [bootstrapServers],
+    logLevel: kafkajs.logLevel.NOTHING,
+  }).admin()
   await admin.connect()
   const acl = users.flatMap(({ principal, rights }) =>
     rights.flatMap((right) =>

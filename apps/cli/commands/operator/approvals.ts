@@ -2,18 +2,16 @@
 
 import type { Command } from 'commander'
 import { settingsOf } from '../flags.ts'
-import { by, changing, prints, reading } from './setting-commands.ts'
+import { by, changing, listing } from './setting-commands.ts'
 
 export function addApprovals(program: Command): void {
   const approvals = program.command('approvals')
 
+  const load = async () => (await import('../../../service/approvals/list.ts')).approvalList
   const list = approvals.command('list', { isDefault: true })
-  reading(list)
-    .description(
-      'List the waiting calls: id, exact arguments, start and end of the wait. Works beside a running Weir.',
-    )
-    .option('--json', 'print one JSON object per line (type WaitingApproval)')
-  prints(list, async () => (await import('../../../service/approvals/list.ts')).approvalList)
+  listing(list, ' (type WaitingApproval)', load).description(
+    'List the waiting calls: id, exact arguments, start and end of the wait. Works beside a running Weir.',
+  )
 
   changing(approvals.command('rules'))
     .description(

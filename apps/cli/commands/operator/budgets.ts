@@ -35,7 +35,7 @@ export function addBudgets(program: Command): void {
   runs(set, async () => (await import('../../../service/budgets/change.ts')).budgetChange)
 
   const load = async () => (await import('../../../service/budgets/list.ts')).budgetList
-  listing(budget.command('list'), 'budgets/list.ts', load).description(
+  listing(budget.command('list'), '; see apps/service/budgets/list.ts', load).description(
     'List the budgets in force and their use.',
   )
 

@@ -36,7 +36,7 @@ export function addPolicy(program: Command): void {
     .argument('[agent]', "the agent's name, or '*' for the values for all agents")
     .option(...agentFile)
   const load = async () => (await import('../../../service/policy/shown-policy.ts')).policyList
-  listing(get, 'policy/shown-policy.ts', load, fileOf)
+  listing(get, '; see apps/service/policy/shown-policy.ts', load, fileOf)
 
   withSettings(
     answers(policy.command('diff'), { yes: 'there is no difference', no: 'there is one' }),

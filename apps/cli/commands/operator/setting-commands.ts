@@ -12,11 +12,6 @@ export const by = [
   notBlank,
 ] as const
 
-/** A command that shows settings. */
-export function reading(command: Command): Command {
-  return withSettings(command, [...whichBus, 'topicPrefix'])
-}
-
 /** A command that changes one. */
 export function changing(command: Command): Command {
   return withSettings(command, [...whichBus, 'topicPrefix', 'logLevel', 'synchronous'])
@@ -46,30 +41,19 @@ export function runs<Flags, Input, Done>(
   })
 }
 
-/** `load`: gets the list that the command prints. */
-export function prints<Options, Item>(
-  command: Command,
-  load: (options: Options) => Promise<SettingList<Options, Item>>,
-  rename?: Rename,
-): void {
-  command.action(async () => {
-    const flags = flagsOf(command, rename)
-    const { listSettings } = await import('../../../service/setting-command.ts')
-    await listSettings(await load(flags), flags, await settingsOf(flags))
-  })
-}
-
-/** The same with its flags. `file`: has the type of its JSON. */
+/** `load`: gets the list that the command prints. `type`: the place of the type of its JSON. */
 export function listing<Options, Item>(
   command: Command,
-  file: string,
+  type: string,
   ...[load, rename]: [(options: Options) => Promise<SettingList<Options, Item>>, Rename?]
 ): Command {
-  prints(command, load, rename)
-  return reading(command).option(
-    '--json',
-    `print one JSON object per line; see apps/service/${file}`,
-  )
+  return withSettings(command, [...whichBus, 'topicPrefix'])
+    .option('--json', `print one JSON object per line${type}`)
+    .action(async () => {
+      const flags = flagsOf(command, rename)
+      const { listSettings } = await import('../../../service/setting-command.ts')
+      await listSettings(await load(flags), flags, await settingsOf(flags))
+    })
 }
 
 /** The command that removes a setting of this kind by its id. */

@@ -5,7 +5,6 @@
 
 import { Hono } from 'hono'
 import type { HttpApp } from '../../server.ts'
-import { requireRole } from '../access/principal.ts'
 import { assertClientTools } from '../chat/call-results.ts'
 import { type ChatStream, chatTurn } from '../chat/chat-turn.ts'
 import type { EdgeContext, Protocol } from '../edge-context.ts'
@@ -20,8 +19,7 @@ export const agUiProtocol: Protocol = { name: 'ag-ui', routes }
 function routes(context: EdgeContext): HttpApp {
   const app: HttpApp = new Hono()
   app.post('/v1/ag-ui/:agent', async (http) => {
-    const principal = context.principalOf(http.req.raw)
-    requireRole(principal, 'ask')
+    const principal = context.principalOf(http.req.raw, 'ask')
     const agent = namedAgent(context.agents, http.req.param('agent'), 'agent')
     const { value, bytes } = await jsonBodyOf(http)
     const { run, request, tools } = agRequestIn(value, http.req.header('idempotency-key'))

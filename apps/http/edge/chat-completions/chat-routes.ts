@@ -4,12 +4,7 @@ import { Hono } from 'hono'
 import { answerJson } from '../../direct-answer.ts'
 import { bad } from '../../http-error.ts'
 import type { HttpApp, HttpContext } from '../../server.ts'
-import {
-  conversationFor,
-  conversationIn,
-  type Principal,
-  requireRole,
-} from '../access/principal.ts'
+import { conversationFor, conversationIn, type Principal } from '../access/principal.ts'
 import { type AnswerPiece, createAnswerFold } from '../chat/answer-pieces.ts'
 import { type CallAnswer, clientToolsOf, sendResults } from '../chat/call-results.ts'
 import { type MessageContent, questionFields } from '../chat/request-message.ts'
@@ -60,8 +55,7 @@ async function complete(
   histories: KnownHistories,
   http: HttpContext,
 ): Promise<Response> {
-  const principal = context.principalOf(http.req.raw)
-  requireRole(principal, 'ask')
+  const principal = context.principalOf(http.req.raw, 'ask')
   const { value, bytes } = await jsonBodyOf(http)
   const request = chatRequestOf(value)
   const agent = namedAgent(context.agents, request.model, 'model')

@@ -8,7 +8,7 @@ import type { SentMessage } from '../../../../shared/contract/ids.ts'
 import { answerJson } from '../../direct-answer.ts'
 import { bad, errorBody, HttpError } from '../../http-error.ts'
 import type { HttpApp, HttpContext } from '../../server.ts'
-import { conversationIn, type Principal, type Role, requireRole } from '../access/principal.ts'
+import { conversationIn, type Principal, type Role } from '../access/principal.ts'
 import { decideFor, waitingFor } from '../approval-decisions.ts'
 import { messageOfFields, questionFields } from '../chat/request-message.ts'
 import type { EdgeContext, Protocol } from '../edge-context.ts'
@@ -23,11 +23,7 @@ const messageFields = ['text', 'agent', 'system', 'messageId', 'images', 'files'
 function routes(context: EdgeContext): HttpApp {
   const { weir, agents } = context
   const app: HttpApp = new Hono()
-  const author = ({ req }: HttpContext, role: Role): Principal => {
-    const principal = context.principalOf(req.raw)
-    requireRole(principal, role)
-    return principal
-  }
+  const author = ({ req }: HttpContext, role: Role) => context.principalOf(req.raw, role)
 
   app.post('/v1/conversations/:id/messages', async (http) => {
     const principal = author(http, 'ask')

@@ -9,12 +9,7 @@ import { resultName } from '../../../../shared/wire/openai-responses/sent-item.t
 import { answerJson } from '../../direct-answer.ts'
 import { bad, HttpError } from '../../http-error.ts'
 import type { HttpApp, HttpContext } from '../../server.ts'
-import {
-  conversationFor,
-  conversationIn,
-  type Principal,
-  requireRole,
-} from '../access/principal.ts'
+import { conversationFor, conversationIn, type Principal } from '../access/principal.ts'
 import { waitingFor } from '../approval-decisions.ts'
 import { assertClientTools, sendResults } from '../chat/call-results.ts'
 import { decideOfTurn } from '../chat/chat-request.ts'
@@ -52,8 +47,7 @@ function routes(context: EdgeContext): HttpApp {
   app.post('/v1/responses', (http) => create(context, http))
   app.get('/v1/responses/:id', (http) => retrieve(context, http))
   app.post('/v1/responses/:id/cancel', async (http) => {
-    const principal = context.principalOf(http.req.raw)
-    requireRole(principal, 'ask')
+    const principal = context.principalOf(http.req.raw, 'ask')
     const found = await foundResponse(context, principal, http.req.param('id'))
     const { conversation, turn } = found
     if (turn.end === undefined)
@@ -66,8 +60,7 @@ function routes(context: EdgeContext): HttpApp {
 
 async function create(context: EdgeContext, http: HttpContext): Promise<Response> {
   const { weir, clock } = context
-  const principal = context.principalOf(http.req.raw)
-  requireRole(principal, 'ask')
+  const principal = context.principalOf(http.req.raw, 'ask')
   const { value, bytes } = await jsonBodyOf(http)
   const request = responseRequestOf(value)
   const previous = request.previous === undefined ? undefined : responseNamed(request.previous)
@@ -232,8 +225,7 @@ function notLast(): HttpError {
 }
 
 async function retrieve(context: EdgeContext, http: HttpContext): Promise<Response> {
-  const principal = context.principalOf(http.req.raw)
-  requireRole(principal, 'read')
+  const principal = context.principalOf(http.req.raw, 'read')
   const after = http.req.query('starting_after')
   if (after !== undefined && !/^\d{1,16}$/.test(after))
     throw bad('starting_after must be the sequence_number of an event')

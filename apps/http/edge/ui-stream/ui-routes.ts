@@ -5,7 +5,7 @@
 
 import { Hono } from 'hono'
 import type { HttpApp } from '../../server.ts'
-import { conversationIn, requireRole } from '../access/principal.ts'
+import { conversationIn } from '../access/principal.ts'
 import { clientToolsOf } from '../chat/call-results.ts'
 import { type ChatStream, chatTurn, joinedTurn } from '../chat/chat-turn.ts'
 import type { EdgeContext, Protocol } from '../edge-context.ts'
@@ -21,8 +21,7 @@ function routes(context: EdgeContext): HttpApp {
   const app: HttpApp = new Hono()
 
   app.post('/v1/ui-stream', async (http) => {
-    const principal = context.principalOf(http.req.raw)
-    requireRole(principal, 'ask')
+    const principal = context.principalOf(http.req.raw, 'ask')
     const { value, bytes } = await jsonBodyOf(http)
     const request = uiRequestIn(value, http.req.header('idempotency-key'))
     const agent = namedAgent(context.agents, optionalText(value, 'agent'), 'agent')
@@ -31,8 +30,7 @@ function routes(context: EdgeContext): HttpApp {
   })
 
   app.get('/v1/ui-stream/:chat/stream', async (http) => {
-    const principal = context.principalOf(http.req.raw)
-    requireRole(principal, 'read')
+    const principal = context.principalOf(http.req.raw, 'read')
     const id = conversationIn(principal, http.req.param('chat'))
     const [last] = await context.weir.conversation(id).turns({ limit: 1 })
     if (last === undefined || last.end !== undefined) return http.body(null, 204)

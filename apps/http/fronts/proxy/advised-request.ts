@@ -4,6 +4,7 @@
 //     signatures, the order of members, the form of numbers, parameters that Weir does not know.
 
 import type { IncomingMessage } from 'node:http'
+import type { Logger } from 'pino'
 import { adviceEdits } from '../../../../client/guard/advice-edits.ts'
 import type { Advice } from '../../../../client/guard/guest-conversation.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
@@ -39,7 +40,7 @@ export function advisedBytes(api: ModelFormat, sent: SentBody, advice: Advice): 
 export async function sendAdvised(
   { body, retry }: AdvisedBytes,
   send: (body: Buffer) => Promise<IncomingMessage>,
-  onRefused: (status: number | undefined) => void,
+  { agent, log }: { agent: string; log: Logger },
 ): Promise<{ received: IncomingMessage; refusal: Buffer | undefined }> {
   const received = await send(body)
   if (retry === undefined || (received.statusCode ?? 0) < 400)
@@ -47,7 +48,7 @@ export async function sendAdvised(
   const refusal = await bytesOf(received, limits.frontBodyBytesMax)
   const refused = { status: received.statusCode, statement: refusal.toString('utf8') }
   if (formRefusedBy(refused) === undefined) return { received, refusal }
-  onRefused(received.statusCode)
+  log.info({ agent, status: refused.status }, 'the upstream refuses tool_choice none')
   return { received: await send(retry), refusal: undefined }
 }
 

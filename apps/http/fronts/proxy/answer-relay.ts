@@ -64,9 +64,7 @@ export function createAnswerRelay({
     const headers = isChanged ? withoutEncoding(incoming.rawHeaders) : incoming.rawHeaders
     const send = (body: Buffer) => upstream.send({ method: 'POST', path, headers, body, signal })
     const { received, refusal } = await reservation.sent(
-      sendAdvised({ body, retry }, send, (status) =>
-        log.info({ agent, status }, 'the upstream refuses tool_choice none'),
-      ),
+      sendAdvised({ body, retry }, send, { agent, log }),
     )
     if (refusal !== undefined) {
       relayWhole(received, refusal, outgoing, note)
@@ -95,17 +93,17 @@ export function createAnswerRelay({
     answer: ModelAnswer,
   ): Promise<void> {
     const request = { agent, api, headers, body: sent.body }
-    const { conversation, ...turn } = identities.ofAnswer(request, api.answer.write(answer))
+    const identity = identities.ofAnswer(request, api.answer.write(answer))
     const session = senderOf(headers)?.session
     const holds = session !== undefined && sessions.hasHooks(session)
-    const guest = await conversationOf(agent, conversation, { ...turn, holds, hides: false })
+    const guest = await conversationOf(agent, { ...identity, holds, hides: false })
     const judged: ReadGuestAnswer = {
       request: guestRequest(api, headers, sent),
       answer,
       isRead: true,
     }
     const calls = callsOfAnswer(answer).map(({ id }) => id)
-    clients.answered(request, conversation, calls)
+    clients.answered(request, identity.conversation, calls)
     if (!holds || calls.length === 0) await guest.afterModel(judged, { waitMs: 0 })
     else sessions.judging(session, calls, heldVerdicts(guest, judged, limits.guestHoldMs))
   }

@@ -104,8 +104,7 @@ export function createProxy({
       fallback,
       log,
       track,
-      conversationOf: (name, { conversation, ...turn }) =>
-        conversationOf(name, conversation, { ...turn, holds: true, hides: true }),
+      conversationOf,
     })
 
   async function answer(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
@@ -160,9 +159,8 @@ export function createProxy({
     guest: ProxiedConversation | undefined,
   ): Promise<ReservedRequest> {
     const named = sent && identities.ofRequest({ agent, api, headers, body: sent.body })
-    const { conversation, ...turn } = named ?? unnamedIdentity()
-    const opening =
-      guest ?? conversationOf(agent, conversation, { ...turn, holds: false, hides: false })
+    const identity = named ?? unnamedIdentity()
+    const opening = guest ?? conversationOf(agent, { ...identity, holds: false, hides: false })
     const own = await Promise.resolve(opening).catch((error: unknown) => {
       if (error instanceof HttpError) throw error
       log.warn({ err: error, agent }, 'a request of a guest passes without its budget')

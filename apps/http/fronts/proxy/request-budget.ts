@@ -21,18 +21,12 @@ export type ProxiedConversation = GuestConversation &
   Partial<Pick<GuestThread, 'reserve' | 'reportUnjudged'>>
 
 /**
- * The conversation of a guest. `turn` undefined: the history names it. `holds`: the calls of this guest
- * are held, here or in hooks. `hides`: the guest does not see denied answers. `isUnshown`: its requests show no calls.
+ * The conversation of a guest. `holds`: the calls of this guest are held, here or in hooks. `hides`: the
+ * guest does not see denied answers.
  */
 export type ConversationOf = (
   agent: string,
-  id: string,
-  options: {
-    turn: string | undefined
-    isUnshown?: boolean | undefined
-    holds: boolean
-    hides: boolean
-  },
+  identity: GuestIdentity & { holds: boolean; hides: boolean },
 ) => Promise<ProxiedConversation>
 
 /** The conversation of a request that nothing names yet. It counts for its tenant and its agent. */

@@ -115,16 +115,17 @@ export function createRequestJudge({
   /** Undefined: Weir cannot judge the request (PROXY-3). */
   async function adviceOn(
     agent: string,
-    { conversation, ...options }: GuestIdentity & { holds: boolean },
+    identity: GuestIdentity & { holds: boolean },
     request: GuestRequest,
     signal: AbortSignal,
   ): Promise<{ advice: Advice | undefined; guest: ProxiedConversation | undefined }> {
     let guest: ProxiedConversation | undefined
     try {
-      guest = await conversationOf(agent, conversation, { ...options, hides: false })
+      guest = await conversationOf(agent, { ...identity, hides: false })
       return { advice: await guest.beforeModel(request, signal), guest }
     } catch (error) {
       if (signal.aborted || error instanceof HttpError) throw error
+      const { conversation } = identity
       log.warn({ err: error, agent, conversation }, 'a request passes unjudged')
       return { advice: undefined, guest }
     }

@@ -3,7 +3,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals'
-import { type Admin, Kafka, logLevel } from 'kafkajs'
+import kafkajs, { type Admin, type Kafka } from 'kafkajs'
 import '../../../../shared/bus/kafka/driver.ts' // its patch: no timers in the past
 import { pino } from 'pino'
 import { openBus } from '../../../../client/place/open-bus.ts'
@@ -31,7 +31,10 @@ let bus: Bus | undefined
 
 beforeAll(async () => {
   broker = (await sharedBroker()).bootstrapServers
-  admin = new Kafka({ brokers: broker.split(','), logLevel: logLevel.NOTHING }).admin()
+  admin = new kafkajs.Kafka({
+    brokers: broker.split(','),
+    logLevel: kafkajs.logLevel.NOTHING,
+  }).admin()
   await admin.connect()
   commands = await openCommandFolder(script(says(text('Fine.')), says(text('Fine.'))))
 }, brokerStartMs)

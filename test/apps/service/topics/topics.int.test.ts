@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
-import { Kafka, logLevel } from 'kafkajs'
+import kafkajs, { type Kafka } from 'kafkajs'
 import '../../../../shared/bus/kafka/driver.ts' // its patch: no timers in the past
 import { brokerStartMs, sharedBroker } from '../../../support/kafka/broker.ts'
 import { type CommandFolder, type Ended, openCommandFolder } from '../../../support/weir-command.ts'
@@ -155,7 +155,10 @@ describe('weir topics create and check', () => {
         '--replication-factor',
         '1',
       ]
-      const admin = new Kafka({ brokers: broker.split(','), logLevel: logLevel.NOTHING }).admin()
+      const admin = new kafkajs.Kafka({
+        brokers: broker.split(','),
+        logLevel: kafkajs.logLevel.NOTHING,
+      }).admin()
       await admin.connect()
       await admin.createTopics({ topics: [{ topic: `${prefix}history`, numPartitions: 1 }] })
       await admin.disconnect()

@@ -3,7 +3,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { afterAll, afterEach, beforeAll } from '@jest/globals'
-import { type Admin, Kafka, logLevel } from 'kafkajs'
+import kafkajs, { type Admin, type Kafka } from 'kafkajs'
 import { pino } from 'pino'
 import { type KafkaBusOptions, openKafkaBus } from '../../../../shared/bus/kafka/bus.ts'
 import type { Bus, TopicKind } from '../../../../shared/contract/bus.ts'
@@ -31,7 +31,7 @@ export function kafkaWorld(
 
   beforeAll(async () => {
     world.brokers = (await broker()).bootstrapServers.split(',')
-    world.kafka = new Kafka({ brokers: world.brokers, logLevel: logLevel.NOTHING })
+    world.kafka = new kafkajs.Kafka({ brokers: world.brokers, logLevel: kafkajs.logLevel.NOTHING })
     world.admin = world.kafka.admin()
     await world.admin.connect()
   }, brokerStartMs)

@@ -4,7 +4,7 @@
 import { randomUUID } from 'node:crypto'
 import { zstdCompressSync } from 'node:zlib'
 import { describe, expect, it } from '@jest/globals'
-import { CompressionTypes } from 'kafkajs'
+import kafkajs from 'kafkajs'
 import { pino } from 'pino'
 import { validator } from '../../../../services/validator/reducer.ts'
 import { openKafkaBus } from '../../../../shared/bus/kafka/bus.ts'
@@ -266,7 +266,7 @@ describe('records of others', () => {
       timestamp: '1',
       headers: { 'weir-id': 'x/0/1/2', other: 'y' },
     }))
-    await producer.send({ topic, compression: CompressionTypes.GZIP, messages })
+    await producer.send({ topic, compression: kafkajs.CompressionTypes.GZIP, messages })
     await producer.disconnect()
     const recording = await subscribeRecording(bus, { group: newName('group'), topic })
     await until('all are read', () => recording.records.length === 100)

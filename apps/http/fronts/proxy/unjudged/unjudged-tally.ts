@@ -42,8 +42,7 @@ export function createUnjudgedTally({
     counts.clear()
     for (const [agent, own] of sent) {
       try {
-        const options = { turn: undefined, holds: false, hides: false }
-        const conversation = await conversationOf(agent, unjudgedThread, options)
+        const conversation = await conversationOf(agent, unjudgedThread)
         const requests = [...own].map(([kind, n]) => ({ kind, count: n }))
         await conversation.reportUnjudged?.(requests)
       } catch (error) {
@@ -80,7 +79,7 @@ export function createUnjudgedTally({
 const otherPaths = 'other paths'
 
 /** The thread of a guest whose activity has the counts. */
-const unjudgedThread = 'unjudged'
+const unjudgedThread = { conversation: 'unjudged', turn: undefined, holds: false, hides: false }
 
 const warning =
   'requests of this kind pass unjudged: Weir ends no loop in them and holds no call; weir conversations counts them'

@@ -33,9 +33,14 @@ import { bytesOf } from '../../../request-body.ts'
 import type { HostSessions } from '../../hooks/host-sessions.ts'
 import { advisedBytes, noteOf, sendAdvised, withoutEncoding } from '../advised-request.ts'
 import { decoded } from '../encodings.ts'
-import type { GuestIdentities, GuestIdentity } from '../identity/guest-identity.ts'
+import type { GuestIdentities } from '../identity/guest-identity.ts'
 import type { GuestSessions } from '../identity/guest-sessions.ts'
-import { type ProxiedConversation, reserveRequest, unnamedIdentity } from '../request-budget.ts'
+import {
+  type ConversationOf,
+  type ProxiedConversation,
+  reserveRequest,
+  unnamedIdentity,
+} from '../request-budget.ts'
 import { guestRequest, type SentBody, type SentRequest } from '../sent-request.ts'
 import { listedHeaders, redirected, type Upstream } from '../upstream.ts'
 import { attemptsHeader, type ClientAnswer } from './client-answer.ts'
@@ -43,7 +48,7 @@ import { attemptsHeader, type ClientAnswer } from './client-answer.ts'
 /** The parts that all requests of one server share. */
 export type VetoShared = {
   upstream: Upstream
-  conversationOf(agent: string, identity: GuestIdentity): Promise<ProxiedConversation>
+  conversationOf: ConversationOf
   identities: GuestIdentities
   clients: GuestSessions
   sessions: HostSessions
@@ -82,28 +87,25 @@ type Ask = {
   isNamed: boolean
 }
 
-export type UpstreamAttempts = {
-  /**
-   * Reserves and sends the next attempt. Undefined: the client has the upstream's own error. Throws 400
-   * if a budget is reached.
-   */
-  ask(next: Ask): Promise<Attempt | undefined>
-  count(): number
-  /** The header with the count, for an answer. */
-  header(): string[]
-}
+/** Under the veto all calls are held, and the guest sees no denied answer. */
+export const underVeto = { holds: true, hides: true }
 
 export function upstreamAttempts(
   { upstream, conversationOf, log, track, silenceMs }: VetoShared,
   { agent, api, path, incoming, sent, bytes, signal, client }: VetoedRequest,
-): UpstreamAttempts {
+) {
   let attempts = 0
+  /** The header with the count, for an answer. */
   const header = () => [attemptsHeader, `${attempts}`]
 
+  /**
+   * Reserves and sends the next attempt. Undefined: the client has the upstream's own error. Throws 400
+   * if a budget is reached.
+   */
   async function ask({ advice, hidden, guest, isNamed }: Ask): Promise<Attempt | undefined> {
     attempts += 1
     const reservation = await reserveRequest(
-      guest ?? (await conversationOf(agent, unnamedIdentity())),
+      guest ?? (await conversationOf(agent, { ...unnamedIdentity(), ...underVeto })),
       guestRequest(api, incoming.headers, sent),
       { isNamed, baseUrl: upstream.url, track },
     )
@@ -125,7 +127,7 @@ export function upstreamAttempts(
         sendAdvised(
           isAdvised ? advisedBytes(api, request, advice) : { body: unchanged, retry: undefined },
           send,
-          (status) => log.info({ agent, status }, 'the upstream refuses tool_choice none'),
+          { agent, log },
         ),
       )
       const note = isAdvised ? ['x-weir', noteOf(advice)] : []

@@ -36,7 +36,13 @@ import { noteOf } from '../advised-request.ts'
 import { endWithoutModel, type GuestSession } from '../identity/guest-sessions.ts'
 import type { ProxiedConversation } from '../request-budget.ts'
 import { guestRequest, mayCall, ownAnswer } from '../sent-request.ts'
-import { type Attempt, upstreamAttempts, type VetoedRequest, type VetoShared } from './attempts.ts'
+import {
+  type Attempt,
+  underVeto,
+  upstreamAttempts,
+  type VetoedRequest,
+  type VetoShared,
+} from './attempts.ts'
 
 /** One request of a client, with its repeats. */
 export function vetoRun(
@@ -76,7 +82,8 @@ export function vetoRun(
       clients.denied(clientRequest, identity?.conversation ?? known.turn, end)
       throw new HttpError(400, 'guest.over', end)
     }
-    if (identity !== undefined && !isAside) guest = await conversationOf(agent, identity)
+    if (identity !== undefined && !isAside)
+      guest = await conversationOf(agent, { ...identity, ...underVeto })
     let advice = guest === undefined ? undefined : await adviceOf(guest)
     for (;;) {
       if (advice?.action === 'end') {
@@ -119,7 +126,7 @@ export function vetoRun(
   /** The conversation of a first request, which its answer names. */
   async function guestOf(attempt: Attempt): Promise<ProxiedConversation> {
     identity = identities.ofAnswer(clientRequest, api.answer.write(attempt.answer))
-    return conversationOf(agent, identity)
+    return conversationOf(agent, { ...identity, ...underVeto })
   }
 
   function judged({ answer }: Attempt, text = textOfAnswer(answer)): ReadGuestAnswer {

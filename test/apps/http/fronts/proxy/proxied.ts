@@ -51,8 +51,8 @@ export async function proxied(
   const sessions = hostSessions(systemClock)
   const proxy = createProxy({
     upstream: upstreamAt(upstream.url + path),
-    conversationOf: async (agent, id, { holds: _, ...options }) =>
-      (await guards.guardOf(agent)).conversation(id, options),
+    conversationOf: async (agent, { conversation, holds: _, ...options }) =>
+      (await guards.guardOf(agent)).conversation(conversation, options),
     veto,
     sessions,
     agent: 'main',

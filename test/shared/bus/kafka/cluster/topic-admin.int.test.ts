@@ -1,7 +1,7 @@
 // Topics on a real broker: creation as planned, and reports of topics that differ.
 
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
-import { type Admin, ConfigResourceTypes, Kafka, logLevel } from 'kafkajs'
+import kafkajs, { type Admin, type Kafka } from 'kafkajs'
 import {
   createTopics,
   topicDifferences,
@@ -18,7 +18,10 @@ let admin: Admin
 let other: Admin
 beforeAll(async () => {
   const { bootstrapServers } = await sharedBroker()
-  kafka = new Kafka({ brokers: bootstrapServers.split(','), logLevel: logLevel.NOTHING })
+  kafka = new kafkajs.Kafka({
+    brokers: bootstrapServers.split(','),
+    logLevel: kafkajs.logLevel.NOTHING,
+  })
   admin = kafka.admin()
   other = kafka.admin()
   await Promise.all([admin.connect(), other.connect()])
@@ -149,6 +152,6 @@ async function alter(topic: string, config: Record<string, string>): Promise<voi
   const configEntries = Object.entries(config).map(([name, value]) => ({ name, value }))
   await admin.alterConfigs({
     validateOnly: false,
-    resources: [{ type: ConfigResourceTypes.TOPIC, name: topic, configEntries }],
+    resources: [{ type: kafkajs.ConfigResourceTypes.TOPIC, name: topic, configEntries }],
   })
 }

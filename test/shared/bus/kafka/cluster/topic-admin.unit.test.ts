@@ -2,12 +2,7 @@
 // kafkajs's admin is a fake, with its errors.
 
 import { describe, expect, it } from '@jest/globals'
-import {
-  type Admin,
-  KafkaJSNonRetriableError,
-  KafkaJSNumberOfRetriesExceeded,
-  KafkaJSProtocolError,
-} from 'kafkajs'
+import kafkajs, { type Admin, type KafkaJSProtocolError } from 'kafkajs'
 import {
   createTopics,
   topicDifferences,
@@ -34,7 +29,8 @@ describe('differences', () => {
   it.each([
     [
       'kafkajs has given up waiting for it',
-      () => new KafkaJSNumberOfRetriesExceeded(protocolError('LEADER_NOT_AVAILABLE'), retries),
+      () =>
+        new kafkajs.KafkaJSNumberOfRetriesExceeded(protocolError('LEADER_NOT_AVAILABLE'), retries),
     ],
     [
       'kafkajs lost the error of a topic that it knows',
@@ -73,7 +69,7 @@ describe('differences', () => {
   })
 
   it('name a topic without permission to describe it', async () => {
-    const refused = Object.assign(new KafkaJSNonRetriableError('not authorized'), {
+    const refused = Object.assign(new kafkajs.KafkaJSNonRetriableError('not authorized'), {
       cause: protocolError('TOPIC_AUTHORIZATION_FAILED'),
     })
     const [difference] = await topicDifferences(admin({ metadata: refused }), plan)
@@ -95,7 +91,10 @@ describe('differences', () => {
   })
 
   it('are not derived from an unreachable broker', async () => {
-    const error = new KafkaJSNumberOfRetriesExceeded(new Error('connect ECONNREFUSED'), retries)
+    const error = new kafkajs.KafkaJSNumberOfRetriesExceeded(
+      new Error('connect ECONNREFUSED'),
+      retries,
+    )
     await expect(topicDifferences(admin({ metadata: error }), plan)).rejects.toBe(error)
   })
 })
@@ -188,7 +187,7 @@ describe('the error that differences make', () => {
 const retries = { retryCount: 5, retryTime: 300 }
 
 function protocolError(type: string): KafkaJSProtocolError {
-  return new KafkaJSProtocolError(
+  return new kafkajs.KafkaJSProtocolError(
     Object.assign(new Error(type), { type, code: 0, retriable: false }),
   )
 }

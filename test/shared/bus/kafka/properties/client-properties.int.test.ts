@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
-import { Kafka, logLevel } from 'kafkajs'
+import kafkajs from 'kafkajs'
 import { readClientProperties } from '../../../../../shared/bus/kafka/properties/client-properties.ts'
 import { type Certificates, makeCertificates } from '../../../../support/certificates.ts'
 import { brokerHost, brokerStartMs, startBroker } from '../../../../support/kafka/broker.ts'
@@ -115,7 +115,11 @@ async function nodes(listener: string, text: string): Promise<number> {
   const file = join(folder, 'client.properties')
   writeFileSync(file, text)
   const config = readClientProperties({ file, bootstrapServer: broker.listeners[listener] })
-  const admin = new Kafka({ ...config, logLevel: logLevel.NOTHING, retry: { retries: 1 } }).admin()
+  const admin = new kafkajs.Kafka({
+    ...config,
+    logLevel: kafkajs.logLevel.NOTHING,
+    retry: { retries: 1 },
+  }).admin()
   try {
     await admin.connect()
     const { brokers } = await admin.describeCluster()

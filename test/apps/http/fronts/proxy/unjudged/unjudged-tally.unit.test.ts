@@ -12,7 +12,7 @@ function world(refuse: (agent: string) => Error | undefined = () => undefined) {
   const conversations = new Set<string>()
   const tally = createUnjudgedTally({
     log: pino({ level: 'warn' }, { write: (line: string) => lines.push(line) }),
-    conversationOf: async (agent, id) => ({
+    conversationOf: async (agent, { conversation: id }) => ({
       ...scriptedGuard().conversation(id),
       async reportUnjudged(requests) {
         conversations.add(id)

@@ -1,0 +1,88 @@
+// The module that tests import as `@jest/globals`: the functions of the runner, with two promises that
+// it does not make. A test or hook that hangs fails behind its time limit. Changes of the
+// environment, the folder and the spies of a process end with the file that made them.
+
+type Runnable = (...args: unknown[]) => unknown
+type Registering = Runnable & Record<string, unknown>
+type Runner = {
+  expect: { getState(): { testPath?: string; currentTestName?: string } }
+  jest: Record<string, unknown> & { restoreAllMocks(): void }
+} & Record<Name, Registering>
+type Name = 'describe' | 'it' | 'test' | 'beforeAll' | 'afterAll' | 'beforeEach' | 'afterEach'
+
+/**
+ * A limit against hangs, not a measure of speed: on an overloaded machine a second can become half a
+ * minute.
+ */
+const usualLimitMs = 120_000
+
+const runner = globalThis as unknown as Runner
+let file: string | undefined
+let fileLimitMs = usualLimitMs
+
+/** Before the first test, hook or group of a file is registered. */
+function beginFile(): void {
+  const { testPath } = runner.expect.getState()
+  if (testPath === file) return
+  file = testPath
+  fileLimitMs = usualLimitMs
+  const env = { ...process.env }
+  const folder = process.cwd()
+  runner.afterAll(() => {
+    for (const name of Object.keys(process.env)) if (!(name in env)) delete process.env[name]
+    Object.assign(process.env, env)
+    process.chdir(folder)
+    runner.jest.restoreAllMocks()
+  })
+}
+
+/** The function, which fails if it takes longer. */
+function limited(run: Runnable, limitMs: number): Runnable {
+  const withLimit = async (...args: unknown[]): Promise<void> => {
+    let timer: NodeJS.Timeout | undefined
+    const hangs = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(new Error(`It took longer than ${limitMs} ms.`)), limitMs)
+    })
+    try {
+      await Promise.race([run(...args), hangs])
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+  return Object.defineProperty(withLimit, 'length', { value: run.length })
+}
+
+/** A function that registers tests or hooks, with its variants `only`, `skip` and `each`. */
+function registering(register: Registering, isGroup: boolean): Registering {
+  return new Proxy(register, {
+    apply(target, self, given: unknown[]) {
+      beginFile()
+      const limitMs = given.find((value) => typeof value === 'number') ?? fileLimitMs
+      const args = given.map((value) =>
+        typeof value === 'function' && !isGroup ? limited(value as Runnable, limitMs) : value,
+      )
+      const result = Reflect.apply(target, self, args)
+      return typeof result === 'function' ? registering(result as Registering, isGroup) : result
+    },
+    get(target, key) {
+      const value = Reflect.get(target, key)
+      return typeof value === 'function' ? registering(value as Registering, isGroup) : value
+    },
+  })
+}
+
+export const { expect } = runner
+export const describe = registering(runner.describe, true)
+export const it = registering(runner.it, false)
+export const test = it
+export const beforeAll = registering(runner.beforeAll, false)
+export const afterAll = registering(runner.afterAll, false)
+export const beforeEach = registering(runner.beforeEach, false)
+export const afterEach = registering(runner.afterEach, false)
+export const jest = {
+  ...runner.jest,
+  setTimeout(ms: number): void {
+    beginFile()
+    fileLimitMs = ms
+  },
+}

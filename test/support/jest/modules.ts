@@ -1,0 +1,16 @@
+// The setup of each test worker: the two modules that tests import under another name. The runner
+// loads all other modules as Node does.
+
+import { registerHooks } from 'node:module'
+
+const named: Record<string, string> = {
+  '@jest/globals': import.meta.resolve('./globals.ts'),
+  'fast-check': import.meta.resolve('../seeded-fast-check.ts'),
+}
+
+registerHooks({
+  resolve(specifier, context, next) {
+    const url = named[specifier]
+    return url === undefined ? next(specifier, context) : { url, shortCircuit: true }
+  },
+})
