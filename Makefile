@@ -22,6 +22,7 @@ ONLY =
 WRITE =
 TAG =
 IMAGE =
+OPTIONAL =
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
@@ -118,16 +119,18 @@ package-test: package ## install the package in empty folders, and run it on Nod
 	$(NODE) test/release/package.ts
 
 image-test: $(EVERYTHING) ## build the image and run its demo; needs Docker
-	$(NODE) test/release/image.ts
+	$(NODE) test/release/image.ts $(OPTIONAL)
 
 site: $(EVERYTHING) ## make the site in out/site: README.md and docs/ as pages of a browser
 	rm -rf out/site
 	$(NODE) bin/site.ts out/site
 
-release-files: package site ## make the files of a release in out/release; TAG=v1.2.3 must be the version, IMAGE= is the image of the chart; needs Go
+release-files: package site ## make the files of a release in out/release; TAG=v1.2.3 must be the version, IMAGE= is the image of the chart
 	$(NODE) bin/release.ts $(if $(TAG),--tag $(TAG)) $(if $(IMAGE),--image $(IMAGE))
 
-release-dry: package-test image-test release-files ## do all of a release except the pushes; needs Docker and Go
+# Without a tag it names the parts that this machine cannot make. With a tag it needs Docker and Go.
+release-dry: OPTIONAL = $(if $(TAG),,--optional)
+release-dry: package-test image-test release-files ## do all of a release except the pushes, and list its files
 
 clean: ## remove all installed and generated files
 	rm -rf node_modules dist out
