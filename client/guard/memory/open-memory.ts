@@ -143,25 +143,22 @@ export function openMemoryStages({
   failed.catch(() => {}) // it may have no reader: no unhandled denial
   const player = createPlayer({ live: { clock, onWritten } })
   const played = [
-    player.addLater(
-      'guest',
-      async () => (await import('../../../services/guest/reducer.ts')).guest,
-    ),
+    player.addLater('guest', loaded(() => import('../../../services/guest/reducer.ts'), 'guest')),
     player.addLater(
       'validator',
-      async () => (await import('../../../services/validator/reducer.ts')).validator,
+      loaded(() => import('../../../services/validator/reducer.ts'), 'validator'),
     ),
     player.addLater(
       'loop-detector',
-      async () => (await import('../../../services/loop-detector/reducer.ts')).loopDetector,
+      loaded(() => import('../../../services/loop-detector/reducer.ts'), 'loopDetector'),
     ),
     player.addLater(
       'executor',
-      async () => (await import('../../../services/executor/reducer.ts')).executor,
+      loaded(() => import('../../../services/executor/reducer.ts'), 'executor'),
     ),
     player.addLater(
       'approval',
-      async () => (await import('../../../services/approval/reducer.ts')).approval,
+      loaded(() => import('../../../services/approval/reducer.ts'), 'approval'),
     ),
   ]
   const timer = deadlineTimer({
@@ -199,9 +196,9 @@ export function openMemoryStages({
     observed?.(message)
   }
 
-  /** Applies all records. A promise if a unit has to be folded again. */
+  /** Applies all records. A promise if a stage is loaded or a unit is folded again. */
   function settle(): Promise<void> | undefined {
-    if (settling !== undefined) return settling // it also applies the newest records
+    if (settling !== undefined) return settling
     try {
       const outputs = player.settleSoon()
       if (!(outputs instanceof Promise)) {
@@ -211,7 +208,7 @@ export function openMemoryStages({
       settling = outputs.then(
         () => {
           settling = undefined
-          timer.wakeAt(player.nextDue)
+          return settle() // records that came after the last step
         },
         (error: unknown) => {
           fail(error)
@@ -269,8 +266,20 @@ export function openMemoryStages({
       failure ??= { error }
       timer.stop()
       listeners.end(error)
+      await settling?.catch(() => {}) // it may give the guards a round
       await guards?.close()
     },
+  }
+}
+
+/** Loads a stage. Rejects if a file of Weir is gone, as in an update beside the running process. */
+function loaded<Name extends string, Value>(load: () => Promise<Record<Name, Value>>, name: Name) {
+  return async (): Promise<Value> => {
+    const module = await load().catch((error: unknown) => {
+      const text = `the stage ${name} of Weir could not be loaded: ${error}; restart the process`
+      throw new WeirError('runtime.assertion', text, { cause: error })
+    })
+    return module[name]
   }
 }
 
