@@ -1,8 +1,9 @@
 // The name of a tool of Responses. A tool can stand in a namespace, and two namespaces can have tools
 // of one name.
-// TOOL-NAME-1. Requests, histories and answers give a tool the same name, so a rule for one tool never
-//     counts for another. One pair is the exception: a top-level tool, and a tool of its name in a
-//     namespace of its name. The provider can send the same call for both.
+// A top-level tool and one of its name in a namespace of its name have one name, because the provider
+// can send the same call for both.
+// TOOL-NAME-1. Requests, histories and answers give a tool the same name. A rule for one tool counts
+//     for another only in this pair.
 
 import type { Json } from '../format.ts'
 
