@@ -143,22 +143,25 @@ export function openMemoryStages({
   failed.catch(() => {}) // it may have no reader: no unhandled denial
   const player = createPlayer({ live: { clock, onWritten } })
   const played = [
-    player.addLater('guest', loaded(() => import('../../../services/guest/reducer.ts'), 'guest')),
+    player.addLater(
+      'guest',
+      loaded(async () => (await import('../../../services/guest/reducer.ts')).guest),
+    ),
     player.addLater(
       'validator',
-      loaded(() => import('../../../services/validator/reducer.ts'), 'validator'),
+      loaded(async () => (await import('../../../services/validator/reducer.ts')).validator),
     ),
     player.addLater(
       'loop-detector',
-      loaded(() => import('../../../services/loop-detector/reducer.ts'), 'loopDetector'),
+      loaded(async () => (await import('../../../services/loop-detector/reducer.ts')).loopDetector),
     ),
     player.addLater(
       'executor',
-      loaded(() => import('../../../services/executor/reducer.ts'), 'executor'),
+      loaded(async () => (await import('../../../services/executor/reducer.ts')).executor),
     ),
     player.addLater(
       'approval',
-      loaded(() => import('../../../services/approval/reducer.ts'), 'approval'),
+      loaded(async () => (await import('../../../services/approval/reducer.ts')).approval),
     ),
   ]
   const timer = deadlineTimer({
@@ -273,14 +276,12 @@ export function openMemoryStages({
 }
 
 /** Loads a stage. Rejects if a file of Weir is gone, as in an update beside the running process. */
-function loaded<Name extends string, Value>(load: () => Promise<Record<Name, Value>>, name: Name) {
-  return async (): Promise<Value> => {
-    const module = await load().catch((error: unknown) => {
-      const text = `the stage ${name} of Weir could not be loaded: ${error}; restart the process`
+function loaded<Value>(load: () => Promise<Value>): () => Promise<Value> {
+  return () =>
+    load().catch((error: unknown) => {
+      const text = `a stage of Weir could not be loaded: ${error}; restart the process`
       throw new WeirError('runtime.assertion', text, { cause: error })
     })
-    return module[name]
-  }
 }
 
 const types: ReadonlySet<string> = new Set(activityTypes)
