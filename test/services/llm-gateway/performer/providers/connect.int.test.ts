@@ -141,7 +141,7 @@ describe.each(vendors)('a provider of $provider', (vendor) => {
       }
     })
 
-    it("with the headers of the agent's model in place of its own", async () => {
+    it("with the headers of the agent's model in place of the format's", async () => {
       let sent: object = {}
       const [name = ''] = Object.keys(vendor.sent.headers)
       const headers = { [name]: 'of the agent', 'x-team': 'blue' }
