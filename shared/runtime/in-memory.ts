@@ -275,7 +275,7 @@ function inboxOf<State, In extends Message, Task>(
   })
 
   function prefixed(record: PlayedRecord): StoredRecord {
-    return { ...record, topic: topicPrefix + record.topic }
+    return topicPrefix === '' ? record : { ...record, topic: topicPrefix + record.topic }
   }
 
   async function* readBack(from: Offset, to: Offset, unit: string) {
