@@ -2,7 +2,6 @@
 
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterEach } from '@jest/globals'
 import { foldResponse } from '../../../services/accumulator/response.ts'
 import { startGateway } from '../../../services/llm-gateway/performer/performer.ts'
 import { connectOnce } from '../../../services/llm-gateway/performer/providers/providers.ts'
@@ -38,12 +37,13 @@ export type Refusal = { status: number; message: string } | undefined
 
 const servers: Server[] = []
 
-afterEach(async () => {
+/** For `afterEach` of each file with gateways. */
+export async function closeServers(): Promise<void> {
   for (const server of servers.splice(0)) {
     server.closeAllConnections()
     await new Promise((resolve) => server.close(resolve))
   }
-})
+}
 
 /** `response`: undefined if the round failed. */
 export type Round = {
