@@ -10,6 +10,7 @@ import {
   type Finding,
   recordsOf,
   roundKey,
+  turnKey,
 } from '../../evidence.ts'
 import { clearedCalls } from '../calls/claims.ts'
 
@@ -39,8 +40,18 @@ function outcomes(evidence: Evidence): Finding[] {
         })
     }
   }
+  // A turn that failed may end without the outcome of its round (R8).
+  const failed = new Set(
+    recordsOf(evidence, 'turn-failed').map(({ message: { conversation, turn } }) =>
+      turnKey({ conversation, turn: turn ?? -1 }),
+    ),
+  )
   for (const record of recordsOf(evidence, 'round-proposed'))
-    if (record.message.response.calls.length > 0 && !found.has(roundKey(record.message)))
+    if (
+      record.message.response.calls.length > 0 &&
+      !found.has(roundKey(record.message)) &&
+      !failed.has(turnKey(record.message))
+    )
       findings.push({
         problem: `${roundKey(record.message)} has calls and no round-outcome`,
         at: addressOf(record),
