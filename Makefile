@@ -3,7 +3,6 @@
 # your platform. The lockfile has its checksum.
 
 NODE := node_modules/.bin/node --disable-warning=ExperimentalWarning
-# Jest needs the flag to run ES modules.
 JEST := $(NODE) node_modules/jest/bin/jest.js
 BIOME := $(NODE) node_modules/@biomejs/biome/bin/biome
 
@@ -23,10 +22,11 @@ ONLY =
 WRITE =
 TAG =
 IMAGE =
+OPTIONAL =
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test unit int e2e watch check types lint dead-code schemas-check import-rules format bench simulate chaos hosts parity compose-test check-deploy mutate schemas package package-test image-test site release-files release-dry clean
+.PHONY: help demo test test-busy unit int e2e watch check types lint dead-code schemas-check import-rules format bench simulate chaos hosts parity compose-test check-deploy mutate schemas package package-test image-test site release-files release-dry clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -34,14 +34,13 @@ help: ## list the targets
 demo: $(RUNTIME) ## run the demo; BAD=stubborn picks one way to misbehave
 	bin/weir demo $(if $(BAD),--bad $(BAD))
 
-# Without ARGS the tiers run in this order, and the first failure ends the run.
-# RESULTS=FOLDER stores the results of each tier there as JSON.
-ifeq ($(ARGS),)
-test: unit int e2e ## run all tests; ARGS="-t name" passes arguments to jest
-else
-test: $(EVERYTHING)
-	$(JEST) $(ARGS)
-endif
+# Without ARGS all tiers run in this order, also after a failure, and a table ends the run.
+# RESULTS=FOLDER stores the row of each tier there as JSON.
+test: $(EVERYTHING) ## run all tests; ARGS="-t name" passes arguments to jest
+	$(NODE) test/run/main.ts $(if $(RESULTS),--results $(RESULTS)) $(ARGS)
+
+test-busy: $(EVERYTHING) ## run all tests next to 16 busy processes, which no test may notice; takes an hour on two cores
+	$(NODE) test/run/main.ts --busy 16 $(ARGS)
 
 unit: TIER = unit
 unit: $(EVERYTHING) ## run the unit tests: no other stage, file or process
@@ -55,7 +54,7 @@ e2e: TIER = e2e
 e2e: $(EVERYTHING) ## run the end-to-end tests: all of Weir, with killed processes
 	$(run_tier)
 
-run_tier = WEIR_TEST_TIER=$(TIER) $(JEST) $(if $(RESULTS),--json --outputFile=$(RESULTS)/$(TIER).json) $(ARGS)
+run_tier = WEIR_TEST_TIER=$(TIER) $(JEST) $(ARGS)
 
 watch: $(EVERYTHING) ## run the unit tests of changed files, after every change
 	WEIR_TEST_TIER=unit $(JEST) --watch $(ARGS)
@@ -120,16 +119,18 @@ package-test: package ## install the package in empty folders, and run it on Nod
 	$(NODE) test/release/package.ts
 
 image-test: $(EVERYTHING) ## build the image and run its demo; needs Docker
-	$(NODE) test/release/image.ts
+	$(NODE) test/release/image.ts $(OPTIONAL)
 
 site: $(EVERYTHING) ## make the site in out/site: README.md and docs/ as pages of a browser
 	rm -rf out/site
 	$(NODE) bin/site.ts out/site
 
-release-files: package site ## make the files of a release in out/release; TAG=v1.2.3 must be the version, IMAGE= is the image of the chart; needs Go
+release-files: package site ## make the files of a release in out/release; TAG=v1.2.3 must be the version, IMAGE= is the image of the chart
 	$(NODE) bin/release.ts $(if $(TAG),--tag $(TAG)) $(if $(IMAGE),--image $(IMAGE))
 
-release-dry: package-test image-test release-files ## do all of a release except the pushes; needs Docker and Go
+# Without a tag it names the parts that this machine cannot make. With a tag it needs Docker and Go.
+release-dry: OPTIONAL = $(if $(TAG),,--optional)
+release-dry: package-test image-test release-files ## do all of a release except the pushes, and list its files
 
 clean: ## remove all installed and generated files
 	rm -rf node_modules dist out

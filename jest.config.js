@@ -33,5 +33,6 @@ export default {
   globalSetup: '<rootDir>/test/support/kafka/run-setup.ts',
   globalTeardown: '<rootDir>/test/support/kafka/run-teardown.ts',
   testSequencer: '<rootDir>/test/support/longest-first.js',
+  reporters: ['default', '<rootDir>/test/support/jest/reporter.ts'],
   maxWorkers: tier === 'unit' ? cores : Math.min(cores + 2, processTestWorkersMax),
 }

@@ -27,11 +27,17 @@ export function versionFaults(textOf: Files): string[] {
     'deploy/chart/Chart.yaml, appVersion': chart.appVersion,
     'CHANGELOG.md, newest version': /^## \[(\d.*?)\]/m.exec(textOf('CHANGELOG.md'))?.[1],
     'README.md': /weir-agents-(\S+)\.tgz/.exec(textOf('README.md'))?.[1],
-    'docs/guides/kubernetes.md': /\/weir:(\S+)/.exec(textOf('docs/guides/kubernetes.md'))?.[1],
+    'docs/guides/kubernetes.md': namesIn(textOf('docs/guides/kubernetes.md')),
   }
   return Object.entries(places)
     .filter(([, named]) => named !== version)
     .map(([place, named]) => `${place} has ${named}, and package.json has ${version}`)
+}
+
+/** The versions of images that a page names, each once. */
+function namesIn(page: string): string {
+  const names = page.matchAll(/(?:\/weir:|VERSION=)([\d.]*\d)/g)
+  return [...new Set([...names].map(([, name]) => name))].join(', ')
 }
 
 /** The last steps before the tag of a version. Development goes on without them. */

@@ -71,6 +71,10 @@ function makeChart(): void {
       if (!digest || !values.includes(`digest: ${digest}`)) fail([`${image} has no digest`])
       writeFileSync(join(made, 'values.yaml'), values)
     }
+    if (tag === undefined && spawnSync('go', ['version']).status !== 0) {
+      notRun.push('the chart: it needs Go, which builds helm')
+      return
+    }
     buildPrograms(['helm'])
     run(pathOf('helm'), 'package', made, '--destination', folder)
   } finally {

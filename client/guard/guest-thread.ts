@@ -155,9 +155,8 @@ export function createThreads({
   waitMs: waitMsDefault,
   log,
 }: ThreadsOptions): Threads {
-  const keys = newest<string>(limits.guestsOpenMax)
-  /** The hashes of the arguments that models have sent, for the record only. */
-  const sent = newest<string>(limits.guestsOpenMax)
+  /** Calls that models have sent. `sent`: the hash of the arguments, for the record only. */
+  const sentCalls = newest<{ key: string; sent: string }>(limits.guestsOpenMax)
   const silences = newest<Silence>(limits.guestsOpenMax)
   const histories = historyReader()
   /** The last requests of each conversation, the newest last. */
@@ -197,7 +196,7 @@ export function createThreads({
     }
 
     function resultsIn({ results }: HistoryRound): ResultRecord[] {
-      return results.map((result) => withChange(result, sent.get(callName(result))))
+      return results.map((result) => withChange(result, sentCalls.get(callName(result))?.sent))
     }
 
     /** The turn of the next request. Undefined: no request was judged. */
@@ -340,9 +339,8 @@ export function createThreads({
           ...offer,
         }
         const { calls } = round.response
-        for (const call of calls) keys.set(callName({ callId: call.id }), key)
         for (const call of spoken.calls)
-          sent.set(callName({ callId: call.id }), argumentsHash(call.arguments))
+          sentCalls.set(callName({ callId: call.id }), { key, sent: argumentsHash(call.arguments) })
         try {
           const verdicts = await front.proposeRound(place, round, {
             waitMs: calls.length === 0 || !(blocking || refuses) ? 0 : (waitMs ?? waitMsDefault),
@@ -372,7 +370,7 @@ export function createThreads({
       async reportResults(results) {
         checkResults(results)
         const records = results.map((result) =>
-          resultRecord(result, keys.get(callName(result)) ?? ''),
+          resultRecord(result, sentCalls.get(callName(result))?.key ?? ''),
         )
         if (records.length > 0) await front.report(lastTurn, { results: records, phase: 'running' })
       },

@@ -189,9 +189,10 @@ function onCleared(turn: Turn, message: RoundCleared, time: Milliseconds): React
   if (message.round <= turn.roundNewest) return { state: turn }
   const { agent } = message
   // Weir does not run a guest's call, so no program can be bound to its approval.
-  const policy = isGuest(turn.conversation)
-    ? { ...message.policy, bindsPrograms: false }
-    : message.policy
+  const policy =
+    isGuest(turn.conversation) && message.policy.bindsPrograms
+      ? { ...message.policy, bindsPrograms: false }
+      : message.policy
   const expiresAt = Math.max(message.expiresAt, message.extendedTo ?? 0)
   const calls = message.calls.toSorted((a, b) => a.ordinal - b.ordinal)
   const counts = { callsLeft: calls.length, resultBytesLeft: limits.roundResultsBytesMax }

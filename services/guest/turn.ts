@@ -226,14 +226,18 @@ export function propose({ conversation }: Place, turn: OpenTurn, message: GuestR
     policy: { startWithinMs: policy.startWithinMs, graceMs: policy.graceMs },
     toolTimeoutMsMax: slowestTimeout(declarations),
   }
-  const content = { response: { ...response, attempt: key }, failure: null, offered, declarations }
   return [
     {
       to: 'next',
       message: {
         type: 'round-proposed',
-        ...place,
-        ...content,
+        conversation,
+        turn: id.turn,
+        round: id.round,
+        response: { ...response, attempt: key },
+        failure: null,
+        offered,
+        declarations,
         agent,
         policy,
         callsLeft,
@@ -299,7 +303,8 @@ export function roundBegun(
   outstanding: OutstandingRound,
   turnKey: string,
 ): Output {
-  return roundStarted({ conversation, ...outstanding }, outstanding, {
+  const { turn, round } = outstanding
+  return roundStarted({ conversation, turn, round }, outstanding, {
     key: outstanding.key,
     turnKey,
   })

@@ -77,8 +77,11 @@ export function roundStarted(
   { key = '', turnKey = '' }: Partial<Pick<RoundStarted, 'key' | 'turnKey'>> = {},
 ): Output {
   const nudged = nudge !== null
-  const message = { conversation, turn, round, callsLeft, nudged, key, turnKey }
-  return { to: 'activity', message: { type: 'round-started', ...message } }
+  const type = 'round-started'
+  return {
+    to: 'activity',
+    message: { type, conversation, turn, round, callsLeft, nudged, key, turnKey },
+  }
 }
 
 /** The history entry of a round, also of an empty or failed one. */

@@ -23,9 +23,13 @@ export const hostProfiles: readonly HostProfile[] = [
   copilot,
 ]
 
+const byName = new Map<string | undefined, HostProfile>(
+  hostProfiles.map((host) => [host.name, host]),
+)
+
 /** Undefined: no host with a profile has this name. */
 export function hostNamed(name: string | undefined): HostProfile | undefined {
-  return hostProfiles.find((host) => host.name === name)
+  return byName.get(name)
 }
 
 /** Whether a host wrote this text of a user. `name` undefined: any that no header shows. */

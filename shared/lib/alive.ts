@@ -2,8 +2,20 @@
 
 const longestMs = 2 ** 31 - 1
 
+/** One timer for all: one for each piece of work would cost more than a short one does. */
+let timer: NodeJS.Timeout | undefined
+let working = 0
+
 /** Keeps the process alive until the returned function is called. */
 export function keepAlive(): () => void {
-  const timer = setInterval(() => {}, longestMs)
-  return () => clearInterval(timer)
+  let isWorking = true
+  working += 1
+  timer ??= setInterval(() => {}, longestMs)
+  timer.ref()
+  return () => {
+    if (!isWorking) return
+    isWorking = false
+    working -= 1
+    if (working === 0) timer?.unref()
+  }
 }

@@ -129,7 +129,7 @@ export function createPlayer({
     settleSoon,
     settleNow() {
       const outputs = settleSoon()
-      if (outputs instanceof Promise) throw new Error('a unit has to be folded again')
+      if (outputs instanceof Promise) throw new Error('a stage has to be loaded, or a unit to be folded again')
       return outputs
     },
     tick() {
@@ -275,7 +275,7 @@ function inboxOf<State, In extends Message, Task>(
   })
 
   function prefixed(record: PlayedRecord): StoredRecord {
-    return { ...record, topic: topicPrefix + record.topic }
+    return topicPrefix === '' ? record : { ...record, topic: topicPrefix + record.topic }
   }
 
   async function* readBack(from: Offset, to: Offset, unit: string) {

@@ -65,6 +65,14 @@ export function idsOfKey(key: string): string {
  * is not JSON stays, without the blanks around it.
  */
 export function canonicalArguments(text: string): string {
+  if (text !== canonical.of) canonical = { of: text, text: canonicalText(text) }
+  return canonical.text
+}
+
+/** The last result: a front needs it for an answer, and again for the history with that answer. */
+let canonical = { of: '{}', text: '{}' }
+
+function canonicalText(text: string): string {
   if (meansNoArguments(text)) return '{}'
   try {
     return JSON.stringify(sorted(JSON.parse(text)))

@@ -317,21 +317,15 @@ export function eventsOf({ text, reasoning, calls }: TranscriptResponse): PartEv
   const event = (
     kind: PartEvent['kind'],
     index: number,
-    content: string,
-    of: Partial<PartEvent> = {},
-  ): PartEvent => ({
-    kind,
-    index,
-    id: null,
-    name: null,
-    text: content,
-    ...of,
-  })
+    text: string,
+    id: string | null = null,
+    name: string | null = null,
+  ): PartEvent => ({ kind, index, id, name, text })
   return [
     ...reasoning.map((block, index) => event('reasoning_block', index, JSON.stringify(block))),
     ...(text === '' ? [] : [event('text', 0, text)]),
     ...calls.flatMap(({ id, name, arguments: raw }, index) => [
-      event('call_start', index, '', { id, name }),
+      event('call_start', index, '', id, name),
       ...(raw === '' ? [] : [event('call_arguments', index, raw)]),
       event('call_end', index, ''),
     ]),

@@ -142,6 +142,9 @@ type ReadHistory = {
   turn: number
   rounds: HistoryRound[]
   counts: Map<string, number>
+  /** The last turn's text, and the key that it makes. */
+  user: string | undefined
+  turnKey: string
 }
 
 const leftOut = { leave: () => {} }
@@ -152,7 +155,15 @@ function begin(pieces: readonly Piece[]): ReadHistory {
   const turns = emptyTranscript()
   const known = isUnknown ? [{ kind: 'user' as const, text: '' }, ...pieces] : pieces
   addPieces(turns, 'body', known, leftOut)
-  return { turns, isUnknown, turn: 0, rounds: [], counts: new Map() }
+  return {
+    turns,
+    isUnknown,
+    turn: 0,
+    rounds: [],
+    counts: new Map(),
+    user: undefined,
+    turnKey: '',
+  }
 }
 
 function isBeginning({ items: count, leaves }: KnownHistory, items: unknown[]): boolean {
@@ -195,10 +206,15 @@ function historyIn(
     read.turn = turns.length
     read.rounds = []
     counts.clear()
+    read.user = undefined
+  }
+  if (read.user !== turn.user) {
+    read.user = turn.user
+    read.turnKey = turnKeyOf(turns)
   }
   addRounds(read, turn, request)
   return {
-    turnKey: turnKeyOf(turns),
+    turnKey: read.turnKey,
     user: user === null ? null : cutToBytes(user, limits.userMessageBytesMax),
     rounds: read.rounds.slice(-limits.guestKeysMax),
     former: formerOf(turns, request),

@@ -65,15 +65,23 @@ const deepseek = calls({
       args: parameters('steptml:parameter', /steptml:/),
       end: mark`~</steptml:invoke>~${deepseekEnd}`,
     },
-    ...['```', ''].map((fence) => ({
-      head: mark`(?:${deepseekWord}NAME|(?!${deepseekWord}[^ \n\r\t{])~NAME~${deepseekName})~${fence && /```[^\n]*\n~/}`,
-      end: mark`~${fence && /```~/}${deepseekEnd}`,
-    })),
+    // Not one head with alternatives: Node.js 22 allows the group `name` only once in an expression.
+    ...['```', ''].flatMap((fence) =>
+      [mark`${deepseekWord}NAME`, mark`(?!${deepseekWord}[^ \n\r\t{])~NAME~${deepseekName}`].map(
+        (name) => ({
+          head: mark`${name}~${fence && /```[^\n]*\n~/}`,
+          end: mark`~${fence && /```~/}${deepseekEnd}`,
+        }),
+      ),
+    ),
   ],
   why: 'a call between its marks must be a name and its arguments as a JSON object',
 })
 
 const harmonyName = mark`to=(?:functions\.)?(?<name>[A-Za-z0-9_.-]{1,256}) {0,8}`
+/** The same without its group, which Node.js 22 allows only once in an expression. */
+const harmonyTo = new RegExp(harmonyName.source.replace('?<name>', ''))
+const harmonyStart = /<\|start\|>assistant/
 const harmonyChannel = mark`<\|channel\|>(?:commentary|analysis) {0,8}`
 
 /**
@@ -82,7 +90,7 @@ const harmonyChannel = mark`<\|channel\|>(?:commentary|analysis) {0,8}`
  */
 const harmony = calls({
   bare: 'marked',
-  begin: mark`(?:(?:<\|start\|>assistant)?${harmonyChannel}${harmonyName}|<\|start\|>assistant {0,8}${harmonyName}${harmonyChannel})`,
+  begin: mark`(?=(?:${harmonyStart} {0,8}|(?:${harmonyStart})?${harmonyChannel})${harmonyName})(?:(?:${harmonyStart})?${harmonyChannel}${harmonyTo}|${harmonyStart} {0,8}${harmonyTo}${harmonyChannel})`,
   head: mark`(?:<\|constrain\|>)?(?:json|code)? {0,8}<\|message\|>~`,
   end: mark`~(?:<\|call\|>|<\|end\|>)?`,
   why: "after '<|message|>' there must be its arguments as one JSON object",

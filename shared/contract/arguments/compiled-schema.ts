@@ -47,11 +47,13 @@ export type Judgement =
 
 /** By text, least recently used first (COMPILED-SCHEMA-1). */
 const cache = new Map<string, CompiledSchema>()
+let newest: { text: string; schema: CompiledSchema } | undefined
 
 /** The schema that a declaration carries as JSON text. Never throws. */
 export function compiledSchema(text: string): CompiledSchema {
-  const known = cache.get(text)
-  const schema = known ?? compile(text)
+  if (newest?.text === text) return newest.schema
+  const schema = cache.get(text) ?? compile(text)
+  newest = { text, schema }
   cache.delete(text)
   cache.set(text, schema)
   for (const oldest of cache.keys()) {

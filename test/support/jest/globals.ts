@@ -2,6 +2,8 @@
 // it does not make. A test or hook that hangs fails behind its time limit. Changes of the
 // environment, the folder and the spies of a process end with the file that made them.
 
+import { inspect } from 'node:util'
+
 type Runnable = (...args: unknown[]) => unknown
 type Registering = Runnable & Record<string, unknown>
 type Runner = {
@@ -15,6 +17,9 @@ type Name = 'describe' | 'it' | 'test' | 'beforeAll' | 'afterAll' | 'beforeEach'
  * minute.
  */
 const usualLimitMs = 120_000
+
+/** As stacks print it. */
+const root = new URL('../../../', import.meta.url).href
 
 const runner = globalThis as unknown as Runner
 let file: string | undefined
@@ -45,11 +50,34 @@ function limited(run: Runnable, limitMs: number): Runnable {
     })
     try {
       await Promise.race([run(...args), hangs])
+    } catch (error) {
+      throw readable(error)
     } finally {
       clearTimeout(timer)
     }
   }
   return Object.defineProperty(withLimit, 'length', { value: run.length })
+}
+
+/**
+ * The runner prints the stack only. So the stack names the causes, has paths to click on, and no line of
+ * Node or of this file.
+ */
+function readable(thrown: unknown): Error {
+  const error = thrown instanceof Error ? thrown : new Error(`thrown: ${inspect(thrown)}`)
+  const causes: string[] = []
+  for (let { cause } = error; cause !== undefined && causes.length < 5; ) {
+    causes.push(`caused by: ${cause instanceof Error ? cause.stack : inspect(cause)}`)
+    cause = cause instanceof Error ? cause.cause : undefined
+  }
+  const stack = [error.stack ?? `${error}`, ...causes]
+    .join('\n')
+    .split('\n')
+    .filter((line) => !/^\s+at .*(node:|node_modules\/tinypool|test\/support\/jest\/)/.test(line))
+    .join('\n')
+    .replaceAll(root, '')
+    .replaceAll(/(\.test\.ts)\?\d+:/g, '$1:')
+  return Object.defineProperty(error, 'stack', { value: stack })
 }
 
 /** A function that registers tests or hooks, with its variants `only`, `skip` and `each`. */

@@ -1,7 +1,8 @@
-// The setup of each test worker: the two modules that tests import under another name. The runner
-// loads all other modules as Node does.
+// The setup of each test worker: the two modules that tests import under another name, and the logs of
+// the processes that tests start. The runner loads all other modules as Node does.
 
 import { registerHooks } from 'node:module'
+import { type CurrentTest, logProcesses } from './process-logs.ts'
 
 const named: Record<string, string> = {
   '@jest/globals': import.meta.resolve('./globals.ts'),
@@ -13,4 +14,10 @@ registerHooks({
     const url = named[specifier]
     return url === undefined ? next(specifier, context) : { url, shortCircuit: true }
   },
+})
+
+// The runner defines `expect` after this setup.
+logProcesses(() => {
+  const { expect } = globalThis as { expect?: { getState(): CurrentTest } }
+  return expect?.getState() ?? {}
 })

@@ -1,7 +1,7 @@
 // Users of a test's broker: SASL/SCRAM, Kafka's StandardAuthorizer, and the rights that `weir topics
 // acls` prints. The plain listener belongs to a super user, for the test itself.
 
-import kafkajs, { type Kafka } from 'kafkajs'
+import kafkajs from 'kafkajs'
 import '../../../shared/bus/kafka/driver.ts' // its patch: no timers in the past
 import type {
   AccessRight,

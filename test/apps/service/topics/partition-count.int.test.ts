@@ -3,7 +3,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals'
-import kafkajs, { type Admin, type Kafka } from 'kafkajs'
+import kafkajs, { type Admin } from 'kafkajs'
 import '../../../../shared/bus/kafka/driver.ts' // its patch: no timers in the past
 import { pino } from 'pino'
 import { openBus } from '../../../../client/place/open-bus.ts'

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
-import kafkajs, { type Kafka } from 'kafkajs'
+import kafkajs from 'kafkajs'
 import '../../../../shared/bus/kafka/driver.ts' // its patch: no timers in the past
 import { brokerStartMs, sharedBroker } from '../../../support/kafka/broker.ts'
 import { type CommandFolder, type Ended, openCommandFolder } from '../../../support/weir-command.ts'
