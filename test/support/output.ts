@@ -11,7 +11,7 @@ export function output(): { stream: NodeJS.WriteStream; text: () => string } {
   return { stream: stream as unknown as NodeJS.WriteStream, text: () => text }
 }
 
-/** What the command writes. */
+/** The output of the command. */
 export async function printed(
   command: (out: NodeJS.WriteStream) => Promise<unknown>,
 ): Promise<string> {

@@ -1,5 +1,5 @@
-// One contract for each kind of an operator's settings, by its commands and in the console: what it
-// sets, lists, refuses and removes.
+// One contract for each kind of an operator's settings, by its commands and in the console: setting,
+// listing, refusing and removing one.
 
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -272,7 +272,7 @@ describe.each(settingKinds)('a %s in the console', (kind) => {
   beforeAll(async () => {
     server = await consoleServer([])
   })
-  afterAll(() => server[Symbol.asyncDispose]())
+  afterAll(async () => server[Symbol.asyncDispose]())
 
   const listed = async () =>
     shown((await (await fetch(`${server.url}/console/api/${path}`)).json()) as never)
