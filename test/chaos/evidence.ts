@@ -135,6 +135,16 @@ export type Evidence = {
   exits: UnexpectedExit[]
   guests: { runs: GuestRun[]; asked: GuestAsked[] }
   committed: Committed[]
+  /** How late the timers of the run were, without the latest hundredth: 0 on an idle machine. */
+  timersLateMs: number
+}
+
+/**
+ * A bound for a time that an idle machine meets twentyfold. On a busy machine, processes and timers are
+ * late, so the bound grows with the lateness.
+ */
+export function boundOn({ timersLateMs }: Evidence, idleBoundMs: number): number {
+  return Math.max(idleBoundMs, 20 * timersLateMs)
 }
 
 /** `at`: the address of the record that shows it, `topic/partition/offset`. */

@@ -220,6 +220,7 @@ export function evidenceOf(lines: Line[], starts: Start[], answered = calls): Ev
     ],
     decisions: [],
     disturbances: [],
+    timersLateMs: 0,
     guests: { runs: [], asked: [] },
     exits: [],
     committed: [

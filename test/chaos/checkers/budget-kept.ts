@@ -3,13 +3,20 @@
 // attempt answers without a grant, and no reservation without one is settled or released.
 
 import type { BudgetReserved } from '../../../shared/contract/messages.ts'
-import { addressOf, type Checker, type Evidence, type Logged, recordsOf } from '../evidence.ts'
+import {
+  addressOf,
+  boundOn,
+  type Checker,
+  type Evidence,
+  type Logged,
+  recordsOf,
+} from '../evidence.ts'
 import { isDisturbed } from './no-start-after-stop.ts'
 
 const checker = 'budget-kept'
 
 /** The longest time until a budget counts. */
-const boundMs = 1_000
+const idleBoundMs = 1_000
 
 type Folded = {
   granted: Map<string, BudgetReserved>
@@ -101,6 +108,7 @@ function withoutGrant(evidence: Evidence, { granted, refused }: Folded): Folded[
     recordsOf(evidence, 'attempt-finished').map(({ message }) => message.attempt),
   )
   const spans = budgetSpans(evidence)
+  const boundMs = boundOn(evidence, idleBoundMs)
   return recordsOf(evidence, 'attempt-started').flatMap((started) => {
     const { attempt } = started.message
     if (!finished.has(attempt) || granted.has(attempt)) return []

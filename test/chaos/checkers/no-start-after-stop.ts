@@ -1,9 +1,10 @@
-// An operator's stop counts within a second. Behind the bound and before the release, no tool that
+// An operator's stop counts within a second on an idle machine. Behind the bound and before the release, no tool that
 // it stops starts, and no model request of a stopped agent begins. A process that is paused or
 // killed at that time, and a broker that is away, may be later.
 
 import {
   addressOf,
+  boundOn,
   type Checker,
   callKey,
   type Disturbance,
@@ -14,7 +15,7 @@ import {
 
 const checker = 'no-start-after-stop'
 
-const boundMs = 1_000
+const idleBoundMs = 1_000
 
 /** `ageMs`: the time of the start behind the record of the stop. */
 type StoppedStart = { what: string; process: string; at: number; ageMs: number; stop: Logged }
@@ -22,6 +23,7 @@ type StoppedStart = { what: string; process: string; at: number; ageMs: number; 
 export const noStartAfterStop: Checker = {
   name: checker,
   check(evidence) {
+    const boundMs = boundOn(evidence, idleBoundMs)
     return startsInStops(evidence).flatMap(({ what, process, at, ageMs, stop }) =>
       ageMs <= boundMs || isDisturbed(evidence.disturbances, process, { from: stop.time, to: at })
         ? []

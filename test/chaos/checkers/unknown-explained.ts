@@ -5,6 +5,7 @@
 import { type AcceptedClaim, type ClearedCall, clearedCalls } from '../claims.ts'
 import {
   addressOf,
+  boundOn,
   type Checker,
   callKey,
   type Disturbance,
@@ -20,7 +21,7 @@ const checker = 'unknown-explained'
  * The broker, the tools and the faults share one machine's clock. A fault is noted when it is done,
  * and its effect comes a little later.
  */
-const slackMs = 1_000
+const idleSlackMs = 1_000
 
 /** The cause of an unknown outcome, counted in the report. */
 export type Explanation =
@@ -94,6 +95,7 @@ function explain({
   until,
 }: Question): Explanation | undefined {
   const { disturbances } = evidence
+  const slackMs = boundOn(evidence, idleSlackMs)
   const lost = call.claims.filter(({ end }) => end.kind === 'lapsed' || end.kind === 'open')
   const stopped = call.claims.filter(
     ({ end }) => end.kind === 'reported' && end.status === 'unknown',
