@@ -120,7 +120,7 @@ function createSocketServer(tls: TlsFiles | undefined, answer: RequestListener):
   }
   if (tls === undefined) return createServer(bounds, answer)
   const { cert, key, clientCa } = tls
-  // A request with a bad certificate gets an answer with the reason: see edge/access.ts.
+  // A request with a bad certificate gets an answer with the reason: see edge/access/access.ts.
   const client = clientCa !== undefined && {
     ca: clientCa,
     requestCert: true,

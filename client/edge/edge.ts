@@ -95,7 +95,7 @@ export type Edge = {
   ): AsyncGenerator<Received<Activity>, void>
   /** The turn of a message that was sent before. Undefined: it opened none. */
   earlierAnswer(message: SentMessage): Promise<EarlierAnswer | undefined>
-  /** See whole-call.ts. */
+  /** The whole texts of a call. */
   wholeCall(conversation: ConversationId, place: CallPlace): Promise<WholeCall | undefined>
   /** Ends all listening. The bus stays open. */
   close(): void

@@ -1,5 +1,5 @@
 // The events of a turn, as programs, servers and the command line see them. docs/reference/events.md
-// describes each, and test/client/event-texts.unit.test.ts holds the JSON of each kind.
+// describes each, and test/client/turn/turn-events.unit.test.ts holds the JSON of each kind.
 // TURN-EVENT-1. Version 1 only gains kinds and fields. A change of a field's meaning is a new version.
 
 import type { ConversationId, RoundId } from '../../shared/contract/ids.ts'

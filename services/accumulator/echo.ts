@@ -1,6 +1,6 @@
 // The echo check: whether an earlier text of the conversation already holds a call that the model
 // wrote as text. Such a call may be a quote, so it never runs. The gateway checks, because it has
-// the history (llm-gateway/echo-check.ts).
+// the history (llm-gateway/performer/echo-check.ts).
 // Does not own: which texts count as earlier texts (llm-gateway), the use of the result
 // (text-calls.ts).
 //

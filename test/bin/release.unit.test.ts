@@ -35,10 +35,10 @@ describe('the version', () => {
     ['deploy/chart/Chart.yaml', 'deploy/chart/Chart.yaml, version'],
     ['CHANGELOG.md', 'CHANGELOG.md, newest version'],
     ['README.md', 'README.md'],
-    ['docs/guides/kubernetes.md', 'docs/guides/kubernetes.md'],
-  ])('is found to be another in %s', (path, place) => {
+    ['docs/guides/kubernetes.md', 'docs/guides/kubernetes.md', `9.9.9, ${version}`],
+  ])('is found to be another in %s', (path, place, named = '9.9.9') => {
     expect(versionFaults(withChange(path, version, '9.9.9'))).toEqual([
-      `${place} has 9.9.9, and package.json has ${version}`,
+      `${place} has ${named}, and package.json has ${version}`,
     ])
   })
 })
@@ -93,6 +93,8 @@ describe('the workflow of a release', () => {
 
   it('starts with a tag, and checks all before it pushes anything', () => {
     expect(on).toEqual({ push: { tags: ['v*'] } })
+    expect(jobs.checks).toEqual({ uses: './.github/workflows/ci.yml' })
+    expect(jobs.release.needs).toBe('checks')
     const order = [
       'make release-dry',
       '--push',

@@ -12,9 +12,9 @@ import type {
   ApprovalPending,
   PendingCall,
 } from '../../shared/contract/messages.ts'
+import { callKey, type Decision } from '../evidence/evidence.ts'
 import { createRandom, type Random } from '../simulation/random.ts'
 import { followActivity } from './activity.ts'
-import { callKey, type Decision } from './evidence.ts'
 
 export type Approvers = {
   readonly decisions: Decision[]

@@ -3,8 +3,8 @@
 // pause. A broker must have been away and have answered again.
 
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Disturbance } from '../evidence/evidence.ts'
 import type { Broker } from '../support/kafka/broker-options.ts'
-import type { Disturbance } from './evidence.ts'
 import type { Member } from './fleet.ts'
 import { type GuardWorld, inflictOnGuard, leftOut } from './guard-faults.ts'
 import { budgetAndAmple, stopAndRelease } from './operator-faults.ts'

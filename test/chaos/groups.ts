@@ -3,8 +3,8 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import kafkajs, { type Admin, type GroupDescription } from 'kafkajs'
+import { stageNames } from '../evidence/inboxes.ts'
 import { guardNames } from './guard-world.ts'
-import { stageNames } from './inboxes.ts'
 
 /** By member name (its client id): its number of partitions over all groups. */
 export type Owned = Map<string, number>

@@ -1,11 +1,11 @@
 // The guards' part of the report: the changes of an operator, and for each guard its requests, its
 // verdicts and their effects.
 
-import { stampAges } from './checkers/stamps.ts'
-import { clearedCalls } from './claims.ts'
-import { type Evidence, recordsOf, roundKey } from './evidence.ts'
+import { clearedCalls } from '../evidence/checkers/calls/claims.ts'
+import { modeOf } from '../evidence/checkers/calls/waits.ts'
+import { stampAges } from '../evidence/checkers/guards/stamps.ts'
+import { type Evidence, recordsOf, roundKey } from '../evidence/evidence.ts'
 import { type GuardChange, guardNames } from './guard-world.ts'
-import { modeOf } from './waits.ts'
 
 export function guardLines(evidence: Evidence, changes: GuardChange[]): string[] {
   const done = changes

@@ -4,9 +4,9 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Advice, CallVerdict } from '../../client/guard/guest-conversation.ts'
+import type { GuestAsked, GuestRun } from '../evidence/evidence.ts'
 import type { Random } from '../simulation/random.ts'
 import { endsWithin } from './ends-within.ts'
-import type { GuestAsked, GuestRun } from './evidence.ts'
 
 export type GuestsOptions = {
   /** The addresses of the fronts. */
@@ -138,7 +138,7 @@ export function startGuests({ fronts, random, clients }: GuestsOptions): GuestLo
   ): Block {
     const isRun = verdict?.verdict === 'allow'
     const text = isRun ? `did ${mark}` : (verdict?.text ?? 'Not run: no answer of the front.')
-    if (isRun) runs.push({ conversation, mark: mark ?? '', at: Date.now(), text })
+    if (isRun) runs.push({ conversation, at: Date.now(), text, call: { mark: mark ?? '' } })
     return { type: 'tool_result', tool_use_id: id, content: text, is_error: !isRun }
   }
 

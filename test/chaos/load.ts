@@ -5,10 +5,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Edge } from '../../client/edge/edge.ts'
 import type { Agent } from '../../shared/agents/agents.ts'
+import type { Sent } from '../evidence/evidence.ts'
 import type { Random } from '../simulation/random.ts'
 import { replyOf } from '../support/asked-turn.ts'
 import { endsWithin } from './ends-within.ts'
-import type { Sent } from './evidence.ts'
 import { messageText } from './model.ts'
 
 export type LoadOptions = {

@@ -5,7 +5,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { ModelAnswer } from './evidence.ts'
+import { type ModelAnswer, messageKey } from '../evidence/evidence.ts'
 import { type Answer, answerTo, type Block, type ModelRequest } from './model.ts'
 
 export type ProviderServer = {
@@ -58,8 +58,7 @@ export async function startProvider(seed: string): Promise<ProviderServer> {
    */
   function note({ conversation, messageId, blocks }: Answer): void {
     modelAnswers.push({
-      conversation,
-      messageId,
+      of: messageKey({ conversation, messageId }),
       text: blocks.map((block) => (block.type === 'text' ? block.text : '')).join(''),
       calls: blocks.flatMap((block) =>
         block.type === 'tool_use' ? [{ name: block.name, raw: block.input }] : [],

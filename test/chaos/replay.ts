@@ -3,7 +3,7 @@
 // Weir's own code on purpose. The independent checkers are in check.ts.
 
 import { execFile } from 'node:child_process'
-import type { Violation } from './evidence.ts'
+import type { Violation } from '../evidence/evidence.ts'
 import { weir } from './fleet.ts'
 
 export type ReplayResult = { turns: number; decisions: number; violations: Violation[] }

@@ -1,15 +1,21 @@
 // The numbers of a run and its violations, with addresses.
 
-import { roundsOf } from './checkers/approvals.ts'
-import { reservationsIn } from './checkers/budget-kept.ts'
-import { messagesIn } from './checkers/messages-end.ts'
-import { startsInStops } from './checkers/no-start-after-stop.ts'
-import { explainUnknowns } from './checkers/unknown-explained.ts'
-import { addressOf, type Evidence, recordsOf, turnKey, type Violation } from './evidence.ts'
+import { startsInStops } from '../evidence/checkers/calls/no-start-after-stop.ts'
+import { explainUnknowns } from '../evidence/checkers/calls/unknown-explained.ts'
+import { roundsOf } from '../evidence/checkers/guards/approvals.ts'
+import { isGuestRecord, withRecords } from '../evidence/checkers/guests/guest-calls.ts'
+import { reservationsIn } from '../evidence/checkers/turns/budget-kept.ts'
+import { messagesIn } from '../evidence/checkers/turns/messages-end.ts'
+import {
+  addressOf,
+  type Evidence,
+  recordsOf,
+  turnKey,
+  type Violation,
+} from '../evidence/evidence.ts'
 import type { Inflicted } from './faults.ts'
 import { guardLines } from './guard-report.ts'
 import type { GuardChange } from './guard-world.ts'
-import { isGuestRecord, withRecords } from './guest-calls.ts'
 import type { LineKind } from './log-lines.ts'
 import type { FaultKind } from './plan.ts'
 import type { ReplayResult } from './replay.ts'
@@ -86,7 +92,7 @@ function counts(all: Evidence, facts: RunFacts): string[] {
     ...facts.inflicted
       .filter(({ hit }) => !hit)
       .map(({ kind, detail }) => `  did not hit: ${kind}, ${detail}`),
-    `processes started: ${facts.processStarts}, exited without a fault: ${evidence.exits.length}`,
+    `processes started: ${facts.processStarts}, exited without a fault: ${evidence.exits?.length}`,
     slowest(evidence),
     `seconds: ${Object.entries(facts.times)
       .map(([part, ms]) => `${part} ${(ms / 1000).toFixed(1)}`)
@@ -95,7 +101,7 @@ function counts(all: Evidence, facts: RunFacts): string[] {
 }
 
 function guestLine(evidence: Evidence, { guestRepeats }: RunFacts): string {
-  const { runs, asked } = evidence.guests
+  const { guestRuns: runs, guestAdvice: asked = [] } = evidence
   const outcomes = recordsOf(evidence, 'round-outcome').filter(isGuestRecord)
   const results = outcomes.flatMap(({ message }) => message.results.map(({ status }) => status))
   const advice = asked.map(({ action, judged }) => (judged ? action : 'unjudged'))
@@ -103,11 +109,12 @@ function guestLine(evidence: Evidence, { guestRepeats }: RunFacts): string {
 }
 
 function approvalLine(evidence: Evidence): string {
+  const { decisions = [] } = evidence
   const calls = [...roundsOf(evidence).values()].flatMap((round) => round.calls)
-  const counted = evidence.decisions.filter(({ call, by }) =>
+  const counted = decisions.filter(({ call, by }) =>
     calls.some((one) => one.key === call && one.by === by),
   ).length
-  return `calls that needed a person: ${tally(calls.map(({ outcome }) => outcome ?? 'OPEN'))}; people decided ${evidence.decisions.length} times, ${counted} of them first and in time`
+  return `calls that needed a person: ${tally(calls.map(({ outcome }) => outcome ?? 'OPEN'))}; people decided ${decisions.length} times, ${counted} of them first and in time`
 }
 
 function stopLine(evidence: Evidence): string {

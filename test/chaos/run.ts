@@ -7,14 +7,15 @@ import { join } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 import kafkajs from 'kafkajs'
+import { check } from '../evidence/check.ts'
+import type { Evidence, Violation } from '../evidence/evidence.ts'
+import { stageNames } from '../evidence/inboxes.ts'
 import { createRandom } from '../simulation/random.ts'
 import { compileStages } from '../support/compiled.ts'
 import { startBroker } from '../support/kafka/broker.ts'
 import { writeAgent } from './agent.ts'
 import { startApprovers, writeRules } from './approvers.ts'
-import { check } from './check.ts'
 import { clientPrincipals, openClient } from './client.ts'
-import type { Evidence, Violation } from './evidence.ts'
 import { type Inflicted, inflict } from './faults.ts'
 import { createFleet, type Fleet, guardPrincipals, stagePrincipals } from './fleet.ts'
 import { freePorts } from './free-ports.ts'
@@ -22,7 +23,6 @@ import { type Groups, watchGroups } from './groups.ts'
 import { type GuardWorld, membersOf, startVersion } from './guard-faults.ts'
 import { createOperator, type GuardName, guardNames } from './guard-world.ts'
 import { type GuestLoad, startGuests } from './guests.ts'
-import { stageNames } from './inboxes.ts'
 import { type Load, startLoad } from './load.ts'
 import { troubleIn } from './log-lines.ts'
 import { ampleBudget } from './operator-faults.ts'
@@ -250,22 +250,27 @@ export async function runChaos({
     const replayed = await replayTopics({ bootstrapServers, prefix, folder })
     times.lap('replay')
     const evidence: Evidence = {
+      topicPrefix: prefix,
       partitions,
       records,
+      isIdle: false,
       starts,
+      startsNotedBy: 'tools',
       sent: load.sent,
       modelAnswers,
       decisions: approvers.decisions,
       disturbances,
       exits,
-      guests: { runs: guests.runs, asked: guests.asked },
+      guestRuns: guests.runs,
+      guestAdvice: guests.asked,
+      riskGuards: [...guardNames],
       committed,
       timersLateMs: late,
     }
     const violations = [
       ...ofTheRun({ isDrained, isSettled, left, inflicted }),
       ...replayed.violations,
-      ...check(evidence),
+      ...(await check(evidence)),
     ]
     times.lap('check')
     const facts: RunFacts = {

@@ -1,7 +1,7 @@
 // The tools' own records, line by line.
 
 import { existsSync, readFileSync } from 'node:fs'
-import type { Start } from './evidence.ts'
+import type { Start } from '../evidence/evidence.ts'
 
 type Line =
   | { event: 'start'; call: unknown; tool: string; process: string; start: string; at: number }

@@ -8,9 +8,9 @@ import { fileURLToPath } from 'node:url'
 import avro from 'avsc'
 import type { Admin, Kafka, KafkaMessage } from 'kafkajs'
 import type { Message } from '../../shared/contract/messages.ts'
-import type { Committed, Logged } from './evidence.ts'
+import type { Committed, Logged } from '../evidence/evidence.ts'
+import { inboxes } from '../evidence/inboxes.ts'
 import { guardNames } from './guard-world.ts'
-import { inboxes } from './inboxes.ts'
 
 const topicNames = [
   ...Object.values(inboxes),

@@ -3,8 +3,8 @@
 
 import type { Bus } from '../../shared/contract/bus.ts'
 import type { Message } from '../../shared/contract/messages.ts'
+import { roundKey, turnKey } from '../evidence/evidence.ts'
 import { followActivity } from './activity.ts'
-import { roundKey, turnKey } from './evidence.ts'
 
 export type WaitsWatch = {
   /** Rounds that have waited for longer than a running guard needs. */

@@ -5,8 +5,8 @@
 
 import { randomBytes } from 'node:crypto'
 import { expect, it } from '@jest/globals'
-import { recordsOf } from '../chaos/evidence.ts'
 import { runChaos } from '../chaos/run.ts'
+import { recordsOf } from '../evidence/evidence.ts'
 
 const minutes = Number(process.env.WEIR_CHAOS_MINUTES ?? 2)
 const seed = process.env.WEIR_CHAOS_SEED ?? randomBytes(4).toString('hex')

@@ -5,6 +5,7 @@ import { fork } from 'node:child_process'
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
 import { pino } from 'pino'
+import { addressOf, type Evidence, type Violation } from '../evidence/evidence.ts'
 import { describeRecords } from './report.ts'
 import { roll, simulate } from './simulation.ts'
 import { realSystem } from './system.ts'
@@ -40,9 +41,15 @@ async function one(seed: number): Promise<number> {
   for (const { checker, problem } of simulated.violations)
     console.log(`VIOLATED ${checker}: ${problem}`)
   if (first !== undefined && !values.verbose)
-    console.log(describeRecords(simulated.evidence, first.conversation))
+    console.log(describeRecords(simulated.evidence, conversationOf(simulated.evidence, first)))
   console.log(printTally(tallyOf(simulated)))
   return first === undefined ? 0 : 1
+}
+
+/** Of the record that shows the violation. Undefined: no record shows it, or it has none. */
+function conversationOf({ records }: Evidence, { at }: Violation): string | undefined {
+  const message = records.find((record) => addressOf(record) === at)?.message
+  return message !== undefined && 'conversation' in message ? message.conversation : undefined
 }
 
 async function many(from: number, count: number): Promise<number> {

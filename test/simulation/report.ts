@@ -2,28 +2,17 @@
 // violation.
 
 import type { Message } from '../../shared/contract/messages.ts'
-import { type TopicName, topics } from '../../shared/contract/topology.ts'
-import type { Evidence } from './evidence.ts'
+import { addressOf, type Evidence } from '../evidence/evidence.ts'
 
 /** `conversation` undefined: all of them. */
 export function describeRecords(evidence: Evidence, conversation: string | undefined): string {
   const lines: { time: number; text: string }[] = []
-  for (const topic of Object.keys(topics) as TopicName[])
-    for (let partition = 0; partition < evidence.partitions; partition++)
-      for (const { record, message } of evidence.of(topic, partition)) {
-        const isOf =
-          conversation === undefined ||
-          record.key === conversation ||
-          record.key.startsWith(`["${conversation}"`)
-        if (isOf)
-          lines.push({
-            time: record.time,
-            text: `${topic}/${partition}/${record.offset} ${record.id ?? '-'} ${brief(message)}`,
-          })
-      }
-  for (const { call, tool, time, machine } of evidence.ledger.starts)
-    if (conversation === undefined || call.startsWith(`["${conversation}"`))
-      lines.push({ time, text: `*** ${machine} starts ${tool} for ${call}` })
+  const isOf = (key: string) =>
+    conversation === undefined || key === conversation || key.startsWith(`["${conversation}"`)
+  for (const { key, time, id, message, ...place } of evidence.records)
+    if (isOf(key)) lines.push({ time, text: `${addressOf(place)} ${id ?? '-'} ${brief(message)}` })
+  for (const { call, tool, at, process } of evidence.starts)
+    if (isOf(call)) lines.push({ time: at, text: `*** ${process} starts ${tool} for ${call}` })
   const start = Math.min(...lines.map(({ time }) => time))
   return lines
     .sort((a, b) => a.time - b.time)

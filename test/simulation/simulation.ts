@@ -5,33 +5,12 @@ import { type Logger, pino } from 'pino'
 import { decode } from '../../shared/codec/codec.ts'
 import { guardTopicSpec, topicSpecs } from '../../shared/contract/topology.ts'
 import { toRecord } from '../../shared/runtime/record.ts'
+import { check } from '../evidence/check.ts'
+import type { Finding, Violation } from '../evidence/evidence.ts'
 import { createBroker } from './broker.ts'
-import { budgetKept } from './checkers/budget-kept.ts'
-import { deadLetters } from './checkers/dead-letters.ts'
-import { guestAdviceNext } from './checkers/guest-advice-next.ts'
-import { guestAllJudged } from './checkers/guest-all-judged.ts'
-import { guestOfferOnce } from './checkers/guest-offer-once.ts'
-import { guestResultOwn } from './checkers/guest-result-own.ts'
-import { guestRoundOnce } from './checkers/guest-round-once.ts'
-import { guestTurnsEnd } from './checkers/guest-turns-end.ts'
-import { guestVerdictBeforeRun } from './checkers/guest-verdict-before-run.ts'
-import { historyValid } from './checkers/history-valid.ts'
-import { noVetoedStart } from './checkers/no-denied-start.ts'
-import { noLateStart } from './checkers/no-late-start.ts'
-import { noSplice } from './checkers/no-splice.ts'
-import { noStoppedStart } from './checkers/no-stopped-start.ts'
-import { noUnapprovedStart } from './checkers/no-unapproved-start.ts'
-import { oneContentPerId } from './checkers/one-content-per-id.ts'
-import { oneResultPerCall } from './checkers/one-result-per-call.ts'
-import { replayEqualsLog } from './checkers/replay-equals-log.ts'
-import { shadowOnlyReports } from './checkers/shadow-only-reports.ts'
-import { startsBounded } from './checkers/starts-bounded.ts'
-import { turnsEnd } from './checkers/turns-end.ts'
-import { unitsClose } from './checkers/units-close.ts'
-import { weirReplay } from './checkers/weir-replay.ts'
 import { startCluster } from './cluster.ts'
 import { createCoordinator } from './coordinator.ts'
-import { type Checker, collectEvidence, type Evidence, type Finding } from './evidence.ts'
+import { collectEvidence, type SimulatedEvidence } from './evidence.ts'
 import { createFaults, type FaultKind, type FaultRates, rollRates } from './faults.ts'
 import { createMachine } from './machine.ts'
 import { createRandom, type Random } from './random.ts'
@@ -49,30 +28,6 @@ import { startOperator } from './world/operator.ts'
 import { connectTo, type World } from './world/provider.ts'
 import { toolsOf } from './world/tools.ts'
 import { startUsers } from './world/users.ts'
-
-const checkers: Checker[] = [
-  startsBounded,
-  noLateStart,
-  noVetoedStart,
-  noStoppedStart,
-  budgetKept,
-  shadowOnlyReports,
-  noUnapprovedStart,
-  oneResultPerCall,
-  noSplice,
-  oneContentPerId,
-  turnsEnd,
-  historyValid,
-  deadLetters,
-  unitsClose,
-  guestRoundOnce,
-  guestResultOwn,
-  guestVerdictBeforeRun,
-  guestOfferOnce,
-  guestAdviceNext,
-  guestAllJudged,
-  guestTurnsEnd,
-]
 
 /** The values that the seed rolled, printed before the run. */
 export type Rolled = {
@@ -96,12 +51,10 @@ export type Rolled = {
   rates: FaultRates
 }
 
-export type Violation = Finding & { checker: string }
-
 export type Simulated = {
   rolled: Rolled
   violations: Violation[]
-  evidence: Evidence
+  evidence: SimulatedEvidence
   faults: ReadonlyMap<FaultKind, number>
   /** Events and virtual milliseconds of the run. */
   events: number
@@ -289,22 +242,20 @@ export async function simulate(
   await scheduler.run(scheduler.now() + 5 * minute, () => cluster.running === 0)
 
   for (const failure of ledger.guests.failures) stopped(failure)
-  const evidence = collectEvidence({ broker, ledger, topicPrefix, partitions })
-  const violations: Violation[] = stops.map((stop) => ({ ...stop, checker: 'nothing-stops' }))
-  if (scheduler.events >= eventsMax || landed >= recordsMax)
-    violations.push({
-      checker: 'nothing-stops',
-      problem: `it never becomes idle: ${scheduler.events} events, ${landed} records`,
-    })
   const entries = system.entries({
     place: 'replay',
     agents,
     connect: () => connectTo(world, client),
     run: toolsOf(world, client, calmChaos, scheduler),
   })
-  for (const checker of [...checkers, replayEqualsLog(entries), weirReplay(entries)])
-    for (const complaint of await checker.check(evidence))
-      violations.push({ ...complaint, checker: checker.name })
+  const evidence = collectEvidence({ broker, ledger, topicPrefix, partitions, stages: entries })
+  const violations: Violation[] = stops.map((stop) => ({ ...stop, checker: 'nothing-stops' }))
+  if (scheduler.events >= eventsMax || landed >= recordsMax)
+    violations.push({
+      checker: 'nothing-stops',
+      problem: `it never becomes idle: ${scheduler.events} events, ${landed} records`,
+    })
+  violations.push(...(await check(evidence)))
   world.over = true
   for (const wake of world.sleeping) wake()
   broker.log.close()

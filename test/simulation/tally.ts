@@ -1,5 +1,6 @@
 // The contents of a run of seeds: they show how much the run has tested.
 
+import { recordsOf } from '../evidence/evidence.ts'
 import type { Simulated } from './simulation.ts'
 
 export type Tally = {
@@ -18,34 +19,24 @@ export function tallyOf({ evidence, faults, events, passedMs }: Simulated): Tall
     [...faults].map(([kind, count]) => [`fault ${kind}`, count]),
   )
   const add = (name: string, count = 1) => counts.set(name, (counts.get(name) ?? 0) + count)
-  const ids = new Set<string>()
-  for (const { record, message } of evidence.all('activity', 'turn-finished')) {
-    if (ids.has(record.id ?? '')) continue
-    ids.add(record.id ?? '')
+  for (const { message } of recordsOf(evidence, 'turn-finished')) {
     add('turns')
     add(`turn ${message.outcome}`)
   }
-  for (const { record, message } of evidence.all('conversation-events', 'round-outcome')) {
-    if (ids.has(record.id ?? '')) continue
-    ids.add(record.id ?? '')
+  for (const { message, topic } of recordsOf(evidence, 'round-outcome')) {
+    if (topic !== 'conversation-events') continue
     add(message.failure === null ? 'round answered' : 'round failed')
     if (message.intervention !== null) add(`intervention ${message.intervention.action}`)
     for (const { status } of message.results) add(`result ${status}`)
   }
-  for (const { record, message } of evidence.all('activity', 'intervention-raised')) {
-    if (!message.shadow || ids.has(record.id ?? '')) continue
-    ids.add(record.id ?? '')
-    add(`in shadow ${message.intervention.action}`)
-  }
-  add('budget reserved', evidence.all('budgets', 'budget-reserved').length)
-  add('budget settled', evidence.all('budgets', 'budget-settled').length)
-  for (const { record, message } of evidence.all('activity', 'approval-decided')) {
-    if (ids.has(record.id ?? '')) continue
-    ids.add(record.id ?? '')
+  for (const { message } of recordsOf(evidence, 'intervention-raised'))
+    if (message.shadow) add(`in shadow ${message.intervention.action}`)
+  add('budget reserved', recordsOf(evidence, 'budget-reserved').length)
+  add('budget settled', recordsOf(evidence, 'budget-settled').length)
+  for (const { message } of recordsOf(evidence, 'approval-decided'))
     add(`approval ${message.outcome}`)
-  }
-  add('model streams', evidence.ledger.streams.length)
-  add('tool starts', evidence.ledger.starts.length)
+  add('model streams', evidence.modelRequests?.length)
+  add('tool starts', evidence.starts.length)
   return { seeds: 1, events, virtualHours: passedMs / 3_600_000, counts }
 }
 

@@ -145,23 +145,23 @@ export function openMemoryStages({
   const played = [
     player.addLater(
       'guest',
-      async () => (await import('../../../services/guest/reducer.ts')).guest,
+      loaded(async () => (await import('../../../services/guest/reducer.ts')).guest),
     ),
     player.addLater(
       'validator',
-      async () => (await import('../../../services/validator/reducer.ts')).validator,
+      loaded(async () => (await import('../../../services/validator/reducer.ts')).validator),
     ),
     player.addLater(
       'loop-detector',
-      async () => (await import('../../../services/loop-detector/reducer.ts')).loopDetector,
+      loaded(async () => (await import('../../../services/loop-detector/reducer.ts')).loopDetector),
     ),
     player.addLater(
       'executor',
-      async () => (await import('../../../services/executor/reducer.ts')).executor,
+      loaded(async () => (await import('../../../services/executor/reducer.ts')).executor),
     ),
     player.addLater(
       'approval',
-      async () => (await import('../../../services/approval/reducer.ts')).approval,
+      loaded(async () => (await import('../../../services/approval/reducer.ts')).approval),
     ),
   ]
   const timer = deadlineTimer({
@@ -199,9 +199,9 @@ export function openMemoryStages({
     observed?.(message)
   }
 
-  /** Applies all records. A promise if a unit has to be folded again. */
+  /** Applies all records. A promise if a stage is loaded or a unit is folded again. */
   function settle(): Promise<void> | undefined {
-    if (settling !== undefined) return settling // it also applies the newest records
+    if (settling !== undefined) return settling
     try {
       const outputs = player.settleSoon()
       if (!(outputs instanceof Promise)) {
@@ -211,7 +211,7 @@ export function openMemoryStages({
       settling = outputs.then(
         () => {
           settling = undefined
-          timer.wakeAt(player.nextDue)
+          return settle() // records that came after the last step
         },
         (error: unknown) => {
           fail(error)
@@ -269,9 +269,19 @@ export function openMemoryStages({
       failure ??= { error }
       timer.stop()
       listeners.end(error)
+      await settling?.catch(() => {}) // it may give the guards a round
       await guards?.close()
     },
   }
+}
+
+/** Loads a stage. Rejects if a file of Weir is gone, as in an update beside the running process. */
+function loaded<Value>(load: () => Promise<Value>): () => Promise<Value> {
+  return () =>
+    load().catch((error: unknown) => {
+      const text = `a stage of Weir could not be loaded: ${error}; restart the process`
+      throw new WeirError('runtime.assertion', text, { cause: error })
+    })
 }
 
 const types: ReadonlySet<string> = new Set(activityTypes)

@@ -72,7 +72,7 @@ async function load(): Promise<ModuleFunction> {
   return found as ModuleFunction
 }
 
-/** A tool that `defineTool` made has its function under a symbol (shared/agents/defined-tool.ts). */
+/** A tool that `defineTool` made has its function under a symbol (client/define/define-tool.ts). */
 function definedIn(exports: Record<string, unknown>, name: string): ModuleFunction {
   for (const value of Object.values(exports)) {
     const { name: found, run } =

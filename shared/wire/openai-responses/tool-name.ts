@@ -1,9 +1,9 @@
 // The name of a tool of Responses. A tool can stand in a namespace, and two namespaces can have tools
 // of one name.
-// TOOL-NAME-1. Requests, histories and answers give a tool the same name, so a rule for one tool never
-//     counts for another.
-// TOOL-NAME-2. A call of a top-level tool can look like one of a tool in a namespace of its own name. A
-//     request with both tools cannot be judged.
+// A top-level tool and one of its name in a namespace of its name have one name, because the provider
+// can send the same call for both.
+// TOOL-NAME-1. Requests, histories and answers give a tool the same name. A rule for one tool counts
+//     for another only in this pair.
 
 import type { Json } from '../format.ts'
 

@@ -3,7 +3,6 @@
 
 import type { Declaration, Usage } from '../../contract/messages.ts'
 import { isObject } from '../../lib/json/json-object.ts'
-import { shown } from '../../settings/mistake.ts'
 import {
   errorAnswer,
   furtherChoice,
@@ -18,7 +17,6 @@ import { endedPiece, exchangeReader, leftOut } from '../../transcript/pieces.ts'
 import {
   declarationOf,
   freeTextSchema,
-  invalid,
   type Piece,
   responseWith,
 } from '../../transcript/transcript.ts'
@@ -58,7 +56,7 @@ function toolsOf({ tools, functions }: Json, where: string): Declaration[] | und
   const name = tools === undefined || tools === null ? 'functions' : 'tools'
   const list = tools ?? functions ?? undefined
   if (list === undefined) return undefined
-  const found = listAt(list, `${where} ${name}`).flatMap((value, at) => {
+  return listAt(list, `${where} ${name}`).flatMap((value, at) => {
     const place = `${where} ${name}[${at}]`
     const tool = objectAt(value, place)
     if (tool.type === 'custom') return [customTool(tool, place)]
@@ -68,21 +66,6 @@ function toolsOf({ tools, functions }: Json, where: string): Declaration[] | und
     const of = toolName({ namespace: tool.namespace, name: textAt(inner, 'name', place) })
     return [declarationOf(`${of}`, inner.description, inner.parameters)]
   })
-  checkNames(found, list, `${where} ${name}`)
-  return found
-}
-
-/** Keeps TOOL-NAME-2. */
-function checkNames(tools: readonly Declaration[], list: unknown, where: string): void {
-  const spaces = (list as unknown[]).map((value) => {
-    const { type, name, namespace } = value as Json
-    return type === 'namespace' ? name : namespace
-  })
-  const names = tools.map(({ name }) => name)
-  const twice = names.find((name, at) => names.indexOf(name) !== at && spaces.includes(name))
-  if (twice === undefined) return
-  const fault = `has the tool ${shown(twice)} twice: on top, and in a namespace of that name`
-  throw invalid(where, `${fault}; rename one, because their calls are equal`)
 }
 
 /** Codex has such tools for sub-agents. */

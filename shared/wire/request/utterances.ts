@@ -1,6 +1,6 @@
 // A history in a form for every provider: alternating turns, and each call with its id and result.
 // Owns: the words, the omissions, the call ids. Does not own: a provider's format
-// (anthropic/request.ts, openai-chat/messages.ts, openai-responses/input.ts).
+// (anthropic/request.ts, openai-chat/request/messages.ts, openai-responses/input.ts).
 //
 // UTTERANCES-1. Each call has exactly one result, in one object, so no provider can separate them
 //     (I5.4).

@@ -56,6 +56,19 @@ const asked = (responses: Said[]) => requestOf('anthropic', [{ user: 'Go.', resp
 const broken = saidCall('exec', {}, { id: 'same', result: 'error: no command', isError: true })
 const good = saidCall('exec', { command: 'ls' }, { id: 'c', result: 'a.ts' })
 
+const judgedBy = (judge: WeirGuard['judge']): WeirGuard => ({
+  name: 'own',
+  version: '1',
+  tools: ['exec'],
+  deadlineMs: 60_000,
+  onTimeout: 'deny',
+  judge,
+})
+const pass: WeirGuard['judge'] = (_, { calls }) => ({
+  state: undefined,
+  verdicts: calls.map(({ ordinal }) => ({ ordinal, verdict: 'allow', code: '', text: '' })),
+})
+
 describe('the options of a guard', () => {
   const agent = 'coder'
   it.each<[string, unknown, string]>([
@@ -325,19 +338,6 @@ describe.each(places)('a guard %s', (place) => {
     expect(verdict).toMatchObject({ verdict: 'deny', code: 'approval.denied' })
   })
 
-  const judgedBy = (judge: WeirGuard['judge']): WeirGuard => ({
-    name: 'own',
-    version: '1',
-    tools: ['exec'],
-    deadlineMs: 60_000,
-    onTimeout: 'deny',
-    judge,
-  })
-  const pass: WeirGuard['judge'] = (_, { calls }) => ({
-    state: undefined,
-    verdicts: calls.map(({ ordinal }) => ({ ordinal, verdict: 'allow', code: '', text: '' })),
-  })
-
   it('keeps the state of a guard from round to round', async () => {
     const judge: WeirGuard['judge'] = (state, round) => {
       const count = ((state as { count?: number } | undefined)?.count ?? 0) + 1
@@ -467,7 +467,45 @@ describe('a guard in memory', () => {
       verdicts.map((_, n) => (n % 2 === 0 ? 'allow' : 'deny')),
     )
   })
+
+  // The stages are loaded by then, so a load takes only microtasks.
+  it('judges a call that comes at any step of the load of a stage', async () => {
+    for (let steps = 0; steps < 80; steps += 1) {
+      const guard = await guardWith({ answerWithinMs: 5_000 })
+      const later = guard.conversation('later')
+      await guard.conversation('first').beforeModel(asked([]))
+      await later.beforeModel(asked([]))
+      const first = guard.conversation('first').afterModel(answerOf(asked([]), good))
+      await microtasks(steps)
+      const second = later.afterModel(answerOf(asked([]), good))
+      const verdicts = (await Promise.all([first, second])).flat()
+      expect(verdicts.map(({ verdict }) => verdict)).toEqual(['allow', 'allow'])
+      await guard.close()
+    }
+  })
+
+  it('gives a guard of the program no round after its close, at any step of a load', async () => {
+    for (let steps = 0; steps < 80; steps += 2) {
+      let isClosed = false
+      let late = 0
+      const judge: WeirGuard['judge'] = (state, round) => {
+        if (isClosed) late += 1
+        return pass(state, round)
+      }
+      const guard = await guardWith({ guards: { guards: [judgedBy(judge)], mode: 'enforce' } })
+      const judged = guard.conversation('t').afterModel(answerOf(asked([]), good))
+      await microtasks(steps)
+      await guard.close()
+      isClosed = true
+      await judged
+      expect(late).toBe(0)
+    }
+  })
 })
+
+async function microtasks(count: number): Promise<void> {
+  for (let n = 0; n < count; n += 1) await null
+}
 
 describe('a guard in a data folder', () => {
   it('knows the rounds of a history after it was closed and opened again', async () => {

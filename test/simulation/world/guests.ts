@@ -169,7 +169,6 @@ export function startGuests(options: GuestsOptions): { readonly running: number 
     const { turnKey, rounds } = historyOf(request)
     const { signal } = stop
     for (let hidden = 0; ; hidden++) {
-      const beganAt = scheduler.now()
       const advice = await patient(
         conversation.beforeModel(request, signal),
         random.chance(0.1) ? random.between(100, 3000) : 30_000,
@@ -184,9 +183,7 @@ export function startGuests(options: GuestsOptions): { readonly running: number 
         turnKey,
         mode,
         isForked: guest.isForked,
-        hidden,
         keys: rounds.map(({ key }) => key),
-        beganAt,
         time: scheduler.now(),
         action: advice.action,
         judged: advice.judged,
@@ -246,15 +243,17 @@ export function startGuests(options: GuestsOptions): { readonly running: number 
         const text = random.chance(0.3) ? 'the same' : `result ${++results} of ${conversation}`
         ledger.guests.runs.push({
           conversation,
-          turnKey,
-          key,
-          callId: call.id,
+          at: scheduler.now(),
           text,
-          judged,
-          ordinal: places?.[ordinal] ?? ordinal,
-          sent: call.arguments,
-          isForked: guest.isForked,
-          time: scheduler.now(),
+          call: {
+            turnKey,
+            key,
+            ordinal: places?.[ordinal] ?? ordinal,
+            callId: call.id,
+            sent: call.arguments,
+            isJudged: judged,
+            isForked: guest.isForked,
+          },
         })
         await sleep(
           random.weighted([

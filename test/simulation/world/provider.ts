@@ -102,7 +102,6 @@ export function connectTo(world: World, machine: Machine): Provider {
         conversation,
         turn: last?.turn ?? -1,
         round: (last?.round ?? -1) + 1,
-        textOnly: request.textOnly,
         history: request.history,
         events: [],
         finished: false,

@@ -27,9 +27,8 @@ export function toolsOf(
     ledger.starts.push({
       call: call.idempotencyKey,
       tool,
-      idempotent: tool !== 'send',
-      time: scheduler.now(),
-      machine: machine.name,
+      process: machine.name,
+      at: scheduler.now(),
     })
     const status = random.weighted([
       [6, 'ok'],

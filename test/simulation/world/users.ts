@@ -61,7 +61,7 @@ export function startUsers({
         )
       if (random.chance(impatience))
         scheduler.at(sendAt + random.below(random.pick([1000, 5000, 30_000])), () =>
-          write({ type: 'cancel-requested', conversation, messageId }),
+          cancel(conversation, messageId),
         )
       time = Math.min(
         start + durationMs,
@@ -76,8 +76,11 @@ export function startUsers({
       ledger.sent.push({
         conversation,
         messageId,
+        taken: true,
         refusable: agent === withoutFallback,
-        time: scheduler.now(),
+        blankReply: agent === withoutFallback,
+        cancelled: false,
+        answer: 'unobserved',
       })
     const declarations = agent.tools.map((tool) => tool.declaration)
     write({
@@ -89,6 +92,11 @@ export function startUsers({
       settings: agent.settings,
       declarations,
     })
+  }
+
+  function cancel(conversation: string, messageId: string): void {
+    for (const sent of ledger.sent) if (sent.messageId === messageId) sent.cancelled = true
+    write({ type: 'cancel-requested', conversation, messageId })
   }
 
   /** A client repeats a message without an acknowledgement: message ids exist for that. */

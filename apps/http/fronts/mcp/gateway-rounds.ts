@@ -1,6 +1,6 @@
 // The rounds of one conversation of the gateway. Calls of one message join. Rounds follow one
 // another: the next one begins when the one before has its results and its advice.
-// Owns: the turn, the open rounds, the advice in force. Does not own: the protocol (call-handler.ts).
+// Owns: the turn, the open rounds, the advice in force. Does not own: the protocol (forwarded-call.ts).
 // GATEWAY-1. Every call belongs to one round, under an id that no other call has. No answer of Weir counts for
 //     two calls.
 // GATEWAY-2. After the action text_only the next round has no tools, so none of its calls runs. After

@@ -200,9 +200,9 @@ const ofBody = new Set([
   ...['cache-control', 'etag', 'expires', 'last-modified', 'content-range'],
 ])
 
-/** `Basic realm="api"`: passes. One with the address of a server that grants keys: does not. */
+/** `Basic realm="api"`: passes. One with an address, or for the login of the client's system: does not. */
 function isChallenge(name: string, value: string): boolean {
-  return name === 'www-authenticate' && !/[/:\\]/.test(value)
+  return name === 'www-authenticate' && /^(basic|bearer)\b[^/:\\]*$/i.test(value)
 }
 
 /** Raw names and values. `hasBody`: with those of the body. */

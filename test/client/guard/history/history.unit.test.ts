@@ -270,21 +270,6 @@ describe('a history', () => {
     expect(calls.map(({ name }) => name)).toEqual(['multi_agent_v1.spawn_agent', 'exec_command'])
   })
 
-  it.each([
-    [{ type: 'namespace', name: 'shell', tools: [{ type: 'function', name: 'shell' }] }],
-    [{ type: 'function', name: 'shell', namespace: 'shell' }],
-  ])('refuses a tool beside another one in a namespace of its name: %j', (inside) => {
-    const historyWith = (tools: unknown[]) =>
-      historyOf({ format: 'openai-responses', body: { input: 'Go.', tools } })
-    expect(() => historyWith([{ type: 'function', name: 'shell' }, inside])).toThrow(
-      'body.tools: has the tool "shell" twice: on top, and in a namespace of that name',
-    )
-    expect(historyWith([{ type: 'function', name: 'exec' }, inside]).tools).toMatchObject([
-      { name: 'exec' },
-      { name: 'shell' },
-    ])
-  })
-
   it('takes the free text of a custom tool as one argument', () => {
     const input = [
       { type: 'message', role: 'user', content: 'Go.' },

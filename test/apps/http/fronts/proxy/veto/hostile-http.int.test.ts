@@ -187,6 +187,15 @@ describe('a header of the upstream under the veto', () => {
 })
 
 describe('a body under the veto that passes as it is', () => {
+  it.each(['Negotiate TlRMTVNTUA', 'NTLM TlRMTVNTUA'])(
+    "requests no login of the client's system: %s",
+    async (challenge) => {
+      await hostile((response) => response.writeHead(401, { 'www-authenticate': challenge }).end())
+      const { headers } = await fetch(`${proxy?.url}/v1/models`)
+      expect(headers.get('www-authenticate')).toBe(null)
+    },
+  )
+
   it.each([
     [206, { 'content-range': 'bytes 0-3/9' }],
     [401, { 'www-authenticate': 'Bearer realm="models", error="invalid_token"' }],

@@ -1,0 +1,125 @@
+// An operator's stop counts within a second on an idle machine. After the bound and before the
+// release, no tool that it stops starts, and no model request of a stopped agent begins. A process
+// that is paused or killed at that time, and a broker that is away, may be later.
+
+import {
+  addressOf,
+  boundOn,
+  type Checker,
+  callKey,
+  type Disturbance,
+  type Evidence,
+  type Logged,
+  recordsOf,
+} from '../../evidence.ts'
+import { matches } from './waits.ts'
+
+const idleBoundMs = 1_000
+
+/** `ageMs`: the time of the start behind the record of the stop. */
+type StoppedStart = { what: string; process: string; at: number; ageMs: number; stop: Logged }
+
+export const noStartAfterStop: Checker<'disturbances'> = {
+  name: 'no-start-after-stop',
+  rule: "An operator's stop counts within a second.",
+  needs: ['disturbances'],
+  check(evidence) {
+    const boundMs = boundOn(evidence, idleBoundMs)
+    return startsInStops(evidence).flatMap(({ what, process, at, ageMs, stop }) =>
+      ageMs <= boundMs || isDisturbed(evidence.disturbances, process, { from: stop.time, to: at })
+        ? []
+        : [
+            {
+              problem: `${what} started ${ageMs} ms after ${stop.key}; at most ${boundMs} ms are allowed`,
+              at: addressOf(stop),
+            },
+          ],
+    )
+  },
+}
+
+/** The starts between a stop that concerns them and its release. */
+export function startsInStops(evidence: Evidence): StoppedStart[] {
+  const agents = new Map(
+    recordsOf(evidence, 'round-cleared').flatMap(({ message }) =>
+      message.calls.map(({ ordinal }) => [callKey(message, ordinal), message.agent]),
+    ),
+  )
+  const starts = [
+    ...evidence.starts.map(({ call, tool, process, at }) => ({
+      what: `${call} (${tool})`,
+      process,
+      at,
+      tool,
+      agent: agents.get(call),
+    })),
+    ...modelRequests(evidence),
+  ]
+  return stopSpans(evidence).flatMap(({ stop, until }) =>
+    starts.flatMap((start) =>
+      start.at > stop.time && start.at < until && isOf(stop, start)
+        ? [{ ...start, ageMs: start.at - stop.time, stop }]
+        : [],
+    ),
+  )
+}
+
+/** The attempts that reached the provider, at their attempt-started. */
+function modelRequests(evidence: Evidence) {
+  const answered = new Set(
+    recordsOf(evidence, 'attempt-finished').map(({ message }) => message.attempt),
+  )
+  const agents = new Map(
+    recordsOf(evidence, 'model-request').map(({ message }) => [
+      message.conversation,
+      message.agent,
+    ]),
+  )
+  return recordsOf(evidence, 'attempt-started')
+    .filter(({ message }) => answered.has(message.attempt))
+    .map(({ message, time }) => ({
+      what: `attempt ${message.attempt}`,
+      process: 'llm-gateway',
+      at: time,
+      tool: undefined,
+      agent: agents.get(message.conversation),
+    }))
+}
+
+function stopSpans({ records }: Evidence): { stop: Logged; until: number }[] {
+  const written = records.filter(
+    ({ topic, key }) => topic === 'policies' && key.startsWith('stop:'),
+  )
+  return written.flatMap((stop, i) => {
+    if (stop.message === undefined) return []
+    const end = written.slice(i + 1).find(({ key }) => key === stop.key)
+    return [{ stop, until: end?.time ?? Number.POSITIVE_INFINITY }]
+  })
+}
+
+function isOf(
+  { message }: Logged,
+  { tool, agent }: { tool: string | undefined; agent: string | undefined },
+): boolean {
+  if (message?.type !== 'operator-stop') return false
+  const { scope, name } = message
+  if (scope === 'all') return true
+  if (scope === 'tool') return tool !== undefined && matches(name, tool)
+  return scope === 'agent' && agent === name
+}
+
+/** Whether a process was killed or paused at that time, or the broker was away. */
+export function isDisturbed(
+  disturbances: Disturbance[],
+  process: string,
+  { from, to }: { from: number; to: number },
+): boolean {
+  return disturbances.some(
+    (one) =>
+      (one.kind === 'broker' ||
+        one.process === process ||
+        (process === 'llm-gateway' && /^(llm-gateway|all)/.test(one.process))) &&
+      one.from <= to &&
+      one.to >= from,
+  )
+}
