@@ -18,4 +18,4 @@ export function patience(): number {
  * The longest wait of a test for an expected event, also on a busy machine. It is below a test's time
  * limit (test/support/jest/globals.ts), so the error names the event.
  */
-export const waitMaxMs = 100_000 * patience()
+export const waitMaxMs = Math.ceil(100_000 * patience())
