@@ -10,3 +10,12 @@ export function output(): { stream: NodeJS.WriteStream; text: () => string } {
   })
   return { stream: stream as unknown as NodeJS.WriteStream, text: () => text }
 }
+
+/** The output of the command. */
+export async function printed(
+  command: (out: NodeJS.WriteStream) => Promise<unknown>,
+): Promise<string> {
+  const { stream, text } = output()
+  await command(stream)
+  return text()
+}

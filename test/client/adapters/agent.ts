@@ -8,4 +8,13 @@ export type Scripts = {
   answers: (n: number) => Call[] | string
   /** The result of the tool. Default `done`. */
   result?: (command: string) => string
+  /** How often the host runs the agent again on the same messages while it has no text. Default 0. */
+  repeats?: number
+  /** The requests of a run at most. Default 25. */
+  steps?: number
 }
+
+/** `requests`: the model's. `choices`: their tool choices. */
+export type Run = { text: unknown; ran: string[]; requests: object[]; choices: unknown[] }
+
+export const prompt = 'list the files'

@@ -1,32 +1,40 @@
 // An agent on the AI SDK with one tool and a scripted model.
 
-import { generateText, isStepCount, streamText, tool, wrapLanguageModel } from 'ai'
+import {
+  generateText,
+  isStepCount,
+  type ModelMessage,
+  streamText,
+  tool,
+  wrapLanguageModel,
+} from 'ai'
 import { MockLanguageModelV4, simulateReadableStream } from 'ai/test'
 import { z } from 'zod'
 import { guardAiSdk } from '../../../client/adapters/ai-sdk.ts'
 import type { GuestConversation } from '../../../client/guard/guest-conversation.ts'
-import type { Call, Scripts } from './agent.ts'
+import { type Call, prompt, type Scripts } from './agent.ts'
 
 type Answer = Awaited<ReturnType<MockLanguageModelV4['doGenerate']>>
 
-/** At most 25 steps of an agent with one tool. */
 export async function runAiSdk(
   way: 'generateText' | 'streamText',
   conversation: GuestConversation,
   {
     answers,
     result = () => 'done',
+    repeats = 0,
+    steps = 25,
     toolChoice,
     needsApproval,
   }: Scripts & { toolChoice?: 'required'; needsApproval?: boolean },
 ) {
   const ran: string[] = []
-  const prompts: Parameters<MockLanguageModelV4['doGenerate']>[0]['prompt'][] = []
+  const requests: Parameters<MockLanguageModelV4['doGenerate']>[0]['prompt'][] = []
   const choices: (string | undefined)[] = []
-  const next = ({ prompt, toolChoice }: Parameters<MockLanguageModelV4['doGenerate']>[0]) => {
-    prompts.push(prompt)
-    choices.push(toolChoice?.type)
-    return answerOf(answers(prompts.length))
+  const next = (options: Parameters<MockLanguageModelV4['doGenerate']>[0]) => {
+    requests.push(options.prompt)
+    choices.push(options.toolChoice?.type)
+    return answerOf(answers(requests.length))
   }
   const model = new MockLanguageModelV4({
     doGenerate: async (options) => next(options),
@@ -35,19 +43,23 @@ export async function runAiSdk(
     }),
   })
   const weir = guardAiSdk(conversation)
-  const settings = {
-    model: wrapLanguageModel({ model, middleware: weir.middleware }),
-    tools: { exec: execTool(ran, { needsApproval, result }) },
-    toolApproval: weir.toolApproval,
-    stopWhen: isStepCount(25),
-    prompt: 'list the files',
-    ...(toolChoice && { toolChoice }),
+  const messages: ModelMessage[] = [{ role: 'user', content: prompt }]
+  let [text, requested] = ['', 0]
+  for (let runs = 0; runs <= repeats && text === ''; runs += 1) {
+    const settings = {
+      model: wrapLanguageModel({ model, middleware: weir.middleware }),
+      tools: { exec: execTool(ran, { needsApproval, result }) },
+      toolApproval: weir.toolApproval,
+      stopWhen: isStepCount(steps),
+      messages,
+      ...(toolChoice && { toolChoice }),
+    }
+    const run = way === 'generateText' ? await generateText(settings) : streamText(settings)
+    text = await run.text
+    requested = (await run.content).filter(({ type }) => type === 'tool-approval-request').length
+    messages.push(...(await run.responseMessages))
   }
-  const run = way === 'generateText' ? await generateText(settings) : streamText(settings)
-  const text = await run.text
-  const content = await run.content
-  const requested = content.filter(({ type }) => type === 'tool-approval-request').length
-  return { text, ran, requests: prompts, prompts, choices, requested }
+  return { text, ran, requests, choices, requested }
 }
 
 export function execTool(
@@ -95,12 +107,13 @@ type Chunks =
 
 function chunksOf({ content, finishReason, usage }: Answer): Chunks {
   const parts = content.flatMap((part, n): Chunks => {
-    if (part.type !== 'text') return [part as Chunks[number]]
+    const { type } = part
+    if (type !== 'text' && type !== 'reasoning') return [part as Chunks[number]]
     const id = `${n}`
     return [
-      { type: 'text-start', id },
-      { type: 'text-delta', id, delta: part.text },
-      { type: 'text-end', id },
+      { type: `${type}-start`, id },
+      { type: `${type}-delta`, id, delta: part.text },
+      { type: `${type}-end`, id },
     ]
   })
   return [{ type: 'stream-start', warnings: [] }, ...parts, { type: 'finish', finishReason, usage }]

@@ -1,14 +1,12 @@
 // Each adapter with Weir's own stages: incidents end after few requests, guards refuse, and a person
 // decides.
 
-import { execFile } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
 import { afterEach, describe, expect, it } from '@jest/globals'
 import pino from 'pino'
+import { decideApproval } from '../../../apps/service/approvals/decide.ts'
 import { type GuardOptions, openGuard } from '../../../client/guard/guard.ts'
 import type {
   CallVerdict,
@@ -16,22 +14,11 @@ import type {
   GuestConversation,
 } from '../../../client/guard/guest-conversation.ts'
 import type { Guard } from '../../../shared/contract/guard/guard.ts'
-import type { Call, Scripts } from './agent.ts'
+import { readSettings } from '../../../shared/settings/settings.ts'
+import { output } from '../../support/output.ts'
+import { adapters } from './adapters.ts'
+import type { Call } from './agent.ts'
 import { runAiSdk } from './ai-sdk-agent.ts'
-import { runLangChain } from './langchain-agent.ts'
-import { runOpenAIAgents } from './openai-agents-agent.ts'
-
-type Run = { text: unknown; ran: string[]; requests: object[] }
-type RunAgent = (conversation: GuestConversation, scripts: Scripts) => Promise<Run>
-
-const agents: [string, RunAgent][] = [
-  ['generateText', (...given) => runAiSdk('generateText', ...given)],
-  ['streamText', (...given) => runAiSdk('streamText', ...given)],
-  ['invoke of LangChain', (...given) => runLangChain('invoke', ...given)],
-  ['stream of LangChain', (...given) => runLangChain('stream', ...given)],
-  ['run of OpenAI Agents', (...given) => runOpenAIAgents('run', ...given)],
-  ['stream of OpenAI Agents', (...given) => runOpenAIAgents('stream', ...given)],
-]
 
 let guard: FrontGuard | undefined
 let folder: string | undefined
@@ -58,7 +45,7 @@ const once =
   (n: number): Call[] | string =>
     n === 1 ? repeats(...args)(n) : 'ok'
 
-describe.each(agents)('%s', (_, run) => {
+describe.each(adapters)('$name', ({ run }) => {
   it.each([
     ['one that lacks its argument', ['{}'], []],
     ['one that is no JSON', ['{bad'], []],
@@ -178,6 +165,7 @@ function watch(
 }
 
 async function approve({ approval }: CallVerdict): Promise<void> {
-  const weir = fileURLToPath(new URL('../../../bin/weir', import.meta.url))
-  await promisify(execFile)(weir, ['allow', approval?.id ?? '', '--data-folder', folder ?? ''])
+  const settings = readSettings({ dataFolder: folder ?? '', logLevel: 'silent' }, {})
+  const out = output().stream
+  await decideApproval('allow', approval?.id ?? '', {}, settings, { out, errors: out })
 }

@@ -1,18 +1,24 @@
 // An agent on LangChain with one tool and a scripted model.
 
 import { BaseChatModel } from '@langchain/core/language_models/chat_models'
-import { AIMessage, AIMessageChunk, type BaseMessage } from '@langchain/core/messages'
+import { AIMessage, AIMessageChunk, type BaseMessage, HumanMessage } from '@langchain/core/messages'
 import { ChatGenerationChunk, type ChatResult } from '@langchain/core/outputs'
 import { createAgent, tool } from 'langchain'
 import { z } from 'zod'
 import { guardLangChain } from '../../../client/adapters/langchain.ts'
 import type { GuestConversation } from '../../../client/guard/guest-conversation.ts'
-import type { Call, Scripts } from './agent.ts'
+import { type Call, prompt, type Scripts } from './agent.ts'
 
 export async function runLangChain(
   way: 'invoke' | 'stream',
   conversation: GuestConversation,
-  { answers, result = () => 'done', returnDirect = false }: Scripts & { returnDirect?: boolean },
+  {
+    answers,
+    result = () => 'done',
+    repeats = 0,
+    steps = 25,
+    returnDirect = false,
+  }: Scripts & { returnDirect?: boolean },
 ) {
   const ran: string[] = []
   const exec = tool(
@@ -29,14 +35,20 @@ export async function runLangChain(
   )
   const model = new ScriptedModel(answers)
   const agent = createAgent({ model, tools: [exec], middleware: [guardLangChain(conversation)] })
-  const input = { messages: 'list the files' }
-  let messages: BaseMessage[] = []
-  if (way === 'invoke') messages = (await agent.invoke(input)).messages
-  else
-    for await (const state of await agent.stream(input, { streamMode: 'values' }))
-      messages = state.messages as BaseMessage[]
-  const { prompts, choices } = model
-  return { text: messages.at(-1)?.content, ran, requests: prompts, prompts, choices }
+  let messages: BaseMessage[] = [new HumanMessage(prompt)]
+  let text: unknown
+  for (let runs = 0; runs <= repeats && typeof text !== 'string'; runs += 1) {
+    const options = { recursionLimit: 4 * steps }
+    if (way === 'invoke') messages = (await agent.invoke({ messages }, options)).messages
+    else
+      for await (const state of await agent.stream(
+        { messages },
+        { ...options, streamMode: 'values' },
+      ))
+        messages = state.messages as BaseMessage[]
+    text = messages.at(-1)?.content
+  }
+  return { text, ran, requests: model.prompts, choices: model.choices }
 }
 
 export class ScriptedModel extends BaseChatModel {

@@ -12,12 +12,14 @@ import {
 import { z } from 'zod'
 import { guardOpenAIAgents } from '../../../client/adapters/openai-agents.ts'
 import type { GuestConversation } from '../../../client/guard/guest-conversation.ts'
-import type { Call, Scripts } from './agent.ts'
+import { type Call, prompt, type Scripts } from './agent.ts'
 
 export async function runOpenAIAgents(
   way: 'run' | 'stream',
   conversation: GuestConversation,
-  { answers, result = () => 'done' }: Scripts,
+  { answers, result = () => 'done', steps = 25 }: Scripts,
+  /** Of an answer without text and calls. */
+  silent?: ModelResponse['output'],
 ) {
   const ran: string[] = []
   const exec = tool({
@@ -29,30 +31,41 @@ export async function runOpenAIAgents(
       return result(command)
     },
   })
-  const model = new ScriptedModel(answers)
+  const model = new ScriptedModel(answers, silent)
   const weir = guardOpenAIAgents(conversation)
   const agent = new Agent({ name: 'ops', model: weir.model(model), tools: weir.tools([exec]) })
-  const options = { maxTurns: 25 }
+  const options = { maxTurns: steps }
   let text: unknown
-  if (way === 'run') text = (await quietRunner().run(agent, 'list the files', options)).finalOutput
+  if (way === 'run') text = (await quietRunner().run(agent, prompt, options)).finalOutput
   else {
-    const streamed = await quietRunner().run(agent, 'list the files', { ...options, stream: true })
+    const streamed = await quietRunner().run(agent, prompt, { ...options, stream: true })
     await streamed.completed
     text = streamed.finalOutput
   }
-  return { text, ran, requests: model.requests }
+  const choices = model.requests.map(({ modelSettings }) => modelSettings.toolChoice)
+  return { text, ran, requests: model.requests, choices }
 }
 
 export function quietRunner(): Runner {
   return new Runner({ tracingDisabled: true })
 }
 
+const thought: ModelResponse['output'][number] = {
+  type: 'reasoning',
+  content: [{ type: 'input_text', text: 'Hm.' }],
+}
+
 export class ScriptedModel implements Model {
   readonly requests: (Omit<ModelRequest, 'input'> & { input: unknown[] })[] = []
   readonly #answers: (n: number) => Call[] | string
+  readonly #silent: ModelResponse['output']
 
-  constructor(answers: (n: number) => Call[] | string) {
+  constructor(
+    answers: (n: number) => Call[] | string,
+    silent: ModelResponse['output'] = [thought],
+  ) {
     this.#answers = answers
+    this.#silent = silent
   }
 
   async getResponse(request: ModelRequest): Promise<ModelResponse> {
@@ -73,7 +86,7 @@ export class ScriptedModel implements Model {
               },
             ]
           : answer.length === 0
-            ? [{ type: 'reasoning', content: [{ type: 'input_text', text: 'Hm.' }] }]
+            ? this.#silent
             : answer.map(([callId, text, name = 'exec']) => ({
                 type: 'function_call',
                 callId,

@@ -490,7 +490,8 @@ describe('a guard in memory', () => {
         if (isClosed) late += 1
         return pass(state, round)
       }
-      const guard = await guardWith({ guards: { guards: [judgedBy(judge)], mode: 'enforce' } })
+      const guards = { guards: [judgedBy(judge)], mode: 'enforce' as const }
+      const guard = await guardWith({ guards, log: pino({ level: 'silent' }) })
       const judged = guard.conversation('t').afterModel(answerOf(asked([]), good))
       await microtasks(steps)
       await guard.close()

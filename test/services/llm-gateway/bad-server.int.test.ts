@@ -17,41 +17,23 @@ import { systemClock } from '../../../shared/lib/clock.ts'
 import { createLog } from '../../../shared/lib/log/log.ts'
 import { modelRequest } from '../../support/messages.ts'
 import { noBudgets } from '../../support/no-budgets.ts'
-import { sse } from '../../support/provider-streams.ts'
 import { longText } from '../../support/script.ts'
 import { agentOf, userSays } from './samples.ts'
+import { textAnswer, type Vendor, vendorNamed, vendors } from './vendors.ts'
 
 const stallMs = 300
-const apis = ['anthropic', 'openai-chat', 'openai-responses'] as const
 
-/** The beginning of an answer in each API: some text, and no end. */
-const beginnings: Record<(typeof apis)[number], string> = {
-  anthropic:
-    sse(
-      'content_block_start',
-      '{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}',
-    ) +
-    sse(
-      'content_block_delta',
-      '{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"So far"}}',
-    ),
-  'openai-chat': 'data: {"choices":[{"index":0,"delta":{"content":"So far"}}]}\n\n',
-  'openai-responses': sse(
-    'response.output_text.delta',
-    '{"type":"response.output_text.delta","item_id":"m","output_index":0,"delta":"So far"}',
+const worlds: { server: Server; performer: Performer<AttemptTask> }[] = []
+
+afterEach(() =>
+  Promise.all(
+    worlds.splice(0).map(async ({ server, performer }) => {
+      await performer.close('lost')
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    }),
   ),
-}
-
-let server: Server | undefined
-let performer: Performer<AttemptTask> | undefined
-
-afterEach(async () => {
-  await performer?.close('lost')
-  server?.closeAllConnections()
-  await new Promise((resolve) => (server ? server.close(resolve) : resolve(undefined)))
-  server = undefined
-  performer = undefined
-})
+)
 
 type World = {
   written: Message[]
@@ -70,12 +52,12 @@ async function ask(
   silenceMs = stallMs,
 ): Promise<World> {
   const sockets: Socket[] = []
-  server = createServer((request, response) => {
+  const server = createServer((request, response) => {
     request.resume()
     request.on('end', () => void answer(response))
   })
   server.on('connection', (socket) => sockets.push(socket))
-  await new Promise<void>((resolve) => server?.listen(0, '127.0.0.1', resolve))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 
   const written: Message[] = []
@@ -102,12 +84,12 @@ async function ask(
     historyTable: { logTime: () => undefined, keys: async () => [], forget: async () => {} },
   }
   const agent = agentOf({}, { provider: api, baseUrl })
-  const running = startGateway({
+  const performer = startGateway({
     agents: new Map([[agent.name, agent]]),
     connect: connectOnce(),
     echoOf: () => null,
   })(context)
-  performer = running
+  worlds.push({ server, performer })
   const request = modelRequest({
     settings: { ...defaultSettings, stallMs: silenceMs },
     expiresAt: Date.now() + 60_000,
@@ -121,7 +103,7 @@ async function ask(
     reasoningRefused: 'none',
     degenerate: false,
   }
-  running.reconcile('u', [task])
+  performer.reconcile('u', [task])
   return {
     written,
     sockets,
@@ -130,7 +112,7 @@ async function ask(
       if (holds) held = Promise.withResolvers()
       else held.resolve()
     },
-    want: (...tasks) => running.reconcile('u', tasks),
+    want: (...tasks) => performer.reconcile('u', tasks),
   }
 }
 
@@ -141,24 +123,27 @@ async function until(isSo: () => boolean): Promise<void> {
 const ended = ({ written }: World) =>
   written.some(({ type }) => type === 'attempt-failed' || type === 'attempt-finished')
 
-/** Writes repeatedly until the client has left. */
 /**
  * A keep-alive every 50 ms. The limit is far above that: server and client share one process, which
  * may pause.
  */
 const livelyStallMs = 1_000
 
+/** Writes repeatedly until the client has left. */
 function trickle(response: ServerResponse, bytes: string): void {
   const timer = setInterval(() => response.write(bytes), livelyStallMs / 20)
   response.on('close', () => clearInterval(timer))
 }
 
-describe.each(apis)('a server of %s', (api) => {
+/** Tests the same server with the API of each vendor, at the same time. */
+const forEachVendor = (check: (vendor: Vendor) => Promise<void>) => Promise.all(vendors.map(check))
+
+describe('a server of any vendor', () => {
   const stream = { 'content-type': 'text/event-stream' }
   const wordless = `nothing of an answer from the provider for ${limits.wordlessStallsMax * livelyStallMs} ms, only signs of life (${limits.wordlessStallsMax} times the agent's setting stallMs)`
   const silent = `no byte from the provider for ${stallMs} ms (the agent's setting stallMs)`
 
-  it.each<[string, string, number, (response: ServerResponse) => void]>([
+  it.each<[string, string, number, (response: ServerResponse, beginning: string) => void]>([
     ['never sends its headers', silent, stallMs, () => {}],
     [
       'sends its headers and nothing else',
@@ -170,7 +155,7 @@ describe.each(apis)('a server of %s', (api) => {
       'falls silent in the middle',
       silent,
       stallMs,
-      (response) => response.writeHead(200, stream).write(beginnings[api]),
+      (response, beginning) => response.writeHead(200, stream).write(beginning),
     ],
     [
       'falls silent in the middle of an error',
@@ -194,67 +179,55 @@ describe.each(apis)('a server of %s', (api) => {
       'begins an answer, and then sends only comments',
       wordless,
       livelyStallMs,
-      (response) => {
-        response.writeHead(200, stream).write(beginnings[api])
+      (response, beginning) => {
+        response.writeHead(200, stream).write(beginning)
         trickle(response, ': wait\n\n')
       },
     ],
-  ])(
-    'that %s fails the attempt, and its connection is closed',
-    async (_, reason, silenceMs, answer) => {
-      const world = await ask(api, answer, silenceMs)
+  ])('that %s fails the attempt, and its connection is closed', (_, reason, silenceMs, answer) =>
+    forEachVendor(async ({ provider, text }) => {
+      const world = await ask(provider, (response) => answer(response, text('So far')), silenceMs)
       await until(() => ended(world))
-      expect(world.written.at(-1)).toMatchObject({
-        type: 'attempt-failed',
-        class: 'transient',
-        retryable: true,
-        reason,
-      })
+      expect([provider, world.written.at(-1)]).toMatchObject([
+        provider,
+        { type: 'attempt-failed', class: 'transient', retryable: true, reason },
+      ])
       await until(() => world.open() === 0)
       expect(world.sockets).toHaveLength(1)
-    },
+    }),
   )
 
-  it.each<[string, (response: ServerResponse) => void]>([
+  it.each<[string, (response: ServerResponse, beginning: string) => void]>([
     ['before its headers', () => {}],
     [
       'in the middle of its answer',
-      (response) => response.writeHead(200, stream).write(beginnings[api]),
+      (response, beginning) => response.writeHead(200, stream).write(beginning),
     ],
     ['in the middle of its error', (response) => response.writeHead(500).write('{"error":')],
   ])(
     'whose answer is no longer wanted %s sees its connection closed, and nothing more is written',
-    async (_, answer) => {
-      const arrived = Promise.withResolvers<void>()
-      const begin = (response: ServerResponse): void => {
-        answer(response)
-        setTimeout(arrived.resolve, 40)
-      }
-      const world = await ask(api, begin, 60_000)
-      await arrived.promise
-      const before = world.written.length
-      world.want()
-      await until(() => world.open() === 0)
-      expect(world.written).toHaveLength(before)
-      expect(ended(world)).toBe(false)
-    },
+    (_, answer) =>
+      forEachVendor(async ({ provider, text }) => {
+        const arrived = Promise.withResolvers<void>()
+        const begin = (response: ServerResponse): void => {
+          answer(response, text('So far'))
+          setTimeout(arrived.resolve, 40)
+        }
+        const world = await ask(provider, begin, 60_000)
+        await arrived.promise
+        const before = world.written.length
+        world.want()
+        await until(() => world.open() === 0)
+        expect(world.written).toHaveLength(before)
+        expect(ended(world)).toBe(false)
+      }),
   )
 })
 
 describe('a bus that is slow', () => {
-  const event = (text: string) =>
-    sse(
-      'content_block_delta',
-      JSON.stringify({
-        type: 'content_block_delta',
-        index: 0,
-        delta: { type: 'text_delta', text },
-      }),
-    )
-  const padding = `: ${'x'.repeat(256 * 1024)}\n\n${event('y')}`
-  const end =
-    sse('message_delta', '{"type":"message_delta","delta":{"stop_reason":"end_turn"}}') +
-    sse('message_stop', '{"type":"message_stop"}')
+  const vendor = vendorNamed('anthropic')
+  const { text } = vendor
+  const padding = `: ${'x'.repeat(256 * 1024)}\n\n${text('y')}`
   /** Data of the server: far more than sockets hold. */
   const paddings = 400
 
@@ -263,11 +236,11 @@ describe('a bus that is slow', () => {
     const world = await ask('anthropic', async (response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' })
       world.holdWrites(true)
-      for (const _ of [1, 2, 3]) response.write(event(longText(limits.partBytesMax)))
+      for (const _ of [1, 2, 3]) response.write(text(longText(limits.partBytesMax)))
       for (; sent < paddings && !response.destroyed; sent += 1)
         if (!response.write(padding))
           await new Promise((resolve) => response.once('drain', resolve))
-      response.end(event('the end') + end)
+      response.end(textAnswer(vendor, 'the end'))
     })
     await until(() => sent > 0)
     let before = -1
@@ -284,7 +257,9 @@ describe('a bus that is slow', () => {
     expect(world.written.at(-1)).toMatchObject({ type: 'attempt-finished', stop: 'end' })
     expect(sent).toBe(paddings)
     const texts = world.written.flatMap((message) =>
-      message.type === 'part' ? message.events.map(({ text }) => text) : [],
+      message.type === 'part'
+        ? message.events.map((event) => (event.kind === 'text' ? event.text : ''))
+        : [],
     )
     expect(texts.join('')).toHaveLength(3 * limits.partBytesMax + paddings + 'the end'.length)
   })

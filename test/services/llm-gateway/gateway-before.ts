@@ -2,7 +2,6 @@
 
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterEach } from '@jest/globals'
 import { foldResponse } from '../../../services/accumulator/response.ts'
 import { startGateway } from '../../../services/llm-gateway/performer/performer.ts'
 import { connectOnce } from '../../../services/llm-gateway/performer/providers/providers.ts'
@@ -23,8 +22,8 @@ import { createLog } from '../../../shared/lib/log/log.ts'
 import { at, given } from '../../support/given.ts'
 import { modelRequest } from '../../support/messages.ts'
 import { noBudgets } from '../../support/no-budgets.ts'
-import { sse } from '../../support/provider-streams.ts'
 import { agentOf } from './samples.ts'
+import { textAnswer, vendorNamed } from './vendors.ts'
 
 export type Api = Agent['model']['provider']
 /** A request as the server gets it. */
@@ -36,36 +35,15 @@ export type Body = {
 }
 export type Refusal = { status: number; message: string } | undefined
 
-/** A text in each API. */
-export const textAnswers: Record<Api, string> = {
-  anthropic:
-    sse(
-      'content_block_start',
-      '{"type":"content_block_start","index":0,"content_block":{"type":"text","text":"Here."}}',
-    ) +
-    sse('message_delta', '{"type":"message_delta","delta":{"stop_reason":"end_turn"}}') +
-    sse('message_stop', '{"type":"message_stop"}'),
-  'openai-chat':
-    'data: {"choices":[{"index":0,"delta":{"content":"Here."},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n',
-  'openai-responses':
-    sse(
-      'response.output_text.delta',
-      '{"type":"response.output_text.delta","item_id":"m","output_index":0,"delta":"Here."}',
-    ) +
-    sse(
-      'response.completed',
-      '{"type":"response.completed","response":{"object":"response","status":"completed","output":[]}}',
-    ),
-}
-
 const servers: Server[] = []
 
-afterEach(async () => {
+/** For `afterEach` of each file with gateways. */
+export async function closeServers(): Promise<void> {
   for (const server of servers.splice(0)) {
     server.closeAllConnections()
     await new Promise((resolve) => server.close(resolve))
   }
-})
+}
 
 /** `response`: undefined if the round failed. */
 export type Round = {
@@ -96,7 +74,7 @@ export function gatewayBefore({ api, refuse, answer, model }: Options): {
     if (refusal === undefined)
       response
         .writeHead(200, { 'content-type': 'text/event-stream' })
-        .end(answer?.(body) ?? textAnswers[api])
+        .end(answer?.(body) ?? textAnswer(vendorNamed(api), 'Here.'))
     else
       response
         .writeHead(refusal.status, { 'content-type': 'application/json' })

@@ -151,21 +151,13 @@ describe('the console for operators', () => {
     expect(wrong.status).toBe(400)
   })
 
-  it('stops an agent and releases it, for one reason and once', async () => {
+  it('stops the turns of an agent with the reason, once, until it is released', async () => {
     await using server = await consoleServer([says('Hello.')])
     const stop = { scope: 'agent', name: 'helper', mode: 'drain', reason: 'wrong transfers' }
-    expect(await change(server, 'stop', { ...stop, reason: ' ' })).toMatchObject({ status: 400 })
-    expect(await change(server, 'stop', { ...stop, name: '' })).toMatchObject({ status: 400 })
     expect(await change(server, 'stop', stop)).toMatchObject({ status: 200 })
     expect(await change(server, 'stop', stop)).toMatchObject({ status: 409 })
-    expect((await read<StopsData>(server, 'stops')).stops).toMatchObject([
-      { id: 'agent:helper', mode: 'drain', reason: 'wrong transfers', setBy: expect.any(String) },
-    ])
     const { outcome, reason } = await loopingTurn(server, 'c')
     expect([outcome, reason]).toEqual(['failed', expect.stringContaining('wrong transfers')])
-    expect(await change(server, 'remove', { setting: 'stop', id: 'agent:other' })).toMatchObject({
-      status: 404,
-    })
     expect(await change(server, 'remove', { setting: 'stop', id: 'agent:helper' })).toMatchObject({
       status: 200,
     })
@@ -196,7 +188,7 @@ describe('the console for operators', () => {
     expect(data.money).toMatchObject({ requests: 1, unpriced: 1 })
   })
 
-  it('sets, changes and removes a budget as the command does', async () => {
+  it('changes a budget, and finds the tenant of one conversation in its id', async () => {
     await using server = await consoleServer([])
     const budget = {
       tenant: 'acme',
@@ -208,41 +200,20 @@ describe('the console for operators', () => {
       soft: '',
       unpriced: 'deny',
     }
-    const all = async () => (await read<BudgetsData>(server, 'budgets')).budgets
-    expect(await change(server, 'budget', budget)).toMatchObject({ status: 200 })
     const changed = { ...budget, hard: '5USD', soft: '1.5USD', unpriced: 'allow' }
-    expect(await change(server, 'budget', changed)).toMatchObject({ status: 200 })
-    const id = 'acme/agent:bank/day/usd'
-    expect(await all()).toMatchObject([
-      { id, hard: 5e9, soft: 1.5e9, unpriced: 'allow', setBy: expect.stringMatching(/./) },
-    ])
-    for (const wrong of [
-      { hard: '20' },
-      { hard: '1USD', soft: '2USD' },
-      { hard: '', soft: '' },
-      { window: 'week' },
-    ])
-      expect(await change(server, 'budget', { ...budget, ...wrong })).toMatchObject({ status: 400 })
-    expect(await change(server, 'remove', { setting: 'budget', id: 'other' })).toMatchObject({
-      status: 404,
-    })
-    expect(await change(server, 'remove', { setting: 'budget', id })).toMatchObject({ status: 200 })
-    expect(await all()).toEqual([])
     const ofOne = { ...budget, tenant: '', subject: 'conversation', name: 'acme:order-7' }
-    expect(await change(server, 'budget', ofOne)).toMatchObject({ status: 200 })
-    expect(await all()).toMatchObject([{ tenant: 'acme', scope: 'conversation' }])
+    for (const body of [budget, changed, ofOne])
+      expect(await change(server, 'budget', body)).toMatchObject({ status: 200 })
+    expect((await read<BudgetsData>(server, 'budgets')).budgets).toMatchObject([
+      { id: 'acme/agent:bank/day/usd', hard: 5e9, soft: 1.5e9, unpriced: 'allow' },
+      { tenant: 'acme', scope: 'conversation' },
+    ])
   })
 
-  it('sets the approval rules, and refuses rules that cannot be used', async () => {
+  it('names the fault in approval rules that cannot be used', async () => {
     await using server = await consoleServer([])
-    const rules = (value: unknown) => ({ rules: JSON.stringify(value) })
-    const money = { waitMs: 60_000, rules: [{ name: 'money', tools: ['refund'] }] }
-    expect(await change(server, 'approval-rules', rules(money))).toMatchObject({ status: 200 })
-    expect((await read<GuardsData>(server, 'guards')).guards).toMatchObject([
-      { name: 'approval', mode: 'enforce', deadlineMs: 60_000, rules: JSON.stringify(money.rules) },
-    ])
-    for (const wrong of [{ rules: '{' }, rules([]), rules({ rules: [{}] }), rules({ rule: [] })])
-      expect(await change(server, 'approval-rules', wrong)).toEqual({
+    for (const rules of ['{', '[]', '{"rules":[{}]}', '{"rule":[]}'])
+      expect(await change(server, 'approval-rules', { rules })).toEqual({
         status: 400,
         message: expect.stringMatching(/JSON|object|rules/),
       })

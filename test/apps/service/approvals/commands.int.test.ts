@@ -1,17 +1,16 @@
 // The commands of approval over a data folder of the embedded bus that nobody else has open.
 
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { PassThrough } from 'node:stream'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import { withRegistry } from '../../../../apps/history/registry.ts'
-import { decideApproval } from '../../../../apps/service/approvals/decide.ts'
 import { rulesChange, showRules } from '../../../../apps/service/approvals/rules.ts'
 import { changeSetting } from '../../../../apps/service/setting-command.ts'
 import { approvalRegistration } from '../../../../services/approval/performer/registration.ts'
 import { switchGuard, writeRegistration } from '../../../../shared/runtime/guards/guard-registry.ts'
 import { readSettings, type Settings } from '../../../../shared/settings/settings.ts'
+import { output, printed } from '../../../support/output.ts'
 
 const rules = [{ name: 'all', tools: ['act'] }]
 
@@ -29,20 +28,8 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(folder, { recursive: true }))
 
-function output() {
-  const stream = new PassThrough()
-  let text = ''
-  stream.on('data', (chunk: Buffer) => {
-    text += chunk.toString()
-  })
-  return { stream: stream as unknown as NodeJS.WriteStream, text: () => text }
-}
-
-async function set(): Promise<string> {
-  const { stream, text } = output()
-  await changeSetting(rulesChange, { file }, settings, { out: stream, errors: stream })
-  return text()
-}
+const set = () =>
+  printed((out) => changeSetting(rulesChange, { file }, settings, { out, errors: out }))
 
 describe('weir approvals rules', () => {
   it('reports that switched-off rules are in force again', async () => {
@@ -64,13 +51,4 @@ describe('weir approvals rules', () => {
       message: expect.stringContaining('weir guard remove approval'),
     })
   })
-})
-
-it('weir allow creates no log', async () => {
-  const decided = decideApproval('allow', 'k7f3-9qxm-2b4d', {}, settings, {
-    out: output().stream,
-    errors: output().stream,
-  })
-  await expect(decided).rejects.toMatchObject({ code: 'bus.not-a-database' })
-  expect(existsSync(settings.dataFolder)).toBe(false)
 })

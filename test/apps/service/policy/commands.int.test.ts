@@ -3,7 +3,6 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { PassThrough } from 'node:stream'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import { withRegistry } from '../../../../apps/history/registry.ts'
 import { policyChange, policyRemoval, storePolicy } from '../../../../apps/service/policy/change.ts'
@@ -17,6 +16,7 @@ import { toRecord } from '../../../../shared/runtime/record.ts'
 import { readSettings, type Settings } from '../../../../shared/settings/settings.ts'
 import { round } from '../../../services/guest/samples.ts'
 import { userMessage } from '../../../support/messages.ts'
+import { output, printed } from '../../../support/output.ts'
 
 /** Its key is in no variable. */
 const helperFile = `name: helper
@@ -36,24 +36,9 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(folder, { recursive: true }))
 
-async function said(command: (out: NodeJS.WriteStream) => Promise<unknown>): Promise<string> {
-  const { stream, text } = collected()
-  await command(stream)
-  return text()
-}
-
-function collected() {
-  const stream = new PassThrough()
-  let text = ''
-  stream.on('data', (chunk: Buffer) => {
-    text += chunk.toString()
-  })
-  return { stream: stream as unknown as NodeJS.WriteStream, text: () => text }
-}
-
 /** The output of `weir policy set`, with its warnings. */
 async function set(agent: string, changes: string[], agentFile?: string) {
-  const [out, errors] = [collected(), collected()]
+  const [out, errors] = [output(), output()]
   const streams = { out: out.stream, errors: errors.stream }
   await changeSetting(policyChange, { agent, changes, by: 'anna', agentFile }, settings, streams)
   return { out: out.text(), errors: errors.text() }
@@ -70,7 +55,8 @@ async function ask(agent: string, content: AgentContent = {}): Promise<void> {
 const unset = (agent: string, keys: string[], out: NodeJS.WriteStream) =>
   changeSetting(policyRemoval, { agent, keys, by: 'anna' }, settings, { out, errors: out })
 
-const show = (agent?: string) => said((out) => listSettings(policyList, { agent }, settings, out))
+const show = (agent?: string) =>
+  printed((out) => listSettings(policyList, { agent }, settings, out))
 
 describe('weir policy', () => {
   it('shows the ignored entries of a record and applies none of them', async () => {
@@ -93,11 +79,11 @@ describe('weir policy', () => {
     await set('coder', ['loop.cycleLaps=4'])
     expect(await show('coder')).toMatch(/loop\.cycleLaps +4 +set for this agent/)
     expect(
-      await said((out) =>
+      await printed((out) =>
         diffPolicy({ agent: 'coder', changes: ['loop.identicalFailures=2'] }, settings, out),
       ),
     ).toContain('no difference')
-    await said((out) => unset('coder', ['loop.identicalFailures'], out))
+    await printed((out) => unset('coder', ['loop.identicalFailures'], out))
     expect(await show('coder')).toMatch(/loop\.identicalFailures +\? +unknown/)
   })
 
@@ -123,7 +109,7 @@ describe('weir policy', () => {
     )
     expect(await show('helper')).toMatch(/caps\.rounds +4 +set for all agents/)
     expect(
-      await said((out) =>
+      await printed((out) =>
         diffPolicy({ agent: 'helper', changes: ['loop.cycleLaps=3'] }, settings, out),
       ),
     ).toBe('no difference for agent helper\n')
@@ -145,7 +131,7 @@ describe('weir policy', () => {
     await ask('helper', { caps: { rounds: 7 } })
     const file = join(folder, 'helper.yaml')
     writeFileSync(file, helperFile)
-    const page = await said((out) =>
+    const page = await printed((out) =>
       listSettings(policyList, { agent: 'helper', agentFile: file }, settings, out),
     )
     expect(page).toContain(`its own values are those of ${file}`)
@@ -171,7 +157,7 @@ describe('weir policy', () => {
     )
     const file = join(folder, 'claude-code.yaml')
     writeFileSync(file, 'name: claude-code\nguest: true\nloop: { cycleLaps: 5 }\n')
-    const page = await said((out) =>
+    const page = await printed((out) =>
       listSettings(policyList, { agent: 'claude-code', agentFile: file }, settings, out),
     )
     expect(page).toMatch(/loop\.cycleLaps +5 +agent file/)
@@ -198,7 +184,7 @@ describe('weir policy', () => {
       const refused = { code: 'usage', message: expect.stringContaining(accepted) }
       await expect(set(name, ['loop.cycleLaps=4'])).rejects.toMatchObject(refused)
       await expect(
-        said((out) => diffPolicy({ agent: name, changes: [] }, settings, out)),
+        printed((out) => diffPolicy({ agent: name, changes: [] }, settings, out)),
       ).rejects.toMatchObject(refused)
     },
   )
@@ -214,7 +200,7 @@ describe('weir policy', () => {
       code: 'policies.unreadable',
       message: expect.stringContaining('remove it with weir policy unset coder'),
     })
-    await said((out) => unset('coder', [], out))
+    await printed((out) => unset('coder', [], out))
     expect(await show()).toContain('nothing is set for any agent')
   })
 })

@@ -3,7 +3,6 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { PassThrough } from 'node:stream'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import { withRegistry } from '../../../../apps/history/registry.ts'
 import { changeSetting, listSettings, removalOf } from '../../../../apps/service/setting-command.ts'
@@ -13,6 +12,7 @@ import { limits } from '../../../../shared/contract/limits.ts'
 import type { Message } from '../../../../shared/contract/messages.ts'
 import { toRecord } from '../../../../shared/runtime/record.ts'
 import { readSettings, type Settings } from '../../../../shared/settings/settings.ts'
+import { output, printed } from '../../../support/output.ts'
 
 let folder: string
 let settings: Settings
@@ -26,17 +26,7 @@ beforeEach(async () => {
 })
 afterEach(() => rmSync(folder, { recursive: true }))
 
-async function said(command: (out: NodeJS.WriteStream) => Promise<unknown>): Promise<string> {
-  const stream = new PassThrough()
-  let text = ''
-  stream.on('data', (chunk: Buffer) => {
-    text += chunk.toString()
-  })
-  await command(stream as unknown as NodeJS.WriteStream)
-  return text
-}
-
-const nowhere = () => new PassThrough() as never
+const nowhere = () => output().stream
 
 const stop = (
   options: Partial<StopOptions>,
@@ -48,11 +38,13 @@ const stop = (
     errors: nowhere(),
     ...streams,
   })
-const set = (options: Partial<StopOptions>) => said((out) => stop(options, { out }))
+const set = (options: Partial<StopOptions>) => printed((out) => stop(options, { out }))
 const free = (id: string) =>
-  said((out) => changeSetting(removalOf('stop'), { id, by: 'bob' }, settings, { out, errors: out }))
+  printed((out) =>
+    changeSetting(removalOf('stop'), { id, by: 'bob' }, settings, { out, errors: out }),
+  )
 const list = (options = {}) =>
-  said((out) => listSettings(stopListOf(options), options, settings, out))
+  printed((out) => listSettings(stopListOf(options), options, settings, out))
 
 describe('weir stop', () => {
   it('stops a scope, and weir stops shows who, when, how and why', async () => {
@@ -90,19 +82,19 @@ describe('weir stop', () => {
   })
 
   it('warns about an agent that the log does not know, and stops it all the same', async () => {
-    const warned = said((errors) => stop({ agent: 'bnak' }, { errors }))
+    const warned = printed((errors) => stop({ agent: 'bnak' }, { errors }))
     expect(await warned).toBe(
       'weir: warning: no message to an agent bnak and no round of such a guest is in the log\n',
     )
     expect(await list()).toContain('agent:bnak')
-    expect(await said((errors) => stop({ all: true }, { errors }))).toBe('')
+    expect(await printed((errors) => stop({ all: true }, { errors }))).toBe('')
   })
 
   it.each([
     [{ tool: 'nix_*' }, 'no offer of a tool nix_* is in the log'],
     [{ conversation: 'order-7' }, 'no conversation order-7 is in the log'],
   ])('warns about the scope %j, which the log does not know', async (scope, text) => {
-    const warned = await said((errors) => stop(scope, { errors }))
+    const warned = await printed((errors) => stop(scope, { errors }))
     expect(warned).toBe(`weir: warning: ${text}\n`)
   })
 
@@ -118,7 +110,7 @@ describe('weir stop', () => {
       const topic = `${topicPrefix}model-deltas`
       await bus.append([toRecord({ topic, partition: 0, message })])
     })
-    const warned = (tool: string) => said((errors) => stop({ tool }, { errors }))
+    const warned = (tool: string) => printed((errors) => stop({ tool }, { errors }))
     expect(await warned('nix_*')).toBe('')
     expect(await warned('nixbuild')).toContain('did you mean nix_build?')
   })
@@ -141,27 +133,6 @@ describe('weir stop', () => {
     await expect(set({ all: true, now: true })).rejects.toMatchObject({ code: 'stop.taken' })
   })
 
-  it.each<[string, Partial<StopOptions>, RegExp]>([
-    ['no scope', {}, /^0 scopes are given; give exactly one/],
-    ['two scopes', { all: true, agent: 'bank' }, /^2 scopes are given/],
-    ['two modes', { all: true, now: true, drain: true }, /^--drain and --now are given/],
-    ['a blank reason', { all: true, reason: ' ' }, /^--reason is blank/],
-    [
-      'a long reason',
-      { all: true, reason: 'x'.repeat(513) },
-      /^--reason has 513 bytes; at most 512/,
-    ],
-    ['an empty agent', { agent: '' }, /^--agent '' has 0 bytes/],
-    ['a pattern with a blank', { tool: 'pay it' }, /^--tool 'pay it' matches no tool/],
-    ['an empty conversation', { conversation: '' }, /^--conversation '' /],
-  ])('refuses %s', async (_, options, message) => {
-    await expect(set(options)).rejects.toMatchObject({
-      code: 'usage',
-      message: expect.stringMatching(message),
-    })
-    expect(await list()).toBe('nothing is stopped\n')
-  })
-
   it('refuses one more than the limit', async () => {
     await withRegistry(settings, async (registry) => {
       for (let n = 0; n < limits.stopsMax; n++)
@@ -173,13 +144,6 @@ describe('weir stop', () => {
     await expect(set({ all: true })).rejects.toMatchObject({
       code: 'stop.taken',
       message: expect.stringContaining('64 stops are in force, which is the limit'),
-    })
-  })
-
-  it('creates no folder where there is no log', async () => {
-    const elsewhere = { ...settings, dataFolder: join(folder, 'nothing') }
-    await expect(stop({ all: true }, {}, elsewhere)).rejects.toMatchObject({
-      code: 'bus.not-a-database',
     })
   })
 })
@@ -207,7 +171,7 @@ describe('weir release', () => {
     })
   })
 
-  it('releases a stop that cannot be read, which weir stops shows', async () => {
+  it('of a stop that cannot be read, which weir stops shows, frees everything', async () => {
     await withRegistry(settings, ({ bus, topicPrefix }) =>
       bus.append([
         {

@@ -1,7 +1,7 @@
 // Rounds that forbid tool calls, against servers that cannot express this: the real SDKs, and
 // servers that answer 400 like Bedrock.
 
-import { describe, expect, it } from '@jest/globals'
+import { afterEach, describe, expect, it } from '@jest/globals'
 import {
   inPlainText,
   obstacleIn,
@@ -10,8 +10,16 @@ import { toolRef } from '../../../../../shared/agents/agents.ts'
 import type { HistoryEntry, ModelRequest } from '../../../../../shared/contract/messages.ts'
 import type { ProviderRequest } from '../../../../../shared/wire/exchange.ts'
 import { formRefusedBy } from '../../../../../shared/wire/faults/fault-table.ts'
-import { type Api, type Body, gatewayBefore, type Refusal } from '../../gateway-before.ts'
+import {
+  type Api,
+  type Body,
+  closeServers,
+  gatewayBefore,
+  type Refusal,
+} from '../../gateway-before.ts'
 import { agentOf, call, modelSays, result, tool, userSays } from '../../samples.ts'
+
+afterEach(closeServers)
 
 /** The history as the model gets it, in any form. */
 const toldIn = ({ messages, input }: Body) => JSON.stringify(messages ?? input)

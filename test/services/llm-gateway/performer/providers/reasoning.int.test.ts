@@ -2,12 +2,14 @@
 // reasoning in a history as Moonshot, DeepSeek, Groq, Anthropic and OpenAI do. A conversation must
 // go on with any earlier messages.
 
-import { describe, expect, it } from '@jest/globals'
+import { afterEach, describe, expect, it } from '@jest/globals'
 import { toolRef } from '../../../../../shared/agents/agents.ts'
 import type { HistoryEntry } from '../../../../../shared/contract/messages.ts'
 import { sse } from '../../../../support/provider-streams.ts'
-import { type Body, gatewayBefore, type Refusal } from '../../gateway-before.ts'
+import { type Body, closeServers, gatewayBefore, type Refusal } from '../../gateway-before.ts'
 import { call, modelSays, result, tool, userSays } from '../../samples.ts'
+
+afterEach(closeServers)
 
 type Message = Record<string, unknown>
 
