@@ -32,6 +32,7 @@ import { sandboxed, sandboxFault } from '../../../shared/tools/sandbox/sandboxed
 import type { RunningTool, ToolCall, ToolEnding } from '../../../shared/tools/tool.ts'
 import { notInSandbox } from '../../../shared/tools/tool-endings.ts'
 import { protectPrograms } from '../../../shared/tools/tool-program.ts'
+import { declarationWith } from '../../support/messages.ts'
 import { inSandboxes } from '../../support/sandboxes.ts'
 
 const folders: string[] = []
@@ -91,6 +92,11 @@ inSandboxes('a tool in a sandbox', () => {
       text: expect.stringContaining('exit code 3'),
     })
     expect(existsSync(join(work, 'made'))).toBe(true)
+  })
+
+  it('starts with an argument that is too long for the name of a file', async () => {
+    const script = `echo ${'x'.repeat(5_000)}`
+    expect(await textOf(script)).toBe(`${'x'.repeat(5_000)}\n`)
   })
 
   it('reports a missing program as a tool without a sandbox does', async () => {
@@ -178,8 +184,9 @@ inSandboxes('the machine and Weir', () => {
     protectOwnPath(socket)
     const program = `
       const net = require('node:net')
-      const at = (to) => new Promise((done) => net.connect(to).on('data', (d) => done(String(d))).on('connect', function () { this.write('GET / HTTP/1.0\\r\\n\\r\\n') }).on('error', (e) => done(e.code)))
-      Promise.all([at(${JSON.stringify(socket)}), at(${(port.address() as AddressInfo).port})]).then((all) => console.log(all.join(' ')))`
+      const at = (to, request) => new Promise((done) => net.connect(to).on('data', (d) => done(String(d))).on('connect', function () { this.write(request) }).on('error', (e) => done(e.code)))
+      const port = at(${(port.address() as AddressInfo).port}, 'GET / HTTP/1.0\\r\\n\\r\\n')
+      Promise.all([at(${JSON.stringify(socket)}, ''), port]).then((all) => console.log(all.join(' ')))`
     const ask = (sandbox: SandboxSetting) =>
       start([process.execPath, '-e', program], { sandbox }).ended
     expect((await ask('off')).text).toMatch(/approved .*CANARY/s)
@@ -285,15 +292,7 @@ inSandboxes('other tools', () => {
       writeFileSync(join(work, name), 'cat; echo first')
     const run = (argv: [string, ...string[]]): CommandTool => ({ kind: 'command', argv, cwd: work })
     const tools = [run(['sh', 'other.sh']), run(['sh', 'tools/deploy.sh'])].map((one) => ({
-      declaration: {
-        name: 'x',
-        description: '',
-        schema: '{}',
-        idempotent: false,
-        timeoutMs: 1,
-        poll: false,
-        hints: null,
-      },
+      declaration: declarationWith({ name: 'x', timeoutMs: 1 }),
       run: one,
     }))
     protectPrograms(

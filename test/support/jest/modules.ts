@@ -21,6 +21,9 @@ registerHooks({
   },
 })
 
+// A run that was killed leaves no worker.
+process.once('disconnect', () => process.exit())
+
 // The runner defines `expect` after this setup.
 logProcesses(() => {
   const { expect } = globalThis as { expect?: { getState(): CurrentTest } }
