@@ -46,10 +46,10 @@ describe('the compared programs', () => {
       env: { PATH: process.env.PATH, MODEL_URL: model.url, OPENAI_AGENTS_DISABLE_TRACING: '1' },
     })
     const exited = once(child, 'exit')
-    const driven = 'drive' in job ? urlIn(child.stderr).then(job.drive) : undefined
+    // A program may end before it has sent its last page. Its output proves that it was driven.
+    if ('drive' in job) void urlIn(child.stderr).then(job.drive).catch(() => {})
     const [out, errors] = await Promise.all([text(child.stdout), text(child.stderr)])
     const [code] = await exited
-    if (code === 0) await driven
     expect({ out, code, errors: code === 0 ? '' : errors }).toEqual({
       out: job.out,
       code: 0,
