@@ -129,7 +129,8 @@ export function createPlayer({
     settleSoon,
     settleNow() {
       const outputs = settleSoon()
-      if (outputs instanceof Promise) throw new Error('a stage has to be loaded, or a unit to be folded again')
+      if (outputs instanceof Promise)
+        throw new Error('a stage has to be loaded, or a unit to be folded again')
       return outputs
     },
     tick() {

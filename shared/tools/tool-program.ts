@@ -109,7 +109,12 @@ function fileOf(text: string, cwd: string): string | undefined {
   if (text.startsWith('-') || text.includes('\0')) return undefined
   const file = isAbsolute(text) ? text : resolve(cwd, text)
   if (['/proc', '/sys', '/dev'].some((place) => isIn(file, place))) return undefined
-  return statSync(file, { throwIfNoEntry: false })?.isFile() ? file : undefined
+  try {
+    return statSync(file, { throwIfNoEntry: false })?.isFile() ? file : undefined
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENAMETOOLONG') return undefined // a program's text
+    throw error
+  }
 }
 
 function isProgram(file: string): boolean {

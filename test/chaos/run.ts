@@ -4,6 +4,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 import kafkajs from 'kafkajs'
 import { check } from '../evidence/check.ts'
@@ -120,6 +121,7 @@ export async function runChaos({
   const startsFile = join(folder, 'starts.jsonl')
   const times = stopwatch()
   const cleanUp: (() => Promise<unknown> | unknown)[] = []
+  const timersLateMs = measureTimers()
   let isSound = false
   try {
     compileStages()
@@ -238,6 +240,7 @@ export async function runChaos({
     const left = await fleet.leaveAll(leaveMs)
     times.lap('leave')
 
+    const late = timersLateMs()
     const { starts, ended } = readToolRecords(startsFile)
     const { disturbances, exits } = fleet
     const { modelAnswers } = provider
@@ -262,6 +265,7 @@ export async function runChaos({
       guestAdvice: guests.asked,
       riskGuards: [...guardNames],
       committed,
+      timersLateMs: late,
     }
     const violations = [
       ...ofTheRun({ isDrained, isSettled, left, inflicted }),
@@ -339,6 +343,17 @@ type Inflicting = {
 } & {
   broker: Awaited<ReturnType<typeof startBroker>>
   guards: Pick<GuardWorld, 'folder' | 'operator' | 'waits' | 'versions' | 'changing'>
+}
+
+/** From now until the returned function is called; see `Evidence`. */
+function measureTimers(): () => number {
+  const resolution = 20
+  const delays = monitorEventLoopDelay({ resolution })
+  delays.enable()
+  return () => {
+    delays.disable()
+    return Math.max(0, Math.round(delays.percentile(99) / 1_000_000) - resolution)
+  }
 }
 
 /**

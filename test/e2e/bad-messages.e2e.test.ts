@@ -3,6 +3,10 @@
 // Everybody gets an answer, dead letters keep the unreadable records, and the next turn is a normal
 // one.
 
+import { randomUUID } from 'node:crypto'
+import { rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, expect, it } from '@jest/globals'
 import type { Reply } from '../../apps/demo/anthropic-server.ts'
 import type { ModelCall } from '../../client/testing/anthropic-stream.ts'
@@ -95,18 +99,21 @@ describe('a record that cannot be applied', () => {
   })
 
   it('does not disturb a running turn', async () => {
-    const model = script(says(call('exec', { command: 'ls', sleepMs: 300 })))
+    const mayEnd = join(tmpdir(), `weir-may-end-${randomUUID()}`)
+    const model = script(says(call('exec', { command: 'ls', until: mayEnd })))
     await withPipeline({ model }, async (pipeline) => {
       await put(pipeline, [userMessage(pipeline.agent, { text: 'list my files' })])
       await activityUntil(pipeline, 'c', (activity) =>
         activity.some(({ type }) => type === 'tool-started'),
       )
       for (const inbox of inboxes) await putBytes(pipeline, inbox, Buffer.from('this is no record'))
+      writeFileSync(mayEnd, '')
       const [end] = await endsOfMessages(pipeline, 'c', ['list my files'])
       expect(end).toMatchObject({ outcome: 'answered', totals: { rounds: 2, calls: 1 } })
       await lettersOf(pipeline, inboxes.length)
       await expectGoesOn(pipeline, { deadLetters: inboxes.length })
     })
+    rmSync(mayEnd)
   })
 
   it('is no dead letter if it only names an unknown turn: that has no effect', async () => {

@@ -4,7 +4,7 @@
 // refuses to open.
 
 import { spawn } from 'node:child_process'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -111,6 +111,9 @@ function ask({ bus, running, agent }: Weir, userText: string): Promise<TurnFinis
   ])
 }
 
+/** The file that a running tool waits for. */
+const mayEnd = () => join(folder, 'may-end')
+
 async function starts(): Promise<string[]> {
   const noted = await readFile(join(folder, 'starts'), 'utf8').catch(() => '')
   return noted.split('\n').filter((line) => line !== '')
@@ -142,10 +145,11 @@ function acting(input: object): (request: ModelCall) => Reply {
 
 describe('a disk that is full for a moment', () => {
   it('loses no result of a tool: the result is written when there is room again', async () => {
-    const running = await start(acting({ sleepMs: 600, answer: long }))
+    const running = await start(acting({ until: mayEnd(), answer: long }))
     const turn = ask(running, 'go')
     await until(async () => (await starts()).length > 0)
     running.fill()
+    await writeFile(mayEnd(), '')
     await until(async () =>
       running.log.some((line) => line.includes('writing the log failed; will retry')),
     )
@@ -188,10 +192,11 @@ describe('a disk that is full for a moment', () => {
 
 describe('a disk that stays full', () => {
   it('stops Weir with the file and the remedy; with room again no finished tool runs again', async () => {
-    const first = await start(acting({ sleepMs: 600, answer: long }))
+    const first = await start(acting({ until: mayEnd(), answer: long }))
     const turn = ask(first, 'go')
     await until(async () => (await starts()).length > 0)
     first.fill()
+    await writeFile(mayEnd(), '')
     await expect(turn).rejects.toMatchObject({ code: 'bus.full' })
     await expect(turn).rejects.toThrow(
       `no space left to write ${join(folder, 'weir.db')}: free space on the disk of ${folder}`,
@@ -213,12 +218,13 @@ describe('a disk that stays full', () => {
 
 describe('the file of a running Weir', () => {
   it('is refused to a second process, which names the first; the turn of the first goes on', async () => {
-    const running = await start(acting({ sleepMs: 1_000 }))
+    const running = await start(acting({ until: mayEnd() }))
     const turn = ask(running, 'go')
     await until(async () => (await starts()).length > 0)
     const { code, stderr } = await second({
       messages: [{ conversation: 'c', messageId: 'intruder' }],
     })
+    await writeFile(mayEnd(), '')
     expect(code).toBe(1)
     expect(stderr).toContain(
       `${join(folder, 'weir.db')} is open for writing in process ${process.pid}: stop that process first`,

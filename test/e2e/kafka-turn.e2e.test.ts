@@ -147,7 +147,7 @@ describe('on a machine whose clock is', () => {
         expect(finished).toMatchObject({ outcome: 'answered', reply: 'One command ran.' })
         expect(server.requests).toHaveLength(3)
         expect(await starts()).toHaveLength(1)
-        expect(Math.abs((bus.clockSkew?.measuredMs ?? 0) + aheadMs)).toBeLessThan(1_000)
+        expect(Math.abs((bus.clockSkew?.measuredMs ?? 0) + aheadMs)).toBeLessThan(60_000)
 
         // The retry is the only deadline that passed. Its tick made the second attempt.
         const inbox = await records('model-requests')

@@ -195,6 +195,8 @@ export type Evidence = {
 
   /** The faults of processes with their times. */
   disturbances?: Disturbance[]
+  /** How late the timers of the run were, without the latest hundredth. */
+  timersLateMs?: number
   exits?: UnexpectedExit[]
   /** Persons decide about calls whose argument `risk` names one (approvals.ts). */
   decisions?: Decision[]
@@ -207,6 +209,14 @@ export type Evidence = {
   /** `isCalm`: no fault can strike. */
   guestHistories?: { asked: GuestShown[]; isCalm: boolean }
   stored?: StoredLog
+}
+
+/**
+ * A bound for a time that an idle machine meets twentyfold. On a busy machine, processes and timers are
+ * late, so the bound grows with the lateness.
+ */
+export function boundOn({ timersLateMs = 0 }: Evidence, idleBoundMs: number): number {
+  return Math.max(idleBoundMs, 20 * timersLateMs)
 }
 
 /** `at`: the address of the record that shows it, `topic/partition/offset`. */

@@ -7,6 +7,7 @@ import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { busyVariable } from '../support/wait-limit.ts'
 import { readSummaries, summaryFolderVariable, summaryTable, tiers } from './summary.ts'
 
 const jest = join(import.meta.dirname, '..', '..', 'node_modules', 'jest', 'bin', 'jest.js')
@@ -26,6 +27,13 @@ const keptResults = takeOption('--results')
 const load = Array.from({ length: busyCount }, () =>
   spawn(process.execPath, ['--eval', busySource, `${process.pid}`], { stdio: 'ignore' }),
 )
+let jestProcess: ChildProcess | undefined
+let isStopped = false
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.on(signal, () => {
+    isStopped = true
+    jestProcess?.kill(signal)
+  })
 try {
   process.exitCode = jestArguments.length > 0 ? await runJest({}) : await runTiers()
 } finally {
@@ -38,6 +46,7 @@ async function runTiers(): Promise<number> {
   for (const tier of tiers) {
     const ended = await runJest({ WEIR_TEST_TIER: tier, [summaryFolderVariable]: results })
     code ||= ended
+    if (isStopped) break
   }
   process.stdout.write(`\n${summaryTable(readSummaries(results))}\n`)
   if (keptResults === undefined) rmSync(results, { recursive: true })
@@ -45,12 +54,12 @@ async function runTiers(): Promise<number> {
 }
 
 async function runJest(environment: Record<string, string>): Promise<number> {
-  const child: ChildProcess = spawn(
+  jestProcess = spawn(
     process.execPath,
     ['--disable-warning=ExperimentalWarning', jest, ...jestArguments],
-    { stdio: 'inherit', env: { ...process.env, ...environment } },
+    { stdio: 'inherit', env: { ...process.env, ...environment, [busyVariable]: `${busyCount}` } },
   )
-  const [code] = await once(child, 'exit')
+  const [code] = await once(jestProcess, 'exit')
   return code ?? 1
 }
 

@@ -7,20 +7,30 @@ import Sequencer from '@jest/test-sequencer'
 
 /** Parts of paths. All other files come last, in jest's order. */
 const order = [
+  // Most of the end-to-end tier: first the fleet, then the files that compute or start many processes.
   'test/e2e/chaos.',
-  // The fleet of the chaos run keeps the cores busy. Beside it, the simulation only computes.
-  'test/simulation/',
-  // The slowest first.
-  'test/e2e/kill.',
   'test/package.',
-  'test/shared/bus/kafka.int.',
-  'test/shared/bus/kafka/broker-away.',
+  'test/simulation/',
+  'test/e2e/kill.',
+  // Most of the integration tier. Two files compute, and the others mostly wait.
+  'test/parity/fronts.',
+  'test/parity/core.',
+  'test/apps/http/fronts/mcp/gateway.',
   'test/services/llm-gateway/bad-server.',
+  'test/shared/bus/kafka.int.',
+  'test/apps/http/fronts/mcp/gateway-approvals.',
+  'test/shared/bus/kafka/broker-away.',
+  'test/parity/memory.',
+  'test/apps/http/server.',
+  'test/client/place/shared-folder.',
+  'test/models/guests.',
+  'test/client/public-api.',
+  'test/support/kafka/',
+  // The slowest first.
   'test/e2e/kafka-',
   'test/e2e/',
-  'test/support/kafka/',
-  'test/services/conversation/refold.',
   'test/import-rules.',
+  'test/services/conversation/refold.',
   'test/services/guards/shell/',
   'test/services/llm-gateway/stream-proofs.',
   '.int.test.ts',

@@ -2,7 +2,7 @@
 
 import { once } from 'node:events'
 import { Agent, request } from 'node:http'
-import { connect } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { text as textOf } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, describe, expect, it } from '@jest/globals'
@@ -185,19 +185,25 @@ describe('the HTTP server', () => {
     const port = Number(new URL(url).port)
     const half = Buffer.alloc(limits.httpBodiesBytesMax / 2)
     const head = `POST /body HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: ${half.length + 1}\r\n\r\n`
+    const sockets: Socket[] = []
     const sent = (bytes: Buffer) => {
       const socket = connect(port, '127.0.0.1').on('error', () => {})
+      sockets.push(socket)
       socket.write(head)
-      return new Promise<typeof socket>((resolve) => socket.write(bytes, () => resolve(socket)))
+      return new Promise<void>((resolve) => socket.write(bytes, () => resolve()))
     }
-    const sockets = [await sent(half), await sent(half)]
     const more = () => fetch(`${url}/body`, { method: 'POST', body: Buffer.alloc(1_000) })
-    let answer = await more()
-    while (answer.status === 200) answer = await more() // the halves may still be on their way
-    expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '5'])
-    while ((await more()).status !== 200) await new Promise((resolve) => setTimeout(resolve, 200))
-    for (const socket of sockets) socket.destroy()
-  }, 60_000)
+    try {
+      await sent(half)
+      await sent(half)
+      let answer = await more()
+      while (answer.status === 200) answer = await more() // the halves may still be on their way
+      expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '5'])
+      while ((await more()).status !== 200) await new Promise((resolve) => setTimeout(resolve, 200))
+    } finally {
+      for (const socket of sockets) socket.destroy()
+    }
+  })
 
   it('keeps the text of an unforeseen error out of the answer', async () => {
     const url = await serve((app) =>

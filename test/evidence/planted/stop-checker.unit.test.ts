@@ -76,6 +76,12 @@ describe('the checker of stops', () => {
     expect(await problems(run)).toEqual([])
   })
 
+  it('allows more time on a machine whose timers are late', async () => {
+    const run = { ...runWith(pay, 1_300), timersLateMs: 70 }
+    expect(await problems(run)).toEqual([])
+    expect(await problems({ ...run, timersLateMs: 40 })).toHaveLength(1)
+  })
+
   it('measures the time of each start behind its stop', async () => {
     expect(startsInStops(runWith(pay, 350)).map(({ ageMs }) => ageMs)).toEqual([150])
   })

@@ -93,6 +93,11 @@ inSandboxes('a tool in a sandbox', () => {
     expect(existsSync(join(work, 'made'))).toBe(true)
   })
 
+  it('starts with an argument that is too long for the name of a file', async () => {
+    const script = `echo ${'x'.repeat(5_000)}`
+    expect(await textOf(script)).toBe(`${'x'.repeat(5_000)}\n`)
+  })
+
   it('reports a missing program as a tool without a sandbox does', async () => {
     const inside = await start(['/weir/no-such-program']).ended
     expect(inside).toEqual(await start(['/weir/no-such-program'], { sandbox: 'off' }).ended)
@@ -178,8 +183,9 @@ inSandboxes('the machine and Weir', () => {
     protectOwnPath(socket)
     const program = `
       const net = require('node:net')
-      const at = (to) => new Promise((done) => net.connect(to).on('data', (d) => done(String(d))).on('connect', function () { this.write('GET / HTTP/1.0\\r\\n\\r\\n') }).on('error', (e) => done(e.code)))
-      Promise.all([at(${JSON.stringify(socket)}), at(${(port.address() as AddressInfo).port})]).then((all) => console.log(all.join(' ')))`
+      const at = (to, request) => new Promise((done) => net.connect(to).on('data', (d) => done(String(d))).on('connect', function () { this.write(request) }).on('error', (e) => done(e.code)))
+      const port = at(${(port.address() as AddressInfo).port}, 'GET / HTTP/1.0\\r\\n\\r\\n')
+      Promise.all([at(${JSON.stringify(socket)}, ''), port]).then((all) => console.log(all.join(' ')))`
     const ask = (sandbox: SandboxSetting) =>
       start([process.execPath, '-e', program], { sandbox }).ended
     expect((await ask('off')).text).toMatch(/approved .*CANARY/s)

@@ -3,6 +3,7 @@
 // environment, the folder and the spies of a process end with the file that made them.
 
 import { inspect } from 'node:util'
+import { patience } from '../wait-limit.ts'
 
 type Runnable = (...args: unknown[]) => unknown
 type Registering = Runnable & Record<string, unknown>
@@ -41,12 +42,18 @@ function beginFile(): void {
   })
 }
 
-/** The function, which fails if it takes longer. */
+/** The function, which fails if it takes longer. The limit grows with the load of the machine. */
 function limited(run: Runnable, limitMs: number): Runnable {
   const withLimit = async (...args: unknown[]): Promise<void> => {
+    const begun = performance.now()
     let timer: NodeJS.Timeout | undefined
     const hangs = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new Error(`It took longer than ${limitMs} ms.`)), limitMs)
+      const look = () => {
+        const leftMs = limitMs * patience() - (performance.now() - begun)
+        if (leftMs > 0) timer = setTimeout(look, leftMs)
+        else reject(new Error(`It took longer than ${limitMs} ms.`))
+      }
+      timer = setTimeout(look, limitMs)
     })
     try {
       await Promise.race([run(...args), hangs])

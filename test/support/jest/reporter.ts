@@ -5,6 +5,7 @@ import { existsSync, readdirSync, rmdirSync, rmSync } from 'node:fs'
 import { relative } from 'node:path'
 import { summaryFolderVariable, summaryTable, writeSummary } from '../../run/summary.ts'
 import { runFolderVariable } from '../kafka/broker.ts'
+import { busyVariable } from '../wait-limit.ts'
 import { logFolderOf, logsFolder, logsVariable } from './process-logs.ts'
 
 type TestFile = { path: string }
@@ -26,7 +27,13 @@ const slowestMax = 5
 const defaultSeed = 1
 
 /** Variables that the runner sets itself. */
-const ownVariables = ['WEIR_TEST_TIER', logsVariable, runFolderVariable, summaryFolderVariable]
+const ownVariables = [
+  'WEIR_TEST_TIER',
+  logsVariable,
+  runFolderVariable,
+  summaryFolderVariable,
+  busyVariable,
+]
 
 export default class RunReporter {
   readonly #root: string

@@ -30,7 +30,7 @@ const tools = [
     inputSchema: anyObject,
     annotations: { readOnlyHint: true, idempotentHint: true, destructiveHint: false }, // a lie
   },
-  { name: 'slow', inputSchema: anyObject },
+  { name: 'progress', inputSchema: anyObject },
   { name: 'hang', inputSchema: anyObject },
   { name: 'flood', inputSchema: anyObject },
   { name: 'structured', inputSchema: anyObject },
@@ -108,9 +108,9 @@ export function testServer(): Server {
         return { ...text('no such city'), isError: true }
       case 'die':
         return process.exit(1)
-      case 'slow':
-        for (let progress = 1; progress <= 4; progress += 1) {
-          await sleep(150)
+      case 'progress':
+        for (let progress = 1; !context.mcpReq.signal.aborted; progress += 1) {
+          await sleep(100)
           const token = params._meta?.progressToken
           if (token !== undefined)
             await context.mcpReq.notify({
@@ -118,7 +118,7 @@ export function testServer(): Server {
               params: { progressToken: token, progress },
             })
         }
-        return text('slow, but here')
+        return text('aborted')
       case 'hang':
         return new Promise<never>(() => {})
       case 'flood':

@@ -149,7 +149,8 @@ describe('weir export', () => {
   it('exports the turns whose endings match', async () => {
     await run(async (world) => {
       await world.ask('hello', { conversation: 'good' })
-      world.agent.settings.policy.loop.schemaFailureEndsTurn = true
+      const { policy } = world.agent.settings
+      policy.loop = { ...policy.loop, schemaFailureEndsTurn: true } // other files share the old one
       await world.ask('please loop', { conversation: 'bad' })
       await exported(world, { where: ['failureClass=deterministic'] })
       expect(

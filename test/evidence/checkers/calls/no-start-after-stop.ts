@@ -1,9 +1,10 @@
-// An operator's stop counts within a second. Behind the bound and before the release, no tool that
-// it stops starts, and no model request of a stopped agent begins. A process that is paused or
-// killed at that time, and a broker that is away, may be later.
+// An operator's stop counts within a second on an idle machine. After the bound and before the
+// release, no tool that it stops starts, and no model request of a stopped agent begins. A process
+// that is paused or killed at that time, and a broker that is away, may be later.
 
 import {
   addressOf,
+  boundOn,
   type Checker,
   callKey,
   type Disturbance,
@@ -13,7 +14,7 @@ import {
 } from '../../evidence.ts'
 import { matches } from './waits.ts'
 
-const boundMs = 1_000
+const idleBoundMs = 1_000
 
 /** `ageMs`: the time of the start behind the record of the stop. */
 type StoppedStart = { what: string; process: string; at: number; ageMs: number; stop: Logged }
@@ -23,6 +24,7 @@ export const noStartAfterStop: Checker<'disturbances'> = {
   rule: "An operator's stop counts within a second.",
   needs: ['disturbances'],
   check(evidence) {
+    const boundMs = boundOn(evidence, idleBoundMs)
     return startsInStops(evidence).flatMap(({ what, process, at, ageMs, stop }) =>
       ageMs <= boundMs || isDisturbed(evidence.disturbances, process, { from: stop.time, to: at })
         ? []

@@ -4,6 +4,7 @@
 
 import {
   addressOf,
+  boundOn,
   type Checker,
   callKey,
   type Disturbance,
@@ -18,7 +19,7 @@ import { processesOfOwners } from './processes-of-owners.ts'
  * The broker, the tools and the faults share one machine's clock. A fault is noted when it is done,
  * and its effect comes a little later.
  */
-const slackMs = 1_000
+const idleSlackMs = 1_000
 
 /** The cause of an unknown outcome, counted in the report. */
 export type Explanation =
@@ -88,6 +89,7 @@ function explain({
   until,
 }: Question): Explanation | undefined {
   const { disturbances = [] } = evidence
+  const slackMs = boundOn(evidence, idleSlackMs)
   const lost = call.claims.filter(({ end }) => end.kind === 'lapsed' || end.kind === 'open')
   const stopped = call.claims.filter(
     ({ end }) => end.kind === 'reported' && end.status === 'unknown',

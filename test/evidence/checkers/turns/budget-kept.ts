@@ -7,6 +7,7 @@
 import type { BudgetReserved } from '../../../../shared/contract/messages.ts'
 import {
   addressOf,
+  boundOn,
   type Checker,
   type Evidence,
   type Finding,
@@ -16,7 +17,7 @@ import {
 import { isDisturbed } from '../calls/no-start-after-stop.ts'
 
 /** The longest time until a budget counts. */
-const boundMs = 1_000
+const idleBoundMs = 1_000
 
 type Folded = {
   granted: Map<string, BudgetReserved>
@@ -107,6 +108,7 @@ function withoutGrant(evidence: Evidence, { granted, refused }: Folded): Finding
     recordsOf(evidence, 'attempt-finished').map(({ message }) => message.attempt),
   )
   const spans = budgetSpans(evidence)
+  const boundMs = boundOn(evidence, idleBoundMs)
   return recordsOf(evidence, 'attempt-started').flatMap((started) => {
     const { attempt } = started.message
     if (!finished.has(attempt) || granted.has(attempt)) return []

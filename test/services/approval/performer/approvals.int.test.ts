@@ -10,7 +10,15 @@ import {
   type AnthropicServer,
   startAnthropicServer,
 } from '../../../../apps/demo/anthropic-server.ts'
-import { type ApprovalSettings, type Turn, type TurnEvent, Weir } from '../../../../client/weir.ts'
+import { fakeClock } from '../../../../client/testing/fake-clock.ts'
+import {
+  type ApprovalSettings,
+  type Turn,
+  type TurnEvent,
+  Weir,
+  type WeirOptions,
+} from '../../../../client/weir.ts'
+import { limits } from '../../../../shared/contract/limits.ts'
 import { until } from '../../../support/inbox.ts'
 import { recordedTool, testAgent } from '../../../support/pipeline.ts'
 import { call, resultsOf, says, script, text } from '../../../support/script.ts'
@@ -39,7 +47,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-async function open(approvals?: ApprovalSettings): Promise<void> {
+async function open(approvals?: ApprovalSettings, bus?: WeirOptions['bus']): Promise<void> {
   const tools = (file: string) => [recordedTool({ name: 'act', schema: { type: 'object' } }, file)]
   const agents = new Map([
     [agent, testAgent(server.url, { tools, settings: {} }, join(folder, 'starts'))],
@@ -49,6 +57,7 @@ async function open(approvals?: ApprovalSettings): Promise<void> {
     dataFolder: join(folder, 'data'),
     log,
     ...(approvals && { approvals }),
+    ...(bus && { bus }),
   })
 }
 
@@ -144,9 +153,19 @@ describe('a call that waits for a person', () => {
   })
 
   it('is denied if nobody decides in time, with the text of approval, not of a silent guard', async () => {
-    await open({ rules, waitMs: 4_000 })
+    const clock = fakeClock(Date.now())
+    await open({ rules, waitMs: 60_000 }, { kind: 'embedded', clock })
     const { turn, id } = await untilPending()
-    expect(await ended(turn)).toBe('answered')
+    clock.advance(60_000 - limits.approvalAnswerMs) // its guard would be silent later
+    let outcome: string | undefined
+    void ended(turn).then((end) => {
+      outcome = end
+    })
+    await until(async () => {
+      clock.advance(0) // timers that were set meanwhile
+      return outcome !== undefined
+    })
+    expect(outcome).toBe('answered')
     expect(toolResults()).toContain(
       "act needs a person's approval for these arguments, and nobody gave it in time.",
     )

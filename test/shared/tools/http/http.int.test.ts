@@ -9,6 +9,7 @@ import { limits } from '../../../../shared/contract/limits.ts'
 import { systemClock } from '../../../../shared/lib/clock.ts'
 import { httpTools } from '../../../../shared/tools/http/http.ts'
 import type { RunningTool, ToolCall, ToolEnding } from '../../../../shared/tools/tool.ts'
+import { clockFiring } from '../../../support/clock-firing.ts'
 
 type Seen = { request: IncomingMessage; body: string }
 type Behave = (response: ServerResponse, seen: Seen) => void
@@ -339,8 +340,11 @@ describe('a server that cannot be reached', () => {
 
 describe('a request that was sent', () => {
   it('times out without an answer, and may have taken effect', async () => {
-    const started = start({ run: { url: urlOf(mute) }, call: { timeoutMs: 200 } })
-    expect(await started.started).toBe(true)
+    let isSent = false
+    const clock = clockFiring(200, () => isSent)
+    const started = start({ run: { url: urlOf(mute) }, call: { timeoutMs: 200, clock } })
+    isSent = await started.started
+    expect(isSent).toBe(true)
     expect(await started.ended).toEqual({
       status: 'timed_out',
       text: `The tool did not finish its answer within 200 ms. ${mayHaveEffect}`,
@@ -349,9 +353,19 @@ describe('a request that was sent', () => {
   })
 
   it('times out during the answer, and shows its beginning', async () => {
-    const ending = await post((response) => void response.write('so far'), {
-      call: { timeoutMs: 300 },
-    })
+    let isWritten = false
+    let looks = 0 // between two of them, this process reads the bytes that it wrote
+    const isRead = () => {
+      if (isWritten) looks += 1
+      return looks > 3
+    }
+    const ending = await post(
+      (response) =>
+        void response.write('so far', () => {
+          isWritten = true
+        }),
+      { call: { timeoutMs: 300, clock: clockFiring(300, isRead) } },
+    )
     expect(ending).toMatchObject({
       status: 'timed_out',
       text: expect.stringMatching(/again\.\nIts answer:\nso far$/),

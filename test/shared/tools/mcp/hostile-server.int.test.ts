@@ -279,6 +279,18 @@ describe('a server that needs 70 seconds', () => {
     clock.advance(60_000)
     expect(await running.ended).toMatchObject({ status: 'timed_out' })
   })
+
+  it('is not waited for beyond its wall time, even with progress', async () => {
+    const { clock, running, progress } = await started()
+    for (let minutes = 0; minutes < 5; minutes += 0.5) {
+      clock.advance(30_000)
+      if (minutes < 4.5) await progress(minutes + 1)
+    }
+    expect(await running.ended).toMatchObject({
+      status: 'timed_out',
+      text: expect.stringContaining('did not finish within 300000 ms'),
+    })
+  })
 })
 
 describe('a server that answers another request than that of the call', () => {
@@ -288,7 +300,7 @@ describe('a server that answers another request than that of the call', () => {
       'tools/call': ({ id }, response) =>
         send(response, { jsonrpc: '2.0', id: id + 7, result: {} }),
     })
-    const ending = await endOfCall(server, { wallMs: 500 })
+    const ending = await endOfCall(server, { wallMs: 2_000 })
     expect(['timed_out', 'unknown']).toContain(ending.status)
   })
 })

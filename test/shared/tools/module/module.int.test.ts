@@ -2,7 +2,7 @@
 // an event that must not come.
 
 import { spawn } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -13,6 +13,7 @@ import { limits } from '../../../../shared/contract/limits.ts'
 import { systemClock } from '../../../../shared/lib/clock.ts'
 import { moduleTools } from '../../../../shared/tools/module/module.ts'
 import type { RunningTool, ToolCall, ToolEnding } from '../../../../shared/tools/tool.ts'
+import { clockFiring } from '../../../support/clock-firing.ts'
 
 const file = fileURLToPath(new URL('../../../support/tools/module-behave.ts', import.meta.url))
 const parent = fileURLToPath(new URL('../../../support/tools/module-parent.ts', import.meta.url))
@@ -370,7 +371,10 @@ describe('processes', () => {
 describe('a function that does not return', () => {
   it('times out, gets the stop signal, and its process ends', async () => {
     const pid = await pidOf()
-    expect(await behave('obedient', { call: { timeoutMs: 500 } })).toEqual({
+    const copy = newFile()
+    const isReady = () => existsSync(copy)
+    const call = { timeoutMs: 500, clock: clockFiring(500, isReady) }
+    expect(await start({ how: 'obedient', copy }, { call }).ended).toEqual({
       status: 'timed_out',
       text: `The tool was stopped because it did not finish within 500 ms. ${mayBePartDone}`,
       reason: 'timed out after 500 ms',
@@ -379,15 +383,20 @@ describe('a function that does not return', () => {
   })
 
   it('is killed after its grace if it ignores the signal', async () => {
-    await pidOf() // so that the time is not spent with starting
-    expect(await behave('hang', { call: { timeoutMs: 500, graceMs: 50 } })).toMatchObject({
+    const copy = newFile()
+    const clock = clockFiring(500, () => existsSync(copy))
+    const call = { timeoutMs: 500, graceMs: 50, clock }
+    expect(await start({ how: 'hang', copy }, { call }).ended).toMatchObject({
       status: 'timed_out',
     })
   })
 
   it('is killed also in a loop that never ends, with all that it started', async () => {
-    await pidOf()
-    const looping = await behaveUntil(/^\d+$/, 'loop', { timeoutMs: 1_000, graceMs: 50 })
+    let isSeen = false
+    const clock = clockFiring(1_000, () => isSeen)
+    const call = { timeoutMs: 1_000, graceMs: 50, clock }
+    const looping = await behaveUntil(/^\d+$/, 'loop', call)
+    isSeen = true
     expect(await looping.tool.ended).toMatchObject({ status: 'timed_out' })
     await until(() => isGone(Number(looping.seen)))
     const { tool, seen } = await behaveUntil(/\.$/, 'tree')
@@ -511,13 +520,15 @@ describe('a module that cannot be loaded', () => {
   })
 
   it('at all, is not called, and its process ends', async () => {
+    let isFirstSeen = false
     const pid = newFile()
     const module = newFile(
       `import { writeFileSync } from 'node:fs'; writeFileSync('${pid}', String(process.pid)); for (;;);`,
     )
-    const after = (ms: number, fire: () => void) =>
-      systemClock.after(ms === limits.moduleLoadMs ? 3_000 : ms, fire)
-    const call = { timeoutMs: 500, clock: { ...systemClock, after } }
+    const call = {
+      timeoutMs: 500,
+      clock: clockFiring(limits.moduleLoadMs, () => isFirstSeen),
+    }
     const started = start({ how: '' }, { run: { file: module }, call })
     expect(await started.started).toBe(false)
     expect(await started.ended).toEqual({
@@ -528,6 +539,7 @@ describe('a module that cannot be loaded', () => {
     })
     await start({ how: '' }, { run: { file: module }, call }).ended // finds one that loads already
     const first = Number(await contentOf(pid, /^\d+$/))
+    isFirstSeen = true
     await until(() => isGone(first))
   })
 })

@@ -56,7 +56,10 @@ describe('a broker that says nothing', () => {
   it('is disconnected after a request without a response: the link closes, and later requests fail', async () => {
     answersVersions = true
     const node = await listening()
-    const link = await openLink(node, { ...options, client: { brokers: [], requestTimeout: 100 } })
+    const link = await openLink(node, {
+      ...options,
+      client: { brokers: [], requestTimeout: 1_000 },
+    })
     const heartbeat = () =>
       link.request((broker) =>
         broker.heartbeat({ groupId: 'g', groupGenerationId: 1, memberId: 'm' }),
