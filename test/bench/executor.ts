@@ -36,6 +36,7 @@ import { startCommand } from '../../shared/tools/command/command.ts'
 import { httpTools } from '../../shared/tools/http/http.ts'
 import { moduleTools } from '../../shared/tools/module/module.ts'
 import type { RunningTool } from '../../shared/tools/tool.ts'
+import { callWith, declarationWith, resultWith, verdictWith } from '../support/messages.ts'
 import type { Row } from './row.ts'
 
 const laps = 30
@@ -84,30 +85,13 @@ export async function benchExecutor(): Promise<Row[]> {
 
 type Recorded = RoundCleared | GuardVerdict | Claim | Outcome | TurnEnded
 
-const mail: Declaration = {
-  name: 'mail',
-  description: '',
-  schema: '{}',
-  idempotent: false,
-  timeoutMs: 1_000,
-  poll: false,
-  hints: null,
-}
+const mail: Declaration = declarationWith({ name: 'mail' })
 
 /** `guard`: its mode in the round. Undefined: no guard. */
 function recordsOf(calls: number, guard?: GuardMode): Recorded[] {
   const place = { conversation: 'c', turn: 1 }
   const all = Array.from({ length: calls }, (_, ordinal): Call => {
-    return {
-      ordinal,
-      id: 'id',
-      name: 'mail',
-      raw: '{"to":"somebody"}',
-      source: 'deltas',
-      problem: null,
-      repair: null,
-      disputed: false,
-    }
+    return callWith({ ordinal, name: 'mail', raw: '{"to":"somebody"}' })
   })
   const stamped = {
     agent: 'agent',
@@ -124,16 +108,7 @@ function recordsOf(calls: number, guard?: GuardMode): Recorded[] {
       ...claim,
       type: 'outcome',
       ordinal,
-      result: {
-        ordinal,
-        status: 'ok',
-        text: 'a short result',
-        reason: '',
-        durationMs: 1,
-        contents: [],
-        tokens: null,
-        guard: '',
-      },
+      result: resultWith({ ordinal, text: 'a short result' }),
     }
   })
   return [
@@ -159,13 +134,7 @@ function guarded(mode: GuardMode): RoundCleared['policy'] {
 }
 
 function passed(place: { conversation: string; turn: number }, calls: Call[]): GuardVerdict {
-  const verdicts = calls.map(({ ordinal }) => ({
-    ordinal,
-    verdict: 'allow' as const,
-    code: '',
-    text: '',
-    evidence: null,
-  }))
+  const verdicts = calls.map(({ ordinal }) => verdictWith({ ordinal }))
   const timing = { clearedAt: 0, judgedMs: 0, enforces: [], deadlineMs: 1_000 }
   return {
     type: 'guard-verdict',

@@ -11,6 +11,7 @@ import { type Agent, defaultSettings, policyOf } from '../../shared/agents/agent
 import { openEmbeddedBus } from '../../shared/bus/embedded/bus.ts'
 import { systemClock } from '../../shared/lib/clock.ts'
 import type { Streamed } from '../../shared/wire/exchange.ts'
+import { declarationWith } from '../support/messages.ts'
 
 /** An agent with one tool, for turns of so many rounds and a day. */
 export function instantAgent(rounds: number, parts: Partial<Agent> = {}): Agent {
@@ -24,15 +25,12 @@ export function instantAgent(rounds: number, parts: Partial<Agent> = {}): Agent 
     model: { provider: 'anthropic', name: 'none', apiKey: 'none', maxOutputTokens: 100 },
     tools: [
       {
-        declaration: {
+        declaration: declarationWith({
           name: 'look',
           description: 'looks',
           schema: JSON.stringify(schema),
-          idempotent: false,
           timeoutMs: 600_000,
-          poll: false,
-          hints: null,
-        },
+        }),
         run: { kind: 'command', argv: ['none'] },
       },
     ],

@@ -6,6 +6,7 @@ import type { Bus, RecordToAppend } from '../../shared/contract/bus.ts'
 import type { RoundCleared, RoundProposed } from '../../shared/contract/messages.ts'
 import { formatId } from '../../shared/runtime/derived-id.ts'
 import { toRecord } from '../../shared/runtime/record.ts'
+import { callWith, responseWith } from '../support/messages.ts'
 import { tool } from './agent-loop-conversation.ts'
 
 const declaration = {
@@ -45,16 +46,7 @@ export type MakeRecord = (place: {
 
 function callOf(n: number): RoundCleared['calls'][number] {
   const raw = JSON.stringify({ hall: n % 4, article: 'A-40017', note })
-  return {
-    ordinal: 0,
-    id: `toolu_${n}`,
-    name: tool.name,
-    raw,
-    source: 'deltas',
-    problem: null,
-    repair: null,
-    disputed: false,
-  }
+  return callWith({ id: `toolu_${n}`, name: tool.name, raw })
 }
 
 export const proposed: MakeRecord = ({ topicPrefix, partition, n }) => {
@@ -64,16 +56,7 @@ export const proposed: MakeRecord = ({ topicPrefix, partition, n }) => {
     conversation: `conversation-${partition}-${n}`,
     turn: n,
     round: 1,
-    response: {
-      attempt,
-      text: '',
-      reasoning: '',
-      calls: [callOf(n)],
-      stop: 'calls',
-      finish: 'tool_use',
-      usage,
-      textCalls: null,
-    },
+    response: responseWith({ attempt, calls: [callOf(n)], finish: 'tool_use', usage }),
     failure: null,
     offered: [tool.name],
     declarations: [declaration],

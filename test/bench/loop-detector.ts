@@ -14,6 +14,7 @@ import { readArguments } from '../../services/loop-detector/evidence/arguments.t
 import { loopDetector, type Turn } from '../../services/loop-detector/reducer.ts'
 import { defaultPolicy } from '../../shared/agents/agents.ts'
 import type { RoundChecked, RoundExecuted } from '../../shared/contract/messages.ts'
+import { callWith, declarationWith, responseWith, resultWith } from '../support/messages.ts'
 import type { Row } from './row.ts'
 
 const laps = 15
@@ -104,15 +105,7 @@ function canonicalRows(): Row[] {
 
 const place = { conversation: 'c', turn: 1 }
 const usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 }
-const declarations = ['search', 'edit_file'].map((name) => ({
-  name,
-  description: '',
-  schema: '{}',
-  idempotent: false,
-  timeoutMs: 1,
-  poll: false,
-  hints: null,
-}))
+const declarations = ['search', 'edit_file'].map((name) => declarationWith({ name, timeoutMs: 1 }))
 
 function argumentsOf(n: number): string {
   return JSON.stringify({
@@ -126,33 +119,13 @@ function argumentsOf(n: number): string {
 function roundOf(n: number, result: (n: number) => string): [RoundChecked, RoundExecuted] {
   const isError = n % 5 === 0
   const text = result(n)
-  const calls = [
-    {
-      ordinal: 0,
-      id: 'id',
-      name: n % 7 === 0 ? 'edit_file' : 'search',
-      raw: argumentsOf(n),
-      source: 'deltas' as const,
-      problem: null,
-      repair: null,
-      disputed: false,
-    },
-  ]
+  const calls = [callWith({ name: n % 7 === 0 ? 'edit_file' : 'search', raw: argumentsOf(n) })]
   return [
     {
       type: 'round-checked',
       ...place,
       round: n,
-      response: {
-        attempt: 'a',
-        text: '',
-        reasoning: '',
-        calls,
-        stop: 'calls',
-        finish: 'tool_use',
-        usage,
-        textCalls: null,
-      },
+      response: responseWith({ calls, finish: 'tool_use', usage }),
       failure: null,
       denials: [],
       declarations,
@@ -167,16 +140,11 @@ function roundOf(n: number, result: (n: number) => string): [RoundChecked, Round
       ...place,
       round: n,
       results: [
-        {
-          ordinal: 0,
+        resultWith({
           status: isError ? 'error' : 'ok',
           text,
           reason: isError ? `the module ${n} has no such needle` : '',
-          durationMs: 1,
-          contents: [],
-          tokens: null,
-          guard: '',
-        },
+        }),
       ],
     },
   ]

@@ -24,6 +24,7 @@ import type { HistoryEntry } from '../../shared/contract/messages.ts'
 import { topics } from '../../shared/contract/topology.ts'
 import { type Clock, systemClock } from '../../shared/lib/clock.ts'
 import { replyOf } from '../support/asked-turn.ts'
+import { declarationWith } from '../support/messages.ts'
 import type { Row } from './row.ts'
 
 const partitions = 4
@@ -42,15 +43,7 @@ function agentWith(rounds: number): Agent {
     model: { provider: 'anthropic', name: 'none', apiKey: 'none', maxOutputTokens: 100 },
     tools: [
       {
-        declaration: {
-          name: 'look',
-          description: 'looks',
-          schema,
-          idempotent: false,
-          timeoutMs: 1_000,
-          poll: false,
-          hints: null,
-        },
+        declaration: declarationWith({ name: 'look', description: 'looks', schema }),
         run: { kind: 'command', argv: ['none'] },
       },
     ],

@@ -11,6 +11,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import { validator } from '../../services/validator/reducer.ts'
 import { defaultPolicy } from '../../shared/agents/agents.ts'
 import type { RoundProposed } from '../../shared/contract/messages.ts'
+import { callWith, declarationWith, responseWith } from '../support/messages.ts'
 import type { Row } from './row.ts'
 
 const laps = 30
@@ -65,46 +66,16 @@ function rowsFor(name: string, raw: string, rounds: number): Row[] {
 
 function proposedWith(raw: string): RoundProposed {
   const usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 }
-  const calls = [
-    {
-      ordinal: 0,
-      id: 'id',
-      name: 'exec',
-      raw,
-      source: 'deltas' as const,
-      problem: null,
-      repair: null,
-      disputed: false,
-    },
-  ]
+  const calls = [callWith({ raw })]
   return {
     type: 'round-proposed',
     conversation: 'c',
     turn: 1,
     round: 1,
-    response: {
-      attempt: 'a',
-      text: '',
-      reasoning: '',
-      calls,
-      stop: 'calls',
-      finish: 'tool_use',
-      usage,
-      textCalls: null,
-    },
+    response: responseWith({ calls, finish: 'tool_use', usage }),
     failure: null,
     offered: ['exec'],
-    declarations: [
-      {
-        name: 'exec',
-        description: '',
-        schema: JSON.stringify(schema),
-        idempotent: false,
-        timeoutMs: 1,
-        poll: false,
-        hints: null,
-      },
-    ],
+    declarations: [declarationWith({ schema: JSON.stringify(schema), timeoutMs: 1 })],
     agent: 'a',
     policy: defaultPolicy,
     callsLeft: 1,

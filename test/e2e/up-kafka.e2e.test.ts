@@ -64,6 +64,13 @@ function up(stages: string, dataFolder = `data-${randomUUID()}`): WeirUp {
   return startUp(commands, { args: ['--stages', stages, '--agents', 'agent.yaml'], environment })
 }
 
+/** Running tools wait for this file. */
+const mayEnd = 'every-tool-may-end'
+
+function letToolsEnd(): void {
+  writeFileSync(join(commands.folder, mayEnd), '')
+}
+
 const onKafka = () => ({
   WEIR_BUS: 'kafka',
   WEIR_BOOTSTRAP_SERVER: bootstrapServer,
@@ -123,7 +130,7 @@ describe('weir up on Kafka', () => {
 
   it('lets a running tool end at SIGTERM and leaves its group; the next process uses the result', async () => {
     await open(
-      script(says(call('act', { sleepMs: 2_000, answer: 'done' })), says(text('All is well.'))),
+      script(says(call('act', { until: mayEnd, answer: 'done' })), says(text('All is well.'))),
     )
     const others = up(otherSide)
     const first = up(agentSide)
@@ -131,6 +138,8 @@ describe('weir up on Kafka', () => {
     const asking = ask('go')
     await until(async () => (await ofType('activity', 'tool-started')).length === 1)
     first.signal('SIGTERM')
+    await first.line(/^stopping/)
+    letToolsEnd()
     expect((await first.ended).code).toBe(0)
     expect(await ofType('rounds-cleared', 'outcome')).toMatchObject([
       { result: { status: 'ok', text: 'done' } },
@@ -147,10 +156,9 @@ describe('weir up on Kafka', () => {
 
   it('drains at SIGTERM with all tool slots busy: exits with 0, and no call is lost or starts twice', async () => {
     const turns = limits.runningToolsMax + limits.runningToolsMax / 2
-    const go = 'every-tool-may-end'
     await open((request) =>
       resultsOf(request).length === 0
-        ? says(call('act', { until: go, answer: 'done' }))
+        ? says(call('act', { until: mayEnd, answer: 'done' }))
         : says(text('All is well.')),
     )
     const first = up(stageNames.join())
@@ -180,7 +188,7 @@ describe('weir up on Kafka', () => {
     first.signal('SIGTERM')
     await first.line(/^stopping/)
     const next = up(stageNames.join())
-    writeFileSync(join(commands.folder, go), '')
+    letToolsEnd()
 
     // 0 also states that everything closed within `limits.shutdownMsMax`.
     expect((await first.ended).code).toBe(0)
@@ -199,7 +207,7 @@ describe('weir up on Kafka', () => {
 
   it('reports the real result of a tool whose executor was killed, if an executor returns on that machine', async () => {
     await open(
-      script(says(call('act', { sleepMs: 2_000, answer: 'done' })), says(text('All is well.'))),
+      script(says(call('act', { until: mayEnd, answer: 'done' })), says(text('All is well.'))),
     )
     const others = up(`${otherSide},llm-gateway,accumulator`)
     const first = up('executor', 'data-of-executors')
@@ -209,6 +217,7 @@ describe('weir up on Kafka', () => {
     first.signal('SIGKILL')
     await first.ended
     expect(await ofType('rounds-cleared', 'outcome')).toEqual([])
+    letToolsEnd()
 
     const next = up('executor', 'data-of-executors')
     expect(await asking).toMatchObject({ code: 0, out: 'All is well.\n' })

@@ -34,6 +34,7 @@ import type {
 import type { TopicName } from '../../shared/contract/topology.ts'
 import { systemClock } from '../../shared/lib/clock.ts'
 import { askEdge } from './asked-turn.ts'
+import { declarationWith } from './messages.ts'
 import { waitMaxMs } from './wait-limit.ts'
 
 export type Turn = { activity: Activity[]; finished: TurnFinished }
@@ -200,16 +201,13 @@ export function recordedTool(
 ): { declaration: Declaration; run: CommandTool } {
   const properties = Object.fromEntries(required.map((field) => [field, { type: 'string' }]))
   return {
-    declaration: {
+    declaration: declarationWith({
       name,
       description: `the tool ${name}`,
       schema: JSON.stringify(schema ?? { type: 'object', properties, required }),
-      idempotent: false,
       timeoutMs: 10_000,
-      poll: false,
-      hints: null,
       ...fields,
-    },
+    }),
     run: {
       kind: 'command',
       argv: [

@@ -9,6 +9,7 @@ import { judge } from '../../apps/replay/judge/verdict.ts'
 import type { Declaration } from '../../shared/contract/messages.ts'
 import { createLeftOut } from '../../shared/transcript/left-out.ts'
 import { type Piece, type Transcript, transcriptOf } from '../../shared/transcript/transcript.ts'
+import { declarationWith } from './messages.ts'
 
 const corpus = new URL('../corpus/', import.meta.url)
 const shared = new URL('../../../shared/fixtures/loop-scenarios.jsonl', import.meta.url)
@@ -89,11 +90,9 @@ function declarationsOf({ steps, tools, tool_hints: hints = {} }: Scenario): Dec
   return named.map(({ name, schema }) => {
     const { poll = false, mutates = null, ignoreFields, ignore_args, loopKey } = hints[name] ?? {}
     const ignored = [...(ignoreFields ?? []), ...(ignore_args ?? [])]
-    return {
+    return declarationWith({
       name,
-      description: '',
       schema: JSON.stringify(schema),
-      idempotent: false,
       timeoutMs: 60_000,
       poll,
       hints: {
@@ -104,7 +103,7 @@ function declarationsOf({ steps, tools, tool_hints: hints = {} }: Scenario): Dec
         labels: [],
         client: false,
       },
-    }
+    })
   })
 }
 

@@ -5,6 +5,7 @@ import { answerIn, verdictsIn } from '../../../apps/replay/guard/guard-answer.ts
 import { decode, encode } from '../../../shared/codec/codec.ts'
 import type { StoredRecord } from '../../../shared/contract/bus.ts'
 import type { GuardVerdict, RoundCleared } from '../../../shared/contract/messages.ts'
+import { guardVerdictWith, verdictWith } from '../../support/messages.ts'
 import { changedLog } from './bundled-log.ts'
 
 const guard = {
@@ -102,7 +103,7 @@ describe('the verdicts in an answer', () => {
 })
 
 function passed(ordinal: number): GuardVerdict['verdicts'][number] {
-  return { ordinal, verdict: 'allow', code: '', text: '', evidence: null }
+  return verdictWith({ ordinal })
 }
 
 function answered(
@@ -110,20 +111,16 @@ function answered(
   other: Partial<GuardVerdict> = {},
 ): { offset: number; verdict: Uint8Array } {
   const { conversation, turn, round, calls } = decode(record.value as Uint8Array) as RoundCleared
-  const verdict: GuardVerdict = {
-    type: 'guard-verdict',
+  const verdict: GuardVerdict = guardVerdictWith({
     conversation,
     turn,
     round,
     guard: 'mine',
-    version: '1',
-    intervention: null,
     verdicts: calls.map(({ ordinal }) => passed(ordinal)),
     clearedAt: record.time,
     judgedMs: 0,
-    enforces: [],
     deadlineMs: 1000,
-  }
+  })
   return { offset: record.offset, verdict: encode({ ...verdict, ...other }) }
 }
 

@@ -4,6 +4,7 @@ import { indexEntry } from '../../../apps/report/index-entry.ts'
 import { reportData } from '../../../apps/report/report-data.ts'
 import type { Logged } from '../../../shared/view/logged.ts'
 import { conversationLog, response } from '../../shared/view/conversation-log.ts'
+import { verdictWith } from '../../support/messages.ts'
 import { longConversation } from './long-conversation.ts'
 import { inTurns } from './several-turns.ts'
 
@@ -92,7 +93,7 @@ describe('a conversation in the index of a page', () => {
       guard: 'no-rome',
       answer: 'verdicts',
       waitedMs: 3,
-      verdicts: [{ ordinal: 0, verdict: 'deny', code: '', text: '', evidence: null }],
+      verdicts: [verdictWith({ verdict: 'deny' })],
     })
     log.ask(1)
     log.answer(1, reply)

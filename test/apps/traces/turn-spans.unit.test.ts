@@ -13,6 +13,7 @@ import {
   turnFinished,
   turnStarted,
 } from '../../support/activity.ts'
+import { verdictWith } from '../../support/messages.ts'
 
 const place = { conversation: 'c', turn: 7 }
 const options: SpanOptions = {
@@ -60,7 +61,7 @@ const verdict: Activity = {
   version: '3',
   answer: 'verdicts',
   waitedMs: 40,
-  verdicts: [{ ordinal: 0, verdict: 'deny', code: 'outside', text: 'no', evidence: null }],
+  verdicts: [verdictWith({ verdict: 'deny', code: 'outside', text: 'no' })],
 }
 
 /** Each record ten milliseconds after the one before, from 1,000 on. */

@@ -17,7 +17,7 @@ import { partitionOf } from '../../../shared/contract/partition.ts'
 import { historyKey, type TopicName, topicSpecs } from '../../../shared/contract/topology.ts'
 import { systemClock } from '../../../shared/lib/clock.ts'
 import { toRecord } from '../../../shared/runtime/record.ts'
-import { userMessage } from '../../support/messages.ts'
+import { responseWith, userMessage } from '../../support/messages.ts'
 
 const partitions = 3
 let bus: Bus
@@ -73,19 +73,7 @@ async function entry(
   fields: Partial<HistoryEntry> = {},
 ): Promise<void> {
   const usage = { inputTokens: 100, outputTokens: 5, cacheReadTokens: 10, cacheWriteTokens: 1 }
-  const response =
-    round === 0
-      ? null
-      : {
-          attempt: 'a',
-          text: '',
-          reasoning: '',
-          calls: [],
-          stop: 'end' as const,
-          finish: '',
-          usage,
-          textCalls: null,
-        }
+  const response = round === 0 ? null : responseWith({ stop: 'end' as const, usage })
   await write('history', {
     type: 'history-entry',
     redact: [],
@@ -234,16 +222,10 @@ describe.each([
     await entry('c', 1, 0, 'log in with hunter2', { redact: [rule] })
     await entry('c', 1, 1, '', {
       redact: [rule],
-      response: {
-        attempt: 'a',
-        text: '',
-        reasoning: '',
-        stop: 'calls',
-        finish: '',
-        textCalls: null,
+      response: responseWith({
         usage: { inputTokens: 1, outputTokens: 1, cacheReadTokens: 0, cacheWriteTokens: 0 },
         calls: [call] as never,
-      },
+      }),
     })
     await finish('c', 1)
     expect(await newestConversations(log(), 10)).toMatchObject([

@@ -6,6 +6,7 @@ import { accumulator } from '../../../services/accumulator/reducer.ts'
 import { codecOf, decode, encode, knownSchemas } from '../../../shared/codec/codec.ts'
 import type { Message, ModelFinished, RoundProposed } from '../../../shared/contract/messages.ts'
 import { given } from '../../support/given.ts'
+import { declarationWith } from '../../support/messages.ts'
 import { event, finished, opened, part } from './stream.ts'
 
 const older = codecOf(
@@ -17,15 +18,11 @@ function asOlder(message: ModelFinished): ModelFinished {
   return decode(older.encode(message as Message)) as ModelFinished
 }
 
-const write = {
+const write = declarationWith({
   name: 'write',
-  description: '',
-  idempotent: false,
   timeoutMs: 1,
-  poll: false,
-  hints: null,
   schema: '{"type":"object","properties":{"path":{"type":"string"}},"required":["path"]}',
-}
+})
 const call = '{"name": "write", "arguments": {"path": "a"}}'
 
 function proposed(text: string): RoundProposed['response'] {

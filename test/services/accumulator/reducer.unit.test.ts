@@ -4,6 +4,7 @@ import { eventWeight } from '../../../shared/contract/call/part-weight.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import type { Part, PartEvent, RoundProposed } from '../../../shared/contract/messages.ts'
 import { at, given } from '../../support/given.ts'
+import { callWith, responseWith } from '../../support/messages.ts'
 import { callStart, event, finished, opened, part, proposedFor, proposedInParts } from './stream.ts'
 
 const unit = '["c",7,2]'
@@ -32,16 +33,13 @@ describe('a round', () => {
         conversation: 'c',
         turn: 7,
         round: 2,
-        response: {
+        response: responseWith({
           attempt: 'a1',
           text: 'hello',
-          reasoning: '',
-          calls: [],
           stop: 'end',
           finish: 'end_turn',
-          textCalls: null,
           usage: { inputTokens: 10, outputTokens: 5, cacheReadTokens: 0, cacheWriteTokens: 0 },
-        },
+        }),
         failure: null,
         offered: ['read', 'write'],
         declarations: [],
@@ -391,26 +389,8 @@ describe('a response', () => {
       event('call_end', '', 4),
     ])
     expect(response.calls).toEqual([
-      {
-        ordinal: 0,
-        id: 'x',
-        name: 'write',
-        raw: '{"a":1}',
-        source: 'deltas',
-        problem: null,
-        repair: null,
-        disputed: false,
-      },
-      {
-        ordinal: 1,
-        id: 'y',
-        name: 'read',
-        raw: '{"b":2}',
-        source: 'deltas',
-        problem: null,
-        repair: null,
-        disputed: false,
-      },
+      callWith({ id: 'x', name: 'write', raw: '{"a":1}' }),
+      callWith({ ordinal: 1, id: 'y', name: 'read', raw: '{"b":2}' }),
     ])
   })
 

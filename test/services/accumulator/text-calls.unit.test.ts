@@ -7,17 +7,14 @@ import type {
   RoundProposed,
 } from '../../../shared/contract/messages.ts'
 import { given } from '../../support/given.ts'
+import { declarationWith } from '../../support/messages.ts'
 import { callStart, event, finished, opened, part } from './stream.ts'
 
-const write: Declaration = {
+const write: Declaration = declarationWith({
   name: 'write',
-  description: '',
-  idempotent: false,
   timeoutMs: 60_000,
-  poll: false,
-  hints: null,
   schema: '{"type":"object","properties":{"path":{"type":"string"}},"required":["path"]}',
-}
+})
 const written = '{"name": "write", "arguments": {"path": "hello.py"}}'
 
 function proposed(events: PartEvent[], fields: Partial<ModelFinished> = {}): RoundProposed {

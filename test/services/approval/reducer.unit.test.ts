@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { approval } from '../../../services/approval/reducer.ts'
 import { at, given } from '../../support/given.ts'
+import { guardVerdictWith, verdictWith } from '../../support/messages.ts'
 import {
   answer,
   approvalAsked,
@@ -87,24 +88,16 @@ describe('a decision', () => {
   it('that approves passes the round, and clients get its author and the wait', () => {
     const approved = waiting.when(at(5_000, answer()))
     expect(approved.to('verdict')).toEqual([
-      {
-        type: 'guard-verdict',
+      guardVerdictWith({
         ...place,
         guard: 'approval',
         version: 'v',
-        intervention: null,
         judgedMs: 0,
         clearedAt,
         deadlineMs: 60_000,
         enforces: [0, 1],
-        verdicts: [0, 1].map((ordinal) => ({
-          ordinal,
-          verdict: 'allow',
-          code: '',
-          text: '',
-          evidence: null,
-        })),
-      },
+        verdicts: [0, 1].map((ordinal) => verdictWith({ ordinal })),
+      }),
     ])
     expect(approved.to('activity')).toMatchObject([
       {

@@ -21,6 +21,7 @@ import type {
 } from '../../../shared/contract/messages.ts'
 import type { Output } from '../../../shared/contract/stage.ts'
 import { at, given } from '../../support/given.ts'
+import { callWith, declarationWith, responseWith, resultWith } from '../../support/messages.ts'
 
 export const fallback = 'Sorry, no answer this time.'
 
@@ -37,15 +38,13 @@ export function settingsWith(
   }
 }
 
-export const search: Declaration = {
+export const search: Declaration = declarationWith({
   name: 'search',
   description: 'Finds pages.',
   schema: '{"type":"object"}',
   idempotent: true,
   timeoutMs: 20_000,
-  poll: false,
-  hints: null,
-}
+})
 
 export function says(messageId: string, others: Partial<UserMessage> = {}): UserMessage {
   return {
@@ -104,13 +103,11 @@ export function outcome(turn: number, round: number, of: Round = {}): RoundOutco
     conversation: of.conversation ?? 'c',
     turn,
     round,
-    response: {
+    response: responseWith({
       attempt: `attempt ${turn}/${round}`,
       text: of.text ?? '',
-      reasoning: '',
       calls,
       stop: of.stop ?? (calls.length > 0 ? 'calls' : 'end'),
-      finish: '',
       usage: {
         inputTokens: of.tokens ?? 0,
         outputTokens: 0,
@@ -118,7 +115,7 @@ export function outcome(turn: number, round: number, of: Round = {}): RoundOutco
         cacheWriteTokens: 0,
       },
       textCalls: of.textCalls ?? null,
-    },
+    }),
     failure: of.failure ?? null,
     results: calls.map(({ ordinal }) => resultAt(ordinal)),
     intervention: of.intervention ?? null,
@@ -127,29 +124,11 @@ export function outcome(turn: number, round: number, of: Round = {}): RoundOutco
 }
 
 function callAt(ordinal: number): Call {
-  return {
-    ordinal,
-    id: `id-${ordinal}`,
-    name: 'search',
-    raw: '{"for":"x"}',
-    source: 'deltas',
-    problem: null,
-    repair: null,
-    disputed: false,
-  }
+  return callWith({ ordinal, id: `id-${ordinal}`, name: 'search', raw: '{"for":"x"}' })
 }
 
 function resultAt(ordinal: number): CallResult {
-  return {
-    ordinal,
-    status: 'ok',
-    text: 'the same page again',
-    reason: '',
-    durationMs: 5,
-    contents: [],
-    tokens: null,
-    guard: '',
-  }
+  return resultWith({ ordinal, text: 'the same page again', durationMs: 5 })
 }
 
 export function intervention(

@@ -9,6 +9,7 @@ import type {
   RoundExecuted,
 } from '../../../shared/contract/messages.ts'
 import { at, given } from '../../support/given.ts'
+import { guardVerdictWith, resultWith, verdictWith } from '../../support/messages.ts'
 import {
   callOf,
   cancel,
@@ -41,13 +42,7 @@ function guarded(guards: GuardInForce[], fields: Partial<RoundCleared> = {}) {
   return at(clearedAt, roundCleared({ policy: { ...policy, guards }, ...fields }))
 }
 
-const pass = (ordinal = 0): CallVerdict => ({
-  ordinal,
-  verdict: 'allow',
-  code: '',
-  text: '',
-  evidence: null,
-})
+const pass = (ordinal = 0): CallVerdict => verdictWith({ ordinal })
 const reject = (ordinal = 0, fields: Partial<CallVerdict> = {}): CallVerdict => ({
   ordinal,
   verdict: 'deny',
@@ -58,20 +53,7 @@ const reject = (ordinal = 0, fields: Partial<CallVerdict> = {}): CallVerdict => 
 })
 
 function verdict(verdicts: CallVerdict[], fields: Partial<GuardVerdict> = {}): GuardVerdict {
-  return {
-    type: 'guard-verdict',
-    ...place,
-    round: 1,
-    guard: 'shell',
-    version: '1',
-    verdicts,
-    intervention: null,
-    clearedAt,
-    judgedMs: 1,
-    enforces: [0],
-    deadlineMs,
-    ...fields,
-  }
+  return guardVerdictWith({ ...place, verdicts, clearedAt, enforces: [0], deadlineMs, ...fields })
 }
 
 type Answering = { to(port: 'verdict' | 'activity'): Message[] }
@@ -126,16 +108,13 @@ describe('a call of a tool that an enforcing guard judges', () => {
   it('is vetoed by a denial, in the words of the guard, and never runs', () => {
     const rejected = waiting.when(verdict([reject()]))
     expect(resultsOf(rejected)).toEqual([
-      {
-        ordinal: 0,
+      resultWith({
         status: 'denied',
         durationMs: 0,
-        contents: [],
-        tokens: null,
         guard: 'shell',
         reason: 'vetoed by guard shell: outside-folder',
         text: 'Tool call vetoed before execution: the guard "shell" says: Only files in /work may be written.',
-      },
+      }),
     ])
     expect(rejected.wants).toEqual([])
     expect(linesOf(rejected, 'call-finished')).toMatchObject([{ status: 'denied' }])
@@ -391,16 +370,7 @@ describe('a waiting round', () => {
 
   it('does not wait for verdicts on calls that are decided or cannot run', () => {
     const decided = [
-      {
-        ordinal: 0,
-        status: 'denied' as const,
-        text: 'no',
-        reason: 'no',
-        durationMs: 0,
-        contents: [],
-        tokens: null,
-        guard: '',
-      },
+      resultWith({ status: 'denied' as const, text: 'no', reason: 'no', durationMs: 0 }),
     ]
     const calls = [callOf(0), callOf(1, { name: 'unknown' })]
     const all = guard({ tools: [{ pattern: '*', mode: 'enforce' }] })

@@ -4,6 +4,7 @@ import type { Turn } from '../../../services/executor/turn.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import type { CallResult, RoundExecuted } from '../../../shared/contract/messages.ts'
 import { at, type Folded, given } from '../../support/given.ts'
+import { resultWith } from '../../support/messages.ts'
 import {
   callOf,
   cancel,
@@ -79,16 +80,12 @@ describe('a round', () => {
   })
 
   it('includes results that were decided before, without an activity record for them', () => {
-    const denial: CallResult = {
-      ordinal: 0,
+    const denial: CallResult = resultWith({
       status: 'denied',
       text: 'no',
       reason: 'no',
       durationMs: 0,
-      contents: [],
-      tokens: null,
-      guard: '',
-    }
+    })
     const folded = given(
       executor,
       roundCleared({ calls: [callOf(0), callOf(1)], decided: [denial] }),
@@ -296,16 +293,12 @@ describe('the deadline of a claim', () => {
   it('makes the outcome of a call unknown', () => {
     const folded = given(executor, roundCleared(), at(500, claim('a')), at(500 + claimMs, tick))
     expect(resultsOf(folded)).toEqual([
-      {
-        ordinal: 0,
+      resultWith({
         status: 'unknown',
         reason: 'no result in time',
         durationMs: 0,
-        contents: [],
-        tokens: null,
-        guard: '',
         text: 'No result of this call came back in time. It may have run, or may still take effect; check before doing it again.',
-      },
+      }),
     ])
     expect(folded.when(outcome('a', ok())).records).toEqual([])
   })
@@ -416,16 +409,12 @@ describe('cancel', () => {
   })
 
   it('lets decided results of such a round through as they are', () => {
-    const denial: CallResult = {
-      ordinal: 0,
+    const denial: CallResult = resultWith({
       status: 'denied',
       text: 'no',
       reason: 'no',
       durationMs: 0,
-      contents: [],
-      tokens: null,
-      guard: '',
-    }
+    })
     const folded = given(
       executor,
       cancel,

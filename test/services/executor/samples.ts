@@ -15,6 +15,7 @@ import type {
   Tick,
   TurnEnded,
 } from '../../../shared/contract/messages.ts'
+import { callWith, declarationWith, resultWith } from '../../support/messages.ts'
 
 export const place = { conversation: 'c', turn: 7 }
 export const unit = '["c",7]'
@@ -27,15 +28,12 @@ export const policy: Policy = {
   toolTries: 3,
 }
 
-export const mail: Declaration = {
+export const mail: Declaration = declarationWith({
   name: 'mail',
   description: 'Sends a message.',
   schema: '{"type":"object"}',
-  idempotent: false,
   timeoutMs: 60_000,
-  poll: false,
-  hints: null,
-}
+})
 export const look: Declaration = {
   ...mail,
   name: 'look',
@@ -47,17 +45,7 @@ export const look: Declaration = {
 export const claimMs = policy.startWithinMs + mail.timeoutMs + policy.graceMs
 
 export function callOf(ordinal: number, fields: Partial<Call> = {}): Call {
-  return {
-    ordinal,
-    id: `id${ordinal}`,
-    name: 'mail',
-    raw: `{"n":${ordinal}}`,
-    source: 'deltas',
-    problem: null,
-    repair: null,
-    disputed: false,
-    ...fields,
-  }
+  return callWith({ ordinal, id: `id${ordinal}`, name: 'mail', raw: `{"n":${ordinal}}`, ...fields })
 }
 
 export function roundCleared(fields: Partial<RoundCleared> = {}): RoundCleared {
@@ -93,17 +81,7 @@ export function lapsed(owner: string, fields: Partial<Lapsed> = {}): Lapsed {
 }
 
 export function ok(text = 'done', fields: Partial<CallResult> = {}): CallResult {
-  return {
-    ordinal: 0,
-    status: 'ok',
-    text,
-    reason: '',
-    durationMs: 12,
-    contents: [],
-    tokens: null,
-    guard: '',
-    ...fields,
-  }
+  return resultWith({ text, durationMs: 12, ...fields })
 }
 
 export const cancel: Cancel = { type: 'cancel', ...place, round: 1, expiresAt }

@@ -22,19 +22,16 @@ import type {
   TurnFailed,
 } from '../../../shared/contract/messages.ts'
 import type { Output } from '../../../shared/contract/stage.ts'
+import { callWith, declarationWith, responseWith, resultWith } from '../../support/messages.ts'
 
 export const conversation = 'guest:coder:s1'
 
-export const exec: Declaration = {
-  name: 'exec',
+export const exec: Declaration = declarationWith({
   description: 'Runs a command.',
   schema:
     '{"type":"object","properties":{"command":{"type":"string"}},"required":["command"],"additionalProperties":false}',
-  idempotent: false,
   timeoutMs: 60_000,
-  poll: false,
-  hints: null,
-}
+})
 
 export function policyWith(others: Partial<Policy> = {}, caps: Partial<Caps> = {}): Policy {
   const { version: _, ...policy } = defaultSettings.policy
@@ -48,17 +45,13 @@ export function policyWith(others: Partial<Policy> = {}, caps: Partial<Caps> = {
 export const settings: AgentSettings = { ...defaultSettings, policy: policyWith() }
 
 export function callAt(ordinal: number, fields: Partial<Call> = {}): Call {
-  return {
+  return callWith({
     ordinal,
     id: `id-${ordinal}`,
-    name: 'exec',
     raw: '{"command":"ls"}',
     source: 'done',
-    problem: null,
-    repair: null,
-    disputed: false,
     ...fields,
-  }
+  })
 }
 
 type Round = Partial<Omit<GuestRound, 'type' | 'response'>> & {
@@ -99,16 +92,13 @@ function responseOf(
   calls: Call[],
   tokens: number,
 ): GuestRound['response'] {
-  return {
+  return responseWith({
     attempt,
     text,
-    reasoning: '',
     calls,
     stop: calls.length > 0 ? 'calls' : 'end',
-    finish: '',
     usage: { inputTokens: tokens, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 },
-    textCalls: null,
-  }
+  })
 }
 
 export function results(
@@ -176,17 +166,9 @@ export function outcome(turn: number, number: number, of: Outcome = {}): RoundOu
     round: number,
     response,
     failure: null,
-    results: response.calls.map(({ ordinal }) => ({
-      ordinal,
-      status: 'ok',
-      text: 'a.txt',
-      reason: '',
-      durationMs: 5,
-      contents: [],
-      tokens: null,
-      guard: '',
-      ...of.results?.[ordinal],
-    })),
+    results: response.calls.map(({ ordinal }) =>
+      resultWith({ ordinal, text: 'a.txt', durationMs: 5, ...of.results?.[ordinal] }),
+    ),
     intervention: of.intervention ?? null,
     policy: of.policy ?? settings.policy,
   }

@@ -9,6 +9,7 @@ import { judgedRound } from '../../../apps/transcripts/normalize/judged-round.ts
 import { connect } from '../../../services/llm-gateway/performer/providers/providers.ts'
 import { argumentText } from '../../../shared/contract/call/call.ts'
 import type { Call, PartEvent, RoundChecked } from '../../../shared/contract/messages.ts'
+import { declarationWith } from '../../support/messages.ts'
 import { type ExpectedCall, streamFixtures } from '../../support/provider-streams.ts'
 import { agentOf, readToEnd } from './samples.ts'
 
@@ -51,15 +52,7 @@ type Answer = {
 async function answerTo(place: number, pieceBytes: number): Promise<Answer> {
   const { api, stream } = cases[place] as (typeof cases)[number]
   const tools = stream.tools?.map(({ name, schema }) => {
-    return {
-      name,
-      description: '',
-      schema: JSON.stringify(schema),
-      idempotent: false,
-      timeoutMs: 1,
-      poll: false,
-      hints: null,
-    }
+    return declarationWith({ name, schema: JSON.stringify(schema), timeoutMs: 1 })
   })
   const provider = await connect(
     agentOf({}, { provider: api, baseUrl: `${origin}/${place}/${pieceBytes}` }),

@@ -12,6 +12,7 @@ import type {
   Response,
 } from '../../../shared/contract/messages.ts'
 import type { Streamed } from '../../../shared/wire/exchange.ts'
+import { callWith, declarationWith, responseWith, resultWith } from '../../support/messages.ts'
 
 export const apiKey = 'sk-test-0123456789'
 
@@ -22,16 +23,13 @@ export function tool(name: string, fields: Partial<Declaration> = {}): Tool {
     required: ['path'],
   })
   return {
-    declaration: {
+    declaration: declarationWith({
       name,
       description: `runs ${name}`,
       schema,
-      idempotent: false,
       timeoutMs: 1000,
-      poll: false,
-      hints: null,
       ...fields,
-    },
+    }),
     run: { kind: 'command', argv: ['true'] },
   }
 }
@@ -69,46 +67,16 @@ export function modelSays(
   at: { turn?: number; round?: number; results?: CallResult[]; nudge?: string } = {},
 ): HistoryEntry {
   const usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 }
-  const response: Response = {
-    attempt: 'a',
-    text: '',
-    reasoning: '',
-    calls: [],
-    stop: 'end',
-    finish: 'end_turn',
-    usage,
-    textCalls: null,
-    ...fields,
-  }
+  const response: Response = responseWith({ stop: 'end', finish: 'end_turn', usage, ...fields })
   return { ...userSays(''), user: null, round: 1, response, ...at }
 }
 
 export function call(fields: Partial<Call> = {}): Call {
-  return {
-    ordinal: 0,
-    id: 'toolu_1',
-    name: 'read',
-    raw: '{"path":"x"}',
-    source: 'deltas',
-    problem: null,
-    repair: null,
-    disputed: false,
-    ...fields,
-  }
+  return callWith({ id: 'toolu_1', name: 'read', raw: '{"path":"x"}', ...fields })
 }
 
 export function result(fields: Partial<CallResult> = {}): CallResult {
-  return {
-    ordinal: 0,
-    status: 'ok',
-    text: 'done',
-    reason: '',
-    durationMs: 1,
-    contents: [],
-    tokens: null,
-    guard: '',
-    ...fields,
-  }
+  return resultWith(fields)
 }
 
 /** All events that a provider yields for one request, without its raw text. */

@@ -10,6 +10,7 @@ import type {
   RoundOutcome,
 } from '../../../shared/contract/messages.ts'
 import { at, given } from '../../support/given.ts'
+import { resultWith } from '../../support/messages.ts'
 import {
   cancelled,
   checked,
@@ -69,16 +70,12 @@ describe('a round with calls', () => {
       loopDetector,
       checked(1, { calls: [toolCall('exec', '{}'), read], denials: [missing('command')] }),
     )
-    const refused = {
-      ordinal: 0,
+    const refused = resultWith({
       status: 'denied',
       text: 'the directive',
       reason: "missing required field 'command'",
       durationMs: 0,
-      contents: [],
-      tokens: null,
-      guard: '',
-    }
+    })
     expect(clearedIn(running.to('tools'))?.decided).toEqual([refused])
     expect(running.to('activity')).toMatchObject([
       { type: 'model-answered' },

@@ -19,36 +19,18 @@ import type {
   TurnEnded,
 } from '../../../shared/contract/messages.ts'
 import { given } from '../../support/given.ts'
+import { callWith, declarationWith, responseWith, resultWith } from '../../support/messages.ts'
 
 export const place = { conversation: 'c', turn: 7 }
 export const expiresAt = 1_000_000
 
 export function toolCall(name: string, args: unknown, fields: Partial<Call> = {}): Call {
   const raw = typeof args === 'string' ? args : JSON.stringify(args)
-  return {
-    ordinal: 0,
-    id: 'id',
-    name,
-    raw,
-    source: 'deltas',
-    problem: null,
-    repair: null,
-    disputed: false,
-    ...fields,
-  }
+  return callWith({ name, raw, ...fields })
 }
 
 export function declared(name: string, fields: Partial<Declaration> = {}): Declaration {
-  return {
-    name,
-    description: '',
-    schema: '{}',
-    idempotent: false,
-    timeoutMs: 60_000,
-    poll: false,
-    hints: null,
-    ...fields,
-  }
+  return declarationWith({ name, timeoutMs: 60_000, ...fields })
 }
 
 type Checked = Partial<Omit<RoundChecked, 'response'>> & {
@@ -66,17 +48,7 @@ export function checked(
     type: 'round-checked',
     ...place,
     round,
-    response: {
-      attempt: 'a',
-      text: '',
-      reasoning: '',
-      calls: ordered,
-      stop: 'calls',
-      finish: 'tool_use',
-      usage,
-      textCalls: null,
-      ...response,
-    },
+    response: responseWith({ calls: ordered, finish: 'tool_use', usage, ...response }),
     failure: null,
     denials: [],
     declarations: [...new Set(ordered.map(({ name }) => name))].map((name) => declared(name)),
@@ -99,30 +71,17 @@ export function executed(round: number, results: CallResult[]): RoundExecuted {
 }
 
 export function ok(text: string): CallResult {
-  return {
-    ordinal: 0,
-    status: 'ok',
-    text,
-    reason: '',
-    durationMs: 1,
-    contents: [],
-    tokens: null,
-    guard: '',
-  }
+  return resultWith({ text })
 }
 
 /** A failure whose short reason is its first line. The executor uses errorLine(). */
 export function failing(text: string, status: CallResult['status'] = 'error'): CallResult {
-  return {
-    ordinal: 0,
+  return resultWith({
     status,
     text,
     reason: text.split('\n')[0] ?? '',
-    durationMs: 1,
-    contents: [],
-    tokens: null,
     guard: /^vetoed by guard (\w+): /.exec(text)?.[1] ?? '',
-  }
+  })
 }
 
 export function missing(field: string, ordinal = 0): Denial {

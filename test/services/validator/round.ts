@@ -10,19 +10,12 @@ import type {
   RoundProposed,
 } from '../../../shared/contract/messages.ts'
 import { given } from '../../support/given.ts'
+import { callWith, declarationWith, responseWith } from '../../support/messages.ts'
 
 /** A tool with this schema. A string is used as JSON text. */
 export function tool(name: string, schema: unknown): Declaration {
   const text = typeof schema === 'string' ? schema : JSON.stringify(schema)
-  return {
-    name,
-    description: '',
-    schema: text,
-    idempotent: false,
-    timeoutMs: 1_000,
-    poll: false,
-    hints: null,
-  }
+  return declarationWith({ name, schema: text })
 }
 
 export const exec = tool('exec', {
@@ -33,17 +26,7 @@ export const exec = tool('exec', {
 
 /** A call of exec with this argument text, as the accumulator finalizes a faultless one. */
 export function callOf(raw: string, fields: Partial<Call> = {}): Call {
-  return {
-    ordinal: 0,
-    id: 'id1',
-    name: 'exec',
-    raw,
-    source: raw === '' ? 'none' : 'deltas',
-    problem: null,
-    repair: null,
-    disputed: false,
-    ...fields,
-  }
+  return callWith({ id: 'id1', raw, source: raw === '' ? 'none' : 'deltas', ...fields })
 }
 
 export function proposed(
@@ -56,16 +39,14 @@ export function proposed(
     conversation: 'c',
     turn: 7,
     round: 2,
-    response: {
+    response: responseWith({
       attempt: 'a1',
       text: 'let me see',
       reasoning: '[]',
       calls,
-      stop: 'calls',
       finish: 'tool_use',
       usage: { inputTokens: 1, outputTokens: 2, cacheReadTokens: 3, cacheWriteTokens: 4 },
-      textCalls: null,
-    },
+    }),
     failure: null,
     offered: declarations.map(({ name }) => name),
     declarations,

@@ -7,17 +7,10 @@ import {
 } from '../../../shared/agents/agents.ts'
 import { secretsOf } from '../../../shared/agents/secrets.ts'
 import { secretMask } from '../../../shared/lib/log/secret-mask.ts'
+import { declarationWith } from '../../support/messages.ts'
 
 function agents(run: ToolRun, model: Partial<Model> = {}): Agents {
-  const declaration = {
-    name: 't',
-    description: 'd',
-    schema: '{}',
-    idempotent: false,
-    timeoutMs: 1000,
-    poll: false,
-    hints: null,
-  }
+  const declaration = declarationWith({ name: 't', description: 'd', timeoutMs: 1000 })
   const agent = {
     name: 'a',
     system: '',

@@ -44,7 +44,7 @@ import { createLog } from '../../../shared/lib/log/log.ts'
 import { toRecord } from '../../../shared/runtime/record.ts'
 import { readSettings } from '../../../shared/settings/settings.ts'
 import { until } from '../../support/inbox.ts'
-import { modelRequest } from '../../support/messages.ts'
+import { guardVerdictWith, modelRequest } from '../../support/messages.ts'
 
 const log = createLog({ level: 'silent' })
 const openBusFile = fileURLToPath(new URL('../../../client/place/open-bus.ts', import.meta.url))
@@ -220,20 +220,12 @@ describe('a reader beside the one that writes the data folder', () => {
     after: (ms, then) => systemClock.after(ms / 100, then),
   }
   const word = (round: number): RecordToAppend => {
-    const verdict: GuardVerdict = {
-      type: 'guard-verdict',
-      conversation: 'c',
-      turn: 0,
+    const verdict: GuardVerdict = guardVerdictWith({
       round,
       guard: 'g',
-      version: '1',
-      verdicts: [],
-      intervention: null,
-      clearedAt: 0,
       judgedMs: 0,
-      enforces: [],
       deadlineMs: 0,
-    }
+    })
     return {
       ...toRecord({ topic: 'weir.guard-verdicts.g', partition: 0, message: verdict }),
       id: `guard.g/0/${round}/0`,

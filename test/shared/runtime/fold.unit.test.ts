@@ -22,7 +22,7 @@ import { WeirError } from '../../../shared/lib/errors.ts'
 import type { Marks } from '../../../shared/runtime/derived-id.ts'
 import { type Applied, createFold } from '../../../shared/runtime/fold.ts'
 import type { Judge } from '../../../shared/runtime/log/refusals.ts'
-import { cancel, modelRequest, userMessage } from '../../support/messages.ts'
+import { cancel, modelRequest, responseWith, userMessage } from '../../support/messages.ts'
 
 // A toy stage in the gateway's place. A request opens a unit and counts failed attempts in place,
 // and a cancel closes it and writes the count. It changes its state and then throws on an attempt
@@ -103,16 +103,7 @@ const failedWith = (reason: string): AttemptFailed => ({
 /** The answer of the first round of the turn that record 0 opens. */
 function answered(): RoundOutcome {
   const usage = { inputTokens: 1, outputTokens: 1, cacheReadTokens: 0, cacheWriteTokens: 0 }
-  const response: Response = {
-    attempt: 'a',
-    text: 'done',
-    reasoning: '',
-    calls: [],
-    stop: 'end',
-    finish: 'end_turn',
-    usage,
-    textCalls: null,
-  }
+  const response: Response = responseWith({ text: 'done', stop: 'end', finish: 'end_turn', usage })
   return {
     type: 'round-outcome',
     conversation: 'c',

@@ -32,6 +32,7 @@ import { sandboxed, sandboxFault } from '../../../shared/tools/sandbox/sandboxed
 import type { RunningTool, ToolCall, ToolEnding } from '../../../shared/tools/tool.ts'
 import { notInSandbox } from '../../../shared/tools/tool-endings.ts'
 import { protectPrograms } from '../../../shared/tools/tool-program.ts'
+import { declarationWith } from '../../support/messages.ts'
 import { inSandboxes } from '../../support/sandboxes.ts'
 
 const folders: string[] = []
@@ -291,15 +292,7 @@ inSandboxes('other tools', () => {
       writeFileSync(join(work, name), 'cat; echo first')
     const run = (argv: [string, ...string[]]): CommandTool => ({ kind: 'command', argv, cwd: work })
     const tools = [run(['sh', 'other.sh']), run(['sh', 'tools/deploy.sh'])].map((one) => ({
-      declaration: {
-        name: 'x',
-        description: '',
-        schema: '{}',
-        idempotent: false,
-        timeoutMs: 1,
-        poll: false,
-        hints: null,
-      },
+      declaration: declarationWith({ name: 'x', timeoutMs: 1 }),
       run: one,
     }))
     protectPrograms(

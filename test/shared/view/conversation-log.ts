@@ -12,55 +12,32 @@ import type {
 } from '../../../shared/contract/messages.ts'
 import type { TopicName } from '../../../shared/contract/topology.ts'
 import type { Logged } from '../../../shared/view/logged.ts'
-import { modelRequest, userMessage } from '../../support/messages.ts'
+import {
+  callWith,
+  declarationWith,
+  modelRequest,
+  responseWith,
+  resultWith,
+  userMessage,
+} from '../../support/messages.ts'
 
 const usage = { inputTokens: 10, outputTokens: 5, cacheReadTokens: 0, cacheWriteTokens: 0 }
 
-export const declaration: Declaration = {
-  name: 'exec',
+export const declaration: Declaration = declarationWith({
   description: 'runs a command',
   schema: '{"type":"object"}',
   idempotent: true,
   timeoutMs: 10_000,
-  poll: false,
-  hints: null,
-}
-
-export const exec = (fields: Partial<Call> = {}): Call => ({
-  ordinal: 0,
-  id: 'toolu_1',
-  name: 'exec',
-  raw: '{"command":"ls"}',
-  source: 'deltas',
-  problem: null,
-  repair: null,
-  disputed: false,
-  ...fields,
 })
 
-export const result = (fields: Partial<CallResult> = {}): CallResult => ({
-  ordinal: 0,
-  status: 'ok',
-  text: 'ran: ls',
-  reason: '',
-  durationMs: 40,
-  contents: [],
-  tokens: null,
-  guard: '',
-  ...fields,
-})
+export const exec = (fields: Partial<Call> = {}): Call =>
+  callWith({ id: 'toolu_1', raw: '{"command":"ls"}', ...fields })
 
-export const response = (fields: Partial<Response> = {}): Response => ({
-  attempt: 'a1',
-  text: '',
-  reasoning: '',
-  calls: [],
-  stop: 'end',
-  finish: 'end_turn',
-  usage,
-  textCalls: null,
-  ...fields,
-})
+export const result = (fields: Partial<CallResult> = {}): CallResult =>
+  resultWith({ text: 'ran: ls', durationMs: 40, ...fields })
+
+export const response = (fields: Partial<Response> = {}): Response =>
+  responseWith({ attempt: 'a1', stop: 'end', finish: 'end_turn', usage, ...fields })
 
 export const nudge: Intervention = {
   action: 'nudge',

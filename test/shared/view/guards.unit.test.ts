@@ -4,17 +4,12 @@ import { timelineOf } from '../../../apps/history/inspect/timeline-of.ts'
 import { defaultPolicy } from '../../../shared/agents/agents.ts'
 import type { CallVerdict, GuardAnswer, GuardInForce } from '../../../shared/contract/messages.ts'
 import { guardTopicName } from '../../../shared/contract/topology.ts'
+import { verdictWith } from '../../support/messages.ts'
 import { conversationLog, declaration, exec, response, result } from './conversation-log.ts'
 
 const place = { conversation: 'c', turn: 0, round: 1 }
 const calls = [exec(), exec({ ordinal: 1, id: 'toolu_2' })]
-const pass = (ordinal: number): CallVerdict => ({
-  ordinal,
-  verdict: 'allow',
-  code: '',
-  text: '',
-  evidence: null,
-})
+const pass = (ordinal: number): CallVerdict => verdictWith({ ordinal })
 const reject = (ordinal: number): CallVerdict => ({
   ordinal,
   verdict: 'deny',

@@ -5,6 +5,7 @@ import { firstWords } from '../../../client/history/first-words.ts'
 import type { Intervention, Message, ResultStatus } from '../../../shared/contract/messages.ts'
 import { numbersOf } from '../../../shared/view/conversation-timeline.ts'
 import { addFact, beginFacts, factsOf, sumOfFacts } from '../../../shared/view/turn-facts.ts'
+import { verdictWith } from '../../support/messages.ts'
 
 const at = { conversation: 'c', turn: 7 }
 
@@ -56,7 +57,7 @@ const judged = (guard: string, ordinal: number, verdict: 'allow' | 'deny', code 
   guard,
   version: '1',
   answer: 'verdicts',
-  verdicts: [{ ordinal, verdict, code, text: '', evidence: null }],
+  verdicts: [verdictWith({ ordinal, verdict, code })],
   waitedMs: 4,
 })
 const decided = (ordinal: number, outcome: 'allow' | 'deny', waitedMs: number): Message => ({

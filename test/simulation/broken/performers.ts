@@ -5,6 +5,7 @@ import type {
   PerformerContext,
   StartPerformer,
 } from '../../../shared/contract/performer.ts'
+import { resultWith } from '../../support/messages.ts'
 import { type Entries, type Parts, realEntries, realSystem, type System } from '../system.ts'
 
 type StartTools = Entries['executor']['startPerformer']
@@ -83,16 +84,7 @@ function naive(
               type: 'outcome',
               ...call,
               owner: task.owner,
-              result: {
-                ordinal,
-                status,
-                text,
-                reason,
-                durationMs: 0,
-                contents: [],
-                tokens: null,
-                guard: '',
-              },
+              result: resultWith({ ordinal, status, text, reason, durationMs: 0 }),
             },
           ]),
         )

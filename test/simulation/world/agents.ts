@@ -3,6 +3,7 @@
 import { type Agent, type Agents, policyOf, type Tool } from '../../../shared/agents/agents.ts'
 import { defaultGuestSettings, type Guest } from '../../../shared/agents/guest.ts'
 import type { Declaration } from '../../../shared/contract/messages.ts'
+import { declarationWith } from '../../support/messages.ts'
 import type { Random } from '../random.ts'
 
 const second = 1000
@@ -56,19 +57,18 @@ function rollAgent(random: Random, name: string): Agent {
 }
 
 /** The tools that a guest offers to its model. */
-export const guestTools: Declaration[] = ['read', 'send'].map((name) => ({
-  name,
-  description: `${name} something`,
-  schema: JSON.stringify({
-    type: 'object',
-    properties: { path: { type: 'string' } },
-    required: ['path'],
+export const guestTools: Declaration[] = ['read', 'send'].map((name) =>
+  declarationWith({
+    name,
+    description: `${name} something`,
+    schema: JSON.stringify({
+      type: 'object',
+      properties: { path: { type: 'string' } },
+      required: ['path'],
+    }),
+    timeoutMs: 60 * second,
   }),
-  idempotent: false,
-  timeoutMs: 60 * second,
-  poll: false,
-  hints: null,
-}))
+)
 
 /** An agent that owns its model and its tools. Mostly it has the ceilings as its caps. */
 export function rollGuest(random: Random): Guest {

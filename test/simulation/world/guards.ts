@@ -14,6 +14,7 @@ import { guardKeyPrefix, guardTopicName } from '../../../shared/contract/topolog
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import { modeFor } from '../../../shared/runtime/guards/tool-pattern.ts'
 import { toRecord } from '../../../shared/runtime/record.ts'
+import { verdictWith } from '../../support/messages.ts'
 import type { Broker } from '../broker.ts'
 import type { Random } from '../random.ts'
 import type { Scheduler } from '../scheduler.ts'
@@ -126,7 +127,7 @@ export function startGuards({
         [1, 'ask' as const],
       ])
       return verdict === 'allow'
-        ? [{ ordinal, verdict, code: '', text: '', evidence: null }]
+        ? [verdictWith({ ordinal, verdict })]
         : [{ ordinal, verdict, code: 'simulated', text: 'It is not allowed.', evidence: null }]
     })
     const intervention = own.chance(0.05)

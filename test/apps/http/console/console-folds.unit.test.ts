@@ -25,6 +25,7 @@ import {
   turnFinished,
   turnStarted,
 } from '../../../support/activity.ts'
+import { verdictWith } from '../../../support/messages.ts'
 
 const start = 1_800_000_000_000
 
@@ -96,7 +97,7 @@ const verdict = (guard: string, code: string): Message => ({
   version: '1',
   answer: 'verdicts',
   waitedMs: 1,
-  verdicts: [{ ordinal: 0, verdict: 'deny', code, text: 'no', evidence: null }],
+  verdicts: [verdictWith({ verdict: 'deny', code, text: 'no' })],
 })
 const pending = (call: Partial<PendingCall> = {}, until = start + 3_600_000): Message => ({
   type: 'approval-pending',

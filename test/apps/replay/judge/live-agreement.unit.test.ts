@@ -8,6 +8,7 @@ import { judge } from '../../../../apps/replay/judge/verdict.ts'
 import type { CallResult, Intervention } from '../../../../shared/contract/messages.ts'
 import { commandEnding } from '../../../../shared/tools/command/command-ending.ts'
 import { one, played } from '../../../services/loop-detector/rounds.ts'
+import { resultWith } from '../../../support/messages.ts'
 
 const trace = (line: string, error: string) =>
   `Traceback (most recent call last):\n  File "a.py", line ${line}, in <module>\n${error}\n`
@@ -25,16 +26,7 @@ function live(text: string): CallResult {
   const exit = { code: 1, signal: null }
   const outputs = { stdout: output(''), stderr: output(text) }
   const ending = commandEnding({ cause: { kind: 'itself' }, exit, ...outputs })
-  return {
-    ordinal: 0,
-    status: 'error',
-    text: ending.text,
-    reason: ending.reason,
-    durationMs: 1,
-    contents: [],
-    tokens: null,
-    guard: '',
-  }
+  return resultWith({ status: 'error', text: ending.text, reason: ending.reason })
 }
 
 const args = { to: 'a' }

@@ -9,6 +9,7 @@ import { type Agents, defaultSettings, type ToolRun } from '../../../../shared/a
 import type { SandboxSetting } from '../../../../shared/agents/sandbox.ts'
 import type { Backend } from '../../../../shared/lib/sandbox/backend.ts'
 import { protectAgentFile, protectOwnPath } from '../../../../shared/lib/sandbox/own-paths.ts'
+import { declarationWith } from '../../../support/messages.ts'
 import { inSandboxes } from '../../../support/sandboxes.ts'
 
 const bubblewrap: Backend = {
@@ -21,15 +22,7 @@ const bubblewrap: Backend = {
 
 function agentsOf(...runs: ToolRun[]): Agents {
   const tools = runs.map((run, index) => ({
-    declaration: {
-      name: `tool${index}`,
-      description: '',
-      schema: '{}',
-      idempotent: false,
-      timeoutMs: 1,
-      poll: false,
-      hints: null,
-    },
+    declaration: declarationWith({ name: `tool${index}`, timeoutMs: 1 }),
     run,
   }))
   const model = { provider: 'p', name: 'm', apiKey: '', maxOutputTokens: 1 }

@@ -5,14 +5,10 @@ import type {
   GuardVerdict,
   GuardVerdictGiven,
 } from '../../../../shared/contract/messages.ts'
+import { guardVerdictWith, verdictWith } from '../../../support/messages.ts'
 
-const said = (ordinal: number, verdict: CallVerdict['verdict']): CallVerdict => ({
-  ordinal,
-  verdict,
-  code: '',
-  text: '',
-  evidence: null,
-})
+const said = (ordinal: number, verdict: CallVerdict['verdict']): CallVerdict =>
+  verdictWith({ ordinal, verdict })
 
 /** Cleared at 1,000, with a second's deadline. */
 function answer(
@@ -21,21 +17,7 @@ function answer(
   enforces: number[] = [],
   fields: Partial<GuardVerdict> = {},
 ): GuardVerdict {
-  return {
-    type: 'guard-verdict',
-    conversation: 'c',
-    turn: 0,
-    round,
-    guard: 'g',
-    version: '1',
-    verdicts,
-    intervention: null,
-    clearedAt: 1_000,
-    judgedMs: 1,
-    enforces,
-    deadlineMs: 1_000,
-    ...fields,
-  }
+  return guardVerdictWith({ round, guard: 'g', verdicts, clearedAt: 1_000, enforces, ...fields })
 }
 
 const silent = (round: number, verdicts: CallVerdict[]): GuardVerdictGiven => ({

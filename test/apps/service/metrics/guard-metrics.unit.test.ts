@@ -4,6 +4,7 @@ import { createMetrics } from '../../../../apps/service/metrics/metrics.ts'
 import { createReadPartitions, readerOfGuard } from '../../../../apps/service/read-partitions.ts'
 import type { StoredRecord } from '../../../../shared/contract/bus.ts'
 import type { CallVerdict, GuardVerdict } from '../../../../shared/contract/messages.ts'
+import { guardVerdictWith, verdictWith } from '../../../support/messages.ts'
 
 const now = 10_000
 
@@ -58,27 +59,10 @@ const read = [3, 4].map(
     time: 9_000,
   }),
 )
-const said = (ordinal: number, verdict: CallVerdict['verdict'], code = ''): CallVerdict => ({
-  ordinal,
-  verdict,
-  code,
-  text: '',
-  evidence: null,
-})
-const answer = (verdicts: CallVerdict[], enforces: number[], clearedAt: number): GuardVerdict => ({
-  type: 'guard-verdict',
-  conversation: 'an-id',
-  turn: 0,
-  round: 1,
-  guard: 'shell',
-  version: '1',
-  verdicts,
-  intervention: null,
-  clearedAt,
-  judgedMs: 2,
-  enforces,
-  deadlineMs: 1_000,
-})
+const said = (ordinal: number, verdict: CallVerdict['verdict'], code = ''): CallVerdict =>
+  verdictWith({ ordinal, verdict, code })
+const answer = (verdicts: CallVerdict[], enforces: number[], clearedAt: number): GuardVerdict =>
+  guardVerdictWith({ conversation: 'an-id', verdicts, clearedAt, judgedMs: 2, enforces })
 
 describe('the metrics of a guard', () => {
   it('count its rounds, verdicts by mode, late answers and judging times', async () => {

@@ -15,7 +15,7 @@ import type {
 } from '../../../../shared/contract/messages.ts'
 import { keyOf, type StageName, stageNames } from '../../../../shared/contract/topology.ts'
 import { createSlots } from '../../../../shared/lib/slots.ts'
-import { modelRequest } from '../../../support/messages.ts'
+import { callWith, modelRequest, responseWith, resultWith } from '../../../support/messages.ts'
 
 const now = 1_000_000
 
@@ -94,36 +94,15 @@ function written(...messages: Message[]) {
 
 const place = { conversation: 'a-conversation-id', turn: 3, round: 1 }
 const usage = { inputTokens: 1, outputTokens: 1, cacheReadTokens: 0, cacheWriteTokens: 0 }
-const call = (ordinal: number) => ({
-  ordinal,
-  id: 'call-id',
-  name: 'a_tool',
-  raw: '{}',
-  source: 'deltas' as const,
-  problem: null,
-  repair: null,
-  disputed: false,
-})
-const responseOf = (calls: number): Response => ({
-  attempt: 'attempt-id',
-  text: '',
-  reasoning: '',
-  stop: 'calls',
-  finish: '',
-  usage,
-  textCalls: null,
-  calls: Array.from({ length: calls }, (_, ordinal) => call(ordinal)),
-})
-const result = (ordinal: number, status: CallResult['status'], durationMs = 0): CallResult => ({
-  ordinal,
-  status,
-  durationMs,
-  contents: [],
-  tokens: null,
-  guard: '',
-  text: 'a secret',
-  reason: 'a reason',
-})
+const call = (ordinal: number) => callWith({ ordinal, id: 'call-id', name: 'a_tool' })
+const responseOf = (calls: number): Response =>
+  responseWith({
+    attempt: 'attempt-id',
+    usage,
+    calls: Array.from({ length: calls }, (_, ordinal) => call(ordinal)),
+  })
+const result = (ordinal: number, status: CallResult['status'], durationMs = 0): CallResult =>
+  resultWith({ ordinal, status, durationMs, text: 'a secret', reason: 'a reason' })
 const turnFinished: TurnFinished = {
   type: 'turn-finished',
   conversation: 'a-conversation-id',

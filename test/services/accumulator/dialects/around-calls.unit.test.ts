@@ -4,18 +4,13 @@ import { describe, expect, it } from '@jest/globals'
 import { accumulator } from '../../../../services/accumulator/reducer.ts'
 import type { Declaration, Response } from '../../../../shared/contract/messages.ts'
 import { given } from '../../../support/given.ts'
+import { declarationWith } from '../../../support/messages.ts'
 import { event, finished, opened, part } from '../stream.ts'
 import { offered } from './offered.ts'
 
-const declarations: Declaration[] = offered.map(({ name, schema }) => ({
-  name,
-  schema,
-  description: '',
-  idempotent: false,
-  timeoutMs: 60_000,
-  poll: false,
-  hints: null,
-}))
+const declarations: Declaration[] = offered.map(({ name, schema }) =>
+  declarationWith({ name, schema, timeoutMs: 60_000 }),
+)
 
 function responseTo(text: string): Response {
   const open = opened({ offered: offered.map(({ name }) => name) })

@@ -6,21 +6,16 @@ import { recover } from '../../../../services/accumulator/dialects/recover.ts'
 import { accumulator } from '../../../../services/accumulator/reducer.ts'
 import type { Declaration, Response } from '../../../../shared/contract/messages.ts'
 import { given } from '../../../support/given.ts'
+import { declarationWith } from '../../../support/messages.ts'
 import { event, finished, opened, part } from '../stream.ts'
 import { calls, offered } from './offered.ts'
 import { texts } from './written.ts'
 
 const marks = /\]<\]minimax\[>\[(?:<[^<>]*>)?|<[^<>]{1,80}>|\[[A-Z_]+\]|```\w*\n?/g
 
-const declarations: Declaration[] = offered.map(({ name, schema }) => ({
-  name,
-  schema,
-  description: '',
-  idempotent: false,
-  timeoutMs: 60_000,
-  poll: false,
-  hints: null,
-}))
+const declarations: Declaration[] = offered.map(({ name, schema }) =>
+  declarationWith({ name, schema, timeoutMs: 60_000 }),
+)
 
 function responseOf(pieces: string[]): Response {
   const end = finished({ stop: 'end', finish: 'stop', declarations })

@@ -8,6 +8,7 @@ import type {
   VerdictKind,
 } from '../../../../shared/contract/messages.ts'
 import { at, given } from '../../../support/given.ts'
+import { guardVerdictWith } from '../../../support/messages.ts'
 import { callOf, cancel, place, policy, roundCleared, tick } from '../samples.ts'
 
 const clearedAt = 1_000
@@ -40,19 +41,14 @@ function verdict(by: string, ...verdicts: [VerdictKind, number][]): GuardVerdict
       evidence: null,
     }),
   )
-  return {
-    type: 'guard-verdict',
+  return guardVerdictWith({
     ...place,
-    round: 1,
     guard: by,
-    version: '1',
     verdicts: said,
-    intervention: null,
     clearedAt,
-    judgedMs: 1,
     enforces: [0],
     deadlineMs,
-  }
+  })
 }
 
 const two = { calls: [callOf(0), callOf(1, { raw: '{"n": 1.0}' }), callOf(2, { name: 'look' })] }

@@ -3,6 +3,7 @@ import { executor } from '../../../../services/executor/reducer.ts'
 import type { ToolTask } from '../../../../services/executor/tasks.ts'
 import type { GuardVerdict, ProgramsHashed } from '../../../../shared/contract/messages.ts'
 import { at, given } from '../../../support/given.ts'
+import { guardVerdictWith, verdictWith } from '../../../support/messages.ts'
 import {
   callOf,
   cancel,
@@ -39,26 +40,22 @@ function programs(hash = 'aa'): ProgramsHashed {
 
 /** Codes by ordinal: of a person's approval, of no rule, or of a denial. */
 function verdict(codes: Record<number, string>): GuardVerdict {
-  const verdicts = Object.entries(codes).map(([ordinal, code]) => ({
-    ordinal: Number(ordinal),
-    code,
-    text: '',
-    evidence: null,
-    verdict: code === 'no' ? ('deny' as const) : ('allow' as const),
-  }))
-  return {
-    type: 'guard-verdict',
+  const verdicts = Object.entries(codes).map(([ordinal, code]) =>
+    verdictWith({
+      ordinal: Number(ordinal),
+      code,
+      verdict: code === 'no' ? ('deny' as const) : ('allow' as const),
+    }),
+  )
+  return guardVerdictWith({
     ...place,
-    round: 1,
     guard: 'approval',
-    version: '1',
     verdicts,
-    intervention: null,
     clearedAt: 1_000,
     judgedMs: 0,
     enforces: [0, 2],
     deadlineMs,
-  }
+  })
 }
 
 const approved = { 0: 'approval.allowed', 2: '' }

@@ -18,6 +18,7 @@ import type {
 import type { PolicyRecord } from '../../../../shared/contract/performer.ts'
 import { clientOwner, keyOf } from '../../../../shared/contract/topology.ts'
 import { at, given } from '../../../support/given.ts'
+import { guardVerdictWith } from '../../../support/messages.ts'
 import { agents, fakeTools, inbox, settled, testClock } from '../performer-world.ts'
 import {
   callOf,
@@ -168,19 +169,12 @@ describe('a call of a client', () => {
     const waiting = given(executor, { ...round, policy: { ...policy, guards: [guard] } })
     expect(waiting.wants).toMatchObject([{ kind: 'await-verdict' }])
     expect(waiting.when(offer).records).toEqual([])
-    const said = (verdict: 'allow' | 'deny'): GuardVerdict => ({
-      type: 'guard-verdict',
-      ...place,
-      round: 1,
-      guard: 'shell',
-      version: '1',
-      verdicts: [{ ordinal: 0, verdict, text: 'no', code: 'no', evidence: '' }],
-      intervention: null,
-      clearedAt: 0,
-      judgedMs: 1,
-      enforces: [0],
-      deadlineMs: 1_000,
-    })
+    const said = (verdict: 'allow' | 'deny'): GuardVerdict =>
+      guardVerdictWith({
+        ...place,
+        verdicts: [{ ordinal: 0, verdict, text: 'no', code: 'no', evidence: '' }],
+        enforces: [0],
+      })
     expect(waiting.when(said('allow')).wants).toMatchObject([{ kind: 'offer' }])
     expect(resultsIn(waiting.when(said('deny')).to('verdict'))).toMatchObject([
       { status: 'denied' },

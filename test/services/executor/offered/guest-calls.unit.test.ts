@@ -10,6 +10,7 @@ import type {
   RoundCleared,
 } from '../../../../shared/contract/messages.ts'
 import { at, given } from '../../../support/given.ts'
+import { guardVerdictWith, verdictWith } from '../../../support/messages.ts'
 import {
   callOf,
   cancel,
@@ -37,19 +38,13 @@ const guard = {
   rules: null,
 }
 const guarded = cleared({ policy: { ...policy, guards: [guard] } })
-const passes: GuardVerdict = {
-  type: 'guard-verdict',
+const passes: GuardVerdict = guardVerdictWith({
   ...place,
-  round: 1,
-  guard: 'shell',
-  version: '1',
-  judgedMs: 1,
-  intervention: null,
   clearedAt: 1,
   enforces: [0],
   deadlineMs: 20_000,
-  verdicts: [{ ordinal: 0, verdict: 'allow', code: '', text: '', evidence: null }],
-}
+  verdicts: [verdictWith()],
+})
 
 function verdicts(records: { message: Message }[]): GuestCallVerdict['verdict'][][] {
   return records.flatMap(({ message }) =>
@@ -148,7 +143,7 @@ describe('a call of a guest that waits for a guard', () => {
   it('is refused with the text of the guard', () => {
     const vetoed = waiting.when({
       ...passes,
-      verdicts: [{ ordinal: 0, verdict: 'deny', code: 'rm', text: 'no rm', evidence: null }],
+      verdicts: [verdictWith({ verdict: 'deny', code: 'rm', text: 'no rm' })],
     })
     expect(vetoed.to('activity')).toContainEqual(
       expect.objectContaining({

@@ -4,6 +4,7 @@ import type { Agents, Tool } from '../../../../shared/agents/agents.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
 import type { Message, Outcome, RoundExecuted } from '../../../../shared/contract/messages.ts'
 import { createSlots } from '../../../../shared/lib/slots.ts'
+import { resultWith } from '../../../support/messages.ts'
 import { agents, fakeTools, inbox, settled, testClock } from '../performer-world.ts'
 import {
   callOf,
@@ -350,16 +351,9 @@ describe('a tool that cannot be started', () => {
       fault: 'cannot start /secret/program',
     })
     expect(typesOf(owner.written)).toEqual(['claim', 'outcome'])
-    expect(outcomesOf(owner.written)[0]!.result).toEqual({
-      ordinal: 0,
-      status: 'error',
-      text: 'not found',
-      reason: 'not found',
-      durationMs: 0,
-      contents: [],
-      tokens: null,
-      guard: '',
-    })
+    expect(outcomesOf(owner.written)[0]!.result).toEqual(
+      resultWith({ status: 'error', text: 'not found', reason: 'not found', durationMs: 0 }),
+    )
     expect(owner.lines.join()).toContain('cannot start /secret/program')
     expect(JSON.stringify(owner.written)).not.toContain('secret')
   })
@@ -416,18 +410,14 @@ describe('a tool that cannot be started', () => {
     expect(tools.started).toHaveLength(1)
     const executed = outputs.find(({ type }) => type === 'round-executed') as RoundExecuted
     expect(executed.results).toEqual([
-      {
-        ordinal: 0,
+      resultWith({
         status: 'denied',
         durationMs: 0,
-        contents: [],
-        tokens: null,
-        guard: '',
         reason: 'no tool with this declaration',
         text:
           'Tool call rejected before execution: the executor has no tool with this declaration. ' +
           'Do not retry it; continue without this tool, or tell the user.',
-      },
+      }),
     ])
   })
 })

@@ -9,6 +9,7 @@ import type { StoredRecord } from '../../../../shared/contract/bus.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
 import type { GuardVerdict, InputGiven, Message } from '../../../../shared/contract/messages.ts'
 import { createLog } from '../../../../shared/lib/log/log.ts'
+import { guardVerdictWith, verdictWith } from '../../../support/messages.ts'
 import { settled, testClock } from '../performer-world.ts'
 
 const hear = (round = 1, fields: Partial<VerdictTask> = {}): VerdictTask => ({
@@ -24,21 +25,14 @@ const hear = (round = 1, fields: Partial<VerdictTask> = {}): VerdictTask => ({
 })
 
 function verdict(round = 1, fields: Partial<GuardVerdict> = {}): GuardVerdict {
-  return {
-    type: 'guard-verdict',
-    conversation: 'c',
+  return guardVerdictWith({
     turn: 7,
     round,
-    guard: 'shell',
-    version: '1',
-    verdicts: [{ ordinal: 0, verdict: 'allow', code: '', text: '', evidence: null }],
-    intervention: null,
-    clearedAt: 0,
+    verdicts: [verdictWith()],
     judgedMs: 0,
-    enforces: [],
     deadlineMs: 0,
     ...fields,
-  }
+  })
 }
 
 /** Topics of guards that a test fills, and the records of the relay. */

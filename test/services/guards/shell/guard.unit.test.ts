@@ -4,6 +4,7 @@ import shellGuard from '../../../../services/guards/shell/guard.ts'
 import type { ShellGuardOptions } from '../../../../services/guards/shell/options.ts'
 import type { JsonObject, Verdict } from '../../../../shared/contract/guard/guard.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
+import { declarationWith } from '../../../support/messages.ts'
 import { passing, refused } from './commands.ts'
 import { honestCommands } from './honest.ts'
 import { hostile } from './hostile.ts'
@@ -16,15 +17,7 @@ const usual: ShellGuardOptions = {
 }
 
 function judged(args: JsonObject, options: Partial<ShellGuardOptions> = {}): Verdict {
-  const declaration = {
-    name: 'bash',
-    description: '',
-    schema: '{}',
-    idempotent: false,
-    timeoutMs: 1,
-    poll: false,
-    hints: null,
-  }
+  const declaration = declarationWith({ name: 'bash', timeoutMs: 1 })
   const round = {
     conversation: 'c',
     turn: 1,
@@ -133,15 +126,7 @@ describe('the source of a command, and its start', () => {
   it('refuses a relative path if the start folder is unknown, and passes it after a cd', () => {
     const { workingFolder: _, ...elsewhere } = usual
     const verdict = (command: string) => {
-      const declaration = {
-        name: 'bash',
-        description: '',
-        schema: '{}',
-        idempotent: false,
-        timeoutMs: 1,
-        poll: false,
-        hints: null,
-      }
+      const declaration = declarationWith({ name: 'bash', timeoutMs: 1 })
       const round = {
         conversation: 'c',
         turn: 1,

@@ -10,6 +10,7 @@ import type {
   JsonObject,
   JsonValue,
 } from '../../../../shared/contract/guard/guard.ts'
+import { declarationWith } from '../../../support/messages.ts'
 
 const usual: SpendGuardOptions = {
   tools: ['pay'],
@@ -31,15 +32,7 @@ function roundOf(
 }
 
 function roundWith(round: number, all: JsonObject[], { time = noon, turn = 1 } = {}): GuardedRound {
-  const declaration = {
-    name: 'pay',
-    description: '',
-    schema: '{}',
-    idempotent: false,
-    timeoutMs: 1,
-    poll: false,
-    hints: null,
-  }
+  const declaration = declarationWith({ name: 'pay', timeoutMs: 1 })
   const calls = all.map((args, ordinal) => ({
     ordinal,
     tool: 'pay',

@@ -37,7 +37,7 @@ import { version } from '../../../../shared/lib/version.ts'
 import { exactValues } from '../../../../shared/wire/exact-json.ts'
 import type { ProviderRequest, Streamed } from '../../../../shared/wire/exchange.ts'
 import { callPieces } from '../../../../shared/wire/openai-chat/calls.ts'
-import { modelRequest } from '../../../support/messages.ts'
+import { modelRequest, resultWith } from '../../../support/messages.ts'
 import { noBudgets } from '../../../support/no-budgets.ts'
 import { longText } from '../../../support/script.ts'
 import { agentOf, apiKey, call, modelSays, result, tool, userSays } from '../samples.ts'
@@ -231,16 +231,8 @@ describe('an attempt', () => {
 
   it('records the earlier text that holds a call of the answer', async () => {
     const asked: unknown[] = []
-    const result = (ordinal: number, status: CallResult['status']) => ({
-      contents: [],
-      tokens: null,
-      guard: '',
-      ordinal,
-      status,
-      text: `${status} text`,
-      reason: '',
-      durationMs: 1,
-    })
+    const result = (ordinal: number, status: CallResult['status']) =>
+      resultWith({ ordinal, status, text: `${status} text` })
     const calls = [0, 1, 2, 3, 4].map((ordinal) => call({ ordinal }))
     const results = [
       ...[result(0, 'ok'), result(1, 'error'), result(2, 'denied')],

@@ -3,6 +3,7 @@ import { describe, expect, it } from '@jest/globals'
 import { providers } from '../../../../services/llm-gateway/performer/providers/providers.ts'
 import { defaultPolicy, defaultSettings, textCallsOf } from '../../../../shared/agents/agents.ts'
 import { loadAgentFile, loadAgents } from '../../../../shared/agents/file/load-agents.ts'
+import { declarationWith } from '../../../support/messages.ts'
 import { agentFolder, environment, key, loaded, mistakesIn } from './agent-folder.ts'
 
 const model = 'model: { provider: anthropic, name: some-model, maxOutputTokens: 1000 }'
@@ -152,15 +153,12 @@ tools:
         traceparent: true,
       },
       {
-        declaration: {
+        declaration: declarationWith({
           name: 'ask',
           description: 'Asks.',
           schema: query,
-          idempotent: false,
           timeoutMs: 30_000,
-          poll: false,
-          hints: null,
-        },
+        }),
         run: {
           kind: 'http',
           url: 'http://localhost:8080/ask?key=t-1',
@@ -170,15 +168,12 @@ tools:
         },
       },
       {
-        declaration: {
+        declaration: declarationWith({
           name: 'count',
           description: 'Counts.',
           schema: '{"type":"object","properties":{}}',
-          idempotent: false,
           timeoutMs: 30_000,
-          poll: false,
-          hints: null,
-        },
+        }),
         run: {
           kind: 'module',
           file: join(path, 'tools/count.ts'),

@@ -13,6 +13,7 @@ import type {
 import { systemClock } from '../../../../shared/lib/clock.ts'
 import { createLog } from '../../../../shared/lib/log/log.ts'
 import { readGuardPartition } from '../../../../shared/runtime/guards/guard-partition.ts'
+import { callWith, declarationWith, resultWith } from '../../../support/messages.ts'
 
 const inForce: GuardInForce = {
   name: 'counter',
@@ -46,25 +47,9 @@ const counter: Guard<number> = {
 }
 
 function cleared(names: string[], fields: Partial<RoundCleared> = {}): RoundCleared {
-  const call = (name: string, ordinal: number) => ({
-    ordinal,
-    id: '',
-    name,
-    raw: '{"a":1}',
-    source: 'deltas' as const,
-    problem: null,
-    repair: null,
-    disputed: false,
-  })
-  const declaration = (name: string) => ({
-    name,
-    description: '',
-    schema: '{}',
-    idempotent: false,
-    timeoutMs: 1,
-    poll: false,
-    hints: null,
-  })
+  const call = (name: string, ordinal: number) =>
+    callWith({ ordinal, id: '', name, raw: '{"a":1}' })
+  const declaration = (name: string) => declarationWith({ name, timeoutMs: 1 })
   return {
     type: 'round-cleared',
     conversation: 'c',
@@ -150,18 +135,7 @@ describe('a guard on its partition', () => {
   })
 
   it('gets no decided call, no call of another tool, and no round without it in force', async () => {
-    const decided = [
-      {
-        ordinal: 0,
-        status: 'denied' as const,
-        text: '',
-        reason: '',
-        durationMs: 0,
-        contents: [],
-        tokens: null,
-        guard: '',
-      },
-    ]
+    const decided = [resultWith({ status: 'denied' as const, text: '', durationMs: 0 })]
     const { read } = reader(counter)
     const { outputs } = await read(
       logOf(

@@ -22,6 +22,7 @@ import {
 import { runGuard } from '../../../../shared/runtime/guards/run-guard.ts'
 import { until } from '../../../support/inbox.ts'
 import { appendInputs } from '../../../support/inputs.ts'
+import { callWith, declarationWith } from '../../../support/messages.ts'
 
 const log = createLog({ level: 'silent' })
 const guard = {
@@ -126,29 +127,8 @@ describe('running a guard', () => {
     round: number,
     agent: 'a',
     policy: { ...defaultPolicy, guards: [inForce] },
-    calls: [
-      {
-        ordinal: 0,
-        id: '',
-        name: 'bash',
-        raw: '{}',
-        source: 'deltas',
-        problem: null,
-        repair: null,
-        disputed: false,
-      },
-    ],
-    declarations: [
-      {
-        name: 'bash',
-        description: '',
-        schema: '{}',
-        idempotent: false,
-        timeoutMs: 1,
-        poll: false,
-        hints: null,
-      },
-    ],
+    calls: [callWith({ id: '', name: 'bash' })],
+    declarations: [declarationWith({ name: 'bash', timeoutMs: 1 })],
     decided: [],
     expiresAt: 1e15,
     extendedTo: null,

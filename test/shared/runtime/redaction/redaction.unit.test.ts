@@ -10,6 +10,7 @@ import type {
 import { regExpPattern } from '../../../../shared/contract/redaction/value-pattern.ts'
 import { createRedaction } from '../../../../shared/runtime/redaction/redaction.ts'
 import type { RedactionRule } from '../../../../shared/runtime/redaction/redaction-rule.ts'
+import { callWith } from '../../../support/messages.ts'
 
 const base: RedactionRule = {
   name: 'secret',
@@ -52,16 +53,7 @@ function note(text: string): HistoryEntry {
 
 /** A round with one call. */
 function called(raw: string, name = 'crm_get', ordinal = 0): Message {
-  const given = {
-    ordinal,
-    id: 'a',
-    name,
-    raw,
-    source: 'streamed',
-    problem: null,
-    repair: null,
-    disputed: false,
-  }
+  const given = callWith({ ordinal, id: 'a', name, raw })
   return {
     ...note(''),
     response: { text: '', reasoning: '', calls: [given] },

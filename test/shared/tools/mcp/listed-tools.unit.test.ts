@@ -5,6 +5,7 @@ import type { Tool as ServerTool } from '@modelcontextprotocol/client'
 import type { McpServer } from '../../../../shared/agents/agents.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
 import { toolsOfServer } from '../../../../shared/tools/mcp/listed-tools.ts'
+import { declarationWith } from '../../../support/messages.ts'
 
 const server: McpServer = {
   name: 'files',
@@ -25,15 +26,12 @@ describe('toolsOfServer', () => {
     const { tools } = toolsOfServer(server, [tool('read', { description: 'Reads' })], new Set())
     expect(tools).toEqual([
       {
-        declaration: {
+        declaration: declarationWith({
           name: 'files__read',
           description: 'Reads',
           schema: '{"type":"object"}',
-          idempotent: false,
           timeoutMs: 5000,
-          poll: false,
-          hints: null,
-        },
+        }),
         run: { kind: 'mcp', server, tool: 'read' },
       },
     ])

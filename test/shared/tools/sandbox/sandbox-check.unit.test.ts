@@ -4,18 +4,11 @@ import { describe, expect, it } from '@jest/globals'
 import { type Agents, defaultSettings } from '../../../../shared/agents/agents.ts'
 import type { SandboxSetting } from '../../../../shared/agents/sandbox.ts'
 import { prepareSandboxes } from '../../../../shared/tools/sandbox/sandbox-check.ts'
+import { declarationWith } from '../../../support/messages.ts'
 
 function agentsOf(...sandboxes: (SandboxSetting | undefined)[]): Agents {
   const tools = sandboxes.map((sandbox, index) => ({
-    declaration: {
-      name: `tool${index}`,
-      description: '',
-      schema: '{}',
-      idempotent: false,
-      timeoutMs: 1,
-      poll: false,
-      hints: null,
-    },
+    declaration: declarationWith({ name: `tool${index}`, timeoutMs: 1 }),
     run: { kind: 'command' as const, argv: ['true'] as [string], ...(sandbox && { sandbox }) },
   }))
   const model = { provider: 'p', name: 'm', apiKey: '', maxOutputTokens: 1 }
