@@ -3,17 +3,22 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { describe, expect, it, test } from '@jest/globals'
 import fc from 'fast-check'
-import { conversation } from '../../../services/conversation/reducer.ts'
 import { encode } from '../../../shared/codec/codec.ts'
 import { limits } from '../../../shared/contract/limits.ts'
-import type { Caps, RoundOutcome } from '../../../shared/contract/messages.ts'
+import type { RoundOutcome } from '../../../shared/contract/messages.ts'
 import type { Output } from '../../../shared/contract/stage.ts'
 import { capNudge } from '../../../shared/contract/turn/turn-texts.ts'
-import { at, given } from '../../support/given.ts'
-import { all, fallback, intervention, names, only, outcome, says, settingsWith } from './samples.ts'
-
-const openedWith = (caps: Partial<Caps>) =>
-  given(conversation, at(0, says('m1', { settings: settingsWith(caps) })))
+import { at } from '../../support/given.ts'
+import {
+  all,
+  fallback,
+  intervention,
+  names,
+  only,
+  openedWith,
+  outcome,
+  settingsWith,
+} from './samples.ts'
 
 describe('the cap on rounds', () => {
   const last = openedWith({ rounds: 2 })

@@ -10,9 +10,10 @@ import {
   cancels,
   carriedIn,
   fallback,
-  intervention,
+  inRoundTwo,
   names,
   only,
+  opened,
   outcome,
   says,
   search,
@@ -22,10 +23,6 @@ import {
 
 const settings = settingsWith({ wallMs: 60_000 })
 const { startWithinMs, graceMs } = settings.policy
-const opened = given(conversation, at(0, says('m1', { settings })))
-const inRoundTwo = opened.when(
-  at(10, outcome(0, 1, { calls: 1, intervention: intervention('nudge') })),
-)
 const stops = ['model: cancel', 'verdict: cancel', 'tools: cancel', 'activity: turn-finished']
 const waitedOut = 60_000 + startWithinMs + search.timeoutMs + 2 * graceMs
 

@@ -9,23 +9,15 @@ import {
   cancels,
   carriedIn,
   fallback,
-  intervention,
+  inRoundTwo,
   names,
   only,
   outcome,
   says,
-  settingsWith,
   tick,
   turnFailed,
 } from './samples.ts'
 
-const opened = given(
-  conversation,
-  at(0, says('m1', { settings: settingsWith({ wallMs: 60_000 }) })),
-)
-const inRoundTwo = opened.when(
-  at(10, outcome(0, 1, { calls: 1, intervention: intervention('nudge') })),
-)
 const givenUp = [
   'history: history-entry',
   'model: cancel',

@@ -11,9 +11,9 @@ import {
   intervention,
   names,
   only,
+  openedWith,
   outcome,
   says,
-  settingsWith,
 } from './samples.ts'
 
 const goesOn = ['history: history-entry', 'model: model-request', 'activity: round-started']
@@ -24,7 +24,7 @@ const ends = [
   'activity: turn-finished',
   'self: carried',
 ]
-const opened = given(conversation, at(1_000, says('m1', { settings: settingsWith({ calls: 10 }) })))
+const opened = openedWith({ calls: 10 }, 1_000)
 
 describe('a round with calls', () => {
   const second = opened.when(at(2_000, outcome(0, 1, { calls: 3 })))

@@ -1,5 +1,6 @@
 // The records that the conversation reads, with defaults for the fields that a test does not set.
 
+import { conversation } from '../../../services/conversation/reducer.ts'
 import { defaultSettings } from '../../../shared/agents/agents.ts'
 import type {
   AgentSettings,
@@ -19,6 +20,7 @@ import type {
   UserMessage,
 } from '../../../shared/contract/messages.ts'
 import type { Output } from '../../../shared/contract/stage.ts'
+import { at, given } from '../../support/given.ts'
 import { callWith, declarationWith, responseWith, resultWith } from '../../support/messages.ts'
 
 export const fallback = 'Sorry, no answer this time.'
@@ -75,6 +77,18 @@ export function turnFailed(others: Partial<TurnFailed> = {}): TurnFailed {
     ...others,
   }
 }
+
+/** The message `m1` opened a turn with these caps. */
+export const openedWith = (caps: Partial<Caps>, time = 0) =>
+  given(conversation, at(time, says('m1', { settings: settingsWith(caps) })))
+
+/** A turn of a minute at most. */
+export const opened = openedWith({ wallMs: 60_000 })
+
+/** After a nudge. */
+export const inRoundTwo = opened.when(
+  at(10, outcome(0, 1, { calls: 1, intervention: intervention('nudge') })),
+)
 
 type Round = { text?: string; calls?: number; tokens?: number; caps?: Partial<Caps> } & Partial<
   Pick<RoundOutcome['response'], 'stop' | 'textCalls'> &
