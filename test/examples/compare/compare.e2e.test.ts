@@ -47,7 +47,10 @@ describe('the compared programs', () => {
     })
     const exited = once(child, 'exit')
     // A program may end before it has sent its last page. Its output proves that it was driven.
-    if ('drive' in job) void urlIn(child.stderr).then(job.drive).catch(() => {})
+    if ('drive' in job)
+      void urlIn(child.stderr)
+        .then(job.drive)
+        .catch(() => {})
     const [out, errors] = await Promise.all([text(child.stdout), text(child.stderr)])
     const [code] = await exited
     expect({ out, code, errors: code === 0 ? '' : errors }).toEqual({
