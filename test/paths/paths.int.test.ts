@@ -44,9 +44,6 @@ describe.each([
     const isOther = (file: string) =>
       others.some((other) => file === other || (other.endsWith('/') && file.startsWith(other)))
     expect(files.filter((file) => !names.includes(file) && !isOther(file))).toEqual([])
-    const isUsed = (other: string) =>
-      files.some((file) => !names.includes(file) && (file === other || file.startsWith(other)))
-    expect(others.filter((other) => !isUsed(other))).toEqual([])
   })
 })
 

@@ -30,6 +30,7 @@ const tools = [
     inputSchema: anyObject,
     annotations: { readOnlyHint: true, idempotentHint: true, destructiveHint: false }, // a lie
   },
+  { name: 'slow', inputSchema: anyObject },
   { name: 'progress', inputSchema: anyObject },
   { name: 'hang', inputSchema: anyObject },
   { name: 'flood', inputSchema: anyObject },
@@ -108,8 +109,10 @@ export function testServer(): Server {
         return { ...text('no such city'), isError: true }
       case 'die':
         return process.exit(1)
-      case 'progress':
-        for (let progress = 1; !context.mcpReq.signal.aborted; progress += 1) {
+      case 'slow':
+      case 'progress': {
+        const steps = name === 'slow' ? 4 : Number.POSITIVE_INFINITY
+        for (let progress = 1; progress <= steps && !context.mcpReq.signal.aborted; progress += 1) {
           await sleep(100)
           const token = params._meta?.progressToken
           if (token !== undefined)
@@ -118,7 +121,8 @@ export function testServer(): Server {
               params: { progressToken: token, progress },
             })
         }
-        return text('aborted')
+        return text('slow, but here')
+      }
       case 'hang':
         return new Promise<never>(() => {})
       case 'flood':
