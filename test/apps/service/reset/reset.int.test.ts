@@ -166,7 +166,10 @@ describe('weir reset', () => {
     expect(shown.text).toContain('weir reset --all')
 
     const foreign = `${prefix}other-program`
-    await world.admin.createTopics({ topics: [{ topic: foreign, numPartitions: 1 }] })
+    await world.admin.createTopics({
+      waitForLeaders: false,
+      topics: [{ topic: foreign, numPartitions: 1 }],
+    })
     const listed = await run({ all: true })
     expect(listed.code).toBe(1)
     expect(listed.text).toContain(`group ${group()}\n`)

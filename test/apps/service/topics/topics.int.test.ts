@@ -160,7 +160,10 @@ describe('weir topics create and check', () => {
         logLevel: kafkajs.logLevel.NOTHING,
       }).admin()
       await admin.connect()
-      await admin.createTopics({ topics: [{ topic: `${prefix}history`, numPartitions: 1 }] })
+      await admin.createTopics({
+        waitForLeaders: false,
+        topics: [{ topic: `${prefix}history`, numPartitions: 1 }],
+      })
       await admin.disconnect()
       for (const command of ['create', 'check']) {
         const { code, out } = await topics(command, ...args)

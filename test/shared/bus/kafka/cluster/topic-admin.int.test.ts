@@ -31,7 +31,7 @@ afterAll(() => Promise.all([admin?.disconnect(), other?.disconnect()]))
 describe('creating topics', () => {
   it('creates missing topics as planned, and they can be written at once', async () => {
     const { prefix, plan } = newPlan()
-    await admin.createTopics({ topics: [plan[0]!] })
+    await admin.createTopics({ waitForLeaders: false, topics: [plan[0]!] })
     const created = await createTopics(admin, plan)
     expect(created).toEqual(plan.slice(1).map(({ topic }) => topic))
     expect(await topicDifferences(admin, plan)).toEqual([])
