@@ -26,7 +26,7 @@ export default {
   ],
   // Tests run in processes that load modules as Node does, each module once for all files of a worker.
   // Jest's own runner loads all modules again for each file, which took two thirds of the time.
-  runner: ['jest-light-runner', { runtime: 'child_process' }],
+  runner: '<rootDir>/test/support/jest/runner.ts',
   transform: {},
   setupFiles: ['<rootDir>/test/support/jest/modules.ts'],
   // The shared Kafka broker of a run. The first test that needs it starts it, not this setup.

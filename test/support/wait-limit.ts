@@ -6,6 +6,9 @@ import { availableParallelism, loadavg } from 'node:os'
 /** For tests: the number of busy processes that test/run/main.ts keeps running. */
 export const busyVariable = 'WEIR_TEST_BUSY'
 
+/** How the error of a test behind its limit begins. */
+export const limitText = 'It took longer than'
+
 const patienceMax = 20
 
 /** The running processes for each core: 1 on an idle machine. */

@@ -3,7 +3,7 @@
 // environment, the folder and the spies of a process end with the file that made them.
 
 import { inspect } from 'node:util'
-import { patience } from '../wait-limit.ts'
+import { limitText, patience } from '../wait-limit.ts'
 
 type Runnable = (...args: unknown[]) => unknown
 type Registering = Runnable & Record<string, unknown>
@@ -51,7 +51,7 @@ function limited(run: Runnable, limitMs: number): Runnable {
       const look = () => {
         const leftMs = limitMs * patience() - (performance.now() - begun)
         if (leftMs > 0) timer = setTimeout(look, leftMs)
-        else reject(new Error(`It took longer than ${limitMs} ms.`))
+        else reject(new Error(`${limitText} ${limitMs} ms.`))
       }
       timer = setTimeout(look, limitMs)
     })
