@@ -73,41 +73,41 @@ function begin(open: OpenTurns, message: Message, time: Milliseconds): OpenTurn 
   return begun
 }
 
-/** The turns as the page shows them at this time. */
+/** The turns as the page shows them at this time: by state, and in a state the oldest first. */
 export function shownTurns(
   { turns, dropped }: OpenTurns,
   now: Milliseconds,
 ): ConsoleState['turns'] {
-  const counts = Object.fromEntries(turnStates.map((state) => [state, 0])) as Record<
-    TurnState,
-    number
-  >
-  const shown = [...turns.values()].map((turn) => shownTurn(turn, now))
-  for (const { state } of shown) counts[state] += 1
-  shown.sort(
-    (a, b) => turnStates.indexOf(a.state) - turnStates.indexOf(b.state) || a.since - b.since,
-  )
-  return { counts, shown: shown.slice(0, limits.consoleTurnsShownMax), dropped }
+  const states = Object.fromEntries<OpenTurn[]>(turnStates.map((state) => [state, []]))
+  for (const turn of turns.values()) states[stateOf(turn, now)]?.push(turn)
+  const counts = {} as Record<TurnState, number>
+  const shown: ShownTurn[] = []
+  for (const state of turnStates) {
+    const ofState = states[state] ?? []
+    counts[state] = ofState.length
+    const left = limits.consoleTurnsShownMax - shown.length
+    if (left === 0) continue
+    const sinceOf = ({ view, since }: OpenTurn) => (state === 'stalled' ? view.lastAt : since)
+    ofState.sort((a, b) => sinceOf(a) - sinceOf(b))
+    for (const turn of ofState.slice(0, left)) shown.push(shownTurn(turn, state, sinceOf(turn)))
+  }
+  return { counts, shown, dropped }
+}
+
+function stateOf({ conversation, view, place }: OpenTurn, now: Milliseconds): TurnState {
+  const isStalled = now - view.lastAt > stalledMs && !waits.has(place.at) && !isGuest(conversation)
+  return isStalled ? 'stalled' : place.at
 }
 
 function shownTurn(
-  { conversation, agent, turn, view, place, since, spend }: OpenTurn,
-  now: Milliseconds,
+  { conversation, agent, turn, view: { round, firstAt }, place, spend }: OpenTurn,
+  state: TurnState,
+  since: Milliseconds,
 ): ShownTurn {
-  const { round, firstAt, lastAt } = view
-  const isStalled = !waits.has(place.at) && !isGuest(conversation) && now - lastAt > stalledMs
   const names = namesOf(place, turn)
-  const where = isStalled ? [place.at, ...names] : names
-  return {
-    conversation,
-    agent,
-    round,
-    startedAt: firstAt,
-    idle: spend.count,
-    state: isStalled ? 'stalled' : place.at,
-    detail: [...new Set(where)].join(', '),
-    since: isStalled ? lastAt : since,
-  }
+  const where = state === 'stalled' ? [place.at, ...names] : names
+  const detail = [...new Set(where)].join(', ')
+  return { conversation, agent, round, startedAt: firstAt, idle: spend.count, state, detail, since }
 }
 
 const stalledMs = limits.consoleStalledMs
