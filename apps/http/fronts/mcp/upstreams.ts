@@ -22,6 +22,7 @@ import {
   wantedOf,
 } from '../../../../shared/tools/mcp/listed-tools.ts'
 import { declarationOf } from '../../../../shared/transcript/transcript.ts'
+import { type ResourceOwners, resourceOwners } from './resource-owners.ts'
 
 /** A list as the host gets it. `declared`: the same tools, for a verdict. */
 export type OfferedTools = {
@@ -50,6 +51,7 @@ export type Upstreams = {
   toolsFor(tool: string): Promise<OfferedTools>
   /** The client of a server. Throws an Error for people. */
   client(server: McpServer): Promise<Client>
+  resources: ResourceOwners
   /** The instructions of the servers for the model. '': no server has any. */
   instructions(): Promise<string>
   /** The listener is called when a server reports that its tools changed. */
@@ -163,8 +165,12 @@ export function upstreamsOf(
     offeredOf = lists.size
   }
 
+  const answering = () => servers.filter((server) => lists.has(server))
+  const clientOf = (server: McpServer) => connectionTo(server, log).client()
+
   return {
-    servers: () => servers.filter((server) => lists.has(server)),
+    servers: answering,
+    resources: resourceOwners(answering, clientOf, servers.length === 1),
     isPrefixed,
     async open() {
       const { promise: enough, resolve } = Promise.withResolvers<void>()
@@ -184,7 +190,7 @@ export function upstreamsOf(
     },
     tools: readAll,
     toolsFor: async (tool) => (isChanged || !offered.runs.has(tool) ? readAll() : offered),
-    client: (server) => connectionTo(server, log).client(),
+    client: clientOf,
     async instructions() {
       const texts: [string, string][] = []
       for (const server of lists.keys()) {
