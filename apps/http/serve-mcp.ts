@@ -32,6 +32,7 @@ export type McpCommandOptions = SettingFlags & {
   agent?: string
   env?: string[]
   startMs?: string
+  concealed?: 'clean' | 'refuse'
   httpPort?: string
   host?: string
   allowRemote?: boolean
@@ -149,7 +150,7 @@ const defaultAgent = 'guest'
 
 function serversOf(
   command: string[],
-  { servers, env = [], startMs }: McpCommandOptions,
+  { servers, env = [], startMs, concealed }: McpCommandOptions,
 ): McpServer[] {
   const [program] = command
   if ((program === undefined) === (servers === undefined))
@@ -161,6 +162,8 @@ function serversOf(
       throw usageError(`--env is for a server behind --: name variables in ${servers}`)
     if (startMs !== undefined)
       throw usageError(`--start-ms is for a server behind --: set startMs in ${servers}`)
+    if (concealed !== undefined)
+      throw usageError(`--concealed is for a server behind --: set concealed in ${servers}`)
     return loadMcpServers(servers, process.env)
   }
   for (const name of env)
@@ -175,6 +178,7 @@ function serversOf(
       timeoutMs: 60_000,
       wallMs: 300_000,
       ...(startMs !== undefined && { startMs: startMsOf(startMs) }),
+      ...(concealed !== undefined && { concealed }),
     },
   ]
 }

@@ -1,6 +1,6 @@
 // weir mcp: a gateway between a host and its MCP servers, and commands about the servers of agents.
 
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import { endWith } from '../../terminal/text/ending.ts'
 import { listed, ownStages, withSettings } from './flags.ts'
 
@@ -16,6 +16,12 @@ export function addMcp(program: Command): void {
     .option(
       '--start-ms <milliseconds>',
       'the time that the server has to start and to connect; default: 60000',
+    )
+    .addOption(
+      new Option(
+        '--concealed <mode>',
+        'clean: remove concealed text from messages of the server (default); refuse: give an error in their place',
+      ).choices(['clean', 'refuse']),
     )
     .option(
       '--http-port <port>',

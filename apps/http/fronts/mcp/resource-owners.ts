@@ -1,8 +1,7 @@
 // The server that a resource belongs to. A resource keeps its address behind a gateway with several
 // servers, so the address alone names no server.
-// RESOURCE-OWNERS-1. The address of a resource goes to its owner only, because it may hold a secret,
-//     and because another server could answer in the owner's name. The owner has listed the address,
-//     or a template that fits, or has linked the address in a result, in this order.
+// RESOURCE-OWNERS-1. An address goes to its owner only, because it may hold a secret. The owner has
+//     listed the address or a fitting template, or has linked the address, in this order.
 // RESOURCE-OWNERS-2. An address with two owners of one kind is refused.
 // RESOURCE-OWNERS-3. A server that does not answer keeps its last lists.
 
