@@ -34,7 +34,7 @@ import { type Fitting, fittingTools, type ToolList } from './fitting-tools.ts'
 import type { LeftOut } from './listed-tools.ts'
 import { connectFault, type ProgramState } from './mcp-faults.ts'
 import { type ProgramListeners, serverProcess } from './server-process.ts'
-import { showMessages } from './shown-messages.ts'
+import { showMessages } from './shown/shown-messages.ts'
 import { tokenMask, tokenProvider } from './token-file.ts'
 
 export type McpConnection = {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { withoutConcealed } from '../../../shared/lib/concealed-text.ts'
+import { withoutConcealed } from '../../../../../shared/tools/mcp/shown/concealed-text.ts'
 
 const asTags = (text: string) =>
   [...text].map((one) => String.fromCodePoint(0xe0000 + (one.codePointAt(0) ?? 0))).join('')

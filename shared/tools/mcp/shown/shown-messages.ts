@@ -3,9 +3,9 @@
 // SHOWN-MESSAGES-1. Each message of the server passes here, in front of the SDK.
 
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
-import type { McpServer } from '../../agents/agents.ts'
-import { type ConcealedKind, withoutConcealed } from '../../lib/concealed-text.ts'
-import { concealedRefused } from '../../model-texts/endings.ts'
+import type { McpServer } from '../../../agents/agents.ts'
+import { concealedRefused } from '../../../model-texts/endings.ts'
+import { type ConcealedKind, withoutConcealed } from './concealed-text.ts'
 
 /** Changes the messages that the transport delivers. `onConcealed` gets each kind once. */
 export function showMessages(
@@ -31,8 +31,12 @@ export function showMessages(
 
   Object.defineProperty(transport, 'onmessage', {
     configurable: true,
-    get: () =>
-      deliver && ((message: JSONRPCMessage, extra: never) => deliver?.(shown(message), extra)),
+    get() {
+      const listener = deliver // a later listener may call this one
+      return (
+        listener && ((message: JSONRPCMessage, extra: never) => listener(shown(message), extra))
+      )
+    },
     set(listener: Transport['onmessage']) {
       deliver = listener
     },
