@@ -15,6 +15,7 @@ import { secretsOfServers } from '../../shared/agents/secrets.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import { usageError } from '../../shared/lib/errors.ts'
 import { createLog } from '../../shared/lib/log/log.ts'
+import { toolPins } from '../../shared/tools/mcp/tool-pins.ts'
 import type { SettingFlags } from '../terminal/command-settings.ts'
 import { portOf } from '../terminal/port-flag.ts'
 import { refuseOpenAddress } from './front-address.ts'
@@ -33,6 +34,7 @@ export type McpCommandOptions = SettingFlags & {
   env?: string[]
   startMs?: string
   concealed?: 'clean' | 'refuse'
+  pin?: 'on' | 'off'
   httpPort?: string
   host?: string
   allowRemote?: boolean
@@ -55,8 +57,13 @@ export async function serveMcp(
     level: settings.logLevel,
     secrets: secretsOfServers(servers, process.env),
   })
-  const upstreams = upstreamsOf(servers, { isPrefixed: options.servers !== undefined, log })
   const fronts = await openFronts({ kind, settings }, { log })
+  const arePinned = kind === 'folder' && options.pin !== 'off'
+  const upstreams = upstreamsOf(servers, {
+    isPrefixed: options.servers !== undefined,
+    log,
+    ...(arePinned && { pins: toolPins(settings.dataFolder) }),
+  })
   const { ended, stop, release } = untilStopped(fronts.failed, log)
   try {
     await upstreams.open()

@@ -23,6 +23,12 @@ export function addMcp(program: Command): void {
         'clean: remove concealed text from messages of the server (default); refuse: give an error in their place',
       ).choices(['clean', 'refuse']),
     )
+    .addOption(
+      new Option(
+        '--pin <mode>',
+        'with --data-folder: hold a tool that changed after its first use, until weir mcp approve; default: on',
+      ).choices(['on', 'off']),
+    )
     .option(
       '--http-port <port>',
       'serve streamable HTTP at /mcp/AGENT/CONVERSATION instead of standard input; 0: any free port',
@@ -52,6 +58,17 @@ export function addMcp(program: Command): void {
     .action(async (name, options) =>
       endWith(
         await (await import('../../service/mcp/login.ts')).mcpLogin(name, options, process.stdout),
+      ),
+    )
+
+  withSettings(mcp.command('approve'), ['dataFolder'])
+    .description(
+      'Show the tools of MCP servers that changed after their first use, or pin the changes with these ids.',
+    )
+    .argument('[ids...]', 'ids of changes, as the list shows them')
+    .action(async (ids, options) =>
+      endWith(
+        (await import('../../service/mcp/approve.ts')).approveTools(ids, options, process.stdout),
       ),
     )
 
