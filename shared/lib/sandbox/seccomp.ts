@@ -5,9 +5,8 @@
 // SECCOMP-2. A call of another architecture, whose numbers differ, kills the process.
 // SECCOMP-3. No program sets the bits setuid and setgid: such a file would outlive the sandbox. openat2
 //     is missing, because no filter can read the mode in its struct. Programs then use openat.
-// SECCOMP-4. No program traces another process, compares or takes its descriptors, or reads or writes
-//     its memory. Process 1 of the sandbox is such a process. userfaultfd and bpf are closed, because
-//     they are tools of attacks on the kernel.
+// SECCOMP-4. No program traces another process or takes its memory or descriptors: process 1 is one.
+//     userfaultfd and bpf are closed, because they are tools of attacks on the kernel.
 
 /** A call with the mode of a file, and the positions of its arguments. */
 type ModeCall = { call: number; mode: number; flags?: number }
