@@ -357,7 +357,7 @@ export const limits = {
   approvalAnswerMs: 10 * second,
   /** Bytes of the reason of a person's decision, and of the person's name. */
   approvalReasonBytesMax: 2 * KiB,
-  approvalByBytesMax: 256,
+  approvalByBytesMax: 512,
   /** Bytes of a question of a running tool to a person, and of the values of its answer. */
   inputQuestionBytesMax: 32 * KiB,
   inputValuesBytesMax: 16 * KiB,
