@@ -25,23 +25,16 @@ import { stopOfTurn, stopReason } from '../../shared/runtime/settings/stops.ts'
 import type { CapStep } from '../turn/allowance.ts'
 import { cancelled } from '../turn/endings.ts'
 import type { Place } from '../turn/unit.ts'
-import { type Advice, hiddenOf, type OpenTurn } from './turn.ts'
+import { type Advice, hiddenOf, noAdvice, type OpenTurn } from './turn.ts'
 
 type Fields = Omit<GuestAdvice, 'type' | 'conversation'>
 type Conversation = Pick<Place, 'conversation'>
 
 const nothing = {
+  ...noAdvice,
   turn: -1,
   turnKey: '',
-  round: 0,
-  key: '',
-  action: 'none',
-  text: '',
-  reason: '',
-  rule: null,
-  cap: null,
   unknown: [],
-  denied: [],
   hidden: [],
   over: [],
   isOpen: true,

@@ -52,7 +52,7 @@ export type Advice = Pick<
   class: FailureClass | null
 }
 
-const noAdvice: Advice = {
+export const noAdvice: Omit<Advice, 'class'> = {
   round: 0,
   key: '',
   action: 'none',
@@ -61,7 +61,6 @@ const noAdvice: Advice = {
   rule: null,
   cap: null,
   denied: [],
-  class: null,
 }
 
 export type OpenTurn = {
@@ -129,7 +128,7 @@ export function openTurn(
     hidden: new Map(ended?.hidden.map(({ hash, count }) => [hash, count])),
     outstanding: undefined,
     formerIds: new Set(),
-    last: noAdvice,
+    last: { ...noAdvice, class: null },
     isCancelled: false,
     stop: undefined,
     activeAt: time,

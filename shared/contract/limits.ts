@@ -318,6 +318,8 @@ export const limits = {
    * answer lies between them.
    */
   guardStampedMs: 10 * minute,
+  /** Earlier registrations of a guard that its newest one keeps. Rounds of older ones are denied. */
+  guardsReplacedMax: 8,
   /** Stops that may be in force at once. */
   stopsMax: 64,
   /** Budgets that may be in force at once, and prices that an operator may set. */
@@ -355,7 +357,7 @@ export const limits = {
   approvalAnswerMs: 10 * second,
   /** Bytes of the reason of a person's decision, and of the person's name. */
   approvalReasonBytesMax: 2 * KiB,
-  approvalByBytesMax: 256,
+  approvalByBytesMax: 512,
   /** Bytes of a question of a running tool to a person, and of the values of its answer. */
   inputQuestionBytesMax: 32 * KiB,
   inputValuesBytesMax: 16 * KiB,

@@ -15,7 +15,10 @@ import { openGuard } from '../../client/guard/guard.ts'
 import { stagesOfGuests } from '../../client/guard/log/bus-front.ts'
 import { openBus } from '../../client/place/open-bus.ts'
 import { openApprovals } from '../../services/approval/performer/approvals.ts'
-import { setApprovalRules } from '../../services/approval/performer/registration.ts'
+import {
+  approvalRegistration,
+  setApprovalRules,
+} from '../../services/approval/performer/registration.ts'
 import { type RunningStages, startStages } from '../../services/stages.ts'
 import {
   type AccessRight,
@@ -166,7 +169,7 @@ describe('one user per principal with the printed rights', () => {
       replace: false,
     })
     const rules = [{ name: 'production', tools: ['deploy'] }]
-    await setApprovalRules({ bus: operator, topicPrefix }, { rules }, 'test')
+    await setApprovalRules({ bus: operator, topicPrefix }, approvalRegistration({ rules }), 'test')
 
     const running: (RunningStages | RunningGuards)[] = []
     let edge: Edge | undefined

@@ -23,7 +23,7 @@ export const hooksDriver: Driver = {
     for (const [turn, { user, responses }] of turns.entries()) {
       const send = (kind: HookKind, event: string, body: object) =>
         front.answer(
-          guard,
+          { agent: 'guest', guard },
           hookPayloadOf(kind, {
             session_id: thread,
             prompt_id: `${turn}`,

@@ -7,12 +7,19 @@ import { get as getByTls } from 'node:https'
 import type { Writable } from 'node:stream'
 import { text as textOf } from 'node:stream/consumers'
 import { usageError } from '../../../shared/lib/errors.ts'
+import { harmlessEnvironment } from '../../../shared/lib/sandbox/harmless-variables.ts'
 import { portOf } from '../../terminal/port-flag.ts'
 import { consolePath } from './console-assets.ts'
 
 export type ConsoleOptions = { httpHost: string; httpPort: string; open?: boolean }
 
 const waitMs = 3_000
+
+/** The variables with which a program reaches the desktop. */
+const ofDesktop = [
+  ...['DISPLAY', 'WAYLAND_DISPLAY', 'XAUTHORITY', 'DBUS_SESSION_BUS_ADDRESS', 'BROWSER'],
+  ...['SystemRoot', 'ComSpec', 'APPDATA', 'LOCALAPPDATA', 'USERPROFILE'],
+]
 
 /** The programs that open an address. */
 const openers: Partial<Record<NodeJS.Platform, string[]>> = {
@@ -36,7 +43,11 @@ export async function printConsole(
   out.write(`${url}\n`)
   if (!open) return
   const [program = 'xdg-open', ...rest] = openers[process.platform] ?? []
-  const child = spawn(program, [...rest, url], { detached: true, stdio: 'ignore' })
+  const child = spawn(program, [...rest, url], {
+    env: harmlessEnvironment(ofDesktop),
+    detached: true,
+    stdio: 'ignore',
+  })
   child.once('error', () => {}) // the address is on the screen
   child.unref()
 }

@@ -53,7 +53,7 @@ export function consoleFiles(): HttpApp {
 /** The data of the page, and its requests. */
 export function consoleApi(edge: EdgeContext, parts: ConsoleParts): HttpApp {
   const { reader, log, source, settings } = parts
-  const { weir, principalOf } = edge
+  const { weirOf, principalOf } = edge
   const app: HttpApp = new Hono()
   const reports = createSlots(limits.consoleReportsMax)
   const retries = createSlots(1)
@@ -108,6 +108,7 @@ export function consoleApi(edge: EdgeContext, parts: ConsoleParts): HttpApp {
   app.get(`${api}/conversations`, async (context) => {
     const { limit = '100', after = '0', ...where } = context.req.query()
     const options = { where: where as ConversationsWhere, limit: Number(limit), after }
+    const weir = weirOf(principalOf(context.req.raw))
     const found = await weir.conversations(options)
     const conversations = await withMoney(found.conversations, money)
     return context.json({ conversations, next: found.next ?? null })
@@ -134,7 +135,7 @@ export function consoleApi(edge: EdgeContext, parts: ConsoleParts): HttpApp {
       ? { agent: textIn(body, 'agent') }
       : { conversation: textIn(body, 'conversation') }
     const messages = reader.openMessages(where)
-    for (const message of messages) await weir.cancel(message)
+    for (const message of messages) await weirOf(principal).cancel(message)
     return context.json({ cancelled: messages.length })
   })
 
@@ -143,7 +144,7 @@ export function consoleApi(edge: EdgeContext, parts: ConsoleParts): HttpApp {
     const body = await bodyOf(context)
     const place = textIn(body, 'place')
     const { text, isWritten } = await within(retries, () => retryDeadLetter(place, settings))
-    edge.log.info({ by: principal.name, place, isWritten }, 'a dead letter was retried')
+    edge.log.info({ by: principal.id, place, isWritten }, 'a dead letter was retried')
     return context.json({ text, isWritten })
   })
 

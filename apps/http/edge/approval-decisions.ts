@@ -1,5 +1,5 @@
 // The waiting calls of a principal, and its decisions.
-// APPROVAL-DECISIONS-1. A decision carries the name of the author of its request, and whether a key, a
+// APPROVAL-DECISIONS-1. A decision carries the id of the author of its request, and whether a key, a
 //     token or a certificate proves it. A body cannot name another.
 // APPROVAL-DECISIONS-2. A call of another tenant does not exist: 404.
 
@@ -10,10 +10,10 @@ import type { EdgeContext } from './edge-context.ts'
 
 /** As the principal sees them: with its own ids of conversations. */
 export async function waitingFor(
-  { weir }: Pick<EdgeContext, 'weir'>,
+  { weirOf }: Pick<EdgeContext, 'weirOf'>,
   principal: Principal,
 ): Promise<WaitingApproval[]> {
-  return (await weir.approvals()).flatMap((approval) => {
+  return (await weirOf(principal).approvals()).flatMap((approval) => {
     const conversation = conversationFor(principal, approval.conversation)
     return conversation === undefined ? [] : [{ ...approval, conversation }]
   })
@@ -31,14 +31,14 @@ export type Decision = {
 
 /** Throws 403 without the role `decide`, and 404. */
 export async function decideFor(
-  context: Pick<EdgeContext, 'weir'>,
+  { weirOf }: Pick<EdgeContext, 'weirOf'>,
   principal: Principal,
   { id, answer, reason, hash, values, of }: Decision,
 ): Promise<DecisionOutcome> {
   requireRole(principal, 'decide')
-  const { weir } = context
-  const { name: by, identity, tenant } = principal
-  const decision = { by, identity, of, tenant: tenant ?? undefined, hash }
+  const weir = weirOf(principal)
+  const { id: by, identity } = principal
+  const decision = { by, identity, of, hash }
   return answer === 'allow'
     ? weir.allow(id, { ...decision, values })
     : weir.deny(id, { ...decision, reason })

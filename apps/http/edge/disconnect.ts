@@ -7,15 +7,17 @@ import type { EdgeContext } from './edge-context.ts'
 
 /** For `onLeave` of a stream. A server that closes cancels nothing. */
 export function leaveHandler(
-  { weir, closing, log }: EdgeContext,
-  { cancelsOnDisconnect }: Principal,
+  { weirOf, closing, log }: EdgeContext,
+  principal: Principal,
   message: SentMessage,
 ): () => void {
   return () => {
-    if (!cancelsOnDisconnect || closing.aborted) return
-    weir.cancel(message).catch((error: unknown) => {
-      log.warn({ err: error }, 'a turn cannot be cancelled after its client left')
-    })
+    if (!principal.cancelsOnDisconnect || closing.aborted) return
+    weirOf(principal)
+      .cancel(message)
+      .catch((error: unknown) => {
+        log.warn({ err: error }, 'a turn cannot be cancelled after its client left')
+      })
   }
 }
 

@@ -1,15 +1,17 @@
-// The parts that all protocols of the edge share: Weir, the author of a request, and helpers that each
+// The parts that all protocols of the edge share: Weir for a principal, the author of a request, and helpers that each
 // protocol needs. A protocol is a name and its routes.
 
 import type { Logger } from 'pino'
-import type { Agents, Weir } from '../../../client/weir.ts'
+import type { Agents } from '../../../client/weir.ts'
 import type { Clock } from '../../../shared/lib/clock.ts'
 import type { HttpApp } from '../server.ts'
+import type { EdgeWeir } from './access/own-weir.ts'
 import type { Principal, Role } from './access/principal.ts'
 import type { MessageIds } from './chat/message-ids.ts'
 
 export type EdgeContext = {
-  weir: Omit<Weir, 'close' | typeof Symbol.asyncDispose>
+  /** Weir as the principal may use it. */
+  weirOf(principal: Principal): EdgeWeir
   agents: Agents
   /** The authenticated author of a request (`context.req.raw`). Throws 403 without the role. */
   principalOf(request: Request, role?: Role): Principal

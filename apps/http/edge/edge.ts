@@ -19,6 +19,7 @@ import {
   type TlsFiles,
 } from '../server.ts'
 import { type Access, type AccessOptions, accessOf } from './access/access.ts'
+import { type EdgeWeir, ownWeir } from './access/own-weir.ts'
 import { type Principal, requireRole } from './access/principal.ts'
 import { requestRate } from './access/request-rate.ts'
 import { createMessageIds } from './chat/message-ids.ts'
@@ -27,7 +28,7 @@ import { httpErrorOf } from './edge-errors.ts'
 import { protocols } from './protocols.ts'
 
 export type EdgeOptions = {
-  weir: EdgeContext['weir']
+  weir: EdgeWeir
   host: string
   port: number
   access: AccessOptions
@@ -64,13 +65,14 @@ export async function startEdge({
   const allowed = new Set(origins)
   const authors = new WeakMap<Request, Principal>()
   const closing = new AbortController()
+  const weirOf = (principal: Principal): EdgeWeir => ownWeir(weir, principal)
   const context: EdgeContext = {
-    weir,
+    weirOf,
     agents: weir.agents,
     clock,
     log,
     closing: closing.signal,
-    messageIds: createMessageIds(weir, clock),
+    messageIds: createMessageIds(weirOf, clock),
     principalOf(request, role) {
       const principal = authors.get(request)
       if (principal === undefined) throw new WeirError('runtime.assertion', 'no author is known')
@@ -176,7 +178,7 @@ function edgeApp(context: EdgeContext, { all, allowed, authors, access, rate }: 
     const principal = await access(env.incoming)
     authors.set(req.raw, principal)
     endAt(principal.until, env.outgoing, context.clock)
-    for (const [name, value] of Object.entries(rate(principal.name)))
+    for (const [name, value] of Object.entries(rate(principal.id)))
       env.outgoing.setHeader(name, value)
     await next()
   })

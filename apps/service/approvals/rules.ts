@@ -3,6 +3,7 @@
 
 import {
   type ApprovalSettings,
+  approvalRegistration,
   setApprovalRules,
 } from '../../../services/approval/performer/registration.ts'
 import { approvalGuard } from '../../../shared/contract/guard/approval-guard.ts'
@@ -19,6 +20,8 @@ import type { SettingChange } from '../setting-command.ts'
 
 const rulesBytesMax = 1024 * 1024
 
+/** `count`: of the rules. */
+type CheckedRules = { registration: GuardInForce; count: number }
 type RulesInForce = GuardInForce & { count: number; wasOff: boolean }
 
 /**
@@ -27,17 +30,20 @@ type RulesInForce = GuardInForce & { count: number; wasOff: boolean }
  */
 export const rulesChange: SettingChange<
   { file: string } | { text: string },
-  ApprovalSettings,
+  CheckedRules,
   RulesInForce
 > = {
   createsLog: true,
-  read: (given) => ('file' in given ? settingsIn(given.file) : textIn(given.text)),
-  async write(table, rules, { by }) {
+  read(given) {
+    const settings = 'file' in given ? settingsIn(given.file) : textIn(given.text)
+    return { registration: approvalRegistration(settings), count: settings.rules.length }
+  },
+  async write(table, { registration, count }, { by }) {
     await table.bus.ends(`${table.topicPrefix}approvals`) // throws if the topic is missing: no question would reach a person
     const known = (await registeredGuards(table)).find(({ name }) => name === approvalGuard)
     const wasOff = known !== undefined && modeOf(known) !== 'enforce'
-    const inForce = await setApprovalRules(table, rules, by)
-    return { ...inForce, count: rules.rules.length, wasOff }
+    await setApprovalRules(table, registration, by)
+    return { ...registration, count, wasOff }
   },
   lines({ count: rules, tools, deadlineMs, wasOff }) {
     const patterns = tools.map(({ pattern }) => pattern).join(', ')

@@ -48,20 +48,9 @@ export function approvalRegistration(settings: ApprovalSettings): GuardInForce {
   return registration
 }
 
-/** Sets rules from the next model response on. `by`: the author's name. Throws `settings.invalid`. */
-export async function setApprovalRules(
-  registry: Registry,
-  settings: ApprovalSettings,
-  by: string,
-): Promise<GuardInForce> {
-  const registration = approvalRegistration(settings)
-  await write(registry, registration, by)
-  return registration
-}
-
 /**
- * Like setApprovalRules, but writes nothing if these rules are in force. So it keeps the mode that
- * an operator has set.
+ * Sets rules, but writes nothing if these are in force. So it keeps the mode that an operator has
+ * set. Throws `settings.invalid`.
  */
 export async function keepApprovalRules(
   registry: Registry,
@@ -71,11 +60,18 @@ export async function keepApprovalRules(
   const registration = approvalRegistration(settings)
   const known = (await registeredGuards(registry)).find(({ name }) => name === approvalGuard)
   if (known?.version !== registration.version || known.deadlineMs !== registration.deadlineMs)
-    await write(registry, registration, by)
+    await setApprovalRules(registry, registration, by)
 }
 
-/** Refuses one guard too many: with it, no model request would work. */
-async function write(registry: Registry, registration: GuardInForce, by: string): Promise<void> {
+/**
+ * Sets rules from the next model response on. `by`: the author's name. Throws `settings.invalid` for one
+ * guard too many: with it, no model request would work.
+ */
+export async function setApprovalRules(
+  registry: Registry,
+  registration: GuardInForce,
+  by: string,
+): Promise<void> {
   const others = (await registeredGuards(registry)).filter(({ name }) => name !== approvalGuard)
   if (others.length >= limits.guardsMax)
     throw invalid(

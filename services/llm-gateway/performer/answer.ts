@@ -15,6 +15,7 @@
 //     (whole-characters.ts).
 
 import type { Agent } from '../../../shared/agents/agents.ts'
+import { secretsOfModel } from '../../../shared/agents/secrets.ts'
 import { eventWeight } from '../../../shared/contract/call/part-weight.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import type { PartEvent, PartKind } from '../../../shared/contract/messages.ts'
@@ -31,6 +32,7 @@ import { AnswerWatch } from '../degenerate/answer-watch.ts'
 import type { Connect } from './providers/providers.ts'
 import { inItsWords } from './providers/text-calling.ts'
 import { noLongerWanted, orStopped, stopped, waitingUntil } from './wire/abortable-wait.ts'
+import { maskedAnswer } from './wire/masked-answer.ts'
 import { type SilenceWatch, watchSilence } from './wire/silence.ts'
 import { WholeCharacters } from './wire/whole-characters.ts'
 
@@ -177,7 +179,8 @@ async function* guarded(
     silence.pause() // our code loads here
     const provider = await connect(agent)
     silence.resume()
-    yield* provider.stream(inItsWords(agent, request), signal, silence.onBytes)
+    const answer = provider.stream(inItsWords(agent, request), signal, silence.onBytes)
+    yield* maskedAnswer(answer, secretsOfModel(agent.model))
     return noEnding
   } catch (error) {
     const reason = `the gateway failed on the stream of the provider (${error instanceof Error ? error.name : typeof error})`

@@ -114,6 +114,8 @@ const subjects: Record<SettingKind, Subject> = {
     refuses: [
       ['no JSON', { text: '{' }, /JSON/],
       ['no object', { text: '[]' }, /must be an object with rules/],
+      ['a rule without a name', { text: rules({ rules: [{}] }) }, /it has no name/],
+      ['an unknown key', { text: rules({ rule: [] }) }, /there is no key "rule"/],
       ['a missing file', { text: undefined, file: 'none.json' }, /none\.json/],
     ],
     list: guardList as never,

@@ -10,7 +10,7 @@ import { personHere } from '../../../../services/approval/performer/person.ts'
 import { HttpError } from '../../http-error.ts'
 import { apiKeyPrefix, apiKeysIn } from './api-keys.ts'
 import { type OidcOptions, oidcTokens } from './oidc.ts'
-import { type Principal, roles } from './principal.ts'
+import { type Principal, principalId, roles } from './principal.ts'
 
 /** `apiKeys`: a file. */
 export type AccessOptions = { apiKeys?: string | undefined; oidc?: OidcOptions | undefined }
@@ -21,7 +21,7 @@ export type Access = (request: Pick<IncomingMessage, 'headers' | 'socket'>) => P
 export function accessOf({ apiKeys, oidc }: AccessOptions): Access {
   if (apiKeys === undefined && oidc === undefined) {
     const here: Principal = {
-      name: personHere(),
+      id: principalId({ tenant: null, kind: 'user', name: personHere() }),
       identity: 'claimed',
       tenant: null,
       roles: new Set(roles),

@@ -9,7 +9,7 @@ import { limits } from '../../../../shared/contract/limits.ts'
 import { isTenant } from '../../../../shared/contract/tenant.ts'
 import { usageError, WeirError } from '../../../../shared/lib/errors.ts'
 import { isObject } from '../../../../shared/lib/json/json-object.ts'
-import { type Principal, type Role, roles } from './principal.ts'
+import { type Principal, principalId, type Role, roles } from './principal.ts'
 
 /** `tenant` null: all tenants. */
 type KeyOwner = {
@@ -152,7 +152,7 @@ export function isKeyName(name: string): boolean {
 function principalOf(entry: ApiKeyEntry): Principal {
   const { name, tenant, roles: own, cancelsOnDisconnect } = entry
   return {
-    name: `${'sha256' in entry ? 'key' : 'certificate'}:${name}`,
+    id: principalId({ tenant, kind: 'sha256' in entry ? 'key' : 'certificate', name }),
     identity: 'authenticated',
     tenant,
     roles: new Set(own),

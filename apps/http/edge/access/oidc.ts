@@ -1,10 +1,12 @@
 // Tokens of an OpenID Connect issuer: JWTs that are signed with a key of its JWKS.
 // OIDC-1. Only asymmetric algorithms count. Issuer, audience and expiry are required.
+// OIDC-2. A subject is visible ASCII, as OpenID Connect requires. So no two subjects look the same on a
+//     screen, and no subject writes a line or a mark.
 
 import { createRemoteJWKSet, errors, jwtVerify } from 'jose'
 import { isTenant } from '../../../../shared/contract/tenant.ts'
 import { HttpError } from '../../http-error.ts'
-import { type Principal, roles } from './principal.ts'
+import { type Principal, principalId, roles } from './principal.ts'
 
 /** `jwks`: the URL of the issuer's keys. `tenantClaim`, `rolesClaim`: names of claims. */
 export type OidcOptions = {
@@ -18,8 +20,8 @@ export type OidcOptions = {
 const algorithms = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'EdDSA']
 const skewSeconds = 30
 
-/** Reads a token. Throws 401 for one that does not count, 403 without a tenant or with the name of a
- * key, 503 without keys. */
+/** Reads a token. Throws 401 for one that does not count, 403 without a usable tenant or subject,
+ * 503 without keys. */
 export function oidcTokens({
   issuer,
   audience,
@@ -41,13 +43,17 @@ export function oidcTokens({
     const tenant = payload[tenantClaim]
     if (typeof tenant !== 'string' || !isTenant(tenant))
       throw new HttpError(403, 'edge.tenant', `the token has no usable claim ${tenantClaim}`)
-    const name = String(payload.sub)
-    if (/^(key|certificate):/.test(name))
-      throw new HttpError(403, 'edge.subject', 'the subject of the token looks like a key of Weir')
+    const { sub: name } = payload
+    if (name === undefined || name.length > 255 || !/^[!-~]+( [!-~]+)*$/.test(name))
+      throw new HttpError(
+        403,
+        'edge.subject',
+        'the subject of the token must be 1 to 255 visible ASCII characters, with single blanks between them',
+      )
     const claimed = payload[rolesClaim]
     const names: unknown[] = typeof claimed === 'string' ? claimed.split(' ') : asList(claimed)
     return {
-      name,
+      id: principalId({ tenant, kind: 'subject', name }),
       identity: 'authenticated',
       tenant,
       cancelsOnDisconnect: false,

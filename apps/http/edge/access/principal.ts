@@ -2,11 +2,14 @@
 // machine.
 // PRINCIPAL-1. A conversation belongs to a tenant by its id in the log: `TENANT:ID`. A principal with
 //     a tenant names ids behind that prefix only, so no request can reach another tenant's.
+// PRINCIPAL-2. Tenant, kind and name are one id. It is the key of each digest, map, bucket and record:
+//     a name alone can belong to two principals.
 
 import type { ConversationId } from '../../../../shared/contract/ids.ts'
 import type { PersonIdentity } from '../../../../shared/contract/messages.ts'
 import { conversationOfTenant } from '../../../../shared/contract/tenant.ts'
 import type { Milliseconds } from '../../../../shared/lib/clock.ts'
+import { WeirError } from '../../../../shared/lib/errors.ts'
 import { HttpError } from '../../http-error.ts'
 
 /**
@@ -18,10 +21,29 @@ import { HttpError } from '../../http-error.ts'
 export const roles = ['ask', 'decide', 'operate', 'read', 'unredacted'] as const
 export type Role = (typeof roles)[number]
 
-export type Principal = {
-  /** The identity that decisions carry: `key:NAME`, `certificate:NAME`, a token's subject, or the user of this process. */
+/** `subject`: of a token. `user`: of this process. `tenant` null: all tenants. */
+export type PrincipalParts = {
+  tenant: string | null
+  kind: 'key' | 'certificate' | 'subject' | 'user'
   name: string
-  /** `claimed`: nothing proves the name, as with a program of this machine. */
+}
+
+declare const brand: unique symbol
+export type PrincipalId = string & { readonly [brand]: 'principal' }
+
+/**
+ * `acme/key:ci`, `key:ops` for all tenants, `ann` for a user. Neither a tenant nor a kind has `/` or
+ * `:`, so two principals never have the same text.
+ */
+export function principalId({ tenant, kind, name }: PrincipalParts): PrincipalId {
+  const own = kind === 'user' ? name : `${kind}:${name}`
+  return (tenant === null ? own : `${tenant}/${own}`) as PrincipalId
+}
+
+export type Principal = {
+  /** Also the name that its decisions carry. */
+  id: PrincipalId
+  /** `claimed`: nothing proves the id, as with a program of this machine. */
   identity: PersonIdentity
   /** Null: all tenants. */
   tenant: string | null
@@ -33,14 +55,21 @@ export type Principal = {
 }
 
 /** Throws 403. */
-export function requireRole({ roles: own, name }: Principal, role: Role): void {
+export function requireRole({ roles: own, id }: Principal, role: Role): void {
   if (own.has(role)) return
-  throw new HttpError(403, 'edge.role', `${name} needs the role ${role} for this request`)
+  throw new HttpError(403, 'edge.role', `${id} needs the role ${role} for this request`)
 }
 
 /** The id in the log of a conversation that the principal names. */
 export function conversationIn({ tenant }: Principal, given: string): ConversationId {
   return tenant === null ? given : conversationOfTenant(tenant, given)
+}
+
+/** As conversationFor. Throws for an id of another tenant, which no request of the principal names. */
+export function shownConversation(principal: Principal, id: ConversationId): string {
+  const shown = conversationFor(principal, id)
+  if (shown !== undefined) return shown
+  throw new WeirError('runtime.assertion', 'a request reached a conversation of another tenant')
 }
 
 /** The id as the principal knows it. Undefined: it is another tenant's. */

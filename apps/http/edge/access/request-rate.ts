@@ -4,22 +4,23 @@ import { limits } from '../../../../shared/contract/limits.ts'
 import type { Clock, Milliseconds } from '../../../../shared/lib/clock.ts'
 import { newest } from '../../../../shared/lib/newest.ts'
 import { HttpError } from '../../http-error.ts'
+import type { PrincipalId } from './principal.ts'
 
 const minuteMs = 60_000
 
-/** Takes one request of `name`, and returns the headers of its answer. Throws 429 with them. */
+/** Takes one request of a principal, and returns the headers of its answer. Throws 429 with them. */
 export function requestRate(
   perMinute: number,
   clock: Clock,
-): (name: string) => Record<string, string> {
+): (principal: PrincipalId) => Record<string, string> {
   const buckets = newest<{ left: number; at: Milliseconds }>(limits.edgePrincipalsMax)
-  return (name) => {
+  return (principal) => {
     const now = clock.monotonic()
-    const { left, at } = buckets.get(name) ?? { left: perMinute, at: now }
+    const { left, at } = buckets.get(principal) ?? { left: perMinute, at: now }
     const refilled = Math.min(perMinute, left + ((now - at) / minuteMs) * perMinute)
     const isFree = refilled >= 1
     const after = isFree ? refilled - 1 : refilled
-    buckets.set(name, { left: after, at: now })
+    buckets.set(principal, { left: after, at: now })
     const headers = {
       'x-ratelimit-limit-requests': `${perMinute}`,
       'x-ratelimit-remaining-requests': `${Math.floor(after)}`,

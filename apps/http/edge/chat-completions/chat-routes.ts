@@ -4,7 +4,8 @@ import { Hono } from 'hono'
 import { answerJson } from '../../direct-answer.ts'
 import { bad } from '../../http-error.ts'
 import type { HttpApp, HttpContext } from '../../server.ts'
-import { conversationFor, conversationIn, type Principal } from '../access/principal.ts'
+import type { EdgeWeir } from '../access/own-weir.ts'
+import { conversationIn, type Principal, shownConversation } from '../access/principal.ts'
 import { type AnswerPiece, createAnswerFold } from '../chat/answer-pieces.ts'
 import { type CallAnswer, clientToolsOf, sendResults } from '../chat/call-results.ts'
 import { type MessageContent, questionFields } from '../chat/request-message.ts'
@@ -85,7 +86,7 @@ async function begun(
   http: HttpContext,
   { principal, agent, request, body, message: content }: Asked & { message: MessageContent },
 ): Promise<Answering> {
-  const { weir } = context
+  const weir = context.weirOf(principal)
   const { history, system } = request
   const { text } = content
   const named = headerText(http, 'x-weir-conversation') ?? request.conversation
@@ -96,13 +97,13 @@ async function begun(
     return context.messageIds.of({ ...request, isPlaced: history.length > 0 })
   }
   let { message, earlier } = await idIn(known)
-  let start = await startOf(context, message, request, named !== undefined)
+  let start = await startOf(weir, message, request, named !== undefined)
   if (start === 'fork') {
     if (named !== undefined) throw forkError('the messages differ from those of the conversation')
     ;({ message, earlier } = await idIn(undefined))
     start = 'new'
   }
-  const shown = conversationFor(principal, message.conversation) ?? ''
+  const shown = shownConversation(principal, message.conversation)
   if (earlier === undefined)
     await sendResults(context, principal, {
       conversation: shown,
@@ -157,7 +158,7 @@ async function resumed(
   const answers = { conversation: shown, results: named, form }
   const answered = await sendResults(context, principal, answers)
   const id = conversationIn(principal, shown)
-  const { weir } = context
+  const weir = context.weirOf(principal)
   const turn = placeOfCall(answered[0] ?? '')?.turn ?? 0
   const turns = await weir.conversation(id).turns({ limit: 64, ends: false })
   const { messageId = '' } = turns.find((one) => one.turn === turn) ?? {}
@@ -248,7 +249,7 @@ const leftOutCharactersMax = 4096
  * one. A repeated message is not compared.
  */
 async function startOf(
-  { weir }: EdgeContext,
+  weir: Pick<EdgeWeir, 'conversation'>,
   { conversation, messageId }: { conversation: string; messageId: string },
   { history }: ChatRequest,
   isNamed: boolean,

@@ -17,9 +17,9 @@ export type KnownHistories = {
 
 export function createKnownHistories(): KnownHistories {
   const known = newest<string>(limits.edgeMessagesMax)
-  const keyOf = ({ name, tenant }: Principal, history: readonly Resent[]): string => {
+  const keyOf = ({ id }: Principal, history: readonly Resent[]): string => {
     const texts = history.map(({ role, text }) => [role, text.trim()])
-    return hash('sha256', JSON.stringify([name, tenant, texts]))
+    return hash('sha256', JSON.stringify([id, texts]))
   }
   return {
     find: (principal, history) =>

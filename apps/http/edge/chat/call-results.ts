@@ -35,13 +35,13 @@ export type CallAnswers = {
  * 409 for a late or second result. A repeated one changes nothing.
  */
 export async function sendResults(
-  { weir, agents }: Pick<EdgeContext, 'weir' | 'agents'>,
+  { weirOf, agents }: Pick<EdgeContext, 'weirOf' | 'agents'>,
   principal: Principal,
   { conversation, results, form, isHistory = false, with: beside = 'nothing' }: CallAnswers,
 ): Promise<string[]> {
   const mayWait = beside === 'new message' && hasClientTools(agents)
   if (results.length === 0 && !mayWait) return []
-  const own = weir.conversation(conversationIn(principal, conversation))
+  const own = weirOf(principal).conversation(conversationIn(principal, conversation))
   const offered = (await own.offeredCalls()).map((call) => ({
     callId: callIdOf(call),
     name: call.name,

@@ -41,7 +41,8 @@ export async function chatTurn<Chunk>(
   http: HttpContext,
   { principal, agent, request, body, stream }: ChatTurn<Chunk>,
 ): Promise<Response> {
-  const { weir, messageIds } = context
+  const { messageIds } = context
+  const weir = context.weirOf(principal)
   const { conversation, message, answers, abandoned, isAgain } = request
   const id = conversationIn(principal, conversation)
   const turns = await weir.conversation(id).turns({ limit: limits.recentMessageIdsMax })
@@ -63,10 +64,10 @@ export async function chatTurn<Chunk>(
   })
   if (message === undefined) {
     const answered = new Set([...answers.map((answer) => answer.id), ...abandoned, ...sent])
-    return joinedTurn(context, http, stream, { id, turn: newest?.turn ?? 0, answered })
+    return joinedTurn(context, http, stream, { principal, id, turn: newest?.turn ?? 0, answered })
   }
   if (repeated !== undefined) {
-    if (!isAgain) return joinedTurn(context, http, stream, { id, turn: repeated.turn })
+    if (!isAgain) return joinedTurn(context, http, stream, { principal, id, turn: repeated.turn })
     throw forkError('a message has one answer, so it cannot be regenerated')
   }
   const { text, id: key } = message
@@ -78,16 +79,21 @@ export async function chatTurn<Chunk>(
 }
 
 /** `id`: in the log. `answered`: see turnChunks. */
-export type JoinedTurn = { id: string; turn: number; answered?: ReadonlySet<string> }
+export type JoinedTurn = {
+  principal: Principal
+  id: string
+  turn: number
+  answered?: ReadonlySet<string>
+}
 
 /** The stream of a turn that began before this request. */
 export function joinedTurn<Chunk>(
   context: EdgeContext,
   http: HttpContext,
   stream: ChatStream<Chunk>,
-  { id, turn, answered }: JoinedTurn,
+  { principal, id, turn, answered }: JoinedTurn,
 ): Response {
-  const { weir } = context
+  const weir = context.weirOf(principal)
   const leaving = new AbortController()
   const events = weir.conversation(id).events({ turn, reasoning: true, signal: leaving.signal })
   const items = turnChunks({ weir, events, turn, fold: stream.fold, answered })

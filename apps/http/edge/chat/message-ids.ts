@@ -6,12 +6,13 @@
 //     its turn.
 
 import { hash } from 'node:crypto'
-import type { ConversationTurn, Weir } from '../../../../client/weir.ts'
+import type { ConversationTurn } from '../../../../client/weir.ts'
 import type { SentMessage } from '../../../../shared/contract/ids.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
 import type { Clock } from '../../../../shared/lib/clock.ts'
 import { newest } from '../../../../shared/lib/newest.ts'
 import { HttpError } from '../../http-error.ts'
+import type { EdgeWeir } from '../access/own-weir.ts'
 import { conversationIn, type Principal } from '../access/principal.ts'
 
 /**
@@ -39,7 +40,10 @@ export type MessageIds = {
 /** Stretches of `limits.edgeRepeatMs` in which an unnamed conversation is searched. */
 const stretches = 6
 
-export function createMessageIds(weir: Pick<Weir, 'conversation'>, clock: Clock): MessageIds {
+export function createMessageIds(
+  weirOf: (principal: Principal) => Pick<EdgeWeir, 'conversation'>,
+  clock: Clock,
+): MessageIds {
   const sent = newest<SentMessage>(limits.edgeMessagesMax)
   const isOld = ({ end }: ConversationTurn): boolean =>
     end !== undefined && end.at < clock.now() - limits.edgeRepeatMs
@@ -50,9 +54,10 @@ export function createMessageIds(weir: Pick<Weir, 'conversation'>, clock: Clock)
 
   async function withKey(request: MessageRequest, key: string): Promise<FoundMessage> {
     const { principal, text } = request
-    const { conversation = `new-${digest(principal.name, key)}` } = request
+    const { conversation = `new-${digest(principal.id, key)}` } = request
     const message = { conversation: conversationIn(principal, conversation), messageId: key }
-    const turns = await weir.conversation(message.conversation).turns({ limit: 64, ends: false })
+    const own = weirOf(principal).conversation(message.conversation)
+    const turns = await own.turns({ limit: 64, ends: false })
     const earlier = turns.find(({ messageId }) => messageId === key)
     if (earlier === undefined || earlier.text === text) return { message, earlier }
     throw new HttpError(
@@ -67,9 +72,10 @@ export function createMessageIds(weir: Pick<Weir, 'conversation'>, clock: Clock)
     given: string,
   ): Promise<FoundMessage> {
     const conversation = conversationIn(principal, given)
-    const base = `h-${digest(principal.name, conversation, body)}`
+    const base = `h-${digest(principal.id, conversation, body)}`
+    const own = weirOf(principal).conversation(conversation)
     const find = async (ends: boolean) => {
-      const turns = await weir.conversation(conversation).turns({ limit: 8, ends })
+      const turns = await own.turns({ limit: 8, ends })
       const at = turns.findIndex(({ messageId }) => messageId.startsWith(`${base}-`))
       const turn = turns[at]
       return (
@@ -90,7 +96,7 @@ export function createMessageIds(weir: Pick<Weir, 'conversation'>, clock: Clock)
   }
 
   async function unnamed({ principal, body }: MessageRequest): Promise<FoundMessage> {
-    const base = digest(principal.name, body)
+    const base = digest(principal.id, body)
     const known = sent.get(base)
     const stretch = Math.floor(clock.now() / limits.edgeRepeatMs)
     const candidates = Array.from({ length: stretches }, (_, back) => ({
@@ -98,7 +104,8 @@ export function createMessageIds(weir: Pick<Weir, 'conversation'>, clock: Clock)
       messageId: `h-${base}`,
     }))
     for (const message of known === undefined ? candidates : [known, ...candidates]) {
-      const [turn] = (await weir.conversation(message.conversation).turns({ limit: 64 })).slice(-1)
+      const own = weirOf(principal).conversation(message.conversation)
+      const [turn] = (await own.turns({ limit: 64 })).slice(-1)
       const isSame = turn === undefined ? message === known : !isOld(turn)
       if (isSame) return { message, earlier: turn }
     }

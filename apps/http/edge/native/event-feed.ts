@@ -18,7 +18,7 @@ export function feedOf(
   { principal, conversation, after }: FeedRequest,
 ): Response {
   const leaving = new AbortController()
-  const log = context.weir.conversation(conversationIn(principal, conversation))
+  const log = context.weirOf(principal).conversation(conversationIn(principal, conversation))
   const events = log.events({ signal: leaving.signal, after })
   return sseResponse(context, http.env.outgoing, {
     items: events,

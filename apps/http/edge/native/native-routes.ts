@@ -21,7 +21,7 @@ export const nativeProtocol: Protocol = { name: 'native', routes }
 const messageFields = ['text', 'agent', 'system', 'messageId', 'images', 'files']
 
 function routes(context: EdgeContext): HttpApp {
-  const { weir, agents } = context
+  const { weirOf, agents } = context
   const app: HttpApp = new Hono()
   const author = ({ req }: HttpContext, role: Role) => context.principalOf(req.raw, role)
 
@@ -40,7 +40,7 @@ function routes(context: EdgeContext): HttpApp {
       text,
       key: http.req.header('idempotency-key') ?? optionalText(value, 'messageId'),
     })
-    const turn = weir.ask({ agent, ...questionFields(content), ...message, system })
+    const turn = weirOf(principal).ask({ agent, ...questionFields(content), ...message, system })
     await turn.sent
     return answerJson(http, { conversation: given, messageId: message.messageId }, { status: 202 })
   })
@@ -59,6 +59,7 @@ function routes(context: EdgeContext): HttpApp {
     const { value } = await fieldsOf(http, ['messageId'])
     const conversation = conversationIn(principal, http.req.param('id'))
     const messageId = optionalText(value, 'messageId')
+    const weir = weirOf(principal)
     const turns = await weir.conversation(conversation).turns({ limit: 1, ends: false })
     const [newest] = turns
     if (newest === undefined) throw unknownConversation()
@@ -77,7 +78,8 @@ function routes(context: EdgeContext): HttpApp {
         'turn, round and ordinal must be the numbers of a call-offered event, isError true or false',
       )
     const place = { turn, round, ordinal } as CallPlace
-    const conversation = weir.conversation(conversationIn(principal, http.req.param('id')))
+    const id = conversationIn(principal, http.req.param('id'))
+    const conversation = weirOf(principal).conversation(id)
     await conversation.sendResult(place, { text: requiredText(value, 'text'), isError })
     return answerJson(http, place)
   })
@@ -107,11 +109,11 @@ function routes(context: EdgeContext): HttpApp {
 
 /** Throws 404. A message counts from the time on at which its turn begins. */
 async function assertExists(
-  { weir }: EdgeContext,
+  { weirOf }: EdgeContext,
   principal: Principal,
   given: string,
 ): Promise<void> {
-  const log = weir.conversation(conversationIn(principal, given))
+  const log = weirOf(principal).conversation(conversationIn(principal, given))
   const turns = await log.turns({ limit: 1, ends: false })
   if (turns.length === 0) throw unknownConversation()
 }

@@ -9,7 +9,8 @@ import { resultName } from '../../../../shared/wire/openai-responses/sent-item.t
 import { answerJson } from '../../direct-answer.ts'
 import { bad, HttpError } from '../../http-error.ts'
 import type { HttpApp, HttpContext } from '../../server.ts'
-import { conversationFor, conversationIn, type Principal } from '../access/principal.ts'
+import type { EdgeWeir } from '../access/own-weir.ts'
+import { conversationIn, type Principal, shownConversation } from '../access/principal.ts'
 import { waitingFor } from '../approval-decisions.ts'
 import { assertClientTools, sendResults } from '../chat/call-results.ts'
 import { decideOfTurn } from '../chat/chat-request.ts'
@@ -51,7 +52,7 @@ function routes(context: EdgeContext): HttpApp {
     const found = await foundResponse(context, principal, http.req.param('id'))
     const { conversation, turn } = found
     if (turn.end === undefined)
-      await context.weir.cancel({ conversation, messageId: turn.messageId })
+      await context.weirOf(principal).cancel({ conversation, messageId: turn.messageId })
     const end = await endOf(context, http, found, principal)
     return answerJson(http, end, { headers: endHeaders(end) })
   })
@@ -59,8 +60,8 @@ function routes(context: EdgeContext): HttpApp {
 }
 
 async function create(context: EdgeContext, http: HttpContext): Promise<Response> {
-  const { weir, clock } = context
   const principal = context.principalOf(http.req.raw, 'ask')
+  const weir = context.weirOf(principal)
   const { value, bytes } = await jsonBodyOf(http)
   const request = responseRequestOf(value)
   const previous = request.previous === undefined ? undefined : responseNamed(request.previous)
@@ -76,24 +77,23 @@ async function create(context: EdgeContext, http: HttpContext): Promise<Response
     text: content.text,
     isPlaced: previous !== undefined,
   })
+  const shown = shownConversation(principal, message.conversation)
   if (earlier === undefined) {
-    if (previous !== undefined) await assertLast(context, message, previous.messageId)
-    const named = conversationFor(principal, message.conversation) ?? ''
-    const answers = { conversation: named, results: [], form: resultForm }
+    if (previous !== undefined) await assertLast(weir, message, previous.messageId)
+    const answers = { conversation: shown, results: [], form: resultForm }
     await sendResults(context, principal, { ...answers, with: 'new message' })
-    await assertDecided(context, principal, named)
+    await assertDecided(context, principal, shown)
   }
   const fields = { ...questionFields(content), ...(system !== '' && { system }) }
   const question = { agent, ...fields, ...message }
   const isUnread = request.isBackground && !request.streams
   const events = await sentTurn(weir, question, { isUnread })
   const { messageId, conversation } = message
-  const shown = conversationFor(principal, conversation) ?? ''
   const head: ResponseHead = {
     id: responseIdOf({ conversation: shown, messageId, answered: [] }),
     model: modelPrefix + agent,
     conversation: shown,
-    createdAt: Math.floor(clock.now() / 1_000),
+    createdAt: Math.floor(context.clock.now() / 1_000),
     previous: request.previous ?? null,
   }
   const leave = leaveHandler(context, principal, message)
@@ -115,7 +115,8 @@ async function assertDecided(
   conversation: string,
 ): Promise<void> {
   if (!principal.roles.has('decide')) return
-  const log = context.weir.conversation(conversationIn(principal, conversation))
+  const weir = context.weirOf(principal)
+  const log = weir.conversation(conversationIn(principal, conversation))
   const [newest] = await log.turns({ limit: 1 })
   if (newest === undefined || newest.end !== undefined) return
   const calls = (await waitingFor(context, principal))
@@ -138,7 +139,7 @@ async function resume(
   const given = request.conversation ?? previous?.conversation ?? ''
   const conversation = conversationIn(principal, given)
   const read = { limit: previous === undefined ? 1 : 64, ends: false }
-  const turns = await context.weir.conversation(conversation).turns(read)
+  const turns = await context.weirOf(principal).conversation(conversation).turns(read)
   const isNamed = ({ messageId }: ConversationTurn) => messageId === previous?.messageId
   const turn = previous === undefined ? turns[0] : turns.find(isNamed)
   if (turn === undefined) throw unknownResponse()
@@ -186,7 +187,7 @@ async function answer(
  * must not take that for an end.
  */
 function responseEvents(
-  { weir }: EdgeContext,
+  { weirOf }: EdgeContext,
   { principal, events, turn, head, answered }: Omit<Answering, 'leave'>,
 ): AsyncGenerator<ResponseEvent[]> {
   const whole = createResponseFold(head)
@@ -203,12 +204,13 @@ function responseEvents(
     },
   }
   const decides = principal.roles.has('decide')
+  const weir = weirOf(principal)
   return turnChunks({ weir, events, answered: new Set(answered), fold, decides, turn })
 }
 
 /** Throws 400 for a response that is not the last one: a conversation has no branches. */
 async function assertLast(
-  { weir }: EdgeContext,
+  weir: Pick<EdgeWeir, 'conversation'>,
   { conversation, messageId }: SentMessage,
   previous: string,
 ): Promise<void> {
@@ -242,13 +244,14 @@ async function retrieve(context: EdgeContext, http: HttpContext): Promise<Respon
 
 /** A turn whose call waits for the client or for the principal is not running. */
 async function isRunning(
-  { weir }: EdgeContext,
-  { roles }: Principal,
+  { weirOf }: EdgeContext,
+  principal: Principal,
   { conversation, turn, answered }: FoundResponse,
 ): Promise<boolean> {
   if (turn.end !== undefined) return false
+  const weir = weirOf(principal)
   const offered = await weir.conversation(conversation).offeredCalls()
-  const waiting = roles.has('decide') ? await weir.approvals() : []
+  const waiting = principal.roles.has('decide') ? await weir.approvals() : []
   const ids = [
     ...offered.filter((call) => call.turn === turn.turn).map(callIdOf),
     ...waiting
@@ -268,13 +271,13 @@ type FoundResponse = {
 
 /** Throws 404. */
 async function foundResponse(
-  { weir }: EdgeContext,
+  { weirOf }: EdgeContext,
   principal: Principal,
   id: string,
 ): Promise<FoundResponse> {
   const named = responseNamed(id)
   const conversation = conversationIn(principal, named.conversation)
-  const turns = await weir.conversation(conversation).turns({ limit: 64 })
+  const turns = await weirOf(principal).conversation(conversation).turns({ limit: 64 })
   const turn = turns.find(({ messageId }) => messageId === named.messageId)
   if (turn === undefined) throw unknownResponse()
   return { conversation, turn, head: headOf(turn, named), answered: named.answered }
@@ -296,13 +299,13 @@ function headOf(
 
 /** The response of a turn in the log. `leave` ends its events. */
 function logged(
-  { weir }: EdgeContext,
+  { weirOf }: EdgeContext,
   { conversation, turn: { turn }, head, answered }: FoundResponse,
   principal: Principal,
 ): Answering {
   const leaving = new AbortController()
   const options = { turn, reasoning: true, signal: leaving.signal }
-  const events = weir.conversation(conversation).events(options)
+  const events = weirOf(principal).conversation(conversation).events(options)
   return { head, answered, principal, turn, events, leave: () => leaving.abort() }
 }
 

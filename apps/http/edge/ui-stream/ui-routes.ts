@@ -32,9 +32,13 @@ function routes(context: EdgeContext): HttpApp {
   app.get('/v1/ui-stream/:chat/stream', async (http) => {
     const principal = context.principalOf(http.req.raw, 'read')
     const id = conversationIn(principal, http.req.param('chat'))
-    const [last] = await context.weir.conversation(id).turns({ limit: 1 })
+    const [last] = await context.weirOf(principal).conversation(id).turns({ limit: 1 })
     if (last === undefined || last.end !== undefined) return http.body(null, 204)
-    return joinedTurn(context, http, uiStream(context, last.agent), { id, turn: last.turn })
+    return joinedTurn(context, http, uiStream(context, last.agent), {
+      principal,
+      id,
+      turn: last.turn,
+    })
   })
   return app
 }

@@ -42,7 +42,7 @@ import type { HostSessions } from './host-sessions.ts'
 export type HookFront = {
   /** `signal` aborts when the host no longer waits. */
   answer(
-    guard: Pick<GuardSession, 'conversation'>,
+    guest: { agent: string; guard: Pick<GuardSession, 'conversation'> },
     payload: HookPayload,
     signal: AbortSignal,
   ): Promise<HookAnswer>
@@ -50,7 +50,7 @@ export type HookFront = {
 
 type HookFrontOptions = { sessions: HostSessions; clock: Clock; log: Logger }
 
-/** The memory of one conversation's hooks. */
+/** The memory of one conversation's hooks: of a guest, its session and its sub-agent. */
 type Seen = {
   prompt: { turn: string | undefined; text: string } | undefined
   /** The newest calls, by id, each in its round. */
@@ -68,12 +68,14 @@ export function hookFront({ sessions, clock, log }: HookFrontOptions): HookFront
   const seenOf = newest<Seen>(limits.hookSessionsMax)
 
   return {
-    async answer(guard, payload, signal) {
+    async answer({ agent, guard }, payload, signal) {
       const { session, agentId, turn, event } = payload
       sessions.sawHook(session)
       const id = agentId === undefined ? session : `${session}:${agentId}`
-      const seen = seenOf.at(id, nothingSeen)
-      const ofSession = seenOf.at(session, nothingSeen)
+      const seenIn = (...of: string[]) =>
+        seenOf.at(JSON.stringify([agent, session, ...of]), nothingSeen)
+      const ofSession = seenIn()
+      const seen = agentId === undefined ? ofSession : seenIn(agentId)
       const conversation = guard.conversation(id, turn === undefined ? {} : { turn })
       switch (event.kind) {
         case 'prompt':

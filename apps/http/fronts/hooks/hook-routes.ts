@@ -42,7 +42,7 @@ export function hookRoutes(options: HookRoutesOptions): (app: HttpApp) => void {
       const payload = { ...hookPayloadOf(kind, body), host: hostNamed(agent)?.name }
       const guard = await options.guardOf(agent)
       try {
-        const answer = await front.answer(guard, payload, context.req.raw.signal)
+        const answer = await front.answer({ agent, guard }, payload, context.req.raw.signal)
         if (answer === undefined) return context.body(null, 200)
         return typeof answer === 'string' ? context.text(answer) : context.json(answer)
       } catch (error) {

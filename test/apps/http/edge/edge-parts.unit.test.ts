@@ -5,7 +5,11 @@ import { setImmediate } from 'node:timers/promises'
 import { describe, expect, it } from '@jest/globals'
 import { pino } from 'pino'
 import type { Outgoing } from '../../../../apps/http/direct-answer.ts'
-import { conversationFor, conversationIn } from '../../../../apps/http/edge/access/principal.ts'
+import {
+  conversationFor,
+  conversationIn,
+  principalId,
+} from '../../../../apps/http/edge/access/principal.ts'
 import { requestRate } from '../../../../apps/http/edge/access/request-rate.ts'
 import { httpErrorOf } from '../../../../apps/http/edge/edge-errors.ts'
 import { edgeOptionsOf } from '../../../../apps/http/edge/edge-flags.ts'
@@ -156,7 +160,7 @@ describe('a stream of events of a server that closes already', () => {
 
 describe('a tenant of the edge', () => {
   const of = (tenant: string | null) => ({
-    name: 'n',
+    id: principalId({ tenant, kind: 'key', name: 'n' }),
     identity: 'claimed' as const,
     tenant,
     roles: new Set<never>(),
@@ -190,7 +194,8 @@ describe('the flags of TLS', () => {
 describe('the rate of requests', () => {
   it('refills with time', () => {
     const clock = fakeClock(0)
-    const take = requestRate(2, clock)
+    const rate = requestRate(2, clock)
+    const take = (name: string) => rate(principalId({ tenant: null, kind: 'user', name }))
     take('a')
     take('a')
     expect(() => take('a')).toThrow('2 requests a minute are allowed: try again in 30 s')

@@ -491,6 +491,8 @@ describe('the guards in force', () => {
     rules: null,
     registeredAt: 1,
     setBy: '',
+    firstAt: null,
+    replaced: [],
     tools: [{ pattern: '*', mode: 'enforce' }],
   }
 
@@ -1015,4 +1017,56 @@ it("keeps the agent's key out of every record and every line of the log", async 
     expect(types().at(-1)).toBe('attempt-failed')
     expect(JSON.stringify(written) + logged.join('')).not.toContain(apiKey)
   }
+})
+
+it("masks the agent's key in each text of an answer before the first write, also in ids, names and the finish reason", async () => {
+  const [begin, end] = [apiKey.slice(0, 9), apiKey.slice(9)]
+  const events: PartEvent[] = [
+    part('provider_said', JSON.stringify({ id: `msg-${apiKey}`, model: apiKey })),
+    part('reasoning', `I have ${begin}`),
+    part('reasoning', `${end} here`),
+    part('text', 'the key is '),
+    part('text', begin),
+    part('text', `${end.toUpperCase()}.`),
+    { kind: 'call_start', index: 1, id: `call-${apiKey}`, name: `run-${apiKey}`, text: '' },
+    { ...part('call_arguments', `{"with":"${begin}`), index: 1 },
+    { ...part('call_arguments', `${end}"}`), index: 1 },
+    { ...part('call_done', `{"with":"${apiKey}"}`), index: 1 },
+  ]
+  const { messages, written, logged } = await run(
+    world([
+      { kind: 'events', events },
+      { ...finished, finish: `stop ${apiKey}` },
+    ]),
+  )
+  const [ended] = messages('attempt-finished')
+  expect(ended?.finish).toBe('stop [key]')
+  expect(JSON.stringify(written).toLowerCase() + logged.join('')).not.toContain(end.toLowerCase())
+  const parts = messages('part').map((record) => record.events)
+  const round = { ...modelRequest(), ...ended, type: 'model-finished', failure: null }
+  const { response } = foldResponse(parts, round as ModelFinished, [])
+  expect(response.text).toBe('the key is [key].')
+  expect(response.calls).toMatchObject([
+    { id: 'call-[key]', name: 'run-[key]', raw: '{"with":"[key]"}' },
+  ])
+})
+
+it.each(['ollama', 'not-needed', 'local'])(
+  'keeps the ordinary word %s in an answer although it is the key for a local server',
+  async (word) => {
+    const agents = [agentOf({}, { apiKey: word })]
+    const { messages } = await run(
+      world([says(`use ${word}`), { ...finished, finish: word }], { agents }),
+    )
+    const events = messages('part').flatMap((record) => record.events)
+    expect(events.map(({ text }) => text)).toEqual([`use ${word}`])
+    expect(messages('attempt-finished')[0]?.finish).toBe(word)
+  },
+)
+
+it('keeps each character of an answer whose pieces only begin like the key', async () => {
+  const texts = ['a s', 'k', '-test', '-1 b', ' s']
+  const { messages } = await run(world([...texts.map(says), finished]))
+  const events = messages('part').flatMap((record) => record.events)
+  expect(events.map(({ text }) => text).join('')).toBe(texts.join(''))
 })

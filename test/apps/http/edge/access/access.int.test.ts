@@ -116,6 +116,33 @@ describe('a tenant', () => {
     }
   })
 
+  it('gets its own answer to a request that another tenant has sent under the same name', async () => {
+    const of = (tenant: string) => keyFor('ann', tenant, 'ask')
+    const replies = ['one', 'two', 'three', 'four'].map((text) => says(text))
+    const acme = of('acme')
+    await using edge = await edgeServer(replies, { access: { apiKeys: fileOf() } })
+    const requests = [
+      ['responses', { input: 'hi' }],
+      ['chat/completions', { messages: [{ role: 'user', content: 'hi' }] }],
+    ] as const
+    const texts = async (headers: Record<string, string>) => {
+      const found: string[] = []
+      for (const [path, body] of requests) {
+        const sent = await post(
+          `${edge.url}/v1/${path}`,
+          { model: 'weir/helper', ...body },
+          headers,
+        )
+        expect(sent.status).toBe(200)
+        found.push(...((await sent.text()).match(/\b(one|two|three|four)\b/g)?.slice(0, 1) ?? []))
+      }
+      return found
+    }
+    expect(await texts(acme)).toEqual(['one', 'two'])
+    removeApiKey(fileOf(), 'ann')
+    expect(await texts(of('beta'))).toEqual(['three', 'four'])
+  })
+
   it('decides about its own calls only, under the authenticated name of its key', async () => {
     const [acme, other] = [
       keyFor('alice', 'acme', 'ask', 'read', 'decide'),
@@ -150,13 +177,13 @@ describe('a tenant', () => {
     expect(await (await approve(acme)).json()).toMatchObject({ counted: true })
     const again = await approve(acme)
     expect(again.status).toBe(409)
-    const text = expect.stringContaining('was allowed by key:alice at')
+    const text = expect.stringContaining('was allowed by acme/key:alice at')
     const error = expect.objectContaining({ code: 'approval.decided', message: text })
     expect(await again.json()).toMatchObject({ counted: false, text, error })
     expect(await answerOf(await approve(other))).toEqual([404, 'approval.unknown'])
     for await (const event of edge.weir.conversation('acme:c').events())
       if (event.type === 'approval-decided') {
-        expect([event.by, event.identity]).toEqual(['key:alice', 'authenticated'])
+        expect([event.by, event.identity]).toEqual(['acme/key:alice', 'authenticated'])
         break
       }
   })
@@ -270,8 +297,20 @@ describe('a token', () => {
         expect(await (await send(claims)).text()).toContain(text)
       expect(await status({ tenant: undefined })).toEqual([403, 'edge.tenant'])
       expect(await status({ tenant: 'guest' })).toEqual([403, 'edge.tenant'])
-      for (const sub of ['key:ci', 'certificate:ci'])
+      for (const sub of [
+        ' ann',
+        'ann ',
+        'a  b',
+        'ann\n(authenticated)',
+        '\u200bann',
+        '\u202eann',
+        'änn',
+      ])
         expect(await status({ sub })).toEqual([403, 'edge.subject'])
+      expect(await status({ sub: '' })).toEqual([403, 'edge.subject'])
+      expect(await status({ sub: 'x'.repeat(256) })).toEqual([403, 'edge.subject'])
+      for (const sub of ['auth0|5f7c8ec7c33c6c004bbafe82', 'CN=Ann Example,O=Acme', 'key:ci'])
+        expect(await status({ sub })).toEqual([200, ''])
       const unsigned = `${Buffer.from('{"alg":"none"}').toString('base64url')}.e30.`
       const response = await fetch(`${edge.url}/v1/models`, { headers: bearer(unsigned) })
       expect(await answerOf(response)).toEqual([401, 'edge.token'])

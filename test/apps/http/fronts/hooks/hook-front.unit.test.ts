@@ -33,9 +33,9 @@ beforeEach(() => {
 type Hook = (kind: HookKind, body: Record<string, unknown>) => Promise<HookAnswer>
 
 /** Starts a hook. Its call joins no further one once `joined` has resolved. */
-function hooksOf(guard: GuardSession): Hook {
+function hooksOf(guard: GuardSession, agent = 'guest'): Hook {
   return (kind, body) =>
-    front.answer(guard, hookPayloadOf(kind, body), new AbortController().signal)
+    front.answer({ agent, guard }, hookPayloadOf(kind, body), new AbortController().signal)
 }
 
 async function joined(): Promise<void> {
@@ -108,6 +108,13 @@ describe('a hook before a call', () => {
   it('gives no opinion on a call that may run, and never allows one', async () => {
     const hook = hooksOf(scriptedGuard({ after: runAll }))
     expect(await alone(hook('pre', pre('c1')))).toBeUndefined()
+  })
+
+  it("asks its own guest, also if another guest has the session's id and the call", async () => {
+    const allows = hooksOf(scriptedGuard({ after: runAll }), 'one')
+    const denies = hooksOf(scriptedGuard({ after: () => [refuse('c1', 'no')] }), 'other')
+    expect(await alone(allows('pre', pre('c1')))).toBeUndefined()
+    expect(await alone(denies('pre', pre('c1')))).toEqual(denied('no'))
   })
 
   it('denies a refused call with the text for the model', async () => {
@@ -194,7 +201,11 @@ describe('a hook before a call', () => {
   it('reports a call as not run if its host stops waiting', async () => {
     const guard = scriptedGuard({ after: () => new Promise(() => {}) })
     const host = new AbortController()
-    const held = front.answer(guard, hookPayloadOf('pre', pre('c1')), host.signal)
+    const held = front.answer(
+      { agent: 'guest', guard },
+      hookPayloadOf('pre', pre('c1')),
+      host.signal,
+    )
     await joined()
     host.abort()
     expect(await held).toEqual(denied(expect.any(String)))

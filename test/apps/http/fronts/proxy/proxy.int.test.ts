@@ -368,7 +368,11 @@ describe('the proxy', () => {
       log: pino({ enabled: false }),
     })
     const body = { session_id: 's1', agent_id: 'a1', hook_event_name: 'Stop' }
-    await front.answer(guard, hookPayloadOf('stop', body), new AbortController().signal)
+    await front.answer(
+      { agent: 'guest', guard },
+      hookPayloadOf('stop', body),
+      new AbortController().signal,
+    )
     const [ended] = guard.asked
     const headers = { 'x-claude-code-session-id': 's1', 'x-claude-code-agent-id': 'a1' }
     await post('/v1/messages', messagesCase.request, headers)

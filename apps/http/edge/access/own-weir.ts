@@ -1,0 +1,44 @@
+// Weir for one principal: the only way from a request to the log.
+// OWN-WEIR-1. An id of another tenant throws before anything is read or written. So a fault in a map
+//     or a digest cannot show a tenant the conversation of another tenant.
+
+import type { Weir } from '../../../../client/weir.ts'
+import type { ConversationId } from '../../../../shared/contract/ids.ts'
+import { WeirError } from '../../../../shared/lib/errors.ts'
+import { conversationFor, type Principal, shownConversation } from './principal.ts'
+
+export type EdgeWeir = Omit<Weir, 'close' | typeof Symbol.asyncDispose>
+
+/** `approvals` has the calls of the principal's tenant, and `allow` and `deny` know no others. */
+export function ownWeir(weir: EdgeWeir, principal: Principal): EdgeWeir {
+  const { tenant } = principal
+  if (tenant === null) return weir
+  /** Keeps OWN-WEIR-1. */
+  const assertOwn = (id = ''): ConversationId => {
+    shownConversation(principal, id)
+    return id
+  }
+
+  return {
+    agents: weir.agents,
+    failed: weir.failed,
+    ask(question) {
+      assertOwn(question.conversation)
+      return weir.ask(question)
+    },
+    async cancel(message) {
+      assertOwn(message.conversation)
+      await weir.cancel(message)
+    },
+    async conversations() {
+      throw new WeirError('runtime.assertion', 'the list of conversations has all tenants')
+    },
+    conversation: (id) => weir.conversation(assertOwn(id)),
+    approvals: async () =>
+      (await weir.approvals()).filter(
+        (call) => conversationFor(principal, call.conversation) !== undefined,
+      ),
+    allow: (id, decision) => weir.allow(id, { ...decision, tenant }),
+    deny: (id, decision) => weir.deny(id, { ...decision, tenant }),
+  }
+}
