@@ -13,6 +13,7 @@ import { text as textOf } from 'node:stream/consumers'
 import { pathToFileURL } from 'node:url'
 import { usageError } from '../../../shared/lib/errors.ts'
 import { replaceFile } from '../../../shared/lib/files/whole-file.ts'
+import { harmlessEnvironment } from '../../../shared/lib/sandbox/harmless-variables.ts'
 import { commandSettings, type SettingFlags } from '../../terminal/command-settings.ts'
 import { portOf } from '../../terminal/port-flag.ts'
 import { ownKeyAdvice } from '../edge/access/access.ts'
@@ -23,6 +24,12 @@ import { isListenedByUser } from './listening-user.ts'
 export type ConsoleOptions = SettingFlags & { httpHost: string; httpPort: string; open?: boolean }
 
 const waitMs = 3_000
+
+/** The variables with which a program reaches the desktop. */
+const ofDesktop = [
+  ...['DISPLAY', 'WAYLAND_DISPLAY', 'XAUTHORITY', 'DBUS_SESSION_BUS_ADDRESS', 'BROWSER'],
+  ...['SystemRoot', 'ComSpec', 'APPDATA', 'LOCALAPPDATA', 'USERPROFILE'],
+]
 
 /** The programs that open an address. */
 const openers: Partial<Record<NodeJS.Platform, string[]>> = {
@@ -49,7 +56,11 @@ export async function printConsole(
   if (!open) return
   const [program = 'xdg-open', ...rest] = openers[process.platform] ?? []
   const page = own === undefined ? url : pageTo(url, own)
-  const child = spawn(program, [...rest, page], { detached: true, stdio: 'ignore' })
+  const child = spawn(program, [...rest, page], {
+    env: harmlessEnvironment(ofDesktop),
+    detached: true,
+    stdio: 'ignore',
+  })
   child.once('error', () => {}) // the address is on the screen
   child.unref()
 }

@@ -209,7 +209,7 @@ describe('a host with tasks that cannot ask', () => {
       status: 'working',
       ttlMs: 86_400_000,
       pollIntervalMs: 2_000,
-      statusMessage: `waits for a person: weir allow ${id}`,
+      statusMessage: `waits for a person: weir allow ${id} (weir approvals shows the call)`,
     })
     const taskId = first.result?.taskId ?? ''
     expect((await task(taskId)).result).toMatchObject({ resultType: 'complete', status: 'working' })
