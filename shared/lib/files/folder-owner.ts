@@ -16,12 +16,17 @@ import { makeFolders } from './make-folders.ts'
 import { readSecretFile } from './secret-files.ts'
 import { beginFile, nameFile } from './whole-file.ts'
 
-/** Folders that no flag, variable, named file or option named. By their whole paths. */
-const found = new Set<string>()
+/** Folders that no flag, variable, named file or option named, by their whole paths, and the finder. */
+const found = new Map<string, 'command' | 'program'>()
 
-/** Notes where the path of a data folder comes from. A process names one folder. */
-export function noteFoundFolder(dataFolder: string): void {
-  found.add(resolve(dataFolder))
+/** Call it for a path that nobody named. A command passes its path on as an option of a program. */
+export function noteFoundFolder(dataFolder: string, finder: 'command' | 'program'): void {
+  found.set(resolve(dataFolder), finder)
+}
+
+/** Call it for an option of a program. The path of a command stays as the command found it. */
+export function noteNamedFolder(dataFolder: string): void {
+  if (found.get(resolve(dataFolder)) === 'program') found.delete(resolve(dataFolder))
 }
 
 /**
@@ -104,7 +109,7 @@ function hasContent(dataFolder: string): boolean {
 function isOlder(dataFolder: string, { madeAt }: Secret): boolean {
   const log = join(dataFolder, 'weir.db')
   const { uid, birthtimeMs } = statSync(existsSync(log) ? log : dataFolder)
-  return uid === process.getuid?.() && birthtimeMs <= madeAt
+  return uid === process.getuid?.() && birthtimeMs < madeAt
 }
 
 function foreign(dataFolder: string): WeirError {

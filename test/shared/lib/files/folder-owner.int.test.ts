@@ -47,7 +47,7 @@ function hasRunBefore(name: string): void {
 async function folderWithLog({ isFound = true } = {}): Promise<string> {
   const dataFolder = mkdtempSync(join(root, 'data-'))
   rmSync(dataFolder, { recursive: true })
-  if (isFound) noteFoundFolder(dataFolder)
+  if (isFound) noteFoundFolder(dataFolder, 'program')
   await (await openBus(readSettings({ dataFolder }, {}), log)).close()
   return dataFolder
 }
@@ -94,7 +94,7 @@ describe('a data folder that was only found', () => {
     expect(existsSync(markOf(dataFolder))).toBe(true)
     const copy = `${dataFolder}-copy`
     cpSync(dataFolder, copy, { recursive: true })
-    noteFoundFolder(copy)
+    noteFoundFolder(copy, 'program')
     await (await openBus(readSettings({ dataFolder: copy }, {}), log)).close()
   })
 
@@ -135,7 +135,7 @@ describe('a data folder that a person named', () => {
     asUser('bob')
     const settings = readSettings({ dataFolder }, {})
     await (await openBus(settings, log)).close()
-    noteFoundFolder(dataFolder)
+    noteFoundFolder(dataFolder, 'program')
     await (await openBus(settings, log)).close()
   })
 })
@@ -152,6 +152,11 @@ describe('the data folder of a program', () => {
       expect(claimFolder(named.dataFolder)).toBeInstanceOf(Function)
       const unnamed = settingsOf({ agents: [] })
       expect(() => claimFolder(unnamed.dataFolder)).toThrow('name it once with --data-folder .weir')
+      settingsOf({ agents: [], dataFolder: '.weir' })
+      expect(claimFolder(named.dataFolder)).toBeInstanceOf(Function)
+      noteFoundFolder('.weir', 'command')
+      settingsOf({ agents: [], dataFolder: '.weir' })
+      expect(() => claimFolder(named.dataFolder)).toThrow('name it once')
     } finally {
       process.chdir(here)
     }
