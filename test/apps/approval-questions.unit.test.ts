@@ -1,5 +1,5 @@
-// Each place that asks a person about a call: the question shows all arguments, or it is not asked there
-// and names the command that decides.
+// Each place that asks a person about a call. The question shows all arguments. Otherwise the place asks
+// nothing and names the command that decides.
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

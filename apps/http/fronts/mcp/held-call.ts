@@ -1,9 +1,9 @@
 // One `tools/call` of a host: judged, held for a person, forwarded, reported.
 // HELD-CALL-1. A call is forwarded only after the verdict `allow` on itself, and once (R6).
 // HELD-CALL-2. An answer of the host's person decides the arguments that the person saw. A repeat
-//     with others does not run. Judge, person and server get the text of the host. A question shows
-//     the arguments as a whole, or the host does not ask.
+//     with others does not run. Judge, person and server get the text of the host.
 // HELD-CALL-3. Each placed call gets exactly one result, also if its host leaves.
+// HELD-CALL-4. A question shows the arguments as a whole. A longer call waits for Weir's commands.
 
 import type { CallToolResult, Progress } from '@modelcontextprotocol/client'
 import type { Logger } from 'pino'
