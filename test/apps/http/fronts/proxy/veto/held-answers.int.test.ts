@@ -418,7 +418,8 @@ describe('the veto', () => {
     proxy = await proxied(guarded(), speaking(bad(1), good), '', veto)
     const headers = { 'x-claude-code-session-id': 's1' }
     await (await post(path, request, headers)).text()
-    expect(await proxy.sessions.verdictOn('s1', 'good_1')).toMatchObject({
+    const call = { id: 'good_1', name: 'exec', input: { cmd: 'ls' } }
+    expect(await proxy.sessions.verdictOn('s1', call)).toMatchObject({
       verdict: { verdict: 'allow' },
     })
   })
