@@ -11,8 +11,6 @@
 //     such a response after the one before it, and names it in the next request, so each is judged.
 // GUEST-THREAD-5. A history may show fewer rounds with the words of an answer than there were, because
 //     its host drops or rewrites them. A front that hides counts on behind those that are over.
-// GUEST-THREAD-6. A verdict `allow` is given to one answer, and only while no stop forbids the call. An
-//     equal answer to the same request gets `guest.repeated`.
 
 import { hash } from 'node:crypto'
 import type { Reservation } from '../../services/llm-gateway/performer/budgets/reservation.ts'
@@ -176,7 +174,7 @@ export function createThreads({
   /** Calls that models have sent. `sent`: the hash of the arguments, for the record only. */
   const sentCalls = newest<{ key: string; sent: string }>(limits.guestsOpenMax)
   const silences = newest<Silence>(limits.guestsOpenMax)
-  /** The answers that have the verdicts of rounds (GUEST-THREAD-6). */
+  /** The answers that have the verdicts of rounds (FRONT-5). */
   const given = newest<Given>(limits.guestsOpenMax)
   const histories = historyReader()
   /** The last requests of each conversation, the newest last. */
@@ -285,7 +283,7 @@ export function createThreads({
     }
 
     /**
-     * The verdicts as this answer gets them (GUEST-THREAD-6). `before`: the calls that it may run
+     * The verdicts as this answer gets them (FRONT-5). `before`: the calls that it may run
      * already. An answer whose last call waits may come again as another object.
      */
     function givenOnce(
@@ -306,7 +304,7 @@ export function createThreads({
       return { verdicts, before: calls }
     }
 
-    /** Keeps GUEST-THREAD-6. `key`: of the round. */
+    /** Keeps FRONT-5. `key`: of the round. */
     async function withStops(
       verdicts: CallVerdict[],
       { key, before, place = lastTurn }: StoppedRound,
@@ -625,7 +623,7 @@ function ofEach(
   })
 }
 
-/** Keeps GUEST-THREAD-6. */
+/** Keeps FRONT-5. */
 function withoutAllow(own: CallVerdict): CallVerdict {
   const { callId, name, verdict } = own
   return verdict === 'allow' ? { callId, name, verdict: 'deny', ...givenBefore } : own

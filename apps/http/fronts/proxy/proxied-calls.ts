@@ -1,4 +1,4 @@
-// The calls of an answer that the proxy passes on, for the hooks of its host: a hook names a call by its
+// The calls of an answer that the proxy passes on, for the hooks of its host. A hook names a call by its
 // id, its tool and its arguments, in the host's spelling.
 
 import type { GuestRequest } from '../../../../client/guard/guest-conversation.ts'
