@@ -94,6 +94,8 @@ export {
   type AnthropicOptions,
   anthropic,
   type DefinedModel,
+  type GeminiOptions,
+  gemini,
   type ModelOptions,
   type OpenaiChatOptions,
   type OpenaiOptions,

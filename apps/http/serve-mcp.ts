@@ -15,6 +15,7 @@ import { secretsOfServers } from '../../shared/agents/secrets.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import { usageError } from '../../shared/lib/errors.ts'
 import { createLog } from '../../shared/lib/log/log.ts'
+import { declareServers } from '../../shared/tools/sandbox/sandbox-check.ts'
 import type { SettingFlags } from '../terminal/command-settings.ts'
 import { portOf } from '../terminal/port-flag.ts'
 import { refuseOpenAddress } from './front-address.ts'
@@ -50,6 +51,7 @@ export async function serveMcp(
 ): Promise<0 | 1> {
   refuseUnused(options)
   const servers = serversOf(command, options)
+  declareServers(servers)
   const { kind, settings } = frontsPlaceOf(options)
   const log = createLog({
     level: settings.logLevel,

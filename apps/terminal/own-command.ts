@@ -13,12 +13,12 @@ const program = join(
 )
 
 /**
- * `weir` if the PATH leads to it. Otherwise, in a checkout, its path from `folder`, and in a
+ * `weir` if the PATH of a shell leads to it: npx adds folders to it. Otherwise, in a checkout, its path from `folder`, and in a
  * package `npx weir`.
  */
 export function ownCommand({ PATH = '' }: NodeJS.ProcessEnv, folder: string): string {
   const found = PATH.split(delimiter)
-    .filter((one) => one !== '')
+    .filter((one) => one !== '' && !one.endsWith(join('node_modules', '.bin')))
     .map((one) => join(one, 'weir'))
     .find((one) => existsSync(one))
   if (found !== undefined && realpathSync(found) === realpathSync(program)) return 'weir'

@@ -19,7 +19,7 @@ type Policy = AgentSettings['policy']
 type AgentFields<Tools> = {
   /** The name under which you ask it: 1 to 64 of a-z, 0-9 and -. */
   name: string
-  /** The model: anthropic(...), openai(...) or openaiChat(...). */
+  /** The model: anthropic(...), openai(...), openaiChat(...) or gemini(...). */
   model: DefinedModel
   /** The instructions: the system prompt. */
   system: string

@@ -5,7 +5,12 @@ import type { ProviderName } from '../../services/llm-gateway/performer/provider
 
 /** The model of an agent, as an agent file writes it. */
 export type DefinedModel = Readonly<
-  { provider: ProviderName; name: string } & (AnthropicOptions | OpenaiOptions | OpenaiChatOptions)
+  { provider: ProviderName; name: string } & (
+    | AnthropicOptions
+    | OpenaiOptions
+    | OpenaiChatOptions
+    | GeminiOptions
+  )
 >
 
 export type ModelOptions = {
@@ -43,6 +48,12 @@ export type OpenaiOptions = ModelOptions & {
 /** `seed`: for repeatable sampling. */
 export type OpenaiChatOptions = OpenaiOptions & { seed?: number }
 
+export type GeminiOptions = ModelOptions & {
+  reasoningEffort?: 'minimal' | 'low' | 'medium' | 'high'
+  serviceTier?: 'standard' | 'flex' | 'priority'
+  seed?: number
+}
+
 /** Enough for an answer with several calls, and below the limit of every current model. */
 const outputTokensDefault = 8192
 
@@ -59,4 +70,9 @@ export function openai(name: string, options: OpenaiOptions = {}): DefinedModel 
 /** A model of OpenAI's Chat Completions API, or of a server that speaks it. Key: OPENAI_API_KEY. */
 export function openaiChat(name: string, options: OpenaiChatOptions = {}): DefinedModel {
   return { provider: 'openai-chat', name, maxOutputTokens: outputTokensDefault, ...options }
+}
+
+/** A model of the Gemini API. Key: GEMINI_API_KEY. */
+export function gemini(name: string, options: GeminiOptions = {}): DefinedModel {
+  return { provider: 'gemini', name, maxOutputTokens: outputTokensDefault, ...options }
 }

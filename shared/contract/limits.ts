@@ -318,6 +318,8 @@ export const limits = {
    * answer lies between them.
    */
   guardStampedMs: 10 * minute,
+  /** Earlier registrations of a guard that its newest one keeps. Rounds of older ones are denied. */
+  guardsReplacedMax: 8,
   /** Stops that may be in force at once. */
   stopsMax: 64,
   /** Budgets that may be in force at once, and prices that an operator may set. */

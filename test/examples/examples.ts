@@ -14,7 +14,7 @@ export const examples: Example[] = [
   {
     name: 'quickstart.ts',
     printed: {
-      out: 'answered: Take one: it rains.\n',
+      out: '\nTake one: it rains.\n',
       errors: 'I look.\nget_weather: ok\nTake one: it rains.',
     },
   },

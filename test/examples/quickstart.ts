@@ -20,6 +20,6 @@ for await (const event of turn) {
   if (event.type === 'text-delta') process.stderr.write(event.text)
   if (event.type === 'call-finished') console.error(`\n${event.name}: ${event.status}`)
 }
-const { outcome, reply } = await turn.finished // answered, or the reason for the fallback
-console.log(`${outcome}: ${reply}`)
+const { outcome, reply, reason } = await turn.finished
+console.log(outcome === 'answered' ? `\n${reply}` : `\n${outcome}: ${reason}`)
 await weir.close()

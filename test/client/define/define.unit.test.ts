@@ -12,6 +12,7 @@ import {
   type DefinedAgent,
   defineAgent,
   defineTool,
+  gemini,
   openai,
   openaiChat,
   type ToolCall,
@@ -20,7 +21,7 @@ import {
 } from '../../../client/weir.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 
-const environment = { ANTHROPIC_API_KEY: 'sk-a', OPENAI_API_KEY: 'sk-o' }
+const environment = { ANTHROPIC_API_KEY: 'sk-a', OPENAI_API_KEY: 'sk-o', GEMINI_API_KEY: 'g' }
 const base = { name: 'helper', system: 'Be brief.', model: anthropic('m') } as const
 const run = () => ''
 
@@ -177,6 +178,13 @@ describe('models', () => {
       apiKey: 'sk-o',
       maxOutputTokens: 8192,
       temperature: 1,
+    })
+    expect(agentOf({ ...base, model: gemini('m', { seed: 7 }) }).model).toEqual({
+      provider: 'gemini',
+      name: 'm',
+      apiKey: 'g',
+      maxOutputTokens: 8192,
+      seed: 7,
     })
     const other = openaiChat('m', { baseUrl: 'http://localhost:11434/v1', maxOutputTokens: 10 })
     expect(agentOf({ ...base, model: other }).model).toEqual({

@@ -58,8 +58,8 @@ const anthropic: Vendor = {
     headers: { authorization: 'Bearer KEY' },
     body: { model: 'some-model', stream: true, max_tokens: 1000, tools: [{ name: 'read' }] },
   },
-  environment: { ANTHROPIC_BASE_URL: 'HERE' },
-  environmentHeaders: [],
+  environment: { ANTHROPIC_BASE_URL: 'HERE', ANTHROPIC_CUSTOM_HEADERS: 'x-team: red' },
+  environmentHeaders: ['x-team'],
   text: (words) =>
     event({ type: 'ping' }) +
     event({
@@ -124,8 +124,9 @@ const openaiVariables = {
     OPENAI_ORG_ID: 'o',
     OPENAI_PROJECT_ID: 'p',
     OPENAI_ADMIN_KEY: 'k',
+    OPENAI_CUSTOM_HEADERS: 'x-team: red',
   },
-  environmentHeaders: ['openai-organization', 'openai-project'],
+  environmentHeaders: ['openai-organization', 'openai-project', 'x-team'],
 }
 
 const chat: Vendor = {

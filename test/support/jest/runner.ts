@@ -11,7 +11,7 @@ import { limitText, patience } from '../wait-limit.ts'
 type TestFile = { path: string; context: { config: object } }
 type FileResult = { failureMessage: string }
 
-/** What a worker gets: the file, and the configuration of the run and of the project. */
+/** A worker gets the file, and the configuration of the run and of the project. */
 export type TestTask = { path: string; workerData: object }
 
 /** The longest file takes three minutes on an idle machine. */

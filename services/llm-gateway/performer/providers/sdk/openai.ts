@@ -3,12 +3,12 @@
 // The SDK's own stream is not used. Its chunks are parsed, so arguments that are not text lose
 // digits. It does not report the end mark, and one unreadable event discards the response.
 
-import OpenAI from 'openai'
+import OpenAI, { type ClientOptions } from 'openai'
 import type { Agent } from '../../../../../shared/agents/agents.ts'
-import { sdkOptions } from './options.ts'
+import { sdkOptions, withoutEnvironmentHeaders } from './options.ts'
 
 export function openaiClient({ apiKey, baseUrl, headers }: Agent['model']): OpenAI {
-  return new OpenAI({
+  const options: ClientOptions = {
     ...sdkOptions,
     // The SDK requires a key. Local servers have none and ignore it.
     apiKey: apiKey || 'none',
@@ -19,5 +19,6 @@ export function openaiClient({ apiKey, baseUrl, headers }: Agent['model']): Open
     adminAPIKey: null,
     organization: null,
     project: null,
-  })
+  }
+  return withoutEnvironmentHeaders(() => new OpenAI(options))
 }

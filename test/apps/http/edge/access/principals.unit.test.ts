@@ -30,6 +30,7 @@ const memories: Record<string, [count: number, key: string]> = {
   'console/state/spend.ts': [2, 'a minute; a conversation and a turn of the log'],
   'console/state/stages-data.ts': [3, 'a stage'],
   'console/state/stops.ts': [1, 'a stop'],
+  'edge/access/access.ts': [2, 'none: the digests of two keys are compared'],
   'edge/access/api-keys.ts': [4, 'the hash of a key, or a subject'],
   'edge/chat-completions/known-histories.ts': [2, 'principal'],
   'edge/chat/message-ids.ts': [6, 'principal'],

@@ -156,8 +156,17 @@ describe.each(vendors)('a provider of $provider', (vendor) => {
     })
 
     it('needs no key for a server without keys', async () => {
-      const { ending } = await ask(streaming(textAnswer(vendor, 'hi')), { model: { apiKey: '' } })
+      let authorization: string | undefined
+      const { ending } = await ask(
+        (request, response, body) => {
+          authorization = request.headers.authorization
+          streaming(textAnswer(vendor, 'hi'))(request, response, body)
+        },
+        { model: { apiKey: '' } },
+      )
       expect(ending).toMatchObject(ended)
+      // OpenAI's SDK wants a key, and an empty one is no header that servers read.
+      expect([undefined, 'Bearer none']).toContain(authorization)
     })
 
     it("does not speak of a request that it cannot make in the words of a library, which quote the agent's file", async () => {

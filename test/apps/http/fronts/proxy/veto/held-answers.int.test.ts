@@ -5,6 +5,8 @@ import { once } from 'node:events'
 import { request as nodeRequest, type ServerResponse } from 'node:http'
 import { afterEach, describe, expect, it } from '@jest/globals'
 import type { CallVerdict, GuestAnswer } from '../../../../../../client/guard/guest-conversation.ts'
+import { type FakeClock, fakeClock } from '../../../../../../client/testing/fake-clock.ts'
+import { limits } from '../../../../../../shared/contract/limits.ts'
 import { scriptedGuard } from '../../../scripted-guard.ts'
 import { type Proxied, proxied } from '../proxied.ts'
 import { apiCases, chatCase, messagesCase } from '../requests.ts'
@@ -275,7 +277,11 @@ describe.each(sdkForms)('an SDK before the veto ($name)', ({ open, isStreamed })
   it.each([
     [
       'hangs',
-      (_: Received, response: ServerResponse) => void response.writeHead(200).flushHeaders(),
+      (_: Received, response: ServerResponse, clock: FakeClock) => {
+        response.writeHead(200).flushHeaders()
+        // Usually later than the headers. The error is the same if it is earlier.
+        setTimeout(() => clock.advance(limits.proxySilenceMs), 100)
+      },
     ],
     [
       'breaks off',
@@ -289,12 +295,15 @@ describe.each(sdkForms)('an SDK before the veto ($name)', ({ open, isStreamed })
       (_: Received, response: ServerResponse) => void response.writeHead(529).end('{"error":{}}'),
     ],
   ])('gets an error if the upstream %s in a repeat', async (_, second) => {
+    const clock = fakeClock(0)
     proxy = await proxied(
       guarded(),
       (received, response, n) =>
-        n === 1 ? speaking(bad(1, 'One.'))(received, response, 1) : second(received, response),
+        n === 1
+          ? speaking(bad(1, 'One.'))(received, response, 1)
+          : second(received, response, clock),
       '',
-      { ...veto, silenceMs: 1_500 }, // a busy machine must not count the first answer as silent
+      { ...veto, clock },
     )
     await expect(chatOn().ask()).rejects.toThrow()
     expect(proxy.received).toHaveLength(2)
