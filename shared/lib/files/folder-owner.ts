@@ -14,6 +14,7 @@ import type { Milliseconds } from '../clock.ts'
 import { WeirError } from '../errors.ts'
 import { makeFolders } from './make-folders.ts'
 import { readSecretFile } from './secret-files.ts'
+import { isTracked } from './tracked-file.ts'
 import { beginFile, nameFile } from './whole-file.ts'
 
 /** Folders that no flag, variable, named file or option named, by their whole paths, and the finder. */
@@ -105,11 +106,14 @@ function hasContent(dataFolder: string): boolean {
   return existsSync(dataFolder) && readdirSync(dataFolder).length > 0
 }
 
-/** Keeps FOLDER-OWNER-2. The folder of Kafka's local copies has no log. */
+/**
+ * Keeps FOLDER-OWNER-2. A log that git tracks may have come before the first run. The folder of Kafka's
+ * local copies has no log.
+ */
 function isOlder(dataFolder: string, { madeAt }: Secret): boolean {
   const log = join(dataFolder, 'weir.db')
   const { uid, birthtimeMs } = statSync(existsSync(log) ? log : dataFolder)
-  return uid === process.getuid?.() && birthtimeMs < madeAt
+  return uid === process.getuid?.() && birthtimeMs < madeAt && !isTracked(log)
 }
 
 function foreign(dataFolder: string): WeirError {

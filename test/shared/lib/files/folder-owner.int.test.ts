@@ -1,5 +1,6 @@
 // Whose a data folder is. Each test has its own state folder, as another user or machine has.
 
+import { execFileSync } from 'node:child_process'
 import {
   chmodSync,
   cpSync,
@@ -96,6 +97,20 @@ describe('a data folder that was only found', () => {
     cpSync(dataFolder, copy, { recursive: true })
     noteFoundFolder(copy, 'program')
     await (await openBus(readSettings({ dataFolder: copy }, {}), log)).close()
+  })
+
+  it('is refused on the first run too, if git tracks its log', async () => {
+    const dataFolder = await folderWithLog()
+    rmSync(markOf(dataFolder))
+    const git = (...args: string[]) =>
+      execFileSync('git', ['-C', root, ...args], { stdio: ['ignore', 'ignore', 'pipe'] })
+    git('init', '--quiet')
+    git('add', join(dataFolder, 'weir.db'))
+    asUser('bob')
+    await expect(openBus(readSettings({ dataFolder }, {}), log)).rejects.toMatchObject(foreign)
+    git('rm', '--quiet', '--cached', join(dataFolder, 'weir.db'))
+    asUser('carol')
+    await (await openBus(readSettings({ dataFolder }, {}), log)).close()
   })
 
   it('is used without a state folder, as in a container without a home', async () => {

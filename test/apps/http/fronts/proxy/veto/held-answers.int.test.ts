@@ -339,6 +339,20 @@ describe.each(sdkForms)('an SDK before the veto ($name)', ({ open, isStreamed })
     proxy = await proxied(guarded(), speaking(bad(1), good), '', { coversSubscriptions: true })
     expect((await chatOn(headers).ask()).calls.map(({ id }) => id)).toEqual(['good_1'])
   })
+
+  it('names an answer that is not held also beside advice, and on a path without judgement', async () => {
+    const guard = scriptedGuard({ before: () => ({ action: 'nudge', text: 'Go on.', rule: 'r' }) })
+    const whole = JSON.stringify(messagesCase.answer)
+    proxy = await proxied(guard, (_, response) => void response.end(whole), '', veto)
+    const { url } = proxy
+    const noteOn = async (path: string) => {
+      const headers = { 'chatgpt-account-id': 'x' }
+      const init = { method: 'POST', body: messagesCase.request, headers }
+      return (await fetch(`${url}${path}`, init)).headers.get('x-weir')
+    }
+    expect(await noteOn(messagesCase.path)).toMatch(/^not-held, nudge/)
+    expect(await noteOn('/v1/completions')).toBe('not-held, unjudged')
+  })
 })
 
 const verdict: CallVerdict = {
@@ -427,7 +441,8 @@ describe('the veto', () => {
     proxy = await proxied(guarded(), speaking(bad(1), good), '', veto)
     const headers = { 'x-claude-code-session-id': 's1' }
     await (await post(path, request, headers)).text()
-    expect(await proxy.sessions.verdictOn('s1', 'good_1')).toMatchObject({
+    const call = { id: 'good_1', name: 'exec', input: { cmd: 'ls' } }
+    expect(await proxy.sessions.verdictOn('s1', call)).toMatchObject({
       verdict: { verdict: 'allow' },
     })
   })
