@@ -7,7 +7,7 @@ import { busKindOf } from '../shared/bus/kinds.ts'
 import { withPartitionsOfLog } from '../shared/bus/partitions-of-log.ts'
 import type { AnyGuard } from '../shared/contract/guard/guard.ts'
 import { WeirError } from '../shared/lib/errors.ts'
-import { noteFoundFolder } from '../shared/lib/files/folder-owner.ts'
+import { noteFoundFolder, noteNamedFolder } from '../shared/lib/files/folder-owner.ts'
 import { alternatives } from '../shared/settings/mistake.ts'
 import {
   busNames,
@@ -159,7 +159,8 @@ export function settingsOf({ bus = defaultBus, ...options }: WeirOptions): Setti
       ...flagsOfChoice(bus),
     }
     const settings = valuesOf(withPartitionsOfLog(settingsWithOrigins(flags, {})))
-    if (options.dataFolder === undefined) noteFoundFolder(settings.dataFolder)
+    if (options.dataFolder === undefined) noteFoundFolder(settings.dataFolder, 'program')
+    else noteNamedFolder(settings.dataFolder)
     return settings
   } catch (error) {
     throw error instanceof WeirError ? aboutOptions(error) : error

@@ -19,6 +19,7 @@ import { declareServers } from '../../shared/tools/sandbox/sandbox-check.ts'
 import type { SettingFlags } from '../terminal/command-settings.ts'
 import { portOf } from '../terminal/port-flag.ts'
 import { refuseOpenAddress } from './front-address.ts'
+import { namedGuests } from './front-server.ts'
 import { gatewayConversation, gatewayRoutes } from './fronts/mcp/gateway.ts'
 import { gatewayServers } from './fronts/mcp/gateway-server.ts'
 import { linesWithTexts } from './fronts/mcp/host-message.ts'
@@ -124,8 +125,9 @@ const linesBytesMax = 3 * limits.mcpMessageBytesMax
 
 async function overHttp({ fronts, upstreams, options, out, log }: Serving) {
   const { host = '127.0.0.1', httpPort = '0', json = false } = options
-  const guards = guardsByAgent(async (agent) =>
-    fronts.front({ agent, mode: 'blocking', counting: 'look' }),
+  const guards = guardsByAgent(
+    async (agent) => fronts.front({ agent, mode: 'blocking', counting: 'look' }),
+    namedGuests(fronts, undefined),
   )
   const gateway = await gatewayRoutes(guards, { upstreams, approvals: fronts.approvals, log })
   const server = await startHttpServer({

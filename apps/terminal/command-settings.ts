@@ -40,7 +40,7 @@ function withOrigins(
   const values = settingsWithOrigins(flags, process.env, file, command)
   const { value, origin } = values.dataFolder
   if (origin.kind === 'default' || (origin.kind === 'file' && file?.isFound === true))
-    noteFoundFolder(String(value))
+    noteFoundFolder(String(value), 'command')
   return withPartitionsOfLog(values)
 }
 

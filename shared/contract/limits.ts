@@ -603,7 +603,7 @@ export const limits = {
   unjudgedKindsMax: 64,
   unjudgedKindBytesMax: 96,
   unjudgedReportMs: 10 * second,
-  /** Names of guests that one server serves. */
+  /** Guests without a file that one server keeps open. */
   frontAgentsMax: 64,
   /**
    * The console: open turns that it follows, those and the recent decisions that it shows, and pairs

@@ -14,14 +14,20 @@ import type { Milliseconds } from '../clock.ts'
 import { WeirError } from '../errors.ts'
 import { makeFolders } from './make-folders.ts'
 import { readSecretFile } from './secret-files.ts'
+import { isTracked } from './tracked-file.ts'
 import { beginFile, nameFile } from './whole-file.ts'
 
-/** Folders that no flag, variable, named file or option named. By their whole paths. */
-const found = new Set<string>()
+/** Folders that no flag, variable, named file or option named, by their whole paths, and the finder. */
+const found = new Map<string, 'command' | 'program'>()
 
-/** Notes where the path of a data folder comes from. A process names one folder. */
-export function noteFoundFolder(dataFolder: string): void {
-  found.add(resolve(dataFolder))
+/** Call it for a path that nobody named. A command passes its path on as an option of a program. */
+export function noteFoundFolder(dataFolder: string, finder: 'command' | 'program'): void {
+  found.set(resolve(dataFolder), finder)
+}
+
+/** Call it for an option of a program. The path of a command stays as the command found it. */
+export function noteNamedFolder(dataFolder: string): void {
+  if (found.get(resolve(dataFolder)) === 'program') found.delete(resolve(dataFolder))
 }
 
 /**
@@ -100,11 +106,14 @@ function hasContent(dataFolder: string): boolean {
   return existsSync(dataFolder) && readdirSync(dataFolder).length > 0
 }
 
-/** Keeps FOLDER-OWNER-2. The folder of Kafka's local copies has no log. */
+/**
+ * Keeps FOLDER-OWNER-2. A log that git tracks may have come before the first run. The folder of Kafka's
+ * local copies has no log.
+ */
 function isOlder(dataFolder: string, { madeAt }: Secret): boolean {
   const log = join(dataFolder, 'weir.db')
   const { uid, birthtimeMs } = statSync(existsSync(log) ? log : dataFolder)
-  return uid === process.getuid?.() && birthtimeMs <= madeAt
+  return uid === process.getuid?.() && birthtimeMs < madeAt && !isTracked(log)
 }
 
 function foreign(dataFolder: string): WeirError {

@@ -1,5 +1,6 @@
 // Whose a data folder is. Each test has its own state folder, as another user or machine has.
 
+import { execFileSync } from 'node:child_process'
 import {
   chmodSync,
   cpSync,
@@ -47,7 +48,7 @@ function hasRunBefore(name: string): void {
 async function folderWithLog({ isFound = true } = {}): Promise<string> {
   const dataFolder = mkdtempSync(join(root, 'data-'))
   rmSync(dataFolder, { recursive: true })
-  if (isFound) noteFoundFolder(dataFolder)
+  if (isFound) noteFoundFolder(dataFolder, 'program')
   await (await openBus(readSettings({ dataFolder }, {}), log)).close()
   return dataFolder
 }
@@ -94,8 +95,22 @@ describe('a data folder that was only found', () => {
     expect(existsSync(markOf(dataFolder))).toBe(true)
     const copy = `${dataFolder}-copy`
     cpSync(dataFolder, copy, { recursive: true })
-    noteFoundFolder(copy)
+    noteFoundFolder(copy, 'program')
     await (await openBus(readSettings({ dataFolder: copy }, {}), log)).close()
+  })
+
+  it('is refused on the first run too, if git tracks its log', async () => {
+    const dataFolder = await folderWithLog()
+    rmSync(markOf(dataFolder))
+    const git = (...args: string[]) =>
+      execFileSync('git', ['-C', root, ...args], { stdio: ['ignore', 'ignore', 'pipe'] })
+    git('init', '--quiet')
+    git('add', join(dataFolder, 'weir.db'))
+    asUser('bob')
+    await expect(openBus(readSettings({ dataFolder }, {}), log)).rejects.toMatchObject(foreign)
+    git('rm', '--quiet', '--cached', join(dataFolder, 'weir.db'))
+    asUser('carol')
+    await (await openBus(readSettings({ dataFolder }, {}), log)).close()
   })
 
   it('is used without a state folder, as in a container without a home', async () => {
@@ -135,7 +150,7 @@ describe('a data folder that a person named', () => {
     asUser('bob')
     const settings = readSettings({ dataFolder }, {})
     await (await openBus(settings, log)).close()
-    noteFoundFolder(dataFolder)
+    noteFoundFolder(dataFolder, 'program')
     await (await openBus(settings, log)).close()
   })
 })
@@ -152,6 +167,11 @@ describe('the data folder of a program', () => {
       expect(claimFolder(named.dataFolder)).toBeInstanceOf(Function)
       const unnamed = settingsOf({ agents: [] })
       expect(() => claimFolder(unnamed.dataFolder)).toThrow('name it once with --data-folder .weir')
+      settingsOf({ agents: [], dataFolder: '.weir' })
+      expect(claimFolder(named.dataFolder)).toBeInstanceOf(Function)
+      noteFoundFolder('.weir', 'command')
+      settingsOf({ agents: [], dataFolder: '.weir' })
+      expect(() => claimFolder(named.dataFolder)).toThrow('name it once')
     } finally {
       process.chdir(here)
     }
