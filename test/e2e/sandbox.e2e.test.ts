@@ -12,7 +12,7 @@ const checkout = join(import.meta.dirname, '../..')
 const attacks = {
   keys: `tr '\\0' '\\n' < /proc/$PPID/environ | grep ^TEST_CANARY; cat /proc/[0-9]*/environ | tr '\\0' '\\n' | grep -m 1 ^TEST_CANARY`,
   log: 'head -c 15 .weir/weir.db; grep -c attack-me .weir/weir.db*',
-  policy: `${join(checkout, 'bin/weir')} policy set '*' caps.rounds=3 2>&1 && echo changed`,
+  policy: `${join(checkout, 'bin/weir')} policy set '*' caps.rounds=3 --data-folder .weir 2>&1 && echo changed`,
   agent: 'cat agent.yaml && echo evil >> agent.yaml; echo done',
   program: 'echo evil >> tools/run.sh; cat tools/run.sh',
 }
