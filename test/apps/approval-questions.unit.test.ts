@@ -95,7 +95,11 @@ const places: Record<string, Place> = {
       rounds: { place: async () => ({ ...placed, finish: async () => '' }) } as never,
       upstreams: {
         toolsFor: async () => ({ listed: [], declared: [], runs: new Map() }),
-        resources: resourceOwners(() => [], () => never, false),
+        resources: resourceOwners(
+          () => [],
+          () => never,
+          false,
+        ),
       },
       approvals: { decide: () => never },
       by: 'host',
