@@ -26,7 +26,7 @@ OPTIONAL =
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test test-busy unit int e2e watch check types lint dead-code schemas-check import-rules format bench simulate chaos hosts parity compose-test check-deploy mutate schemas package package-test image-test site release-files release-dry clean
+.PHONY: help demo test test-busy unit int e2e watch check types lint dead-code schemas-check import-rules format bench simulate chaos fuzz hosts parity compose-test check-deploy mutate schemas package package-test image-test site release-files release-dry clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -91,6 +91,9 @@ simulate: $(EVERYTHING) ## run the simulator over SEEDS=10000 seeds, or over one
 
 chaos: $(EVERYTHING) ## kill, stop and rebalance a fleet on a real broker for MINUTES=2, then check its records; SEED= repeats a run, SIGNED=1 signs records and gives each job its own user
 	$(NODE) test/chaos/main.ts --minutes $(MINUTES) $(if $(SEED),--seed $(SEED)) $(if $(SIGNED),--signed)
+
+fuzz: $(EVERYTHING) ## try the parsers with changed inputs of test/fuzz/corpus for MINUTES=2; SEED= repeats a run, ONLY= selects parsers
+	$(NODE) test/fuzz/main.ts --minutes $(MINUTES) $(if $(SEED),--seed $(SEED)) $(if $(ONLY),--only "$(ONLY)")
 
 hosts: $(EVERYTHING) ## run twenty agents of other makers against Weir (an hour); installs each once (5 GB together), ONLY= selects cases, WRITE=1 keeps the results
 	$(NODE) test/hosts/main.ts $(if $(ONLY),--only "$(ONLY)") $(if $(WRITE),--write)

@@ -17,6 +17,10 @@ const processTestWorkersMax = 6
 
 const cores = Math.max(2, availableParallelism())
 
+// Tests judge no folder by the owner of this machine, and write nothing into the home folder. Those of
+// owners give their own place.
+process.env.XDG_STATE_HOME = '/dev/null'
+
 export default {
   testEnvironment: 'node',
   testMatch: [

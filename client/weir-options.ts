@@ -7,6 +7,7 @@ import { busKindOf } from '../shared/bus/kinds.ts'
 import { withPartitionsOfLog } from '../shared/bus/partitions-of-log.ts'
 import type { AnyGuard } from '../shared/contract/guard/guard.ts'
 import { WeirError } from '../shared/lib/errors.ts'
+import { noteFoundFolder, noteNamedFolder } from '../shared/lib/files/folder-owner.ts'
 import { alternatives } from '../shared/settings/mistake.ts'
 import {
   busNames,
@@ -157,7 +158,10 @@ export function settingsOf({ bus = defaultBus, ...options }: WeirOptions): Setti
       ...weightFlags(options.tenantWeights),
       ...flagsOfChoice(bus),
     }
-    return valuesOf(withPartitionsOfLog(settingsWithOrigins(flags, {})))
+    const settings = valuesOf(withPartitionsOfLog(settingsWithOrigins(flags, {})))
+    if (options.dataFolder === undefined) noteFoundFolder(settings.dataFolder, 'program')
+    else noteNamedFolder(settings.dataFolder)
+    return settings
   } catch (error) {
     throw error instanceof WeirError ? aboutOptions(error) : error
   }

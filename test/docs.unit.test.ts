@@ -31,6 +31,23 @@ const makeTargets = new Set(
 
 const program = await weirCommand()
 
+describe('the threat model', () => {
+  const page = textOf('docs/security.md')
+  const rows = [...page.matchAll(/^\|.*\| `(test\/[^`]+)`: (.+) \|$/gm)]
+
+  it('has a test in each row of its two tables', () => {
+    const [, tables = ''] = /^## Threat model\n(.*?)^\*\*The owner/ms.exec(page) ?? []
+    const lines = tables.split('\n').filter((line) => /^\| (?!who|found thing)/.test(line))
+    expect(lines.length).toBeGreaterThan(20)
+    expect(rows).toHaveLength(lines.length)
+  })
+
+  it.each(rows.map(([, file = '', title = '']) => [file, title]))('%s has: %s', (file, title) => {
+    const titles = [...textOf(file).matchAll(/'((?:[^'\\\n]|\\.)+)'/g)].map(([, text]) => text)
+    expect(titles).toContain(title)
+  })
+})
+
 test('every page is read', () => {
   expect(pages).toEqual(expect.arrayContaining(['README.md', join('docs', 'architecture.md')]))
 })

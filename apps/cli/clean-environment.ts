@@ -4,32 +4,29 @@
 // can read, in memory where the machine allows it, and the second start removes it at once.
 // CLEAN-ENVIRONMENT-1. The command sees the same variables as without this. Only the operating
 //     system's copy lacks them.
+// CLEAN-ENVIRONMENT-2. It holds for every command. A list of commands would miss the next one that
+//     starts a program.
 
 import { accessSync, constants, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { isHarmless } from '../../shared/lib/sandbox/harmless-variables.ts'
 
 const carrier = 'WEIR_ENVIRONMENT'
-/** The commands that start tools or hold keys for as long as they run. */
-const commands = new Set(['ask', 'chat', 'up', 'guard run'])
-/** Node, the loader and the terminal need these from the start. */
-const harmless =
-  /^(PATH|HOME|USER|LOGNAME|SHELL|PWD|TERM|COLORTERM|COLUMNS|LINES|NO_COLOR|FORCE_COLOR|CI|TZ|LANG|LANGUAGE|TMPDIR|LC_\w+|XDG_\w+|NODE_\w+|LD_\w+|DYLD_\w+|UV_\w+|SSL_CERT_\w+|WEIR_\w+)$/
-const telling = /AUTH|KEY|TOKEN|SECRET|PASS|CREDENTIAL|PROPERTY/
 
 /**
  * Returns in the process with the clean environment. Also returns if nothing is to be hidden, or, with
  * a warning, if the file cannot be written.
  */
 export function cleanEnvironment(): void {
-  const [, script = '', command = '', subcommand = ''] = process.argv
+  const [, script = ''] = process.argv
   if (process.env[carrier] !== undefined) restore(process.env[carrier])
-  else if (commands.has(command) || commands.has(`${command} ${subcommand}`)) startAgain(script)
+  else startAgain(script)
 }
 
 function startAgain(script: string): void {
   const names = Object.keys(process.env)
-  const hidden = names.filter((name) => !harmless.test(name) || telling.test(name))
+  const hidden = names.filter((name) => !isHarmless(name))
   // With a channel to a parent, the new image would lose it.
   if (hidden.length === 0 || process.connected || typeof process.execve !== 'function') return
   const kept = names.filter((name) => !hidden.includes(name))

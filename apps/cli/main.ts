@@ -1,13 +1,15 @@
 // The entry of every command. Cleans the environment before it loads the program, because that may
-// start the process again. The help of weir needs no program.
+// start the process again. The help of weir needs no program and starts nothing.
 
 import { cleanEnvironment } from './clean-environment.ts'
 import { asksForTopHelp, topHelp } from './top-help.ts'
 
-cleanEnvironment()
 const words = process.argv.slice(2)
 if (asksForTopHelp(words)) printHelp()
-else await (await import('./program.ts')).runProgram(words)
+else {
+  cleanEnvironment()
+  await (await import('./program.ts')).runProgram(words)
+}
 
 function printHelp(): void {
   const { stdout } = process

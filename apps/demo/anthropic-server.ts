@@ -46,7 +46,7 @@ export type AnthropicServer = {
  * only.
  */
 export async function startAnthropicServer(
-  respond: (call: ModelCall, number: number) => Reply,
+  respond: (call: ModelCall, number: number) => Reply | Promise<Reply>,
   delayMs = 0,
   at: { host: string; port: number } = { host: '127.0.0.1', port: 0 },
 ): Promise<AnthropicServer> {
@@ -68,7 +68,7 @@ export async function startAnthropicServer(
     const call = JSON.parse(await bodyOf(request)) as ModelCall
     requests.push(call)
     count += 1
-    const reply = respond(call, count)
+    const reply = await respond(call, count)
     await sleep(delayMs)
     switch (reply.kind) {
       case 'hangup':

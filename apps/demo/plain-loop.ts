@@ -4,6 +4,7 @@
 import { spawn } from 'node:child_process'
 import Anthropic from '@anthropic-ai/sdk'
 import type { Agent } from '../../shared/agents/agents.ts'
+import { visibleEnvironment } from '../../shared/tools/tool-process.ts'
 
 export type LoopEnd = { rounds: number; toolStarts: number; tokens: number; end: string }
 
@@ -74,7 +75,10 @@ function runTool(
     return Promise.resolve({ text: `no tool ${name}`, isError: true })
   const [program, ...args] = tool.run.argv
   return new Promise((resolve, reject) => {
-    const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'pipe'] })
+    const child = spawn(program, args, {
+      env: visibleEnvironment(),
+      stdio: ['pipe', 'pipe', 'pipe'],
+    })
     let text = ''
     child.stdout.on('data', (data: Buffer) => {
       text += data

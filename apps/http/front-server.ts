@@ -5,6 +5,7 @@
 import type { Logger } from 'pino'
 import type { FrontsOn } from '../../client/guard/log/fronts.ts'
 import { defaultGuestSettings } from '../../shared/agents/guest.ts'
+import { hostNamed } from '../../shared/hosts/hosts.ts'
 import { systemClock } from '../../shared/lib/clock.ts'
 import { hookRoutes } from './fronts/hooks/hook-routes.ts'
 import { type HostSessions, hostSessions } from './fronts/hooks/host-sessions.ts'
@@ -53,12 +54,18 @@ export async function startFrontServer({
 /** Throws `settings.invalid` for an upstream that cannot be used. */
 export function frontRoutes({ fronts, upstream, veto, agent, log }: FrontOptions): FrontRoutes {
   if (agent !== undefined) fronts.front({ agent }) // an unusable name fails here
-  const holding = guardsByAgent(async (name) => fronts.front({ agent: name }))
+  const isNamed = namedGuests(fronts, agent)
+  const holding = guardsByAgent(async (name) => fronts.front({ agent: name }), isNamed)
   const sessions = hostSessions(systemClock)
   // A host shows no request and no usage to its hooks.
-  const ofHosts = guardsByAgent(async (name) => fronts.front({ agent: name, counting: 'look' }))
+  const ofHosts = guardsByAgent(
+    async (name) => fronts.front({ agent: name, counting: 'look' }),
+    isNamed,
+  )
   const proxy =
-    upstream === undefined ? undefined : proxyTo(upstream, { fronts, veto, agent, sessions, log })
+    upstream === undefined
+      ? undefined
+      : proxyTo(upstream, { fronts, veto, agent, sessions, isNamed, log })
   return {
     routes: [
       guestRoutes(holding),
@@ -69,6 +76,14 @@ export function frontRoutes({ fronts, upstream, veto, agent, log }: FrontOptions
   }
 }
 
+/** The guest at the root, hosts with a profile, and guests with a file. */
+export function namedGuests(
+  fronts: Pick<FrontsOn, 'hasFile'>,
+  root: string | undefined,
+): (agent: string) => boolean {
+  return (agent) => agent === root || hostNamed(agent) !== undefined || fronts.hasFile(agent)
+}
+
 function proxyTo(
   upstream: string,
   {
@@ -76,21 +91,24 @@ function proxyTo(
     veto,
     agent,
     sessions,
+    isNamed,
     log,
-  }: Pick<FrontOptions, 'fronts' | 'veto' | 'agent' | 'log'> & { sessions: HostSessions },
+  }: Pick<FrontOptions, 'fronts' | 'veto' | 'agent' | 'log'> & {
+    sessions: HostSessions
+    isNamed: (agent: string) => boolean
+  },
 ): ModelProxy {
-  const watching = guardsByAgent(async (name) =>
-    fronts.front({ agent: name, mode: 'observing', counting: 'own' }),
-  )
-  const held = guardsByAgent(async (name) =>
-    fronts.front({ agent: name, mode: 'blocking', counting: 'own' }),
-  )
+  const opened = (mode: 'observing' | 'blocking') =>
+    guardsByAgent(async (name) => fronts.front({ agent: name, mode, counting: 'own' }), isNamed)
+  const watching = opened('observing')
+  const held = opened('blocking')
   return createProxy({
     upstream: upstreamAt(upstream),
     agent,
     log,
     fallback: defaultGuestSettings.fallback,
     sessions,
+    isNamed,
     veto,
     async conversationOf(name, { conversation, holds, ...options }) {
       const guard = await (holds ? held : watching).guardOf(name)

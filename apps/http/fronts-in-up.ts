@@ -6,7 +6,7 @@ import { openApprovals } from '../../services/approval/performer/approvals.ts'
 import type { McpServer } from '../../shared/agents/agents.ts'
 import type { Guests } from '../../shared/agents/guest.ts'
 import type { Beside } from '../service/run-stages.ts'
-import { type FrontOptions, type FrontRoutes, frontRoutes } from './front-server.ts'
+import { type FrontOptions, type FrontRoutes, frontRoutes, namedGuests } from './front-server.ts'
 import { gatewayRoutes } from './fronts/mcp/gateway.ts'
 import { upstreamsOf } from './fronts/mcp/upstreams.ts'
 import { guardsByAgent } from './guards-by-agent.ts'
@@ -30,8 +30,9 @@ export async function openFrontsInUp(
   try {
     await upstreams.open()
     const gateway = await gatewayRoutes(
-      guardsByAgent(async (name) =>
-        fronts.front({ agent: name, mode: 'blocking', counting: 'look' }),
+      guardsByAgent(
+        async (name) => fronts.front({ agent: name, mode: 'blocking', counting: 'look' }),
+        namedGuests(fronts, agent),
       ),
       {
         upstreams,

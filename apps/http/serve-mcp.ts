@@ -15,9 +15,11 @@ import { secretsOfServers } from '../../shared/agents/secrets.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import { usageError } from '../../shared/lib/errors.ts'
 import { createLog } from '../../shared/lib/log/log.ts'
+import { declareServers } from '../../shared/tools/sandbox/sandbox-check.ts'
 import type { SettingFlags } from '../terminal/command-settings.ts'
 import { portOf } from '../terminal/port-flag.ts'
 import { refuseOpenAddress } from './front-address.ts'
+import { namedGuests } from './front-server.ts'
 import { gatewayConversation, gatewayRoutes } from './fronts/mcp/gateway.ts'
 import { gatewayServers } from './fronts/mcp/gateway-server.ts'
 import { linesWithTexts } from './fronts/mcp/host-message.ts'
@@ -49,6 +51,7 @@ export async function serveMcp(
 ): Promise<0 | 1> {
   refuseUnused(options)
   const servers = serversOf(command, options)
+  declareServers(servers)
   const { kind, settings } = frontsPlaceOf(options)
   const log = createLog({
     level: settings.logLevel,
@@ -122,8 +125,9 @@ const linesBytesMax = 3 * limits.mcpMessageBytesMax
 
 async function overHttp({ fronts, upstreams, options, out, log }: Serving) {
   const { host = '127.0.0.1', httpPort = '0', json = false } = options
-  const guards = guardsByAgent(async (agent) =>
-    fronts.front({ agent, mode: 'blocking', counting: 'look' }),
+  const guards = guardsByAgent(
+    async (agent) => fronts.front({ agent, mode: 'blocking', counting: 'look' }),
+    namedGuests(fronts, undefined),
   )
   const gateway = await gatewayRoutes(guards, { upstreams, approvals: fronts.approvals, log })
   const server = await startHttpServer({

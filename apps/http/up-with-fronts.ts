@@ -2,7 +2,7 @@
 // `weir mcp` on the log of the stages, and the HTTP edge. On Kafka the stages of guests may also run in
 // other processes.
 // UP-FRONTS-1. Fronts ask for no key: the `Authorization` of a guest belongs to its provider. So an
-//     edge that requires keys has no fronts, and they keep their own port.
+//     edge with API keys or an issuer has no fronts, and they keep their own port.
 
 import { parseGuestName } from '../../client/guard/guest-agent.ts'
 import { loadGuests } from '../../shared/agents/file/load-agents.ts'
@@ -97,7 +97,7 @@ function frontsOnEdge(options: UpWithFrontsOptions): MoreRoutes | undefined {
   }
 }
 
-/** Whether there is an HTTP edge that requires no key. */
+/** Whether there is an HTTP edge without API keys and without an issuer. */
 function isOpenEdge({ httpPort, apiKeys, oidcIssuer }: UpWithFrontsOptions): boolean {
   return httpPort !== undefined && apiKeys === undefined && oidcIssuer === undefined
 }

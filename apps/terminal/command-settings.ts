@@ -3,6 +3,7 @@
 
 import { withPartitionsOfLog } from '../../shared/bus/partitions-of-log.ts'
 import { usageError } from '../../shared/lib/errors.ts'
+import { noteFoundFolder } from '../../shared/lib/files/folder-owner.ts'
 import { alternatives } from '../../shared/settings/mistake.ts'
 import {
   type CommandValues,
@@ -22,14 +23,25 @@ export type SettingFlags = SettingFlagValues & { config?: string }
 
 /** `command`: values that the command itself sets. Throws `settings.invalid`. */
 export function commandSettings(flags: SettingFlags, command?: CommandValues): Settings {
-  return valuesOf(
-    withPartitionsOfLog(settingsWithOrigins(flags, process.env, fileOf(flags), command)),
-  )
+  return valuesOf(withOrigins(flags, command))
 }
 
 /** As commandSettings, with the origin of each value. */
 export function commandSettingsWithOrigins(flags: SettingFlags): Record<SettingKey, SettingValue> {
-  return withPartitionsOfLog(settingsWithOrigins(flags, process.env, fileOf(flags)))
+  return withOrigins(flags)
+}
+
+/** A data folder of a file that was only found is only found itself. */
+function withOrigins(
+  flags: SettingFlags,
+  command?: CommandValues,
+): Record<SettingKey, SettingValue> {
+  const file = fileOf(flags)
+  const values = settingsWithOrigins(flags, process.env, file, command)
+  const { value, origin } = values.dataFolder
+  if (origin.kind === 'default' || (origin.kind === 'file' && file?.isFound === true))
+    noteFoundFolder(String(value), 'command')
+  return withPartitionsOfLog(values)
 }
 
 /** The settings that select a log. */

@@ -13,6 +13,7 @@ import { WeirError } from '../../shared/lib/errors.ts'
 import { connectionTo } from '../../shared/tools/mcp/connection.ts'
 import { type LeftOut, toolsOfServer, wantedOf } from '../../shared/tools/mcp/listed-tools.ts'
 import { inToolList, readToolList } from '../../shared/tools/mcp/tool-list-file.ts'
+import { declareSandboxes } from '../../shared/tools/sandbox/sandbox-check.ts'
 
 export type McpAgents<Some extends Agents = Agents> = {
   /** The same agents. Those with servers have their tools too. */
@@ -42,6 +43,7 @@ export async function openMcpAgents<Provider extends string>(
     (agent) => (agent.mcp ?? []).length > 0 && !kept.has(agent),
   )
   refuseWithoutList(served)
+  declareSandboxes(agents) // before the first server starts
   readFiles(served)
   const live = new Map(served.map((agent) => [agent.name, liveAgent(agent, log)]))
   const close = async () => void (await Promise.all([...live.values()].map((one) => one.close())))
@@ -104,6 +106,7 @@ export type McpReading =
  * limits.mcpAnswerMsMax for its list.
  */
 export async function mcpToolsOf(agent: Agent, log: Logger): Promise<McpReading[]> {
+  declareSandboxes(new Map([[agent.name, agent]]))
   return readingsOf(agent, await listsOf(agent, log))
 }
 

@@ -8,6 +8,8 @@
 //     names both for a key of a turn.
 // FRONT-4. Rounds that the log does not know are sent again before the guest asks its model, with
 //     their results and in their order.
+// FRONT-5. A verdict `allow` is given to one answer, and only while no stop forbids the call. An
+//     equal answer to the same request gets `guest.repeated`.
 
 import { randomUUID } from 'node:crypto'
 import type { RecordedParts } from '../../shared/agents/guest.ts'
@@ -23,6 +25,7 @@ import type {
   GuestRound,
   PendingCall,
   Policy,
+  StopInForce,
 } from '../../shared/contract/messages.ts'
 import type { Clock, Milliseconds } from '../../shared/lib/clock.ts'
 import { roundIsOver } from '../../shared/model-texts/guests.ts'
@@ -56,6 +59,8 @@ export type ReceivedAdvice = { advice: GuestAdvice; isJudged: boolean }
 export type RoundVerdicts = {
   calls: readonly GuestCallVerdict[]
   pending: readonly (PendingCall & { until: Milliseconds })[]
+  /** The numbers of its turn and its round. Undefined: it does not count. */
+  place: string | undefined
   /** No call waits. */
   isSettled: boolean
   /** Why the round does not count. Undefined: it counts. */
@@ -97,6 +102,8 @@ export type Front = {
     round: SentRound,
     wait: Wait & { hides?: boolean },
   ): Promise<RoundVerdicts | undefined>
+  /** The operator's stops that are in force now for this conversation. */
+  stops(conversation: ConversationId): Promise<readonly StopInForce[]>
   /** `keys`: of the rounds of the turn, if they are known. */
   report(
     turn: GuestTurn,
@@ -261,6 +268,11 @@ export function createFront(options: FrontOptions): Front {
       }
     },
 
+    async stops(conversation) {
+      const { stops } = await options.policy(conversation)
+      return stops
+    },
+
     async report(turn, { keys = [], ...fields }) {
       const policy = await options.policy(turn.conversation)
       await write([resultsRecord(turn, { ...fields, keys: [...keys], policy })])
@@ -353,7 +365,7 @@ async function verdictsOn(
     const calls = place === undefined ? undefined : seen.get(place)
     if (calls === undefined) return undefined
     const isSettled = calls.every(({ verdict }) => verdict !== 'pending')
-    return { calls, pending, isSettled, notCounted: undefined }
+    return { calls, pending, place, isSettled, notCounted: undefined }
   }
   for (;;) {
     const message = await inbox.next(until - clock.monotonic(), signal)
@@ -373,7 +385,10 @@ async function verdictsOn(
       case 'guest-advice':
         // Another front's name of the turn is in it, if that front wrote the round first.
         if (message.key === key && (message.turnKey === turnKey || placeOf(message) === place))
-          return overVerdicts(message, response, seen.get(placeOf(message)))
+          return overVerdicts(message, response, {
+            place: placeOf(message),
+            seen: seen.get(placeOf(message)),
+          })
         break
       default:
         message satisfies never
@@ -396,9 +411,10 @@ const neverAllowed = {
 function overVerdicts(
   { denied, isOpen, reason }: GuestAdvice,
   { calls }: SentRound['response'],
-  seen: readonly GuestCallVerdict[] = [],
+  { place, seen = [] }: { place: string; seen: readonly GuestCallVerdict[] | undefined },
 ): RoundVerdicts {
-  if (!isOpen) return { calls: [], pending: [], isSettled: true, notCounted: reason }
+  if (!isOpen)
+    return { calls: [], pending: [], place: undefined, isSettled: true, notCounted: reason }
   const texts = new Map(denied.map((call) => [call.ordinal, call]))
   return {
     calls: calls.map(({ ordinal, id, name }) => {
@@ -409,6 +425,7 @@ function overVerdicts(
       return { ...place, text, code, guard, verdict: 'deny', until: 0, isOver: false }
     }),
     pending: [],
+    place,
     isSettled: true,
     notCounted: undefined,
   }

@@ -34,6 +34,7 @@ import { occurrences } from '../../shared/lib/occurrences.ts'
 import { cutToBytes } from '../../shared/lib/text-cut.ts'
 import * as texts from '../../shared/model-texts/guests.ts'
 import { endedForUser } from '../../shared/model-texts/user-texts.ts'
+import { stopOfCall, stoppedCall } from '../../shared/runtime/settings/stops.ts'
 import { alternatives, kindOf, shown } from '../../shared/settings/mistake.ts'
 import { canonicalArguments, roundKey, type Words } from '../../shared/transcript/round-key.ts'
 import type { Failed } from '../../shared/wire/exchange.ts'
@@ -94,6 +95,11 @@ export type BudgetCounting = 'reserve' | 'look' | 'own'
 /** A conversation whose front may send the guest's requests itself. */
 export type GuestThread = GuestConversation & {
   /**
+   * For a front that passes a verdict on later: the verdict, or the denial by a stop that an operator
+   * has set since. Rejects if the stops cannot be read.
+   */
+  verdictNow(verdict: CallVerdict): Promise<CallVerdict>
+  /**
    * Call it right before the request goes to the model. A failure: it must not. Undefined: no budget
    * concerns it. `isNamed` false: nothing names the conversation yet. Ends the turn that a budget
    * refuses.
@@ -114,6 +120,16 @@ const reservedMax = 16
 
 /** The newest response that no request shows. `isOver`: a request has come since. */
 type Silence = { turnKey: string; words: string; n: number; isOver: boolean }
+
+/**
+ * The answer that has the verdicts of a round. `calls`: the places of those that it may run.
+ * `isSettled`: all calls are decided.
+ */
+type Given = { owner: WeakRef<object> | undefined; calls: ReadonlySet<number>; isSettled: boolean }
+
+const notGiven: Given = { owner: undefined, calls: new Set(), isSettled: false }
+
+type StoppedRound = { key: string; before: ReadonlySet<number>; place?: GuestTurn }
 
 /** Makes the conversations of one front. */
 export type Threads = (id: ConversationId, options: ThreadOptions) => GuestThread
@@ -158,6 +174,8 @@ export function createThreads({
   /** Calls that models have sent. `sent`: the hash of the arguments, for the record only. */
   const sentCalls = newest<{ key: string; sent: string }>(limits.guestsOpenMax)
   const silences = newest<Silence>(limits.guestsOpenMax)
+  /** The answers that have the verdicts of rounds (FRONT-5). */
+  const given = newest<Given>(limits.guestsOpenMax)
   const histories = historyReader()
   /** The last requests of each conversation, the newest last. */
   const reserved = newest<Reserved[]>(limits.guestsOpenMax)
@@ -264,6 +282,57 @@ export function createThreads({
         .catch((error: unknown) => log.warn({ err: error }, 'an end of a wait was not reported'))
     }
 
+    /**
+     * The verdicts as this answer gets them (FRONT-5). `before`: the calls that it may run
+     * already. An answer whose last call waits may come again as another object.
+     */
+    function givenOnce(
+      verdicts: CallVerdict[],
+      { place }: Pick<RoundVerdicts, 'place'>,
+      answer: object,
+    ): { verdicts: CallVerdict[]; before: ReadonlySet<number> } {
+      const round = `${id} ${place}`
+      const { owner, calls, isSettled } = given.get(round) ?? notGiven
+      const isOwn = owner?.deref() === answer
+      if (isSettled && !isOwn) return { verdicts: verdicts.map(withoutAllow), before: calls }
+      const allowed = verdicts.flatMap(({ verdict }, at) => (verdict === 'allow' ? [at] : []))
+      given.set(round, {
+        owner: new WeakRef(answer),
+        calls: new Set([...calls, ...allowed]),
+        isSettled: isSettled || verdicts.every(({ verdict }) => verdict !== 'pending'),
+      })
+      return { verdicts, before: calls }
+    }
+
+    /** Keeps FRONT-5. `key`: of the round. */
+    async function withStops(
+      verdicts: CallVerdict[],
+      { key, before, place = lastTurn }: StoppedRound,
+    ): Promise<CallVerdict[]> {
+      if (!verdicts.some(({ verdict }, at) => verdict === 'allow' && !before.has(at)))
+        return verdicts
+      const stops = await front.stops(id)
+      if (stops.length === 0) return verdicts
+      const nthOf = occurrences()
+      const results: ResultRecord[] = []
+      const now = verdicts.map((own, at): CallVerdict => {
+        const { callId, name, verdict } = own
+        const nth = nthOf(callId)
+        const mayRun = verdict === 'allow' && !before.has(at)
+        const stop = mayRun ? stopOfCall(stops, name) : undefined
+        if (stop === undefined) return own
+        const { text, reason } = stoppedCall(stop, false)
+        // The log has offered the call, so it may have run elsewhere: it is never `skipped`.
+        results.push(resultRecord({ callId, nth, status: 'error', text }, key))
+        return { callId, name, verdict: 'deny', text, code: 'call.denied', reason }
+      })
+      if (results.length > 0)
+        await front
+          .report(place, { results, phase: 'running' })
+          .catch((error: unknown) => log.warn({ err: error }, 'a stopped call was not reported'))
+      return now
+    }
+
     return {
       async beforeModel(request, signal) {
         checkRequest(request, 'beforeModel')
@@ -349,7 +418,11 @@ export function createThreads({
           })
           const isPoll = waitMs !== undefined
           if (!blocking && (verdicts !== undefined || !refuses)) return spoken.calls.map(allowed)
-          const own = verdictsFrom(round, verdicts, { refuses, isPoll })
+          const decided = verdictsFrom(round, verdicts, { refuses, isPoll })
+          const once = verdicts?.place !== undefined && givenOnce(decided, verdicts, answer)
+          const own = once
+            ? await withStops(once.verdicts, { key, before: once.before, place })
+            : decided
           const result = ofEach(spoken.calls, calls, own, refuses)
           if (blocking && !isPoll && verdicts?.isSettled !== true && refuses)
             await giveUp(place, round, own)
@@ -373,6 +446,12 @@ export function createThreads({
           resultRecord(result, sentCalls.get(callName(result))?.key ?? ''),
         )
         if (records.length > 0) await front.report(lastTurn, { results: records, phase: 'running' })
+      },
+
+      async verdictNow(verdict) {
+        const key = sentCalls.get(callName(verdict))?.key ?? ''
+        const [now = verdict] = await withStops([verdict], { key, before: new Set() })
+        return now
       },
 
       reserve,
@@ -544,6 +623,12 @@ function ofEach(
   })
 }
 
+/** Keeps FRONT-5. */
+function withoutAllow(own: CallVerdict): CallVerdict {
+  const { callId, name, verdict } = own
+  return verdict === 'allow' ? { callId, name, verdict: 'deny', ...givenBefore } : own
+}
+
 function allowed({ id: callId, name }: { id: string; name: string }): CallVerdict {
   return { callId, name, verdict: 'allow', text: '', code: '' }
 }
@@ -560,6 +645,11 @@ const beyondLimits = {
 
 const repeatedCall = {
   text: texts.repeatedInResponse,
+  code: 'guest.repeated',
+} as const
+
+const givenBefore = {
+  text: texts.givenBefore,
   code: 'guest.repeated',
 } as const
 

@@ -11,9 +11,9 @@ import type { DeniedCall } from '../../shared/contract/messages.ts'
  * answered. `guest.pending`, the call is not judged yet. At `deny`: `call.denied`, the call is
  * wrong or its tool unknown. `guard.denied`, by a guard. `approval.denied`, by a person or for
  * lack of one. `turn.over`, the turn ended before. `guest.denied-before`, the first time that this
- * answer came. `guest.repeated`, the answer has the call twice. `guest.limits`, the answer is above a
- * limit. `guest.over`, the round or turn is over. `guest.unavailable`, Weir could not judge it in
- * time. Newer versions may add codes.
+ * answer came. `guest.repeated`, the answer has the call twice, or an equal answer has its
+ * verdict. `guest.limits`, the answer is above a limit. `guest.over`, the round or turn is over.
+ * `guest.unavailable`, Weir could not judge it in time. Newer versions may add codes.
  */
 export type VerdictCode =
   | ''

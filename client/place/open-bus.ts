@@ -8,6 +8,7 @@ import { limits } from '../../shared/contract/limits.ts'
 import type { TopicName } from '../../shared/contract/topology.ts'
 import { systemClock } from '../../shared/lib/clock.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
+import { claimFolder } from '../../shared/lib/files/folder-owner.ts'
 import { pause } from '../../shared/lib/pause.ts'
 import { protectOwnPath } from '../../shared/lib/sandbox/own-paths.ts'
 import {
@@ -22,15 +23,22 @@ type Options = Omit<OpenOptions, 'log' | 'keepFrom'>
 
 /**
  * Opens the bus for writing. Errors: `bus.locked` (another process writes the data folder) and
- * others that name the file; on Kafka `settings.invalid` (every mistake of the client's properties)
+ * others that name the file, `folder.foreign`. On Kafka `settings.invalid` (every mistake of the client's properties)
  * and the reason why no broker answers.
  */
-export function openBus(settings: BusSettings, log: Logger, options: Options = {}): Promise<Bus> {
+export async function openBus(
+  settings: BusSettings,
+  log: Logger,
+  options: Options = {},
+): Promise<Bus> {
   // From the tools of this process.
   const { dataFolder, commandConfig, recordSigning, encryptionKeys } = settings
   for (const path of [dataFolder, commandConfig, recordSigning, encryptionKeys])
     if (path !== '') protectOwnPath(path)
-  return busKindOf(settings).open(settings, { ...options, log, keepFrom: foldFrom })
+  const mark = claimFolder(dataFolder)
+  const bus = await busKindOf(settings).open(settings, { ...options, log, keepFrom: foldFrom })
+  mark()
+  return bus
 }
 
 /**
@@ -97,12 +105,16 @@ export function openBusReadOnly(
  * openBus; `bus.locked` if that process accepts no requests, `bus.unreachable` if it belongs to
  * another user.
  */
-export function openBusBeside(
+export async function openBusBeside(
   settings: BesideSettings,
   log: Logger,
   options: Options = {},
 ): Promise<Bus> {
-  return busKindOf(settings).openBeside(settings, { ...options, log, keepFrom: foldFrom })
+  const mark = claimFolder(settings.dataFolder)
+  const kind = busKindOf(settings)
+  const bus = await kind.openBeside(settings, { ...options, log, keepFrom: foldFrom })
+  mark()
+  return bus
 }
 
 /** As long as the first contact is tried (`KafkaBusOptions.connectMs`). */

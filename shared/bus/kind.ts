@@ -95,8 +95,6 @@ export type LocalBus = Capabilities & {
   logFile(settings: Pick<Settings, 'dataFolder'>): string
   /** The partitions of that topic in the file. Undefined: there is none, or it cannot be read. */
   partitionsIn(settings: Pick<Settings, 'dataFolder'>, topic: string): number | undefined
-  /** The data folder and all files of the log, existing or not. */
-  privatePaths(settings: Pick<Settings, 'dataFolder'>): string[]
   /** Whether a process writes the file. */
   lockState(settings: Pick<Settings, 'dataFolder'>): LockState
   /** Whether a process writes the file and accepts requests. Throws `bus.unreachable`. */

@@ -318,6 +318,8 @@ export const limits = {
    * answer lies between them.
    */
   guardStampedMs: 10 * minute,
+  /** Earlier registrations of a guard that its newest one keeps. Rounds of older ones are denied. */
+  guardsReplacedMax: 8,
   /** Stops that may be in force at once. */
   stopsMax: 64,
   /** Budgets that may be in force at once, and prices that an operator may set. */
@@ -601,7 +603,7 @@ export const limits = {
   unjudgedKindsMax: 64,
   unjudgedKindBytesMax: 96,
   unjudgedReportMs: 10 * second,
-  /** Names of guests that one server serves. */
+  /** Guests without a file that one server keeps open. */
   frontAgentsMax: 64,
   /**
    * The console: open turns that it follows, those and the recent decisions that it shows, and pairs

@@ -673,6 +673,13 @@ export type GuardRegistration = {
    * start, or an older version wrote this
    */
   setBy: string
+  /**
+   * the append time of the first registration under this name since its last removal; null: this
+   * record is the first one, or an older version wrote it
+   */
+  firstAt: number | null
+  /** the registrations before this one that a round on its way may name, oldest first */
+  replaced: ReplacedGuard[]
 }
 
 /**
@@ -2492,6 +2499,14 @@ export type Repair = {
    * in a text, which the host of a guest reads. Older records may have bad-escape
    */
   how: string[]
+}
+
+/** An earlier registration of a guard, which a newer one has replaced. */
+export type ReplacedGuard = {
+  /** the append time of its record */
+  since: number
+  /** its content */
+  guard: GuardInForce
 }
 
 /** One finished model response, folded by the accumulator from the one attempt that counts. */

@@ -14,4 +14,8 @@ export const codex: HostProfile = {
     hasSideRequests: false,
   },
   pollers: ['write_stdin', 'wait'],
+  hookCalls: [
+    { tool: 'exec_command', member: 'cmd', as: { tool: 'Bash', member: 'command' } },
+    { tool: 'apply_patch', member: undefined, as: { tool: 'apply_patch', member: 'command' } },
+  ],
 }

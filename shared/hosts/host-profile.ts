@@ -9,6 +9,13 @@ export type IdPlace = { header: string; member?: string }
 /** The places of an id. The first that has a text counts. */
 export type IdPlaces = readonly IdPlace[]
 
+/** `member`: the one with the text. Undefined: the arguments are the text. `as`: in the hook. */
+export type HookCallChange = {
+  tool: string
+  member: string | undefined
+  as: { tool: string; member: string }
+}
+
 export type HostProfile = {
   name: string
   /** Its name for people. */
@@ -29,6 +36,8 @@ export type HostProfile = {
   pollers: readonly string[]
   /** Texts that it writes in messages of the user. They open no turn. Undefined: it writes none. */
   writesAsUser?: readonly RegExp[]
+  /** The calls that its hooks show in another way. */
+  hookCalls?: readonly HookCallChange[]
   /** Undefined: its history has the calls as its model sent them. */
   rewriting?: HostRewriting
 }

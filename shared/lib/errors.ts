@@ -38,6 +38,8 @@ export const errorCodes = [
   'bus.record-too-large',
   'bus.commit-outside-log',
   'bus.closed',
+  // a data folder that was only found, and that another user or machine made
+  'folder.foreign',
   // bus: errors that only a broker gives
   'bus.unreachable',
   'bus.unauthorized',

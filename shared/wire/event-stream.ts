@@ -97,7 +97,7 @@ function notText(): WeirError {
  */
 function eventReader(): { take(piece: Uint8Array): SentEvent[]; end(): SentEvent[] } {
   const texts = textReader()
-  const lines = oddLines()
+  const lines = wholeLines()
   let bare: string[] = []
   let events: SentEvent[] = []
   const parser = createParser({
@@ -154,11 +154,13 @@ function eventsIn(event: string | null, data: string): SentEvent[] {
   return areEvents ? each : [sent]
 }
 
+const dataField = 'data:'
+
 /**
- * Holds back a line that may be one of these deviations until its end arrives. The parser reports
- * an unknown field only if it gets the whole line.
+ * Holds back each line until its end arrives, apart from data: the parser reports an unknown field
+ * only if it gets the whole line.
  */
-function oddLines(): { whole(text: string): string } {
+function wholeLines(): { whole(text: string): string } {
   let kept: string[] = []
   let head = ''
   let isInLine = false
@@ -174,19 +176,14 @@ function oddLines(): { whole(text: string): string } {
       return lastEnd === text.length - 1 ? before : before + whole(text.slice(lastEnd + 1))
     }
     if (isInLine) return text
-    head = (head + text).slice(0, 'error'.length)
+    head = (head + text).slice(0, dataField.length)
     kept.push(text)
-    if (mayBeOdd(head)) return ''
+    if (head !== dataField) return ''
     isInLine = true
     return kept.splice(0).join('')
   }
 
   return { whole }
-}
-
-/** The lines of a JSON text begin with brackets, quotes or blanks. */
-function mayBeOdd(head: string): boolean {
-  return 'error'.startsWith(head) || /^[{}[\]" \t]/.test(head)
 }
 
 /** Some proxies repeat the field name in front of the payload. */

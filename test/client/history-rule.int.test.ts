@@ -15,6 +15,7 @@ import {
 } from '../../apps/demo/anthropic-server.ts'
 import type { ModelCall } from '../../client/testing/anthropic-stream.ts'
 import { anthropic, defineAgent, defineTool, type TurnEvent, Weir } from '../../client/weir.ts'
+import { compiled } from '../support/compiled.ts'
 import { call, longText, says, systemOf, text, textsOf } from '../support/script.ts'
 
 const main = fileURLToPath(new URL('../../apps/cli/main.ts', import.meta.url))
@@ -78,10 +79,11 @@ async function open(history?: Parameters<typeof defineAgent>[0]['history']) {
 
 async function run(...args: string[]): Promise<string> {
   const flags = ['--disable-warning=ExperimentalWarning', main, ...args]
-  const { stdout } = await promisify(execFile)(process.execPath, [
-    ...flags,
-    ...['--data-folder', join(folder, 'data')],
-  ])
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    [...flags, '--data-folder', join(folder, 'data')],
+    { env: { ...process.env, ...compiled } },
+  )
   return stdout
 }
 

@@ -6,11 +6,17 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import { pino } from 'pino'
-import { call, says, scriptedModel } from '../../client/testing/testing.ts'
+import {
+  call,
+  type FakeClock,
+  fakeClock,
+  says,
+  scriptedModel,
+} from '../../client/testing/testing.ts'
 import { defineAgent, type TurnEvent, Weir } from '../../client/weir.ts'
 import { limits } from '../../shared/contract/limits.ts'
+import { serverCommand } from '../support/mcp/gateway.ts'
 
-const server = join(import.meta.dirname, '../support/mcp/server.ts')
 const log = pino({ level: 'silent' })
 let folder: string
 
@@ -26,27 +32,46 @@ afterEach(async () => {
 type Pending = Extract<TurnEvent, { type: 'approval-pending' }>['calls'][number]
 type Answerer = (weir: Weir, pending: Pending) => Promise<unknown>
 
+type Played = {
+  wallMs?: number
+  timeoutMs?: number
+  /** Default: the machine's. */
+  clock?: FakeClock
+  onEvent?: (event: TurnEvent) => void
+}
+
 /** The end of one call of the tool, its result for the model, and the events of approvals. */
 async function played(
   tool: string | Parameters<typeof says>,
   answer: Answerer,
-  settings: { wallMs?: number; timeoutMs?: number } = {},
+  { onEvent, clock, ...settings }: Played = {},
 ) {
   const calls = typeof tool === 'string' ? [call(`test__${tool}`, {})] : tool
   const model = scriptedModel(says(...calls), says('Done.'))
-  const command = [process.execPath, '--disable-warning=ExperimentalWarning', server]
   const agent = defineAgent({
     name: 'helper',
     model,
     system: 'Help.',
     sandbox: 'off',
-    mcp: { test: { command, env: process.env.MCP_LEGACY ? ['MCP_LEGACY'] : [], ...settings } },
+    mcp: {
+      test: {
+        command: serverCommand,
+        env: process.env.MCP_LEGACY ? ['MCP_LEGACY'] : [],
+        ...settings,
+      },
+    },
   })
-  await using weir = await Weir.open({ agents: [agent], dataFolder: join(folder, 'data'), log })
+  await using weir = await Weir.open({
+    agents: [agent],
+    dataFolder: join(folder, 'data'),
+    log,
+    ...(clock && { bus: { kind: 'embedded', clock } }),
+  })
   const turn = weir.ask({ agent, text: 'Go.' })
   const statuses: string[] = []
   const outcomes: string[] = []
   for await (const event of turn) {
+    onEvent?.(event)
     if (event.type === 'approval-pending')
       for (const pending of event.calls) await answer(weir, pending)
     if (event.type === 'approval-decided') outcomes.push(event.outcome)
@@ -98,9 +123,11 @@ describe.each(['2026-07-28', '2025-11-25'])('a question of a server of %s', (era
   })
 
   it('is cancelled if nobody answers, before the call ends', async () => {
-    const { text, statuses } = await played('ask', async () => {}, {
-      wallMs: 4_000,
+    const clock = fakeClock(Date.now())
+    const { text, statuses } = await played('ask', async () => clock.advance(3_000), {
+      wallMs: 4_000, // the last quarter is the server's
       timeoutMs: 1_000,
+      clock,
     })
     expect(text).toBe('answered {"action":"cancel"}')
     expect(statuses).toEqual(['ok'])
@@ -156,9 +183,15 @@ describe('a question that names no call, of a server of 2025-11-25', () => {
   it('is cancelled while another call of the server runs', async () => {
     process.env.MCP_LEGACY = '1'
     const hang = call('test__hang', {})
+    const clock = fakeClock(Date.now())
     const { texts } = await played([hang, call('test__ask', {})], async () => {}, {
       timeoutMs: 1_500,
       wallMs: 10_000,
+      clock,
+      // The other call ends later than the question.
+      onEvent: ({ type }) => {
+        if (type === 'call-finished') clock.advance(1_500)
+      },
     })
     expect(texts).toContain('answered {"action":"cancel"}')
   })

@@ -25,7 +25,7 @@ const log = pino({ level: 'silent' })
 let folder: string
 let server: AnthropicServer
 let weir: Weir | undefined
-let answer: (request: ModelCall, number: number) => Reply
+let answer: (request: ModelCall, number: number) => Reply | Promise<Reply>
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'weir-api-'))
@@ -158,12 +158,20 @@ describe('a turn', () => {
   })
 
   it('waits for the earlier turn of its conversation with a turn-waiting', async () => {
-    answer = ({ messages }) =>
-      messages.length === 1 ? says(call('act', { sleepMs: 300 })) : says(text('Hello.'))
+    const waiting = Promise.withResolvers<void>()
+    answer = async ({ messages }) => {
+      if (messages.length === 1) await waiting.promise
+      return says(text('Hello.'))
+    }
     const opened = await open()
     const first = opened.ask({ agent, text: 'one', conversation: 'c' })
     const second = opened.ask({ agent, text: 'two', conversation: 'c' })
-    expect(typesOf(await all(second)).slice(0, 2)).toEqual(['turn-waiting', 'turn-started'])
+    const events: TurnEvent[] = []
+    for await (const event of second) {
+      events.push(event)
+      waiting.resolve()
+    }
+    expect(typesOf(events).slice(0, 2)).toEqual(['turn-waiting', 'turn-started'])
     expect(await first.finished).toMatchObject({ outcome: 'answered' })
   })
 
@@ -246,25 +254,33 @@ describe('a message that is sent again under its id', () => {
   })
 
   it('gets its answer even if it waited in the queue', async () => {
-    answer = ({ messages }) =>
-      messages.length === 1
-        ? says(call('act', { sleepMs: 100 }))
-        : says(text(`Hello ${messages.length}.`))
+    const waiting = Promise.withResolvers<void>()
+    answer = async ({ messages }) => {
+      if (messages.length === 1) await waiting.promise
+      return says(text(`Hello ${messages.length}.`))
+    }
     const opened = await open()
     void opened.ask({ agent, text: 'one', conversation: 'c' })
     const queued = { agent, text: 'two', conversation: 'c', messageId: 'm' }
-    const first = await opened.ask(queued).finished
+    const turn = opened.ask(queued)
+    for await (const { type } of turn) if (type === 'turn-waiting') waiting.resolve()
+    const first = await turn.finished
     expect(await opened.ask(queued).finished).toEqual(first)
   })
 
   it('gets the end of its turn once the turn ends', async () => {
-    answer = () => says(call('act', { sleepMs: 300 }))
+    const repeated = Promise.withResolvers<void>()
+    answer = async () => {
+      await repeated.promise
+      return says(text('Hello.'))
+    }
     const opened = await open()
     const message = { agent, text: 'go', conversation: 'c', messageId: 'm' }
     const first = opened.ask(message)
-    for await (const event of first) if (event.type === 'tool-started') break
-    answer = () => says(text('Hello.'))
-    expect(await opened.ask(message).finished).toEqual(await first.finished)
+    await until(async () => server.requests.length === 1)
+    const again = opened.ask(message)
+    for await (const _ of again) repeated.resolve()
+    expect(await again.finished).toEqual(await first.finished)
   })
 })
 

@@ -167,7 +167,7 @@ describe('weir ask', () => {
   })
 
   it('goes on in the second weir ask when the first one is killed', async () => {
-    const { start } = await at((request) => {
+    const { folder, server, start } = await at((request) => {
       if (textsOf(request)[0] === 'wait') return says(call('act', { sleepMs: 60_000 }))
       return request.messages.length === 1
         ? says(call('act', { until: 'killed', answer: 'acted' }))
@@ -178,15 +178,21 @@ describe('weir ask', () => {
     const second = start([...ask, 'go'])
     await second.shows('act started')
     first.child.kill('SIGKILL')
+    await first.ended
+    await writeFile(join(folder, 'killed'), '')
     expect(await second.ended).toMatchObject({ code: 0, out: 'Done.\n' })
+    expect(resultsOf(server.requests.at(-1))).toEqual(['acted'])
   })
 
   it('ends quietly when its reader is gone', async () => {
-    const { start } = await at(script(says(call('act', { sleepMs: 300 })), says(text('Done.'))))
+    const { folder, start } = await at(
+      script(says(call('act', { until: 'gone' })), says(text('Done.'))),
+    )
     const { child, shows, ended } = start([...ask, 'go'])
     await shows('act started')
     child.stdout.destroy()
     child.stderr.destroy()
+    await writeFile(join(folder, 'gone'), '')
     expect((await ended).signal).toBeNull()
   })
 

@@ -25,6 +25,7 @@ import type { TurnFinished } from '../../shared/contract/messages.ts'
 import { systemClock } from '../../shared/lib/clock.ts'
 import { foldFrom } from '../../shared/runtime/log/position.ts'
 import { replyOf } from '../support/asked-turn.ts'
+import { compiled } from '../support/compiled.ts'
 import { until } from '../support/inbox.ts'
 import { recordedTool, testAgent } from '../support/pipeline.ts'
 import { call, resultsOf, says, script, text } from '../support/script.ts'
@@ -282,6 +283,7 @@ describe('the file of a running Weir', () => {
       process.execPath,
       ['--disable-warning=ExperimentalWarning', program, JSON.stringify(given)],
       {
+        env: { ...process.env, ...compiled },
         stdio: ['ignore', 'ignore', 'pipe'],
       },
     )

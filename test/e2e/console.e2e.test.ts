@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import { consoleAddress } from '../../apps/http/console/console-assets.ts'
 import { createApiKey } from '../../apps/http/edge/access/api-keys.ts'
 import { budgetChange } from '../../apps/service/budgets/change.ts'
 import { changeSetting } from '../../apps/service/setting-command.ts'
@@ -490,6 +491,22 @@ withBrowser('the console', () => {
     await page.waitForSelector('text=No turn is open')
     expect(await page.locator('[role=alert]').count()).toBe(0)
     rmSync(folder, { recursive: true, force: true })
+  })
+
+  it('takes the key from the printed address, and removes it there', async () => {
+    const ownKey = `weir_${'k'.repeat(43)}`
+    await using server = await consoleServer([], { access: { ownKey } })
+    await using context = await browser.newContext()
+    const page = await tab(context, consoleAddress(server.url, ownKey))
+    await page.waitForSelector('text=No turn is open')
+    expect(page.url()).toBe(`${server.url}/console#/now`)
+    await using other = await browser.newContext()
+    const asked = await other.newPage()
+    await asked.goto(`${server.url}/console`)
+    await asked.waitForSelector('text=This server asks for a key')
+    await asked.goto(consoleAddress(server.url, ownKey))
+    await asked.waitForSelector('text=No turn is open')
+    expect(page.problems).toEqual([])
   })
 
   it('warns of a used budget, changes budgets and rules, and shows rows before filters on a phone', async () => {

@@ -34,7 +34,7 @@ const environment = () => ({
 
 async function serverUrl(): Promise<string> {
   const running = commands.start(
-    ['serve', '--agents', 'agent.yaml', '--http-port', '0', '--json'],
+    ['serve', '--agents', 'agent.yaml', '--http-port', '0', '--keyless', '--json'],
     { environment: environment() },
   )
   const line: string[] = await Promise.race([

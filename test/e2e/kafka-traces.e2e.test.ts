@@ -20,6 +20,10 @@ type Sent = { traceId: string; spanId: string; parentSpanId?: string; name: stri
 type Body = { resourceSpans: { scopeSpans: { spans: Sent[] }[] }[] }
 
 const turns = 6
+
+/** All turns still run at the kill: the model answers no later request before it. */
+const requestsBeforeKill = 2
+const wasKilled = Promise.withResolvers<void>()
 const stages = 'intake,conversation,llm-gateway,accumulator,validator,loop-detector,executor'
 
 /** By the ids of trace and span: a backend replaces a span that it knows. */
@@ -37,11 +41,12 @@ let environment: Record<string, string>
 beforeAll(async () => {
   const { bootstrapServers } = await sharedBroker()
   const topicPrefix = `traces-${randomUUID().slice(0, 8)}.`
-  commands = await openCommandFolder((request) =>
-    resultsOf(request).length < 2
-      ? says(call('act', { sleepMs: 300, answer: 'done' }))
-      : says(text('All is well.')),
-  )
+  commands = await openCommandFolder(async (request, number) => {
+    if (number > requestsBeforeKill) await wasKilled.promise
+    return resultsOf(request).length < 2
+      ? says(call('act', { answer: 'done' }))
+      : says(text('All is well.'))
+  })
   environment = {
     WEIR_BUS: 'kafka',
     WEIR_BOOTSTRAP_SERVER: bootstrapServers,
@@ -91,8 +96,9 @@ describe('the traces of a fleet', () => {
         environment,
       }),
     )
-    await until(async () => commands.server.requests.length >= 3)
+    await until(async () => commands.server.requests.length > requestsBeforeKill)
     killed.signal('SIGKILL')
+    wasKilled.resolve()
     const joined = up()
     for (const { code, out, errors } of await Promise.all(asked))
       expect({ code, out, errors }).toMatchObject({ code: 0, out: 'All is well.\n' })
@@ -118,6 +124,7 @@ describe('the traces of a fleet', () => {
     const inTrees = new Set(roots().map(({ traceId }) => traceId))
     expect([...spans.values()].filter(({ traceId }) => !inTrees.has(traceId))).toEqual([])
 
+    await joined.untilReady()
     for (const one of [...others, joined]) one.signal('SIGTERM')
     expect(
       (await Promise.all([...others, joined].map((one) => one.ended))).map(({ code }) => code),

@@ -51,11 +51,12 @@ type Seen = {
 }
 
 /**
- * Runs Weir to the end and kills it as `kill` demands: `dieAt` by itself at a step, `afterMs` from
- * outside, and `whileToolRuns` when the first tool has started.
+ * Runs Weir to the end and kills it as `kill` demands: `dieAt` by itself at a step, and from outside
+ * `whileToolRuns` when the first tool has started. `afterEvents` kills one process after another, each
+ * after so many requests and starts of tools.
  */
 async function runKilled(
-  kill: { dieAt?: number; afterMs?: number[]; whileToolRuns?: true },
+  kill: { dieAt?: number; afterEvents?: number[]; whileToolRuns?: true },
   play = model,
 ): Promise<Seen> {
   const folder = mkdtempSync(join(tmpdir(), 'weir-kill-'))
@@ -70,11 +71,17 @@ async function runKilled(
     let kills = 0
     if (kill.dieAt !== undefined)
       kills += (await runProcess({ ...options, dieAt: kill.dieAt })) === 'killed' ? 1 : 0
-    for (const afterMs of kill.afterMs ?? [])
-      kills += (await runProcess({ ...options, dieAt: 0 }, afterMs)) === 'killed' ? 1 : 0
+    const toolStarts = () =>
+      existsSync(options.startsFile) ? linesOf(options.startsFile).length : 0
+    const events = () => server.requests.length + toolStarts()
+    for (const more of kill.afterEvents ?? []) {
+      const enough = events() + more
+      const isEnough = () => events() >= enough
+      kills += (await runProcess({ ...options, dieAt: 0 }, isEnough)) === 'killed' ? 1 : 0
+    }
     if (kill.whileToolRuns) {
-      const started = () => existsSync(options.startsFile)
-      kills += (await runProcess({ ...options, dieAt: 0 }, started)) === 'killed' ? 1 : 0
+      const hasStarted = () => toolStarts() > 0
+      kills += (await runProcess({ ...options, dieAt: 0 }, hasStarted)) === 'killed' ? 1 : 0
     }
     expect(await runProcess({ ...options, dieAt: 0 })).toBe('done')
     const bus = await openEmbeddedBus({ file: options.file, clock: systemClock, readOnly: true })
@@ -94,10 +101,7 @@ async function runKilled(
         history.set(record.key, decode(record.value as Uint8Array) as HistoryEntry)
     }
     await bus.close()
-    const starts = readFileSync(options.startsFile, 'utf8')
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line) as Start)
+    const starts = linesOf(options.startsFile).map((line) => JSON.parse(line) as Start)
     return {
       finished: [...finished.values()],
       history: [...history.values()],
@@ -111,9 +115,13 @@ async function runKilled(
   }
 }
 
+function linesOf(file: string): string[] {
+  return readFileSync(file, 'utf8').trim().split('\n')
+}
+
 function runProcess(
   options: WeirProcessOptions,
-  killWhen?: number | (() => boolean),
+  killWhen?: () => boolean,
 ): Promise<'done' | 'killed'> {
   const script = fileURLToPath(new URL('../support/weir-process.ts', import.meta.url))
   const child = spawn(
@@ -129,11 +137,11 @@ function runProcess(
     stderr += data
   })
   const kill = () => child.kill('SIGKILL')
-  const timer = typeof killWhen === 'number' ? setTimeout(kill, killWhen) : undefined
-  if (typeof killWhen === 'function') void until(async () => killWhen()).then(kill)
+  let hasEnded = false
+  if (killWhen !== undefined) void until(async () => hasEnded || killWhen()).then(kill)
   return new Promise((resolve, reject) => {
     child.on('close', (code, signal) => {
-      clearTimeout(timer)
+      hasEnded = true
       if (signal === 'SIGKILL') resolve('killed')
       else if (code === 0) resolve('done')
       else reject(new Error(`weir-process exited with ${code}: ${stderr}`))
@@ -195,7 +203,7 @@ describe('a killed process', () => {
   })
 
   it('loses and repeats nothing when it is killed five times from outside', async () => {
-    const seen = await runKilled({ afterMs: [450, 500, 550, 600, 650] })
+    const seen = await runKilled({ afterEvents: [1, 2, 1, 3, 2] })
     expect(seen.kills).toBeGreaterThan(0)
     expectAllIsWell(seen)
   })

@@ -83,7 +83,9 @@ describe('a question of an MCP server', () => {
 
 describe('an agent with an MCP server', () => {
   it('answers over the HTTP edge of weir up', async () => {
-    const up = startUp(commands, { args: ['--http-port', '0', '--agents', 'agent.yaml'] })
+    const up = startUp(commands, {
+      args: ['--http-port', '0', '--keyless', '--agents', 'agent.yaml'],
+    })
     const { edge } = await up.line('the HTTP edge is started')
     expect(await answerOf(String(edge))).toContain('It is warm.')
     expect(resultsOf(commands.server.requests[1])).toEqual(['18 °C in Rome'])
@@ -92,7 +94,7 @@ describe('an agent with an MCP server', () => {
   })
 
   it('answers over weir serve', async () => {
-    const args = ['serve', '--http-port', '0', '--json', '--agents', 'agent.yaml']
+    const args = ['serve', '--http-port', '0', '--keyless', '--json', '--agents', 'agent.yaml']
     const { child, ended } = commands.start(args)
     const [line] = await Promise.race([
       once(createInterface({ input: child.stdout }), 'line'),

@@ -1,8 +1,11 @@
 // `weir serve` and `weir up --http-port` as processes: keys, a killed server, and a feed that goes on.
 
 import { on, once } from 'node:events'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setImmediate } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
 import { afterEach, describe, expect, it } from '@jest/globals'
 import OpenAI from 'openai'
 import { post, serverSentEvents } from '../apps/http/edge/edge-server.ts'
@@ -16,9 +19,11 @@ import { startUp } from '../support/weir-up.ts'
 let commands: CommandFolder
 afterEach(() => commands.close())
 
+/** By default a server that each program of this machine may use. */
 async function served(...args: string[]) {
+  const access = args.length === 0 ? ['--keyless'] : args
   const running = commands.start([
-    ...['serve', '--agents', 'agent.yaml', '--http-port', '0', '--json', ...args],
+    ...['serve', '--agents', 'agent.yaml', '--http-port', '0', '--json', ...access],
   ])
   const lines = createInterface({ input: running.child.stdout })
   const line: string[] = await Promise.race([
@@ -122,12 +127,65 @@ describe('weir serve', () => {
   })
 })
 
+describe('weir serve without keys', () => {
+  it('refuses a program without the key of its data folder, which all its servers have', async () => {
+    commands = await openCommandFolder(script(says(text('Hello.'))))
+    const serve = ['serve', '--agents', 'agent.yaml', '--http-port', '0']
+    const first = commands.start(serve)
+    const seen: string[] = []
+    for await (const [line] of on(createInterface({ input: first.child.stdout }), 'line')) {
+      seen.push(String(line))
+      if (seen.length === 3) break
+    }
+    const shown = seen.join('\n')
+    const [, url = ''] = /answers at (\S+)\. /.exec(shown) ?? []
+    const key = (await readFile(join(commands.folder, '.weir', 'weir.key'), 'utf8')).trim()
+    expect(shown).toContain(`Clients send the key in .weir/weir.key: ${key}`)
+    expect(shown).toContain(`The console: ${url}/console#/key/${key}`)
+    const ask = (apiKey: string, at: string, input = 'hi') =>
+      new OpenAI({ apiKey, baseURL: `${at}/v1` }).responses.create({
+        model: 'weir/agent',
+        input,
+      })
+    await expect(ask('none', url)).rejects.toMatchObject({ status: 401 })
+    expect(commands.server.requests).toEqual([])
+    expect((await ask(key, url)).output_text).toBe('Hello.')
+
+    const opened = join(commands.folder, 'opened')
+    await writeFile(join(commands.folder, 'xdg-open'), `#!/bin/sh\necho "$@" > ${opened}\n`, {
+      mode: 0o755,
+    })
+    const PATH = `${commands.folder}:${process.env.PATH}`
+    const { port } = new URL(url)
+    const { out } = await commands.run(['console', '--open', '--http-port', port], {
+      environment: { PATH },
+    })
+    expect(out).toBe(`${url}/console#/key/${key}\n`)
+    let opener = ''
+    while (opener === '') opener = await readFile(opened, 'utf8').catch(() => '')
+    expect(opener).not.toContain(key)
+    expect(await readFile(fileURLToPath(opener.trim()), 'utf8')).toContain(`/console#/key/${key}`)
+    first.child.kill('SIGTERM')
+    const { errors } = await first.ended
+    expect(errors).not.toContain(key)
+
+    const args = ['--agents', 'agent.yaml', '--health-port', '0', '--http-port', '0']
+    const up = startUp(commands, { args })
+    const { edge, keyFile } = await up.line('the HTTP edge is started')
+    expect(keyFile).toBe('.weir/weir.key')
+    await expect(ask('none', String(edge))).rejects.toMatchObject({ status: 401 })
+    expect((await ask(key, String(edge), 'bye')).output_text).toBe('The script is over.')
+    up.signal('SIGTERM')
+    expect((await up.ended).errors).not.toContain(key)
+  })
+})
+
 const closing = ['up', 'serve'] as const
 
 describe.each(closing)('weir %s with open requests', (command) => {
   it('ends its streams at SIGTERM, answers the others with 503, and logs no error', async () => {
     commands = await openCommandFolder(() => ({ kind: 'stall', blocks: [text('Wait')] }))
-    const flags = ['--agents', 'agent.yaml', '--http-port', '0']
+    const flags = ['--agents', 'agent.yaml', '--http-port', '0', '--keyless']
     const health = command === 'up' ? ['--health-port', '0'] : ['--json']
     const running = commands.start([command, ...flags, ...health])
     const [output, pattern] =
@@ -183,7 +241,7 @@ describe('weir up --http-port', () => {
   it('answers in the process of the stages', async () => {
     commands = await openCommandFolder(script(says(text('Hello.'))))
     const up = startUp(commands, {
-      args: ['--agents', 'agent.yaml', '--health-port', '0', '--http-port', '0'],
+      args: ['--agents', 'agent.yaml', '--health-port', '0', '--http-port', '0', '--keyless'],
     })
     const { edge } = await up.line('the HTTP edge is started')
     const client = new OpenAI({ apiKey: 'none', baseURL: `${edge}/v1` })
@@ -200,7 +258,7 @@ describe('weir up --http-port', () => {
     commands = await openCommandFolder(script(says(text('Hello.'))))
     const model = await scriptedUpstream(loopingModel())
     const args = ['--agents', 'agent.yaml', '--health-port', '0', '--http-port', '0']
-    const up = startUp(commands, { args: [...args, '--upstream', `${model.url}/v1`] })
+    const up = startUp(commands, { args: [...args, '--keyless', '--upstream', `${model.url}/v1`] })
     const { edge } = await up.line('the HTTP edge is started')
     for (const [, run] of sdkAgents)
       expect(await run(`${edge}/proxy/coder`, true)).toEqual({ requests: 5, reply: 'I stop here.' })

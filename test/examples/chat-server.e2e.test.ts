@@ -7,6 +7,7 @@ import { cp, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { findChromium, openChromium } from '../support/chromium.ts'
+import { compiled } from '../support/compiled.ts'
 import { until } from '../support/inbox.ts'
 import { anywhere, type ExampleFolder, openExampleFolder, withModel } from './examples.ts'
 
@@ -44,7 +45,7 @@ describe.each([
     await cp(new URL('chat-server.html', import.meta.url), join(example.folder, 'chat-server.html'))
     server = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', program], {
       cwd: example.folder,
-      env: { PATH: process.env.PATH, PORT: '0', ...key },
+      env: { PATH: process.env.PATH, PORT: '0', ...key, ...compiled },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     if (server.stdout === null) throw new Error('no output')

@@ -6,6 +6,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { text as whole } from 'node:stream/consumers'
 import { expect, it } from '@jest/globals'
+import { compiled } from '../support/compiled.ts'
 import { anywhere, examples, openExampleFolder, withModel } from './examples.ts'
 
 it.each(examples)('$name prints the text that it describes', async ({ name, printed }) => {
@@ -16,7 +17,7 @@ it.each(examples)('$name prints the text that it describes', async ({ name, prin
     await writeFile(program, anywhere(withModel(source, url)))
     const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', program], {
       cwd: folder,
-      env: { PATH: process.env.PATH }, // no key
+      env: { PATH: process.env.PATH, ...compiled }, // no key
     })
     const exited = once(child, 'exit')
     const [out, errors] = await Promise.all([whole(child.stdout), whole(child.stderr)])

@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs'
 import { text as whole } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { expect, it } from '@jest/globals'
+import { compiled } from '../support/compiled.ts'
 import { startLoopingChat } from './looping-chat.ts'
 
 const programs = [
@@ -56,7 +57,7 @@ it('guard-with-guards.ts refuses a removal by its own guard, and exits', async (
 async function run(name: string, env: NodeJS.ProcessEnv = {}) {
   const program = fileURLToPath(new URL(name, import.meta.url))
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', program], {
-    env: { ...process.env, ...env },
+    env: { ...process.env, ...compiled, ...env },
   })
   const exited = once(child, 'exit')
   const [out, errors] = await Promise.all([whole(child.stdout), whole(child.stderr)])

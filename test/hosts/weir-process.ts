@@ -32,7 +32,7 @@ export function startProxy(upstream: string, ...args: string[]): Promise<Running
 }
 
 export function startServe(agents: string): Promise<RunningServer> {
-  const command = ['serve', '--agents', agents, '--http-port', '0', '--json']
+  const command = ['serve', '--agents', agents, '--http-port', '0', '--keyless', '--json']
   return started(command, ({ url }) => url)
 }
 

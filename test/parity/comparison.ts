@@ -3,6 +3,7 @@
 // (`leavesOut` and `shows` of each driver).
 
 import type { Scenario } from '../../apps/replay/judge/scenario.ts'
+import type { GuestHints } from '../../shared/agents/guest.ts'
 import type { Transcript } from '../../shared/transcript/transcript.ts'
 import {
   allJudged,
@@ -13,18 +14,32 @@ import {
 } from '../support/traces.ts'
 import type { Driver, ParityWorld } from './driver.ts'
 
+/** A trace mostly waits for the stages, and the stages commit the steps of several traces at once. */
+const tracesAtOnce = 16
+
 /** The traces with other interventions, as texts. */
 export async function differingIn(
   world: ParityWorld,
   driver: Driver,
   file: (typeof corpora)[number],
 ): Promise<string[]> {
-  const differing: string[] = []
-  for (const scenario of tracesIn(file).traces) {
+  const cases = tracesIn(file).traces.flatMap((scenario) => {
     const transcript = transcriptFor(scenario)
-    if (driver.leavesOut?.(transcript) !== undefined) continue
+    if (driver.leavesOut?.(transcript) !== undefined) return []
+    // Two corpora have traces with one name.
+    return [{ scenario, transcript, thread: `${driver.name} ${file.name} ${scenario.id}` }]
+  })
+  const waiting = cases.values()
+  const driveNext = async () => {
+    for (const { transcript, thread } of waiting)
+      await driver.drive(world.guards(hintsIn(transcript)), transcript, thread)
+  }
+  await Promise.all(Array.from({ length: tracesAtOnce }, driveNext))
+
+  const differing: string[] = []
+  for (const { scenario, thread } of cases) {
     const expected = JSON.stringify(expectedOf(driver, scenario))
-    const found = JSON.stringify(await interventionsOf(world, driver, transcript, file.name))
+    const found = JSON.stringify(await world.interventions(thread))
     if (found !== expected) differing.push(`${scenario.id}: ${expected} ${found}`)
   }
   return differing
@@ -39,25 +54,24 @@ export function turn<T>(all: readonly T[], n: number): readonly T[] {
 }
 
 function expectedOf({ shows, endsAt }: Driver, scenario: Scenario): IntervenedAt[] {
-  const shown = shows?.(scenario) ?? scenario
-  const all = allJudged({ ...shown, id: `guest:${shown.id}` }) // its answers alone prove a wait
+  const all = judgedForGuest(shows?.(scenario) ?? scenario)
   const end = all.findIndex(({ action }) => action === endsAt)
   return end < 0 ? all : all.slice(0, end + 1)
 }
 
-/** `corpus`: two of them have traces with one name. */
-async function interventionsOf(
-  world: ParityWorld,
-  driver: Driver,
-  transcript: Transcript,
-  corpus: string,
-): Promise<IntervenedAt[]> {
-  const thread = `${driver.name} ${corpus} ${transcript.conversation}`
-  const hints = Object.fromEntries(
-    (transcript.tools ?? []).flatMap(({ name, poll, hints: own }) =>
-      own === null ? [] : [[name, { ...own, poll }]],
-    ),
+/** By scenario: several drivers show the same scenario. */
+const judgedScenarios = new WeakMap<Scenario, IntervenedAt[]>()
+
+function judgedForGuest(shown: Scenario): IntervenedAt[] {
+  const judgedBefore = judgedScenarios.get(shown)
+  if (judgedBefore !== undefined) return judgedBefore
+  const all = allJudged({ ...shown, id: `guest:${shown.id}` }) // its answers alone prove a wait
+  judgedScenarios.set(shown, all)
+  return all
+}
+
+function hintsIn({ tools = [] }: Transcript): Record<string, GuestHints> {
+  return Object.fromEntries(
+    tools.flatMap(({ name, poll, hints }) => (hints === null ? [] : [[name, { ...hints, poll }]])),
   )
-  await driver.drive(world.guards(hints), transcript, thread)
-  return world.interventions(thread)
 }

@@ -12,9 +12,18 @@ const withoutErrors: readonly GuestFormat[] = ['openai-chat', 'openai-responses'
 /** Formats whose history is a list of items, in which an empty response has none. */
 const ofItems: readonly GuestFormat[] = ['openai-responses', 'openai-agents']
 
+/** By scenario: all formats without errors show the same trace. */
+const scenariosWithoutErrors = new WeakMap<Scenario, Scenario>()
+
 /** The trace with the outcomes that the format shows. */
 export function shownIn(format: GuestFormat, scenario: Scenario): Scenario {
   if (!withoutErrors.includes(format)) return scenario
+  const shown = scenariosWithoutErrors.get(scenario) ?? withoutErrorsIn(scenario)
+  scenariosWithoutErrors.set(scenario, shown)
+  return shown
+}
+
+function withoutErrorsIn(scenario: Scenario): Scenario {
   const steps = scenario.steps.map((step) =>
     step.kind === 'tool'
       ? { ...step, outcome: readsAsError(step.result) ? ('error' as const) : ('ok' as const) }
@@ -28,8 +37,9 @@ export function shownIn(format: GuestFormat, scenario: Scenario): Scenario {
  * answer, and the guest's next history is all that it sees.
  */
 export function withoutSilenceAtEnd(format: GuestFormat, scenario: Scenario): Scenario {
+  if (!ofItems.includes(format)) return scenario
   const end = allJudged(scenario).find(({ action }) => action === 'end')?.at
-  if (end === undefined || !ofItems.includes(format)) return scenario
+  if (end === undefined) return scenario
   let at = 0
   const steps = scenario.steps.filter((step) => {
     if (step.kind === 'user') return true

@@ -18,16 +18,21 @@ const paths = {
 type ProxyFormat = keyof typeof paths
 export const proxyFormats = Object.keys(paths) as ProxyFormat[]
 
+/** The proxy passes this header on, so the model server knows the thread. */
+const threadHeader = 'x-parity-thread'
+
 export type ProxyForParity = { driver(format: ProxyFormat): Driver; close(): Promise<void> }
 
 /** One server for all transcripts. */
 export async function proxyForParity(): Promise<ProxyForParity> {
-  let guard: GuardSession | undefined
-  let answer: unknown
+  // By thread.
+  const guards = new Map<string, GuardSession>()
+  const answers = new Map<string, unknown>()
   const server: Proxied = await proxied(
-    { conversation: (id, options) => (guard as GuardSession).conversation(id, options) },
-    (_, response) => {
+    { conversation: (id, options) => (guards.get(id) as GuardSession).conversation(id, options) },
+    ({ headers }, response) => {
       server.received.length = 0
+      const answer = answers.get(`${headers[threadHeader]}`)
       // A failed request makes no round.
       if (answer === undefined) sendJson(response, { error: { message: 'over' } }, 500)
       else sendJson(response, answer)
@@ -39,12 +44,16 @@ export async function proxyForParity(): Promise<ProxyForParity> {
       endsAt: 'end', // the proxy reports that the turn is over
       shows: (scenario) => withoutSilenceAtEnd(format, shownIn(format, scenario)),
       leavesOut: unjudged,
-      async drive([own], transcript, thread) {
-        guard = own
+      async drive([guard], transcript, thread) {
+        guards.set(thread, guard)
         for (const { before, said } of stepsOf(transcript)) {
           const request = requestOf(format, before, transcript.tools)
-          answer = said && answerOf(request, said).answer
-          const headers = { 'content-type': 'application/json', 'x-weir-conversation': thread }
+          answers.set(thread, said && answerOf(request, said).answer)
+          const headers = {
+            'content-type': 'application/json',
+            'x-weir-conversation': thread,
+            [threadHeader]: thread,
+          }
           const body = JSON.stringify({ model: 'm', ...(request.body as object) })
           const response = await fetch(server.url + paths[format], {
             method: 'POST',

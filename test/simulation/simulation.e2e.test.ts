@@ -100,14 +100,15 @@ describe('the checkers', () => {
   it.each(canaries.map((canary) => [canary.system.name, canary] as const))(
     'report that %s',
     async (_, canary) => {
-      const { system, foundBy } = canary
-      const reports: string[] = []
-      for (let seed = 1; seed <= canarySeeds && !reports.includes(foundBy); seed++) {
+      const { system, foundBy, exposedBy = 1 } = canary
+      const reports = new Set<string>()
+      const inOrder = Array.from({ length: canarySeeds }, (_, n) => n + 1)
+      for (const seed of new Set([exposedBy, ...inOrder])) {
         const { violations } = await simulate(system, rolledFor(canary, roll(seed)))
-        // a broken system may break a rule a hundred thousand times
-        for (const { checker } of violations) reports.push(checker)
+        for (const { checker } of violations) reports.add(checker)
+        if (reports.has(foundBy)) return
       }
-      expect(reports).toContain(foundBy)
+      expect([...reports]).toContain(foundBy)
     },
   )
 })

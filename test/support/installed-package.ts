@@ -42,7 +42,7 @@ export type Project = {
   tarballBytes: number
   /**
    * Runs a command of the project, or any other. Its node is the one that runs the tests, its home
-   * an empty folder of the project.
+   * an empty folder of the project. Programs of Node share their compiled code.
    */
   run(
     command: string[],
@@ -71,6 +71,7 @@ export function installPackage(also: string[]): Project {
     link(join(installed, file), join(commands, name))
 
   const path = [commands, dirname(process.execPath), process.env.PATH].join(delimiter)
+  const programs = { NODE_COMPILE_CACHE: join(folder, 'compiled') }
   return {
     folder,
     installed,
@@ -81,7 +82,12 @@ export function installPackage(also: string[]): Project {
     async run([program = '', ...args], { cwd = folder, environment = {} } = {}) {
       const child = spawn(program, args, {
         cwd,
-        env: { PATH: path, HOME: join(folder, 'home'), ...environment },
+        env: {
+          PATH: path,
+          HOME: join(folder, 'home'),
+          ...(program === 'node' && programs),
+          ...environment,
+        },
         stdio: ['ignore', 'pipe', 'pipe'],
       })
       const code = new Promise<number | null>((resolve, reject) =>

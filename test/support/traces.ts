@@ -5,7 +5,7 @@ import { givenBy } from '../../apps/replay/judge/overrides.ts'
 import { play } from '../../apps/replay/judge/play.ts'
 import type { Scenario, SilentStep, Step, ToolStep } from '../../apps/replay/judge/scenario.ts'
 import { readScenarios } from '../../apps/replay/judge/scenario-file.ts'
-import { judge } from '../../apps/replay/judge/verdict.ts'
+import { judge, policyIn } from '../../apps/replay/judge/verdict.ts'
 import type { Declaration } from '../../shared/contract/messages.ts'
 import { createLeftOut } from '../../shared/transcript/left-out.ts'
 import { type Piece, type Transcript, transcriptOf } from '../../shared/transcript/transcript.ts'
@@ -41,12 +41,18 @@ function onlyScenario({ steps, limits }: Scenario): string | undefined {
   return goesOn ? 'a text ends a turn of Weir' : undefined
 }
 
-export function tracesIn({ name, url }: (typeof corpora)[number]): {
-  all: Scenario[]
-  traces: Scenario[]
-} {
+type Traces = { all: readonly Scenario[]; traces: readonly Scenario[] }
+
+/** By corpus. */
+const readTraces = new Map<string, Traces>()
+
+export function tracesIn({ name, url }: (typeof corpora)[number]): Traces {
+  const readBefore = readTraces.get(url.href)
+  if (readBefore !== undefined) return readBefore
   const all = readScenarios(name, readFileSync(url, 'utf8'))
-  return { all, traces: all.filter((scenario) => onlyScenario(scenario) === undefined) }
+  const traces = all.filter((scenario) => onlyScenario(scenario) === undefined)
+  readTraces.set(url.href, { all, traces })
+  return { all, traces }
 }
 
 /** The pieces of a foreign log. Its first message of a user is made up. */
@@ -132,13 +138,10 @@ export type IntervenedAt = { at: number; rule: string; action: string }
 
 /** All interventions of `weir judge`, in order: the trace goes on after each as it was recorded. */
 export function allJudged(scenario: Scenario): IntervenedAt[] {
-  const { caps, policyWith } = given
-  return play(scenario, (step) => policyWith(scenario.settingsOf?.(step) ?? {}), caps).flatMap(
-    (raised) => {
-      if ('cap' in raised || raised.shadow) return []
-      const { rule, ruleVersion, action } = raised.intervention
-      const at = placeOf(scenario.steps, raised.step)
-      return [{ at, rule: `${rule}@${ruleVersion}`, action }]
-    },
-  )
+  return play(scenario, policyIn(scenario, given), given.caps).flatMap((raised) => {
+    if ('cap' in raised || raised.shadow) return []
+    const { rule, ruleVersion, action } = raised.intervention
+    const at = placeOf(scenario.steps, raised.step)
+    return [{ at, rule: `${rule}@${ruleVersion}`, action }]
+  })
 }

@@ -68,7 +68,7 @@ export type CommandFolder = {
  * `stubborn` (ignores SIGTERM, and writes its process id to `stubborn-pid`).
  */
 export async function openCommandFolder(
-  model: (call: ModelCall, number: number) => Reply,
+  model: (call: ModelCall, number: number) => Reply | Promise<Reply>,
 ): Promise<CommandFolder> {
   const folder = await mkdtemp(join(tmpdir(), 'weir-command-'))
   const server = await startAnthropicServer(model)

@@ -28,6 +28,7 @@ import {
 } from '../../../shared/contract/topology.ts'
 import { systemClock } from '../../../shared/lib/clock.ts'
 import { usageError, WeirError } from '../../../shared/lib/errors.ts'
+import { claimFolder } from '../../../shared/lib/files/folder-owner.ts'
 import { toCommit } from '../../../shared/runtime/log/position.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 import { type OpenLog, withBundle } from '../../history/open-log.ts'
@@ -56,6 +57,7 @@ export async function importBundle(
       `${log} already exists, and was not changed. An import needs its offsets free: name an empty or a new folder (--data-folder). ` +
         'You can also read the bundle itself with weir inspect, report, judge and replay',
     )
+  const mark = claimFolder(settings.dataFolder)
   const stop = new AbortController()
   const stopListening = listenForInterrupts(() => stop.abort())
   try {
@@ -64,6 +66,7 @@ export async function importBundle(
       (open) => write(open, { kind, file: log }, settings, stop.signal),
       stop.signal,
     )
+    mark()
     out.write(`${log}: ${summary}\n`)
     return 0
   } catch (error) {

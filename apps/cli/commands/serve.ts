@@ -10,6 +10,7 @@ export function withEdge(command: Command): Command {
   return command
     .option('--http-host <address>', 'the address of that port; default: 127.0.0.1')
     .option('--api-keys <file>', 'the API keys of clients, from weir api-keys create')
+    .option('--keyless', 'let each program of this machine use the server without a key')
     .option('--oidc-issuer <url>', 'the issuer of the tokens of clients')
     .option('--oidc-audience <name>', 'the audience that a token must have')
     .option('--oidc-jwks <url>', "the URL of the issuer's keys")

@@ -38,12 +38,12 @@ export function addUp(program: Command): void {
     .option('--upstream <url>', "the model provider's base URL for the proxy, with or without /v1")
     .option(
       '--mcp <file>',
-      'also serve the MCP servers of this file at /mcp/AGENT/CONVERSATION, on the front port or on an edge without keys',
+      'also serve the MCP servers of this file at /mcp/AGENT/CONVERSATION, on the front port or on an edge without --api-keys',
     )
     .option('--front-agent <name>', 'the guest at the root of the proxy; default: guest')
     .option(
       '--http-port <port>',
-      'also serve agents over HTTP on this port, as weir serve does; without keys also guests, as --front-port does',
+      'also serve agents over HTTP on this port, as weir serve does; without --api-keys and an issuer also guests, as --front-port does',
     )
   withEdge(up).action(async (options) =>
     endWith(await (await import('../../http/up-with-fronts.ts')).upWithFronts(options)),

@@ -13,6 +13,11 @@ export type Asset = { type: string; body: string }
 
 export const consolePath = '/console'
 
+/** The part behind # reaches no server and no log of one. The page keeps the key in its tab. */
+export function consoleAddress(url: string, key: string | undefined): string {
+  return `${url}${consolePath}${key === undefined ? '' : `#/key/${key}`}`
+}
+
 const folder = join(import.meta.dirname, 'page')
 const styles = ['console.css', 'inbox/inbox.css', 'operator/operator.css']
 

@@ -1,18 +1,35 @@
 // `weir console`: prints the address of the console if a server answers there, and can open it.
+// CONSOLE-COMMAND-1. The key of the data folder is in the address only if the server asks for that key
+//     and a process of this user listens there. Another user could listen on the port.
+// CONSOLE-COMMAND-2. No argument of a process has the key, because all users see arguments.
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { get, type IncomingMessage } from 'node:http'
 import { get as getByTls } from 'node:https'
+import { resolve } from 'node:path'
 import type { Writable } from 'node:stream'
 import { text as textOf } from 'node:stream/consumers'
+import { pathToFileURL } from 'node:url'
 import { usageError } from '../../../shared/lib/errors.ts'
+import { replaceFile } from '../../../shared/lib/files/whole-file.ts'
+import { harmlessEnvironment } from '../../../shared/lib/sandbox/harmless-variables.ts'
+import { commandSettings, type SettingFlags } from '../../terminal/command-settings.ts'
 import { portOf } from '../../terminal/port-flag.ts'
-import { consolePath } from './console-assets.ts'
+import { ownKeyAdvice } from '../edge/access/access.ts'
+import { type OwnKey, ownKeyIn } from '../edge/access/own-key.ts'
+import { consoleAddress, consolePath } from './console-assets.ts'
+import { isListenedByUser } from './listening-user.ts'
 
-export type ConsoleOptions = { httpHost: string; httpPort: string; open?: boolean }
+export type ConsoleOptions = SettingFlags & { httpHost: string; httpPort: string; open?: boolean }
 
 const waitMs = 3_000
+
+/** The variables with which a program reaches the desktop. */
+const ofDesktop = [
+  ...['DISPLAY', 'WAYLAND_DISPLAY', 'XAUTHORITY', 'DBUS_SESSION_BUS_ADDRESS', 'BROWSER'],
+  ...['SystemRoot', 'ComSpec', 'APPDATA', 'LOCALAPPDATA', 'USERPROFILE'],
+]
 
 /** The programs that open an address. */
 const openers: Partial<Record<NodeJS.Platform, string[]>> = {
@@ -22,34 +39,61 @@ const openers: Partial<Record<NodeJS.Platform, string[]>> = {
 
 /** Throws `usage` if no console answers at the address. */
 export async function printConsole(
-  { httpHost, httpPort, open = false }: ConsoleOptions,
+  { httpHost, httpPort, open = false, ...flags }: ConsoleOptions,
   out: Writable,
 ): Promise<void> {
   const host = httpHost.includes(':') ? `[${httpHost}]` : httpHost
-  const address = `://${host}:${portOf(httpPort, '--http-port')}${consolePath}`
+  const address = `://${host}:${portOf(httpPort, '--http-port')}`
   const plain = `http${address}`
-  const url = (await isConsole(plain)) ? plain : `https${address}`
-  if (url !== plain && !(await isConsole(url)))
+  const found = (await isConsole(plain)) ? plain : `https${address}`
+  if (found !== plain && !(await isConsole(found)))
     throw usageError(
-      `no console answers at ${plain}: start weir serve, or give the address of a running one with --http-host and --http-port`,
+      `no console answers at ${plain}${consolePath}: start weir serve, or give the address of a running one with --http-host and --http-port`,
     )
+  const own = await keyFor(found, flags)
+  const url = consoleAddress(found, own?.key)
   out.write(`${url}\n`)
   if (!open) return
   const [program = 'xdg-open', ...rest] = openers[process.platform] ?? []
-  const child = spawn(program, [...rest, url], { detached: true, stdio: 'ignore' })
+  const page = own === undefined ? url : pageTo(url, own)
+  const child = spawn(program, [...rest, page], {
+    env: harmlessEnvironment(ofDesktop),
+    detached: true,
+    stdio: 'ignore',
+  })
   child.once('error', () => {}) // the address is on the screen
   child.unref()
 }
 
-/** The request carries nothing, so any certificate will do. */
-async function isConsole(url: string): Promise<boolean> {
+/** Undefined: the server asks for no key, or for another one. */
+async function keyFor(server: string, flags: SettingFlags): Promise<OwnKey | undefined> {
+  const own = ownKeyIn(commandSettings(flags).dataFolder)
+  if (own === undefined || !isListenedByUser(Number(new URL(server).port))) return undefined
+  const models = await bodyAt(`${server}/v1/models`)
+  return models?.includes(ownKeyAdvice) ? own : undefined
+}
+
+/** Keeps CONSOLE-COMMAND-2: a file of this user leads to the address. */
+function pageTo(url: string, { file }: OwnKey): string {
+  const page = resolve(file, '..', 'weir.console.html')
+  const text = `<!doctype html><meta http-equiv="refresh" content="0;url=${url}"><title>Weir console</title>\n`
+  replaceFile(page, text, { mode: 0o600 })
+  return pathToFileURL(page).href
+}
+
+async function isConsole(server: string): Promise<boolean> {
+  return (await bodyAt(server + consolePath))?.includes('<title>Weir console</title>') ?? false
+}
+
+/** The request carries nothing, so any certificate will do. Undefined: no answer. */
+async function bodyAt(url: string): Promise<string | undefined> {
   const options = { signal: AbortSignal.timeout(waitMs), rejectUnauthorized: false }
   const request = url.startsWith('https:') ? getByTls(url, options) : get(url, options)
   request.on('error', () => {}) // also behind the head of the answer
   try {
     const [answer] = (await once(request, 'response')) as [IncomingMessage]
-    return (await textOf(answer)).includes('<title>Weir console</title>')
+    return await textOf(answer)
   } catch {
-    return false
+    return undefined
   }
 }

@@ -3,18 +3,21 @@
 import { limits } from '../../../shared/contract/limits.ts'
 import { usageError } from '../../../shared/lib/errors.ts'
 import { readSecretFile } from '../../../shared/lib/files/secret-files.ts'
+import type { Settings } from '../../../shared/settings/settings.ts'
 import { readText } from '../../../shared/settings/text-file.ts'
 import { portOf } from '../../terminal/port-flag.ts'
 import { printable } from '../../terminal/text/printable.ts'
 import { isLoopback, type TlsFiles } from '../server.ts'
 import { signerOf, type WebhookOptions } from '../webhook/webhook.ts'
 import type { OidcOptions } from './access/oidc.ts'
+import { type OwnKey, ownKeyOf } from './access/own-key.ts'
 import type { EdgeOptions } from './edge.ts'
 
 export type EdgeFlags = {
   httpPort?: string
   httpHost?: string
   apiKeys?: string
+  keyless?: boolean
   oidcIssuer?: string
   oidcAudience?: string
   oidcJwks?: string
@@ -38,6 +41,10 @@ export function edgeOptionsOf(
 > & { webhook: WebhookOptions | undefined } {
   const { httpPort = '4140', httpHost: host = '127.0.0.1', apiKeys, corsOrigin = [] } = flags
   const oidc = oidcOf(flags)
+  if (flags.keyless === true && (apiKeys !== undefined || oidc !== undefined))
+    throw usageError(
+      '--keyless goes with no --api-keys and no --oidc-issuer: leave one of them out',
+    )
   if (!isLoopback(host) && apiKeys === undefined && oidc === undefined)
     throw usageError(
       `--http-host ${printable(host)} is open to other machines: give --api-keys FILE or --oidc-issuer URL first, or 127.0.0.1`,
@@ -59,6 +66,18 @@ export function edgeOptionsOf(
     webhook: webhookOf(flags),
     advice: 'give another address with --http-host and --http-port (0: any free port)',
   }
+}
+
+/**
+ * The key of the data folder, if the server has no other keys. Undefined: it has, or it is keyless.
+ * Throws as ownKeyOf.
+ */
+export function ownKeyFor(
+  { apiKeys, oidcIssuer, keyless = false }: EdgeFlags,
+  { dataFolder }: Pick<Settings, 'dataFolder'>,
+): OwnKey | undefined {
+  if (keyless || apiKeys !== undefined || oidcIssuer !== undefined) return undefined
+  return ownKeyOf(dataFolder)
 }
 
 function oidcOf({

@@ -4,10 +4,14 @@
 import { execFile, spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { isObject } from '../../../shared/lib/json/json-object.ts'
+import { harmlessEnvironment } from '../../../shared/lib/sandbox/harmless-variables.ts'
 import { parseJson } from '../../../shared/wire/exact-json.ts'
 
 /** A program that needs longer does not answer. */
 const answerMs = 10_000
+
+/** Neither question needs a key. */
+const ofHost = () => harmlessEnvironment(['CODEX_HOME', 'CLAUDE_CONFIG_DIR'])
 
 /** `version` is null if the program is not there, or prints none. */
 export async function versionOf(program: string): Promise<string | null> {
@@ -17,7 +21,8 @@ export async function versionOf(program: string): Promise<string | null> {
 
 function outputOf(program: string, args: string[]): Promise<string> {
   return new Promise((resolve) => {
-    execFile(program, args, { timeout: answerMs, maxBuffer: 1024 * 1024 }, (error, out) =>
+    const options = { env: ofHost(), timeout: answerMs, maxBuffer: 1024 * 1024 }
+    execFile(program, args, options, (error, out) =>
       resolve(error === null ? out : ''),
     ).stdin?.end()
   })
@@ -32,7 +37,10 @@ export async function reviewOf(
   program: string,
   { file, folder }: { file: string; folder: string },
 ): Promise<Review[] | undefined> {
-  const server = spawn(program, ['app-server'], { stdio: ['pipe', 'pipe', 'ignore'] })
+  const server = spawn(program, ['app-server'], {
+    env: ofHost(),
+    stdio: ['pipe', 'pipe', 'ignore'],
+  })
   const closed = new Promise<undefined>((resolve) => {
     server.once('error', () => resolve(undefined))
     server.once('exit', () => resolve(undefined))

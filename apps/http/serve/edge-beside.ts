@@ -5,7 +5,7 @@ import { usageError } from '../../../shared/lib/errors.ts'
 import type { Beside } from '../../service/run-stages.ts'
 import { serviceSettings } from '../../service/service-settings.ts'
 import type { UpOptions } from '../../service/up.ts'
-import { type EdgeFlags, edgeOptionsOf } from '../edge/edge-flags.ts'
+import { type EdgeFlags, edgeOptionsOf, ownKeyFor } from '../edge/edge-flags.ts'
 import { openEdgeWeir } from '../edge/edge-weir.ts'
 import type { HttpApp } from '../server.ts'
 import { startEdgeWithConsole } from './edge-with-console.ts'
@@ -30,19 +30,21 @@ export function edgeBeside(options: UpOptions & EdgeFlags, more?: MoreRoutes): B
   }
   const edgeOptions = edgeOptionsOf(options)
   const settings = serviceSettings(options)
+  const own = ownKeyFor(options, settings)
+  const access = { ...edgeOptions.access, ownKey: own?.key }
   return {
     name: 'the HTTP edge',
-    secrets: more?.secrets,
+    secrets: [...(more?.secrets ?? []), ...(own === undefined ? [] : [own.key])],
     async start(parts) {
       const { log, agents } = parts
-      const own = agents.size > 0 ? agents : undefined
-      const weir = await openEdgeWeir(settings, { stages: 'elsewhere', log, agents: own })
+      const loaded = agents.size > 0 ? agents : undefined
+      const weir = await openEdgeWeir(settings, { stages: 'elsewhere', log, agents: loaded })
       return closedOnFailure(weir, async () => {
         const { routes: before, close } = (await more?.open(parts)) ?? noRoutes
-        const serving = { ...edgeOptions, weir, log, before }
+        const serving = { ...edgeOptions, access, weir, log, before }
         const start = () => startEdgeWithConsole(settings, serving)
         const server = await closedOnFailure({ close }, start)
-        log.info({ edge: server.url }, 'the HTTP edge is started')
+        log.info({ edge: server.url, keyFile: own?.file }, 'the HTTP edge is started')
         return {
           async close() {
             await server.close()
@@ -65,6 +67,7 @@ const noRoutes = { routes: [], close: async () => {} }
 const edgeFlags = [
   ['httpHost', '--http-host'],
   ['apiKeys', '--api-keys'],
+  ['keyless', '--keyless'],
   ['oidcIssuer', '--oidc-issuer'],
   ['oidcAudience', '--oidc-audience'],
   ['oidcJwks', '--oidc-jwks'],

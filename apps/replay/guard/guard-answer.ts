@@ -7,6 +7,7 @@ import { registrationFault } from '../../../shared/contract/guard/guard-registra
 import { isSameRound } from '../../../shared/contract/ids.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import type { GuardVerdict, Message } from '../../../shared/contract/messages.ts'
+import { boundedJson } from '../../../shared/lib/json/bounded-json.ts'
 import { isObject } from '../../../shared/lib/json/json-object.ts'
 import { shortened } from '../../../shared/lib/text-cut.ts'
 
@@ -26,17 +27,20 @@ export type Answer =
 
 export type Judged = { offset: number; verdict: GuardVerdict }
 
-/** Undefined: it does not answer the question with this number. */
-export function answerIn(message: unknown, number: number): Answer | undefined {
+/** Undefined: the line does not answer the question with this number. It is read once. */
+export function answerIn(line: string, number: number): Answer | undefined {
+  const message = boundedJson(line, depthMax)
   if (!isObject(message) || message.number !== number) return undefined
   const { kind, guard, reason, rounds } = message
   if (kind === 'loaded' && isLoadedGuard(guard)) return { kind, guard }
   if ((kind === 'failed' || kind === 'fickle') && typeof reason === 'string')
     return { kind, reason: shortened(reason, limits.guardEvidenceBytesMax) }
-  return kind === 'judged' && Array.isArray(rounds) && rounds.every(isAnsweredRound)
-    ? { kind, rounds }
-    : undefined
+  if (kind !== 'judged' || !Array.isArray(rounds)) return undefined
+  const judged = rounds.map(answeredRound)
+  return judged.includes(undefined) ? undefined : { kind, rounds: judged as AnsweredRound[] }
 }
+
+const depthMax = 8
 
 /**
  * The verdicts on these records of rounds-cleared. Undefined: one is no verdict, is on another
@@ -86,8 +90,13 @@ function isLoadedGuard(value: unknown): value is LoadedGuard {
   )
 }
 
-function isAnsweredRound(value: unknown): value is AnsweredRound {
-  return (
-    isObject(value) && Number.isSafeInteger(value.offset) && value.verdict instanceof Uint8Array
-  )
+function answeredRound(value: unknown): AnsweredRound | undefined {
+  if (!isObject(value) || typeof value.verdict !== 'string') return undefined
+  if (!Number.isSafeInteger(value.offset) || !base64.test(value.verdict)) return undefined
+  return {
+    offset: value.offset as number,
+    verdict: new Uint8Array(Buffer.from(value.verdict, 'base64')),
+  }
 }
+
+const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/

@@ -1,7 +1,8 @@
 // Runs a guard's file in a sandbox (guard-launch.ts), away from the replay. The production code reads
 // the rounds (shared/runtime/guards/guard-partition.ts).
 // GUARD-CHILD-1. It reads its packages only while it loads, if Node can take that right back.
-// GUARD-CHILD-2. Each question gets one answer, under its number. The guard cannot use the channel.
+// GUARD-CHILD-2. Each question gets one answer, a line under its number. The replay bounds and checks
+//     each line (guard-answer.ts).
 // GUARD-CHILD-3. A pipe names the current round before the guard sees it, because a dead process
 //     cannot answer.
 // GUARD-CHILD-4. Each round is judged at two moments (moment.ts), each with a separate memory. An
@@ -9,11 +10,11 @@
 
 import { writeSync } from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
+import { Socket } from 'node:net'
 import os from 'node:os'
 import { pino } from 'pino'
-import type { NamedGuard } from '../../../client/guards/guard-file.ts'
 import { loadGuard } from '../../../client/guards/load-guard.ts'
-import type { PartitionReader, StoredRecord } from '../../../shared/contract/bus.ts'
+import type { PartitionReader } from '../../../shared/contract/bus.ts'
 import type { AnyGuard, Guard, GuardedRound } from '../../../shared/contract/guard/guard.ts'
 import { roundKey } from '../../../shared/contract/ids.ts'
 import { systemClock } from '../../../shared/lib/clock.ts'
@@ -21,15 +22,14 @@ import {
   parseAnswerId,
   readGuardPartition,
 } from '../../../shared/runtime/guards/guard-partition.ts'
+import { messageLines } from '../../../shared/tools/message-lines.ts'
 import { fickleRound } from './fickle-round.ts'
 import type { Answer, AnsweredRound, LoadedGuard } from './guard-answer.ts'
+import { answerLine, type Question, questionIn } from './guard-lines.ts'
 import { holdMoments, type Moment, moments } from './moment.ts'
 
-export type Question =
-  | ({ kind: 'load' } & NamedGuard)
-  | { kind: 'judge'; partition: number; records: StoredRecord[] }
-
-/** The descriptor of the pipe in GUARD-CHILD-3; 3 is the IPC channel. */
+/** The descriptors of the pipe with the lines, and of that in GUARD-CHILD-3. */
+const linePipe = 3
 const roundPipe = 4
 
 // Throws if the replay ended before bubblewrap tied the sandbox to the replay's life.
@@ -41,23 +41,24 @@ const silent = pino({ level: 'silent' })
 const readers = new Map<number, PartitionReader[]>()
 let guard: AnyGuard | undefined
 
-// `send` calls `_send` of its object. The guard gets neither (GUARD-CHILD-2).
-const { _send } = process as { _send?: unknown }
-const send = process.send?.bind(Object.create(process, { _send: { value: _send } }))
-for (const name of ['send', '_send', 'disconnect', '_disconnect', '_channel'])
-  Object.defineProperty(process, name, { value: undefined })
+const channel = new Socket({ fd: linePipe, readable: true, writable: true })
+channel.on('error', () => {}) // the replay has ended
 for (const name of ['_getActiveHandles', '_getActiveRequests'])
   Object.defineProperty(process, name, { value: () => [] })
 os.hostname = () => 'replay' // the same on all machines
 const atMoment = holdMoments()
 syncBuiltinESMExports()
 
-process.on('message', ({ number, ...question }: Question & { number: number }) => {
-  const answered = (answer: Answer): void => void send?.({ number, ...answer })
+const readLines = messageLines(Number.POSITIVE_INFINITY, { onLine, onTooLong() {} })
+channel.setEncoding('utf8').on('data', readLines)
+
+function onLine(line: string): void {
+  const { number, ...question } = questionIn(line)
+  const answered = (answer: Answer): void => void channel.write(answerLine(number, answer))
   answerTo(question as Question).then(answered, (error: unknown) => {
     answered({ kind: 'failed', reason: messageOf(error) })
   })
-})
+}
 
 async function answerTo(question: Question): Promise<Answer> {
   switch (question.kind) {

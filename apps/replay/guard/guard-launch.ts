@@ -35,7 +35,7 @@ export function startGuardChild(
   const [program, ...rest] = confined(confinement, [], found)
   return spawn(program, rest, {
     env: {},
-    stdio: withoutInherited(['ignore', 'ignore', 'pipe', 'ipc', 'pipe']), // the last one: GUARD-CHILD-3
-    serialization: 'advanced',
+    // The last two: the lines of guard-lines.ts, and the pipe of GUARD-CHILD-3.
+    stdio: withoutInherited(['ignore', 'ignore', 'pipe', 'pipe', 'pipe']),
   })
 }

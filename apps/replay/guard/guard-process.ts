@@ -1,6 +1,7 @@
 // Controls the process of a guard (guard-child.ts) from the replay. It sends one question at a
 // time, and ends a process that does not answer correctly. One process judges all rounds of a what-if.
 
+import type { Socket } from 'node:net'
 import { extname, resolve as resolvePath } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { namedGuard } from '../../../client/guards/guard-file.ts'
@@ -10,10 +11,11 @@ import { limits } from '../../../shared/contract/limits.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import type { Found } from '../../../shared/lib/sandbox/backend.ts'
+import { messageLines } from '../../../shared/tools/message-lines.ts'
 import { printable } from '../../terminal/text/printable.ts'
 import { type Answer, answerIn, type Judged, type LoadedGuard, verdictsIn } from './guard-answer.ts'
-import type { Question } from './guard-child.ts'
 import { startGuardChild } from './guard-launch.ts'
+import { answerCharactersMax, type Question, questionLine } from './guard-lines.ts'
 import { moments } from './moment.ts'
 import { readableFolders, withWholePaths } from './readable-folders.ts'
 
@@ -65,14 +67,22 @@ export async function startGuardProcess(
   const errors = endOf(child.stderr)
   const rounds = endOf(child.stdio[4])
   let questions = 0
-  let isAsking = false
+  /** Gets the line that answers the open question. */
+  let onAnswer: ((line: string) => void) | undefined
   let hasStrayed = false
   let batch = 1
   let notStarted: string | undefined
   let over: [code: number | null, signal: string | null] | undefined
-  child.on('message', () => {
-    hasStrayed ||= !isAsking
+  const channel = child.stdio[3] as Socket | undefined
+  const readLines = messageLines(answerCharactersMax, {
+    onLine(line) {
+      if (onAnswer === undefined) stray()
+      else onAnswer(line)
+    },
+    onTooLong: stray,
   })
+  channel?.on('error', () => {}) // `close` follows
+  channel?.setEncoding('utf8').on('data', readLines)
   child.on('close', (code, signal) => {
     over = [code, signal]
   })
@@ -110,6 +120,7 @@ export async function startGuardProcess(
     questions += 1
     const number = questions
     return new Promise<Answer>((resolve, reject) => {
+      if (hasStrayed) return reject(invalid(invalidAnswer(doing())))
       // it ended between two questions, perhaps by a timer
       if (over !== undefined) return reject(invalid(ended(doing(), ...over)))
       const timer = setTimeout(() => {
@@ -118,8 +129,8 @@ export async function startGuardProcess(
         )
         close()
       }, msMax)
-      const onMessage = (message: unknown) => {
-        const answer = hasStrayed ? undefined : answerIn(message, number)
+      const onLine = (line: string) => {
+        const answer = hasStrayed ? undefined : answerIn(line, number)
         settle(() =>
           answer === undefined ? reject(invalid(invalidAnswer(doing()))) : resolve(answer),
         )
@@ -129,14 +140,22 @@ export async function startGuardProcess(
         settle(() => reject(invalid(ended(doing(), code, signal))))
       function settle(end: () => void): void {
         clearTimeout(timer)
-        child.off('message', onMessage).off('close', onClose)
-        isAsking = false
+        child.off('close', onClose)
+        onAnswer = undefined
         end()
       }
-      isAsking = true
-      child.on('message', onMessage).on('close', onClose)
-      child.send({ number, ...question }, () => {}) // if the channel is broken, `close` follows
+      onAnswer = onLine
+      child.on('close', onClose)
+      if (channel?.writable) channel.write(questionLine(number, question))
     })
+  }
+
+  /** A line without a question, or one without an end. */
+  function stray(): void {
+    hasStrayed = true
+    onAnswer?.('')
+    channel?.destroy()
+    close()
   }
 
   function judging(): string {

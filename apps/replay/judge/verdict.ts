@@ -52,17 +52,24 @@ export type Given = {
   caps: { calls: number | undefined; rounds: number | undefined }
 }
 
-export function judge(scenario: Scenario, { policyWith, caps }: Given): JudgedScenario {
-  const { id, limits = {}, expect, settingsOf } = scenario
+/** The policy of each step. Steps with the same settings share it. */
+export function policyIn(
+  { settingsOf }: Scenario,
+  { policyWith }: Pick<Given, 'policyWith'>,
+): (step: Step) => Policy {
   const policies = new Map<string, Policy>()
-  const policyFor = (step: Step) => {
+  return (step) => {
     const own = settingsOf?.(step) ?? {}
     const key = JSON.stringify(own)
     const policy = policies.get(key) ?? policyWith(own)
     policies.set(key, policy)
     return policy
   }
-  const all = play(scenario, policyFor, {
+}
+
+export function judge(scenario: Scenario, { policyWith, caps }: Given): JudgedScenario {
+  const { id, limits = {}, expect } = scenario
+  const all = play(scenario, policyIn(scenario, { policyWith }), {
     calls: limits.max_tool_calls ?? caps.calls,
     rounds: limits.max_turns ?? caps.rounds,
   })

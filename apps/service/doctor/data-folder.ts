@@ -4,9 +4,11 @@
 import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { endsOf } from '../../../client/history/readable-log.ts'
+import { isNameBesideLog } from '../../../shared/bus/embedded/file/log-file.ts'
 import type { LocalBus } from '../../../shared/bus/kind.ts'
 import { type TopicName, topics } from '../../../shared/contract/topology.ts'
-import { reachedByOthers } from '../../../shared/lib/files/private-files.ts'
+import { claimFolder } from '../../../shared/lib/files/folder-owner.ts'
+import { widerThanUser } from '../../../shared/lib/files/private-files.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 import { type OpenLog, withLog } from '../../history/open-log.ts'
 import { bytesText } from '../../terminal/text/quantities.ts'
@@ -21,7 +23,8 @@ const freeBytesMin = 512 * MiB
 export async function* folderChecks(kind: LocalBus, settings: Settings): AsyncGenerator<Check> {
   const folder = folderCheck(settings)
   yield folder
-  if (folder.state === 'ok') yield accessCheck(kind.privatePaths(settings))
+  if (folder.state === 'ok') yield* ownerCheck(settings)
+  if (folder.state === 'ok') yield accessCheck(settings)
   yield lockCheck(kind, settings)
   yield spaceCheck(settings)
   const { check, newest } = await fileCheck(kind.logFile(settings), settings)
@@ -58,15 +61,37 @@ function folderCheck({ dataFolder }: Settings): Check {
   )
 }
 
-/** The next run closes Weir's own files, and a folder that has no others. */
-function accessCheck(paths: string[]): Check {
+/** A folder that was only found is read only. */
+function* ownerCheck({ dataFolder }: Settings): Generator<Check> {
+  try {
+    claimFolder(dataFolder)
+  } catch (error) {
+    yield wrongBy('owner', error)
+  }
+}
+
+/** Paths that a finding lists. */
+const shownMax = 10
+
+/**
+ * The whole folder, because results of tools, copies of tables and the key of a server are there too.
+ * The next run closes the files of the log, and a folder that has no others.
+ */
+function accessCheck({ dataFolder }: Settings): Check {
   const name = 'access'
-  const open = reachedByOthers(paths)
+  const { open, foreign } = widerThanUser(dataFolder, isNameBesideLog)
+  const shown = (paths: string[], separator: string) => paths.slice(0, shownMax).join(separator)
+  if (foreign.length > 0)
+    return odd(
+      name,
+      `another user owns ${shown(foreign, ', ')}`,
+      'run Weir as that user, or make this user the owner: chown',
+    )
   if (open.length === 0) return ok(name, 'no other user can read the conversations')
   return odd(
     name,
-    `other users of this machine can reach ${open.join(', ')}`,
-    `close it: chmod go= ${open.join(' ')}`,
+    `other users of this machine can reach ${shown(open, ', ')}`,
+    `close it: chmod go= ${shown(open, ' ')}`,
   )
 }
 

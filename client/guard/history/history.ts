@@ -284,18 +284,24 @@ export function answeredRound(
 }
 
 /** The words of a response, in the spelling in which its host runs and shows the calls. */
-function wordsIn({ format, host, body }: AnyGuestRequest, { text, calls }: Words): string {
+function wordsIn(request: AnyGuestRequest, { text, calls }: Words): string {
+  const asRun = argumentsRunFor(request)
+  const run = calls.map((call) => ({ id: call.id, name: call.name, arguments: asRun(call) }))
+  return wordsHash({ text, calls: run })
+}
+
+/** The arguments of a call as the host of this request runs them. */
+export function argumentsRunFor({
+  format,
+  host,
+  body,
+}: AnyGuestRequest): (call: { name: string; arguments: string }) => string {
   const rewriting = hostNamed(host)?.rewriting
-  if (rewriting === undefined) return wordsHash({ text, calls })
+  if (rewriting === undefined) return ({ arguments: sent }) => sent
   const instructions = formatNamed(format as unknown)?.request?.instructions
   const texts = () => (isObject(body) ? (instructions?.(body) ?? []) : [])
   const folder = () => folderIn(texts(), rewriting)
-  const run = calls.map(({ id, name, arguments: sent }) => ({
-    id,
-    name,
-    arguments: argumentsAsRun({ name, arguments: sent }, rewriting, folder),
-  }))
-  return wordsHash({ text, calls: run })
+  return (call) => argumentsAsRun(call, rewriting, folder)
 }
 
 /** The host names its folder in its instructions. */

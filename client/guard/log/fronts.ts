@@ -13,6 +13,7 @@ import { settingsWithOrigins, valuesOf } from '../../../shared/settings/settings
 import { flagsOfChoice } from '../../place/bus-choice.ts'
 import type { GuardOptions } from '../guard-options.ts'
 import { guestAgent } from '../guest-file.ts'
+import { fileOfGuest } from '../guest-place.ts'
 import type { BudgetCounting } from '../guest-thread.ts'
 import { frontInMemory, stagesWith } from '../memory/open-memory.ts'
 import { type FrontOn, type FrontOnOptions, frontOn } from './bus-front.ts'
@@ -51,6 +52,7 @@ export async function openFronts(
   }
   return {
     front: fronts.front,
+    hasFile: fronts.hasFile,
     approvals: openApprovals({
       bus,
       topicPrefix,
@@ -76,6 +78,7 @@ function openMemoryFronts(log: Logger): Fronts {
         log,
       }),
     }),
+    hasFile: hasOwnFile,
     approvals: {
       async decide({ id }) {
         throw new WeirError('approval.unknown', `no call waits in memory under the id ${id}`)
@@ -86,14 +89,22 @@ function openMemoryFronts(log: Logger): Fronts {
   }
 }
 
+function hasOwnFile(agent: string): boolean {
+  return fileOfGuest(agent).file !== undefined
+}
+
 /** Options of one front: a guest, and whether its calls are held. */
 export type FrontOptions = Pick<
   GuardOptions,
   'agent' | 'mode' | 'onUnavailable' | 'answerWithinMs'
 > & { counting?: BudgetCounting }
 
-/** Throws `agent.invalid` for a name that no guest can have. */
-export type FrontsOn = { front(options: FrontOptions): Pick<FrontOn, 'conversation'> }
+export type FrontsOn = {
+  /** Throws `agent.invalid` for a name that no guest can have. */
+  front(options: FrontOptions): Pick<FrontOn, 'conversation'>
+  /** Whether a guest has a file. */
+  hasFile(agent: string): boolean
+}
 
 /**
  * Fronts on an open log, with one reader of it. Stages that judge guests must run on it. `guests`:
@@ -114,6 +125,7 @@ export function frontsOn({
       const known = typeof agent === 'string' ? guests.get(agent) : undefined
       return frontOn({ ...place, ...choice, activity, ledgers, agent: known ?? guestAgent(agent) })
     },
+    hasFile: (agent) => guests.has(agent) || hasOwnFile(agent),
     close() {
       activity.close()
       reading.leave()

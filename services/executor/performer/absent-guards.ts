@@ -1,10 +1,10 @@
 // Guards that a round should name and does not. The round names its guards, and any writer of three
 // topics can leave them out. So the performer reads the registrations itself, right before a start.
 // Part of the performer: the reducer gets the veto as the outcome of the claim (R2, R4).
-// ABSENT-GUARDS-1. A guard that enforces for the tool, registered so since before the round was
-//     stamped, must be in the round exactly as it is registered. Otherwise the call is denied (R6).
-// ABSENT-GUARDS-2. A change that is younger than `limits.guardStampedMs` before the clearing may be
-//     newer than the stamp. Then the round decides: a guard counts from the next response on.
+// ABSENT-GUARDS-1. A guard that enforced for the tool when the round was stamped must be in the round,
+//     as one of its registrations that can be the stamp's. Otherwise the call is denied (R6).
+// ABSENT-GUARDS-2. The stamp is at most `limits.guardStampedMs` older than the clearing. So a changed
+//     guard judges on, as it was or as it is, and only a new name has no guard in this time.
 
 import { isDeepStrictEqual } from 'node:util'
 import type { CallEnding } from '../../../shared/contract/call/call-endings.ts'
@@ -24,14 +24,30 @@ export function absentGuardDenial(
   registered: readonly Omit<PolicyRecord, 'key'>[],
   { tool, clearedAt, guards }: GuardedCall,
 ): CallEnding | undefined {
+  const stampedAfter = clearedAt - limits.guardStampedMs
   for (const { message, time } of registered) {
     if (message.type !== 'guard-registration') return vetoOf('policies', guardsUnreadable)
-    if (time > clearedAt - limits.guardStampedMs || modeFor(message, tool) !== 'enforce') continue
+    if ((message.firstAt ?? time) > stampedAfter) continue
     const named = guards.find(({ name }) => name === message.name)
-    if (named === undefined || !isDeepStrictEqual(contentOf(named), contentOf(message)))
-      return vetoOf(message.name, absentGuard(message.name))
+    const mayStart = stampsSince(stampedAfter, message, time).some(
+      (guard) =>
+        modeFor(guard, tool) !== 'enforce' ||
+        (named !== undefined && isDeepStrictEqual(contentOf(named), contentOf(guard))),
+    )
+    if (!mayStart) return vetoOf(message.name, absentGuard(message.name))
   }
   return undefined
+}
+
+/** The registrations of a guard that were in force at a time after `begin`. */
+function stampsSince(
+  begin: Milliseconds,
+  message: GuardRegistration,
+  time: Milliseconds,
+): GuardInForce[] {
+  const replacedAt = [...message.replaced.slice(1).map(({ since }) => since), time]
+  const earlier = message.replaced.filter((_, place) => (replacedAt[place] ?? time) > begin)
+  return [...earlier.map(({ guard }) => guard), message]
 }
 
 /** The veto while the registrations cannot be read (R6). */

@@ -1,34 +1,8 @@
-// The arguments of a command, as words or as the options and operands of a known program.
+// The arguments of a wrapper, a shell or an interpreter, as options and operands. Other programs have
+// a row in programs/rows.ts.
 
 import { unclear } from './denial.ts'
-import { anything, list } from './field.ts'
-
-export function operandsOf(args: readonly string[]): string[] {
-  const end = args.indexOf('--')
-  return args.filter((arg, i) => (end >= 0 && i > end) || !arg.startsWith('-'))
-}
-
-/**
- * The values of options, as `-o VALUE`, `-oVALUE`, `-xoVALUE`, `--output VALUE` or `--outp=VALUE`.
- * In doubt too many.
- */
-export function optionValues(args: readonly string[], names: string): string[] {
-  const all = list(names)
-  const letters = all.filter((name) => name.length === 2).map((name) => name[1])
-  const short = new RegExp(`^-[^\\s/'"{]*?[${letters.join('')}](.*)$`, 's')
-  return args.flatMap((arg, i) => {
-    const [given = '', ...rest] = arg.split('=')
-    const isLong = all.some((name) => name.length > 2 && given.length > 2 && name.startsWith(given))
-    if (isLong && given.startsWith('-'))
-      return [rest.length > 0 ? rest.join('=') : (args[i + 1] ?? '')]
-    const found = letters.length > 0 && !arg.startsWith('--') ? short.exec(arg) : null
-    return found === null ? [] : [found[1] || (args[i + 1] ?? '')]
-  })
-}
-
-export function has(args: readonly string[], names: string): boolean {
-  return optionValues(args, names).length > 0
-}
+import { anything } from './field.ts'
 
 /** `flag`: options without a value, or with an attached one. The value of `valued` follows it. */
 export type Shape = {

@@ -3,44 +3,39 @@
 // Does not own: the script around it (script.ts), the outputs of a command (changes.ts), the command
 // inside another one (runs.ts).
 
-import { checkChanges } from './changes.ts'
 import { Denial, notPlain, shown } from './denial.ts'
 import { anything, isPlain, isUnknown, list, nameOf, resolved } from './field.ts'
-import { isInterpreter } from './inline.ts'
+import { checkStream, isInterpreter, isStream } from './inline.ts'
+import { checkNotWeir, checkSignals } from './own-control.ts'
 import {
   assign,
   checkFile,
+  checkProjectFile,
   checkSecrets,
+  checkWrite,
   forgetVariables,
   type Place,
   step,
   together,
 } from './place.ts'
+import { judgeProgram } from './programs/usage.ts'
 import {
-  checkNotServer,
-  checkOptions,
-  checkPackage,
-  checkProgram,
-  checkReadTwice,
-  checkSetting,
-  checkSignals,
-  fetchesUnnamed,
-  isNet,
   isShell,
-  scriptsOf,
-} from './programs.ts'
-import {
   isWrapper,
   judgeFind,
-  judgeInner,
   judgeInterpreter,
+  judgeProjectWords,
   judgeShell,
   judgeWrapped,
+  refuseFromNet,
   runScript,
 } from './runs.ts'
+import { checkExported, checkReadTwice, checkSetting } from './variables.ts'
 
 /** They only print their words: a word is no secret's name unless another command reads it. */
 const printers = ['echo', 'printf', ':', 'true', 'false']
+/** Programs of the machine, which have a row by their name. */
+const installed = /^\/(usr\/(local\/)?)?s?bin\/[^/]+$/
 
 /** `fields`: the command's name and its arguments. Throws a Denial. */
 export function judgeCommand(fields: readonly string[], place: Place): void {
@@ -54,26 +49,35 @@ export function judgeCommand(fields: readonly string[], place: Place): void {
       'Write the name of the command out.',
     )
   const base = nameOf(name)
+  const isFile = name.includes('/') && !installed.test(name)
   if (name.includes('/')) checkFile(name, 'it', place)
   if (place.isRead || !printers.includes(base)) checkSecrets(fields, place)
   checkSignals(base, args)
   if (builtin(name, args, place)) return
-  checkProgram(name === '.' ? 'source' : base, place.rules.onlyCommands)
-  if (isWrapper(base)) return judgeWrapped(base, args, place, judgeCommand)
-  checkOptions(base, args)
-  checkPackage(base, args)
-  checkNotServer(args)
-  if (isShell(base)) judgeShell(base, args, place)
+  checkOnly(name === '.' ? 'source' : base, place.rules.onlyCommands)
+  if (/^(source|\.)$/.test(name)) return checkProjectFile(args[0] ?? '-', name, place)
+  checkNotWeir(base)
+  if (isFile || place.rules.alsoCommands.has(base)) {
+    if (isFile) checkProjectFile(name, 'it', place)
+    refuseFromNet(base, place)
+    judgeProjectWords(args, base, place, judgeCommand)
+  } else if (isWrapper(base)) judgeWrapped(base, args, place, judgeCommand)
+  else if (isShell(base)) judgeShell(base, args, place)
   else if (/^g?find$/.test(base)) judgeFind(args, place, judgeCommand)
   else if (isInterpreter(base)) judgeInterpreter(base, args, place, judgeCommand)
-  else judgeInner(base, args, place, judgeCommand)
-  checkChanges(base, args, place)
-  for (const file of scriptsOf(base, args)) checkFile(file, base, place)
-  const isUnnamed = fetchesUnnamed(base, args)
-  place.whole.unnamed ||= isUnnamed
-  place.whole.net ||= isNet(base) || isUnnamed
+  else if (!isStream(base)) judgeProgram(base, args, place, judgeCommand)
+  if (isStream(base)) for (const path of checkStream(base, args)) checkWrite(path, base, place)
   for (const arg of args)
     for (const word of arg.split(/[=#\uE000\uE001]/)) place.whole.named.add(nameOf(word))
+}
+
+function checkOnly(base: string, only: ReadonlySet<string> | undefined): void {
+  if (only === undefined || only.has(base)) return
+  throw new Denial(
+    'not-allowed',
+    `${shown(base)} is not among the commands that may run`,
+    `Use only: ${[...only].map(shown).join(', ').slice(0, 1_000)}.`,
+  )
 }
 
 // ── Builtin commands ──
@@ -90,7 +94,7 @@ const setters = list(
 /** By name: arguments with which a builtin runs code or changes the meaning of later commands. */
 const refusedArguments: [names: RegExp, refused: RegExp][] = [
   [/^(mapfile|readarray)$/, /^-[a-zA-Z]*C/],
-  [/^set$/, /^-[a-z]*k/],
+  [/^set$/, /^-[a-z]*[ak]|^(allexport|keyword)$/],
   [/^shopt$/, /^(lastpipe|expand_aliases|extdebug|sourcepath)$|\uE000/],
   [/^(declare|typeset|local)$/, /^[-+][a-zA-Z]*[nuclif]/],
   [/^(export|readonly)$/, /^-[a-zA-Z]*f/],
@@ -109,10 +113,11 @@ function builtin(name: string, args: readonly string[], place: Place): boolean {
   if (isSetter || /^(test|\[|wait)$/.test(name)) for (const arg of args) checkReadTwice(arg, name)
   if (isSetter) forgetSet(name, args, place)
   if (name === 'trap' && args.length > 1) checkTrap(args, place)
-  if (/^(source|\.)$/.test(name)) checkFile(args[0] ?? '-', name, place)
   const isMove = /^(cd|pushd|popd)$/.test(name)
   if (isMove) changeFolder(name, args, place)
-  return isMove || isSetter || harmless.includes(name)
+  // With redirections only. script.ts refuses it with a command.
+  const isExec = name === 'exec' && args.length === 0
+  return isMove || isSetter || isExec || harmless.includes(name)
 }
 
 /** It may fail, so the folder before stays possible. */
@@ -142,10 +147,16 @@ function checkTrap([script = '', ...signals]: readonly string[], place: Place): 
 function forgetSet(name: string, args: readonly string[], place: Place): void {
   // The parser recognizes plain declarations, and script.ts assigns them. Quoted ones are words.
   const isDeclarer = /^(declare|typeset|local|export|readonly)$/.test(name)
+  if (name === 'export')
+    for (const word of args) checkExported(word, place.facts.variables.get(word) ?? '')
   for (const word of isDeclarer ? args.filter((arg) => /=|^\uE000/.test(arg)) : args) {
     const [, key, text = ''] = /^([A-Za-z_]\w*)\+?=(.*)$/s.exec(word) ?? []
     if (key !== undefined) checkSetting(key, text)
+    if (key !== undefined && name === 'export') checkExported(key, text)
     if (isUnknown(word)) forgetVariables(place)
-    for (const one of word.replace(/^-v/, '').match(/[A-Za-z_]\w*/g) ?? []) assign(place, one)
+    for (const one of word.replace(/^-v/, '').match(/[A-Za-z_]\w*/g) ?? []) {
+      if (key === undefined) checkSetting(one, anything)
+      assign(place, one)
+    }
   }
 }

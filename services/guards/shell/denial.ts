@@ -13,6 +13,8 @@ export type DenialCode =
   | 'unreadable'
   /** It has a construct that the guard does not follow. */
   | 'not-plain'
+  /** The guard does not know the program, an option of it, or an operand. */
+  | 'unlisted'
   /** The command is never accepted. */
   | 'not-allowed'
 
@@ -69,4 +71,17 @@ export function hidden(base: string, part: string): Denial {
     `${shown(base)} runs a script of which "${shown(part)}" is only known when it runs`,
     'Write the commands out, or write them to a file and run the file by its name. Pass values as arguments.',
   )
+}
+
+/** A program, or a part of its arguments, that is not in the guard's list. */
+export function unlisted(name: string, part?: string): Denial {
+  const what =
+    part === undefined
+      ? `${shown(name)} is not among the programs that this guard knows`
+      : `"${shown(part)}" is not among the arguments of ${shown(name)} that this guard knows`
+  const advice =
+    part === undefined
+      ? 'Use a usual program, or a script in the project, or ask a person to run it.'
+      : 'Do without it, or ask a person to run it.'
+  return new Denial('unlisted', what, advice)
 }

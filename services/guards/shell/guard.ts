@@ -3,8 +3,8 @@
 // Owns: finding the command in a call's arguments, and the verdict.
 // Does not own: the effect of a command (script.ts and its imports).
 //
-// SHELL-GUARD-1. A command passes only if all of it is readable and every relevant part is known.
-//     In doubt it is refused, and the text names an acceptable form.
+// SHELL-GUARD-1. A command passes only if all of it is readable, and each program, option and operand
+//     is known. Otherwise it is refused, or a person decides (`onUnknown`).
 // SHELL-GUARD-2. `judge` never throws, and its work grows with the command's length: commands,
 //     loops and nested scripts are counted (place.ts).
 // SHELL-GUARD-3. It judges the text of a command. It sees neither a program's code nor the disk
@@ -12,13 +12,15 @@
 
 import type { Guard, GuardedCall, Verdict } from '../../../shared/contract/guard/guard.ts'
 import { judgeCommand } from './command.ts'
-import { Denial } from './denial.ts'
+import { Denial, type DenialCode } from './denial.ts'
 import { isPlain, resolved } from './field.ts'
 import { type ShellGuardOptions, type ShellRules, shellRules } from './options.ts'
 import type { Place } from './place.ts'
 import { walkText } from './script.ts'
 
-const version = '4'
+const version = '5'
+/** A person may judge these. All others break a rule. */
+const forPerson: DenialCode[] = ['unlisted', 'unknowable', 'not-plain', 'unseen-script']
 const commandMax = 128 * 1024
 
 /** Throws a WeirError (settings.invalid) for unusable options. */
@@ -47,7 +49,7 @@ function verdictOn(call: GuardedCall, rules: ShellRules): Verdict {
     const text = `${denial.message}. ${denial.advice}`
     return {
       ordinal,
-      verdict: 'deny',
+      verdict: forPerson.includes(denial.code) ? rules.onUnknown : 'deny',
       code: `shell.${denial.code}`,
       text: text.slice(0, 1_500),
       evidence: denial.message.slice(0, 500),

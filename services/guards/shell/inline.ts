@@ -146,7 +146,7 @@ const sedShape: Shape = {
   valued: /^(-[nErsz]*e|--expression)$/,
   permutes: true,
 }
-const awkShape: Shape = { flag: /^-[vF].+$/s, valued: /^-[vFf]$/ }
+const awkShape: Shape = { flag: /^-[vF].+$/s, valued: /^-[vF]$/ }
 const perlShape: Shape = { flag: /^-\w*$/, valued: /^-\w*e$/ }
 /** By the end of the program's name. */
 const streamShapes = new Map<string | undefined, Shape>([
@@ -154,17 +154,17 @@ const streamShapes = new Map<string | undefined, Shape>([
   ['awk', awkShape],
 ])
 
+export function isStream(name: string): boolean {
+  return /^(g?sed|[gmn]?awk|perl[\d.]*)$/.test(name)
+}
+
 /** Refuses a program that runs commands or writes files. Returns the files changed in place. */
 export function checkStream(name: string, args: readonly string[]): string[] {
   const shape = streamShapes.get(/(?:sed|awk)$/.exec(name)?.[0]) ?? perlShape
   const { options, rest } = optionsOf(name, args, shape)
-  for (const [one, file] of options)
-    if (one === '-f' && (!isPlain(file) || /^-|^\/(dev|proc)\//.test(file)))
-      throw hidden(name, file)
-  const given = options.filter(([one]) => /^-\w*[ef]$|^--expression$/.test(one))
+  const given = options.filter(([one]) => /^-\w*e$|^--expression$/.test(one))
   const [first = '', ...others] = rest
-  const code =
-    given.length > 0 ? given.filter(([one]) => one !== '-f').map(([, one]) => one) : [first]
+  const code = given.length > 0 ? given.map(([, one]) => one) : [first]
   if (shape !== perlShape)
     for (const one of code) {
       if (!isPlain(one)) throw hidden(name, one)

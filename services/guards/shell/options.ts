@@ -33,6 +33,10 @@ export type ShellGuardOptions = {
    * keywords need not be named.
    */
   onlyCommands?: string[]
+  /** Further programs that a command may run, with any arguments, like programs of the project. */
+  alsoCommands?: string[]
+  /** For a command that the guard does not know or cannot judge: default `deny`, or `ask` a person. */
+  onUnknown?: 'deny' | 'ask'
   /** Default 1000. */
   deadlineMs?: number
 }
@@ -51,6 +55,8 @@ const checks: Record<
   folderArgument: [isText, 'a name'],
   home: [isFolder, aFolder],
   onlyCommands: [isListOf(isText), 'names of commands, or leave it out to allow any'],
+  alsoCommands: [isListOf(isText), 'names of commands, or leave it out'],
+  onUnknown: [(value) => value === 'deny' || value === 'ask', 'deny or ask'],
   deadlineMs: [
     (value) => typeof value === 'number' && value >= 1 && value <= limits.guardDeadlineMsMax,
     `milliseconds from 1 to ${limits.guardDeadlineMsMax}`,
@@ -64,6 +70,8 @@ export type ShellRules = {
   workingFolder: string | undefined
   home: string | undefined
   onlyCommands: ReadonlySet<string> | undefined
+  alsoCommands: ReadonlySet<string>
+  onUnknown: 'deny' | 'ask'
 }
 
 export function shellRules(options: ShellGuardOptions): ShellRules {
@@ -86,6 +94,8 @@ export function shellRules(options: ShellGuardOptions): ShellRules {
     workingFolder: options.workingFolder && withoutSlashes(options.workingFolder),
     home: options.home && withoutSlashes(options.home),
     onlyCommands: options.onlyCommands && new Set(options.onlyCommands),
+    alsoCommands: new Set(options.alsoCommands),
+    onUnknown: options.onUnknown ?? 'deny',
   }
 }
 

@@ -3,11 +3,11 @@
 // SHELL-PLACE-1. Facts only fade: a variable that gets a second value may have any text from there
 //     on, and the folders of the shell only grow, except behind `cd … &&`.
 
-import { Denial, hidden, shown } from './denial.ts'
+import { Denial, hidden, shown, unlisted } from './denial.ts'
 import { anything, isUnknown, nameOf, resolved } from './field.ts'
 import type { ShellRules } from './options.ts'
-import { checkNotWeir } from './programs.ts'
-import { printsSecret, secretIn } from './secrets.ts'
+import { checkNotWeir } from './own-control.ts'
+import { secretIn } from './secrets.ts'
 
 /** The facts about one process. They change while its script is walked. */
 export type Facts = {
@@ -121,6 +121,19 @@ export function checkFile(file: string, name: string, place: Place): void {
   checkNotWeir(file)
 }
 
+/** A program or script that runs is a file of the project: below an allowed folder. */
+export function checkProjectFile(file: string, name: string, place: Place): void {
+  checkFile(file, name, place)
+  const { allowedFolders } = place.rules
+  for (const path of pathsOf(file, place))
+    if (
+      path === undefined ||
+      file.includes('://') ||
+      !allowedFolders.some((folder) => isInside(path, folder))
+    )
+      throw unlisted(name, file)
+}
+
 const withoutSecrets = 'Do without it: commands may neither read nor change secrets.'
 
 export function checkSecret(field: string, place: Place): void {
@@ -137,8 +150,6 @@ export function checkSecret(field: string, place: Place): void {
 /** The words of a command, including its name. */
 export function checkSecrets(fields: readonly string[], place: Place): void {
   for (const field of fields) checkSecret(field, place)
-  const what = `${shown(fields.slice(0, 3).join(' '))} prints a secret`
-  if (printsSecret(fields)) throw new Denial('secret', what, withoutSecrets)
 }
 
 const devices = /^\/dev\/(null|stdout|stderr|stdin|tty|full|fd\/\d+)$/

@@ -1,18 +1,16 @@
 // Commands that run another command or a script given in their arguments or input: wrappers, find,
-// shells, interpreters and package runners.
+// shells, interpreters, and programs of the project.
 //
-// SHELL-RUNS-1. An argument of an unknown program that names a command with effects is judged as a
-//     command: the program may run it.
+// SHELL-RUNS-1. An argument for a program of the project that names a command with effects is
+//     judged as a command: the program may run it.
 
-import { optionsOf, optionValues, type Shape } from './arguments.ts'
-import { hasChanges } from './changes.ts'
-import { Denial, hidden, unclear } from './denial.ts'
-import { anyName, anything, isPlain, isUnknown, list, nameOf } from './field.ts'
+import { optionsOf, type Shape } from './arguments.ts'
+import { Denial, hidden, unclear, unlisted } from './denial.ts'
+import { anyName, anything, isPlain, list, nameOf } from './field.ts'
 import { checkCode, invocation, isInterpreter } from './inline.ts'
-import { apart, checkFile, checkSecret, checkWrite, type Place } from './place.ts'
-import { checkNotWeir, isNet, isPlainProgram, isRefused, isShell } from './programs.ts'
-
-type Judge = (fields: readonly string[], place: Place) => void
+import { checkNotWeir } from './own-control.ts'
+import { apart, checkFile, checkProjectFile, checkSecret, checkWrite, type Place } from './place.ts'
+import { type Judge, mayChange } from './programs/usage.ts'
 
 // ── Wrappers ──
 
@@ -58,28 +56,58 @@ function withInput(fields: readonly string[], options: readonly [string, string]
 
 // ── find ──
 
+const test =
+  /^(-(H|L|P|not|o|or|a|and|print0?|prune|empty|depth|mount|xdev|daystart|noleaf|readable|writable|executable|true|false|quit|ls|delete)|[(),!])$/
+const valuedTest =
+  /^-(i?name|i?path|i?wholename|i?regex|regextype|type|xtype|maxdepth|mindepth|[acm](time|min)|newer|size|perm|user|group|links|printf)$/
+
 /** The files that it removes, and the commands that it runs on them. */
 export function judgeFind(args: readonly string[], place: Place, judge: Judge): void {
-  const first = args.findIndex((arg) => /^(-(?![HLP]$)|[(!])/.test(arg))
-  const head = (first < 0 ? args : args.slice(0, first)).filter((arg) => !arg.startsWith('-'))
-  const paths = head.length === 0 ? ['.'] : head
-  const odd = args.find((arg) => /^-(files0|fprint|fls|ok|execdir)|^\uE000/.test(arg))
-  if (odd) throw unclear('find', odd)
-  if (args.includes('-delete')) for (const path of paths) checkWrite(path, 'find -delete', place)
-  for (const [i, arg] of args.entries()) {
-    if (arg !== '-exec') continue
-    const rest = args.slice(i + 1)
-    const length = rest.findIndex((one, j) => one === ';' || (one === '+' && rest[j - 1] === '{}'))
-    const inner = length < 0 ? rest : rest.slice(0, length)
-    for (const path of paths) {
-      const found = `${path.replace(/\/$/, '')}/${anyName}`
-      const fields = inner.map((field) => field.replaceAll('{}', found))
-      judge(fields, apart(place))
-    }
+  const paths: string[] = []
+  let removes = false
+  for (let at = 0; at < args.length; at++) {
+    const arg = args[at] ?? ''
+    removes ||= arg === '-delete'
+    if (valuedTest.test(arg)) at++
+    else if (arg === '-exec') at = judgeExec(args, at + 1, paths, place, judge)
+    else if (/^[-(),!\uE000]/.test(arg) ? !test.test(arg) : at > paths.length && !isOption(args[0]))
+      throw unlisted('find', arg)
+    else if (!test.test(arg)) paths.push(arg)
   }
+  if (removes)
+    for (const path of paths.length === 0 ? ['.'] : paths) checkWrite(path, 'find -delete', place)
+}
+
+function isOption(arg = ''): boolean {
+  return /^-[HLP]$/.test(arg)
+}
+
+/** Judges the command on the files that were found. Returns the place of its end. */
+function judgeExec(
+  args: readonly string[],
+  at: number,
+  paths: readonly string[],
+  place: Place,
+  judge: Judge,
+): number {
+  const rest = args.slice(at)
+  const end = rest.findIndex((one, j) => one === ';' || (one === '+' && rest[j - 1] === '{}'))
+  const inner = end < 0 ? rest : rest.slice(0, end)
+  for (const path of paths.length === 0 ? ['.'] : paths) {
+    const found = `${path.replace(/\/$/, '')}/${anyName}`
+    judge(
+      inner.map((field) => field.replaceAll('{}', found)),
+      apart(place),
+    )
+  }
+  return end < 0 ? args.length : at + end
 }
 
 // ── Shells and interpreters ──
+
+export function isShell(name: string): boolean {
+  return /^([dz]|ba|m?k|a|rba|ya)?sh$/.test(name)
+}
 
 const shell: Shape = {
   flag: /^[-+][aefilnuvxs]+$|^--(login|norc|noprofile|posix|version|help)$/,
@@ -94,7 +122,7 @@ export function judgeShell(name: string, args: readonly string[], place: Place):
   const [file] = options.some(([one]) => /^-\w*s/.test(one)) ? [] : rest
   if (script?.startsWith('-')) throw hidden(name, script)
   if (script !== undefined) runScript(script, name, place)
-  else if (file !== undefined && file !== '-') checkFile(file, name, place)
+  else if (file !== undefined && file !== '-') checkProjectFile(file, name, place)
   else if (!options.some(([one]) => /^--(version|help)$/.test(one)))
     judgeInput(name, place, (text) =>
       runScript(text, name, { ...place, input: { kind: 'nothing' } }),
@@ -108,9 +136,9 @@ export function runScript(script: string, name: string, place: Place): void {
   place.walk(script, apart(place, new Map([['HOME', home]])))
 }
 
-/** Modules of Python that run code or write files. */
+/** Modules of Python that have a row in programs/rows.ts. */
 const modules =
-  /^(code|pdb|bdb|asyncio|idlelib|timeit|trace|runpy|cProfile|profile|IPython|zipfile|tarfile|gzip|py_compile|compileall|zipapp|pickletools|sqlite3|ensurepip)(\.|$)/
+  /^(pip|venv|virtualenv|json\.tool|pytest|unittest|mypy|ruff|black|isort|flake8|pylint|tox|nox)$/
 
 /** `python FILE`, `python -c CODE`, `python -m MODULE`, `… | python -`. */
 export function judgeInterpreter(
@@ -120,14 +148,14 @@ export function judgeInterpreter(
   judge: Judge,
 ): void {
   const { code, file, module, reads } = invocation(name, args)
-  for (const arg of args) checkNotWeir(arg)
   for (const one of code) checkCode(name, one)
   if (module !== undefined) {
     const [first = ''] = module
-    if (!isPlain(first) || modules.test(first)) throw unclear(name, `-m ${first}`)
-    if (/^(pip|venv|json\.tool)$/.test(first)) judge(module, place)
+    if (!modules.test(first)) throw unlisted(name, `-m ${first}`)
+    judge(module, place)
   }
-  if (file !== undefined) checkFile(file, name, place)
+  if (file !== undefined) checkProjectFile(file, name, place)
+  if (module === undefined) judgeProjectWords(args, name, place, judge)
   if (reads)
     judgeInput(name, place, (text) => {
       checkSecret(text, place)
@@ -141,6 +169,11 @@ function fromNet(name: string): Denial {
   return new Denial('net-into-shell', `${name} would run data from the net`, readFirst)
 }
 
+/** A program of the project may run its input. */
+export function refuseFromNet(name: string, { input, whole }: Place): void {
+  if (input.kind === 'pipe' && whole.net) throw fromNet(name)
+}
+
 function judgeInput(name: string, place: Place, run: (text: string) => void): void {
   const { input, whole } = place
   if (input.kind === 'pipe' && whole.net) throw fromNet(name)
@@ -150,35 +183,18 @@ function judgeInput(name: string, place: Place, run: (text: string) => void): vo
   if (input.kind === 'text') run(input.text)
 }
 
-// ── Commands inside of other programs ──
-
-/** Their own subcommands: no word behind them is a command, or they are none themselves. */
-const managers = /^(npm|pnpm|yarn|bun|pipx|gem|cargo)$/
-const listing = /^(ls|list|view|info|i|ci|install|add|why|outdated)$/
-const running = /^(exec|install|link|unlink|rm|patch|init|view|env|watch|script|build)$/
+// ── Programs of the project ──
 
 /** Keeps SHELL-RUNS-1. */
-export function judgeInner(
-  base: string,
+export function judgeProjectWords(
   args: readonly string[],
+  base: string,
   place: Place,
   judge: Judge,
-): void {
-  if (isPlainProgram(base) || hasChanges(base) || isInterpreter(base)) return
-  if (place.input.kind === 'pipe' && place.whole.net && !isNet(base)) throw fromNet(base)
-  let words = args
-  if (managers.test(base)) {
-    const first = args.findIndex((arg) => !arg.startsWith('-'))
-    const own = args[first] ?? ''
-    if (listing.test(own) && first === 0) return
-    for (const one of [...args, ...optionValues(args, '-p --package')]) checkNotWeir(one)
-    if (args.some((arg) => /^(exe?c?|x)$/.test(arg)))
-      for (const script of optionValues(args, '-c --call')) runScript(script, base, place)
-    if (/^ru/.test(own)) return
-    if (running.test(own)) words = args.slice(first + 1)
-  }
-  for (const [i, arg] of words.entries()) {
-    if (hasEffect(arg)) judge(words.slice(i), place)
+) {
+  for (const [i, arg] of args.entries()) {
+    checkNotWeir(arg)
+    if (hasEffect(arg)) judge(args.slice(i), place)
     // A whole command in one argument, also behind an option's name.
     const [, script = ''] = /^(?:-[\w-]+=)?(\S+\s.*)$/s.exec(arg) ?? []
     if (hasEffect(list(script)[0] ?? '')) runScript(script, base, place)
@@ -187,6 +203,6 @@ export function judgeInner(
 
 function hasEffect(name: string): boolean {
   const base = nameOf(name)
-  const isKnown = isRefused(base) || isWrapper(base) || isShell(base) || isInterpreter(base)
-  return base !== '' && !isUnknown(base) && (isKnown || hasChanges(base))
+  const isStarter = isWrapper(base) || isShell(base) || isInterpreter(base) || base === 'find'
+  return isPlain(base) && (isStarter || mayChange(base))
 }

@@ -33,7 +33,7 @@ import {
   step,
   together,
 } from './place.ts'
-import { checkReadTwice, checkSetting } from './programs.ts'
+import { checkExported, checkReadTwice, checkSetting } from './variables.ts'
 import { bodyOf, fieldsOf, textOf } from './words.ts'
 
 /** Judges a script's text. Throws a Denial. */
@@ -173,7 +173,7 @@ function walkCommand(node: Command, place: Place): void {
     throw notPlain('exec changes the rest of the script', 'Run the command without exec.')
   const isDeclarer = /^(export|declare|typeset|local|readonly)$/.test(name ?? '')
   for (const one of prefixes) assigned(one, place, name)
-  for (const one of declarations) assigned(one, place, isDeclarer ? undefined : name)
+  for (const one of declarations) assigned(one, place, isDeclarer ? undefined : name, name)
   judgeCommand([...fields, ...declarations.map((one) => one.name)], { ...place, input })
 }
 
@@ -182,13 +182,16 @@ function assigned(
   { name, value, append, index }: Assignment,
   place: Place,
   command: string | undefined,
+  declarer = command,
 ): void {
   const { facts } = place
   const isList = value.type === 'ArrayValue'
   const texts = isList ? fieldsOf(value.elements, facts) : [textOf(value, facts)]
   for (const text of texts) {
     checkSecret(text, place)
-    checkSetting(name, append ? anything + text : text, nameOf(command ?? ''))
+    const source = isList ? '' : (value as Word).text
+    checkSetting(name, append ? anything + text : text, source, nameOf(command ?? ''))
+    if (command !== undefined || declarer === 'export') checkExported(name, text)
   }
   const isKnown =
     command === undefined && !isList && index === undefined && !append && !/~/.test(texts[0] ?? '')

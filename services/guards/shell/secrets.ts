@@ -30,14 +30,6 @@ const ofHome = /^\/(root|home\/[^/]+)\/\.(npmrc|\w+_history)$/
 /** Also of the parent: its environment, memory and open files. */
 const processes = /^\/proc\/[^/]+\/(environ|mem|maps|fd|root|cwd|task)(\/|$)/
 
-const printing =
-  /^(gpg .*--export-secret|gcloud .*print-(access|identity)-token|aws .*(configure (get|export)|get-session-token)|az .*get-access-token|gh .*auth token|git .*credential fill|kubectl .*get (\S+ )*secret|security .*find-\w+-password|secret-tool lookup)/
-
-/** Whether a command prints credentials. */
-export function printsSecret(fields: readonly string[]): boolean {
-  return printing.test(fields.join(' ').replace(/^\S*\//, ''))
-}
-
 /**
  * The secret that a word names, as a message may show it. Undefined: none. `from`: possible folders
  * of a relative path.

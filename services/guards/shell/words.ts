@@ -9,7 +9,7 @@
 
 import type { CommandExpansionPart, HereDoc, ParameterExpansionPart, Word, WordPart } from 'unbash'
 import { Denial, notPlain, shown } from './denial.ts'
-import { anyName, anything, isPlain, isUnknown, list, ownProcess } from './field.ts'
+import { anyName, anything, isUnknown, list, ownProcess } from './field.ts'
 import type { Facts } from './place.ts'
 
 const fieldMax = 65_536
@@ -53,7 +53,7 @@ function split(parts: readonly WordPart[], facts: Facts): string[] {
   for (const [i, part] of parts.entries()) {
     const isSplit = /^(Simple|Parameter|Command)Expansion$/.test(part.type)
     const text = tilde(part, i, parts, facts) ?? whole(part, facts)
-    for (const [j, word] of (isSplit ? splitText(text, facts) : [text]).entries()) {
+    for (const [j, word] of (isSplit ? splitText(text) : [text]).entries()) {
       if (j > 0 && field !== undefined) fields.push(field)
       field = bounded((j > 0 ? '' : (field ?? '')) + word)
     }
@@ -69,9 +69,9 @@ function braces(text: string): string {
 }
 
 /** Bash's treatment of an unquoted expansion: it splits at blanks and matches names. */
-function splitText(text: string, { variables }: Facts): string[] {
+function splitText(text: string): string[] {
   // Blanks at its ends separate it from its neighbours, and the joined word is unknown.
-  if (/^\s|\s$/.test(text) || (variables.has('IFS') && isPlain(text))) return [anything]
+  if (/^\s|\s$/.test(text)) return [anything]
   return list(text).map(withNames)
 }
 
@@ -148,6 +148,6 @@ function output({ text, script }: CommandExpansionPart, facts: Facts): string {
   const written = text.replace(/^\$\(\s*|\s*\)$|`/g, '')
   if (written === 'pwd') return variable('PWD', facts)
   if (written === 'jobs -p') return ownProcess
-  if (/^mktemp( -d)?$/.test(written) && !facts.variables.has('TMPDIR')) return `/tmp/tmp.${anyName}`
+  if (/^mktemp( -d)?$/.test(written)) return `/tmp/tmp.${anyName}`
   return /^date \+(%[YmdHMSFTjsyNu]|[A-Za-z0-9_:-])+$/.test(written) ? anyName : anything
 }

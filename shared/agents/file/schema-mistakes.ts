@@ -47,7 +47,12 @@ export function compileAgentSchema(schema: AnySchemaObject): ValidateFunction {
   }).compile(schema)
 }
 
-const isValidFile = compileAgentSchema(agentSchema)
+/** Compiled at the first use, because many programs read no agent file. */
+let ofFiles: ValidateFunction | undefined
+function fileValidator(): ValidateFunction {
+  ofFiles ??= compileAgentSchema(agentSchema)
+  return ofFiles
+}
 
 /** The keys of a mapping in agent files, in the schema's order. `path`: the keys above it. */
 export function keysAt(...path: string[]): string[] {
@@ -64,7 +69,7 @@ export function keysAt(...path: string[]): string[] {
  */
 export function schemaMistakes(
   value: unknown,
-  isValid = isValidFile,
+  isValid = fileValidator(),
 ): {
   mistakes: SchemaMistake[]
   content: AgentContent

@@ -82,6 +82,7 @@ export async function openBundleFile(
   try {
     refuseNewer(db, file)
     refuseOtherTables(db, file)
+    refuseBrokenPages(db, file)
     refuseUnknownSchemas(db, file)
     refuseMissingSchemas(db, file)
     refuseOutOfBounds(db, file)
@@ -90,8 +91,12 @@ export async function openBundleFile(
     return db
   } catch (error) {
     db.close()
-    throw error
+    throw isOfSqlite(error) ? unreadablePages(file, error.message) : error
   }
+}
+
+function isOfSqlite(error: unknown): error is Error {
+  return error instanceof Error && 'code' in error && error.code === 'ERR_SQLITE_ERROR'
 }
 
 type Look = {
@@ -179,6 +184,22 @@ function refuseOtherTables(db: DatabaseSync, file: string): void {
   } finally {
     ours.close()
   }
+}
+
+/**
+ * Anybody can write a checksum over broken pages too. Without this check they would end a reader later,
+ * with an error of SQLite.
+ */
+function refuseBrokenPages(db: DatabaseSync, file: string): void {
+  const [found] = db.prepare('PRAGMA integrity_check(1)').all()
+  if (found?.integrity_check !== 'ok') throw unreadablePages(file, String(found?.integrity_check))
+}
+
+function unreadablePages(file: string, reason: string): WeirError {
+  return new WeirError(
+    'bundle.damaged',
+    `${file} is damaged: SQLite cannot read it (${reason}). Copy it again from its origin, or export it again`,
+  )
 }
 
 function tablesIn(db: DatabaseSync): string {

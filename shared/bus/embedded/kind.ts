@@ -40,7 +40,6 @@ export const embeddedKind: LocalBus = {
   openBeside: openOwnedOrBeside,
   logFile: ({ dataFolder }) => logFileIn(dataFolder),
   partitionsIn: ({ dataFolder }, topic) => partitionsIn(logFileIn(dataFolder), topic),
-  privatePaths,
   lockState: ({ dataFolder }) => lockStateOf(logFileIn(dataFolder)),
   writerListens: ({ dataFolder }) => ownerListens(logFileIn(dataFolder)),
   openBesideWriter,
@@ -50,6 +49,7 @@ export const embeddedKind: LocalBus = {
   importLog,
 }
 
+/** The data folder and all files of the log, existing or not. */
 function privatePaths({ dataFolder }: Pick<BusSettings, 'dataFolder'>): string[] {
   return [dataFolder, ...filesOfLog(logFileIn(dataFolder))]
 }

@@ -7,10 +7,10 @@ import { linearPattern, type ValuePattern } from './value-pattern.ts'
 const word = String.raw`[\p{L}\p{N}-]+`
 
 const classes = {
-  email: linearPattern(String.raw`[\p{L}\p{N}._%+'-]+@${word}(?:\.${word})*\.\p{L}{2,}`),
-  card: linearPattern(String.raw`\b[2-6](?:[ -]?\d){12,18}\b`, longest(isCard)),
-  iban: linearPattern(String.raw`\b[A-Za-z]{2}\d{2}(?:[ -]?[A-Za-z0-9]){11,30}\b`, longest(isIban)),
-  phone: linearPattern(
+  email: patternOf(String.raw`[\p{L}\p{N}._%+'-]+@${word}(?:\.${word})*\.\p{L}{2,}`),
+  card: patternOf(String.raw`\b[2-6](?:[ -]?\d){12,18}\b`, longest(isCard)),
+  iban: patternOf(String.raw`\b[A-Za-z]{2}\d{2}(?:[ -]?[A-Za-z0-9]){11,30}\b`, longest(isIban)),
+  phone: patternOf(
     [
       String.raw`(?:\+|\b00) ?[1-9](?:[ ./()-]{0,2}\d){6,13}\b`,
       String.raw`(?:\(\d{3}\) ?|\b\d{3}[.-])\d{3}[.-]\d{4}\b`,
@@ -20,6 +20,17 @@ const classes = {
 } satisfies Record<string, ValuePattern>
 
 export const valueClasses: ReadonlyMap<string, ValuePattern> = new Map(Object.entries(classes))
+
+/** Compiled at the first search, because most programs redact no values. */
+function patternOf(...pattern: Parameters<typeof linearPattern>): ValuePattern {
+  let compiled: ValuePattern | undefined
+  return {
+    first(text, from) {
+      compiled ??= linearPattern(...pattern)
+      return compiled.first(text, from)
+    },
+  }
+}
 
 /** Numbers are written in groups, and a word behind them can look like one more group. */
 function longest(isValue: (characters: string) => boolean): (match: string) => number {

@@ -2,8 +2,16 @@
 // PRIVATE-FILES-1. A file of another user is never changed, nor the target of a link. A folder with
 //     other files in it is reported, and not closed to its other users.
 
-import { chmodSync, closeSync, lstatSync, openSync, readdirSync, statSync } from 'node:fs'
-import { dirname } from 'node:path'
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  statSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
 import { makeFolders } from './make-folders.ts'
 
 /**
@@ -37,6 +45,35 @@ export function makePrivateFile(file: string, beside: readonly string[] = []): v
 /** The existing paths of these that the group or other users may read, write or enter. */
 export function reachedByOthers(paths: readonly string[]): string[] {
   return paths.filter(othersReach)
+}
+
+/**
+ * The wider paths of a folder: those that other users may read, write or enter, and
+ * paths that another user owns. Looks at the folder, and at all below the names of `isOurs`. The modes
+ * of links say nothing, so links are left out.
+ */
+export function widerThanUser(
+  folder: string,
+  isOurs: (name: string) => boolean,
+): { open: string[]; foreign: string[] } {
+  const all = existsSync(folder) ? [folder, ...pathsIn(folder, isOurs)] : []
+  const isForeign = (path: string) =>
+    (statSync(path, { throwIfNoEntry: false })?.uid ?? userHere()) !== userHere()
+  return { open: reachedByOthers(all), foreign: all.filter(isForeign) }
+}
+
+function pathsIn(folder: string, isOurs: (name: string) => boolean): string[] {
+  return readdirSync(folder, { withFileTypes: true })
+    .filter((entry) => !entry.isSymbolicLink() && isOurs(entry.name))
+    .flatMap((entry) => {
+      const path = join(folder, entry.name)
+      return entry.isDirectory() ? [path, ...pathsIn(path, () => true)] : [path]
+    })
+    .sort()
+}
+
+function userHere(): number | undefined {
+  return process.getuid?.()
 }
 
 function othersReach(path: string): boolean {

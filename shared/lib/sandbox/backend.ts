@@ -5,6 +5,7 @@ import { spawnSync } from 'node:child_process'
 import { accessSync, constants } from 'node:fs'
 import { join } from 'node:path'
 import { type Bubblewrap, bubblewrapArgv } from './bubblewrap.ts'
+import { harmlessEnvironment } from './harmless-variables.ts'
 import { launched } from './launcher.ts'
 import { systemMounts } from './system-paths.ts'
 
@@ -90,7 +91,10 @@ function bubblewrapOf(program: string): Bubblewrap | { fault: string } {
     const argv = bubblewrapArgv({ program, ...features }, probe, plan, ['true'])
     const fault = faultOf(launched(argv, undefined))
     if (fault === undefined) {
-      const { stdout } = spawnSync(program, ['--version'], { encoding: 'utf8' })
+      const { stdout } = spawnSync(program, ['--version'], {
+        env: harmlessEnvironment(),
+        encoding: 'utf8',
+      })
       return { program, version: stdout.trim().replace(/^\D*/, ''), ...features }
     }
     first ??= fault
@@ -104,6 +108,7 @@ function faultOf([program, ...programArguments]: [string, ...string[]]): string 
     encoding: 'utf8',
     timeout: probeMsMax,
     stdio: ['ignore', 'ignore', 'pipe'],
+    env: harmlessEnvironment(),
     cwd: '/',
   })
   if (status === 0) return undefined

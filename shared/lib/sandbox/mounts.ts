@@ -3,8 +3,8 @@
 //     read-only, unless the confinement lists exactly that path.
 // SANDBOX-MOUNTS-2. The program's files are read-only also in a writable folder. Folders between
 //     them and that folder are mounts too, because a mount cannot be renamed.
-// SANDBOX-MOUNTS-3. No path leads through a link in a writable folder: the program of an earlier
-//     call may have written that link.
+// SANDBOX-MOUNTS-3. No path leads through a link in a folder that any declared sandbox may write: its
+//     program may have written that link, also before this process began.
 // SANDBOX-MOUNTS-4. A folder that holds an agent file is never writable: a file that a program adds
 //     there could run outside, as a package, a Makefile or another agent file.
 // SANDBOX-MOUNTS-5. The folder of a tool's program is writable only if the confinement lists it: the
@@ -36,8 +36,25 @@ type Plan = {
   system: readonly Mount[]
 }
 
-/** Folders that a sandbox of this process was allowed to write (keeps SANDBOX-MOUNTS-3). */
+/** Folders that a sandbox may write, or was allowed to write (keeps SANDBOX-MOUNTS-3). */
 const everWritable = new Set<string>()
+
+/**
+ * Declares a sandbox before any program runs. Call it after all agent files and programs are known. A
+ * path that is missing is left out: a sandbox with that path does not start.
+ */
+export function declareWritable({
+  cwd,
+  write,
+  programFolders,
+}: Pick<Confinement, 'write' | 'programFolders'> & { cwd: string }): void {
+  const isThere = (path: string) => existsSync(path)
+  const programs = new Set(programFolders.filter(isThere).map((path) => followed(path).real))
+  const places = write.filter(isThere).map((path) => followed(path).real)
+  const place = isThere(cwd) ? followed(cwd).real : undefined
+  if (place !== undefined && !programs.has(place) && !isReadOnly(place)) places.push(place)
+  for (const real of places) everWritable.add(real)
+}
 
 export type MountPlan = { mounts: Mount[]; cwd: string }
 
@@ -62,8 +79,13 @@ export function mountPlan(confinement: Confinement): MountPlan {
 /** Keeps SANDBOX-MOUNTS-4 and SANDBOX-MOUNTS-5. Returns the real path. */
 function addCwd(plan: Plan, path: string): string {
   const { real } = following(path)
-  const isRead = plan.access.has(real) || isProgramFolder(real) || agentFileIn(real) !== undefined
+  const isRead = plan.access.has(real) || isReadOnly(real)
   return add(plan, path, isRead ? 'read' : 'write')
+}
+
+/** As a working folder. */
+function isReadOnly(real: string): boolean {
+  return isProgramFolder(real) || agentFileIn(real) !== undefined
 }
 
 /** Keeps SANDBOX-MOUNTS-4. Returns the real path. */

@@ -5,6 +5,8 @@
 // SECCOMP-2. A call of another architecture, whose numbers differ, kills the process.
 // SECCOMP-3. No program sets the bits setuid and setgid: such a file would outlive the sandbox. openat2
 //     is missing, because no filter can read the mode in its struct. Programs then use openat.
+// SECCOMP-4. No program traces another process or takes its memory or descriptors: process 1 is one.
+//     userfaultfd and bpf are closed, because they are tools of attacks on the kernel.
 
 /** A call with the mode of a file, and the positions of its arguments. */
 type ModeCall = { call: number; mode: number; flags?: number }
@@ -12,6 +14,8 @@ type ModeCall = { call: number; mode: number; flags?: number }
 type Numbers = {
   arch: number
   keys: readonly number[]
+  /** ptrace, process_vm_readv, process_vm_writev, kcmp, userfaultfd, bpf. */
+  tracing: readonly number[]
   socket: number
   modes: readonly ModeCall[]
 }
@@ -22,6 +26,7 @@ const numbers: Partial<Record<string, Numbers>> = {
   x64: {
     arch: 0xc000003e,
     keys: [248, 249, 250],
+    tracing: [101, 310, 311, 312, 323, 321],
     socket: 41,
     modes: [
       { call: 90, mode: 1 }, // chmod
@@ -37,6 +42,7 @@ const numbers: Partial<Record<string, Numbers>> = {
   arm64: {
     arch: 0xc00000b7,
     keys: [217, 218, 219],
+    tracing: [117, 270, 271, 272, 282, 280],
     socket: 198,
     modes: [
       { call: 52, mode: 1 }, // fchmod
@@ -48,6 +54,7 @@ const numbers: Partial<Record<string, Numbers>> = {
 }
 const fchmodat2: ModeCall = { call: 452, mode: 2 }
 const openat2 = 437
+const pidfdGetfd = 438
 /** S_ISUID and S_ISGID. */
 const runsAsOwner = 0o6000
 /** O_CREAT and __O_TMPFILE. Without them the mode of an open counts for nothing, and may be anything. */
@@ -82,7 +89,7 @@ export function seccompFilter(machine: string = process.arch): Buffer | undefine
     [load, callAt],
     [jumpIfAtLeast, x32, 0, 1],
     [answer, refuseWith(notThere)],
-    ...known.keys.flatMap((call) => refused(call, notPermitted)),
+    ...[...known.keys, ...known.tracing, pidfdGetfd].flatMap((call) => refused(call, notPermitted)),
     ...refused(ioUringSetup, notThere),
     ...refused(openat2, notThere),
     ...[...known.modes, fchmodat2].flatMap(withoutOwnersRights),

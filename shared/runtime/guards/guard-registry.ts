@@ -3,7 +3,10 @@
 // GUARD-REGISTRY-1. One name is one guard. Another version under the name needs `replace`, and the
 //     operator's mode stays.
 // GUARD-REGISTRY-2. The topic comes first: a guard that is in force must be able to answer.
+// GUARD-REGISTRY-3. A registration keeps the ones before it while a round on its way may name them
+//     (ABSENT-GUARDS-2).
 
+import { messageOf } from '../../codec/message-of.ts'
 import type { Bus } from '../../contract/bus.ts'
 import { approvalGuard } from '../../contract/guard/approval-guard.ts'
 import type { Guard } from '../../contract/guard/guard.ts'
@@ -207,8 +210,41 @@ export async function writeRegistration(
   by: string,
 ): Promise<void> {
   const registeredAt = registry.bus.clock.now()
-  const message = { type: 'guard-registration', ...guard, registeredAt, setBy: by } as const
+  const earlier = await earlierOf(registry, guard.name)
+  const message = {
+    type: 'guard-registration',
+    ...guard,
+    registeredAt,
+    setBy: by,
+    ...earlier,
+  } as const
   await placeSetting(guardSetting, registry, message)
+}
+
+/** Keeps GUARD-REGISTRY-3. Twice the time, because the clocks of writer and log may differ. */
+async function earlierOf(
+  { bus, topicPrefix }: Registry,
+  guard: string,
+): Promise<Pick<GuardRegistration, 'firstAt' | 'replaced'>> {
+  const key = guardKeyPrefix + guard
+  const table = { topic: `${topicPrefix}policies`, partition: 0 }
+  const records = await bus.list({ ...table, prefix: key, upToNow: true })
+  const record = records.find((one) => one.key === key)
+  const message = record?.value == null ? undefined : messageOf(record.value)
+  if (record === undefined || message?.type !== 'guard-registration')
+    return { firstAt: null, replaced: [] }
+  const { name, version, tools, deadlineMs, onTimeout, rules } = message
+  const last = {
+    since: record.time,
+    guard: { name, version, tools, deadlineMs, onTimeout, rules },
+  }
+  const all = [...message.replaced, last]
+  const begin = bus.clock.now() - 2 * limits.guardStampedMs
+  const replaced = all.filter((_, place) => (all[place + 1]?.since ?? Infinity) > begin)
+  return {
+    firstAt: message.firstAt ?? record.time,
+    replaced: replaced.slice(-limits.guardsReplacedMax),
+  }
 }
 
 function differenceOf(known: GuardRegistration, requested: GuardInForce): string | undefined {

@@ -1,7 +1,7 @@
 // Folds a text, so that spellings of one value become equal, and maps each folded character to its
 // place in the text. It resolves escapes of JSON, Python, HTML and URLs, also within each other. It
-// decomposes characters (Unicode NFKD). It drops characters without width, blanks and line wraps, and
-// the empty quotes and backslashes of a shell.
+// decomposes characters (Unicode NFKD). It drops characters without width, blanks and line wraps,
+// quotes, and the backslashes of a shell.
 // FOLDED-TEXT-1. Each pass reads the text once, and the number of passes is fixed: linear time.
 // FOLDED-TEXT-2. A folded character maps to its whole spelling: a replacement never leaves half of one.
 
@@ -16,13 +16,18 @@ const decodingsMax = 4
 
 /** For a search for values. Undefined: folding would change nothing that an exact search misses. */
 export function foldedText(text: string): FoldedText | undefined {
-  return mayBeRespelled.test(text) ? changed(decodedText(text), plainAt) : undefined
+  return mayBeRespelled.test(text) || quotes.test(text)
+    ? changed(decodedText(text), plainAt)
+    : undefined
 }
 
-/** For a search by a pattern, which may name blanks and quotes. Undefined: nothing is respelled. */
+/**
+ * For a search by a pattern, which may name blanks, quotes and backslashes: they stay, but for empty
+ * quotes within a word. Undefined: nothing is respelled.
+ */
 export function visibleText(text: string): FoldedText | undefined {
   if (!mayBeRespelled.test(text)) return undefined
-  const visible = changed(decodedText(text), visibleAt)
+  const visible = changed(changed(decodedText(text), visibleAt), composedAt)
   return visible.text === text ? undefined : visible
 }
 
@@ -46,6 +51,7 @@ export function foldedValue(value: string): string {
 }
 
 const mayBeRespelled = /[\\&%\s]|''|""|\P{ASCII}/u
+const quotes = /['"]/
 
 function changed(
   { text, starts, ends }: FoldedText,
@@ -171,12 +177,10 @@ function characterOf(code: string, base: 10 | 16): string {
 }
 
 const quotePair = /''|""/y
-const dropped = /[\s\\\p{Cf}\p{Variation_Selector}]/u
+const dropped = /[\s\\'"\p{Cf}\p{Variation_Selector}]/u
 
 /** Drops invisible characters, blanks and a shell's marks, and decomposes the rest. */
 function plainAt(text: string, at: number): Spelled {
-  const [pair] = matchAt(quotePair, text, at)
-  if (pair !== undefined) return { means: '', length: 2 }
   const character = String.fromCodePoint(text.codePointAt(at) as number)
   const { length } = character
   // The end of a line in quoted-printable.
@@ -186,10 +190,27 @@ function plainAt(text: string, at: number): Spelled {
 
 const invisible = /[\p{Cf}\p{Variation_Selector}]/u
 
+const beforeQuotes = /[\p{L}\p{N}\p{M}@._+-]$/u
+const afterQuotes = /[\p{L}\p{N}@._+-]/uy
+
 function visibleAt(text: string, at: number): Spelled {
+  const [pair] = matchAt(quotePair, text, at)
+  const isWithinWord = () =>
+    beforeQuotes.test(text.slice(Math.max(0, at - 2), at)) &&
+    matchAt(afterQuotes, text, at + 2).length > 0
+  if (pair !== undefined && isWithinWord()) return { means: '', length: 2 }
   const character = String.fromCodePoint(text.codePointAt(at) as number)
   const means = invisible.test(character) ? '' : character.normalize('NFKC')
   return { means, length: character.length }
+}
+
+/** A letter with its marks, or the pieces of a Korean syllable. */
+const composed = /\P{M}\p{M}+|[\u1100-\u1112][\u1161-\u1175][\u11a8-\u11c2]?/uy
+
+function composedAt(text: string, at: number): Spelled {
+  const [pieces] = matchAt(composed, text, at)
+  if (pieces === undefined) return { means: text[at] as string, length: 1 }
+  return { means: pieces.normalize('NFC'), length: pieces.length }
 }
 
 function matchAt(shape: RegExp, text: string, at: number): (string | undefined)[] {

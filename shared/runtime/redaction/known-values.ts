@@ -14,6 +14,8 @@ export type KnownValues = {
   add(value: string, replacement: string): void
   /** The memory of all values, roughly: their characters, and a hundred bytes for each. */
   readonly bytes: number
+  /** Only where a value is spelled otherwise. */
+  respelledIn(text: string): string
   /** `isCut`: the text is truncated at its end. */
   replacedIn(text: string, isCut: boolean): string
 }
@@ -33,8 +35,8 @@ export function gatherKnownValues(): KnownValues {
   const folded = new Map<string, Known[]>()
   const allFolded = new Set<string>()
 
-  /** Replaces the spellings that the exact search does not know. */
-  function replacedSpellings(text: string): string {
+  /** Replaces the spellings that the exact search does not know. `counts`: those that are replaced. */
+  function replacedSpellings(text: string, counts = (_: string) => true): string {
     const fold = foldedText(text)
     if (fold === undefined) return text
     let replaced = ''
@@ -44,13 +46,15 @@ export function gatherKnownValues(): KnownValues {
         .get(fold.text.slice(at, at + shortest))
         ?.find(({ value }) => fold.text.startsWith(value, at))
       const start = fold.starts[at] as number
-      if (found === undefined || start < keptFrom) {
+      const { length } = found?.value ?? ''
+      const end = fold.ends[at + Math.max(1, length) - 1] as number
+      if (found === undefined || start < keptFrom || !counts(text.slice(start, end))) {
         at += 1
         continue
       }
-      at += found.value.length
+      at += length
       replaced += text.slice(keptFrom, start) + found.replacement
-      keptFrom = fold.ends[at - 1] as number
+      keptFrom = end
     }
     return keptFrom === 0 ? text : replaced + text.slice(keptFrom)
   }
@@ -95,6 +99,8 @@ export function gatherKnownValues(): KnownValues {
       if (inFold !== value) bytes += inFold.length + 100
       addTo(folded, { value: inFold, replacement })
     },
+
+    respelledIn: (text) => replacedSpellings(text, (spelling) => !all.has(spelling)),
 
     replacedIn(text, isCut) {
       if (all.size === 0) return text

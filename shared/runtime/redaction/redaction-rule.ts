@@ -19,3 +19,10 @@ export type RedactionRule = {
   /** `pseudonym`: equal values get one replacement. `length`: only it stays. `word`: `[name]`. */
   replace: 'pseudonym' | 'length' | 'word'
 }
+
+export type PatternRule = RedactionRule & { pattern: ValuePattern }
+
+/** A rule without a place: its pattern is replaced in all texts. */
+export function isEverywhere(rule: RedactionRule): rule is PatternRule {
+  return rule.pattern !== undefined && rule.in === undefined && rule.tool === undefined
+}

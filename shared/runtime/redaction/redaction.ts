@@ -14,7 +14,7 @@
 import type { LetterCodec } from '../../codec/message-of.ts'
 import { roundKey } from '../../contract/ids.ts'
 import type { Call, DeadLetter, Message, Part } from '../../contract/messages.ts'
-import { type ValuePattern, valuesIn } from '../../contract/redaction/value-pattern.ts'
+import { everything, type ValuePattern, valuesIn } from '../../contract/redaction/value-pattern.ts'
 import { matchesPattern } from '../guards/tool-pattern.ts'
 import { visibleText } from './folded-text.ts'
 import {
@@ -25,9 +25,9 @@ import {
   quotedIn,
 } from './json-strings.ts'
 import { once, type RecordText, streamsOf, type Tools, textsIn, toolsIn } from './record-texts.ts'
-import type { RedactionRule } from './redaction-rule.ts'
+import { isEverywhere, type RedactionRule } from './redaction-rule.ts'
 import { createReplacements } from './replacements.ts'
-import { isEverywhere, redactTextBy } from './text-redaction.ts'
+import { redactTextBy } from './text-redaction.ts'
 
 export type Redaction = {
   learn(message: Message): void
@@ -86,7 +86,10 @@ export function createRedaction(
 ): Redaction {
   const replacements = createReplacements(rules, options)
   const redactText = redactTextBy(replacements, rules.filter(isEverywhere))
-  const inPlaces = rules.filter((rule) => !isEverywhere(rule))
+  // A bundle is read twice. For a record alone the search for spellings would double the time.
+  const learned = rules.filter(
+    (rule) => !isEverywhere(rule) || (!keepsIds && rule.pattern !== everything),
+  )
   const tools = new Map<string, Tools>()
 
   /** Results do not name their tool. The calls of the round do, in the record before. */
@@ -102,7 +105,7 @@ export function createRedaction(
 
   function learnFrom({ place, tool, text }: RecordText): void {
     const visible = visibleText(text)?.text
-    for (const rule of inPlaces) {
+    for (const rule of learned) {
       if (rule.in !== undefined && !rule.in.has(place)) continue
       if (rule.tool !== undefined && tool !== undefined && !matchesPattern(rule.tool, tool))
         continue

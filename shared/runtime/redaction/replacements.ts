@@ -3,8 +3,8 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { regExpPattern, valuesIn } from '../../contract/redaction/value-pattern.ts'
 import { WeirError } from '../../lib/errors.ts'
-import { gatherKnownValues } from './known-values.ts'
-import type { RedactionRule } from './redaction-rule.ts'
+import { gatherKnownValues, type KnownValues } from './known-values.ts'
+import { isEverywhere, type RedactionRule } from './redaction-rule.ts'
 
 export type Replacements = ReturnType<typeof createReplacements>
 
@@ -17,6 +17,8 @@ export function createReplacements(
 ) {
   let key = secret
   const known = gatherKnownValues()
+  /** Of the patterns for all places, which find a value also where it is not known. */
+  const matched = gatherKnownValues()
   const shape = regExpPattern(new RegExp(shapeSource(rules), 'gu'))
   const made = new Set<string>()
 
@@ -34,7 +36,7 @@ export function createReplacements(
   function of(rule: RedactionRule, value: string): string {
     const { name, replace } = rule
     if (value === '') return ''
-    if (known.bytes + made.size * 100 > bytesMax) throw tooMuch(rule)
+    if (known.bytes + matched.bytes + made.size * 100 > bytesMax) throw tooMuch(rule)
     if (replace === 'length')
       return 'x'.repeat(2 ** Math.ceil(Math.log2(Math.max(4, value.length))))
     const word = replace === 'word' ? `[${name}]` : `${name}-${digest(value).slice(0, 12)}`
@@ -42,29 +44,34 @@ export function createReplacements(
     return word
   }
 
+  function inText(values: KnownValues, text: string, isCut: boolean): string {
+    let left = ''
+    let from = 0
+    for (const { text: found, index } of made.size === 0 ? [] : valuesIn(text, shape))
+      if (made.has(found)) {
+        left += values.replacedIn(text.slice(from, index), false) + found
+        from = index + found.length
+      }
+    return left + values.replacedIn(text.slice(from), isCut)
+  }
+
   return {
     /** Matches replacements, and texts that only resemble one. */
     shape,
     has: (word: string) => made.has(word),
     of,
-    /** From now on `inText` replaces the value in all its spellings. */
+    /** From now on the value is replaced in all its spellings. */
     learn(rule: RedactionRule, value: string): void {
       if (value.trim() === '') return
       const replacement = of(rule, value)
-      for (const spelling of spellingsOf(value)) known.add(spelling, replacement)
+      const values = isEverywhere(rule) ? matched : known
+      for (const spelling of spellingsOf(value)) values.add(spelling, replacement)
     },
     learnId: (id: string) => known.add(id, ofId(id)),
-    /** `isCut`: the text is truncated at its end. */
-    inText(text: string, isCut: boolean): string {
-      let left = ''
-      let from = 0
-      for (const { text: found, index } of made.size === 0 ? [] : valuesIn(text, shape))
-        if (made.has(found)) {
-          left += known.replacedIn(text.slice(from, index), false) + found
-          from = index + found.length
-        }
-      return left + known.replacedIn(text.slice(from), isCut)
-    },
+    /** Before the patterns, which could match a piece. `isCut`: the text is truncated at its end. */
+    before: (text: string, isCut: boolean) => matched.respelledIn(inText(known, text, isCut)),
+    /** After the patterns: values that a pattern finds in another context only, or truncated. */
+    after: (text: string, isCut: boolean) => inText(matched, text, isCut),
     digest,
     ofId,
   }

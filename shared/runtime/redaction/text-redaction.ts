@@ -4,17 +4,10 @@
 import { type ValuePattern, valuesIn } from '../../contract/redaction/value-pattern.ts'
 import { visibleText } from './folded-text.ts'
 import { changedStrings } from './json-strings.ts'
-import type { RedactionRule } from './redaction-rule.ts'
+import type { PatternRule } from './redaction-rule.ts'
 import type { Replacements } from './replacements.ts'
 
-type PatternRule = RedactionRule & { pattern: ValuePattern }
-
 export type RedactText = (text: string, isCut?: boolean) => string
-
-/** A rule without a place: its pattern is replaced in all texts. */
-export function isEverywhere(rule: RedactionRule): rule is PatternRule {
-  return rule.pattern !== undefined && rule.in === undefined && rule.tool === undefined
-}
 
 /** The note behind a text that Weir cut (services/executor/results.ts). */
 const cutNote = /\n\[cut: this is the beginning of \d+ bytes\]$/
@@ -38,13 +31,14 @@ export function redactTextBy(
 
   function redactPlain(text: string, isCut: boolean): string {
     // Other spellings first: in them the pattern may match a piece of the value.
-    return rules.reduce(
+    const redacted = rules.reduce(
       (rest, rule) =>
         replacedValues(redactRespelled(rest, rule), [shape, rule.pattern], (value) =>
           replacements.has(value) ? value : replacedByPattern(value, rule),
         ),
-      replacements.inText(text, isCut),
+      replacements.before(text, isCut),
     )
+    return replacements.after(redacted, isCut)
   }
 
   /** Replaces matches that only another spelling hides (folded-text.ts). */

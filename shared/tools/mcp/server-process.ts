@@ -16,11 +16,11 @@ import { boundedJson } from '../../lib/json/bounded-json.ts'
 import { isObject } from '../../lib/json/json-object.ts'
 import { withoutInherited } from '../../lib/sandbox/inherited-descriptors.ts'
 import { keepEnd } from '../kept-output.ts'
+import { messageLines } from '../message-lines.ts'
 import { proxyEnvironment } from '../sandbox/sandbox-environment.ts'
 import { sandboxed } from '../sandbox/sandboxed.ts'
 import { groupRuns, signalGroup, visibleEnvironment } from '../tool-process.ts'
 import type { ProgramEnd, ProgramState } from './mcp-faults.ts'
-import { messageLines } from './message-lines.ts'
 
 const statusFd = 3
 const errorBytesMax = 8 * 1024

@@ -1,17 +1,19 @@
 // The process of a module tool. Loads the module once, then calls its default export, one call at a
-// time, as its parent requests over the IPC channel. It is a separate program, which
+// time, as its parent requests over a pipe of lines. It is a separate program, which
 // module-process.ts starts.
 // MODULE-CHILD-1. It sends one answer to each call, and one when loading is over. It reports a
 //     crash in between if it still can.
 // MODULE-CHILD-2. It ends with its parent, together with all that the module started, also in an
 //     endless loop: a thread holds a pipe that breaks when the parent ends.
-// MODULE-CHILD-3. Its answers are bounded here, so the parent never holds a larger result than it
-//     keeps.
+// MODULE-CHILD-3. The pipe has lines of JSON, which the parent bounds and checks (module-answer.ts).
+//     Not the IPC channel of Node: a line that a module writes there can end the parent.
 
 import { once } from 'node:events'
+import { Socket } from 'node:net'
 import { extname } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { Worker } from 'node:worker_threads'
+import { messageLines } from '../message-lines.ts'
 import { described, type FunctionOutcome, functionOutcome } from './function-outcome.ts'
 
 export type Request =
@@ -36,7 +38,8 @@ type ModuleFunction = (
   call: { idempotencyKey: string; signal: AbortSignal; context: unknown },
 ) => unknown
 
-/** The descriptor of the pipe in MODULE-CHILD-2; 3 is the IPC channel. */
+/** The descriptors of the pipe with the lines, and of that in MODULE-CHILD-2. */
+const channelFd = 3
 const lifeline = 4
 const watch = `
   new (require('node:net').Socket)({ fd: ${lifeline} })
@@ -45,8 +48,9 @@ const watch = `
     .resume()`
 
 const [, , file = '', network = '', definedTool] = process.argv
-const tellParent = process.send?.bind(process)
-process.send = undefined // the channel is ours: a library's message on it would count as an answer
+const channel = new Socket({ fd: channelFd, readable: true, writable: true })
+channel.on('error', () => {}) // the lifeline ends this process
+channel.unref() // a module that waits for nothing ends while it loads
 
 // Weir.open refuses to open here (client/weir.ts).
 Reflect.set(globalThis, Symbol.for('weir-agents.tool-process'), true)
@@ -55,7 +59,7 @@ let state: 'loading' | 'idle' | 'calling' = 'loading'
 let controller: AbortController | undefined
 
 function answer(value: Answer, then = () => {}): void {
-  tellParent?.(value, then)
+  channel.write(`${JSON.stringify(value)}\n`, then)
 }
 
 async function load(): Promise<ModuleFunction> {
@@ -147,10 +151,13 @@ const isConnected = network === 'through-proxy' ? forwardToProxy() : Promise.res
 isConnected.then(load).then(
   (run) => {
     state = 'idle'
-    process.on('message', (request: Request) => {
+    const onLine = (line: string) => {
+      const request = JSON.parse(line) as Request
       if (request.type === 'abort') controller?.abort()
       else void call(run, request)
-    })
+    }
+    const readLines = messageLines(Number.POSITIVE_INFINITY, { onLine, onTooLong() {} })
+    channel.ref().setEncoding('utf8').on('data', readLines)
     answer({ type: 'loaded' })
   },
   (error: unknown) => {

@@ -1,20 +1,25 @@
 // One process that runs a tool's module (module-child.ts), as its parent sees it. A listener gets
 // its answers, and once its end. It sees PATH and the variables that the agent file allows, leads
 // its own process group, and does not outlive us. An idle one does not keep us alive.
+// MODULE-PROCESS-1. It answers once to its start and once to each call, in a bounded line. Other bytes
+//     on that pipe end it: it runs code of others.
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import type { Socket } from 'node:net'
+import type { Readable } from 'node:stream'
 import type { ModuleTool } from '../../agents/agents.ts'
 import { limits } from '../../contract/limits.ts'
 import type { Clock, Milliseconds } from '../../lib/clock.ts'
 import { withoutInherited } from '../../lib/sandbox/inherited-descriptors.ts'
 import type { Exit } from '../command/command-ending.ts'
 import { keepEnd } from '../kept-output.ts'
+import { messageLines } from '../message-lines.ts'
 import { type Bounds, watchBounds } from '../sandbox/sandbox-bounds.ts'
 import { proxyEnvironment } from '../sandbox/sandbox-environment.ts'
 import { sandboxed } from '../sandbox/sandboxed.ts'
 import { signalGroup, visibleEnvironment } from '../tool-process.ts'
 import { moduleChild, nodeArgv } from '../tool-program.ts'
+import { answerCharactersMax, answerIn } from './module-answer.ts'
 import type { Answer, Request } from './module-child.ts'
 
 /** It ended, or it could not be started. `bound`: of its sandbox, which it exceeded. */
@@ -55,11 +60,15 @@ const drainMs: Milliseconds = 200
 export function startModuleProcess(run: ModuleTool, clock: Clock, first: Listener): ModuleProcess {
   const { child, bounds } = launch(run)
   const { pid } = child
-  const [stdout, stderr] = pipesOf(child).map((pipe) => keepEnd(pipe, printedBytesMax))
+  const [stdout, stderr] = outputsOf(child).map((pipe) => keepEnd(pipe, printedBytesMax))
+  const channel = child.stdio[channelFd] as Socket | null | undefined
   let listener = first
   let exit: Exit | undefined
   let bound: string | undefined
   let isGone = false
+  /** An answer may come. `textBytesMax`: of its text. */
+  let isAwaited = true
+  let textBytesMax = 0
   const cancelWatch =
     pid === undefined || bounds === undefined
       ? () => {}
@@ -68,10 +77,14 @@ export function startModuleProcess(run: ModuleTool, clock: Clock, first: Listene
           kill()
         })
 
-  child.on('message', (answer: Answer) => listener.answered(answer))
+  const readLines = messageLines(answerCharactersMax, { onLine, onTooLong: endBroken })
+  channel?.setEncoding('utf8').on('data', (piece: string) => {
+    if (isAwaited) readLines(piece)
+    else endBroken()
+  })
   // Without the channel it is useless. An end also begins like this, and its exit has more
   // information than a kill.
-  child.on('disconnect', () => clock.after(drainMs, kill))
+  channel?.once('close', () => clock.after(drainMs, kill))
   child.on('error', (error: NodeJS.ErrnoException) => {
     if (pid === undefined) leave({ kind: 'not-started', code: error.code ?? 'unknown' })
   })
@@ -86,27 +99,48 @@ export function startModuleProcess(run: ModuleTool, clock: Clock, first: Listene
       leave(ended)
     })
   })
-  for (const pipe of pipesOf(child)) pipe.on('error', () => {}).unref()
+  for (const pipe of pipesOf(child)) {
+    pipe.on('error', () => {})
+    if (pipe !== channel) pipe.unref()
+  }
 
   return {
     listen(next) {
       listener = next
     },
     send(request) {
-      child.send(request, () => {}) // a broken channel also emits `disconnect`
+      if (request.type === 'call') {
+        isAwaited = true
+        textBytesMax = request.textBytesMax
+      }
+      if (channel?.writable) channel.write(`${JSON.stringify(request)}\n`)
     },
     printed: () => ({
       stdout: stdout?.('forget').text ?? '',
       stderr: stderr?.('forget').text ?? '',
     }),
-    isAlive: () => pid !== undefined && exit === undefined && child.connected,
+    isAlive: () => pid !== undefined && exit === undefined && channel?.writable === true,
     kill,
     hold(isHeld) {
       if (isHeld) child.ref()
       else child.unref()
-      if (isHeld) child.channel?.ref()
-      else child.channel?.unref()
+      if (isHeld) channel?.ref()
+      else channel?.unref()
     },
+  }
+
+  /** Keeps MODULE-PROCESS-1. */
+  function onLine(line: string): void {
+    const answer = isAwaited ? answerIn(line, textBytesMax) : undefined
+    if (answer === undefined) return endBroken()
+    isAwaited = false
+    listener.answered(answer)
+  }
+
+  function endBroken(): void {
+    isAwaited = false
+    channel?.destroy()
+    kill()
   }
 
   function kill(): void {
@@ -121,6 +155,8 @@ export function startModuleProcess(run: ModuleTool, clock: Clock, first: Listene
   }
 }
 
+/** Of the pipe with the requests and answers, and of the status lines of a sandbox. */
+const channelFd = 3
 const statusFd = 5
 
 function launch(run: ModuleTool): { child: ChildProcess; bounds: Bounds | undefined } {
@@ -139,15 +175,18 @@ function launch(run: ModuleTool): { child: ChildProcess; bounds: Bounds | undefi
     env: { ...visibleEnvironment(environment), ...(throughProxy && proxyEnvironment()) },
     // 4 is its lifeline (module-child.ts, MODULE-CHILD-2), 5 gets the status lines of a sandbox.
     stdio: withoutInherited([
-      ...(['ignore', 'pipe', 'pipe', 'ipc', 'pipe'] as const),
+      ...(['ignore', 'pipe', 'pipe', 'pipe', 'pipe'] as const),
       boxed === undefined ? 'ignore' : 'pipe',
     ]),
   })
   return { child, bounds: boxed?.bounds }
 }
 
-/** Its outputs, its lifeline and its status lines. None if it could not be started. */
+/** None if it could not be started. */
 function pipesOf({ stdio }: ChildProcess): Socket[] {
-  const [, stdout, stderr, , ...others] = stdio as readonly unknown[]
-  return [stdout, stderr, ...others].filter((pipe) => pipe != null) as Socket[]
+  return (stdio as readonly unknown[]).filter((pipe) => pipe != null) as Socket[]
+}
+
+function outputsOf({ stdout, stderr }: ChildProcess): Readable[] {
+  return [stdout, stderr].filter((pipe) => pipe != null)
 }

@@ -13,6 +13,7 @@ import { WeirError } from '../../lib/errors.ts'
 import type { Found } from '../../lib/sandbox/backend.ts'
 import type { Confinement } from '../../lib/sandbox/confinement.ts'
 import { confined } from '../../lib/sandbox/launch.ts'
+import { declareWritable } from '../../lib/sandbox/mounts.ts'
 import type { ToolEnding } from '../tool.ts'
 import { notInSandbox } from '../tool-endings.ts'
 import { forwarder, nodeArgv, toolProgram, weirRuntime } from '../tool-program.ts'
@@ -53,6 +54,18 @@ export function sandboxed(
   const programFolders = [...confinement.programFolders, ...weirRuntime.folders]
   const withForwarder = { ...confinement, programFiles, programFolders, argv, statusFd }
   return { argv: confined(withForwarder, [...nodeArgv, forwarder], found), ...beside }
+}
+
+/** Before any tool runs: no sandbox follows a link that this tool may write (SANDBOX-MOUNTS-3). */
+export function declareSandbox(run: CommandTool | ModuleTool): void {
+  if (run.sandbox === undefined || run.sandbox === 'off') return
+  const { write = [] } = run.sandbox === 'default' ? {} : run.sandbox
+  const { folders } = toolProgram(run)
+  declareWritable({
+    cwd: resolve(run.cwd ?? '.'),
+    write: write.map((path) => resolve(path)),
+    programFolders: folders,
+  })
 }
 
 function confinementOf(

@@ -16,6 +16,7 @@ import {
   type StrictAnswer,
   type StrictFormat,
   type StrictReader,
+  scalarText,
   strictAnswer,
 } from '../strict/strict.ts'
 import { usageIn, usageSum } from '../strict/usage-sum.ts'
@@ -74,13 +75,15 @@ function answerOf(vendor: Json, items: AnswerItem[], rawUsage: Json | undefined)
 type OpenBlock = { block: Json; pieces: Map<string, string>; citations: unknown[] }
 
 /** The kind of delta, the field that it adds to, and the blocks that have it. */
-const deltas: Record<string, { field: string; member: string; blocks: RegExp }> = {
-  text_delta: { field: 'text', member: 'text', blocks: /^text$/ },
-  thinking_delta: { field: 'thinking', member: 'thinking', blocks: /^thinking$/ },
-  signature_delta: { field: 'signature', member: 'signature', blocks: /^thinking$/ },
-  input_json_delta: { field: 'input', member: 'partial_json', blocks: /_use$/ },
-  compaction_delta: { field: 'content', member: 'content', blocks: /^compaction$/ },
-}
+const deltas = new Map<string, { field: string; member: string; blocks: RegExp }>(
+  Object.entries({
+    text_delta: { field: 'text', member: 'text', blocks: /^text$/ },
+    thinking_delta: { field: 'thinking', member: 'thinking', blocks: /^thinking$/ },
+    signature_delta: { field: 'signature', member: 'signature', blocks: /^thinking$/ },
+    input_json_delta: { field: 'input', member: 'partial_json', blocks: /_use$/ },
+    compaction_delta: { field: 'content', member: 'content', blocks: /^compaction$/ },
+  }),
+)
 
 /** Blocks that no client runs. Those of the provider's own tools are opaque. */
 const ofProvider =
@@ -96,12 +99,12 @@ const ofCall = ['type', 'id', 'name', 'input', 'caller']
 /** Throws for a block that could be a call of an unknown form. */
 function checkBlock(block: unknown): asserts block is Json {
   if (!isObject(block)) throw fault('a block of it is no object')
-  const type = `${block.type}`
+  const type = scalarText(block.type)
   if (type === 'text') checkNoCall(block, ['type', 'text', 'citations'])
   else if (type === 'thinking') checkNoCall(block, ['type', 'thinking', 'signature'])
   else if (type === 'tool_use') checkNoCall(block, ofCall)
   else if (!ofProvider.test(type)) throw fault('it has a block that Weir does not know')
-  else if (type === 'server_tool_use' && !serverTool.test(`${block.name}`))
+  else if (type === 'server_tool_use' && !serverTool.test(scalarText(block.name)))
     throw fault('it has a tool of the provider that Weir does not know')
   else checkNoCall(block, [...ofCall, 'content', 'tool_use_id', 'server_name'])
 }
@@ -115,7 +118,7 @@ function wholeBlock(block: unknown): AnswerItem {
 function endedBlock({ block, pieces, citations }: OpenBlock): AnswerItem {
   const { type, id, name, input } = block
   const joined = Object.fromEntries(
-    [...pieces].map(([field, text]) => [field, `${block[field] ?? ''}${text}`]),
+    [...pieces].map(([field, text]) => [field, scalarText(block[field]) + text]),
   )
   if (type === 'tool_use') {
     if (typeof id !== 'string' || typeof name !== 'string')
@@ -132,7 +135,7 @@ function endedBlock({ block, pieces, citations }: OpenBlock): AnswerItem {
   if (type === 'text') {
     const { text = block.text } = joined
     const cited = citations.length > 0 ? { citations } : {}
-    return { kind: 'text', text: `${text ?? ''}`, vendor: { ...block, ...cited } }
+    return { kind: 'text', text: scalarText(text), vendor: { ...block, ...cited } }
   }
   const own = pieces.get('input')
   const parsed = own === undefined ? {} : { input: inputOf(own) }
@@ -148,9 +151,9 @@ function isEmpty(input: unknown): boolean {
 }
 
 function addPiece(block: Json, pieces: OpenBlock['pieces'], delta: Json): void {
-  const kind = deltas[`${delta.type}`]
+  const kind = deltas.get(scalarText(delta.type))
   const piece = kind && delta[kind.member]
-  if (kind === undefined || !kind.blocks.test(`${block.type}`) || typeof piece !== 'string')
+  if (kind === undefined || !kind.blocks.test(scalarText(block.type)) || typeof piece !== 'string')
     throw fault('a piece of it does not fit its block')
   if (kind.field === 'input' && !isEmpty(block.input))
     throw fault('a call of it has its input twice')
@@ -268,7 +271,7 @@ function messageReader(): StrictReader {
         return data === '[DONE]' || hasCall || isOver ? [] : [{ type: 'ping' }]
       }
       if (isOver || hasFailed) throw fault('events follow its end')
-      const isOfMessage = /^(content_block|message)_/.test(`${data.type}`)
+      const isOfMessage = /^(content_block|message)_/.test(scalarText(data.type))
       if (isOfMessage && head === undefined && data.type !== 'message_start')
         throw fault('it has no beginning')
       switch (data.type) {

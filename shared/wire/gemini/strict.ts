@@ -16,6 +16,7 @@ import {
   type StrictAnswer,
   type StrictFormat,
   type StrictReader,
+  scalarText,
   strictAnswer,
 } from '../strict/strict.ts'
 import { usageIn, usageSum } from '../strict/usage-sum.ts'
@@ -132,7 +133,7 @@ function noteUnrun(open: string[], items: readonly AnswerItem[]): void {
 }
 
 function placeOf(result: string, part: unknown): string {
-  return `${result} ${isObject(part) ? (part.id ?? '') : ''}`
+  return `${result} ${isObject(part) ? scalarText(part.id) : ''}`
 }
 
 function callIn(call: unknown): Extract<AnswerItem, { kind: 'call' }> {

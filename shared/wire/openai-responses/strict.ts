@@ -18,6 +18,7 @@ import {
   type StrictAnswer,
   type StrictFormat,
   type StrictReader,
+  scalarText,
   strictAnswer,
 } from '../strict/strict.ts'
 import { usageIn, usageSum } from '../strict/usage-sum.ts'
@@ -324,12 +325,12 @@ function clientStream(): ClientStream {
 
   function placed(event: Json): Json[] {
     const { type, response, output_index: index, delta } = event
-    if (/^response\.(created|in_progress|queued)$/.test(`${type}`)) {
+    if (/^response\.(created|in_progress|queued)$/.test(scalarText(type))) {
       if (former.length > 0 || usage !== undefined)
         return begun === undefined ? numbered(event) : []
       if (isObject(response)) begun ??= response
     }
-    if (type === 'response.output_text.delta') visible += `${delta ?? ''}`
+    if (type === 'response.output_text.delta') visible += scalarText(delta)
     return numbered(
       typeof index === 'number' ? { ...event, output_index: index + former.length } : event,
     )

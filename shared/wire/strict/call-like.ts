@@ -6,7 +6,7 @@
 
 import { isObject } from '../../lib/json/json-object.ts'
 import type { Json } from '../format.ts'
-import { fault } from './strict.ts'
+import { fault, scalarText } from './strict.ts'
 
 /** Nested as deeply as `limits.jsonDepthMax` allows. */
 export function couldBeCall(value: unknown): boolean {
@@ -18,7 +18,7 @@ export function couldBeCall(value: unknown): boolean {
 
 function isCallLike(name: string, member: unknown): boolean {
   return (
-    (name === 'type' && callName.test(`${member}`)) ||
+    (name === 'type' && callName.test(scalarText(member))) ||
     (callName.test(name) && !isEmpty(member)) ||
     couldBeCall(member)
   )

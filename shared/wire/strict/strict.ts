@@ -35,8 +35,8 @@ export function strictAnswer({
   usageOf,
 }: StrictParts): StrictAnswer {
   return {
-    id: `${id ?? ''}`,
-    model: `${model ?? ''}`,
+    id: scalarText(id),
+    model: scalarText(model),
     items,
     stop,
     finish,
@@ -115,6 +115,12 @@ export class StrictFault extends Error {
 /** `reason`: a constant text of Weir. */
 export function fault(reason: string): StrictFault {
   return new StrictFault(reason)
+}
+
+/** A missing value is empty. A list or an object gets its JSON, because its text differs by language. */
+export function scalarText(value: unknown): string {
+  if (value === undefined || value === null) return ''
+  return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
 /** The number of items before the first call. */

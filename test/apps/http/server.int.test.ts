@@ -336,6 +336,22 @@ describe('the interface of a front over HTTP', () => {
     ])
   })
 
+  it('serves a guest also after a client has used more names than there is room', async () => {
+    const opened: string[] = []
+    const { guardOf } = guardsByAgent(
+      async (agent) => opened.push(agent),
+      (agent) => agent === 'root',
+    )
+    await guardOf('root')
+    for (let n = 0; n <= limits.frontAgentsMax; n += 1) await guardOf(`evil-${n}`)
+    await guardOf('root')
+    await guardOf('new')
+    await guardOf('new')
+    expect(opened.filter((agent) => !agent.startsWith('evil-'))).toEqual(['root', 'new'])
+    await guardOf('evil-0')
+    expect(opened.filter((agent) => agent === 'evil-0')).toHaveLength(2)
+  })
+
   it('opens a guest once, and not under a name that cannot be one', async () => {
     let opened = 0
     const guard = scriptedGuard()

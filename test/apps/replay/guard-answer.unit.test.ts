@@ -1,7 +1,8 @@
 // The messages of a guard's process are checked before use.
 
 import { describe, expect, it } from '@jest/globals'
-import { answerIn, verdictsIn } from '../../../apps/replay/guard/guard-answer.ts'
+import { type Answer, answerIn, verdictsIn } from '../../../apps/replay/guard/guard-answer.ts'
+import { answerLine } from '../../../apps/replay/guard/guard-lines.ts'
 import { decode, encode } from '../../../shared/codec/codec.ts'
 import type { StoredRecord } from '../../../shared/contract/bus.ts'
 import type { GuardVerdict, RoundCleared } from '../../../shared/contract/messages.ts'
@@ -23,12 +24,12 @@ describe('an answer', () => {
     ['failed', { kind: 'failed', reason: 'no idea' }],
     ['judged', { kind: 'judged', rounds: [{ offset: 3, verdict: new Uint8Array(4) }] }],
   ])('of kind %s is accepted only under the number of its question', (_, answer) => {
-    expect(answerIn({ number: 2, ...answer }, 2)).toEqual(answer)
-    expect(answerIn({ number: 1, ...answer }, 2)).toBeUndefined()
+    expect(answerIn(answerLine(2, answer as Answer), 2)).toEqual(answer)
+    expect(answerIn(answerLine(1, answer as Answer), 2)).toBeUndefined()
   })
 
   it('with an overlong reason keeps the beginning of it', () => {
-    const answer = answerIn({ number: 1, kind: 'failed', reason: 'x'.repeat(10_000_000) }, 1)
+    const answer = answerIn(answerLine(1, { kind: 'failed', reason: 'x'.repeat(10_000_000) }), 1)
     expect(answer).toEqual({ kind: 'failed', reason: expect.stringMatching(/^x{4000,4096}…$/) })
   })
 
@@ -58,10 +59,10 @@ describe('an answer', () => {
     ],
     [
       'a round that stands nowhere',
-      { number: 2, kind: 'judged', rounds: [{ offset: 0.5, verdict: new Uint8Array() }] },
+      { number: 2, kind: 'judged', rounds: [{ offset: 0.5, verdict: '' }] },
     ],
   ])('is refused if it is %s', (_, message) => {
-    expect(answerIn(message, 2)).toBeUndefined()
+    expect(answerIn(JSON.stringify(message), 2)).toBeUndefined()
   })
 })
 

@@ -122,7 +122,7 @@ inSandboxes('a guard in a replay', () => {
 
   it('whose process ended between two questions is refused', async () => {
     const judging = await startGuardProcess(
-      guardFile(pass, 'process.on("message", () => setTimeout(() => process.exit(5), 1))'),
+      guardFile(pass, 'setTimeout(() => process.exit(5), 500)'),
     )
     const { bus, topicPrefix, partitions } = await changedLog(
       'i3-no-termination',
@@ -154,6 +154,23 @@ Array.prototype.flatMap = function (this: any[], take: any) {
       /sent an invalid answer while judging round 1 of the turn at offset 0/,
     )
   })
+
+  it.each([
+    ['a line that is no JSON', `writeSync(3, 'x\\n')`],
+    ['a control message of Node', `writeSync(3, '{"cmd":"NODE_HANDLE_ACK"}\\n')`],
+    ['JSON of a thousand levels', `writeSync(3, '['.repeat(1_000) + '\\n')`],
+    ['a line without an end', `for (;;) try { writeSync(3, 'x'.repeat(65_536)) } catch {}`],
+  ])(
+    'that writes %s on the pipe to the replay is refused, and the replay goes on',
+    async (_, statement) => {
+      const file = guardFile(
+        `${statement}; return pass(state, round)`,
+        `${passing}\nimport { writeSync } from 'node:fs'`,
+      )
+      await expect(changesBy(file)).rejects.toThrow(/sent an invalid answer while judging/)
+      expect(await changesBy(guardFile(pass))).toEqual([])
+    },
+  )
 
   it('has no environment, starts and signals nothing, writes no file, and reads none while it judges', async () => {
     const tried = [

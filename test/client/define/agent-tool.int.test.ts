@@ -24,6 +24,7 @@ import {
   type ToolCall,
   Weir,
 } from '../../../client/weir.ts'
+import { compiled } from '../../support/compiled.ts'
 import { until } from '../../support/inbox.ts'
 import { call, resultsOf, says, systemOf, text } from '../../support/script.ts'
 
@@ -186,7 +187,7 @@ describe('an agent as a tool', () => {
       const child = spawn(
         process.execPath,
         ['--disable-warning=ExperimentalWarning', program, folder, server.url],
-        { stdio: ['ignore', 'ignore', 'inherit'] },
+        { stdio: ['ignore', 'ignore', 'inherit'], env: { ...process.env, ...compiled } },
       )
       const exited = once(child, 'exit')
       const dug = () => readFile(join(folder, 'dug'), 'utf8').catch(() => '')
@@ -233,15 +234,14 @@ describe('an agent as a tool', () => {
       await weir.ask({ agent: boss, text: 'Go', conversation: 'c' }).finished
     }
     const inspect = ['inspect', 'c', '--data-folder', join(folder, 'data')]
-    const { stdout } = spawnSync(process.execPath, [...weirCommand, ...inspect], {
-      encoding: 'utf8',
-    })
+    const env = { ...process.env, ...compiled }
+    const printed = (...flags: string[]) =>
+      spawnSync(process.execPath, [...weirCommand, ...inspect, ...flags], { encoding: 'utf8', env })
+        .stdout
+    const stdout = printed()
     expect(stdout).toContain('Conversations of agents that its calls asked')
     expect(stdout).toContain('call/c/0/1/0 (turn at offset 0, round 1, call 0)')
-    const json = spawnSync(process.execPath, [...weirCommand, ...inspect, '--json'], {
-      encoding: 'utf8',
-    })
-    expect(JSON.parse(json.stdout).agents).toEqual([
+    expect(JSON.parse(printed('--json')).agents).toEqual([
       { conversation: 'call/c/0/1/0', turn: 0, round: 1, ordinal: 0, agents: [] },
     ])
   })

@@ -22,6 +22,7 @@ import {
   type ToolCall,
   Weir,
 } from '../../../client/weir.ts'
+import { compiled } from '../../support/compiled.ts'
 import { until } from '../../support/inbox.ts'
 import { call, resultsOf, says, systemOf, text } from '../../support/script.ts'
 import { nested, whereami } from '../../support/tools/isolated-tools.ts'
@@ -185,7 +186,7 @@ describe('a tool of this process', () => {
     const child: ChildProcess = spawn(
       process.execPath,
       ['--disable-warning=ExperimentalWarning', program, folder, server.url],
-      { stdio: ['ignore', 'ignore', 'inherit'] },
+      { env: { ...process.env, ...compiled }, stdio: ['ignore', 'ignore', 'inherit'] },
     )
     const exited = once(child, 'exit')
     const paid = () => readFile(join(folder, 'paid'), 'utf8').catch(() => '')

@@ -186,6 +186,13 @@ describe.each(places)('a guard %s', (place) => {
     expect(await conversation.afterModel(answerOf(asked([good]), saidText('Done.')))).toEqual([])
   })
 
+  it('lets the call of an answer run once, and denies it to an equal answer', async () => {
+    const guard = await guardWith()
+    const answered = () => guard.conversation('t').afterModel(answerOf(asked([]), good))
+    expect(await answered()).toMatchObject([{ verdict: 'allow' }])
+    expect(await answered()).toMatchObject([{ verdict: 'deny', code: 'guest.repeated' }])
+  })
+
   it('gives the same answers to repeated requests', async () => {
     const guard = await guardWith()
     const ask = () => guard.conversation('t').beforeModel(asked([broken, broken, broken]))

@@ -17,6 +17,7 @@ import { defineAgent, Weir } from '../../../client/weir.ts'
 import type { Guard as WeirGuard } from '../../../shared/contract/guard/guard.ts'
 import { readSettings } from '../../../shared/settings/settings.ts'
 import { declarationOf } from '../../../shared/transcript/transcript.ts'
+import { compiled } from '../../support/compiled.ts'
 import { answerOf, requestOf, saidCall } from '../../support/guest-requests.ts'
 import { waitMaxMs } from '../../support/wait-limit.ts'
 
@@ -96,7 +97,7 @@ it('go on when the process that runs the stages is killed', async () => {
   const child = spawn(
     process.execPath,
     ['--disable-warning=ExperimentalWarning', program, folder],
-    { stdio: ['ignore', 'pipe', 'inherit'] },
+    { env: { ...process.env, ...compiled }, stdio: ['ignore', 'pipe', 'inherit'] },
   )
   processes.push(child)
   if (child.stdout === null) throw new Error('no output')

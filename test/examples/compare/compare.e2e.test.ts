@@ -9,6 +9,7 @@ import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { compiled } from '../../support/compiled.ts'
 import { startModel } from './model.ts'
 import { jobs, libraries, lineTable, programOf } from './programs.ts'
 
@@ -43,7 +44,12 @@ describe('the compared programs', () => {
     const program = fileURLToPath(programOf(job, library))
     const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', program], {
       cwd: folder,
-      env: { PATH: process.env.PATH, MODEL_URL: model.url, OPENAI_AGENTS_DISABLE_TRACING: '1' },
+      env: {
+        PATH: process.env.PATH,
+        MODEL_URL: model.url,
+        OPENAI_AGENTS_DISABLE_TRACING: '1',
+        ...compiled,
+      },
     })
     const exited = once(child, 'exit')
     // A program may end before it has sent its last page. Its output proves that it was driven.

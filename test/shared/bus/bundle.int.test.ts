@@ -250,6 +250,16 @@ describe('a bundle', () => {
     await expect(refusal()).rejects.toThrow(/must be from \d+ to \d+/)
   })
 
+  it.each<[string, (bytes: Buffer) => void]>([
+    ['its first byte', (bytes) => bytes.fill(0, 0, 1)],
+    ['a page', (bytes) => bytes.fill(0xff, bytes.readUInt16BE(16), 2 * bytes.readUInt16BE(16))],
+    ['a key in an index only', (bytes) => bytes.write('X', bytes.lastIndexOf('["c",'))],
+  ])('is refused as damaged if %s is broken, with a valid seal', async (_, change) => {
+    changed(change)
+    await expect(refusal()).rejects.toMatchObject({ code: 'bundle.damaged' })
+    await expect(refusal()).rejects.toThrow(/SQLite cannot read it/)
+  })
+
   it('returns the newest value of each key of a table', async () => {
     await opened(async ({ bus }) => {
       const table = { topic: 'p.history', partition: 1 }

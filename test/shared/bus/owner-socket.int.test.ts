@@ -83,6 +83,8 @@ const registration: GuardRegistration = {
   rules: null,
   registeredAt: 1,
   setBy: '',
+  firstAt: null,
+  replaced: [],
 }
 const registrationRecord = toRecord({ topic: 'weir.policies', partition: 0, message: registration })
 const registrations = (bus: Bus) =>

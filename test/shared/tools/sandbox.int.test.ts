@@ -28,6 +28,7 @@ import { protectAgentFile, protectOwnPath } from '../../../shared/lib/sandbox/ow
 import { hasProcessCap } from '../../../shared/lib/sandbox/process-cap.ts'
 import { startCommand } from '../../../shared/tools/command/command.ts'
 import { moduleTools } from '../../../shared/tools/module/module.ts'
+import { prepareSandboxes } from '../../../shared/tools/sandbox/sandbox-check.ts'
 import { sandboxed, sandboxFault } from '../../../shared/tools/sandbox/sandboxed.ts'
 import type { RunningTool, ToolCall, ToolEnding } from '../../../shared/tools/tool.ts'
 import { notInSandbox } from '../../../shared/tools/tool-endings.ts'
@@ -465,6 +466,31 @@ inSandboxes('a listed path', () => {
     expect(ending.fault).toContain('leads through the link')
     expect(ending.text).not.toContain('CANARY')
   })
+
+  it.each(['read', 'write', 'cwd'])(
+    'in %s must not lead through a link in the folder of another tool that has not run yet',
+    async (member) => {
+      mkdirSync(join(folder, 'private'))
+      write('private/key', 'CANARY')
+      mkdirSync(join(folder, 'other'))
+      const data = join(work, 'data')
+      symlinkSync(join(folder, 'private'), data) // by a call before this process began
+      const writer = { kind: 'command' as const, argv: ['true'] as [string], cwd: work }
+      const tools = [{ declaration: declarationWith({}), run: { ...writer, sandbox: {} } }]
+      const model = { provider: 'p', name: 'm', apiKey: '', maxOutputTokens: 1 }
+      const agent = { name: 'a', system: '', model, settings: defaultSettings, tools }
+      prepareSandboxes(new Map([['a', agent]]), { error() {} })
+      const cwd = member === 'cwd' ? data : join(folder, 'other')
+      const sandbox = member === 'cwd' ? {} : { [member]: [data] }
+      const ending = await shell(`cat ${data}/key; echo x > ${data}/planted`, {
+        sandbox,
+        run: { cwd },
+      })
+      expect(ending.fault).toContain('leads through the link')
+      expect(ending.text).not.toContain('CANARY')
+      expect(existsSync(join(folder, 'private', 'planted'))).toBe(false)
+    },
+  )
 
   it('does not reach out through a link inside of it', async () => {
     const secret = write('secret', 'CANARY')

@@ -72,6 +72,11 @@ describe('an event', () => {
       'data: 1\n\n{\n  "error": {\n    "code": 500\n  }\n}\n\ndata: 2\n\n',
       three('{\n  "error": {\n    "code": 500\n  }\n}'),
     ],
+    [
+      'may be one with a line that begins with a letter',
+      'data: 1\n\n[\ntrue\n]\n\ndata: 2\n\n',
+      three('[\ntrue\n]'),
+    ],
     ['may be one that is cut', 'data: 1\n\n{"error": {"co', three('{"error": {"co').slice(0, 2)],
     [
       'may have no blank line before the next',

@@ -62,6 +62,7 @@ export const verdictByCallId = withFront('a verdict is known by its call id', (r
         const verdicts: RoundVerdicts = {
           calls: known,
           pending: [],
+          place: undefined,
           isSettled: true,
           notCounted: undefined,
         }

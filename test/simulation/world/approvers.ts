@@ -69,6 +69,8 @@ export function startApprovers({
       ...guard,
       registeredAt: start,
       setBy: '',
+      firstAt: null,
+      replaced: [],
     })
   }
 

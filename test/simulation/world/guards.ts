@@ -77,7 +77,14 @@ export function startGuards({
       toRecord({
         topic: `${topicPrefix}policies`,
         partition: 0,
-        message: { type: 'guard-registration', ...guard, registeredAt: start, setBy: '' },
+        message: {
+          type: 'guard-registration',
+          ...guard,
+          registeredAt: start,
+          setBy: '',
+          firstAt: null,
+          replaced: [],
+        },
       }),
     ])
   }

@@ -15,7 +15,12 @@ import type { McpAddress } from '../../../apps/http/serve-mcp.ts'
 const root = join(import.meta.dirname, '../../..')
 export const weir = join(root, 'bin', 'weir')
 export const serverFile = join(import.meta.dirname, 'server.ts')
-export const serverCommand = [process.execPath, '--disable-warning=ExperimentalWarning', serverFile]
+export const serverCommand = [
+  process.execPath,
+  '--disable-warning=ExperimentalWarning',
+  ...['--import', join(import.meta.dirname, 'compile-cache.ts')],
+  serverFile,
+]
 
 export type Era = 'modern' | 'legacy'
 export const eras: Era[] = ['modern', 'legacy']
@@ -35,7 +40,15 @@ export type GatewayOptions = HostOptions & {
   behind?: string[]
   folder: string
   environment?: Record<string, string>
+  /**
+   * In the modern era: the SDK asks for the revision in a second process, which it then ends.
+   * Default: it asks in the process of the connection.
+   */
+  asksInSecondProcess?: boolean
 }
+
+/** The SDK starts a second process for its own class only. */
+class OneProcessTransport extends StdioClientTransport {}
 
 /** A host with `weir mcp` behind a pipe. `prepare` adds handlers before it connects. */
 export async function hostOnPipe(
@@ -44,13 +57,15 @@ export async function hostOnPipe(
     behind = ['--', ...serverCommand],
     folder,
     environment = {},
+    asksInSecondProcess = false,
     ...host
   }: GatewayOptions,
   prepare: (client: Client) => void = () => {},
 ): Promise<{ client: Client; errors(): string; pid: number | null }> {
   const client = hostClient(host)
   prepare(client)
-  const transport = new StdioClientTransport({
+  const Transport = asksInSecondProcess ? StdioClientTransport : OneProcessTransport
+  const transport = new Transport({
     command: weir,
     args: ['mcp', ...args, ...behind],
     cwd: folder,
@@ -71,7 +86,10 @@ export async function gatewayOverHttp({
   behind = ['--', ...serverCommand],
   folder,
   environment = {},
-}: Omit<GatewayOptions, keyof HostOptions>): Promise<{ url: string; close(): Promise<void> }> {
+}: Omit<GatewayOptions, keyof HostOptions | 'asksInSecondProcess'>): Promise<{
+  url: string
+  close(): Promise<void>
+}> {
   const child = spawn(weir, ['mcp', '--http-port', '0', '--json', ...args, ...behind], {
     cwd: folder,
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -2,10 +2,20 @@
 // call runs goes into the file `copy`.
 
 import { spawn } from 'node:child_process'
-import { appendFileSync, writeSync } from 'node:fs'
+import { appendFileSync, closeSync, writeSync } from 'node:fs'
 
-type Arguments = { how: string; copy?: string; size?: number }
+type Arguments = { how: string; copy?: string; size?: number; lines?: string[] }
 type Context = { idempotencyKey: string; signal: AbortSignal }
+
+/** The pipe may be full: it takes a part, or nothing. */
+function writeWhole(fd: number, text: string): void {
+  for (let rest = text; rest !== ''; )
+    try {
+      rest = rest.slice(writeSync(fd, rest)) // ASCII
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error
+    }
+}
 
 let calls = 0
 const kept: Buffer[] = []
@@ -83,8 +93,14 @@ export default async function behave(
     case 'unhandled':
       void Promise.reject(new RangeError('rejected where nobody handles'))
       return new Promise(() => {})
+    case 'write on the channel': {
+      for (const line of args.lines ?? []) writeWhole(3, line)
+      return new Promise(() => {})
+    }
+    case 'flood the channel':
+      for (;;) writeWhole(3, 'x'.repeat(65_536))
     case 'disconnect':
-      process.disconnect()
+      closeSync(3)
       setInterval(() => {}, 1_000)
       return new Promise(() => {})
     case 'out of memory': {

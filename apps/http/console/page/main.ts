@@ -371,12 +371,22 @@ function pressed(event: KeyboardEvent): void {
   event.preventDefault()
 }
 
-addEventListener('hashchange', show)
+/** The address that `weir serve` prints has its key. It leaves the address before anything is shown. */
+function takeKey(): boolean {
+  const [, key] = /^#\/key\/(.+)$/.exec(location.hash) ?? []
+  if (key === undefined) return false
+  setKey(key)
+  history.replaceState(null, '', '#/now')
+  return true
+}
+
+addEventListener('hashchange', () => (takeKey() ? location.reload() : show()))
 addEventListener('keydown', pressed)
 addEventListener('scroll', () => pageNow().name === 'conversations' && draw(), { passive: true })
 addEventListener('resize', draw)
 document.addEventListener('visibilitychange', drawNow)
 matchMedia('(prefers-color-scheme: dark)').addEventListener('change', draw)
 setInterval(draw, 1_000)
+takeKey()
 connect()
 show()

@@ -1,6 +1,7 @@
 // The events of a turn as those of an AG-UI run. Pure: events in, events out.
 // AG-FOLD-1. The events are a function of the turn and of the request, so a repeated run is the same.
 // AG-FOLD-2. A run ends once, behind the end of its texts, steps and calls: clients refuse others.
+// AG-FOLD-3. An interrupt has the whole arguments if the events of its call have only a part of them.
 
 import type { TurnEvent } from '../../../../client/weir.ts'
 import { type BlockChunks, createTextBlocks } from '../chat/text-blocks.ts'
@@ -175,15 +176,18 @@ function result(toolCallId: string, content: string): AgEvent {
   return { type: 'TOOL_CALL_RESULT', messageId, toolCallId, content, role: 'tool' }
 }
 
-function interruptOf({ id, callId, name, rule, until, question }: WaitingCall): AgInterrupt {
+function interruptOf(call: WaitingCall): AgInterrupt {
+  const { id, callId, name, rule, until, question, wholeArguments } = call
   const values = question?.mode === 'form' ? { values: question.schema } : {}
   const properties = { ...responseSchema.properties, ...values }
+  const address = question?.mode === 'url' ? ` Open ${question.url}` : ''
+  const rest = wholeArguments === undefined ? '' : ` Its arguments: ${wholeArguments}`
   return {
     id,
     reason: 'approval',
     toolCallId: callId,
     responseSchema: { ...responseSchema, properties },
-    message: `${name} waits for a person: ${rule}${question?.mode === 'url' ? ` Open ${question.url}` : ''}`,
+    message: `${name} waits for a person: ${rule}${address}${rest}`,
     expiresAt: new Date(until).toISOString(),
   }
 }

@@ -27,6 +27,8 @@ export type WaitingCall = {
   until: number
   /** Of a running tool. */
   question?: InputQuestion
+  /** The whole arguments, if the response of the model shows others: a long text is cut there. */
+  wholeArguments?: string
 }
 
 /** A call without its end. `mayStart`: the turn has calls left for it. */
@@ -104,18 +106,31 @@ function openCallsIn({ stage, calls, approvals: all }: RoundView): OpenCall[] {
     const own = { kind: 'client', id: callId, callId, name, rule: '' } as const
     const offer = offered && { ...own, until: offered.until }
     const asked = all.filter((one) => one.ordinal === ordinal)
-    const approvals = asked.flatMap((one) => approvalOf(callId, one))
+    const approvals = asked.flatMap((one) => approvalOf(callId, sent.arguments, one))
     const isRunning = startedAt !== undefined
     return [{ ...sent, callId, mayStart: at < callsLeft, isRunning, offer, approvals }]
   })
 }
 
-function approvalOf(callId: string, { call, decided }: ApprovalView): OpenCall['approvals'] {
+/** `seen`: the arguments in the response. */
+function approvalOf(
+  callId: string,
+  seen: string,
+  { call, decided }: ApprovalView,
+): OpenCall['approvals'] {
   if (call === undefined) return []
   const { id, name, rule, until } = call
   const question = call.question === null ? undefined : questionIn(call.question)
   const shown = { kind: 'approval' as const, id, callId, name, rule, until }
-  return [{ ...shown, ...(question && { question }), ...(decided && { decided }) }]
+  const isCut = call.question === null && call.arguments !== seen
+  return [
+    {
+      ...shown,
+      ...(question && { question }),
+      ...(isCut && { wholeArguments: call.arguments }),
+      ...(decided && { decided }),
+    },
+  ]
 }
 
 /** Undefined: no id of a call. */

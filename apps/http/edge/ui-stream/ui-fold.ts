@@ -2,9 +2,11 @@
 // UI-FOLD-1. The chunks are a function of the events, so a repeated stream rebuilds the same message.
 // UI-FOLD-2. Nobody's answer is never shown as a person's no: an expired approval is an error of the
 //     call, and only a person or a guard denies it.
+// UI-FOLD-3. The part of a call that waits for a person has its whole arguments.
 
 import type { CallPlace, TurnEvent } from '../../../../client/weir.ts'
 import { isDeniedByGuard } from '../../../../shared/contract/call/call.ts'
+import { objectIn } from '../../../../shared/lib/json/json-object.ts'
 import { inputValue } from '../../../../shared/view/messages/call-input.ts'
 import { type BlockChunks, createTextBlocks } from '../chat/text-blocks.ts'
 import {
@@ -152,20 +154,32 @@ function shown(parts: CallParts, place: CallPlace): UiChunk[] {
 }
 
 /** Empty if it is shown already. */
-function inputOf({ shown, clientTools }: CallParts, call: OpenCall): UiChunk[] {
+function inputOf(parts: CallParts, call: OpenCall): UiChunk[] {
+  if (parts.shown.has(call.callId)) return []
+  return inputChunk(parts, call, inputValue(call) ?? call.arguments)
+}
+
+function inputChunk({ shown, clientTools }: CallParts, call: OpenCall, input: unknown): UiChunk[] {
   const { callId: toolCallId, name: toolName } = call
-  if (shown.has(toolCallId)) return []
   shown.add(toolCallId)
   const executed = clientTools.has(toolName) ? {} : ({ providerExecuted: true } as const)
-  const sent = { toolCallId, toolName, input: inputValue(call) ?? call.arguments }
+  const sent = { toolCallId, toolName, input }
   return [{ type: 'tool-input-available', ...sent, dynamic: true, ...executed }]
 }
 
+/** Keeps UI-FOLD-3: the response of the model may have only the beginning of the arguments. */
+function wholeInput(parts: CallParts, place: CallPlace, text: string): UiChunk[] {
+  const call = parts.calls.open(place)
+  if (call === undefined || call.arguments === text) return shown(parts, place)
+  return inputChunk(parts, call, objectIn(text) ?? text)
+}
+
 function pending(parts: CallParts, event: Event<'approval-pending'>): UiChunk[] {
-  return event.calls.flatMap(({ ordinal, id, rule }): UiChunk[] => {
+  return event.calls.flatMap(({ ordinal, id, rule, question, arguments: text }): UiChunk[] => {
     const place = { ...event, ordinal }
     const request = { approvalId: id, toolCallId: callIdOf(place), reason: rule }
-    return [...shown(parts, place), { type: 'tool-approval-request', ...request }]
+    const input = question === null ? wholeInput(parts, place, text) : shown(parts, place)
+    return [...input, { type: 'tool-approval-request', ...request }]
   })
 }
 

@@ -2,9 +2,11 @@
 // advice on. Beside the proxy it only holds: the proxy sees the history.
 // Owns: the calls of open rounds, in memory. Does not own: HTTP (hook-routes.ts), decisions (guard).
 // HOOK-1. A call that Weir cannot judge is denied (R6).
-// HOOK-2. A verdict counts for the call with the hook's id, in its session.
+// HOOK-2. A verdict counts for the call with the hook's id, tool and arguments, in its session. After the
+//     result of the call it is used up: models repeat ids, so an equal call is another one.
 // HOOK-3. Lost memory loses no call and no result: it loses the advice behind one round.
 
+import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
 import type {
   Advice,
@@ -53,7 +55,9 @@ type HookFrontOptions = { sessions: HostSessions; clock: Clock; log: Logger }
 /** The memory of one conversation's hooks: of a guest, its session and its sub-agent. */
 type Seen = {
   prompt: { turn: string | undefined; text: string } | undefined
-  /** The newest calls, by id, each in its round. */
+  /** The names of the newest calls whose ids an earlier call had, by that id. */
+  renamed: Map<string, string>
+  /** The newest calls, by name, each in its round. */
   rounds: Map<string, HeldRound>
   /** The round that further calls still join. */
   joining: HeldRound | undefined
@@ -83,14 +87,15 @@ export function hookFront({ sessions, clock, log }: HookFrontOptions): HookFront
           if (turn === undefined) seen.ended = undefined // this host names no turns
           return undefined
         case 'pre':
-          return holdCall(seen, conversation, payload, event.call, signal)
+          return holdCall(seen, conversation, payload, beginning(seen, event.call), signal)
         case 'post':
         case 'batch':
           if (sessions.hasProxy(session)) return undefined
-          return withEndedAgents(await judgeResults(seen, conversation, payload), payload, {
-            seen,
-            ofSession,
-          })
+          return withEndedAgents(
+            await judgeResults(seen, conversation, { ...payload, event: withOwnIds(seen, event) }),
+            payload,
+            { seen, ofSession },
+          )
         case 'stop':
           if (!sessions.hasProxy(session) && !isUnnamedAgent(payload))
             await conversation.finishTurn()
@@ -150,7 +155,10 @@ export function hookFront({ sessions, clock, log }: HookFrontOptions): HookFront
     call: HookCall,
   ): Promise<CallVerdict | undefined> {
     const { session } = payload
-    const beside = await sessions.verdictOn(session, call.id)
+    const beside = await sessions.verdictOn(
+      session,
+      payload.event.kind === 'pre' ? payload.event.call : call,
+    )
     if (beside !== undefined) return beside.verdict
     const known = seen.rounds.get(call.id)
     const isRepeat = known !== undefined && placeOf(known, call) >= 0
@@ -258,11 +266,38 @@ function reportNotRun(conversation: GuestConversation, { id }: HookCall): Promis
 function nothingSeen(): Seen {
   return {
     prompt: undefined,
+    renamed: new Map(),
     rounds: new Map(),
     joining: undefined,
     ended: undefined,
     endedAgents: new Map(),
   }
+}
+
+/** Keeps HOOK-2. The name is random, so no id of a model is equal to it. */
+function beginning(seen: Seen, call: HookCall): HookCall {
+  const id = nameIn(seen, call.id)
+  if (seen.rounds.get(id)?.results.has(id) !== true) return { ...call, id }
+  touch(seen.renamed, call.id, `call-${randomUUID()}`, limits.hookCallsMax)
+  return { ...call, id: nameIn(seen, call.id) }
+}
+
+function nameIn({ renamed }: Seen, id: string): string {
+  return renamed.get(id) ?? id
+}
+
+/** The event with the names of its calls. */
+function withOwnIds(
+  seen: Seen,
+  event: Extract<HookEvent, { kind: 'post' | 'batch' }>,
+): Extract<HookEvent, { kind: 'post' | 'batch' }> {
+  const named = (result: HookResult) => ({ ...result, callId: nameIn(seen, result.callId) })
+  if (event.kind === 'post') return { ...event, result: named(event.result) }
+  const calls = event.calls.map(({ call, result }) => ({
+    call: { ...call, id: nameIn(seen, call.id) },
+    result: named(result),
+  }))
+  return { ...event, calls }
 }
 
 /** A hook that comes again has the same words. Other words under its id are another call. */

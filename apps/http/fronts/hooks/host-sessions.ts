@@ -2,12 +2,15 @@
 // fronts is judged once, in the proxy's round. Its hook waits for that verdict.
 // Owns: which session uses which front, and the verdicts on the newest calls of the proxy.
 // HOST-SESSIONS-1. It decides nothing. Without an entry the hook judges the call alone.
+// HOST-SESSIONS-2. A verdict holds for a call with the same id, tool and arguments, and is given once. An
+//     id alone names no call, because models repeat ids.
 
 import type { CallVerdict } from '../../../../client/guard/guest-conversation.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
 import type { Clock } from '../../../../shared/lib/clock.ts'
 import { newest } from '../../../../shared/lib/newest.ts'
 import { type HeldVerdicts, strictestOf } from '../held-verdicts.ts'
+import type { HookCall } from './hook-payload.ts'
 
 export type HostSessions = {
   /** The proxy has a request of this session. */
@@ -15,7 +18,7 @@ export type HostSessions = {
   /** Whether the proxy has had a request of this session. */
   hasProxy(session: string): boolean
   /** The proxy passes on an answer with these calls. The verdicts are in their order. */
-  judging(session: string, callIds: readonly string[], verdicts: Judged['verdicts']): void
+  judging(session: string, judged: JudgedCalls, verdicts: Judged['verdicts']): void
   /** A hook of this session was called. */
   sawHook(session: string): void
   /** Whether a hook can hold the calls of this session. */
@@ -27,11 +30,14 @@ export type HostSessions = {
    */
   verdictOn(
     session: string,
-    callId: string,
+    call: HookCall,
   ): Promise<{ verdict: CallVerdict | undefined } | undefined>
 }
 
-type Judged = { callIds: readonly string[]; verdicts: Pick<HeldVerdicts, 'last'> }
+/** The calls of an answer. Equal calls have several places. */
+export type JudgedCalls = { placesOf(call: HookCall): number[] }
+/** `given`: the places of the calls whose verdicts a hook has. */
+type Judged = JudgedCalls & { verdicts: Pick<HeldVerdicts, 'last'>; given: Set<number> }
 type Session = {
   hasProxy: boolean
   hasHooks: boolean
@@ -53,42 +59,50 @@ export function hostSessions(clock: Clock): HostSessions {
       at(id).hasProxy = true
     },
     hasProxy: (id) => sessions.get(id)?.hasProxy === true,
-    judging(id, callIds, verdicts) {
+    judging(id, judged, verdicts) {
       const session = at(id)
-      session.judged = [...session.judged.slice(1 - messagesKept), { callIds, verdicts }]
+      const entry = { ...judged, verdicts, given: new Set<number>() }
+      session.judged = [...session.judged.slice(1 - messagesKept), entry]
       for (const look of session.waiting) look()
     },
     sawHook(id) {
       at(id).hasHooks = true
     },
     hasHooks: (id) => sessions.get(id)?.hasHooks === true,
-    async verdictOn(id, callId) {
+    async verdictOn(id, call) {
       const session = sessions.get(id)
       if (session === undefined || !session.hasProxy) return undefined
-      const judged = await judgedOf(session, callId, clock)
-      if (judged === undefined) return undefined
-      const places = judged.callIds.flatMap((id, at) => (id === callId ? [at] : []))
-      return { verdict: await strictestOf(judged.verdicts, places) }
+      const taken = await takenOf(session, call, clock)
+      return taken && { verdict: await strictestOf(taken.verdicts, taken.places) }
     },
   }
 }
 
-/** The entry with this call, once there is one. Undefined: not within `limits.hookProxyMs`. */
-function judgedOf(session: Session, callId: string, clock: Clock): Promise<Judged | undefined> {
+type Taken = Pick<Judged, 'verdicts'> & { places: readonly number[] }
+
+/**
+ * The newest entry with this call that no hook has, once there is one. From then on a hook has it.
+ * Undefined: not within `limits.hookProxyMs`. Keeps HOST-SESSIONS-2.
+ */
+function takenOf(session: Session, call: HookCall, clock: Clock): Promise<Taken | undefined> {
   return new Promise((resolve) => {
     const cancel = clock.after(limits.hookProxyMs, () => finish(undefined))
     session.waiting.add(look)
     look()
 
     function look(): void {
-      const judged = session.judged.findLast(({ callIds }) => callIds.includes(callId))
-      if (judged !== undefined) finish(judged)
+      for (const judged of session.judged.toReversed()) {
+        const places = judged.placesOf(call).filter((place) => !judged.given.has(place))
+        if (places.length === 0) continue
+        for (const place of places) judged.given.add(place)
+        return finish({ verdicts: judged.verdicts, places })
+      }
     }
 
-    function finish(judged: Judged | undefined): void {
+    function finish(taken: Taken | undefined): void {
       cancel()
       session.waiting.delete(look)
-      resolve(judged)
+      resolve(taken)
     }
   })
 }

@@ -3,6 +3,7 @@
 // HELD-CALL-2. An answer of the host's person decides the arguments that the person saw. A repeat
 //     with others does not run. Judge, person and server get the text of the host.
 // HELD-CALL-3. Each placed call gets exactly one result, also if its host leaves.
+// HELD-CALL-4. A question shows the arguments as a whole. A longer call waits for Weir's commands.
 
 import type { CallToolResult, Progress } from '@modelcontextprotocol/client'
 import type { Logger } from 'pino'
@@ -14,7 +15,6 @@ import type { Clock } from '../../../../shared/lib/clock.ts'
 import { withExactNumbers } from '../../../../shared/lib/json/raw-numbers.ts'
 import { sameJson } from '../../../../shared/lib/json/same-json.ts'
 import { pause } from '../../../../shared/lib/pause.ts'
-import { shortened } from '../../../../shared/lib/text-cut.ts'
 import {
   cannotJudge,
   hostIsGone,
@@ -79,6 +79,7 @@ export type HeldCallsOptions = {
 type Approval = NonNullable<CallVerdict['approval']>
 /** A call that its host must send again. */
 type Asked = { placed: PlacedCall; run: McpTool | undefined; approval: Approval }
+type Question = Extract<CallAnswer, { kind: 'question' }>
 
 export function heldCalls({
   rounds,
@@ -88,7 +89,7 @@ export function heldCalls({
   clock,
   log,
 }: HeldCallsOptions): HeldCalls {
-  const asked = new Map<string, Asked>()
+  const asked = new Map<string, Asked & { question: Question }>()
   const tasks = heldTasks(clock)
 
   async function call(call: HostCall): Promise<CallAnswer> {
@@ -110,11 +111,12 @@ export function heldCalls({
     if (first.verdict !== 'pending' || first.approval === undefined)
       return settled(placed, run, call, first)
     const own = { placed, run, approval: first.approval }
-    if (!call.canAsk && call.canPoll) return taskOf(own, call)
-    if (!call.canAsk) return waited(own, call)
-    asked.set(placed.id, own)
-    void endIfLeft(own)
-    return questionOn(own)
+    const question = call.canAsk ? questionOn(own) : undefined
+    if (question === undefined) return call.canPoll ? taskOf(own, call) : waited(own, call)
+    const open = { ...own, question }
+    asked.set(placed.id, open)
+    void endIfLeft(open)
+    return question
   }
 
   /** Its host needs no progress, because it asks for the task. */
@@ -126,9 +128,11 @@ export function heldCalls({
     return { kind: 'task', task }
   }
 
-  function questionOn({ placed, approval }: Asked): CallAnswer {
+  /** Undefined: the arguments are too long for a host. */
+  function questionOn({ placed, approval }: Asked): Question | undefined {
     const { name, input } = placed
-    const shown = shortened(printableJson(withExactNumbers(input)), questionCharactersMax)
+    const shown = printableJson(withExactNumbers(input))
+    if (shown.length > questionCharactersMax) return undefined
     const question = askPerson(approval.id, `${printable(name)} ${shown}`)
     return { kind: 'question', call: placed.id, question }
   }
@@ -227,7 +231,7 @@ export function heldCalls({
       const own = asked.get(named)
       if (own === undefined) return result(questionIsOver)
       const { placed, run, approval } = own
-      if (answer === undefined) return questionOn(own)
+      if (answer === undefined) return own.question
       asked.delete(named)
       // Keeps HELD-CALL-2.
       if (placed.name !== call.name || !sameJson(placed.input, call.input)) {
@@ -251,7 +255,8 @@ export function heldCalls({
 
 const questionCharactersMax = 2_000
 
-const waits = ({ approval }: Asked): string => `waits for a person: weir allow ${approval.id}`
+const waits = ({ approval }: Asked): string =>
+  `waits for a person: weir allow ${approval.id} (weir approvals shows the call)`
 
 function result(text: string): Result {
   return { kind: 'result', result: textResult(text) }

@@ -16,6 +16,7 @@ import { sendAdvised, withoutEncoding } from './advised-request.ts'
 import { copyOf, roundIn } from './answer-copy.ts'
 import type { GuestIdentities } from './identity/guest-identity.ts'
 import type { GuestSessions } from './identity/guest-sessions.ts'
+import { proxiedCalls, verdictsNow } from './proxied-calls.ts'
 import type { ConversationOf, ReservedRequest } from './request-budget.ts'
 import type { JudgedRequest } from './request-judge.ts'
 import { guestRequest, type SentRequest } from './sent-request.ts'
@@ -97,15 +98,17 @@ export function createAnswerRelay({
     const session = senderOf(headers)?.session
     const holds = session !== undefined && sessions.hasHooks(session)
     const guest = await conversationOf(agent, { ...identity, holds, hides: false })
-    const judged: ReadGuestAnswer = {
-      request: guestRequest(api, headers, sent),
-      answer,
-      isRead: true,
-    }
+    const own = guestRequest(api, headers, sent)
+    const judged: ReadGuestAnswer = { request: own, answer, isRead: true }
     const calls = callsOfAnswer(answer).map(({ id }) => id)
     clients.answered(request, identity.conversation, calls)
     if (!holds || calls.length === 0) await guest.afterModel(judged, { waitMs: 0 })
-    else sessions.judging(session, calls, heldVerdicts(guest, judged, limits.guestHoldMs))
+    else
+      sessions.judging(
+        session,
+        proxiedCalls(own, answer),
+        verdictsNow(guest, heldVerdicts(guest, judged, limits.guestHoldMs)),
+      )
   }
 
   /** `note`: the value of the header `x-weir`. `isCovered`: only listed headers pass, and no redirect. */

@@ -52,6 +52,8 @@ export type ProxyOptions = {
   conversationOf: ConversationOf
   /** The sessions whose calls hooks can hold. */
   sessions: HostSessions
+  /** Whether an operator named the guest. Default: none. */
+  isNamed?: (agent: string) => boolean
   /** Undefined: calls are not held. */
   veto?: VetoOptions | undefined
   /** The guest at the root. Undefined: the root is not the proxy's. */
@@ -75,6 +77,7 @@ export function createProxy({
   upstream,
   conversationOf,
   sessions,
+  isNamed,
   veto: vetoOptions,
   agent,
   fallback,
@@ -83,7 +86,7 @@ export function createProxy({
   const clients = guestSessions(log)
   const identities = guestIdentities(clients)
   const reading = new Set<Promise<void>>()
-  const unjudged = createUnjudgedTally({ conversationOf, log })
+  const unjudged = createUnjudgedTally({ conversationOf, isNamed, log })
   const judge = createRequestJudge({ conversationOf, identities, sessions, unjudged, log })
   const relay = createAnswerRelay({
     upstream,
@@ -119,7 +122,7 @@ export function createProxy({
       if (isCovered && answers.kind !== 'no-calls') throw unjudgedPath(method, path)
       const isUnknown = answers.kind === 'unknown'
       if (isUnknown) unjudged.add(name, unjudgedKindOf(method, path))
-      const note = isUnknown ? 'unjudged' : undefined
+      const note = noteWith(isUnknown ? 'unjudged' : undefined, isCovered)
       await relay.passThrough({ path, note, isCovered }, incoming, outgoing, gone.signal)
       return
     }
@@ -143,7 +146,7 @@ export function createProxy({
       endTurn(api, sent as SentRequest, { advice, fallback }, outgoing)
     } else {
       const reservation = await reserved(route, incoming, { sent, bytes }, judged.guest)
-      const note = judged.note ?? (veto === undefined ? undefined : 'not-held')
+      const note = noteWith(judged.note, false)
       await relay.ask(route, incoming, outgoing, { ...judged, note, reservation }, gone.signal)
     }
   }
@@ -172,6 +175,15 @@ export function createProxy({
         : guestRequest(api, headers, sent)
     const options = { isNamed: named !== undefined, baseUrl: upstream.url, track }
     return reserveRequest(own, request, options)
+  }
+
+  /** Keeps VETO-2. */
+  function noteWith(note: string | undefined, isCovered: boolean): string | undefined {
+    const isHeld = veto === undefined || isCovered
+    return (
+      [...(isHeld ? [] : ['not-held']), ...(note === undefined ? [] : [note])].join(', ') ||
+      undefined
+    )
   }
 
   function track(work: Promise<void>): void {

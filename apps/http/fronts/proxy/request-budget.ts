@@ -16,9 +16,12 @@ import type { Usage } from '../../../../shared/contract/messages.ts'
 import { HttpError } from '../../http-error.ts'
 import type { GuestIdentity } from './identity/guest-identity.ts'
 
-/** `reserve` undefined: no budget counts. `reportUnjudged` undefined: nothing counts the requests. */
+/**
+ * `reserve` undefined: no budget counts. `reportUnjudged` undefined: nothing counts the requests.
+ * `verdictNow` undefined: no stop can come.
+ */
 export type ProxiedConversation = GuestConversation &
-  Partial<Pick<GuestThread, 'reserve' | 'reportUnjudged'>>
+  Partial<Pick<GuestThread, 'reserve' | 'reportUnjudged' | 'verdictNow'>>
 
 /**
  * The conversation of a guest. `holds`: the calls of this guest are held, here or in hooks. `hides`: the

@@ -3,7 +3,8 @@
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { extname, join, resolve } from 'node:path'
+import { getCompileCacheDir } from 'node:module'
+import { dirname, extname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Logger } from 'pino'
 import type { CommandTool } from '../../../../shared/agents/agents.ts'
@@ -151,7 +152,7 @@ function startKeeper(
   // readers wait for their end.
   const child = spawn(node, [...flags, keeperChild, folder], {
     cwd: '/',
-    env: {},
+    env: compileCache(),
     detached: true,
     stdio: withoutInherited(['ignore', 'ignore', 'ignore', 'ipc']),
   })
@@ -174,6 +175,12 @@ function startKeeper(
   send(keeper, { type: 'secrets', secrets })
   hold(keeper)
   return keeper
+}
+
+/** The keeper uses the compiled code of this process. Compiling takes three quarters of its start. */
+function compileCache(): NodeJS.ProcessEnv {
+  const ofThisVersion = getCompileCacheDir()
+  return ofThisVersion === undefined ? {} : { NODE_COMPILE_CACHE: dirname(ofThisVersion) }
 }
 
 function onAnswer(keeper: Running, answer: KeeperAnswer, log: KeeperOptions['log']): void {

@@ -64,9 +64,9 @@ export function answered(text: string, ...inputs: (Record<string, unknown> | nul
   })
 }
 
-/** The call of this ordinal waits for a person, under the id k7f3. */
-export function pending(ordinal = 0): TurnEvent {
-  const call = { ordinal, name: 'look', arguments: '{}', id: 'k7f3', hash: 'h', rule: 'ask-first' }
-  const calls = [{ ...call, question: null }]
+/** The call of this ordinal waits for a person, under the id k7f3. `text`: its arguments. */
+export function pending(ordinal = 0, text = '{}'): TurnEvent {
+  const call = { ordinal, name: 'look', arguments: text, id: 'k7f3', hash: 'h', rule: 'ask-first' }
+  const calls = [{ ...call, source: null, program: null, question: null }]
   return event({ type: 'approval-pending', calls, until: 60_000 })
 }

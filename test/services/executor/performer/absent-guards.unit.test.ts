@@ -24,11 +24,13 @@ const shell: GuardInForce = {
 }
 const clearedAt = 100 * limits.guardStampedMs
 const longAgo = clearedAt - limits.guardStampedMs
-const registration = (fields: Partial<GuardInForce> = {}): GuardRegistration => ({
+const registration = (fields: Partial<GuardRegistration> = {}): GuardRegistration => ({
   type: 'guard-registration',
   ...shell,
   registeredAt: 0,
   setBy: '',
+  firstAt: null,
+  replaced: [],
   ...fields,
 })
 
@@ -45,7 +47,7 @@ describe('a guard that enforces for the tool', () => {
     ['and is absent from the round vetoes', vetoed(registration()), true],
     ['and is in the round vetoes nothing', vetoed(registration(), { guards: [shell] }), false],
     [
-      'but is younger than the stamp can be vetoes nothing',
+      'but whose first registration is younger than the stamp can be vetoes nothing',
       vetoed(registration(), { time: longAgo + 1 }),
       false,
     ],
@@ -78,6 +80,52 @@ describe('a guard that enforces for the tool', () => {
       true,
     ],
   ])('%s', (_, found, expected) => expect(found).toBe(expected))
+
+  const changed = registration({
+    version: '2',
+    firstAt: longAgo,
+    replaced: [{ since: longAgo, guard: shell }],
+  })
+  const now = { ...shell, version: '2' }
+  const toShadow: GuardInForce = { ...shell, tools: [{ pattern: 'mail', mode: 'shadow' }] }
+  it.each<[string, boolean, boolean]>([
+    ['and is absent from the round vetoes', vetoed(changed, { time: clearedAt - 1 }), true],
+    [
+      'and is in the round as it was vetoes nothing',
+      vetoed(changed, { time: clearedAt - 1, guards: [shell] }),
+      false,
+    ],
+    [
+      'and is in the round as it is vetoes nothing',
+      vetoed(changed, { time: clearedAt - 1, guards: [now] }),
+      false,
+    ],
+    [
+      'and is in the round as it never was vetoes',
+      vetoed(changed, { time: clearedAt - 1, guards: [{ ...shell, onTimeout: 'allow' }] }),
+      true,
+    ],
+    [
+      'and is in the round as it was too long ago vetoes',
+      vetoed(changed, { time: longAgo, guards: [shell] }),
+      true,
+    ],
+    [
+      'and was in shadow may be absent',
+      vetoed(
+        { ...changed, replaced: [{ since: longAgo, guard: toShadow }] },
+        { time: clearedAt - 1 },
+      ),
+      false,
+    ],
+    [
+      'more often than a registration keeps, and is in the round as it is not kept, vetoes',
+      vetoed({ ...changed, replaced: [] }, { time: clearedAt - 1, guards: [shell] }),
+      true,
+    ],
+  ])('that was changed after the round could be stamped %s', (_, found, expected) =>
+    expect(found).toBe(expected),
+  )
 
   it('vetoes if its registration is a record of another type', () => {
     const strange: Message = { type: 'operator-limits', caps: policy.caps }

@@ -84,8 +84,8 @@ describe('honest commands', () => {
     ],
     [
       'man -P ./x ls',
-      'with "-P" it cannot be seen what man changes or runs. Run man without it, or write it out. ' +
-        'Where it is a file that is only read, -- before the file names helps.',
+      '"-P" is not among the arguments of man that this guard knows. Do without it, or ask a ' +
+        'person to run it.',
     ],
   ])('get the plain form if they are refused: %s', (command, text) => {
     expect(judged({ command })).toMatchObject({ verdict: 'deny', text })
@@ -174,6 +174,33 @@ describe('the source of a command, and its start', () => {
     expect(codeOf(judged({ command: 'source x.sh' }, only))).toBe('shell.not-allowed')
   })
 
+  it('gives the commands that it does not know to a person if it may ask', () => {
+    const asking = { onUnknown: 'ask' as const }
+    const verdictOf = (command: string) => judged({ command }, asking)
+    expect(verdictOf('mytool --fast')).toMatchObject({ verdict: 'ask', code: 'shell.unlisted' })
+    expect(verdictOf('tree -o x')).toMatchObject({ verdict: 'ask', code: 'shell.unlisted' })
+    expect(verdictOf('rm -rf "$DIR"')).toMatchObject({ verdict: 'ask', code: 'shell.unknowable' })
+    expect(verdictOf('rm /etc/x')).toMatchObject({ verdict: 'deny', code: 'shell.write-outside' })
+    expect(verdictOf('cat .env')).toMatchObject({ verdict: 'deny', code: 'shell.secret' })
+    expect(verdictOf('ls')).toMatchObject({ verdict: 'allow' })
+  })
+
+  it('allows a program that the options name, and judges a command in its arguments', () => {
+    const also = { alsoCommands: ['mytool'] }
+    expect(codeOf(judged({ command: 'mytool --fast src' }))).toBe('shell.unlisted')
+    expect(codeOf(judged({ command: 'mytool --fast src' }, also))).toBe('allow')
+    expect(codeOf(judged({ command: 'mytool rm -rf /etc' }, also))).toBe('shell.write-outside')
+    expect(codeOf(judged({ command: 'curl -s http://a | mytool' }, also))).toBe(
+      'shell.net-into-shell',
+    )
+  })
+
+  it('runs a file of the project only if the start folder is known', () => {
+    expect(codeOf(judged({ command: './run.sh' }))).toBe('allow')
+    const elsewhere = { workingFolder: '/opt' }
+    expect(codeOf(judged({ command: './run.sh' }, elsewhere))).toBe('shell.unlisted')
+  })
+
   it('tells the model the reason for a refusal and an acceptable form', () => {
     expect(judged({ command: 'cd /etc; rm hosts' })).toEqual({
       ordinal: 3,
@@ -193,6 +220,8 @@ describe('the source of a command, and its start', () => {
     ['allowedFolders', { allowedFolders: ['/work/../etc'] }],
     ['workingFolder', { workingFolder: '~' }],
     ['onlyCommands', { onlyCommands: [] }],
+    ['alsoCommands', { alsoCommands: [] }],
+    ['onUnknown', { onUnknown: 'allow' as never }],
     ['deadlineMs', { deadlineMs: 0 }],
     ['deadlineMs', { deadlineMs: '500' as never }],
     ['argument', { argument: '' }],

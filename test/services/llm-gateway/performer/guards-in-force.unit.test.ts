@@ -21,6 +21,8 @@ const registered = (fields: Partial<GuardInForce> = {}): GuardRegistration => ({
   ...guard(fields),
   registeredAt: 1,
   setBy: '',
+  firstAt: null,
+  replaced: [],
 })
 
 describe('the guards in force', () => {

@@ -491,6 +491,8 @@ describe('the guards in force', () => {
     rules: null,
     registeredAt: 1,
     setBy: '',
+    firstAt: null,
+    replaced: [],
     tools: [{ pattern: '*', mode: 'enforce' }],
   }
 

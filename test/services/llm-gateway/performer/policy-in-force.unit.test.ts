@@ -158,6 +158,8 @@ describe('the policy in force', () => {
       onTimeout: 'deny',
       registeredAt: 1,
       setBy: '',
+      firstAt: null,
+      replaced: [],
       rules: null,
     }
     const { policy } = await inForce([guard, set('coder', { 'rule.cycle': 'shadow' })])

@@ -1,5 +1,6 @@
 import {
   chmodSync,
+  chownSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
@@ -15,6 +16,7 @@ import {
   makePrivateFile,
   makePrivateFolder,
   reachedByOthers,
+  widerThanUser,
 } from '../../../../shared/lib/files/private-files.ts'
 
 let folder = ''
@@ -51,6 +53,35 @@ describe('a private folder', () => {
     writeFileSync(join(project, 'index.html'), '')
     makePrivateFolder(join(project, 'weir.db'), isOurs)
     expect([modeOf(project), reachedByOthers([project])]).toEqual(['755', [project]])
+  })
+})
+
+describe('a folder that is wider than its user needs', () => {
+  it('has its open paths listed, also below, without links and files of others', () => {
+    const data = join(folder, 'data')
+    mkdirSync(join(data, 'weir.tools', 'call'), { recursive: true })
+    for (const name of ['weir.db', 'weir.key', 'weir.tools/call/result', 'notes.txt'])
+      writeFileSync(join(data, name), '', { mode: 0o600 })
+    symlinkSync('/etc/passwd', join(data, 'weir.link'))
+    for (const path of ['', 'weir.tools', 'weir.tools/call']) chmodSync(join(data, path), 0o700)
+    chmodSync(join(data, 'notes.txt'), 0o644)
+    expect(widerThanUser(data, isOurs)).toEqual({ open: [], foreign: [] })
+    chmodSync(data, 0o750)
+    chmodSync(join(data, 'weir.key'), 0o640)
+    chmodSync(join(data, 'weir.tools', 'call', 'result'), 0o602)
+    expect(widerThanUser(data, isOurs)).toEqual({
+      open: ['', 'weir.key', 'weir.tools/call/result'].map((path) => join(data, path)),
+      foreign: [],
+    })
+    expect(widerThanUser(join(folder, 'gone'), isOurs)).toEqual({ open: [], foreign: [] })
+  })
+
+  const whereRoot = process.getuid?.() === 0 ? it : it.skip
+  whereRoot('has paths of another user listed', () => {
+    const file = join(folder, 'weir.db')
+    writeFileSync(file, '', { mode: 0o600 })
+    chownSync(file, 65_534, 65_534)
+    expect(widerThanUser(folder, isOurs).foreign).toEqual([file])
   })
 })
 

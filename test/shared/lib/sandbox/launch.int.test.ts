@@ -32,6 +32,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 const systemCalls = `import ctypes, errno, socket, sys
 libc = ctypes.CDLL(None, use_errno=True)
 for number in [*map(int, sys.argv[1:]), 425]:
+    ctypes.set_errno(0)
     libc.syscall(number, 0, 0, 0, 0, 0)
     print(errno.errorcode.get(ctypes.get_errno()))
 try:
@@ -40,6 +41,24 @@ except OSError as fault:
     print(errno.errorcode[fault.errno])
 socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
 print('open')
+`
+
+/** Prints the fault of each way into process 1. PTRACE_SEIZE, because PTRACE_ATTACH would stop it. */
+const tracing = `import ctypes, errno, sys
+libc = ctypes.CDLL(None, use_errno=True)
+def call(title, *arguments):
+    ctypes.set_errno(0)
+    libc.syscall(*arguments)
+    print(title, errno.errorcode.get(ctypes.get_errno(), 'done'))
+ptrace, readv, writev, kcmp, userfaultfd, bpf = map(int, sys.argv[1:])
+none = ctypes.c_ulong(0)
+call('ptrace', ptrace, 0x4206, 1, none, none)
+call('process_vm_readv', readv, 1, none, none, none, none, none)
+call('process_vm_writev', writev, 1, none, none, none, none, none)
+call('kcmp', kcmp, 1, 1, 0, none, none)
+call('userfaultfd', userfaultfd, 1)
+call('bpf', bpf, 0, none, 0)
+call('pidfd_getfd', 438, libc.syscall(434, 1, 0), 0, 0)
 `
 
 /** Prints the fault of each way to a file that runs as its owner, and of calls without those bits. */
@@ -164,6 +183,21 @@ describe.each(users)('bubblewrap as $who', ({ id, who }) => {
       ...['248', '249', '250'].map(() => 'EPERM'),
       ...['ENOSYS', 'EAFNOSUPPORT', 'open', '0', ''],
     ])
+  })
+
+  ;(filters ? it : it.skip)('lets no program trace process 1 or read its memory', () => {
+    const program = join(work, 'trace.py')
+    writeFileSync(program, tracing)
+    const numbers = process.arch === 'arm64' ? '117 270 271 272 282 280' : '101 310 311 312 323 321'
+    const { output } = run(`python3 ${program} ${numbers}`, { read: [program] })
+    expect(output.split('\n')).toEqual(
+      [
+        ...['ptrace', 'process_vm_readv', 'process_vm_writev', 'kcmp', 'userfaultfd', 'bpf'],
+        'pidfd_getfd',
+      ]
+        .map((call) => `${call} EPERM`)
+        .concat(''),
+    )
   })
 
   ;(filters ? it : it.skip)('lets no program make a file that runs as its owner or group', () => {

@@ -2,17 +2,24 @@
 
 import { randomUUID } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
+import { absentGuardDenial } from '../../../../services/executor/performer/absent-guards.ts'
+import { guardsInForce } from '../../../../services/llm-gateway/performer/guards-in-force.ts'
 import { defaultPolicy } from '../../../../shared/agents/agents.ts'
 import { openEmbeddedBus } from '../../../../shared/bus/embedded/bus.ts'
 import { decode, encode } from '../../../../shared/codec/codec.ts'
 import type { Bus } from '../../../../shared/contract/bus.ts'
 import type { Guard } from '../../../../shared/contract/guard/guard.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
-import type { GuardVerdict, RoundCleared } from '../../../../shared/contract/messages.ts'
-import { guardTopicSpec, topicSpecs } from '../../../../shared/contract/topology.ts'
+import type {
+  GuardInForce,
+  GuardVerdict,
+  RoundCleared,
+} from '../../../../shared/contract/messages.ts'
+import { guardKeyPrefix, guardTopicSpec, topicSpecs } from '../../../../shared/contract/topology.ts'
 import { systemClock } from '../../../../shared/lib/clock.ts'
 import { createLog } from '../../../../shared/lib/log/log.ts'
 import {
+  guardSetting,
   type RegisterOptions,
   registeredGuardNames,
   registeredGuards,
@@ -20,9 +27,12 @@ import {
   switchGuard,
 } from '../../../../shared/runtime/guards/guard-registry.ts'
 import { runGuard } from '../../../../shared/runtime/guards/run-guard.ts'
+import { removeStored } from '../../../../shared/runtime/settings/operator-setting.ts'
+import { policyReader } from '../../../../shared/runtime/settings/policy-reader.ts'
 import { until } from '../../../support/inbox.ts'
 import { appendInputs } from '../../../support/inputs.ts'
 import { callWith, declarationWith } from '../../../support/messages.ts'
+import { handClock } from '../../bus/hand-clock.ts'
 
 const log = createLog({ level: 'silent' })
 const guard = {
@@ -115,6 +125,69 @@ describe('registering a guard', () => {
     })
     await register({ guard: { ...guard, name: 'g0' } })
     expect(await registeredGuardNames(registry())).toHaveLength(limits.guardsMax)
+  })
+})
+
+describe('a guard that is changed again and again', () => {
+  const minute = 60_000
+
+  it('has each round stamped with one of its registrations, and no call without it starts', async () => {
+    const clock = handClock()
+    const own = await openEmbeddedBus({ file: ':memory:', clock })
+    await own.ensureTopics(topicSpecs('weir.', 1))
+    const place = { bus: own, topicPrefix: 'weir.' }
+    const { policies } = policyReader(place)
+    const registered = () => policies(guardKeyPrefix)
+    const refused: unknown[] = []
+    const started: unknown[] = []
+    const stamps: { at: number; guards: GuardInForce[] }[] = []
+    for (let change = 0; change < 12; change += 1) {
+      const version = `${change}`
+      const changed = { ...guard, version }
+      await register({ ...place, guard: changed, mode: 'enforce', replace: true })
+      const guards = guardsInForce((await registered()).map(({ message }) => message))
+      if (typeof guards === 'string') throw new Error(guards)
+      stamps.push({ at: clock.now(), guards })
+      for (const later of [0, 4 * minute]) {
+        clock.advance(later)
+        const records = await registered()
+        const clearedAt = clock.now()
+        const isDenied = (inRound: GuardInForce[]) =>
+          absentGuardDenial(records, { tool: 'bash', clearedAt, guards: inRound }) !== undefined
+        for (const stamp of stamps)
+          if (clearedAt - stamp.at < limits.guardStampedMs && isDenied(stamp.guards))
+            refused.push([change, later, stamp])
+        const isOld = clearedAt - (stamps[0]?.at ?? 0) >= limits.guardStampedMs
+        if (isOld && !isDenied([])) started.push([change, later])
+      }
+    }
+    expect({ refused, started }).toEqual({ refused: [], started: [] })
+    const [record] = await registeredGuards(place)
+    await own.close()
+    expect(record?.firstAt).toBe(stamps[0]?.at)
+    expect(record?.replaced.map(({ guard: one }) => one.version)).toEqual([
+      '6',
+      '7',
+      '8',
+      '9',
+      '10',
+    ])
+  })
+
+  it('keeps a bounded number of earlier registrations', async () => {
+    for (let version = 0; version < limits.guardsReplacedMax + 3; version += 1)
+      await register({ guard: { ...guard, version: `${version}` }, replace: true })
+    const [record] = await registeredGuards(registry())
+    expect(record?.replaced.map(({ guard: one }) => one.version)).toEqual(
+      Array.from({ length: limits.guardsReplacedMax }, (_, place) => `${place + 2}`),
+    )
+  })
+
+  it('begins anew after its removal', async () => {
+    await register()
+    await removeStored(guardSetting, registry(), { id: 'shell', by: 'test' })
+    await register()
+    expect(await registeredGuards(registry())).toMatchObject([{ firstAt: null, replaced: [] }])
   })
 })
 

@@ -283,6 +283,52 @@ describe('a redaction', () => {
   })
 })
 
+const street: RedactionRule = {
+  ...base,
+  name: 'street',
+  pattern: regExpPattern(/Müller[' A-Za-zß]*straße/gu),
+}
+const plain = "Müller d'Arcstraße"
+
+describe('a pattern for all places', () => {
+  it.each([
+    ['decomposed characters (NFD)', plain.normalize('NFD')],
+    [
+      'decomposed characters with a zero-width space',
+      plain.normalize('NFD').replace('\u0308', '\u200b\u0308'),
+    ],
+    ['empty quotes of a shell', "Mül''ler d'Arcstr\"\"aße"],
+  ])('replaces a value in %s, also if the value is nowhere plain', (_, spelling) => {
+    expect(redacted(`to ${spelling}.`, [street])).toMatch(/^to street-[0-9a-f]{12}\.$/)
+  })
+
+  it.each([
+    ['an escaped line end', "Mül\\nler d'Arcstraße"],
+    ['a line wrap', "Mül\n  ler d'Arcstraße"],
+    ['backslashes of a shell', "Mü\\ller\\ d\\'Arcstraße"],
+    ['a doubled quote of SQL', "Müller d''Arcstraße"],
+    ['quotes of a shell', '"Mül"ler\' d\'"\'"Arcstraße'],
+    ['another context than that of the pattern', plain],
+  ])('replaces a value in %s if a record has the plain value', (_, spelling) => {
+    const inContext = { ...street, pattern: regExpPattern(/(?<=at )Müller d'Arcstraße/gu) }
+    const record = { ...note(''), user: `at ${plain}` }
+    const [whole] = redacted(`at ${plain}`, [inContext]).match(/street-[0-9a-f]{12}/) ?? []
+    expect(whole).toBeDefined()
+    expect(redacted(`(${spelling})`, [inContext], [record])).toMatch(
+      /^\(["']?street-[0-9a-f]{12}["']?\)$/,
+    )
+  })
+
+  it('replaces a longer value whole although a record has a shorter value', () => {
+    const record = { ...note(''), user: 'from ann@x.co' }
+    expect(redacted('to ann@x.com', [mail], [record])).toMatch(/^to mail-[0-9a-f]{12}$/)
+  })
+
+  it('keeps a word and an address on the next line apart', () => {
+    expect(redacted('regards, bob\nann@x.com', [mail])).toMatch(/^regards, bob\nmail-[0-9a-f]{12}$/)
+  })
+})
+
 describe('a pattern', () => {
   it.each([
     ['percent encoding', 'write to ada%40example.org now'],

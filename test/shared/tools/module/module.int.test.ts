@@ -31,7 +31,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true })
 })
 
-type Arguments = { how: string; copy?: string; size?: number }
+type Arguments = { how: string; copy?: string; size?: number; lines?: string[] }
 type Options = { run?: Partial<ModuleTool>; call?: Partial<ToolCall> }
 
 function start(args: Arguments, { run = {}, call = {} }: Options = {}): RunningTool {
@@ -541,5 +541,34 @@ describe('a module that cannot be loaded', () => {
     const first = Number(await contentOf(pid, /^\d+$/))
     isFirstSeen = true
     await until(() => isGone(first))
+  })
+})
+
+describe('a module that writes on the pipe between its process and Weir', () => {
+  const answer = (fields: object) =>
+    `${JSON.stringify({ type: 'returned', text: '', bytes: 0, replaced: false, memoryBytes: 1, ...fields })}\n`
+
+  it.each<[string, string[]]>([
+    ['a line that is no JSON', ['x\n']],
+    ['a control message of Node', ['{"cmd":"NODE_HANDLE_ACK"}\n']],
+    ['a list', ['[]\n']],
+    ['JSON of a thousand levels', [`${'['.repeat(1_000)}\n`]],
+    ['an answer without its members', ['{"type":"returned"}\n']],
+    ['a result that is longer than its bound', [answer({ text: 'x'.repeat(300_000) })]],
+    ['a line of three million characters', ['x'.repeat(1_500_000), 'x'.repeat(1_500_000)]],
+  ])('fails alone with %s, and the next call runs', async (_, lines) => {
+    expect(await start({ how: 'write on the channel', lines }).ended).toMatchObject({
+      status: 'error',
+      reason: 'its process ended: signal SIGKILL',
+    })
+    expect(await behave('nothing')).toMatchObject({ status: 'ok' })
+  })
+
+  it('fails alone with bytes that have no end', async () => {
+    expect(await behave('flood the channel')).toMatchObject({
+      status: 'error',
+      reason: 'its process ended: signal SIGKILL',
+    })
+    expect(await behave('nothing')).toMatchObject({ status: 'ok' })
   })
 })

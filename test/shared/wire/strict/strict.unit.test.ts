@@ -13,11 +13,13 @@ import {
 import type { Json } from '../../../../shared/wire/format.ts'
 import { canBeDenied, type FormatName, type VetoedFormat } from '../../../../shared/wire/formats.ts'
 import { ownAttempt } from '../../../../shared/wire/strict/own-attempt.ts'
-import type {
-  ClientStream,
-  EventData,
-  StrictAnswer,
+import {
+  type ClientStream,
+  type EventData,
+  type StrictAnswer,
+  StrictFault,
 } from '../../../../shared/wire/strict/strict.ts'
+import { strictObject } from '../../../../shared/wire/strict/strict-json.ts'
 import { usageSum } from '../../../../shared/wire/strict/usage-sum.ts'
 import { modelFormats } from '../../../support/model-formats.ts'
 
@@ -75,6 +77,11 @@ const use = (index: number, ...pieces: string[]) =>
   block(index, { ...call, input: {} }, ...pieces.map(input))
 
 describe('Messages', () => {
+  it.each(['constructor', '__proto__'])('refuse a piece of the type %j as a fault', (type) => {
+    const events = [begun(), ...block(0, { type: 'text', text: '' }, { type, text: 'Hi.' })]
+    expect(() => read(messages, events)).toThrow(StrictFault)
+  })
+
   it('read the text at once and the call with its whole arguments', () => {
     const events = [begun(), ...text(0, 'Hi.'), ...use(1, '{"cmd"', ':"ls"}'), ...ended('tool_use')]
     const { shown, answer } = read(messages, events)
@@ -187,6 +194,14 @@ const calling = (...tool_calls: unknown[]) => chunk({ tool_calls })
 const over = [chunk({}, 'tool_calls'), '[DONE]' as const]
 
 describe('Chat Completions', () => {
+  it('read an id with more digits than a double holds', () => {
+    const events = ['[1e400]', '9007199254740993'].map((id) =>
+      strictObject(JSON.stringify(chunk({ content: 'Hi.' }, 'stop')).replace('"c1"', id)),
+    )
+    const ids = events.map((event) => read(chat, [event, '[DONE]']).answer.id)
+    expect(ids).toEqual(['[1e400]', '9007199254740993'])
+  })
+
   it('join the pieces of a call, also if all calls have one index', () => {
     const events = [
       ...[calling(piece(0, 'c1', '{"a"')), calling(piece(0, undefined, ':1}'))],

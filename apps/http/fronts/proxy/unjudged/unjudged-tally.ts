@@ -18,9 +18,12 @@ export type UnjudgedTally = {
 
 export function createUnjudgedTally({
   conversationOf,
+  isNamed = () => false,
   log,
 }: {
   conversationOf: ConversationOf
+  /** Whether an operator named the guest. Its counts need no room that other names can take. */
+  isNamed?: ((agent: string) => boolean) | undefined
   log: Logger
 }): UnjudgedTally {
   const kinds = new Set<string>()
@@ -31,7 +34,8 @@ export function createUnjudgedTally({
 
   function count(agent: string, kind: string, n: number): void {
     const own = counts.get(agent) ?? new Map<string, number>()
-    if (counts.size >= limits.frontAgentsMax && !counts.has(agent)) return
+    const isFull = counts.size >= limits.frontAgentsMax && !counts.has(agent)
+    if (isFull && !isNamed(agent)) return
     counts.set(agent, own.set(kind, (own.get(kind) ?? 0) + n))
   }
 

@@ -13,7 +13,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Logger } from 'pino'
 import type { Advice } from '../../../../../client/guard/guest-conversation.ts'
 import { limits } from '../../../../../shared/contract/limits.ts'
-import type { Milliseconds } from '../../../../../shared/lib/clock.ts'
+import type { Clock } from '../../../../../shared/lib/clock.ts'
 import { spanAt, spliced, withItem } from '../../../../../shared/lib/json/spliced.ts'
 import type { Json } from '../../../../../shared/wire/format.ts'
 import type { ModelFormat, VetoedFormat } from '../../../../../shared/wire/formats.ts'
@@ -57,7 +57,8 @@ export type VetoShared = {
   log: Logger
   /** Work that the client does not wait for. */
   track(work: Promise<void>): void
-  silenceMs: Milliseconds
+  /** For the silence of the upstream. */
+  clock: Clock
 }
 
 /** `bytes`: the unchanged request. */
@@ -91,7 +92,7 @@ type Ask = {
 export const underVeto = { holds: true, hides: true }
 
 export function upstreamAttempts(
-  { upstream, conversationOf, log, track, silenceMs }: VetoShared,
+  { upstream, conversationOf, log, track, clock }: VetoShared,
   { agent, api, path, incoming, sent, bytes, signal, client }: VetoedRequest,
 ) {
   let attempts = 0
@@ -109,7 +110,7 @@ export function upstreamAttempts(
       guestRequest(api, incoming.headers, sent),
       { isNamed, baseUrl: upstream.url, track },
     )
-    const silence = watchSilence(silenceMs)
+    const silence = watchSilence(clock)
     const send = (body: Buffer) =>
       upstream.send({
         method: 'POST',
@@ -151,7 +152,7 @@ export function upstreamAttempts(
       return undefined
     } catch (cause) {
       if (signal.aborted || cause instanceof HttpError) throw cause
-      if (silence.signal.aborted) throw tooSilent(silenceMs, { cause })
+      if (silence.signal.aborted) throw tooSilent({ cause })
       throw broken('the answer was cut', { cause })
     } finally {
       silence.stop()
@@ -173,21 +174,25 @@ function errorFor(
   )
 }
 
-function tooSilent(silenceMs: Milliseconds, options: ErrorOptions): HttpError {
-  const text = `the upstream was silent for ${silenceMs / 1000} s: try again`
+function tooSilent(options: ErrorOptions): HttpError {
+  const text = `the upstream was silent for ${limits.proxySilenceMs / 1000} s: try again`
   return new HttpError(504, 'proxy.silence', text, options)
 }
 
-/** Ends a request to the upstream that is silent for `silenceMs`. */
+/** Ends a request to the upstream that is silent for `limits.proxySilenceMs`. */
 type SilenceWatch = { signal: AbortSignal; heard(): void; stop(): void }
 
-function watchSilence(silenceMs: Milliseconds): SilenceWatch {
+function watchSilence(clock: Clock): SilenceWatch {
   const silent = new AbortController()
-  const timer = setTimeout(() => silent.abort(), silenceMs)
+  const start = () => clock.after(limits.proxySilenceMs, () => silent.abort())
+  let stop = start()
   return {
     signal: silent.signal,
-    heard: () => void timer.refresh(),
-    stop: () => clearTimeout(timer),
+    heard() {
+      stop()
+      stop = start()
+    },
+    stop: () => stop(),
   }
 }
 

@@ -2,11 +2,12 @@
 // denied one itself. The client sees one valid answer.
 // Owns: which requests are held, and the errors of those that cannot be.
 // VETO-1. A request whose calls Weir cannot judge is refused before it goes to the model.
+// VETO-2. An answer of the model whose calls are not held has `x-weir: not-held`.
 
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 import type { Logger } from 'pino'
 import { limits } from '../../../../../shared/contract/limits.ts'
-import type { Milliseconds } from '../../../../../shared/lib/clock.ts'
+import { type Clock, type Milliseconds, systemClock } from '../../../../../shared/lib/clock.ts'
 import { WeirError } from '../../../../../shared/lib/errors.ts'
 import type { Json } from '../../../../../shared/wire/format.ts'
 import { canBeDenied, type ModelFormat } from '../../../../../shared/wire/formats.ts'
@@ -20,10 +21,10 @@ import { vetoRun } from './veto-run.ts'
 /** `coversSubscriptions`: also requests that a person's subscription pays. */
 export type VetoOptions = {
   coversSubscriptions: boolean
-  /** Default `limits.proxySilenceMs`. */
-  silenceMs?: Milliseconds
   /** Default `limits.proxyPingMs`. */
   pingMs?: Milliseconds
+  /** For the silence. Default: the machine's. */
+  clock?: Clock
 }
 
 /** `sent` undefined: the body is no JSON object. */
@@ -40,12 +41,8 @@ export type Veto = {
 }
 
 export function createVeto(
-  {
-    coversSubscriptions,
-    silenceMs = limits.proxySilenceMs,
-    pingMs = limits.proxyPingMs,
-  }: VetoOptions,
-  shared: Omit<VetoShared, 'silenceMs'>,
+  { coversSubscriptions, pingMs = limits.proxyPingMs, clock = systemClock }: VetoOptions,
+  shared: Omit<VetoShared, 'clock'>,
 ): Veto {
   return {
     covers: (headers) => coversSubscriptions || !isOfSubscription(headers),
@@ -55,7 +52,7 @@ export function createVeto(
       if (!canBeDenied(api)) throw noStrictReading(api)
       checkRequest(api, sent.body)
       const client = clientAnswer(outgoing, api, { pingMs })
-      const run = vetoRun({ ...shared, silenceMs }, { ...request, api, sent, client })
+      const run = vetoRun({ ...shared, clock }, { ...request, api, sent, client })
       try {
         await run.answer()
       } catch (error) {

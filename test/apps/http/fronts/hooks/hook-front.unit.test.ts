@@ -9,6 +9,7 @@ import { type HookKind, hookPayloadOf } from '../../../../../apps/http/fronts/ho
 import {
   type HostSessions,
   hostSessions,
+  type JudgedCalls,
 } from '../../../../../apps/http/fronts/hooks/host-sessions.ts'
 import type {
   CallVerdict,
@@ -65,6 +66,15 @@ const post = (id: string, text: string) => ({
   hook_event_name: 'PostToolUse',
   ...call(id),
   tool_response: { stdout: text, stderr: '' },
+})
+/** An answer of the proxy with these calls. */
+const shownCalls = (...calls: ReturnType<typeof call>[]): JudgedCalls => ({
+  placesOf: ({ id, input }) =>
+    calls.flatMap((own, at) =>
+      own.tool_use_id === id && JSON.stringify(own.tool_input) === JSON.stringify(input)
+        ? [at]
+        : [],
+    ),
 })
 const failed = (id: string, error: string) => ({
   ...session,
@@ -166,10 +176,25 @@ describe('a hook before a call', () => {
     )
   })
 
+  it('judges an equal call under a known id again, after the result of the first', async () => {
+    const guard = scriptedGuard({
+      after: (answer, n) => idsOf(answer).map((id) => (n === 1 ? run(id) : refuse(id, 'No.'))),
+    })
+    const hook = hooksOf(guard)
+    expect(await alone(hook('pre', pre('c1')))).toBeUndefined()
+    await hook('post', post('c1', 'a'))
+    expect(await alone(hook('pre', pre('c1')))).toEqual(denied(expect.stringContaining('No.')))
+    const [first, second] = guard.asked.flatMap((one) =>
+      one.kind === 'after' ? idsOf(one.answer) : [],
+    )
+    expect(first).toBe('c1')
+    expect(second).not.toBe('c1')
+  })
+
   it("takes the strictest of the proxy's verdicts on calls of one id", async () => {
     sessions.sawProxy('s1')
     const verdicts = [run('c1'), refuse('c1', 'No.')]
-    sessions.judging('s1', ['c1', 'c1'], { last: async (at) => verdicts[at] })
+    sessions.judging('s1', shownCalls(call('c1'), call('c1')), { last: async (at) => verdicts[at] })
     const hook = hooksOf(scriptedGuard())
     expect(await hook('pre', pre('c1'))).toEqual(denied('No.'))
   })
@@ -413,9 +438,29 @@ describe('a hook beside the proxy', () => {
     sessions.sawProxy('s1')
     const held = hook('pre', pre('c2'))
     const verdicts = [run('c1'), refuse('c2', 'No.')]
-    sessions.judging('s1', ['c1', 'c2'], { last: async (at) => verdicts[at] })
+    sessions.judging('s1', shownCalls(call('c1'), call('c2')), { last: async (at) => verdicts[at] })
     expect(await held).toEqual(denied('No.'))
     expect(guard.asked).toEqual([])
+  })
+
+  it('takes no verdict on another call with the same id', async () => {
+    const hook = hooksOf(scriptedGuard())
+    sessions.sawProxy('s1')
+    sessions.judging('s1', shownCalls(call('c1', 'ls')), { last: async () => run('c1') })
+    const held = hook('pre', pre('c1', 'rm -rf /'))
+    const next = { last: async () => refuse('c1', 'No.') }
+    sessions.judging('s1', shownCalls(call('c1', 'rm -rf /')), next)
+    expect(await held).toEqual(denied('No.'))
+  })
+
+  it('takes a verdict once, and waits for the next one on an equal call', async () => {
+    const hook = hooksOf(scriptedGuard())
+    sessions.sawProxy('s1')
+    sessions.judging('s1', shownCalls(call('c1')), { last: async () => run('c1') })
+    expect(await hook('pre', pre('c1'))).toBeUndefined()
+    const held = hook('pre', pre('c1'))
+    sessions.judging('s1', shownCalls(call('c1')), { last: async () => refuse('c1', 'No.') })
+    expect(await held).toEqual(denied('No.'))
   })
 
   it('judges a call alone that no round of the proxy has shown in time', async () => {

@@ -1,11 +1,11 @@
 // Calls behind `weir mcp` that wait for a person: the answer in the host, and the commands of Weir.
 
 import { execFile } from 'node:child_process'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import type { Client, ElicitResult } from '@modelcontextprotocol/client'
 import type { WaitingApproval } from '../../../../../services/approval/performer/approvals.ts'
 import { until } from '../../../../support/inbox.ts'
@@ -20,103 +20,170 @@ import {
 const weir = join(import.meta.dirname, '../../../../../bin/weir')
 const run = promisify(execFile)
 
-let folder: string
-let journal: string
-let client: Client | undefined
-
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'weir-gateway-'))
-  journal = join(folder, 'journal')
-})
-
-afterEach(async () => {
-  await client?.close()
-  await rm(folder, { recursive: true, force: true })
-})
-
-const command = async (...args: string[]) =>
-  (await run(weir, [...args, '--data-folder', 'data'], { cwd: folder })).stdout
-
-const calls = () => readFile(journal, 'utf8').catch(() => '')
-
-/** The weather of a city waits for a person. */
-async function host(era: Era, answer?: () => ElicitResult, waitMs = 600_000): Promise<Client> {
-  const rules = { rules: [{ name: 'asks', tools: ['weather'] }], waitMs }
-  await writeFile(join(folder, 'rules.json'), JSON.stringify(rules))
-  await command('approvals', 'rules', 'rules.json')
-  const found = await hostOnPipe(
-    {
-      era,
-      folder,
-      environment: { MCP_JOURNAL: journal },
-      capabilities: answer === undefined ? {} : { elicitation: { form: {} } },
-      args: ['--agent', 'coder', '--env', 'MCP_JOURNAL', '--data-folder', 'data'],
-    },
-    (one) => {
-      if (answer === undefined) return
-      one.setRequestHandler('elicitation/create', async ({ params }) => {
-        questions.push(params.message)
-        return answer()
-      })
-    },
-  )
-  client = found.client
-  return client
-}
-
+const folders: string[] = []
+const clients: Client[] = []
+let prepared: string
 let questions: string[] = []
+
+/** Making the rule starts a process, so each gateway gets a copy of the data. */
+beforeAll(async () => {
+  prepared = await newFolder()
+  await addRule(prepared, 600_000)
+})
+
+afterAll(async () => {
+  for (const client of clients) await client.close()
+  for (const folder of folders) await rm(folder, { recursive: true, force: true })
+})
 
 beforeEach(() => {
   questions = []
 })
 
-async function waitingApproval(): Promise<WaitingApproval> {
-  let line = ''
-  await until(async () => {
-    line = (await command('approvals', 'list', '--json')).trim()
-    return line !== ''
-  })
-  return JSON.parse(line) as WaitingApproval
+async function newFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'weir-gateway-'))
+  folders.push(folder)
+  return folder
+}
+
+/** The weather of a city waits for a person. */
+async function addRule(folder: string, waitMs: number): Promise<void> {
+  const rules = { rules: [{ name: 'asks', tools: ['weather'] }], waitMs }
+  await writeFile(join(folder, 'rules.json'), JSON.stringify(rules))
+  await commandIn(folder, 'approvals', 'rules', 'rules.json')
+}
+
+async function commandIn(folder: string, ...args: string[]): Promise<string> {
+  return (await run(weir, [...args, '--data-folder', 'data'], { cwd: folder })).stdout
+}
+
+/** A folder with the data of a gateway, and the journal of the server behind it. */
+type Place = {
+  folder: string
+  journal: string
+  command(...args: string[]): Promise<string>
+  /** The calls that the server has received, since `forgetCalls` if it was called. */
+  calls(): Promise<string>
+  forgetCalls(): Promise<void>
+  waiting(): Promise<WaitingApproval[]>
+  waitingApproval(isIt?: (approval: WaitingApproval) => boolean): Promise<WaitingApproval>
+}
+
+async function newPlace(): Promise<Place> {
+  const folder = await newFolder()
+  await cp(prepared, folder, { recursive: true })
+  const journal = join(folder, 'journal')
+  const all = () => readFile(journal, 'utf8').catch(() => '')
+  const command = (...args: string[]) => commandIn(folder, ...args)
+  const waiting = async () =>
+    (await command('approvals', 'list', '--json'))
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line) as WaitingApproval)
+  let forgotten = 0
+  return {
+    folder,
+    journal,
+    command,
+    calls: async () => (await all()).slice(forgotten),
+    async forgetCalls() {
+      forgotten = (await all()).length
+    },
+    waiting,
+    async waitingApproval(isIt = () => true) {
+      let approval: WaitingApproval | undefined
+      await until(async () => {
+        approval = (await waiting()).find(isIt)
+        return approval !== undefined
+      })
+      return approval as WaitingApproval
+    },
+  }
+}
+
+type Asked = { answer: () => ElicitResult; asksInSecondProcess?: boolean }
+
+/** `asked`: the host asks its user. */
+async function hostIn({ folder, journal }: Place, era: Era, asked?: Asked): Promise<Client> {
+  const { client } = await hostOnPipe(
+    {
+      era,
+      folder,
+      environment: { MCP_JOURNAL: journal },
+      capabilities: asked === undefined ? {} : { elicitation: { form: {} } },
+      args: ['--agent', 'coder', '--env', 'MCP_JOURNAL', '--data-folder', 'data'],
+      asksInSecondProcess: asked?.asksInSecondProcess ?? false,
+    },
+    (one) => {
+      if (asked === undefined) return
+      one.setRequestHandler('elicitation/create', async ({ params }) => {
+        questions.push(params.message)
+        return asked.answer()
+      })
+    },
+  )
+  clients.push(client)
+  return client
 }
 
 describe.each(eras)('a person at a host of the %s era', (era) => {
+  let answer: ElicitResult
+  let place: Place
+  let one: Client
+  beforeAll(async () => {
+    place = await newPlace()
+    one = await hostIn(place, era, { answer: () => answer, asksInSecondProcess: true })
+  })
+  beforeEach(() => place.forgetCalls())
+
   it('reads the call and lets it run', async () => {
-    const one = await host(era, () => ({ action: 'accept', content: { run: true } }))
+    answer = { action: 'accept', content: { run: true } }
     expect(await textOf(one, 'weather', { city: 'Rome\u202e' })).toEqual({
       text: '18 °C in Rome\u202e',
       isError: false,
     })
     expect(questions).toEqual([expect.stringContaining('weather {"city":"Rome\\u202e"}')])
-    expect(await calls()).toBe('weather\n')
+    expect(await place.calls()).toBe('weather\n')
   })
 
   it.each<ElicitResult>([
     { action: 'decline' },
     { action: 'cancel' },
     { action: 'accept', content: { run: false } },
-  ])('keeps the call from the server with %j', async (answer) => {
-    const one = await host(era, () => answer)
-    expect(await textOf(one, 'weather', { city: 'Rome' })).toEqual({
+  ])('keeps the call from the server with %j', async (refusal) => {
+    answer = refusal
+    // No two tests send the same call: that would be a loop.
+    const city = JSON.stringify(refusal)
+    expect(await textOf(one, 'weather', { city })).toEqual({
       text: expect.stringContaining('declined in the host'),
       isError: true,
     })
-    expect(await calls()).toBe('')
-    expect(await textOf(one, 'fail')).toMatchObject({ text: 'no such city' })
+    expect(await place.calls()).toBe('')
+    expect(await textOf(one, 'fail', { city })).toMatchObject({ text: 'no such city' })
   })
+})
 
+describe.each(eras)('a person at a host of the %s era', (era) => {
   it('decides with the command where the host cannot ask', async () => {
-    const one = await host(era)
+    const place = await newPlace()
+    const one = await hostIn(place, era)
     const answer = textOf(one, 'weather', { city: 'Rome' })
-    const { id, arguments: shown } = await waitingApproval()
+    const { id, arguments: shown } = await place.waitingApproval()
     expect(shown).toBe('{"city":"Rome"}')
-    await command('allow', id)
+    await place.command('allow', id)
     expect(await answer).toEqual({ text: '18 °C in Rome', isError: false })
   })
 })
 
 describe('a call that nobody decides', () => {
+  let place: Place
+  beforeEach(async () => {
+    place = await newPlace()
+  })
+
   it('is refused at its deadline with the id of the approval', async () => {
-    const one = await host('modern', undefined, 3_000)
+    await addRule(place.folder, 3_000)
+    const one = await hostIn(place, 'modern')
     const progress: string[] = []
     const { content, isError } = await one.callTool(
       { name: 'weather', arguments: { city: 'Rome' } },
@@ -128,48 +195,53 @@ describe('a call that nobody decides', () => {
       content: [{ type: 'text', text: expect.stringContaining(id) }],
     })
     expect(id).not.toBe('')
-    expect(await calls()).toBe('')
+    expect(await place.calls()).toBe('')
   })
 
   it('is withdrawn when its host cancels it', async () => {
-    const one = await host('modern')
+    const one = await hostIn(place, 'modern')
     const cancel = new AbortController()
     const call = textOf(one, 'weather', { city: 'Rome' }, { signal: cancel.signal })
     call.catch(() => {})
-    await waitingApproval()
+    await place.waitingApproval()
     cancel.abort()
     await expect(call).rejects.toThrow()
-    await until(async () => (await command('approvals', 'list', '--json')) === '')
+    await until(async () => (await place.waiting()).length === 0)
     expect(await textOf(one, 'fail')).toMatchObject({ text: 'no such city' })
-    expect(await calls()).toBe('fail\n')
+    expect(await place.calls()).toBe('fail\n')
   })
 })
 
 describe('a host with tasks that cannot ask', () => {
+  let place: Place
   let gateway: Awaited<ReturnType<typeof gatewayOverHttp>>
+  /** Each test has one. */
+  let conversation: string
+  let tests = 0
   type Answer = {
     result?: { resultType: string; taskId: string; status: string; result?: object }
     error?: { code: number; message: string }
   }
 
-  beforeEach(async () => {
-    const rules = { rules: [{ name: 'asks', tools: ['weather'] }], waitMs: 600_000 }
-    await writeFile(join(folder, 'rules.json'), JSON.stringify(rules))
-    await command('approvals', 'rules', 'rules.json')
+  beforeAll(async () => {
+    place = await newPlace()
     gateway = await gatewayOverHttp({
-      folder,
-      environment: { MCP_JOURNAL: journal },
+      folder: place.folder,
+      environment: { MCP_JOURNAL: place.journal },
       args: ['--env', 'MCP_JOURNAL', '--data-folder', 'data'],
     })
   })
-
-  afterEach(() => gateway.close())
+  beforeEach(async () => {
+    conversation = `of-test-${++tests}`
+    await place.forgetCalls()
+  })
+  afterAll(() => gateway.close())
 
   /** By hand: the client of the SDK refuses a task as a result. */
   async function request(
     method: string,
     params: { name?: string; taskId?: string; arguments?: object },
-    { conversation = 'one', extensions = { 'io.modelcontextprotocol/tasks': {} } } = {},
+    { thread = conversation, extensions = { 'io.modelcontextprotocol/tasks': {} } } = {},
   ): Promise<Answer> {
     const key = 'io.modelcontextprotocol'
     const _meta = {
@@ -177,7 +249,7 @@ describe('a host with tasks that cannot ask', () => {
       [`${key}/clientInfo`]: { name: 'host', version: '1' },
       [`${key}/clientCapabilities`]: { extensions },
     }
-    const answer = await fetch(`${gateway.url}/mcp/coder/${conversation}`, {
+    const answer = await fetch(`${gateway.url}/mcp/coder/${thread}`, {
       method: 'POST',
       headers: {
         'content-type': 'application/json',
@@ -200,6 +272,8 @@ describe('a host with tasks that cannot ask', () => {
   const weather = { name: 'weather', arguments: { city: 'Rome' } }
   const begun = async () => (await request('tools/call', weather)).result?.taskId ?? ''
   const task = (taskId: string) => request('tasks/get', { taskId })
+  const isOwn = (approval: WaitingApproval) => approval.conversation.endsWith(`:${conversation}`)
+  const waitingApproval = () => place.waitingApproval(isOwn)
 
   it('gets a task at once, and its result when a person has approved the call', async () => {
     const first = await request('tools/call', weather)
@@ -209,28 +283,28 @@ describe('a host with tasks that cannot ask', () => {
       status: 'working',
       ttlMs: 86_400_000,
       pollIntervalMs: 2_000,
-      statusMessage: `waits for a person: weir allow ${id}`,
+      statusMessage: `waits for a person: weir allow ${id} (weir approvals shows the call)`,
     })
     const taskId = first.result?.taskId ?? ''
     expect((await task(taskId)).result).toMatchObject({ resultType: 'complete', status: 'working' })
-    await command('allow', id)
+    await place.command('allow', id)
     await until(async () => (await task(taskId)).result?.status === 'completed')
     expect((await task(taskId)).result?.result).toMatchObject({
       content: [{ type: 'text', text: '18 °C in Rome' }],
     })
-    expect(await calls()).toBe('weather\n')
+    expect(await place.calls()).toBe('weather\n')
   })
 
   it('gets the refusal of a person as the result', async () => {
     const taskId = await begun()
     const { id } = await waitingApproval()
-    await command('deny', id, '--reason', 'not today')
+    await place.command('deny', id, '--reason', 'not today')
     await until(async () => (await task(taskId)).result?.status === 'completed')
     expect((await task(taskId)).result?.result).toMatchObject({
       isError: true,
       content: [{ text: expect.stringContaining('not today') }],
     })
-    expect(await calls()).toBe('')
+    expect(await place.calls()).toBe('')
   })
 
   it('withdraws the question when it cancels the task', async () => {
@@ -238,16 +312,16 @@ describe('a host with tasks that cannot ask', () => {
     await waitingApproval()
     expect((await request('tasks/cancel', { taskId })).result).toMatchObject({})
     expect((await task(taskId)).result).toMatchObject({ status: 'cancelled' })
-    await until(async () => (await command('approvals', 'list', '--json')) === '')
+    await until(async () => !(await place.waiting()).some(isOwn))
     expect((await task(taskId)).result).toMatchObject({ status: 'cancelled' })
-    expect(await calls()).toBe('')
+    expect(await place.calls()).toBe('')
   })
 
   it('finds no task of another conversation, an unknown one, or without the extension', async () => {
     const taskId = await begun()
     for (const answer of [
-      await request('tasks/get', { taskId }, { conversation: 'two' }),
-      await request('tasks/cancel', { taskId }, { conversation: 'two' }),
+      await request('tasks/get', { taskId }, { thread: 'two' }),
+      await request('tasks/cancel', { taskId }, { thread: 'two' }),
       await request('tasks/get', { taskId: 'guessed' }),
       await request('tasks/get', { taskId }, { extensions: {} as never }),
     ])
@@ -257,19 +331,26 @@ describe('a host with tasks that cannot ask', () => {
 })
 
 describe('a host that answers a question itself', () => {
+  let place: Place
+  let one: Client
+  beforeAll(async () => {
+    place = await newPlace()
+    one = await hostIn(place, 'modern', { answer: () => ({ action: 'cancel' }) })
+  })
+  beforeEach(() => place.forgetCalls())
+
   /** A call until its question, and its repeats with an approval that no person gave. */
-  async function asked() {
-    const one = await host('modern', () => ({ action: 'cancel' }))
+  async function asked(city: string) {
     const call = (city: string, more: object = {}) =>
       one.callTool({ name: 'weather', arguments: { city }, ...more }, { allowInputRequired: true })
-    const { requestState } = (await call('Rome')) as { requestState?: string }
+    const { requestState } = (await call(city)) as { requestState?: string }
     const inputResponses = { approval: { action: 'accept', content: { run: true } } }
     return (city: string, state = requestState) =>
       call(city, { requestState: state, inputResponses })
   }
 
   it('cannot run a call with other arguments, or twice', async () => {
-    const repeat = await asked()
+    const repeat = await asked('Rome')
     expect(await repeat('Oslo')).toMatchObject({
       isError: true,
       content: [{ text: expect.stringContaining('other arguments') }],
@@ -278,12 +359,12 @@ describe('a host that answers a question itself', () => {
       isError: true,
       content: [{ text: expect.stringContaining('is over') }],
     })
-    expect(await calls()).toBe('')
+    expect(await place.calls()).toBe('')
   })
 
   it('cannot make up the state of a question', async () => {
-    const repeat = await asked()
-    await expect(repeat('Rome', 'v1.e30.AAAA')).rejects.toThrow('Invalid or expired requestState')
-    expect(await calls()).toBe('')
+    const repeat = await asked('Bonn')
+    await expect(repeat('Bonn', 'v1.e30.AAAA')).rejects.toThrow('Invalid or expired requestState')
+    expect(await place.calls()).toBe('')
   })
 })

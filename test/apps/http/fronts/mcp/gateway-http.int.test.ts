@@ -5,8 +5,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
-import type { Client } from '@modelcontextprotocol/client'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { failuresIn } from '../../../../support/mcp/conformance.ts'
 import { eras, gatewayOverHttp, hostOverHttp, textOf } from '../../../../support/mcp/gateway.ts'
 
@@ -16,58 +15,69 @@ const suite = join(
   '../../../../../node_modules/@modelcontextprotocol/conformance/dist/index.js',
 )
 
-let folder: string
+type Gateway = Awaited<ReturnType<typeof gatewayOverHttp>>
+
+const folders: string[] = []
+const gateways: Gateway[] = []
+/** In front of the test server, for all tests that need no other one. */
+let gateway: Gateway
 let journal: string
-let clients: Client[]
-let gateway: Awaited<ReturnType<typeof gatewayOverHttp>> | undefined
+let callsBefore: number
 
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'weir-gateway-'))
+beforeAll(async () => {
+  const folder = await newFolder()
   journal = join(folder, 'journal')
-  clients = []
-})
-
-afterEach(async () => {
-  for (const client of clients) await client.close()
-  await gateway?.close()
-  gateway = undefined
-  await rm(folder, { recursive: true, force: true })
-})
-
-async function start(behind?: string[]): Promise<string> {
-  gateway = await gatewayOverHttp({
+  await writeFile(journal, '')
+  gateway = await open({
     folder,
     environment: { MCP_JOURNAL: journal },
-    ...(behind && { behind }),
     args: ['--env', 'MCP_JOURNAL'],
   })
-  return gateway.url
+})
+
+beforeEach(async () => {
+  callsBefore = (await readFile(journal, 'utf8')).length
+})
+
+afterAll(async () => {
+  for (const opened of gateways) await opened.close()
+  for (const folder of folders) await rm(folder, { recursive: true, force: true })
+})
+
+async function open(options: Parameters<typeof gatewayOverHttp>[0]): Promise<Gateway> {
+  const opened = await gatewayOverHttp(options)
+  gateways.push(opened)
+  return opened
 }
 
-async function host(...[url, options, prepare]: Parameters<typeof hostOverHttp>): Promise<Client> {
-  const client = await hostOverHttp(url, options, prepare)
-  clients.push(client)
-  return client
+async function newFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'weir-gateway-'))
+  folders.push(folder)
+  return folder
 }
+
+/** The calls that the server has received in this test. */
+const calls = async () => (await readFile(journal, 'utf8')).slice(callsBefore)
 
 describe.each(eras)('a host of the %s era behind weir mcp over HTTP', (era) => {
   it('calls tools, and a loop ends its own conversation only', async () => {
-    const url = await start()
-    const one = await host(`${url}/mcp/coder/one`, { era })
-    const other = await host(`${url}/mcp/coder/other`, { era })
+    const one = await hostOverHttp(`${gateway.url}/mcp/coder/one-${era}`, { era })
+    const other = await hostOverHttp(`${gateway.url}/mcp/coder/other-${era}`, { era })
     for (let n = 0; n < 6; n += 1) await textOf(one, 'weather', {})
     expect((await textOf(one, 'weather', { city: 'Rome' })).text).toContain('has ended this turn')
     expect(await textOf(other, 'weather', { city: 'Rome' })).toEqual({
       text: '18 °C in Rome',
       isError: false,
     })
-    expect(await readFile(journal, 'utf8')).toBe('weather\n')
+    expect(await calls()).toBe('weather\n')
+    await one.close()
+    await other.close()
   })
 })
 
 describe('weir mcp over HTTP', () => {
   it('refuses arguments that two readers would read differently, and keeps exact ones', async () => {
-    const url = await start()
+    const { url } = gateway
     const post = async (args: string) => {
       const response = await fetch(`${url}/mcp/coder/a`, {
         method: 'POST',
@@ -81,14 +91,14 @@ describe('weir mcp over HTTP', () => {
     }
     expect(await post('{"a":1,"a":2}')).toContain("field 'a' is given twice")
     expect(await post('{"a":1,"A":2}')).toContain("differ only in their letters' case")
-    await expect(readFile(journal, 'utf8')).rejects.toThrow()
+    expect(await calls()).toBe('')
     expect(await post('{"a":9007199254740993}')).toContain('no such city')
-    expect(await readFile(journal, 'utf8')).toBe('fail\n')
+    expect(await calls()).toBe('fail\n')
     expect(await post('{"a":')).toContain('-32700')
   })
 
   it('refuses pages of other sites, and names that no guest can have', async () => {
-    const url = await start()
+    const { url } = gateway
     const post = (path: string, headers: Record<string, string>) =>
       fetch(`${url}${path}`, { method: 'POST', headers, body: '{}' })
     expect((await post('/mcp/coder/a', { origin: 'https://evil.example' })).status).toBe(403)
@@ -108,7 +118,7 @@ describe('a host that speaks neither era', () => {
     ['a revision that does not exist', 'initialize', { protocolVersion: '1999-01-01' }],
     ['no envelope of a request', 'tools/list', {}],
   ])('gets an answer that it can read, with %s', async (_title, method, params) => {
-    const url = await start()
+    const { url } = gateway
     const info = { capabilities: {}, clientInfo: { name: 'old', version: '1' } }
     const answer = await fetch(`${url}/mcp/coder/a`, {
       method: 'POST',
@@ -123,7 +133,7 @@ describe('a host that speaks neither era', () => {
   })
 
   it('gets the supported revisions, with a revision of the future', async () => {
-    const url = await start()
+    const { url } = gateway
     const _meta = {
       'io.modelcontextprotocol/protocolVersion': '2031-01-01',
       'io.modelcontextprotocol/clientInfo': { name: 'new', version: '1' },
@@ -181,9 +191,10 @@ loop: { identicalFailures: 1000, identicalSuccesses: 1000, cycleLaps: 1000, sche
 
 describe.each(['2025-11-25', '2026-07-28'] as const)('the conformance suite of %s', (revision) => {
   it('fails in the known scenarios only', async () => {
+    const folder = await newFolder()
     await mkdir(join(folder, 'agents'))
     await writeFile(join(folder, 'agents', 'suite.yaml'), patient)
-    const url = await start(['--', process.execPath, everything])
+    const { url } = await open({ folder, behind: ['--', process.execPath, everything] })
     const run = async (...which: string[]) => {
       const args = ['server', '--url', `${url}/mcp/suite/all`, ...which]
       const { stdout } = await promisify(execFile)(process.execPath, [suite, ...args], {

@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import type { CallToolResult, Client } from '@modelcontextprotocol/client'
 import { withExactNumbers } from '../../../../../shared/lib/json/raw-numbers.ts'
 import { until } from '../../../../support/inbox.ts'
@@ -16,13 +16,14 @@ import {
   textOf,
 } from '../../../../support/mcp/gateway.ts'
 
+type Connected = Awaited<ReturnType<typeof hostOnPipe>>
+
 let folder: string
-let journal: string
+/** One for each test. */
 let clients: Client[]
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'weir-gateway-'))
-  journal = join(folder, 'journal')
   clients = []
 })
 
@@ -31,36 +32,77 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-/** `isAlone`: one server behind `--`, which writes the journal. */
+/** A gateway for one test. `isAlone`: one server behind `--`, which writes the journal. */
 async function host(
   options: Partial<GatewayOptions> = {},
   prepare?: (client: Client) => void,
   isAlone = true,
-) {
-  const { environment, args = [], ...rest } = options
-  const found = await hostOnPipe(
-    {
-      folder,
-      era: 'modern',
-      ...rest,
-      args: [...(isAlone ? ['--env', 'MCP_JOURNAL'] : []), ...args],
-      environment: { MCP_JOURNAL: journal, ...environment },
-    },
-    prepare,
-  )
+): Promise<Connected> {
+  const found = await opened({ folder, ...options }, prepare, isAlone)
   clients.push(found.client)
   return found
 }
 
-const calls = () =>
-  readFile(journal, 'utf8').then(
+function opened(
+  { environment, args = [], ...options }: Partial<GatewayOptions> & { folder: string },
+  prepare?: (client: Client) => void,
+  isAlone = true,
+): Promise<Connected> {
+  return hostOnPipe(
+    {
+      era: 'modern',
+      ...options,
+      args: [...(isAlone ? ['--env', 'MCP_JOURNAL'] : []), ...args],
+      environment: { MCP_JOURNAL: join(options.folder, 'journal'), ...environment },
+    },
+    prepare,
+  )
+}
+
+/** A gateway for the tests of a group that leave its turn and its server as they were. */
+function sharedHost(
+  prepared: (folder: string) => Promise<Partial<GatewayOptions>>,
+  isAlone = true,
+): { host(): Connected; calls(): Promise<string[]> } {
+  let connected: Connected
+  let sharedFolder: string
+  let before = 0
+  const all = () => callsIn(sharedFolder)
+  beforeAll(async () => {
+    sharedFolder = await mkdtemp(join(tmpdir(), 'weir-gateway-'))
+    const options = await prepared(sharedFolder)
+    connected = await opened({ folder: sharedFolder, ...options }, undefined, isAlone)
+  })
+  beforeEach(async () => {
+    before = (await all()).length
+  })
+  afterAll(async () => {
+    await connected.client.close()
+    await rm(sharedFolder, { recursive: true, force: true })
+  })
+  return { host: () => connected, calls: async () => (await all()).slice(before) }
+}
+
+/** The calls that the server of a gateway received. */
+const callsIn = (folder: string) =>
+  readFile(join(folder, 'journal'), 'utf8').then(
     (text) => text.trim().split('\n'),
     () => [],
   )
 
+const calls = () => callsIn(folder)
+
 describe.each(eras)('a host of the %s era behind weir mcp', (era) => {
+  const instructions = '  Search first.\n\u001b[1mThen read.\n'
+  const shared = sharedHost(async () => ({
+    era,
+    args: ['--env', 'MCP_TEXT'],
+    environment: { MCP_TEXT: instructions },
+    asksInSecondProcess: true,
+  }))
+
   it('gets the tools of the server and its results', async () => {
-    const { client } = await host({ era })
+    const { client } = shared.host()
     const { tools } = await client.listTools()
     expect(tools.map(({ name }) => name)).toEqual(expect.arrayContaining(['weather', 'fail']))
     expect(await textOf(client, 'weather', { city: 'Paris' })).toEqual({
@@ -71,14 +113,11 @@ describe.each(eras)('a host of the %s era behind weir mcp', (era) => {
   })
 
   it('gets the instructions of one server unchanged', async () => {
-    const text = '  Search first.\n\u001b[1mThen read.\n'
-    const args = ['--env', 'MCP_TEXT']
-    const { client } = await host({ era, args, environment: { MCP_TEXT: text } })
-    expect(client.getInstructions()).toBe(text)
+    expect(shared.host().client.getInstructions()).toBe(instructions)
   })
 
   it('has its arguments sent on with each digit and each name', async () => {
-    const { client } = await host({ era })
+    const { client } = shared.host()
     const sent = '{"account":9007199254740993,"limit":1e999,"__proto__":{"deep":[-0]}}'
     const { text } = await textOf(
       client,
@@ -116,7 +155,7 @@ describe.each(eras)('a host of the %s era behind weir mcp', (era) => {
   it.each(['pictures', 'numbers'])(
     'is not stopped by equal calls of %s with new results',
     async (tool) => {
-      const { client } = await host({ era })
+      const { client } = shared.host()
       const answers: CallToolResult[] = []
       for (let n = 0; n < 7; n += 1)
         answers.push(await client.callTool({ name: tool, arguments: {} }))
@@ -126,28 +165,27 @@ describe.each(eras)('a host of the %s era behind weir mcp', (era) => {
   )
 
   it('gets an unknown outcome if the server dies during a call, which is never sent twice', async () => {
-    const { client } = await host({ era })
+    const { client } = shared.host()
     expect(await textOf(client, 'die')).toEqual({
       text: expect.stringContaining('broke during the call'),
       isError: true,
     })
     expect(await textOf(client, 'weather', { city: 'Rome' })).toMatchObject({ isError: false })
-    expect(await calls()).toEqual(['die', 'weather'])
+    expect(await shared.calls()).toEqual(['die', 'weather'])
   })
 
   it.each(['ask', 'page', 'sample'])(
     'gets an error for the tool %s, whose server asks for input',
     async (tool) => {
-      const { client } = await host({ era })
+      const { client } = shared.host()
       expect(await textOf(client, tool)).toMatchObject({ isError: true })
     },
   )
 
   it('gets the notice of a changed list, and can call the new tool', async () => {
     const changed = Promise.withResolvers<void>()
-    const { client } = await host({ era }, (one) =>
-      one.setNotificationHandler('notifications/tools/list_changed', () => changed.resolve()),
-    )
+    const { client } = shared.host()
+    client.setNotificationHandler('notifications/tools/list_changed', () => changed.resolve())
     await client.listTools()
     if (era === 'modern') await client.listen({ toolsListChanged: true })
     await textOf(client, 'grow')
@@ -159,6 +197,8 @@ describe.each(eras)('a host of the %s era behind weir mcp', (era) => {
 })
 
 describe('weir mcp', () => {
+  const shared = sharedHost(async () => ({ environment: { OTHER_SECRET: 'sk-1' } }))
+
   it('refuses a tool that its server dropped, and the server sees nothing', async () => {
     const { client } = await host()
     await client.listTools()
@@ -175,7 +215,7 @@ describe('weir mcp', () => {
   })
 
   it('passes parallel calls on at the same time', async () => {
-    const { client } = await host()
+    const { client } = shared.host()
     const cities = ['Paris', 'Rome', 'Oslo']
     const answers = await Promise.all(cities.map((city) => textOf(client, 'weather', { city })))
     expect(answers.map(({ text }) => text)).toEqual(cities.map((city) => `18 °C in ${city}`))
@@ -185,7 +225,7 @@ describe('weir mcp', () => {
   })
 
   it('passes progress, pictures and structured content on unchanged', async () => {
-    const { client } = await host()
+    const { client } = shared.host()
     const progress: number[] = []
     await client.callTool(
       { name: 'slow', arguments: {} },
@@ -200,28 +240,28 @@ describe('weir mcp', () => {
   })
 
   it('passes escape sequences on as data', async () => {
-    const { client, errors } = await host()
+    const { client, errors } = shared.host()
     expect((await textOf(client, 'colours')).text).toBe('\u001b[2J\u001b]0;owned\u0007red')
     expect(errors()).not.toContain('\u001b')
   })
 
   it('keeps variables from the server that nobody named', async () => {
-    const { client } = await host({ environment: { OTHER_SECRET: 'sk-1' } })
+    const { client } = shared.host()
     const { text } = await textOf(client, 'environment')
     expect(Object.keys(JSON.parse(text)).sort()).toEqual(['MCP_JOURNAL', 'PATH'])
   })
 
   it('answers an unknown tool with the tools that there are', async () => {
-    const { client } = await host()
+    const { client } = shared.host()
     expect(await textOf(client, 'wether')).toEqual({
       text: expect.stringContaining('weather'),
       isError: true,
     })
-    expect(await calls()).toEqual([])
+    expect(await shared.calls()).toEqual([])
   })
 
   it('judges hostile arguments, and goes on', async () => {
-    const { client } = await host()
+    const { client } = shared.host()
     const deep = JSON.parse(`${'{"a":'.repeat(3000)}1${'}'.repeat(3000)}`)
     const hostile: Record<string, unknown>[] = [
       JSON.parse('{"__proto__": {"city": "x"}}'),
@@ -235,10 +275,10 @@ describe('weir mcp', () => {
   })
 
   it('goes on after a host that cancels a call', async () => {
-    const { client } = await host()
+    const { client } = shared.host()
     const cancel = new AbortController()
     const call = textOf(client, 'hang', {}, { signal: cancel.signal })
-    await until(async () => (await calls())[0] === 'hang')
+    await until(async () => (await shared.calls())[0] === 'hang')
     cancel.abort()
     await expect(call).rejects.toThrow()
     expect(await textOf(client, 'weather', { city: 'Rome' })).toMatchObject({ isError: false })
@@ -285,34 +325,6 @@ describe('weir mcp', () => {
     await expect(host({ behind: ['--', 'no-such-program'] })).rejects.toThrow()
   })
 
-  it('works without a server that does not start, and gets its tools later', async () => {
-    const [command = '', ...args] = serverCommand
-    const [file, gate] = [join(folder, 'mcp.json'), join(folder, 'dead')]
-    await writeFile(gate, '')
-    const env = { MCP_DEAD: `\${${'MCP_DEAD'}}` }
-    await writeFile(
-      file,
-      JSON.stringify({
-        mcpServers: { good: { command, args }, late: { command, args, env } },
-      }),
-    )
-    const { client, errors } = await host(
-      { args: [], behind: ['--servers', file], environment: { MCP_DEAD: gate } },
-      undefined,
-      false,
-    )
-    const names = async () =>
-      (await client.listTools(undefined, { cacheMode: 'refresh' })).tools.map(({ name }) => name)
-    expect(await names()).toContain('good__weather')
-    expect(await names()).not.toContain('late__weather')
-    expect(errors()).toContain('no licence; run its command in a terminal')
-    await rm(gate)
-    await until(async () => (await names()).includes('late__weather'))
-    expect(await textOf(client, 'late__weather', { city: 'Rome' })).toMatchObject({
-      isError: false,
-    })
-  })
-
   it('passes more than 200 tools, resources, prompts and completions on', async () => {
     const { client } = await host({ behind: ['--', process.execPath, everything] })
     expect((await client.listTools()).tools).toHaveLength(208)
@@ -330,14 +342,44 @@ describe('weir mcp', () => {
     const { completion } = await client.complete({ ref, argument: { name: 'who', value: 'A' } })
     expect(completion.values).toEqual(['A!'])
   })
+})
 
-  it('passes the trace of its host on only to a server with traceparent', async () => {
+describe('weir mcp with a file of servers', () => {
+  let gate: string
+  const shared = sharedHost(async (folder) => {
     const [command = '', ...args] = serverCommand
     const file = join(folder, 'mcp.json')
+    gate = join(folder, 'dead')
+    await writeFile(gate, '')
     const server = { command, args }
-    const mcpServers = { traced: { ...server, traceparent: true }, plain: server }
+    const variable = (name: string) => ({ [name]: `\${${name}}` })
+    const mcpServers = {
+      test: { type: 'stdio', ...server, env: variable('MCP_JOURNAL') },
+      all: { command, args: [everything] },
+      late: { ...server, env: variable('MCP_DEAD') },
+      traced: { ...server, traceparent: true },
+      plain: server,
+    }
     await writeFile(file, JSON.stringify({ mcpServers }))
-    const { client } = await host({ args: [], behind: ['--servers', file] }, undefined, false)
+    return { behind: ['--servers', file], environment: { MCP_DEAD: gate } }
+  }, false)
+
+  it('works without a server that does not start, and gets its tools later', async () => {
+    const { client, errors } = shared.host()
+    const names = async () =>
+      (await client.listTools(undefined, { cacheMode: 'refresh' })).tools.map(({ name }) => name)
+    expect(await names()).toContain('plain__weather')
+    expect(await names()).not.toContain('late__weather')
+    expect(errors()).toContain('no licence; run its command in a terminal')
+    await rm(gate)
+    await until(async () => (await names()).includes('late__weather'))
+    expect(await textOf(client, 'late__weather', { city: 'Rome' })).toMatchObject({
+      isError: false,
+    })
+  })
+
+  it('passes the trace of its host on only to a server with traceparent', async () => {
+    const { client } = shared.host()
     const given = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
     const metaOf = async (name: string, traceparent: string) => {
       const { content } = await client.callTool({ name, arguments: {}, _meta: { traceparent } })
@@ -350,22 +392,7 @@ describe('weir mcp', () => {
   })
 
   it('puts the servers of a file behind one, with the names of the servers', async () => {
-    const [command = '', ...args] = serverCommand
-    const file = join(folder, 'mcp.json')
-    const env = { MCP_JOURNAL: `\${${'MCP_JOURNAL'}}` }
-    const mcpServers = {
-      test: { type: 'stdio', command, args, env },
-      all: { command, args: [everything] },
-    }
-    await writeFile(file, JSON.stringify({ mcpServers }))
-    const found = await hostOnPipe({
-      folder,
-      era: 'modern',
-      behind: ['--servers', file],
-      environment: { MCP_JOURNAL: journal },
-    })
-    clients.push(found.client)
-    const { client } = found
+    const { client } = shared.host()
     expect(await textOf(client, 'test__weather', { city: 'Rome' })).toMatchObject({
       text: '18 °C in Rome',
     })

@@ -38,7 +38,9 @@ it.each(hosts)('a hook gets the verdict on a call of $name', async (host) => {
   proxy.sessions.sawHook('s1')
   const { url, sessions } = proxy
   await fetch(url + host.path, { method: 'POST', body: host.request, headers: host.headers })
-  expect(await sessions.verdictOn('s1', 'call_2')).toEqual({ verdict: refused })
+  expect(await sessions.verdictOn('s1', { id: 'call_2', name: 'exec', input: {} })).toEqual({
+    verdict: refused,
+  })
   expect(guard.asked.map(({ kind }) => kind)).toEqual(['before', 'after'])
 })
 
@@ -80,9 +82,13 @@ it.each(['nothing', 'a guard that needs longer'])(
     const { url, sessions } = proxy
     const headers = { 'x-claude-code-session-id': 's1' }
     await fetch(`${url}/v1/messages`, { method: 'POST', body: messagesCase.request, headers })
-    expect(await sessions.verdictOn('s1', 'c1')).toMatchObject({ verdict: { verdict: 'allow' } })
+    expect(await sessions.verdictOn('s1', { id: 'c1', name: 'exec', input: {} })).toMatchObject({
+      verdict: { verdict: 'allow' },
+    })
     decided.resolve([verdict('c1', 'allow'), verdict('c2', 'deny')])
-    expect(await sessions.verdictOn('s1', 'c2')).toMatchObject({ verdict: { verdict: 'deny' } })
+    expect(await sessions.verdictOn('s1', { id: 'c2', name: 'exec', input: {} })).toMatchObject({
+      verdict: { verdict: 'deny' },
+    })
     const waitedMs = waits.reduce<number>((sum, waitMs) => sum + (waitMs ?? 0), 0)
     expect(waitedMs).toBeLessThanOrEqual(limits.guestHoldMs)
   },

@@ -37,12 +37,14 @@ import {
 import type { CommandTool } from '../../../../../shared/agents/agents.ts'
 import { limits } from '../../../../../shared/contract/limits.ts'
 import { systemClock } from '../../../../../shared/lib/clock.ts'
+import { compiled } from '../../../../support/compiled.ts'
 import { until } from '../../../../support/inbox.ts'
 import type { KeptExecutorOptions } from '../../../../support/kept-executor.ts'
 import { inSandboxes } from '../../../../support/sandboxes.ts'
 
 const supportFile = (name: string) =>
   fileURLToPath(new URL(`../../../../support/${name}`, import.meta.url))
+const onLinux = existsSync('/proc/self/environ') ? it : it.skip
 const gatedTool = supportFile('tools/gated.mjs')
 const claim: ClaimId = {
   conversation: 'c' as ClaimId['conversation'],
@@ -96,7 +98,10 @@ function executor(options: Partial<KeptExecutorOptions> = {}): Executor {
   }
   const script = supportFile('kept-executor.ts')
   const flags = ['--disable-warning=ExperimentalWarning', script, JSON.stringify(all)]
-  const child = spawn(process.execPath, flags, { stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = spawn(process.execPath, flags, {
+    env: { ...process.env, ...compiled },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
   executors.push(child)
   const ended = new Promise((resolve) => child.once('exit', resolve))
   let output = ''
@@ -412,6 +417,20 @@ describe('a living executor', () => {
     expect(await tool.started).toBe(false)
     expect(existsSync(join(folder, 'starts'))).toBe(false)
   })
+
+  onLinux(
+    'shows the process that holds its tools no variable but the folder of compiled code',
+    async () => {
+      process.env.OF_THE_EXECUTOR = 'must not show'
+      const first = await runningTool()
+      const [pid] = keepers()
+      const variables = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0')
+      expect(variables.filter((line) => !/^(NODE_CHANNEL_.*)?$/.test(line))).toEqual([
+        `NODE_COMPILE_CACHE=${compiled.NODE_COMPILE_CACHE}`,
+      ])
+      await first.kill()
+    },
+  )
 
   it('runs its tools without a file when its data folder cannot be used', async () => {
     writeFileSync(root, 'a file is in the way')

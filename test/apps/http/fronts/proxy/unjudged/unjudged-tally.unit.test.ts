@@ -11,6 +11,7 @@ function world(refuse: (agent: string) => Error | undefined = () => undefined) {
   const counts = new Map<string, number>()
   const conversations = new Set<string>()
   const tally = createUnjudgedTally({
+    isNamed: (agent) => agent === 'root',
     log: pino({ level: 'warn' }, { write: (line: string) => lines.push(line) }),
     conversationOf: async (agent, { conversation: id }) => ({
       ...scriptedGuard().conversation(id),
@@ -30,6 +31,17 @@ function world(refuse: (agent: string) => Error | undefined = () => undefined) {
 }
 
 describe('the tally of unjudged requests', () => {
+  it('counts the requests of a guest of the operator also after many invented names', async () => {
+    const { tally, counts } = world()
+    tally.add('a', 'Gemini') // the first of its kind is reported at once
+    await tally.settled()
+    for (let n = 0; n < limits.frontAgentsMax; n += 1) tally.add(`evil-${n}`, 'Gemini')
+    tally.add('root', 'Gemini')
+    tally.add('other', 'Gemini')
+    await tally.settled()
+    expect([counts.get('root Gemini'), counts.get('other Gemini')]).toEqual([1, undefined])
+  })
+
   it('warns once of each kind and counts all requests of each guest', async () => {
     const { tally, counts, conversations, warned } = world()
     for (let n = 0; n < 30; n += 1) tally.add(n % 3 === 0 ? 'a' : 'b', 'Gemini')

@@ -5,6 +5,8 @@ import { once } from 'node:events'
 import { request as nodeRequest, type ServerResponse } from 'node:http'
 import { afterEach, describe, expect, it } from '@jest/globals'
 import type { CallVerdict, GuestAnswer } from '../../../../../../client/guard/guest-conversation.ts'
+import { type FakeClock, fakeClock } from '../../../../../../client/testing/fake-clock.ts'
+import { limits } from '../../../../../../shared/contract/limits.ts'
 import { scriptedGuard } from '../../../scripted-guard.ts'
 import { type Proxied, proxied } from '../proxied.ts'
 import { apiCases, chatCase, messagesCase } from '../requests.ts'
@@ -275,7 +277,11 @@ describe.each(sdkForms)('an SDK before the veto ($name)', ({ open, isStreamed })
   it.each([
     [
       'hangs',
-      (_: Received, response: ServerResponse) => void response.writeHead(200).flushHeaders(),
+      (_: Received, response: ServerResponse, clock: FakeClock) => {
+        response.writeHead(200).flushHeaders()
+        // Usually later than the headers. The error is the same if it is earlier.
+        setTimeout(() => clock.advance(limits.proxySilenceMs), 100)
+      },
     ],
     [
       'breaks off',
@@ -289,12 +295,15 @@ describe.each(sdkForms)('an SDK before the veto ($name)', ({ open, isStreamed })
       (_: Received, response: ServerResponse) => void response.writeHead(529).end('{"error":{}}'),
     ],
   ])('gets an error if the upstream %s in a repeat', async (_, second) => {
+    const clock = fakeClock(0)
     proxy = await proxied(
       guarded(),
       (received, response, n) =>
-        n === 1 ? speaking(bad(1, 'One.'))(received, response, 1) : second(received, response),
+        n === 1
+          ? speaking(bad(1, 'One.'))(received, response, 1)
+          : second(received, response, clock),
       '',
-      { ...veto, silenceMs: 1_500 }, // a busy machine must not count the first answer as silent
+      { ...veto, clock },
     )
     await expect(chatOn().ask()).rejects.toThrow()
     expect(proxy.received).toHaveLength(2)
@@ -329,6 +338,20 @@ describe.each(sdkForms)('an SDK before the veto ($name)', ({ open, isStreamed })
     await proxy.close()
     proxy = await proxied(guarded(), speaking(bad(1), good), '', { coversSubscriptions: true })
     expect((await chatOn(headers).ask()).calls.map(({ id }) => id)).toEqual(['good_1'])
+  })
+
+  it('names an answer that is not held also beside advice, and on a path without judgement', async () => {
+    const guard = scriptedGuard({ before: () => ({ action: 'nudge', text: 'Go on.', rule: 'r' }) })
+    const whole = JSON.stringify(messagesCase.answer)
+    proxy = await proxied(guard, (_, response) => void response.end(whole), '', veto)
+    const { url } = proxy
+    const noteOn = async (path: string) => {
+      const headers = { 'chatgpt-account-id': 'x' }
+      const init = { method: 'POST', body: messagesCase.request, headers }
+      return (await fetch(`${url}${path}`, init)).headers.get('x-weir')
+    }
+    expect(await noteOn(messagesCase.path)).toMatch(/^not-held, nudge/)
+    expect(await noteOn('/v1/completions')).toBe('not-held, unjudged')
   })
 })
 
@@ -418,7 +441,8 @@ describe('the veto', () => {
     proxy = await proxied(guarded(), speaking(bad(1), good), '', veto)
     const headers = { 'x-claude-code-session-id': 's1' }
     await (await post(path, request, headers)).text()
-    expect(await proxy.sessions.verdictOn('s1', 'good_1')).toMatchObject({
+    const call = { id: 'good_1', name: 'exec', input: { cmd: 'ls' } }
+    expect(await proxy.sessions.verdictOn('s1', call)).toMatchObject({
       verdict: { verdict: 'allow' },
     })
   })

@@ -1,4 +1,4 @@
-// The lines of a server's output. The cost is linear in the output, also for a line of many pieces.
+// The lines of a program's output, such as an MCP server. The cost is linear in the output, also for a line of many pieces.
 
 /** `onTooLong`: a line has more than `charactersMax`, and its beginning is dropped. */
 export function messageLines(

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
-import { limits } from '../../../../shared/contract/limits.ts'
-import { messageLines } from '../../../../shared/tools/mcp/message-lines.ts'
+import { limits } from '../../../shared/contract/limits.ts'
+import { messageLines } from '../../../shared/tools/message-lines.ts'
 
 function reader(charactersMax: number) {
   const lines: string[] = []

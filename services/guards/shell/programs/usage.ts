@@ -1,0 +1,234 @@
+// Judges a program by its row in rows.ts: each option and operand has a kind, and each kind is
+// checked.
+//
+// SHELL-USAGE-1. An option or operand that the row does not name is refused, and so is a word whose
+//     place among them is only known at run time.
+
+import { unclear, unlisted } from '../denial.ts'
+import { anything, list, resolved } from '../field.ts'
+import { checkNotServer, checkNotWeir } from '../own-control.ts'
+import { checkProjectFile, checkWrite, type Place } from '../place.ts'
+import { plainValue } from '../variables.ts'
+import { programs } from './rows.ts'
+
+export type Judge = (fields: readonly string[], place: Place) => void
+
+type Option = { kind: string; value: 'none' | 'next' | 'attached' }
+type Operand = { kind: string; repeats: boolean; takesAll: boolean }
+type Usage = {
+  options: Map<string, Option>
+  patterns: RegExp[]
+  operands: Operand[]
+  marks: Set<string>
+}
+
+const marks = list('any-option net package here unpacks sub')
+
+// ── The rows ──
+
+const rows = new Map<string, string[]>()
+for (const row of programs.trim().split(/\n(?! )/)) {
+  const end = row.search(/: |:\n/)
+  const tokens = list(row.slice(end + 1))
+  for (const name of row.slice(0, end).split(',')) rows.set(list(name).join(' '), tokens)
+}
+const usages = new Map<string, Usage>()
+
+function usageOf(name: string): Usage | undefined {
+  const tokens = name.startsWith('<') ? undefined : rows.get(name)
+  const usage = usages.get(name) ?? (tokens && readUsage(tokens))
+  if (usage !== undefined) usages.set(name, usage)
+  return usage
+}
+
+function readUsage(tokens: readonly string[]): Usage {
+  const usage: Usage = { options: new Map(), patterns: [], operands: [], marks: new Set() }
+  for (const token of tokens.flatMap((one) => rows.get(one.startsWith('<') ? one : '') ?? [one])) {
+    const [, option, end, given] = /^(--?[^:?!]*[^:?!.])(?:([?!.]$)|:(.*))?$/.exec(token) ?? []
+    const kind = given === '' ? 'text' : (given ?? '')
+    const isValued = end === '?' || kind !== ''
+    const rule: Option = { kind: end === '.' ? 'here' : kind, value: isValued ? 'next' : 'none' }
+    if (end === '?') rule.value = 'attached'
+    if (marks.includes(token)) usage.marks.add(token)
+    else if (/^\/(-|\\\+)/.test(token)) usage.patterns.push(new RegExp(`^(${token.slice(1, -1)})$`))
+    else if (option === undefined) usage.operands.push(operandOf(token))
+    else if (option.startsWith('--') || end === '!' || (kind !== '' && option.length > 2))
+      usage.options.set(option, rule)
+    else for (const letter of option.slice(1)) usage.options.set(`-${letter}`, rule)
+  }
+  return usage
+}
+
+function operandOf(token: string): Operand {
+  const [, kind = '', end] = /^(.*?)(\*|\.\.\.)?$/.exec(token) ?? []
+  return { kind, repeats: end === '*', takesAll: end === '...' }
+}
+
+/** Whether this program has a row, and it does more than read. */
+export function mayChange(base: string): boolean {
+  return usageOf(base)?.marks.has('any-option') === false
+}
+
+// ── Reading the arguments ──
+
+type Reading = { name: string; usage: Usage; operands: string[]; values: [string, string][] }
+
+/** Keeps SHELL-USAGE-1. `rest`: the words behind the operands that a row names one by one. */
+function read(name: string, usage: Usage, args: readonly string[]): Reading & { rest: string[] } {
+  const { operands: kinds, marks } = usage
+  const reading = { name, usage, operands: [] as string[], values: [] as [string, string][] }
+  const seen = new Set<string>()
+  const isDone = () => marks.has('sub') || kinds[reading.operands.length]?.takesAll === true
+  let at = 0
+  for (; at < args.length; at++) {
+    const arg = args[at] ?? ''
+    const isUncertain = arg[0] === anything
+    if (arg === '--') {
+      const rest = args.slice(at + 1)
+      if (!isDone()) return { ...reading, operands: [...reading.operands, ...rest], rest: [] }
+      return { ...reading, rest: rest }
+    }
+    const isOption = /^-./s.test(arg) || (arg[0] === '+' && usage.patterns.length > 0)
+    if (isUncertain && !marks.has('any-option')) throw unclear(name, arg)
+    if (!isOption || isUncertain) {
+      if (isDone()) return { ...reading, rest: args.slice(at) }
+      reading.operands.push(arg)
+      continue
+    }
+    if (marks.has('any-option') || usage.patterns.some((one) => one.test(arg))) continue
+    for (const [option, { kind, value }, attached] of optionsIn(name, usage, arg)) {
+      if (kind === 'write' && seen.has(option)) throw unclear(name, `${option} a second time`)
+      seen.add(option)
+      const isNext = value === 'next' && attached === undefined
+      const text = isNext ? args[++at] : attached
+      if (isNext && (text === undefined || (text[0] === anything && kind !== 'message')))
+        throw unclear(name, text ?? arg)
+      if (kind !== '') reading.values.push([kind, text ?? '.'])
+    }
+  }
+  return { ...reading, rest: [] }
+}
+
+/** The options that one word holds, each with the value that is attached to it. */
+function optionsIn(
+  name: string,
+  { options }: Usage,
+  arg: string,
+): [option: string, rule: Option, attached: string | undefined][] {
+  const equals = arg.indexOf('=')
+  const word = equals < 0 ? arg : arg.slice(0, equals)
+  const rule = options.get(word) ?? options.get(arg)
+  const value = equals < 0 ? undefined : arg.slice(equals + 1)
+  if (rule !== undefined && (word.length > 2 || value === undefined)) {
+    if (value !== undefined && rule.value === 'none' && !options.has(arg)) throw unlisted(name, arg)
+    return [[word, rule, value]]
+  }
+  if (arg.startsWith('--')) throw unlisted(name, arg)
+  if (options.has('-#') && /^-\d+$/.test(arg)) return []
+  const found: [string, Option, string | undefined][] = []
+  for (let i = 1; i < arg.length; i++) {
+    const one = options.get(`-${arg[i]}`)
+    if (one === undefined || arg[i] === '#') throw unlisted(name, arg)
+    const rest = arg.slice(i + 1)
+    found.push([`-${arg[i]}`, one, one.value === 'none' || rest === '' ? undefined : rest])
+    if (one.value !== 'none') break
+  }
+  return found
+}
+
+// ── Judging ──
+
+/** Judges a program of the table. */
+export function judgeProgram(base: string, args: readonly string[], outer: Place, judge: Judge) {
+  const place = { ...outer, facts: { ...outer.facts } }
+  const words = base === 'tar' ? tarWords(args) : args
+  let name = base === 'tar' ? `tar ${words[0]}` : base
+  let rest: readonly string[] = words
+  for (;;) {
+    const usage = usageOf(name)
+    if (usage === undefined) throw unlisted(name)
+    const reading = read(name, usage, rest)
+    const { whole } = place
+    whole.net ||= usage.marks.has('net')
+    whole.unnamed ||= usage.marks.has('unpacks')
+    for (const [kind, value] of reading.values) check(kind, value, base, place)
+    for (const [kind, word] of placed(reading)) check(kind, word, base, place)
+    if (usage.marks.has('here')) checkWrite('.', base, place)
+    if (base === 'ln' && args.some((arg) => arg.includes('..')) && args.at(-1)?.includes('/'))
+      throw unclear(base, '..')
+    if (reading.rest.length === 0) return
+    rest = reading.rest
+    const last = usage.operands[reading.operands.length]?.kind
+    if (last === 'command') return judge(rest, place)
+    if (last === 'packaged') {
+      if (!usageOf(rest[0] ?? '')?.marks.has('package')) throw unlisted(`${name} ${rest[0]}`)
+      return judge(rest, place)
+    }
+    if (!usage.marks.has('sub')) return
+    name = `${name} ${rest[0]}`
+    rest = rest.slice(1)
+  }
+}
+
+/** Each operand with its kind. The last kind behind a repeated one is that of the last operand. */
+function placed({ name, usage, operands }: Reading): [kind: string, word: string][] {
+  const kinds = usage.operands
+  const many = kinds.findIndex(({ repeats }) => repeats)
+  return operands.map((word, i) => {
+    const isLast = many === 0 && i === operands.length - 1
+    const kind = isLast ? kinds.at(-1) : kinds[many < 0 ? i : Math.min(i, many)]
+    if (kind === undefined) throw unlisted(name, word)
+    return [kind.kind, word]
+  })
+}
+
+/** `tar xCf / a.tar`: the values of letters without a dash follow in order. */
+function tarWords(args: readonly string[]): string[] {
+  const [first = '', ...others] = args
+  const isOld = /^[a-zA-Z]+$/.test(first)
+  const letters = isOld ? [...first] : []
+  const words = letters.flatMap((letter) =>
+    /[fCX]/.test(letter) ? [`-${letter}`, others.shift() ?? ''] : [`-${letter}`],
+  )
+  const all = isOld ? [...words, ...others] : [...args]
+  const clusters = all.filter((word) => /^-[a-zA-Z]/.test(word)).join('')
+  const modes = new Set(clusters.match(/[ctx]/g))
+  if (modes.size !== 1) throw unlisted('tar', args.join(' '))
+  return [`-${[...modes][0]}`, ...all]
+}
+
+/** The plain remote shell, and plain settings of ssh, start no other program. */
+const sshSetting =
+  /^ssh( -(p|i|l) ?[\w./~-]+| -q| -T| -x)*$|^(StrictHostKeyChecking|ConnectTimeout|BatchMode|LogLevel|Port|User|ServerAlive\w+|UserKnownHostsFile)[= ][\w./]+$/i
+/** The settings of git that a command may set: all others may name a command. */
+const gitSetting =
+  /^(user\.(name|email)|color\.\w+|core\.(quotepath|autocrlf|longpaths|filemode|pager=(cat|less)?$)|advice\.\w+|commit\.gpgsign|init\.defaultbranch|gc\.auto|pull\.(rebase|ff)|push\.\w+|safe\.directory|merge\.conflictstyle|diff\.(renames|algorithm)|log\.\w+|fetch\.prune)(=|$)/i
+/** A package, or a script of the project. It is no address, and no archive that has scripts. */
+const packageName = /^(\.|[@\w](?!.*(:\/\/|\.(deb|rpm|tgz|whl|zip|gz)$))[\w./@+~^=<>![\],-]*)$/
+const makeSetting = new RegExp(
+  `^[\\w./%@+-]+$|^(?!(SHELL|MAKE\\w*)\\b)[A-Za-z_]\\w*[:?+]?=${plainValue.source.slice(1)}`,
+)
+
+/** Checks a word by its kind. */
+function check(kind: string, word: string, base: string, place: Place): void {
+  const isOdd =
+    (kind.startsWith('/') && !new RegExp(kind.slice(1, -1)).test(word)) ||
+    (kind === 'ssh-setting' && !sshSetting.test(word)) ||
+    (kind === 'git-setting' && !gitSetting.test(word)) ||
+    (kind === 'name' && !packageName.test(word)) ||
+    (kind === 'setting' && !makeSetting.test(word)) ||
+    (kind === 'url' && /^(?!https?:)\w+:\/\//.test(word)) ||
+    (kind === 'dd' && !/^(if|of|bs|count|skip|seek|conv|status|[io]flag)=/.test(word))
+  if (isOdd) throw unlisted(base, word)
+  if (kind === 'url') checkNotServer(word)
+  if (kind === 'name') checkNotWeir(word)
+  if (kind === 'script') checkProjectFile(word, base, place)
+  if (kind === 'here' || (/^(write|link|target|remove)$/.test(kind) && word !== '-' && word !== ''))
+    if (kind !== 'target' || !/^[^/]*:/.test(word)) checkWrite(word, base, place, kind === 'remove')
+  if (kind === 'dd' && word.startsWith('of=')) checkWrite(word.slice('of='.length), base, place)
+  if (kind === 'folder') {
+    const starts = word.startsWith('/') ? ['/'] : place.facts.folders
+    const folders = starts?.map((folder) => resolved(word, folder))
+    place.facts.folders = folders?.every((one) => one !== undefined) ? folders : undefined
+  }
+}

@@ -1,0 +1,1 @@
+X=$(git rev-parse HEAD); if [ -f a ]; then tar xf a.tar -C /tmp; else curl -sSL https://example.com/a | jq ".x"; fi

@@ -1,0 +1,1 @@
+cd /work && for f in *.ts; do sed -i "s/a/b/" "$f" && echo "${f%.ts}" >> list.txt; done

@@ -1,0 +1,179 @@
+// Whose a data folder is. Each test has its own state folder, as another user or machine has.
+
+import { execFileSync } from 'node:child_process'
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
+import { ownKeyOf } from '../../../../apps/http/edge/access/own-key.ts'
+import { openBus, openBusBeside, openBusReadOnly } from '../../../../client/place/open-bus.ts'
+import { settingsOf } from '../../../../client/weir-options.ts'
+import { claimFolder, noteFoundFolder } from '../../../../shared/lib/files/folder-owner.ts'
+import { createLog } from '../../../../shared/lib/log/log.ts'
+import { readSettings } from '../../../../shared/settings/settings.ts'
+
+const log = createLog({ level: 'silent' })
+const { XDG_STATE_HOME: stateOfRun } = process.env
+let root = ''
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'weir-owner-'))
+  asUser('ann')
+})
+afterEach(() => {
+  process.env.XDG_STATE_HOME = stateOfRun
+  rmSync(root, { recursive: true, force: true })
+})
+
+function asUser(name: string): void {
+  process.env.XDG_STATE_HOME = join(root, `state-of-${name}`)
+}
+
+/** Makes the user's secret, as a first run elsewhere does. */
+function hasRunBefore(name: string): void {
+  asUser(name)
+  claimFolder(join(root, 'elsewhere'))
+}
+
+/** A folder that this process found, with a log of the present user. */
+async function folderWithLog({ isFound = true } = {}): Promise<string> {
+  const dataFolder = mkdtempSync(join(root, 'data-'))
+  rmSync(dataFolder, { recursive: true })
+  if (isFound) noteFoundFolder(dataFolder, 'program')
+  await (await openBus(readSettings({ dataFolder }, {}), log)).close()
+  return dataFolder
+}
+
+const markOf = (dataFolder: string) => join(dataFolder, 'weir.owner')
+const foreign = { code: 'folder.foreign' }
+
+describe('a data folder that was only found', () => {
+  it('is used by the user who made it, and marked for this user alone', async () => {
+    const dataFolder = await folderWithLog()
+    expect(statSync(markOf(dataFolder)).mode & 0o777).toBe(0o600)
+    const secret = readFileSync(join(root, 'state-of-ann', 'weir', 'owner'), 'utf8').trim()
+    expect(readFileSync(markOf(dataFolder), 'utf8')).not.toContain(secret)
+    await (await openBus(readSettings({ dataFolder }, {}), log)).close()
+  })
+
+  it('is read only for another user: no process writes there, and readers read', async () => {
+    hasRunBefore('bob')
+    asUser('ann')
+    const dataFolder = await folderWithLog()
+    asUser('bob')
+    const settings = readSettings({ dataFolder }, {})
+    await expect(openBus(settings, log)).rejects.toMatchObject(foreign)
+    await expect(openBusBeside(settings, log)).rejects.toMatchObject(foreign)
+    expect(() => ownKeyOf(dataFolder)).toThrow('was only found here')
+    expect(existsSync(join(dataFolder, 'weir.key'))).toBe(false)
+    await (await openBusReadOnly(settings, log)).close()
+  })
+
+  it('is refused without a mark too, if its log is newer than the first run of its user', async () => {
+    hasRunBefore('bob')
+    asUser('ann')
+    const dataFolder = await folderWithLog()
+    rmSync(markOf(dataFolder))
+    asUser('bob')
+    await expect(openBus(readSettings({ dataFolder }, {}), log)).rejects.toMatchObject(foreign)
+  })
+
+  it('is used and marked, if its log is older than the first run: a folder of an earlier version', async () => {
+    const dataFolder = await folderWithLog()
+    rmSync(markOf(dataFolder))
+    hasRunBefore('bob')
+    await (await openBus(readSettings({ dataFolder }, {}), log)).close()
+    expect(existsSync(markOf(dataFolder))).toBe(true)
+    const copy = `${dataFolder}-copy`
+    cpSync(dataFolder, copy, { recursive: true })
+    noteFoundFolder(copy, 'program')
+    await (await openBus(readSettings({ dataFolder: copy }, {}), log)).close()
+  })
+
+  it('is refused on the first run too, if git tracks its log', async () => {
+    const dataFolder = await folderWithLog()
+    rmSync(markOf(dataFolder))
+    const git = (...args: string[]) =>
+      execFileSync('git', ['-C', root, ...args], { stdio: ['ignore', 'ignore', 'pipe'] })
+    git('init', '--quiet')
+    git('add', join(dataFolder, 'weir.db'))
+    asUser('bob')
+    await expect(openBus(readSettings({ dataFolder }, {}), log)).rejects.toMatchObject(foreign)
+    git('rm', '--quiet', '--cached', join(dataFolder, 'weir.db'))
+    asUser('carol')
+    await (await openBus(readSettings({ dataFolder }, {}), log)).close()
+  })
+
+  it('is used without a state folder, as in a container without a home', async () => {
+    hasRunBefore('bob')
+    asUser('ann')
+    const dataFolder = await folderWithLog()
+    process.env.XDG_STATE_HOME = '/dev/null'
+    await (await openBus(readSettings({ dataFolder }, {}), log)).close()
+  })
+
+  it('has no mark that fits by chance: an empty, a cut and a foreign one are none', async () => {
+    hasRunBefore('bob')
+    asUser('ann')
+    const dataFolder = await folderWithLog()
+    const [id, proof = ''] = readFileSync(markOf(dataFolder), 'utf8').split(' ')
+    asUser('bob')
+    for (const text of ['', `${id}`, `${id} ${proof.slice(0, 20)}`, `${id} ${'0'.repeat(64)}`]) {
+      writeFileSync(markOf(dataFolder), text)
+      await expect(openBus(readSettings({ dataFolder }, {}), log)).rejects.toMatchObject(foreign)
+    }
+  })
+
+  it('belongs to nobody if others can read the secret: then no mark counts', async () => {
+    const dataFolder = await folderWithLog()
+    const mark = readFileSync(markOf(dataFolder), 'utf8')
+    chmodSync(join(root, 'state-of-ann', 'weir', 'owner'), 0o644)
+    await (await openBus(readSettings({ dataFolder }, {}), log)).close()
+    expect(readFileSync(markOf(dataFolder), 'utf8')).toBe(mark)
+  })
+})
+
+describe('a data folder that a person named', () => {
+  it('is used and marked, and from then on it needs no name', async () => {
+    hasRunBefore('bob')
+    asUser('ann')
+    const dataFolder = await folderWithLog({ isFound: false })
+    asUser('bob')
+    const settings = readSettings({ dataFolder }, {})
+    await (await openBus(settings, log)).close()
+    noteFoundFolder(dataFolder, 'program')
+    await (await openBus(settings, log)).close()
+  })
+})
+
+describe('the data folder of a program', () => {
+  it('is only found if no option names it', () => {
+    hasRunBefore('bob')
+    const here = process.cwd()
+    try {
+      mkdirSync(join(root, 'work', '.weir'), { recursive: true })
+      process.chdir(join(root, 'work'))
+      writeFileSync(join('.weir', 'weir.db'), '')
+      const named = settingsOf({ agents: [], dataFolder: '.weir' })
+      expect(claimFolder(named.dataFolder)).toBeInstanceOf(Function)
+      const unnamed = settingsOf({ agents: [] })
+      expect(() => claimFolder(unnamed.dataFolder)).toThrow('name it once with --data-folder .weir')
+      settingsOf({ agents: [], dataFolder: '.weir' })
+      expect(claimFolder(named.dataFolder)).toBeInstanceOf(Function)
+      noteFoundFolder('.weir', 'command')
+      settingsOf({ agents: [], dataFolder: '.weir' })
+      expect(() => claimFolder(named.dataFolder)).toThrow('name it once')
+    } finally {
+      process.chdir(here)
+    }
+  })
+})
