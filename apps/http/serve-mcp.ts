@@ -15,6 +15,7 @@ import { secretsOfServers } from '../../shared/agents/secrets.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import { usageError } from '../../shared/lib/errors.ts'
 import { createLog } from '../../shared/lib/log/log.ts'
+import { toolPins } from '../../shared/tools/mcp/tool-pins.ts'
 import { declareServers } from '../../shared/tools/sandbox/sandbox-check.ts'
 import type { SettingFlags } from '../terminal/command-settings.ts'
 import { portOf } from '../terminal/port-flag.ts'
@@ -34,6 +35,8 @@ export type McpCommandOptions = SettingFlags & {
   agent?: string
   env?: string[]
   startMs?: string
+  concealed?: 'clean' | 'refuse'
+  pin?: 'on' | 'off'
   httpPort?: string
   host?: string
   allowRemote?: boolean
@@ -57,8 +60,13 @@ export async function serveMcp(
     level: settings.logLevel,
     secrets: secretsOfServers(servers, process.env),
   })
-  const upstreams = upstreamsOf(servers, { isPrefixed: options.servers !== undefined, log })
   const fronts = await openFronts({ kind, settings }, { log })
+  const arePinned = kind === 'folder' && options.pin !== 'off'
+  const upstreams = upstreamsOf(servers, {
+    isPrefixed: options.servers !== undefined,
+    log,
+    ...(arePinned && { pins: toolPins(settings.dataFolder) }),
+  })
   const { ended, stop, release } = untilStopped(fronts.failed, log)
   try {
     await upstreams.open()
@@ -153,7 +161,7 @@ const defaultAgent = 'guest'
 
 function serversOf(
   command: string[],
-  { servers, env = [], startMs }: McpCommandOptions,
+  { servers, env = [], startMs, concealed }: McpCommandOptions,
 ): McpServer[] {
   const [program] = command
   if ((program === undefined) === (servers === undefined))
@@ -165,6 +173,8 @@ function serversOf(
       throw usageError(`--env is for a server behind --: name variables in ${servers}`)
     if (startMs !== undefined)
       throw usageError(`--start-ms is for a server behind --: set startMs in ${servers}`)
+    if (concealed !== undefined)
+      throw usageError(`--concealed is for a server behind --: set concealed in ${servers}`)
     return loadMcpServers(servers, process.env)
   }
   for (const name of env)
@@ -179,6 +189,7 @@ function serversOf(
       timeoutMs: 60_000,
       wallMs: 300_000,
       ...(startMs !== undefined && { startMs: startMsOf(startMs) }),
+      ...(concealed !== undefined && { concealed }),
     },
   ]
 }

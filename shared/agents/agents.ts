@@ -124,6 +124,8 @@ export type McpServer = {
   outputBytesMax?: number
   /** Each call gets its place in the trace of its turn, in `_meta`. Default: none. */
   traceparent?: boolean
+  /** Its messages with concealed text are cleaned (the default) or refused. */
+  concealed?: 'clean' | 'refuse'
   /** No question of it can reach a person: it is of a gateway. */
   noPerson?: true
 }

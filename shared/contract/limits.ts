@@ -469,6 +469,8 @@ export const limits = {
   mcpMessageBytesMax: 16 * MiB,
   /** All that an MCP server sends while its list is read. */
   mcpListBytesMax: 32 * MiB,
+  /** Links to resources in results of MCP servers whose server a gateway remembers. */
+  mcpLinksMax: 1024,
   /** The file with the login of an MCP server. */
   tokenFileBytesMax: 256 * KiB,
   /** How long `weir mcp login` waits for the person in the browser. */

@@ -134,5 +134,7 @@ export const inputWanted = (server: string): string =>
   `The server ${server} asks a person for input, which this agent cannot give. The call did not complete.`
 export const serverBroke = (server: string): string =>
   `The connection to the server ${server} broke during the call.`
+export const concealedRefused = (kinds: readonly string[]): string =>
+  `the answer has concealed text (${kinds.join(', ')}), which is refused`
 export const serverTooSlow = (server: string): string =>
   `The server ${server} was not reached in time.`

@@ -9,6 +9,7 @@ import { createAgFold } from '../../apps/http/edge/ag-ui/ag-fold.ts'
 import { createResponseFold } from '../../apps/http/edge/responses/response-events.ts'
 import { createUiFold } from '../../apps/http/edge/ui-stream/ui-fold.ts'
 import { heldCalls } from '../../apps/http/fronts/mcp/held-call.ts'
+import { resourceOwners } from '../../apps/http/fronts/mcp/resource-owners.ts'
 import { approvalList } from '../../apps/service/approvals/list.ts'
 import { beginTranscript, transcribe } from '../../apps/terminal/text/transcript.ts'
 import type { TurnEvent } from '../../client/weir.ts'
@@ -92,7 +93,10 @@ const places: Record<string, Place> = {
     const placed = { id: 'p', name: 'look', input: text, index: 0, denial: '', verdicts }
     const calls = heldCalls({
       rounds: { place: async () => ({ ...placed, finish: async () => '' }) } as never,
-      upstreams: { toolsFor: async () => ({ listed: [], declared: [], runs: new Map() }) },
+      upstreams: {
+        toolsFor: async () => ({ listed: [], declared: [], runs: new Map() }),
+        resources: resourceOwners(() => [], () => never, false),
+      },
       approvals: { decide: () => never },
       by: 'host',
       clock: systemClock,

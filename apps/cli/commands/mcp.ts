@@ -1,6 +1,6 @@
 // weir mcp: a gateway between a host and its MCP servers, and commands about the servers of agents.
 
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import { endWith } from '../../terminal/text/ending.ts'
 import { listed, ownStages, withSettings } from './flags.ts'
 
@@ -16,6 +16,18 @@ export function addMcp(program: Command): void {
     .option(
       '--start-ms <milliseconds>',
       'the time that the server has to start and to connect; default: 60000',
+    )
+    .addOption(
+      new Option(
+        '--concealed <mode>',
+        'clean: remove concealed text from messages of the server (default); refuse: give an error in their place',
+      ).choices(['clean', 'refuse']),
+    )
+    .addOption(
+      new Option(
+        '--pin <mode>',
+        'with --data-folder: hold a tool that changed after its first use, until weir mcp approve; default: on',
+      ).choices(['on', 'off']),
     )
     .option(
       '--http-port <port>',
@@ -46,6 +58,17 @@ export function addMcp(program: Command): void {
     .action(async (name, options) =>
       endWith(
         await (await import('../../service/mcp/login.ts')).mcpLogin(name, options, process.stdout),
+      ),
+    )
+
+  withSettings(mcp.command('approve'), ['dataFolder'])
+    .description(
+      'Show the tools of MCP servers that changed after their first use, or pin the changes with these ids.',
+    )
+    .argument('[ids...]', 'ids of changes, as the list shows them')
+    .action(async (ids, options) =>
+      endWith(
+        (await import('../../service/mcp/approve.ts')).approveTools(ids, options, process.stdout),
       ),
     )
 

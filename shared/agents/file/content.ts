@@ -55,6 +55,7 @@ export type McpContent = {
   labels?: Record<string, LabelsContent | undefined>
   toolsFile?: string
   traceparent?: boolean
+  concealed?: 'clean' | 'refuse'
   startMs?: number
   timeoutMs?: number
   wallMs?: number

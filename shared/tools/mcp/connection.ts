@@ -34,6 +34,7 @@ import { type Fitting, fittingTools, type ToolList } from './fitting-tools.ts'
 import type { LeftOut } from './listed-tools.ts'
 import { connectFault, type ProgramState } from './mcp-faults.ts'
 import { type ProgramListeners, serverProcess } from './server-process.ts'
+import { showMessages } from './shown/shown-messages.ts'
 import { tokenMask, tokenProvider } from './token-file.ts'
 
 export type McpConnection = {
@@ -189,6 +190,9 @@ function connection(server: McpServer, log: Logger | undefined): McpConnection {
     }).catch((error: unknown) => {
       throw unreachable(error, undefined)
     })
+    showMessages(transport, server, (kind) =>
+      log?.warn({ server: server.name, kind }, 'the MCP server sends concealed text'),
+    )
     const opened: Open = { client: made, isOver: false, programState }
     made.onclose = () => {
       opened.isOver = true

@@ -68,7 +68,7 @@ export type HeldCalls = {
 
 export type HeldCallsOptions = {
   rounds: GatewayRounds
-  upstreams: Pick<Upstreams, 'toolsFor'>
+  upstreams: Pick<Upstreams, 'toolsFor' | 'resources'>
   approvals: Pick<Approvals, 'decide'>
   /** The person of the host, for the record. */
   by: string
@@ -207,6 +207,7 @@ export function heldCalls({
       onProgress,
       log,
     })
+    upstreams.resources.noteLinks(run.server, answer)
     const advice = await finished(placed, { status, text: kept })
     return { kind: 'result', result: withText(answer, advice) }
   }

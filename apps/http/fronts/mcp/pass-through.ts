@@ -1,5 +1,6 @@
 // Resources, prompts and completions of the servers behind a gateway: they pass unchanged and
-// unjudged. With several servers a prompt is SERVER__PROMPT, and a resource keeps its address.
+// unjudged. With several servers a prompt is SERVER__PROMPT, and a resource keeps its address. Its
+// owner reads it (resource-owners.ts).
 
 import type { Client } from '@modelcontextprotocol/client'
 import type { Server, ServerCapabilities } from '@modelcontextprotocol/server'
@@ -26,25 +27,13 @@ export async function passThrough(upstreams: Upstreams): Promise<PassThrough> {
   }
 
   /** Empty for a server that does not answer: its neighbours stay usable. */
-  async function each<T>(kind: Passed, list: (client: Client, server: McpServer) => Promise<T[]>) {
+  async function eachWithPrompts<T>(list: (client: Client, server: McpServer) => Promise<T[]>) {
     const lists = await Promise.allSettled(
-      having[kind].map(async (one) => list(await upstreams.client(one), one)),
+      having.prompts.map(async (one) => list(await upstreams.client(one), one)),
     )
     const first = lists.find((one) => one.status === 'rejected')
     if (first !== undefined && lists.length === 1) throw first.reason
     return lists.flatMap((one) => (one.status === 'fulfilled' ? one.value : []))
-  }
-
-  /** The first answer of a server that knows the resource. */
-  async function anyOf<T>(kind: Passed, ask: (client: Client) => Promise<T>): Promise<T> {
-    let failure: unknown
-    for (const one of having[kind])
-      try {
-        return await ask(await upstreams.client(one))
-      } catch (error) {
-        failure ??= error
-      }
-    throw failure
   }
 
   const promptName = (server: McpServer, name: string) =>
@@ -66,26 +55,21 @@ export async function passThrough(upstreams: Upstreams): Promise<PassThrough> {
     },
     serve(server) {
       if (having.resources.length > 0) {
+        const { resources: owners } = upstreams
         server.setRequestHandler('resources/list', async () => ({
-          resources: await each(
-            'resources',
-            async (client) => (await client.listResources(undefined, bounded)).resources,
-          ),
+          resources: await owners.resources(),
         }))
         server.setRequestHandler('resources/templates/list', async () => ({
-          resourceTemplates: await each(
-            'resources',
-            async (client) =>
-              (await client.listResourceTemplates(undefined, bounded)).resourceTemplates,
-          ),
+          resourceTemplates: await owners.templates(),
         }))
-        server.setRequestHandler('resources/read', ({ params: { uri } }) =>
-          anyOf('resources', (client) => client.readResource({ uri }, bounded)),
-        )
+        server.setRequestHandler('resources/read', async ({ params: { uri } }) => {
+          const client = await upstreams.client(await owners.ofAddress(uri))
+          return client.readResource({ uri }, bounded)
+        })
       }
       if (having.prompts.length > 0) {
         server.setRequestHandler('prompts/list', async () => ({
-          prompts: await each('prompts', async (client, one) =>
+          prompts: await eachWithPrompts(async (client, one) =>
             (await client.listPrompts(undefined, bounded)).prompts.map((prompt) => ({
               ...prompt,
               name: promptName(one, prompt.name),
@@ -103,8 +87,10 @@ export async function passThrough(upstreams: Upstreams): Promise<PassThrough> {
         server.setRequestHandler('completion/complete', async ({ params }) => {
           const { ref, argument, context } = params
           const rest = { argument, ...(context && { context }) }
-          if (ref.type === 'ref/resource')
-            return anyOf('completions', (client) => client.complete({ ref, ...rest }, bounded))
+          if (ref.type === 'ref/resource') {
+            const client = await upstreams.client(await upstreams.resources.ofTemplate(ref.uri))
+            return client.complete({ ref, ...rest }, bounded)
+          }
           const { server: one, own } = promptOf(ref.name)
           const client = await upstreams.client(one)
           return client.complete({ ref: { ...ref, name: own }, ...rest }, bounded)

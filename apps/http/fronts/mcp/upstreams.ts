@@ -21,7 +21,9 @@ import {
   toolsOfServer,
   wantedOf,
 } from '../../../../shared/tools/mcp/listed-tools.ts'
+import { noPins, type ToolPins } from '../../../../shared/tools/mcp/tool-pins.ts'
 import { declarationOf } from '../../../../shared/transcript/transcript.ts'
+import { type ResourceOwners, resourceOwners } from './resource-owners.ts'
 
 /** A list as the host gets it. `declared`: the same tools, for a verdict. */
 export type OfferedTools = {
@@ -50,6 +52,7 @@ export type Upstreams = {
   toolsFor(tool: string): Promise<OfferedTools>
   /** The client of a server. Throws an Error for people. */
   client(server: McpServer): Promise<Client>
+  resources: ResourceOwners
   /** The instructions of the servers for the model. '': no server has any. */
   instructions(): Promise<string>
   /** The listener is called when a server reports that its tools changed. */
@@ -66,10 +69,18 @@ const ownNames: Naming = {
 
 const noTools: OfferedTools = { listed: [], declared: [], runs: new Map() }
 
+/** `pins`: hold changed tools. Default: no tool is held. */
+export type UpstreamsOptions = {
+  isPrefixed: boolean
+  log: Logger
+  pins?: ToolPins
+  clock?: Clock
+}
+
 /** `isPrefixed`: names are SERVER__TOOL. */
 export function upstreamsOf(
   given: readonly McpServer[],
-  { isPrefixed, log, clock = systemClock }: { isPrefixed: boolean; log: Logger; clock?: Clock },
+  { isPrefixed, log, pins = noPins, clock = systemClock }: UpstreamsOptions,
 ): Upstreams {
   const servers = given.map((server): McpServer => ({ ...server, noPerson: true }))
   const listeners = new Set<() => void>()
@@ -128,9 +139,9 @@ export function upstreamsOf(
     const listed: ServerTool[] = []
     const runs = new Map<string, McpTool>()
     for (const server of servers) {
-      const own = lists.get(server) ?? []
+      const { tools: own, held } = pins.checked(server, lists.get(server) ?? [])
       const { tools, leftOut: unusable } = toolsOfServer(server, own, new Set(runs.keys()), naming)
-      const leftOut = [...wantedOf(server, connectionTo(server).unfit()), ...unusable]
+      const leftOut = [...wantedOf(server, [...connectionTo(server).unfit(), ...held]), ...unusable]
       const faults = JSON.stringify(leftOut)
       if (leftOut.length > 0 && reported.get(server) !== faults)
         log.warn({ server: server.name, leftOut }, 'tools of an MCP server are left out')
@@ -154,7 +165,7 @@ export function upstreamsOf(
     for (const server of servers) if (!lists.has(server)) void retry(server)
     const shown = [...lists.keys()]
     const changed = await Promise.all(shown.map(read))
-    if (changed.some(Boolean) || shown.length !== offeredOf) mergeAll()
+    if (changed.some(Boolean) || shown.length !== offeredOf || pins.isChanged()) mergeAll()
     return offered
   }
 
@@ -163,8 +174,12 @@ export function upstreamsOf(
     offeredOf = lists.size
   }
 
+  const answering = () => servers.filter((server) => lists.has(server))
+  const clientOf = (server: McpServer) => connectionTo(server, log).client()
+
   return {
-    servers: () => servers.filter((server) => lists.has(server)),
+    servers: answering,
+    resources: resourceOwners(answering, clientOf, servers.length === 1),
     isPrefixed,
     async open() {
       const { promise: enough, resolve } = Promise.withResolvers<void>()
@@ -184,7 +199,7 @@ export function upstreamsOf(
     },
     tools: readAll,
     toolsFor: async (tool) => (isChanged || !offered.runs.has(tool) ? readAll() : offered),
-    client: (server) => connectionTo(server, log).client(),
+    client: clientOf,
     async instructions() {
       const texts: [string, string][] = []
       for (const server of lists.keys()) {

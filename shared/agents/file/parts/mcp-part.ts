@@ -39,10 +39,8 @@ function serverOf(
   isTrusted: boolean,
   sandbox: SandboxSetting | undefined,
 ): McpServer {
-  const { allow, deny, labels, outputBytesMax, traceparent, startMs, timeoutMs, wallMs } = {
-    ...mcpDefaults,
-    ...content,
-  }
+  const { allow, deny, labels, outputBytesMax, traceparent, concealed } = content
+  const { startMs, timeoutMs, wallMs } = { ...mcpDefaults, ...content }
   if (wallMs < timeoutMs)
     source.refuse(
       ['mcp', name, 'wallMs'],
@@ -61,6 +59,7 @@ function serverOf(
     ...(startMs !== undefined && { startMs }),
     ...(toolsFile !== undefined && { toolsFile }),
     ...(traceparent === true && { traceparent }),
+    ...(concealed !== undefined && { concealed }),
     ...(allow && { allow: allow.filter((pattern) => pattern !== undefined) }),
     ...(deny && { deny: deny.filter((pattern) => pattern !== undefined) }),
     ...(outputBytesMax !== undefined && { outputBytesMax }),

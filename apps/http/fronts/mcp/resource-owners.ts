@@ -1,0 +1,147 @@
+// The server that a resource belongs to. A resource keeps its address behind a gateway with several
+// servers, so the address alone names no server.
+// RESOURCE-OWNERS-1. An address goes to its owner only, because it may hold a secret. The owner has
+//     listed the address or a fitting template, or has linked the address, in this order.
+// RESOURCE-OWNERS-2. An address with two owners of one kind is refused.
+// RESOURCE-OWNERS-3. A server that does not answer keeps its last lists.
+
+import type {
+  CallToolResult,
+  Client,
+  Resource,
+  ResourceTemplateType,
+} from '@modelcontextprotocol/client'
+import { RE2JS } from 're2js'
+import type { McpServer } from '../../../../shared/agents/agents.ts'
+import { limits } from '../../../../shared/contract/limits.ts'
+
+export type ResourceOwners = {
+  /** The lists of all servers now. */
+  resources(): Promise<Resource[]>
+  templates(): Promise<ResourceTemplateType[]>
+  /** Rejects with an error of the protocol if the address has no owner or several. */
+  ofAddress(uri: string): Promise<McpServer>
+  /** The same for a template or an address, as completions name them. */
+  ofTemplate(uriTemplate: string): Promise<McpServer>
+  /** Remembers the links in a result of the server. */
+  noteLinks(server: McpServer, result: CallToolResult): void
+}
+
+type Lists = { addresses: ReadonlySet<string>; templates: readonly string[] }
+
+const noLists: Lists = { addresses: new Set(), templates: [] }
+
+/** `servers`: those with resources. `isAlone`: there is no other server, which owns all addresses. */
+export function resourceOwners(
+  servers: () => readonly McpServer[],
+  clientOf: (server: McpServer) => Promise<Client>,
+  isAlone: boolean,
+): ResourceOwners {
+  const lists = new Map<McpServer, Lists>()
+  const links = new Map<string, Set<McpServer>>()
+
+  async function each<T>(list: (server: McpServer, client: Client) => Promise<T[]>): Promise<T[]> {
+    const all = await Promise.allSettled(
+      servers().map(async (server) => {
+        const client = await clientOf(server)
+        return client.getServerCapabilities()?.resources === undefined ? [] : list(server, client)
+      }),
+    )
+    const [only] = all
+    if (all.length === 1 && only?.status === 'rejected') throw only.reason
+    return all.flatMap((one) => (one.status === 'fulfilled' ? one.value : []))
+  }
+
+  const resources = () =>
+    each(async (server, client) => {
+      const { resources: listed } = await client.listResources(undefined, bounded)
+      const addresses = new Set(listed.map(({ uri }) => uri))
+      lists.set(server, { ...(lists.get(server) ?? noLists), addresses })
+      return listed
+    })
+
+  const templates = () =>
+    each(async (server, client) => {
+      const { resourceTemplates: listed } = await client.listResourceTemplates(undefined, bounded)
+      const texts = listed.map(({ uriTemplate }) => uriTemplate)
+      lists.set(server, { ...(lists.get(server) ?? noLists), templates: texts })
+      return listed
+    })
+
+  const having = (has: (of: Lists) => boolean) =>
+    servers().filter((server) => has(lists.get(server) ?? noLists))
+
+  /** Keeps RESOURCE-OWNERS-1. */
+  function owners(uri: string): McpServer[] {
+    const listing = having(({ addresses }) => addresses.has(uri))
+    if (listing.length > 0) return listing
+    const fitting = having((of) => of.templates.some((template) => fits(template, uri)))
+    if (fitting.length > 0) return fitting
+    return [...(links.get(uri) ?? [])]
+  }
+
+  async function only(find: () => McpServer[], what: string): Promise<McpServer> {
+    const [alone] = servers()
+    if (isAlone && alone !== undefined) return alone
+    if (find().length === 0) await Promise.allSettled([resources(), templates()])
+    const [owner, ...others] = find()
+    if (owner === undefined) throw refusal(`no server has listed ${what}`)
+    if (others.length === 0) return owner
+    const names = [owner, ...others].map(({ name }) => name).join(', ')
+    throw refusal(`several servers have listed ${what}: ${names}`) // keeps RESOURCE-OWNERS-2
+  }
+
+  return {
+    resources,
+    templates,
+    ofAddress: (uri) => only(() => owners(uri), 'this resource'),
+    ofTemplate: (text) =>
+      only(() => {
+        const listing = having(({ templates: listed }) => listed.includes(text))
+        return listing.length > 0 ? listing : owners(text)
+      }, 'this template'),
+    noteLinks(server, { content = [] }) {
+      for (const block of content) {
+        if (block.type !== 'resource_link' || block.uri.length > addressCharactersMax) continue
+        links.set(block.uri, new Set(links.get(block.uri)).add(server))
+        const [oldest] = links.keys()
+        if (links.size > limits.mcpLinksMax && oldest !== undefined) links.delete(oldest)
+      }
+    },
+  }
+}
+
+const bounded = { timeout: limits.mcpAnswerMsMax }
+const addressCharactersMax = 8_192
+const templateCharactersMax = 2_048
+
+function refusal(text: string): Error {
+  return Object.assign(new Error(text), { code: invalidParams })
+}
+
+const invalidParams = -32602
+
+/** The text that an expression of a template (RFC 6570) can stand for, by its operator. */
+const expansions: Record<string, string> = {
+  '+': '.*',
+  '#': '(?:#.*)?',
+  '.': '(?:\\.[^/?#]*)?',
+  '/': '(?:/[^?#]*)?',
+  ';': '(?:;[^/?#]*)?',
+  '?': '(?:\\?[^#]*)?',
+  '&': '(?:&[^#]*)?',
+}
+
+/** A template is hostile input: RE2 takes linear time. */
+function fits(template: string, uri: string): boolean {
+  if (template.length > templateCharactersMax || uri.length > addressCharactersMax) return false
+  const source = template
+    .split(/(\{[^{}]*\})/)
+    .map((piece) =>
+      piece.startsWith('{') && piece.endsWith('}')
+        ? (expansions[piece.charAt(1)] ?? '[^/?#]*')
+        : RE2JS.quote(piece),
+    )
+    .join('')
+  return RE2JS.matches(`(?s)${source}`, uri)
+}
