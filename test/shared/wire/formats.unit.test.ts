@@ -23,11 +23,16 @@ function codeOf(file: string): string {
 }
 
 describe('a format that needs no SDK', () => {
-  it('is its folder, one line of the list, and its wordings of refusals in their table', () => {
+  it('is its folder, one line of the list, its wordings of refusals, and its function for programs', () => {
     const outside = filesThatName(/(?<![-\w])gemini(?![-\w])|\/gemini\//).filter(
       (file) => !file.startsWith('shared/wire/gemini/'),
     )
-    expect(outside).toEqual(['shared/wire/faults/fault-table.ts', 'shared/wire/formats.ts'])
+    expect(outside).toEqual([
+      'client/define/models.ts',
+      'client/weir.ts',
+      'shared/wire/faults/fault-table.ts',
+      'shared/wire/formats.ts',
+    ])
     const lines = textOf('shared/wire/formats.ts').match(/^.*gemini.*$/gm)
     expect(lines).toEqual(["import { gemini } from './gemini/format.ts'", '  gemini,'])
   })
