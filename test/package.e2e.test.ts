@@ -247,7 +247,7 @@ describe('its commands', () => {
     const { code, out, errors } = await project.run(['weir', 'demo'])
     expect({ code, errors }).toEqual({ code: 0, errors: '' })
     expect(out).toContain('with Weir it ended answered')
-    expect(out).toMatch(/\nNext:\n {2}weir demo --bad stubborn /)
+    expect(out).toMatch(/\nNext:\n {2}npx weir demo --bad stubborn /)
   })
 
   it("keep Node's compiled code in the user's home folder", () => {

@@ -9,7 +9,8 @@
 // FRONT-4. Rounds that the log does not know are sent again before the guest asks its model, with
 //     their results and in their order.
 // FRONT-5. A verdict `allow` is given to one answer, and only while no stop forbids the call. An
-//     equal answer to the same request gets `guest.repeated`.
+//     equal answer to the same request gets `guest.repeated`. An agent of the front's own process may ask
+//     again: its host restores state behind a wait, or asks in each of its hooks.
 
 import { randomUUID } from 'node:crypto'
 import type { RecordedParts } from '../../shared/agents/guest.ts'

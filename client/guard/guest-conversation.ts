@@ -87,7 +87,7 @@ export type GuestResult = {
   text: string
 }
 
-/** Every method is idempotent, but `afterModel` gives `allow` to one answer. */
+/** Every method is idempotent. */
 export type GuestConversation = {
   /**
    * Before the guest asks its model. Sends the rounds of the history that the log does not know, and
@@ -96,7 +96,7 @@ export type GuestConversation = {
   beforeModel(request: AnyGuestRequest, signal?: AbortSignal): Promise<Advice>
   /**
    * After the model has answered. Resolves once no call waits, or after `waitMs` with verdicts `pending`.
-   * Call it again with the same object to go on waiting. An equal answer gets `guest.repeated`.
+   * Call it again to go on waiting.
    */
   afterModel(
     answer: AnyGuestAnswer,

@@ -88,7 +88,7 @@ export type ThreadOptions = {
 /**
  * `reserve`: a request is reserved before it is made and settled by its answer. `look`: the front sees
  * no requests, so it gets the advice `end` once a budget is reached. `own`: the front calls `reserve`
- * itself.
+ * itself. The last two are fronts of a guest in another process, which give `allow` once (FRONT-5).
  */
 export type BudgetCounting = 'reserve' | 'look' | 'own'
 
@@ -139,7 +139,7 @@ export type ThreadsOptions = {
   /** Undefined: no budget counts. */
   budgets?: GuestBudgets
   /** Default `reserve`. */
-  counting?: BudgetCounting
+  counting?: BudgetCounting | undefined
   agent: Guest
   blocking: boolean
   /** Whether calls are denied when Weir does not answer. */
@@ -176,6 +176,7 @@ export function createThreads({
   const silences = newest<Silence>(limits.guestsOpenMax)
   /** The answers that have the verdicts of rounds (FRONT-5). */
   const given = newest<Given>(limits.guestsOpenMax)
+  const givesOnce = counting !== 'reserve'
   const histories = historyReader()
   /** The last requests of each conversation, the newest last. */
   const reserved = newest<Reserved[]>(limits.guestsOpenMax)
@@ -286,15 +287,16 @@ export function createThreads({
      * The verdicts as this answer gets them (FRONT-5). `before`: the calls that it may run
      * already. An answer whose last call waits may come again as another object.
      */
-    function givenOnce(
+    function givenTo(
+      answer: object,
       verdicts: CallVerdict[],
       { place }: Pick<RoundVerdicts, 'place'>,
-      answer: object,
     ): { verdicts: CallVerdict[]; before: ReadonlySet<number> } {
       const round = `${id} ${place}`
       const { owner, calls, isSettled } = given.get(round) ?? notGiven
       const isOwn = owner?.deref() === answer
-      if (isSettled && !isOwn) return { verdicts: verdicts.map(withoutAllow), before: calls }
+      if (givesOnce && isSettled && !isOwn)
+        return { verdicts: verdicts.map(withoutAllow), before: calls }
       const allowed = verdicts.flatMap(({ verdict }, at) => (verdict === 'allow' ? [at] : []))
       given.set(round, {
         owner: new WeakRef(answer),
@@ -419,7 +421,7 @@ export function createThreads({
           const isPoll = waitMs !== undefined
           if (!blocking && (verdicts !== undefined || !refuses)) return spoken.calls.map(allowed)
           const decided = verdictsFrom(round, verdicts, { refuses, isPoll })
-          const once = verdicts?.place !== undefined && givenOnce(decided, verdicts, answer)
+          const once = verdicts?.place !== undefined && givenTo(answer, decided, verdicts)
           const own = once
             ? await withStops(once.verdicts, { key, before: once.before, place })
             : decided

@@ -41,7 +41,7 @@ describe('weir init', () => {
     const written = await commands.run(['init', 'start'])
     expect(written.code).toBe(0)
     expect(written.out).toMatch(
-      /^written {2}start\/agent\.yaml\n(written {2}.*\n)+\nNext:\n {2}cd start\n {2}export ANTHROPIC_API_KEY=.*\n {2}\S*weir doctor/,
+      /^written {2}start\/agent\.yaml\n(written {2}.*\n)+\nNext:\n {2}cd start\n {2}export ANTHROPIC_API_KEY=.*\n {2}(npx )?\S*weir doctor/,
     )
 
     edit(

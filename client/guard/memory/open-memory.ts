@@ -26,6 +26,7 @@ import { createPlayer } from '../../../shared/runtime/in-memory.ts'
 import { createFront } from '../front.ts'
 import type { GuardOptions } from '../guard-options.ts'
 import {
+  type BudgetCounting,
   conversationOfGuest,
   createThreads,
   type GuestThread,
@@ -64,17 +65,18 @@ export function stagesWith(log: Logger): MemoryStages {
 type FrontOptions = Pick<GuardOptions, 'mode' | 'onUnavailable' | 'answerWithinMs'> & {
   agent: Guest
   inForce: GuardInForce[]
+  counting?: BudgetCounting | undefined
   log: Pick<WorkLog, 'warn'>
 }
 
 /** The conversations of one front. */
 export function frontInMemory({ link }: MemoryStages, options: FrontOptions) {
-  const { agent, inForce, log } = options
+  const { agent, inForce, counting, log } = options
   const policy = withGuards(agent.settings.policy, inForce)
   const waiting = waitingOf(options)
   const { blocking } = waiting
   const front = createFront({ link, agent, blocking, policy: async () => policy })
-  const threads = createThreads({ ...waiting, front, agent, log })
+  const threads = createThreads({ ...waiting, front, counting, agent, log })
   return (id: string, options: ThreadOptions = {}): GuestThread =>
     threads(conversationOfGuest(agent.name, id), options)
 }

@@ -5,6 +5,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals'
 import type { Front, RoundVerdicts } from '../../../client/guard/front.ts'
 import { guestAgent } from '../../../client/guard/guest-file.ts'
 import {
+  type BudgetCounting,
   conversationOfGuest,
   createThreads,
   type GuestThread,
@@ -24,6 +25,7 @@ let kinds: GuestVerdictKind[]
 let stops: StopInForce[]
 let reports: Parameters<Front['report']>[1][]
 let thread: GuestThread
+let threadOf: (counting: BudgetCounting) => GuestThread
 
 beforeEach(() => {
   kinds = ['allow']
@@ -46,7 +48,9 @@ beforeEach(() => {
   const agent = guestAgent('coder')
   const log = { warn: () => {} }
   const options = { front, agent, blocking: true, refuses: true, waitMs: 1_000, log }
-  thread = createThreads(options)(conversationOfGuest('coder', 't'), {})
+  threadOf = (counting) =>
+    createThreads({ ...options, counting })(conversationOfGuest('coder', 't'), {})
+  thread = threadOf('look')
 })
 
 describe('a verdict that lets a call run', () => {
@@ -58,6 +62,12 @@ describe('a verdict that lets a call run', () => {
   it('is given to one of two equal answers that wait together', async () => {
     const both = await Promise.all([thread.afterModel(pay()), thread.afterModel(pay())])
     expect(both.flat().map(({ verdict }) => verdict)).toEqual(['allow', 'deny'])
+  })
+
+  it('is given again in the process of the guest, whose host may restore the answer behind a wait', async () => {
+    const own = threadOf('reserve')
+    await own.afterModel(pay())
+    expect(await own.afterModel(pay())).toMatchObject([allowed])
   })
 
   it('stays with the answer that comes again as the same object', async () => {
