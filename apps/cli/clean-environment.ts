@@ -13,6 +13,8 @@ import { dirname, join } from 'node:path'
 import { isHarmless } from '../../shared/lib/sandbox/harmless-variables.ts'
 
 const carrier = 'WEIR_ENVIRONMENT'
+/** Node reads these while it starts. */
+const proxies = /^(HTTPS?|NO)_PROXY$/i
 
 /**
  * Returns in the process with the clean environment. Also returns if nothing is to be hidden, or, with
@@ -26,7 +28,7 @@ export function cleanEnvironment(): void {
 
 function startAgain(script: string): void {
   const names = Object.keys(process.env)
-  const hidden = names.filter((name) => !isHarmless(name))
+  const hidden = names.filter((name) => !isHarmless(name) && !isPlainProxy(name))
   // With a channel to a parent, the new image would lose it.
   if (hidden.length === 0 || process.connected || typeof process.execve !== 'function') return
   const kept = names.filter((name) => !hidden.includes(name))
@@ -50,6 +52,11 @@ function startAgain(script: string): void {
       `weir: the environment cannot be hidden from tools (${code}): make room in ${folder()}`,
     )
   }
+}
+
+/** A proxy without a user name and a password. */
+function isPlainProxy(name: string): boolean {
+  return proxies.test(name) && process.env[name]?.includes('@') === false
 }
 
 /** The path of a file with this text in a folder for this user only. */

@@ -55,7 +55,10 @@ export async function startFrontServer({
 export function frontRoutes({ fronts, upstream, veto, agent, log }: FrontOptions): FrontRoutes {
   if (agent !== undefined) fronts.front({ agent }) // an unusable name fails here
   const isNamed = namedGuests(fronts, agent)
-  const holding = guardsByAgent(async (name) => fronts.front({ agent: name }), isNamed)
+  const holding = guardsByAgent(
+    async (name) => fronts.front({ agent: name, givesOnce: true }),
+    isNamed,
+  )
   const sessions = hostSessions(systemClock)
   // A host shows no request and no usage to its hooks.
   const ofHosts = guardsByAgent(

@@ -13,8 +13,8 @@ const program = join(
 )
 
 /**
- * `weir` if the PATH of a shell leads to it: npx adds folders to it. Otherwise, in a checkout, its path from `folder`, and in a
- * package `npx weir`.
+ * `weir` if the PATH of a shell leads to it: npx adds folders to it. Otherwise, in a checkout, its path
+ * from `folder`, and in a package `npx weir`.
  */
 export function ownCommand({ PATH = '' }: NodeJS.ProcessEnv, folder: string): string {
   const found = PATH.split(delimiter)

@@ -8,9 +8,8 @@
 //     names both for a key of a turn.
 // FRONT-4. Rounds that the log does not know are sent again before the guest asks its model, with
 //     their results and in their order.
-// FRONT-5. A verdict `allow` is given to one answer, and only while no stop forbids the call. An
-//     equal answer to the same request gets `guest.repeated`. An agent of the front's own process may ask
-//     again: its host restores state behind a wait, or asks in each of its hooks.
+// FRONT-5. No verdict `allow` passes a stop. Fronts of guests in other processes give it to one answer:
+//     an equal one gets `guest.repeated`. In one process hosts restore an answer, so a library repeats it.
 
 import { randomUUID } from 'node:crypto'
 import type { RecordedParts } from '../../shared/agents/guest.ts'

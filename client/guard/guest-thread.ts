@@ -88,7 +88,7 @@ export type ThreadOptions = {
 /**
  * `reserve`: a request is reserved before it is made and settled by its answer. `look`: the front sees
  * no requests, so it gets the advice `end` once a budget is reached. `own`: the front calls `reserve`
- * itself. The last two are fronts of a guest in another process, which give `allow` once (FRONT-5).
+ * itself.
  */
 export type BudgetCounting = 'reserve' | 'look' | 'own'
 
@@ -125,11 +125,15 @@ type Silence = { turnKey: string; words: string; n: number; isOver: boolean }
  * The answer that has the verdicts of a round. `calls`: the places of those that it may run.
  * `isSettled`: all calls are decided.
  */
-type Given = { owner: WeakRef<object> | undefined; calls: ReadonlySet<number>; isSettled: boolean }
+type Given = {
+  owner: WeakRef<object> | undefined
+  calls: ReadonlySet<number>
+  isSettled: boolean
+}
 
 const notGiven: Given = { owner: undefined, calls: new Set(), isSettled: false }
 
-type StoppedRound = { key: string; before: ReadonlySet<number>; place?: GuestTurn }
+type StoppedRound = { key: string; mayRun: ReadonlySet<number>; place?: GuestTurn }
 
 /** Makes the conversations of one front. */
 export type Threads = (id: ConversationId, options: ThreadOptions) => GuestThread
@@ -140,6 +144,8 @@ export type ThreadsOptions = {
   budgets?: GuestBudgets
   /** Default `reserve`. */
   counting?: BudgetCounting | undefined
+  /** Whether an equal answer gets `guest.repeated` (FRONT-5). Default: if the front does not reserve. */
+  givesOnce?: boolean | undefined
   agent: Guest
   blocking: boolean
   /** Whether calls are denied when Weir does not answer. */
@@ -165,6 +171,7 @@ export function createThreads({
   front,
   budgets,
   counting = 'reserve',
+  givesOnce = counting !== 'reserve',
   agent,
   blocking,
   refuses,
@@ -176,7 +183,6 @@ export function createThreads({
   const silences = newest<Silence>(limits.guestsOpenMax)
   /** The answers that have the verdicts of rounds (FRONT-5). */
   const given = newest<Given>(limits.guestsOpenMax)
-  const givesOnce = counting !== 'reserve'
   const histories = historyReader()
   /** The last requests of each conversation, the newest last. */
   const reserved = newest<Reserved[]>(limits.guestsOpenMax)
@@ -284,35 +290,40 @@ export function createThreads({
     }
 
     /**
-     * The verdicts as this answer gets them (FRONT-5). `before`: the calls that it may run
-     * already. An answer whose last call waits may come again as another object.
+     * The verdicts as this answer gets them (FRONT-5). An answer whose last call waits may come again as
+     * another object. `number`: of the round.
      */
-    function givenTo(
+    async function givenTo(
       answer: object,
       verdicts: CallVerdict[],
-      { place }: Pick<RoundVerdicts, 'place'>,
-    ): { verdicts: CallVerdict[]; before: ReadonlySet<number> } {
-      const round = `${id} ${place}`
-      const { owner, calls, isSettled } = given.get(round) ?? notGiven
-      const isOwn = owner?.deref() === answer
-      if (givesOnce && isSettled && !isOwn)
-        return { verdicts: verdicts.map(withoutAllow), before: calls }
-      const allowed = verdicts.flatMap(({ verdict }, at) => (verdict === 'allow' ? [at] : []))
-      given.set(round, {
+      { number, ...round }: { number: string; key: string; place: GuestTurn },
+    ): Promise<CallVerdict[]> {
+      const name = `${id} ${number}`
+      const last = given.get(name) ?? notGiven
+      if (givesOnce && last.isSettled && last.owner?.deref() !== answer)
+        return verdicts.map(withoutAllow)
+      const claim: Given = {
         owner: new WeakRef(answer),
-        calls: new Set([...calls, ...allowed]),
-        isSettled: isSettled || verdicts.every(({ verdict }) => verdict !== 'pending'),
-      })
-      return { verdicts, before: calls }
+        calls: new Set([...last.calls, ...allowedIn(verdicts)]),
+        isSettled: last.isSettled || verdicts.every(({ verdict }) => verdict !== 'pending'),
+      }
+      given.set(name, claim) // before the stops are read: an equal answer may come meanwhile
+      try {
+        const now = await withStops(verdicts, { ...round, mayRun: last.calls })
+        claim.calls = new Set([...last.calls, ...allowedIn(now)])
+        return now
+      } catch (error) {
+        if (given.get(name) === claim) given.set(name, last)
+        throw error
+      }
     }
 
-    /** Keeps FRONT-5. `key`: of the round. */
+    /** Keeps FRONT-5. `key`: of the round. `mayRun`: the calls that the agent may run already. */
     async function withStops(
       verdicts: CallVerdict[],
-      { key, before, place = lastTurn }: StoppedRound,
+      { key, mayRun, place = lastTurn }: StoppedRound,
     ): Promise<CallVerdict[]> {
-      if (!verdicts.some(({ verdict }, at) => verdict === 'allow' && !before.has(at)))
-        return verdicts
+      if (allowedIn(verdicts).length === 0) return verdicts
       const stops = await front.stops(id)
       if (stops.length === 0) return verdicts
       const nthOf = occurrences()
@@ -320,12 +331,11 @@ export function createThreads({
       const now = verdicts.map((own, at): CallVerdict => {
         const { callId, name, verdict } = own
         const nth = nthOf(callId)
-        const mayRun = verdict === 'allow' && !before.has(at)
-        const stop = mayRun ? stopOfCall(stops, name) : undefined
+        const stop = verdict === 'allow' ? stopOfCall(stops, name) : undefined
         if (stop === undefined) return own
         const { text, reason } = stoppedCall(stop, false)
         // The log has offered the call, so it may have run elsewhere: it is never `skipped`.
-        results.push(resultRecord({ callId, nth, status: 'error', text }, key))
+        if (!mayRun.has(at)) results.push(resultRecord({ callId, nth, status: 'error', text }, key))
         return { callId, name, verdict: 'deny', text, code: 'call.denied', reason }
       })
       if (results.length > 0)
@@ -421,10 +431,9 @@ export function createThreads({
           const isPoll = waitMs !== undefined
           if (!blocking && (verdicts !== undefined || !refuses)) return spoken.calls.map(allowed)
           const decided = verdictsFrom(round, verdicts, { refuses, isPoll })
-          const once = verdicts?.place !== undefined && givenTo(answer, decided, verdicts)
-          const own = once
-            ? await withStops(once.verdicts, { key, before: once.before, place })
-            : decided
+          const number = verdicts?.place
+          const own =
+            number === undefined ? decided : await givenTo(answer, decided, { number, key, place })
           const result = ofEach(spoken.calls, calls, own, refuses)
           if (blocking && !isPoll && verdicts?.isSettled !== true && refuses)
             await giveUp(place, round, own)
@@ -452,7 +461,7 @@ export function createThreads({
 
       async verdictNow(verdict) {
         const key = sentCalls.get(callName(verdict))?.key ?? ''
-        const [now = verdict] = await withStops([verdict], { key, before: new Set() })
+        const [now = verdict] = await withStops([verdict], { key, mayRun: new Set() })
         return now
       },
 
@@ -623,6 +632,11 @@ function ofEach(
     next += 1
     return verdict
   })
+}
+
+/** The places of the calls that may run. */
+function allowedIn(verdicts: readonly CallVerdict[]): number[] {
+  return verdicts.flatMap(({ verdict }, at) => (verdict === 'allow' ? [at] : []))
 }
 
 /** Keeps FRONT-5. */

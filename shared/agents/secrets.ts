@@ -25,6 +25,11 @@ export function secretsOfModel({ apiKey, secrets = [] }: Model): string[] {
   return [apiKey, ...secrets]
 }
 
+/** The secrets that no honest answer contains. Other headers may have ordinary words, such as a URL. */
+export function keysOfModel({ apiKey, baseUrl = '', headers = {} }: Model): string[] {
+  return [apiKey, ...wordsIn({ url: baseUrl, headers }, (name) => telling.test(name))]
+}
+
 /** The same for servers without an agent. */
 export function secretsOfServers(
   servers: readonly McpServer[],
@@ -63,9 +68,17 @@ function secretsIn(
  * be one.
  */
 export function writtenSecrets({ url, headers }: Pick<HttpTool, 'url' | 'headers'>): string[] {
+  return wordsIn({ url, headers }, (name) => !harmless.test(name))
+}
+
+/** The long values of headers and of a query, whole and in words. */
+function wordsIn(
+  { url, headers }: Pick<HttpTool, 'url' | 'headers'>,
+  isMeant: (name: string) => boolean,
+): string[] {
   const named = [...Object.entries(headers), ...(URL.parse(url)?.searchParams ?? [])]
   return named.flatMap(([name, value]) => {
-    if (harmless.test(name)) return []
+    if (!isMeant(name)) return []
     const min = telling.test(name) ? tellingMin : otherMin
     return [value.trim(), ...value.split(/[\s,;="]+/)].filter((word) => word.length >= min)
   })

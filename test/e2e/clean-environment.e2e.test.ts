@@ -85,6 +85,18 @@ onLinux('the environment of a command, as any process of the same user reads it,
     expect(leaking).toEqual([])
   }, 180_000)
 
+  it('keeps a proxy, which Node reads while it starts, but for one with a password', async () => {
+    const seen = join(commands.folder, 'seen', 'proxies')
+    const plain = 'http://proxy.example:3128'
+    const proxies = { HTTPS_PROXY: plain, HTTP_PROXY: `http://user:${canary}@proxy.example` }
+    const preload = { NODE_OPTIONS: `--import=${join(commands.folder, 'at-exit.mjs')}` }
+    const environment = { ...secrets, ...proxies, ...preload, WEIR_SEEN: seen }
+    await commands.run(['conversations', '--help'], { environment })
+    const environ = readFileSync(seen, 'utf8').split('\0')
+    expect(environ).toContain(`HTTPS_PROXY=${plain}`)
+    expect(environ.join()).not.toContain(canary)
+  })
+
   it.each(Object.entries(services))('has no key while weir %s runs', async (_name, words) => {
     const running = commands.start(words, { environment: secrets })
     try {

@@ -47,6 +47,8 @@ export type FrontOnOptions = {
   answerWithinMs?: Milliseconds | undefined
   /** Default `reserve`. */
   counting?: BudgetCounting | undefined
+  /** Default: if the front does not reserve. */
+  givesOnce?: boolean | undefined
 }
 
 /** `conversation`: also with the options of a front that hides denied rounds. */
@@ -64,6 +66,7 @@ export function frontOn({
   agent,
   log,
   counting = 'reserve',
+  givesOnce,
   ...options
 }: FrontOnOptions): FrontOn {
   const waiting = waitingOf(options)
@@ -89,7 +92,7 @@ export function frontOn({
     refuses,
     log,
   })
-  const threads = createThreads({ ...waiting, front, budgets, counting, agent, log })
+  const threads = createThreads({ ...waiting, front, budgets, counting, givesOnce, agent, log })
   return {
     conversation: (id, options = {}) => threads(conversationOfGuest(agent.name, id), options),
   }

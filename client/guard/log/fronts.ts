@@ -97,7 +97,7 @@ function hasOwnFile(agent: string): boolean {
 export type FrontOptions = Pick<
   GuardOptions,
   'agent' | 'mode' | 'onUnavailable' | 'answerWithinMs'
-> & { counting?: BudgetCounting }
+> & { counting?: BudgetCounting; givesOnce?: boolean }
 
 export type FrontsOn = {
   /** Throws `agent.invalid` for a name that no guest can have. */
@@ -120,8 +120,8 @@ export function frontsOn({
   const ledgers = createLedgerReader()
   const reading = ledgers.join()
   return {
-    front({ agent, mode, onUnavailable, answerWithinMs, counting }) {
-      const choice = { mode, onUnavailable, answerWithinMs, counting }
+    front({ agent, mode, onUnavailable, answerWithinMs, counting, givesOnce }) {
+      const choice = { mode, onUnavailable, answerWithinMs, counting, givesOnce }
       const known = typeof agent === 'string' ? guests.get(agent) : undefined
       return frontOn({ ...place, ...choice, activity, ledgers, agent: known ?? guestAgent(agent) })
     },

@@ -66,17 +66,18 @@ type FrontOptions = Pick<GuardOptions, 'mode' | 'onUnavailable' | 'answerWithinM
   agent: Guest
   inForce: GuardInForce[]
   counting?: BudgetCounting | undefined
+  givesOnce?: boolean | undefined
   log: Pick<WorkLog, 'warn'>
 }
 
 /** The conversations of one front. */
 export function frontInMemory({ link }: MemoryStages, options: FrontOptions) {
-  const { agent, inForce, counting, log } = options
+  const { agent, inForce, counting, givesOnce, log } = options
   const policy = withGuards(agent.settings.policy, inForce)
   const waiting = waitingOf(options)
   const { blocking } = waiting
   const front = createFront({ link, agent, blocking, policy: async () => policy })
-  const threads = createThreads({ ...waiting, front, counting, agent, log })
+  const threads = createThreads({ ...waiting, front, counting, givesOnce, agent, log })
   return (id: string, options: ThreadOptions = {}): GuestThread =>
     threads(conversationOfGuest(agent.name, id), options)
 }

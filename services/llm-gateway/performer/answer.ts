@@ -15,7 +15,7 @@
 //     (whole-characters.ts).
 
 import type { Agent } from '../../../shared/agents/agents.ts'
-import { secretsOfModel } from '../../../shared/agents/secrets.ts'
+import { keysOfModel } from '../../../shared/agents/secrets.ts'
 import { eventWeight } from '../../../shared/contract/call/part-weight.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import type { PartEvent, PartKind } from '../../../shared/contract/messages.ts'
@@ -180,7 +180,7 @@ async function* guarded(
     const provider = await connect(agent)
     silence.resume()
     const answer = provider.stream(inItsWords(agent, request), signal, silence.onBytes)
-    yield* maskedAnswer(answer, secretsOfModel(agent.model))
+    yield* maskedAnswer(answer, keysOfModel(agent.model))
     return noEnding
   } catch (error) {
     const reason = `the gateway failed on the stream of the provider (${error instanceof Error ? error.name : typeof error})`

@@ -9,7 +9,7 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { isAbsolute, join, resolve } from 'node:path'
 import type { Milliseconds } from '../clock.ts'
 import { WeirError } from '../errors.ts'
 import { makeFolders } from './make-folders.ts'
@@ -42,41 +42,59 @@ export function claimFolder(dataFolder: string): () => void {
   return () => mark(dataFolder, secret)
 }
 
+const marksMax = 16
+
 type Secret = { text: string; madeAt: Milliseconds }
 
 /** Undefined: the home folder cannot be written, or another user can read the secret. */
 function ownSecret(): Secret | undefined {
-  const { XDG_STATE_HOME: state = join(homedir(), '.local', 'state') } = process.env
-  const file = join(state, 'weir', 'owner')
   try {
+    const state = stateFolder()
+    const file = join(state, 'weir', 'owner')
     if (!existsSync(file)) {
       makeFolders(join(state, 'weir'), 0o700)
       placeSecret(file, randomBytes(32).toString('hex'))
     }
     const text = readSecretFile(file, (why) => new WeirError('settings.invalid', why)).trim()
-    return /^[0-9a-f]{64}$/.test(text) ? { text, madeAt: statSync(file).birthtimeMs } : undefined
+    const { birthtimeMs, mtimeMs } = statSync(file)
+    return /^[0-9a-f]{64}$/.test(text) ? { text, madeAt: birthtimeMs || mtimeMs } : undefined
   } catch {
     return undefined
   }
 }
 
+/** The specification of XDG has absolute paths only: a checkout must not bring the folder along. */
+function stateFolder(): string {
+  const { XDG_STATE_HOME: named = '' } = process.env
+  return isAbsolute(named) ? named : join(homedir(), '.local', 'state')
+}
+
 function isMarked(dataFolder: string, secret: Secret): boolean {
-  try {
-    const [id = '', proof = ''] = readFileSync(markIn(dataFolder), 'utf8').trim().split(' ')
-    const given = Buffer.from(proof, 'hex')
+  return marksIn(dataFolder).some((line) => {
+    const [id = '', proof = ''] = line.split(' ')
+    const written = Buffer.from(proof, 'hex')
     const expected = proofOf(id, secret)
-    return given.length === expected.length && timingSafeEqual(given, expected)
+    return written.length === expected.length && timingSafeEqual(written, expected)
+  })
+}
+
+/** A line for each state folder that the folder belongs to, such as those of a host and a container. */
+function marksIn(dataFolder: string): string[] {
+  try {
+    return readFileSync(markIn(dataFolder), 'utf8').trim().split('\n').slice(-marksMax)
   } catch {
-    return false
+    return []
   }
 }
 
 /** A folder that cannot be marked, such as one on read-only media, stays as it is. */
 function mark(dataFolder: string, secret: Secret): void {
   const id = randomBytes(16).toString('hex')
+  const own = `${id} ${proofOf(id, secret).toString('hex')}`
+  const marks = [...marksIn(dataFolder).slice(1 - marksMax), own]
   try {
     rmSync(markIn(dataFolder), { force: true })
-    placeSecret(markIn(dataFolder), `${id} ${proofOf(id, secret).toString('hex')}`)
+    placeSecret(markIn(dataFolder), marks.join('\n'))
   } catch {
     // The next start judges the folder again.
   }
@@ -102,18 +120,22 @@ function markIn(dataFolder: string): string {
   return join(dataFolder, 'weir.owner')
 }
 
+/** A first start that was killed leaves a lock, and a checkout may keep a file for git in the folder. */
 function hasContent(dataFolder: string): boolean {
-  return existsSync(dataFolder) && readdirSync(dataFolder).length > 0
+  const isEmpty = (name: string) => name === 'weir.db-lock' || name.startsWith('.git')
+  return existsSync(dataFolder) && !readdirSync(dataFolder).every(isEmpty)
 }
 
 /**
  * Keeps FOLDER-OWNER-2. A log that git tracks may have come before the first run. The folder of Kafka's
- * local copies has no log.
+ * local copies has no log. A file system without birth times gives 0.
  */
 function isOlder(dataFolder: string, { madeAt }: Secret): boolean {
   const log = join(dataFolder, 'weir.db')
   const { uid, birthtimeMs } = statSync(existsSync(log) ? log : dataFolder)
-  return uid === process.getuid?.() && birthtimeMs < madeAt && !isTracked(log)
+  return (
+    uid === process.getuid?.() && (birthtimeMs === 0 || birthtimeMs < madeAt) && !isTracked(log)
+  )
 }
 
 function foreign(dataFolder: string): WeirError {

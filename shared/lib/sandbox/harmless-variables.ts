@@ -2,7 +2,7 @@
 
 /** Node, the loader and the terminal need these. */
 const harmless =
-  /^(PATH|HOME|USER|LOGNAME|SHELL|PWD|TERM|COLORTERM|COLUMNS|LINES|NO_COLOR|FORCE_COLOR|CI|TZ|LANG|LANGUAGE|TMPDIR|LC_\w+|XDG_\w+|NODE_\w+|LD_\w+|DYLD_\w+|UV_\w+|SSL_CERT_\w+|WEIR_\w+)$/i
+  /^(PATH|HOME|USER|LOGNAME|SHELL|PWD|TERM|COLORTERM|COLUMNS|LINES|NO_COLOR|FORCE_COLOR|CI|TZ|LANG|LANGUAGE|TMPDIR|LC_\w+|XDG_\w+|NODE_\w+|LD_\w+|DYLD_\w+|UV_\w+|OPENSSL_CONF|SSL_CERT_\w+|WEIR_\w+)$/i
 const telling = /AUTH|KEY|TOKEN|SECRET|PASS|CREDENTIAL|PROPERTY/i
 
 export function isHarmless(name: string): boolean {

@@ -119,11 +119,28 @@ describe('a stop that an operator sets after the log allowed a call', () => {
     expect(await thread.afterModel(pay())).toMatchObject([allowed])
   })
 
-  it('reports no result for a call that its agent may run already', async () => {
+  it('denies a call that was allowed before, and reports no result, because its agent may run it already', async () => {
     const answer = pay()
     await thread.afterModel(answer)
     stops = [stop]
-    expect(await thread.afterModel(answer)).toMatchObject([allowed])
+    expect(await thread.afterModel(answer)).toMatchObject([denied])
     expect(reports).toEqual([])
+  })
+
+  it('denies the call at each look while it is in force', async () => {
+    const answer = pay()
+    stops = [stop]
+    expect(await thread.afterModel(answer)).toMatchObject([denied])
+    expect(await thread.afterModel(answer)).toMatchObject([denied])
+    expect(await threadOf('reserve').afterModel(pay())).toMatchObject([denied])
+  })
+
+  it('leaves the verdict to the next look if the stops cannot be read', async () => {
+    const answer = pay()
+    const readable = stops
+    stops = undefined as never
+    expect(await thread.afterModel(answer)).toMatchObject([{ verdict: 'deny' }])
+    stops = readable
+    expect(await thread.afterModel(pay())).toMatchObject([allowed])
   })
 })

@@ -5,7 +5,7 @@ import {
   type Model,
   type ToolRun,
 } from '../../../shared/agents/agents.ts'
-import { secretsOf } from '../../../shared/agents/secrets.ts'
+import { keysOfModel, secretsOf } from '../../../shared/agents/secrets.ts'
 import { secretMask } from '../../../shared/lib/log/secret-mask.ts'
 import { declarationWith } from '../../support/messages.ts'
 
@@ -110,5 +110,19 @@ describe('the secrets of agents', () => {
       environment: ['API_TOKEN', 'REGION', 'UNSET_KEY'],
     }
     expect(secretsOf(agents(run), { API_TOKEN: 'tok-1', REGION: 'eu' })).toEqual(['tok-1'])
+  })
+})
+
+describe('the keys of a model, which its answers never show,', () => {
+  it('are its key and the headers with a telling name, and no other header, such as the address of a program', () => {
+    const headers = { 'HTTP-Referer': 'https://my-app.example', 'x-api-key': 'k-12345678' }
+    const model = {
+      provider: 'openai-chat',
+      name: 'm',
+      apiKey: 'sk-1',
+      maxOutputTokens: 1,
+      headers,
+    }
+    expect(keysOfModel(model as Model)).toEqual(['sk-1', 'k-12345678', 'k-12345678'])
   })
 })

@@ -102,8 +102,9 @@ export function resourceOwners(
       }, 'this template'),
     noteLinks(server, { content = [] }) {
       for (const block of content) {
-        if (block.type !== 'resource_link' || block.uri.length > addressCharactersMax) continue
-        links.set(block.uri, new Set(links.get(block.uri)).add(server))
+        const uri = linkedBy(block)
+        if (uri === undefined || uri.length > addressCharactersMax) continue
+        links.set(uri, new Set(links.get(uri)).add(server))
         const [oldest] = links.keys()
         if (links.size > limits.mcpLinksMax && oldest !== undefined) links.delete(oldest)
       }
@@ -144,4 +145,11 @@ function fits(template: string, uri: string): boolean {
     )
     .join('')
   return RE2JS.matches(`(?s)${source}`, uri)
+}
+
+type Block = NonNullable<CallToolResult['content']>[number]
+
+function linkedBy(block: Block): string | undefined {
+  if (block.type === 'resource_link') return block.uri
+  return block.type === 'resource' ? block.resource.uri : undefined
 }

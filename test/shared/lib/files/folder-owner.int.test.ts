@@ -18,7 +18,11 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import { ownKeyOf } from '../../../../apps/http/edge/access/own-key.ts'
 import { openBus, openBusBeside, openBusReadOnly } from '../../../../client/place/open-bus.ts'
 import { settingsOf } from '../../../../client/weir-options.ts'
-import { claimFolder, noteFoundFolder } from '../../../../shared/lib/files/folder-owner.ts'
+import {
+  claimFolder,
+  noteFoundFolder,
+  noteNamedFolder,
+} from '../../../../shared/lib/files/folder-owner.ts'
 import { createLog } from '../../../../shared/lib/log/log.ts'
 import { readSettings } from '../../../../shared/settings/settings.ts'
 
@@ -63,6 +67,31 @@ describe('a data folder that was only found', () => {
     const secret = readFileSync(join(root, 'state-of-ann', 'weir', 'owner'), 'utf8').trim()
     expect(readFileSync(markOf(dataFolder), 'utf8')).not.toContain(secret)
     await (await openBus(readSettings({ dataFolder }, {}), log)).close()
+  })
+
+  it('stays open to each home that named it, such as those of a host and its container', async () => {
+    hasRunBefore('container')
+    hasRunBefore('host')
+    const dataFolder = await folderWithLog()
+    asUser('container')
+    expect(() => claimFolder(dataFolder)).toThrow('was only found here')
+    noteNamedFolder(dataFolder)
+    claimFolder(dataFolder)()
+    for (const home of ['host', 'container', 'host']) {
+      asUser(home)
+      noteFoundFolder(dataFolder, 'program')
+      claimFolder(dataFolder)()
+    }
+  })
+
+  it('is new if it has only the lock of a first start that was killed, or a file for git', () => {
+    hasRunBefore('ann')
+    const dataFolder = join(root, 'begun')
+    mkdirSync(dataFolder)
+    for (const name of ['weir.db-lock', '.gitignore']) writeFileSync(join(dataFolder, name), '')
+    noteFoundFolder(dataFolder, 'program')
+    claimFolder(dataFolder)()
+    expect(existsSync(markOf(dataFolder))).toBe(true)
   })
 
   it('is read only for another user: no process writes there, and readers read', async () => {
