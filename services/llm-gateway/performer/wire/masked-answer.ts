@@ -55,10 +55,12 @@ function isCredential(secret: string): boolean {
 /** Keeps MASKED-ANSWER-1. */
 class WaitingPieces {
   private readonly secrets: string[]
+  private readonly lengthMax: number
   private waiting: PartEvent | undefined
 
   constructor(secrets: readonly string[]) {
     this.secrets = secrets.map((secret) => secret.toLowerCase())
+    this.lengthMax = Math.max(...this.secrets.map(({ length }) => length - 1))
   }
 
   /** Returns the events that can be shown now, in order. */
@@ -84,18 +86,17 @@ class WaitingPieces {
 
   /** The number of characters at the end of the text that may be the beginning of a secret. */
   private beginningOfSecret(text: string): number {
-    const ending = text.slice(-this.lengthMax()).toLowerCase()
-    for (let length = ending.length; length > 0; length -= 1) {
-      const beginning = ending.slice(-length)
-      const begins = (secret: string) => secret.length > length && secret.startsWith(beginning)
-      if (this.secrets.some(begins)) return length
-    }
-    return 0
+    const ending = text.slice(-this.lengthMax).toLowerCase()
+    return Math.max(...this.secrets.map((secret) => beginningAtEnd(ending, secret)))
   }
+}
 
-  private lengthMax(): number {
-    return Math.max(...this.secrets.map(({ length }) => length - 1))
-  }
+/** Looks only where the first character stands: nearly all pieces of an answer have no beginning. */
+function beginningAtEnd(ending: string, secret: string): number {
+  const first = secret.charAt(0)
+  let at = ending.indexOf(first, Math.max(0, ending.length - secret.length + 1))
+  while (at >= 0 && !secret.startsWith(ending.slice(at))) at = ending.indexOf(first, at + 1)
+  return at < 0 ? 0 : ending.length - at
 }
 
 function isContinued(before: PartEvent, { kind, index, id, name }: PartEvent): boolean {
