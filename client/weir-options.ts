@@ -68,6 +68,8 @@ export type WeirOptions = {
    * `toleratedDowntimeDays`. Default 7.
    */
   retentionDays?: number
+  /** Days to keep the decisions of people and the changes of operators (weir audit). Default 400. */
+  auditDays?: number
   /**
    * Bytes of the log in the data folder at which `ask` fails with `bus.full`. Running turns end.
    * Default 0: no limit.
@@ -132,6 +134,7 @@ const optionNames = Object.keys({
   partitions: 1,
   topicPrefix: 1,
   retentionDays: 1,
+  auditDays: 1,
   dataFolderBytesMax: 1,
   toleratedDowntimeDays: 1,
   guards: 1,
@@ -146,7 +149,7 @@ const optionNames = Object.keys({
 /** The options whose settings have the same name and the same value. */
 const sameNames = [
   ...(['dataFolder', 'synchronous', 'partitions', 'topicPrefix', 'retentionDays'] as const),
-  ...(['toleratedDowntimeDays', 'dataFolderBytesMax'] as const),
+  ...(['auditDays', 'toleratedDowntimeDays', 'dataFolderBytesMax'] as const),
   ...(['encryptionKeys', 'encryptionCommand'] as const),
 ]
 

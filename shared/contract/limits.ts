@@ -617,6 +617,10 @@ export const limits = {
   consolePairsMax: 200,
   /** Removals of settings that `policies` keeps with their authors. */
   settingsRemovedKept: 20,
+  /** A setting in the evidence of its change. Of a larger one it has the size and the hash. */
+  auditSettingBytesMax: 256 * KiB,
+  /** Entries that `weir audit` holds; of more, the newest. */
+  auditEntriesMax: 100_000,
   /** Rounds of an open turn whose tokens the console keeps, and rounds whose money it keeps. */
   consoleRoundsKept: 64,
   consoleRoundsPricedMax: 20_000,

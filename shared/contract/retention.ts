@@ -1,5 +1,5 @@
 // The retention of records (R7). One setting holds for all logs and for the history of
-// conversations. It must cover all records that a group may still fold. Otherwise a restart would
+// conversations, and another one for the evidence in `audit`. It must cover all records that a group may still fold. Otherwise a restart would
 // find half of a turn and stop (position.ts).
 
 import type { Milliseconds } from '../lib/clock.ts'
@@ -13,9 +13,31 @@ const dayMs: Milliseconds = 24 * hourMs
 export const retentionDaysDefault = 7
 export const downtimeDaysDefault = 3
 
+/** The default of the setting `auditDays`: a year, and a month to look back on it. */
+export const auditDaysDefault = 400
+
 /** `days`: of the setting `retentionDays`. */
 export function retentionMsOf(days: number = retentionDaysDefault): Milliseconds {
   return days * dayMs
+}
+
+/** `days`: of the setting `auditDays`. */
+export function auditMsOf(days: number = auditDaysDefault): Milliseconds {
+  return days * dayMs
+}
+
+/** How long a log keeps its records, by the settings. */
+export function keptBy({
+  retentionDays,
+  auditDays,
+}: {
+  retentionDays: number
+  auditDays: number
+}): {
+  retentionMs: Milliseconds
+  auditMs: Milliseconds
+} {
+  return { retentionMs: retentionMsOf(retentionDays), auditMs: auditMsOf(auditDays) }
 }
 
 /**

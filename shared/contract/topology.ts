@@ -13,7 +13,7 @@ import type { TopicKind, TopicSpec } from './bus.ts'
 import { type ConversationId, type RoundId, roundKey, type TurnId } from './ids.ts'
 import { limits } from './limits.ts'
 import type { ContentKept, Message, MessageType, OperatorBudget, OperatorStop } from './messages.ts'
-import { retentionMsOf } from './retention.ts'
+import { auditMsOf, retentionMsOf } from './retention.ts'
 
 /** The keys of the table of stages below. */
 export type StageName = keyof typeof wirings
@@ -49,6 +49,7 @@ export type TopicName =
   | 'policies'
   | 'budgets'
   | 'activity'
+  | 'audit'
   | 'dead-letters'
 
 /** The names of the places that a stage writes to. */
@@ -64,6 +65,7 @@ export type Port =
   | 'history'
   | 'budgets'
   | 'activity'
+  | 'audit'
   | 'dead-letters'
 
 /**
@@ -234,6 +236,16 @@ export const topics: Record<TopicName, Topic> = {
       'turn-finished': ['conversation', 'guest'],
     },
   },
+  // Evidence, with its own retention. Its writers chain its records as they write them, so no replay
+  // compares them (shared/bus/chain.ts).
+  audit: {
+    kind: 'log',
+    records: {
+      'audit-decided': ['approval'],
+      'audit-followed': ['executor'],
+      'audit-changed': ['operator'],
+    },
+  },
   'dead-letters': { kind: 'log', records: { 'dead-letter': ['runtime of any stage'] } },
 }
 
@@ -296,6 +308,12 @@ export function budgetId({
 
 /** The key of the operator's prices in `policies`. */
 export const pricesKey = 'prices'
+
+/**
+ * The key of an operator's changes in `audit`: no conversation has it. The other records have the key
+ * of their conversation.
+ */
+export const auditKeyOfOperator = ''
 
 /** The key of the log's partition count in `policies`. */
 export const partitionCountKey = 'partition-count'
@@ -395,6 +413,7 @@ const wirings = {
       person: 'approvals',
       history: 'history',
       activity: 'activity',
+      audit: 'audit',
     },
   },
   approval: {
@@ -406,6 +425,7 @@ const wirings = {
       self: 'approvals',
       verdict: 'guard-verdicts.approval',
       activity: 'activity',
+      audit: 'audit',
     },
   },
 } satisfies Record<string, StageWiring>
@@ -509,6 +529,8 @@ export function keyOf(message: Message): string {
     case 'budget-settled':
     case 'budget-released':
       return message.tenant
+    case 'audit-changed':
+      return auditKeyOfOperator
     case 'dead-letter':
       return message.key
     default:
@@ -567,14 +589,17 @@ function partsOf(key: string): [string, unknown, unknown] | undefined {
 
 /**
  * All topics with a deployment's prefix and partition count, as a bus creates them. `retentionMs`:
- * the retention of a log; default: that of the setting. Dead letters and budgets are kept longer. A
+ * the retention of a log; default: that of the setting. Dead letters and budgets are kept longer, and
+ * `audit` for at least `auditMs`. A
  * table keeps the newest record of each key, and the gateway removes old entries of the history.
  */
 export function topicSpecs(
   prefix: string,
   partitions: number,
   retentionMs: Milliseconds = retentionMsOf(),
+  auditMs: Milliseconds = auditMsOf(),
 ): TopicSpec[] {
+  const keptMs: typeof alwaysKeptMs = { ...alwaysKeptMs, audit: auditMs }
   return (Object.keys(topics) as TopicName[]).map((name) => {
     const { kind } = topics[name]
     const spec = { name: prefix + name, kind, partitions }
@@ -584,7 +609,7 @@ export function topicSpecs(
 }
 
 /** Topics that are kept longer than the retention of a deployment. */
-const keptMs: Partial<Record<TopicName, Milliseconds>> = {
+const alwaysKeptMs: Partial<Record<TopicName, Milliseconds>> = {
   'dead-letters': limits.deadLettersKeptMs,
   budgets: limits.budgetsKeptMs,
 }

@@ -4,7 +4,12 @@
 // Agents have their own file.
 
 import { isAbsolute, join } from 'node:path'
-import { downtimeDaysDefault, retentionDaysDefault, retentionFault } from '../contract/retention.ts'
+import {
+  auditDaysDefault,
+  downtimeDaysDefault,
+  retentionDaysDefault,
+  retentionFault,
+} from '../contract/retention.ts'
 import { WeirError } from '../lib/errors.ts'
 import {
   judgeTexts,
@@ -42,6 +47,7 @@ export type Settings = {
   /** Empty: none is given. */
   groupInstanceId: string
   retentionDays: number
+  auditDays: number
   toleratedDowntimeDays: number
   synchronous: 'off' | 'normal' | 'full'
   /** 0: no limit. */
@@ -197,6 +203,14 @@ export const settingTable: Record<SettingKey, Setting> = {
     unit: 'days',
     secret: false,
     schema: { type: 'integer', minimum: 1, maximum: 36_500, default: retentionDaysDefault },
+  },
+  auditDays: {
+    variable: 'WEIR_AUDIT_DAYS',
+    description:
+      'how long to keep the decisions of people and the changes of operators (weir audit); at least retentionDays',
+    unit: 'days',
+    secret: false,
+    schema: { type: 'integer', minimum: 1, maximum: 36_500, default: auditDaysDefault },
   },
   toleratedDowntimeDays: {
     variable: 'WEIR_TOLERATED_DOWNTIME_DAYS',
