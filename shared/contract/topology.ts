@@ -13,7 +13,7 @@ import type { TopicKind, TopicSpec } from './bus.ts'
 import { type ConversationId, type RoundId, roundKey, type TurnId } from './ids.ts'
 import { limits } from './limits.ts'
 import type { ContentKept, Message, MessageType, OperatorBudget, OperatorStop } from './messages.ts'
-import { auditMsOf, retentionMsOf } from './retention.ts'
+import { auditMsOf } from './retention.ts'
 
 /** The keys of the table of stages below. */
 export type StageName = keyof typeof wirings
@@ -589,14 +589,14 @@ function partsOf(key: string): [string, unknown, unknown] | undefined {
 
 /**
  * All topics with a deployment's prefix and partition count, as a bus creates them. `retentionMs`:
- * the retention of a log; default: that of the setting. Dead letters and budgets are kept longer, and
- * `audit` for at least `auditMs`. A
- * table keeps the newest record of each key, and the gateway removes old entries of the history.
+ * the retention of a log; undefined: until somebody deletes its records. Dead letters are kept longer,
+ * budgets as long as one may count, and `audit` for at least `auditMs`. A table keeps the newest record
+ * of each key, and the gateway removes the history of a conversation that was idle for the retention.
  */
 export function topicSpecs(
   prefix: string,
   partitions: number,
-  retentionMs: Milliseconds = retentionMsOf(),
+  retentionMs?: Milliseconds | undefined,
   auditMs: Milliseconds = auditMsOf(),
 ): TopicSpec[] {
   const keptMs: typeof alwaysKeptMs = { ...alwaysKeptMs, audit: auditMs }
@@ -604,7 +604,9 @@ export function topicSpecs(
     const { kind } = topics[name]
     const spec = { name: prefix + name, kind, partitions }
     if (kind === 'table') return spec
-    return { ...spec, retentionMs: Math.max(retentionMs, keptMs[name] ?? 0) }
+    if (retentionMs !== undefined)
+      return { ...spec, retentionMs: Math.max(retentionMs, keptMs[name] ?? 0) }
+    return name === 'budgets' ? { ...spec, retentionMs: keptMs[name] } : spec
   })
 }
 
@@ -619,7 +621,7 @@ export function guardTopicSpec(
   prefix: string,
   guard: string,
   partitions: number,
-  retentionMs: Milliseconds = retentionMsOf(),
+  retentionMs?: Milliseconds | undefined,
 ): TopicSpec {
   return { name: prefix + guardTopicName(guard), kind: guardTopic.kind, partitions, retentionMs }
 }

@@ -7,6 +7,7 @@ import { isAbsolute, join } from 'node:path'
 import {
   auditDaysDefault,
   downtimeDaysDefault,
+  keptForever,
   retentionDaysDefault,
   retentionFault,
 } from '../contract/retention.ts'
@@ -46,6 +47,7 @@ export type Settings = {
   sessionTimeoutMs: number
   /** Empty: none is given. */
   groupInstanceId: string
+  /** 0: until somebody deletes the records. */
   retentionDays: number
   auditDays: number
   toleratedDowntimeDays: number
@@ -199,15 +201,17 @@ export const settingTable: Record<SettingKey, Setting> = {
   },
   retentionDays: {
     variable: 'WEIR_RETENTION_DAYS',
-    description: 'how long to keep records of logs, and the history of an idle conversation',
+    description:
+      'how long to keep records of logs, and the history of an idle conversation; 0: until somebody deletes them (weir forget), the default in a data folder',
     unit: 'days',
     secret: false,
-    schema: { type: 'integer', minimum: 1, maximum: 36_500, default: retentionDaysDefault },
+    schema: { type: 'integer', minimum: 0, maximum: 36_500, default: retentionDaysDefault },
+    defaultOf: { embedded: keptForever },
   },
   auditDays: {
     variable: 'WEIR_AUDIT_DAYS',
     description:
-      'how long to keep the decisions of people and the changes of operators (weir audit); at least retentionDays',
+      'how long to keep the decisions of people and the changes of operators (weir audit), if retentionDays is shorter',
     unit: 'days',
     secret: false,
     schema: { type: 'integer', minimum: 1, maximum: 36_500, default: auditDaysDefault },
