@@ -12,7 +12,7 @@ import {
   type AuditWhere,
   auditKinds,
   followedWord,
-} from '../../../shared/view/audit.ts'
+} from '../../../shared/view/audit/entries.ts'
 import { painted } from '../../terminal/paint.ts'
 import { programText } from '../../terminal/text/activity-texts.ts'
 import { argumentLines } from '../../terminal/text/argument-lines.ts'

@@ -1,4 +1,4 @@
-// Reads the evidence in `audit` for the command, the API and the console (shared/view/audit.ts).
+// Reads the evidence in `audit` for the command, the API and the console (shared/view/audit/entries.ts).
 // AUDIT-READ-1. Values that the rules of an agent hide are hidden, by the rules in the evidence or in the
 //     log. Without the rules of its turn, an entry has no content.
 
@@ -6,7 +6,7 @@ import { endsOf } from '../../../client/history/readable-log.ts'
 import { scanAll } from '../../../client/history/scan.ts'
 import { leadersApartMs } from '../../../shared/bus/range.ts'
 import { messageOf } from '../../../shared/codec/message-of.ts'
-import type { AuditDecided, Message, RedactRule } from '../../../shared/contract/messages.ts'
+import type { AuditDecided, RedactRule } from '../../../shared/contract/messages.ts'
 import { partitionOf } from '../../../shared/contract/partition.ts'
 import { inboxOf } from '../../../shared/contract/topology.ts'
 import { redactedActivity, rulesIn } from '../../../shared/runtime/redaction/agent-redaction.ts'
@@ -14,11 +14,11 @@ import {
   type AuditEntry,
   type AuditedCall,
   type AuditFold,
-  type AuditMessage,
   type AuditNames,
   type AuditWhere,
   auditFold,
-} from '../../../shared/view/audit.ts'
+  isEvidence,
+} from '../../../shared/view/audit/entries.ts'
 import type { OpenLog } from '../open-log.ts'
 
 /** `left`: older entries that match and are not listed. `hidden`: records that cannot be read. */
@@ -49,14 +49,6 @@ export async function readAudit(log: OpenLog, where: AuditWhere, max: number): P
   const entries: AuditEntry[] = []
   for (const entry of fold.entries()) entries.push(await shown(entry, log, fold))
   return { entries, left: fold.left, hidden, names: fold.names }
-}
-
-function isEvidence(message: Message | undefined): message is AuditMessage {
-  return (
-    message?.type === 'audit-decided' ||
-    message?.type === 'audit-followed' ||
-    message?.type === 'audit-changed'
-  )
 }
 
 /** Keeps AUDIT-READ-1. */

@@ -15,7 +15,10 @@ export function addAudit(program: Command): void {
     )
     .option('--tenant <name>', 'only of this tenant')
     .addOption(unredactedOption())
-    .option('--json', 'print one JSON object per line; see AuditEntry in shared/view/audit.ts')
+    .option(
+      '--json',
+      'print one JSON object per line; see AuditEntry in shared/view/audit/entries.ts',
+    )
     .action(async (options) =>
       (await import('../../../history/audit/audit.ts')).audit(
         options,

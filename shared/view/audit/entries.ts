@@ -3,28 +3,29 @@
 // AUDIT-VIEW-1. Derived records that come twice count once, by their writer's mark (R3).
 // AUDIT-VIEW-2. The newest `max` entries are kept. The number of the others is known.
 
-import type { StoredRecord } from '../contract/bus.ts'
-import { type CallId, callKey } from '../contract/ids.ts'
+import type { StoredRecord } from '../../contract/bus.ts'
+import { type CallId, callKey } from '../../contract/ids.ts'
 import type {
   ApprovalOutcome,
   ArgumentSource,
   AuditChanged,
   AuditDecided,
   AuditFollowed,
+  Message,
   PersonIdentity,
   RedactRule,
   ResultStatus,
-} from '../contract/messages.ts'
-import { isTenant, tenantOf } from '../contract/tenant.ts'
+} from '../../contract/messages.ts'
+import { isTenant, tenantOf } from '../../contract/tenant.ts'
 import {
   budgetKeyPrefix,
   guardKeyPrefix,
   policyKeyPrefix,
   pricesKey,
   stopKeyPrefix,
-} from '../contract/topology.ts'
-import type { Milliseconds } from '../lib/clock.ts'
-import { isRepeat, type Marks, moveMark, parseId } from '../runtime/derived-id.ts'
+} from '../../contract/topology.ts'
+import type { Milliseconds } from '../../lib/clock.ts'
+import { isRepeat, type Marks, moveMark, parseId } from '../../runtime/derived-id.ts'
 
 /** The place of its record in `audit`. */
 type Place = { partition: number; offset: number }
@@ -108,6 +109,14 @@ export type AuditWhere = {
 export type AuditNames = { by: Set<string>; tool: Set<string> }
 
 export type AuditMessage = AuditDecided | AuditFollowed | AuditChanged
+
+export function isEvidence(message: Message | undefined): message is AuditMessage {
+  return (
+    message?.type === 'audit-decided' ||
+    message?.type === 'audit-followed' ||
+    message?.type === 'audit-changed'
+  )
+}
 
 export type AuditFold = {
   apply(record: Pick<StoredRecord, 'id' | 'partition' | 'offset'>, message: AuditMessage): void

@@ -5,8 +5,12 @@ import type {
   AuditChanged,
   AuditDecided,
   AuditFollowed,
-} from '../../../shared/contract/messages.ts'
-import { type AuditMessage, type AuditWhere, auditFold } from '../../../shared/view/audit.ts'
+} from '../../../../shared/contract/messages.ts'
+import {
+  type AuditMessage,
+  type AuditWhere,
+  auditFold,
+} from '../../../../shared/view/audit/entries.ts'
 
 const place = { conversation: 'acme:c', turn: 7, round: 2, ordinal: 0 }
 
