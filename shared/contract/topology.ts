@@ -66,8 +66,9 @@ export type Port =
   | 'dead-letters'
 
 /**
- * `tombstones`: the writers that remove keys from a table. `formerly`: writers of an earlier Weir.
- * Their records are still read, and nobody needs the right to write them.
+ * `tombstones`: the writers that remove keys from a table. `formerly`: writers of an earlier Weir,
+ * and the operator whose `weir restore` writes while no stage runs. Their records are still read, and
+ * nobody needs the right to write them.
  */
 type Topic = {
   kind: TopicKind
@@ -164,6 +165,7 @@ export const topics: Record<TopicName, Topic> = {
       'guard-verdict': ['executor performer'],
       tick: ['runtime'],
     },
+    formerly: { cancel: ['operator'] },
   },
   approvals: {
     kind: 'log',
