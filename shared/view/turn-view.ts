@@ -6,6 +6,7 @@
 //     of the detail. Of an open turn: the newest round, and older ones with a running call.
 
 import type { MessageId } from '../contract/ids.ts'
+import { limits } from '../contract/limits.ts'
 import type {
   GuestAdvice,
   HistoryEntry,
@@ -15,6 +16,7 @@ import type {
 } from '../contract/messages.ts'
 import { tenantOf } from '../contract/tenant.ts'
 import type { Milliseconds } from '../lib/clock.ts'
+import { cutToBytes } from '../lib/text-cut.ts'
 import type { Logged } from './logged.ts'
 import { addToRound, beginRound, isRunning, type RoundView } from './round-view.ts'
 import type { TurnTimeline } from './timeline.ts'
@@ -43,6 +45,8 @@ export type TurnView = {
   /** Calls of the responses in the activity, and the use of the newest one. */
   calls: number
   usage?: Usage
+  /** Names of called tools, at most `limits.turnToolNamesMax`, each cut to their length. */
+  tools: Set<string>
   rounds: Map<number, RoundView>
   facts: FactFold
   failures: TurnTimeline['failures']
@@ -74,6 +78,7 @@ export function beginTurn(turn: number, firstAt: Milliseconds): TurnView {
     roundAt: 0,
     callsLeft: 0,
     calls: 0,
+    tools: new Set(),
     rounds: new Map(),
     facts: beginFacts(),
     failures: [],
@@ -155,6 +160,9 @@ function addTurnRecord(view: TurnView, message: Message, at: Milliseconds): void
     case 'model-answered':
       view.calls += message.calls.length
       view.usage = message.usage
+      for (const { name } of message.calls)
+        if (view.tools.size < limits.turnToolNamesMax)
+          view.tools.add(cutToBytes(name, limits.turnToolNameBytesMax))
       return
     case 'history-entry':
       view.isOpened = true
