@@ -6,7 +6,11 @@ import type { ConversationId } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import { partitionOf } from '../../shared/contract/partition.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
-import { isEmptyFilter, type TurnFilter, type ValueKey } from '../../shared/view/filter/turn-filter.ts'
+import {
+  isEmptyFilter,
+  type TurnFilter,
+  type ValueKey,
+} from '../../shared/view/filter/turn-filter.ts'
 import type { ReadableLog } from '../history/readable-log.ts'
 import { openSearch } from '../search/search.ts'
 import { type Stretch, stretchesOf } from './stretches.ts'

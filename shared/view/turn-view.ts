@@ -8,6 +8,7 @@
 import type { MessageId } from '../contract/ids.ts'
 import { limits } from '../contract/limits.ts'
 import type {
+  Caps,
   GuestAdvice,
   HistoryEntry,
   Message,
@@ -20,6 +21,7 @@ import { cutToBytes } from '../lib/text-cut.ts'
 import type { Logged } from './logged.ts'
 import { addToRound, beginRound, isRunning, type RoundView } from './round-view.ts'
 import type { TurnTimeline } from './timeline.ts'
+import { tokensOf } from './totals.ts'
 import { addFact, beginFacts, type FactFold } from './turn-facts.ts'
 
 /** Times are append times. A missing field: no record shows it. */
@@ -42,8 +44,11 @@ export type TurnView = {
   round: number
   roundAt: Milliseconds
   callsLeft: number
-  /** Calls of the responses in the activity, and the use of the newest one. */
+  /** The caps in the newest round. */
+  caps?: Caps
+  /** Calls and tokens of the responses in the activity, and the use of the newest one. */
   calls: number
+  tokens: number
   usage?: Usage
   /** Names of called tools, at most `limits.turnToolNamesMax`, each cut to their length. */
   tools: Set<string>
@@ -78,6 +83,7 @@ export function beginTurn(turn: number, firstAt: Milliseconds): TurnView {
     roundAt: 0,
     callsLeft: 0,
     calls: 0,
+    tokens: 0,
     tools: new Set(),
     rounds: new Map(),
     facts: beginFacts(),
@@ -150,7 +156,10 @@ function addTurnRecord(view: TurnView, message: Message, at: Milliseconds): void
       view.messageId = message.messageId
       return
     case 'round-started':
-      if (message.round >= view.round) view.callsLeft = message.callsLeft
+      if (message.round >= view.round) {
+        view.callsLeft = message.callsLeft
+        if (message.caps !== null) view.caps = message.caps
+      }
       view.roundAt = Math.max(view.roundAt, at)
       return
     case 'model-request':
@@ -159,6 +168,7 @@ function addTurnRecord(view: TurnView, message: Message, at: Milliseconds): void
       return
     case 'model-answered':
       view.calls += message.calls.length
+      view.tokens += tokensOf(message.usage)
       view.usage = message.usage
       for (const { name } of message.calls)
         if (view.tools.size < limits.turnToolNamesMax)
