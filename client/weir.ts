@@ -93,6 +93,7 @@ export type {
 } from './conversation/conversation.ts'
 export type { EventsOptions } from './conversation/conversation-events.ts'
 export type { ConversationTurn, TurnsOptions } from './conversation/conversation-turns.ts'
+export type { ForkOptions } from './conversation/fork.ts'
 export { type DefinedAgent, defineAgent } from './define/define-agent.ts'
 export { defineTool, type ToolCall } from './define/define-tool.ts'
 export {

@@ -23,6 +23,7 @@ const commandList: Readonly<Record<string, readonly Part[]>> = {
     part(async () => (await import('./commands/talk.ts')).addTalk, {
       ask: 'Send one message to an agent. Shows the turn on stderr and prints the reply on stdout. Exit codes: 0 a reply, 3 the fallback.',
       chat: 'Talk to an agent in the terminal. In piped input, each line is a message.',
+      fork: 'Begin a new conversation that continues another one from a turn on, and print its id.',
     }),
   ],
   'Guard an agent that runs elsewhere:': [

@@ -31,6 +31,7 @@ import type { CallPlace, TurnEvent, WholeCall } from '../turn/turn-event.ts'
 import { type OfferedCall, offeredCalls, type SentResult, sendResult } from './client-calls.ts'
 import { conversationEvents, type EventsOptions } from './conversation-events.ts'
 import { type ConversationTurn, type TurnsOptions, turnsOf } from './conversation-turns.ts'
+import { type ForkOptions, forkConversation } from './fork.ts'
 import { messagesOf, wholeCall } from './history.ts'
 
 /**
@@ -66,7 +67,7 @@ export type ConversationsPage = {
 
 export type Conversation = {
   readonly id: ConversationId
-  /** Its finished rounds as messages to show. Empty: the log has none. */
+  /** Its finished rounds as messages to show, those of its origins first. Empty: the log has none. */
   messages(): Promise<ConversationMessage[]>
   /**
    * Its newest turns, the newest first: at most 64. Empty: the log has no such conversation.
@@ -89,6 +90,13 @@ export type Conversation = {
    * `call.over` for a late or second result, and `message.invalid`.
    */
   sendResult(call: CallPlace, result: SentResult): Promise<void>
+  /**
+   * Begins a new conversation whose history is that of this one up to a turn. The turns are shared and
+   * not copied, and both conversations go on separately. It has the same tenant. Throws
+   * `conversation.unknown`, `usage` for a turn that is open or unknown, and `fork.unconfirmed` if no
+   * stage runs.
+   */
+  fork(options?: ForkOptions): Promise<Conversation>
   /**
    * Writes the bundle that `weir export` writes: a file to keep, send, inspect and replay. Throws
    * `conversation.unknown`, `output.exists`, `output.unwritable`, and `usage` for a bad rule.
@@ -120,6 +128,11 @@ export function conversationIn(log: Log, given: string): Conversation {
     result: async (at) => (await call(at))?.result ?? undefined,
     offeredCalls: () => offeredCalls(place, id),
     sendResult: (at, result) => sendResult({ place, edge }, id, at, result),
+    fork: async (options) =>
+      conversationIn(
+        log,
+        await forkConversation({ place, partitions, write: edge.fork }, id, options),
+      ),
     // Loaded when it is needed: a bundle is rare, and its writer opens SQLite.
     export: async (file, options = {}) =>
       (await import('../bundle/exported-conversation.ts')).exportConversation(

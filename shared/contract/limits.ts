@@ -77,6 +77,10 @@ export const limits = {
   userMessageBytesMax: 1 * MiB,
   /** Bytes of a conversation's id. */
   conversationIdBytesMax: 256,
+  /** Conversations whose turns are the beginning of one fork: forks of forks. */
+  forkOriginsMax: 64,
+  /** The wait for the record of a fork in the history, after its client has sent the request. */
+  forkWaitMs: 10 * second,
   /** Bytes of a client's message id: a conversation carries the recent ids along. */
   messageIdBytesMax: 256,
   /** Calls of one response. More make the response unusable. */
