@@ -3,7 +3,7 @@
 import { endsOf } from '../../../client/history/readable-log.ts'
 import { scan } from '../../../client/history/scan.ts'
 import { messageOf } from '../../../shared/codec/message-of.ts'
-import { isEvidence } from '../../../shared/contract/audit-link.ts'
+import { isEvidence } from '../../../shared/contract/audit/link.ts'
 import { usageError } from '../../../shared/lib/errors.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 import {

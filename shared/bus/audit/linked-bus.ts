@@ -1,5 +1,5 @@
 // A bus that links the evidence in `audit` as it writes it: the one place that makes the chains
-// (shared/contract/audit-link.ts).
+// (shared/contract/audit/link.ts).
 // LINKED-BUS-1. A chain has one writer and no gap. After an append that failed, its records may be
 //     missing, so the next one begins a new chain.
 // LINKED-BUS-2. A record also names the newest record that its partition had, of any writer. So the
@@ -8,7 +8,7 @@
 import { randomBytes } from 'node:crypto'
 import { encode } from '../../codec/codec.ts'
 import { messageOf } from '../../codec/message-of.ts'
-import { isEvidence, recordHash, withLink } from '../../contract/audit-link.ts'
+import { isEvidence, recordHash, withLink } from '../../contract/audit/link.ts'
 import type { Bus, RecordToAppend } from '../../contract/bus.ts'
 
 /** The newest records among which the newest readable one is looked for. */

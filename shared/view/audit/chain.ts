@@ -1,11 +1,12 @@
 // Checks the chains of evidence: finds and names changed, missing, moved and added records of a
-// partition (shared/contract/audit-link.ts). Pure.
+// partition (shared/contract/audit/link.ts). Pure.
 // AUDIT-CHAIN-1. A record is judged by its content's hash, by the record before it in its chain, and by
 //     the record that its writer saw last.
 // AUDIT-CHAIN-2. No fault names records that the retention deleted, or that this process cannot read.
 // AUDIT-CHAIN-3. The end of a partition has no successor. Its head, kept elsewhere, proves it.
 
-import { contentHash, type Evidence, recordHash } from '../../contract/audit-link.ts'
+import { contentHash, type Evidence, recordHash } from '../../contract/audit/link.ts'
+import type { AuditLink } from '../../contract/messages.ts'
 
 export type AuditFault = {
   partition: number
@@ -49,10 +50,8 @@ export function checkPartition(partition: number, begin: number): PartitionCheck
   /** Keeps AUDIT-CHAIN-2: nothing before these records is missing for sure. */
   const isPartial = () => begin > 0 || counts.hidden > 0
 
-  function checkChain(offset: number, message: Evidence, hash: string): void {
-    const { writer, sequence, previous, seen } = message.link ?? {
-      ...{ writer: '', sequence: 0, previous: '', seen: '' },
-    }
+  function checkChain(offset: number, link: AuditLink, hash: string): void {
+    const { writer, sequence, previous, seen } = link
     const last = chains.get(writer)
     if (last?.hash === hash) return // sent again
     chains.set(writer, { sequence, hash, offset })
@@ -108,7 +107,7 @@ export function checkPartition(partition: number, begin: number): PartitionCheck
       if (content === undefined) counts.erased += 1
       else if (content !== message.link.content)
         report('changed', offset, 'its content is not what its writer wrote')
-      checkChain(offset, message, hash)
+      checkChain(offset, message.link, hash)
       hashes.set(hash, offset)
       byOffset.set(offset, hash)
       before = offset

@@ -3,7 +3,7 @@
 // AUDIT-VIEW-1. Derived records that come twice count once, by their writer's mark (R3).
 // AUDIT-VIEW-2. The newest `max` entries are kept. The number of the others is known.
 
-import type { Evidence } from '../../contract/audit-link.ts'
+import type { Evidence } from '../../contract/audit/link.ts'
 import type { StoredRecord } from '../../contract/bus.ts'
 import { type CallId, callKey } from '../../contract/ids.ts'
 import type {

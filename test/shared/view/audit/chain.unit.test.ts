@@ -1,7 +1,7 @@
 // The chains of evidence: given these records of a partition, then these faults.
 
 import { describe, expect, it } from '@jest/globals'
-import { type Evidence, recordHash, withLink } from '../../../../shared/contract/audit-link.ts'
+import { type Evidence, recordHash, withLink } from '../../../../shared/contract/audit/link.ts'
 import type { AuditChanged } from '../../../../shared/contract/messages.ts'
 import { checkPartition, headsIn, headText } from '../../../../shared/view/audit/chain.ts'
 

@@ -1,7 +1,7 @@
 // Evidence as entries: given these records of `audit`, then these decisions and changes.
 
 import { describe, expect, it } from '@jest/globals'
-import type { Evidence } from '../../../../shared/contract/audit-link.ts'
+import type { Evidence } from '../../../../shared/contract/audit/link.ts'
 import type {
   AuditChanged,
   AuditDecided,

@@ -5,7 +5,7 @@
 //     not its default, so hashes of older records stay.
 
 import { hash } from 'node:crypto'
-import type { AuditChanged, AuditDecided, AuditFollowed, AuditLink, Message } from './messages.ts'
+import type { AuditChanged, AuditDecided, AuditFollowed, AuditLink, Message } from '../messages.ts'
 
 export type Evidence = AuditDecided | AuditFollowed | AuditChanged
 
