@@ -64,8 +64,9 @@ export type WeirOptions = {
    */
   topicPrefix?: string
   /**
-   * Days to keep records, and the history of an idle conversation. At least two more than
-   * `toleratedDowntimeDays`. Default 7.
+   * Days to keep records, and the history of an idle conversation. 0: until somebody deletes them
+   * (`weir.forget`). Otherwise at least three more than `toleratedDowntimeDays`. Default: 0 in a data
+   * folder, and 7 on Kafka.
    */
   retentionDays?: number
   /**

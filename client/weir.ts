@@ -5,6 +5,7 @@
 // Beside it: weir-options.ts has the options of `open`, open-place.ts opens the log and starts the
 // stages, question.ts checks a question, turn.ts is its turn, conversation.ts reads.
 
+import type { Logger } from 'pino'
 import type {
   ApprovalDecision,
   Approvals,
@@ -25,6 +26,7 @@ import {
 } from '../shared/contract/ids.ts'
 import { WeirError } from '../shared/lib/errors.ts'
 import { createLog } from '../shared/lib/log/log.ts'
+import type { Settings } from '../shared/settings/settings.ts'
 import { type AgentCalls, createAgentCalls } from './agents/agent-calls.ts'
 import { type Agents, agentsOf } from './agents/agents-in-files.ts'
 import type { Contexts } from './agents/contexts.ts'
@@ -40,6 +42,8 @@ import { type Edge, openEdge } from './edge/edge.ts'
 import { createFollowKey } from './edge/followed-key.ts'
 import { needOptions } from './given-options.ts'
 import { unmatchedPatterns } from './guards/unmatched-patterns.ts'
+import { type HttpHandler, handlerOf } from './http/http-handler.ts'
+import { checkHttpOptions, type HttpOptions } from './http/http-options.ts'
 import { closedOnFailure } from './place/closed-on-failure.ts'
 import { openFolder, openShared } from './place/open-place.ts'
 import type { SharedFolder } from './place/shared-folder.ts'
@@ -105,6 +109,13 @@ export {
 export type { JsonSchema, StandardSchema } from './define/standard-schema.ts'
 export type { DefinedTool, FlowSource } from './define/tool-fields.ts'
 export type { ConversationSummary } from './history/summary.ts'
+export type { HttpHandler } from './http/http-handler.ts'
+export type {
+  HttpOptions,
+  HttpPrincipal,
+  HttpRequestHead,
+  HttpRole,
+} from './http/http-options.ts'
 export type { EmbeddedBusChoice, KafkaBusChoice } from './place/bus-choice.ts'
 export type { Question } from './turn/question.ts'
 export type { FileInput, ImageInput } from './turn/question-contents.ts'
@@ -171,6 +182,13 @@ export type Weir = AsyncDisposable & {
   /** Denies the call. The model gets `reason`. Otherwise as `allow`. */
   deny(id: string, decision?: DecisionOptions & { reason?: string }): Promise<DecisionOutcome>
   /**
+   * Returns a handler for the HTTP server of your program: `Request` to `Response`. It has every
+   * protocol of `weir serve`, with the console, for the agents of this Weir. Each request needs an
+   * author: `principal`, a key of `apiKeys`, a token of `oidc`, or otherwise the key in `weir.key` of the
+   * data folder. Throws `settings.invalid`.
+   */
+  http(options?: HttpOptions): HttpHandler
+  /**
    * Stops: nothing new starts, claimed calls that have not started are released, and running tools
    * may end within 10 seconds. With stages here and a Kafka that does not answer, it drops
    * unwritten records and takes up to half a minute. Open turns fail here with `bus.closed`. They
@@ -219,6 +237,8 @@ async function open(options: WeirOptions): Promise<Weir> {
   const edge = openEdge({ bus, topicPrefix, partitions })
   return weirOf({
     ...place,
+    settings,
+    givenLog: options.log,
     mcp,
     agentCalls,
     approvals,
@@ -248,6 +268,9 @@ type Parts = {
   mcp: McpAgents<Agents>
   agentCalls: AgentCalls
   contexts: Contexts
+  settings: Settings
+  /** Undefined: the program gave none. */
+  givenLog: Logger | undefined
   bus: Bus
   running: Pick<RunningStages, 'failed' | 'close'>
   edge: Edge
@@ -260,6 +283,7 @@ function weirOf(parts: Parts): Weir {
   const { mcp, agentCalls, contexts, bus, running, edge, log, approvals, folder } = parts
   const { agents } = mcp
   const turns = new Set<ReturnType<typeof askTurn>>()
+  const handlers: ReturnType<typeof handlerOf>[] = []
   const sending: Edge = {
     ...edge,
     send: (question) =>
@@ -314,6 +338,14 @@ function weirOf(parts: Parts): Weir {
 
   async function close(): Promise<void> {
     try {
+      for (const handler of handlers) await handler.close()
+    } finally {
+      await closePlace()
+    }
+  }
+
+  async function closePlace(): Promise<void> {
+    try {
       await running.close()
     } finally {
       failTurns(closed())
@@ -323,7 +355,7 @@ function weirOf(parts: Parts): Weir {
     }
   }
 
-  return {
+  const weir: Weir = {
     agents,
     failed: running.failed,
 
@@ -367,9 +399,23 @@ function weirOf(parts: Parts): Weir {
       return (await approvals()).decide({ ...decision, id: String(id), answer: 'deny', by })
     },
 
+    // Loaded late: a program without a handler pays nothing for the server.
+    http(options = {}) {
+      assertOpen()
+      checkHttpOptions(options)
+      const { settings, givenLog } = parts
+      const opening = import('../apps/http/serve/program-handler.ts').then(
+        ({ openProgramHandler }) => openProgramHandler(options, { weir, settings, givenLog }),
+      )
+      const handler = handlerOf(opening)
+      handlers.push(handler)
+      return handler
+    },
+
     close: closeOnce,
     [Symbol.asyncDispose]: closeOnce,
   }
+  return weir
 }
 
 function closed(): WeirError {

@@ -37,8 +37,8 @@ export type StagesOptions = {
   topicPrefix: string
   partitions: number
   /**
-   * How long records are kept, and the history of an idle conversation. Default: the setting
-   * `retentionDays`.
+   * How long records are kept, and the history of an idle conversation. Undefined: until somebody
+   * deletes them.
    */
   retentionMs?: Milliseconds | undefined
   log: Logger
@@ -62,7 +62,9 @@ export type RunningStages = {
   close(): Promise<void>
 }
 
-/** `historyIdleMs`: after this time without activity the gateway deletes a history. */
+/**
+ * `historyIdleMs`: after this time without activity the gateway deletes a history. Undefined: never.
+ */
 type PerformerParts = World & {
   agents: Agents
   contextOf?: ContextOf | undefined

@@ -15,8 +15,11 @@ export type Outgoing = Pick<
   req: { method?: string | undefined }
 }
 
-/** A route returns it behind its own answer. */
-export const alreadySent: Response = RESPONSE_ALREADY_SENT
+/**
+ * A route returns it behind its own answer. The copy is a Response of Node. The original is one of
+ * @hono/node-server's own if the program called its `serve` before, and such a Response is written again.
+ */
+export const alreadySent: Response = RESPONSE_ALREADY_SENT.clone()
 
 export type JsonAnswer = { status?: number; headers?: Record<string, string> }
 

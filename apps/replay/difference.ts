@@ -1,6 +1,6 @@
 // A difference between the log and a repeated output, with its known cause.
 // REPLAY-DIFFERENCE-1. Records are compared byte for byte. If only the schema versions differ,
-//     their contents are compared as this version reads them.
+//     their contents are compared as this version reads them, in the fields of both versions.
 
 import { decode, encode, knownSchemas, schemaIdIn } from '../../shared/codec/codec.ts'
 import { messageOf } from '../../shared/codec/message-of.ts'
@@ -33,16 +33,29 @@ export function sameness(logged: StoredRecord, again: RecordToAppend): 'bytes' |
   if (logged.key !== again.key || logged.value === null || again.value === null) return 'no'
   if (isSameBytes(logged.value, again.value)) return 'bytes'
   const isOtherVersion = schemaIdIn(logged.value) !== schemaIdIn(again.value)
-  return isOtherVersion && isSameBytes(asOfNow(logged.value), again.value) ? 'content' : 'no'
+  return isOtherVersion && isSameContent(logged.value, again.value) ? 'content' : 'no'
 }
 
-/** In this version's schema. Empty: it cannot be read. */
-function asOfNow(bytes: Uint8Array): Uint8Array {
+/** False: the logged record cannot be read. */
+function isSameContent(logged: Uint8Array, again: Uint8Array): boolean {
   try {
-    return encode(decode(bytes))
+    const [was, is] = [decode(logged), decode(again)]
+    return isSameBytes(encode(was), encode(Object.assign(is, laterFields(logged, was))))
   } catch {
-    return new Uint8Array()
+    return false
   }
+}
+
+/** The fields of `was` that its version does not have, so each one has its default. */
+function laterFields(bytes: Uint8Array, was: Message): object {
+  const schemas = knownSchemas.filter(({ type }) => type === was.type)
+  const own = schemas.find(({ id }) => id === schemaIdIn(bytes))
+  const newest = schemas.reduce((one, other) => (other.version > one.version ? other : one))
+  const names = new Set(own?.schema.fields.map(({ name }) => name))
+  const later = newest.schema.fields.filter(
+    ({ name, aliases = [] }) => ![name, ...aliases].some((one) => names.has(one)),
+  )
+  return Object.fromEntries(later.map(({ name }) => [name, was[name as keyof Message]]))
 }
 
 function isSameBytes(a: Uint8Array, b: Uint8Array): boolean {

@@ -4,7 +4,6 @@ import { personHere } from '../../services/approval/performer/person.ts'
 import type { ApprovalSettings } from '../../services/approval/performer/registration.ts'
 import type { RunningStages, StagesOptions } from '../../services/stages.ts'
 import type { AnyGuard } from '../../shared/contract/guard/guard.ts'
-import { retentionMsOf } from '../../shared/contract/retention.ts'
 import { topicSpecs } from '../../shared/contract/topology.ts'
 import type { RunningGuards } from '../../shared/runtime/guards/start-guards.ts'
 import { closedOnFailure } from './closed-on-failure.ts'
@@ -22,7 +21,7 @@ export async function runHere(
 ): Promise<Pick<RunningStages, 'failed' | 'close'>> {
   const { startStages } = await import('../../services/stages.ts')
   if (own === undefined && approvals === undefined) return startStages(options)
-  const { bus, topicPrefix, partitions, retentionMs = retentionMsOf() } = options
+  const { bus, topicPrefix, partitions, retentionMs } = options
   // Before the stages: no turn that was open continues without the guards.
   await bus.ensureTopics(topicSpecs(topicPrefix, partitions, retentionMs))
   const guards = await startExtras(options, { guards: own, approvals })
@@ -56,7 +55,7 @@ export async function runBeside(
 }
 
 async function startExtras(
-  { bus, topicPrefix, partitions, retentionMs = retentionMsOf(), log }: BesideOptions,
+  { bus, topicPrefix, partitions, retentionMs, log }: BesideOptions,
   { guards, approvals }: StagesExtras,
 ): Promise<RunningGuards | undefined> {
   if (approvals !== undefined) {

@@ -112,7 +112,8 @@ function requestOf(conversation: Place['conversation'], turn: Turn): Output {
 }
 
 function startOf(conversation: Place['conversation'], turn: Turn): Output {
-  return roundStarted({ conversation, ...outstandingOf(turn) }, turn.requested)
+  const { caps } = turn.allowance
+  return roundStarted({ conversation, ...outstandingOf(turn) }, { ...turn.requested, caps })
 }
 
 /** The reason to refuse the message. Undefined: none. */

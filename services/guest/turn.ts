@@ -14,6 +14,7 @@ import { errorLine } from '../../shared/contract/call/error-line.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type {
   CallResult,
+  Caps,
   EndedTurn,
   FailureClass,
   GuestAdvice,
@@ -243,7 +244,11 @@ export function propose({ conversation }: Place, turn: OpenTurn, message: GuestR
         expiresAt: end,
       },
     },
-    roundBegun(place, turn.outstanding, message.turnKey),
+    roundBegun(place, {
+      outstanding: turn.outstanding,
+      caps: turn.allowance.caps,
+      turnKey: message.turnKey,
+    }),
   ]
 }
 
@@ -299,14 +304,11 @@ function observed(policy: Policy): Policy {
 /** Joins the key of the outstanding round with its number, for a front that writes it again. */
 export function roundBegun(
   { conversation }: Pick<Place, 'conversation'>,
-  outstanding: OutstandingRound,
-  turnKey: string,
+  { outstanding, caps, turnKey }: { outstanding: OutstandingRound; caps: Caps; turnKey: string },
 ): Output {
-  const { turn, round } = outstanding
-  return roundStarted({ conversation, turn, round }, outstanding, {
-    key: outstanding.key,
-    turnKey,
-  })
+  const { turn, round, key, callsLeft, nudge } = outstanding
+  const requested = { callsLeft, nudge, caps }
+  return roundStarted({ conversation, turn, round }, requested, { key, turnKey })
 }
 
 /** The round to end from outside. Without an outstanding one, all of the turn ends. */

@@ -73,14 +73,14 @@ export function loseRound(
 /** Reports to clients that a round began. `key` and `turnKey`: of a guest. */
 export function roundStarted(
   { conversation, turn, round }: RoundId,
-  { callsLeft, nudge }: { callsLeft: number; nudge: string | null },
+  { callsLeft, nudge, caps }: Pick<RoundStarted, 'callsLeft' | 'caps'> & { nudge: string | null },
   { key = '', turnKey = '' }: Partial<Pick<RoundStarted, 'key' | 'turnKey'>> = {},
 ): Output {
   const nudged = nudge !== null
   const type = 'round-started'
   return {
     to: 'activity',
-    message: { type, conversation, turn, round, callsLeft, nudged, key, turnKey },
+    message: { type, conversation, turn, round, callsLeft, nudged, key, turnKey, caps },
   }
 }
 

@@ -60,6 +60,7 @@ export type TopicSpec = {
   name: string
   kind: TopicKind
   partitions: number
+  /** Of a log. Undefined: its records stay until somebody deletes them. */
   retentionMs?: Milliseconds | undefined
 }
 

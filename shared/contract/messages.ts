@@ -1515,6 +1515,8 @@ export type RoundStarted = {
   key: string
   /** the front's name for a guest's turn, as in the record that this answers; empty: not a guest */
   turnKey: string
+  /** the caps of the turn in this round; null: an older version wrote it */
+  caps: Caps | null
 }
 
 /**

@@ -1,6 +1,7 @@
 // The retention of records (R7). One setting holds for all logs and for the history of
-// conversations. It must cover all records that a group may still fold. Otherwise a restart would
-// find half of a turn and stop (position.ts).
+// conversations. In a data folder they are kept until somebody deletes them. A shorter
+// retention must cover all records that a group may still fold. Otherwise a restart would find half
+// of a turn and stop (position.ts).
 
 import type { Milliseconds } from '../lib/clock.ts'
 import { limits } from './limits.ts'
@@ -9,13 +10,16 @@ import { latestOutcome } from './turn/tool-deadline.ts'
 const hourMs: Milliseconds = 3_600_000
 const dayMs: Milliseconds = 24 * hourMs
 
-/** The defaults of the settings `retentionDays` and `toleratedDowntimeDays`, in days. */
+/** The value of `retentionDays` that deletes nothing. The default in a data folder. */
+export const keptForever = 0
+
+/** The defaults of the settings `retentionDays`, on Kafka, and `toleratedDowntimeDays`, in days. */
 export const retentionDaysDefault = 7
 export const downtimeDaysDefault = 3
 
-/** `days`: of the setting `retentionDays`. */
-export function retentionMsOf(days: number = retentionDaysDefault): Milliseconds {
-  return days * dayMs
+/** `days`: of the setting `retentionDays`. Undefined: until somebody deletes the records. */
+export function retentionMsOf(days: number): Milliseconds | undefined {
+  return days === keptForever ? undefined : days * dayMs
 }
 
 /**
@@ -36,7 +40,8 @@ export function retentionFault(
   retentionDays: number,
   toleratedDowntimeDays: number,
 ): string | undefined {
-  if (retentionMsOf(retentionDays) > turnLongestMs + retentionMsOf(toleratedDowntimeDays))
+  const keptMs = retentionMsOf(retentionDays)
+  if (keptMs === undefined || keptMs > turnLongestMs + toleratedDowntimeDays * dayMs)
     return undefined
   const least = Math.floor(turnLongestMs / dayMs) + 1 + toleratedDowntimeDays
   const needed = `the longest turn (${Math.ceil(turnLongestMs / hourMs)} hours) and the tolerated downtime (${toleratedDowntimeDays} days) must fit into it`

@@ -13,7 +13,6 @@ import type { TopicKind, TopicSpec } from './bus.ts'
 import { type ConversationId, type RoundId, roundKey, type TurnId } from './ids.ts'
 import { limits } from './limits.ts'
 import type { ContentKept, Message, MessageType, OperatorBudget, OperatorStop } from './messages.ts'
-import { retentionMsOf } from './retention.ts'
 
 /** The keys of the table of stages below. */
 export type StageName = keyof typeof wirings
@@ -67,8 +66,9 @@ export type Port =
   | 'dead-letters'
 
 /**
- * `tombstones`: the writers that remove keys from a table. `formerly`: writers of an earlier Weir.
- * Their records are still read, and nobody needs the right to write them.
+ * `tombstones`: the writers that remove keys from a table. `formerly`: writers of an earlier Weir,
+ * and the operator whose `weir restore` writes while no stage runs. Their records are still read, and
+ * nobody needs the right to write them.
  */
 type Topic = {
   kind: TopicKind
@@ -164,6 +164,7 @@ export const topics: Record<TopicName, Topic> = {
       'guard-verdict': ['executor performer'],
       tick: ['runtime'],
     },
+    formerly: { cancel: ['operator'] },
   },
   approvals: {
     kind: 'log',
@@ -567,19 +568,22 @@ function partsOf(key: string): [string, unknown, unknown] | undefined {
 
 /**
  * All topics with a deployment's prefix and partition count, as a bus creates them. `retentionMs`:
- * the retention of a log; default: that of the setting. Dead letters and budgets are kept longer. A
- * table keeps the newest record of each key, and the gateway removes old entries of the history.
+ * the retention of a log; undefined: until somebody deletes its records. Dead letters are kept longer,
+ * and budgets as long as one may count. A table keeps the newest record of each key, and the gateway
+ * removes the history of a conversation that was idle for the retention.
  */
 export function topicSpecs(
   prefix: string,
   partitions: number,
-  retentionMs: Milliseconds = retentionMsOf(),
+  retentionMs?: Milliseconds | undefined,
 ): TopicSpec[] {
   return (Object.keys(topics) as TopicName[]).map((name) => {
     const { kind } = topics[name]
     const spec = { name: prefix + name, kind, partitions }
     if (kind === 'table') return spec
-    return { ...spec, retentionMs: Math.max(retentionMs, keptMs[name] ?? 0) }
+    if (retentionMs !== undefined)
+      return { ...spec, retentionMs: Math.max(retentionMs, keptMs[name] ?? 0) }
+    return name === 'budgets' ? { ...spec, retentionMs: keptMs[name] } : spec
   })
 }
 
@@ -594,7 +598,7 @@ export function guardTopicSpec(
   prefix: string,
   guard: string,
   partitions: number,
-  retentionMs: Milliseconds = retentionMsOf(),
+  retentionMs?: Milliseconds | undefined,
 ): TopicSpec {
   return { name: prefix + guardTopicName(guard), kind: guardTopic.kind, partitions, retentionMs }
 }

@@ -4,7 +4,12 @@
 // Agents have their own file.
 
 import { isAbsolute, join } from 'node:path'
-import { downtimeDaysDefault, retentionDaysDefault, retentionFault } from '../contract/retention.ts'
+import {
+  downtimeDaysDefault,
+  keptForever,
+  retentionDaysDefault,
+  retentionFault,
+} from '../contract/retention.ts'
 import { WeirError } from '../lib/errors.ts'
 import {
   judgeTexts,
@@ -41,6 +46,7 @@ export type Settings = {
   sessionTimeoutMs: number
   /** Empty: none is given. */
   groupInstanceId: string
+  /** 0: until somebody deletes the records. */
   retentionDays: number
   toleratedDowntimeDays: number
   synchronous: 'off' | 'normal' | 'full'
@@ -193,10 +199,12 @@ export const settingTable: Record<SettingKey, Setting> = {
   },
   retentionDays: {
     variable: 'WEIR_RETENTION_DAYS',
-    description: 'how long to keep records of logs, and the history of an idle conversation',
+    description:
+      'how long to keep records of logs, and the history of an idle conversation; 0: until somebody deletes them (weir forget), the default in a data folder',
     unit: 'days',
     secret: false,
-    schema: { type: 'integer', minimum: 1, maximum: 36_500, default: retentionDaysDefault },
+    schema: { type: 'integer', minimum: 0, maximum: 36_500, default: retentionDaysDefault },
+    defaultOf: { embedded: keptForever },
   },
   toleratedDowntimeDays: {
     variable: 'WEIR_TOLERATED_DOWNTIME_DAYS',

@@ -7,6 +7,7 @@
 
 import type { MessageId } from '../contract/ids.ts'
 import type {
+  Caps,
   GuestAdvice,
   HistoryEntry,
   Message,
@@ -18,6 +19,7 @@ import type { Milliseconds } from '../lib/clock.ts'
 import type { Logged } from './logged.ts'
 import { addToRound, beginRound, isRunning, type RoundView } from './round-view.ts'
 import type { TurnTimeline } from './timeline.ts'
+import { tokensOf } from './totals.ts'
 import { addFact, beginFacts, type FactFold } from './turn-facts.ts'
 
 /** Times are append times. A missing field: no record shows it. */
@@ -40,8 +42,11 @@ export type TurnView = {
   round: number
   roundAt: Milliseconds
   callsLeft: number
-  /** Calls of the responses in the activity, and the use of the newest one. */
+  /** The caps in the newest round. */
+  caps?: Caps
+  /** Calls and tokens of the responses in the activity, and the use of the newest one. */
   calls: number
+  tokens: number
   usage?: Usage
   rounds: Map<number, RoundView>
   facts: FactFold
@@ -74,6 +79,7 @@ export function beginTurn(turn: number, firstAt: Milliseconds): TurnView {
     roundAt: 0,
     callsLeft: 0,
     calls: 0,
+    tokens: 0,
     rounds: new Map(),
     facts: beginFacts(),
     failures: [],
@@ -145,7 +151,10 @@ function addTurnRecord(view: TurnView, message: Message, at: Milliseconds): void
       view.messageId = message.messageId
       return
     case 'round-started':
-      if (message.round >= view.round) view.callsLeft = message.callsLeft
+      if (message.round >= view.round) {
+        view.callsLeft = message.callsLeft
+        if (message.caps !== null) view.caps = message.caps
+      }
       view.roundAt = Math.max(view.roundAt, at)
       return
     case 'model-request':
@@ -154,6 +163,7 @@ function addTurnRecord(view: TurnView, message: Message, at: Milliseconds): void
       return
     case 'model-answered':
       view.calls += message.calls.length
+      view.tokens += tokensOf(message.usage)
       view.usage = message.usage
       return
     case 'history-entry':

@@ -159,7 +159,7 @@ describe('one user per principal with the printed rights', () => {
     ]
     const agent = testAgent(server.url, { tools }, startsFile)
     const operator = await busAs('operator')
-    const retentionMs = retentionMsOf()
+    const retentionMs = retentionMsOf(7)
     const place = { topicPrefix, partitions, retentionMs }
     await registerGuard({
       bus: operator,

@@ -12,7 +12,7 @@ import { startStages } from '../../services/stages.ts'
 import { openEmbeddedBus } from '../../shared/bus/embedded/bus.ts'
 import type { Bus } from '../../shared/contract/bus.ts'
 import type { TurnFinished } from '../../shared/contract/messages.ts'
-import { retentionMsOf } from '../../shared/contract/retention.ts'
+import { keptForever, retentionMsOf } from '../../shared/contract/retention.ts'
 import { topicSpecs } from '../../shared/contract/topology.ts'
 import { type Clock, systemClock } from '../../shared/lib/clock.ts'
 import { foldFrom } from '../../shared/runtime/log/position.ts'
@@ -29,7 +29,8 @@ const silent = pino({ level: 'silent' })
 let folder: string
 let server: AnthropicServer
 let daysLater: number
-const clock: Clock = { ...systemClock, now: () => Date.now() + retentionMsOf(daysLater) }
+const dayMs = 24 * 3_600_000
+const clock: Clock = { ...systemClock, now: () => Date.now() + daysLater * dayMs }
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'weir-retention-'))
@@ -142,15 +143,12 @@ describe('a log', () => {
     expect(JSON.stringify(server.requests.at(-1))).not.toContain('list the files')
   })
 
-  it('without a retention gets that of the settings, and a longer one keeps all records', async () => {
+  it('keeps all records and conversations while nobody deletes them, and a later retention holds for them too', async () => {
     server = await startAnthropicServer(twoTurns())
-    const before = await openBus()
-    await before.ensureTopics(topicSpecs('weir.', 1).map(({ retentionMs: _, ...spec }) => spec))
-    await before.close()
-    await weir(30, async ({ ask }) => void (await ask('list the files')))
+    await weir(keptForever, async ({ ask }) => void (await ask('list the files')))
 
-    daysLater = 8
-    await weir(30, async ({ ask }) => {
+    daysLater = 400
+    await weir(keptForever, async ({ ask }) => {
       expect(await ask('and now?')).toMatchObject({ reply: 'Still three.' })
     })
     expect(JSON.stringify(server.requests.at(-1))).toContain('list the files')
@@ -160,7 +158,7 @@ describe('a log', () => {
     ).toBe(0)
     await read.close()
 
-    daysLater = 16
+    daysLater = 408
     await weir(7, async () => {})
     const after = await openBus()
     expect(await after.read({ topic: 'weir.activity', partition: 0, from: 0, limit: 1 })).toEqual(

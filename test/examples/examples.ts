@@ -95,10 +95,13 @@ export function withModel(program: string, url: string): string {
 export function anywhere(program: string): string {
   const client = new URL('../../client/weir.ts', import.meta.url)
   const testing = new URL('../../client/testing/testing.ts', import.meta.url)
-  return program
-    .replaceAll(`'../../client/weir.ts'`, `'${client}'`)
-    .replaceAll(`'../../client/testing/testing.ts'`, `'${testing}'`)
-    .replaceAll(`'zod'`, `'${import.meta.resolve('zod')}'`)
+  const packages = ['zod', 'express', 'hono', '@hono/node-server']
+  return packages.reduce(
+    (text, name) => text.replaceAll(`'${name}'`, `'${import.meta.resolve(name)}'`),
+    program
+      .replaceAll(`'../../client/weir.ts'`, `'${client}'`)
+      .replaceAll(`'../../client/testing/testing.ts'`, `'${testing}'`),
+  )
 }
 
 export async function openExampleFolder(): Promise<ExampleFolder> {

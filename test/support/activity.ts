@@ -1,7 +1,13 @@
 // Activity records of a turn, made from the fields that a test is about.
 
 import type { Activity } from '../../client/edge/edge.ts'
-import type { CallFinished, Part, PartEvent, TurnFinished } from '../../shared/contract/messages.ts'
+import type {
+  CallFinished,
+  Caps,
+  Part,
+  PartEvent,
+  TurnFinished,
+} from '../../shared/contract/messages.ts'
 
 const place = { conversation: 'c', turn: 7 }
 
@@ -15,7 +21,7 @@ export const turnStarted = (fields: { turn?: number; messageId?: string } = {}):
 
 export const roundStarted = (
   round = 1,
-  fields: { turn?: number; callsLeft?: number; nudged?: boolean } = {},
+  fields: { turn?: number; callsLeft?: number; nudged?: boolean; caps?: Caps } = {},
 ): Activity => ({
   type: 'round-started',
   ...place,
@@ -24,6 +30,7 @@ export const roundStarted = (
   nudged: false,
   key: '',
   turnKey: '',
+  caps: null,
   ...fields,
 })
 

@@ -36,7 +36,7 @@ import { conversationEvents, stateEvents } from './state/live-events.ts'
 export function consoleFiles(): HttpApp {
   const app: HttpApp = new Hono()
   const assets = consoleAssets()
-  app.get(`${consolePath}/`, (context) => context.redirect(consolePath))
+  app.get(`${consolePath}/`, (context) => context.redirect(`..${consolePath}`))
   for (const [path, { type, body }] of assets)
     app.get(path, (context) =>
       context.body(body, 200, {
@@ -173,9 +173,9 @@ function isUnredacted({ principalOf }: Pick<EdgeContext, 'principalOf'>, { req }
 }
 
 /** Keeps CONSOLE-ROUTES-2. */
-function refuseOtherSites({ req }: HttpContext): void {
-  const origin = req.header('origin')
-  const isOwn = origin !== undefined && URL.parse(origin)?.host === req.header('host')
+function refuseOtherSites({ env, req }: HttpContext): void {
+  const { origin, host } = env.incoming.headers
+  const isOwn = origin !== undefined && URL.parse(origin)?.host === host
   if (!isOwn)
     throw new HttpError(403, 'console.origin', 'only the page of this server may change something')
   if (!/^application\/json\b/.test(req.header('content-type') ?? ''))

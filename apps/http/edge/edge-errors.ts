@@ -1,8 +1,10 @@
-// The HTTP status of an error of Weir, and the requests that a closing server breaks.
+// The HTTP status of an error of Weir, also of one that ended a turn, and the requests that a closing
+// server breaks.
 
 import type { ErrorCode } from '../../../shared/lib/errors.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { type ErrorStatus, HttpError } from '../http-error.ts'
+import type { TurnData } from './chat/turn-data.ts'
 import type { EdgeContext } from './edge-context.ts'
 
 const statuses: Partial<Record<ErrorCode, ErrorStatus>> = {
@@ -20,11 +22,27 @@ const statuses: Partial<Record<ErrorCode, ErrorStatus>> = {
   'budget.unknown': 404,
   'stop.unknown': 404,
   'stop.taken': 409,
+  'stop.in-force': 403,
+  'budget.reached': 429,
   'agent.differs': 503,
   'bus.closed': 503,
   'bus.full': 503,
   'bus.unreachable': 503,
   'bus.locked': 503,
+}
+
+/**
+ * The answer to a request whose turn a budget or a stop ended. `code`: of that end; null: there is
+ * none. A repeat would end alike.
+ */
+export function endError(
+  { code, reason }: Pick<TurnData, 'code' | 'reason'>,
+  { headers = {}, fields = {} }: { headers?: Record<string, string>; fields?: object } = {},
+): HttpError | undefined {
+  const status = code === null ? undefined : statuses[code]
+  if (code === null || status === undefined) return undefined
+  const more = { headers: { ...headers, 'x-should-retry': 'false' }, fields }
+  return new HttpError(status, code, reason, more)
 }
 
 /**

@@ -6,12 +6,13 @@ import { dirname, resolve } from 'node:path'
 import { endsOf } from '../../../client/history/readable-log.ts'
 import { isNameBesideLog } from '../../../shared/bus/embedded/file/log-file.ts'
 import type { LocalBus } from '../../../shared/bus/kind.ts'
+import { keptForever } from '../../../shared/contract/retention.ts'
 import { type TopicName, topics } from '../../../shared/contract/topology.ts'
 import { refuseForeign } from '../../../shared/lib/files/folder-owner.ts'
 import { widerThanUser } from '../../../shared/lib/files/private-files.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 import { type OpenLog, withLog } from '../../history/open-log.ts'
-import { bytesText } from '../../terminal/text/quantities.ts'
+import { bytesText, count } from '../../terminal/text/quantities.ts'
 import { type Check, odd, ok, wrong, wrongBy } from './check.ts'
 import { guardsCheck } from './guards.ts'
 import { clockCheck } from './machine.ts'
@@ -29,7 +30,7 @@ export async function* folderChecks(kind: LocalBus, settings: Settings): AsyncGe
   yield spaceCheck(settings)
   const { check, newest } = await fileCheck(kind.logFile(settings), settings)
   yield check
-  if (newest !== undefined && settings.dataFolderBytesMax > 0) yield await sizeCheck(settings)
+  if (newest !== undefined) yield await sizeCheck(settings)
   if (newest !== undefined) yield await guardsCheck(settings)
   yield clockCheck(Date.now(), newest)
 }
@@ -142,15 +143,23 @@ async function fileCheck(
   }
 }
 
-/** Call it if there is a limit and a log. */
+/** Call it if there is a log. */
 async function sizeCheck(settings: Settings): Promise<Check> {
   const name = 'log size'
   const max = settings.dataFolderBytesMax
   const used = await withLog(settings, async ({ bus }) => bus.space?.().bytes ?? 0)
+  if (max === 0) return ok(name, `${bytesText(used)}, ${keptText(settings)}`)
   const finding = `${bytesText(used)} of ${bytesText(max)}`
-  const remedy = 'raise dataFolderBytesMax, lower retentionDays, or name another data folder'
+  const remedy =
+    'raise dataFolderBytesMax, set retentionDays lower, delete conversations (weir forget), or name another data folder'
   if (used >= max) return wrong(name, `${finding}: no new turn begins`, remedy)
   return used >= 0.9 * max ? odd(name, `${finding}: nearly full`, remedy) : ok(name, finding)
+}
+
+function keptText({ retentionDays }: Settings): string {
+  return retentionDays === keptForever
+    ? 'and it grows: conversations stay until somebody deletes them (retentionDays, weir forget)'
+    : `with the records of ${count(retentionDays, 'day')} (retentionDays)`
 }
 
 function topicsCheck(name: string, file: string, { partitions }: Settings, log: OpenLog): Check {

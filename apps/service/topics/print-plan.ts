@@ -41,8 +41,7 @@ function rowOf({
   configEntries,
 }: PlannedTopic): string[] {
   const retention = configEntries.find(({ name }) => name === 'retention.ms')?.value
-  const keptFor =
-    retention === undefined ? "brokers' default" : count(Number(retention) / dayMs, 'day')
+  const keptFor = retention === '-1' ? 'for ever' : count(Number(retention) / dayMs, 'day')
   const kept = kind === 'table' ? 'newest of each key' : keptFor
   const copies = replicationFactor === -1 ? "brokers' default" : String(replicationFactor)
   return [printable(topic), kind, String(numPartitions), copies, kept]

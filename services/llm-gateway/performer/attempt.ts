@@ -74,8 +74,7 @@ export type GatewayOptions = {
   /** Called for each answer that may hold calls as text. */
   echoOf: EchoCheck
   /**
-   * The history of a conversation is removed after this time without a new entry. Default: the
-   * setting `retentionDays`.
+   * The history of a conversation is removed after this time without a new entry. Undefined: never.
    */
   historyIdleMs?: Milliseconds | undefined
   /**

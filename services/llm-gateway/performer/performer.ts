@@ -7,7 +7,6 @@
 
 import { limits } from '../../../shared/contract/limits.ts'
 import type { PolicyRecord, StartPerformer } from '../../../shared/contract/performer.ts'
-import { retentionMsOf } from '../../../shared/contract/retention.ts'
 import { createSlots } from '../../../shared/lib/slots.ts'
 import { createStopWatch } from '../../../shared/runtime/settings/stop-watch.ts'
 import { stopOfTurn, stopsInForce } from '../../../shared/runtime/settings/stops.ts'
@@ -35,7 +34,9 @@ export function startGateway(options: GatewayOptions): StartPerformer<AttemptTas
     ...options,
   }
   return (context) => {
-    const expiry = startHistoryExpiry(context, options.historyIdleMs ?? retentionMsOf())
+    const { historyIdleMs } = options
+    const expiry =
+      historyIdleMs === undefined ? undefined : startHistoryExpiry(context, historyIdleMs)
     const rounds = new Map<string, RoundAtWork>()
     const running = new Set<Promise<void>>()
     const watch = createStopWatch({
@@ -83,7 +84,7 @@ export function startGateway(options: GatewayOptions): StartPerformer<AttemptTas
         watch.close()
         for (const { stop } of rounds.values()) stop?.abort(noLongerWanted)
         rounds.clear()
-        await Promise.all([expiry.stop(), ...running])
+        await Promise.all([expiry?.stop(), ...running])
         ledgers.leave()
       },
     }

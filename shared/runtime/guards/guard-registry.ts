@@ -73,7 +73,8 @@ export type RegisteredGuard = Pick<Guard, 'name' | 'version' | 'tools' | 'deadli
 
 export type RegisterOptions = Registry & {
   partitions: number
-  retentionMs: Milliseconds
+  /** Of its topic. Undefined: until somebody deletes the records. */
+  retentionMs: Milliseconds | undefined
   guard: RegisteredGuard
   /** For all its tools; default: the registered mode, or `shadow` for a new guard. */
   mode?: GuardMode | undefined

@@ -13,7 +13,8 @@ export type StartGuardsOptions = {
   bus: Bus
   topicPrefix: string
   partitions: number
-  retentionMs: Milliseconds
+  /** Of its topic. Undefined: until somebody deletes the records. */
+  retentionMs: Milliseconds | undefined
   guards: readonly AnyGuard[]
   /** The mode of all guards; default: the registered mode, or `shadow` for a new guard. */
   mode?: GuardMode | undefined

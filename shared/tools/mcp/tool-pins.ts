@@ -59,7 +59,7 @@ export const noPins: ToolPins = {
   onChanged: () => () => {},
 }
 
-const fileName = 'weir.mcp-tools.json'
+export const pinsFileName = 'weir.mcp-tools.json'
 const formerFileName = 'mcp-tools.json'
 
 /** Throws `folder.foreign`. */
@@ -96,7 +96,7 @@ export function toolPins(dataFolder: string, clock: Clock = systemClock): ToolPi
     },
 
     onChanged(listener) {
-      const file = join(dataFolder, fileName)
+      const file = join(dataFolder, pinsFileName)
       const look = () => {
         if (isChanged()) listener()
       }
@@ -127,7 +127,7 @@ function judged(
     const bytes = Buffer.byteLength(text)
     if (bytes > limits.mcpPinBytesMax)
       return `it has ${bytes} bytes, more than the ${limits.mcpPinBytesMax} of a pin`
-    return bytes > room ? `${fileName} is full` : undefined
+    return bytes > room ? `${pinsFileName} is full` : undefined
   }
 
   for (const tool of tools) {
@@ -218,7 +218,7 @@ function digestOf({ run }: McpServer): string {
 
 /** A file with its former name is read until the first change. */
 function readPins(dataFolder: string): ToolPin[] {
-  const file = [fileName, formerFileName].map((name) => join(dataFolder, name)).find(existsSync)
+  const file = [pinsFileName, formerFileName].map((name) => join(dataFolder, name)).find(existsSync)
   if (file === undefined) return []
   const content = readText(file, limits.mcpPinsBytesMax)
   const found = 'text' in content ? boundedJson(content.text, limits.jsonDepthMax) : undefined
@@ -244,7 +244,7 @@ function isPin(value: unknown): value is ToolPin {
 type Change<T> = { done: T; pins?: readonly ToolPin[] }
 
 function changedUnderLock<T>(dataFolder: string, change: (pins: ToolPin[]) => Change<T>): T {
-  const file = join(dataFolder, fileName)
+  const file = join(dataFolder, pinsFileName)
   guarded(file, () => makeFolders(dataFolder, 0o700))
   const lock = lockedOnceFree(file)
   try {
@@ -280,6 +280,6 @@ function textOf(pins: readonly ToolPin[]): string {
 }
 
 function versionOf(dataFolder: string): string {
-  const stat = statSync(join(dataFolder, fileName), { throwIfNoEntry: false, bigint: true })
+  const stat = statSync(join(dataFolder, pinsFileName), { throwIfNoEntry: false, bigint: true })
   return stat === undefined ? '' : `${stat.ino} ${stat.mtimeNs}`
 }

@@ -118,8 +118,8 @@ function callDeltas(call: AnswerCall, index: number): Json[] {
 }
 
 /** The chunk of an error. */
-export function errorChunk(code: string, message: string): Json {
-  return { error: { message, type: 'server_error', param: null, code } }
+export function errorChunk(code: string, message: string, type = 'server_error'): Json {
+  return { error: { message, type, param: null, code } }
 }
 
 export const lastChunk = '[DONE]'

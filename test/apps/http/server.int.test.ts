@@ -1,5 +1,6 @@
 // The HTTP server of the fronts, its bounds, and the interface of a front over it.
 
+import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { Agent, request } from 'node:http'
 import { connect, type Socket } from 'node:net'
@@ -366,4 +367,21 @@ describe('the interface of a front over HTTP', () => {
     expect((await end('..%2Fx')).status).toBe(404)
     expect(opened).toBe(1)
   })
+})
+
+it('answers once in a program that started a server of @hono/node-server before', () => {
+  const program = `
+    import { getRequestListener } from '@hono/node-server'
+    getRequestListener(() => new Response(''))
+    const { startHttpServer } = await import('./apps/http/server.ts')
+    const { answerJson } = await import('./apps/http/direct-answer.ts')
+    const routes = [(app) => app.get('/hello', (context) => answerJson(context, { said: 'hello' }))]
+    const log = { debug() {}, error: console.error, warn: console.error, info() {} }
+    const server = await startHttpServer({ host: '127.0.0.1', port: 0, log, routes })
+    console.log(await (await fetch(server.url + '/hello')).text())
+    await server.close()`
+  const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', program], {
+    encoding: 'utf8',
+  })
+  expect([stdout, stderr]).toEqual(['{"said":"hello"}\n', ''])
 })

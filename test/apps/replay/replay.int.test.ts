@@ -61,11 +61,8 @@ async function forged({ whole = true } = {}): Promise<{ file: string }> {
         limit: 10_000,
       })) {
         const message = decode(record.value as Uint8Array)
-        to.add({
-          ...record,
-          topic: name,
-          value: encode(forgedMessage(message)),
-        })
+        const changed = forgedMessage(message)
+        to.add({ ...record, topic: name, ...(changed !== message && { value: encode(changed) }) })
       }
   }
   for (const turn of from.turns()) to.turn({ ...turn, whole })

@@ -56,6 +56,7 @@ describe('weir report of an incomplete log', () => {
       round: 3,
       callsLeft: 9,
       nudged: false,
+      caps: null,
       key: '',
       turnKey: '',
     })
@@ -83,6 +84,7 @@ describe('weir report of an incomplete log', () => {
       round: 3,
       callsLeft: 9,
       nudged: false,
+      caps: null,
       key: '',
       turnKey: '',
     })

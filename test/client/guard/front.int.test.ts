@@ -136,6 +136,7 @@ const started = (key: string, round = 1, turnKey = ''): Message => ({
   round,
   callsLeft: 1,
   nudged: false,
+  caps: null,
   turnKey,
   key,
 })

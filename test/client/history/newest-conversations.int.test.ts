@@ -378,6 +378,7 @@ describe.each([
       ...place,
       callsLeft: 1,
       nudged: false,
+      caps: null,
       key: 'a.2',
     })
     expect((await newestConversations(log(), 1))[0]?.last.outcome).toBe('open')

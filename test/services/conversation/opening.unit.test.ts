@@ -79,6 +79,7 @@ describe('a message to an idle conversation', () => {
           nudged: false,
           key: '',
           turnKey: '',
+          caps: settings.policy.caps,
         },
       },
     ])

@@ -166,9 +166,9 @@ guard-verdicts.<guard> (log)
   })
 
   it('keeps logs for the retention, dead letters and budgets at least a month, and tables for ever', () => {
-    const kept = (days: number) =>
+    const kept = (days?: number) =>
       Object.fromEntries(
-        topicSpecs('', 1, days * dayMs).map(({ name, retentionMs }) => [name, retentionMs]),
+        topicSpecs('', 1, days && days * dayMs).map(({ name, retentionMs }) => [name, retentionMs]),
       )
     const names = Object.entries(topics).filter(
       ([name, { kind }]) => kind === 'log' && name !== 'dead-letters',
@@ -181,6 +181,8 @@ guard-verdicts.<guard> (log)
       policies: undefined,
     })
     expect(kept(90)['dead-letters']).toBe(90 * dayMs)
+    const limited = Object.entries(kept()).filter(([, retentionMs]) => retentionMs !== undefined)
+    expect(limited).toEqual([['budgets', 36 * dayMs]])
   })
 })
 

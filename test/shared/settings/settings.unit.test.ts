@@ -180,8 +180,11 @@ describe('retention', () => {
     })
   })
 
-  it('is a week by default, and Weir may be down for three days of it', () => {
-    expect(readSettings({}, {})).toMatchObject({ retentionDays: 7, toleratedDowntimeDays: 3 })
+  it('is none in a data folder by default, and a week on Kafka, of which Weir may be down for three days', () => {
+    expect(readSettings({}, {})).toMatchObject({ retentionDays: 0, toleratedDowntimeDays: 3 })
+    const kafka = { bus: 'kafka', bootstrapServer: 'localhost:9092' }
+    expect(readSettings(kafka, {})).toMatchObject({ retentionDays: 7, toleratedDowntimeDays: 3 })
+    expect(readSettings({ ...kafka, retentionDays: '0' }, {})).toMatchObject({ retentionDays: 0 })
   })
 })
 

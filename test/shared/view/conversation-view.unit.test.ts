@@ -82,7 +82,15 @@ describe('the view of a conversation', () => {
       topic: 'activity',
       offset: time,
       time,
-      message: { type: 'round-started', ...at, round, callsLeft: 9, nudged: false, key: 'k' },
+      message: {
+        type: 'round-started',
+        ...at,
+        round,
+        callsLeft: 9,
+        nudged: false,
+        caps: null,
+        key: 'k',
+      },
     })
     const advised: Logged = {
       topic: 'activity',

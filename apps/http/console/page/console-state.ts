@@ -25,7 +25,7 @@ export type ShownTurn = {
 
 /**
  * Counts of the last hour. `rounds`, `tokens`: saved at most, if each stopped turn had gone on to its
- * limit of calls.
+ * first cap.
  */
 export type Stops = {
   calls: number

@@ -1,16 +1,15 @@
 // The calls and turns that were stopped in the last hour, by agent and rule, with an upper bound of
 // the savings. Pure.
-// CONSOLE-STOPS-1. Savings are an upper bound: the rounds up to the turn's limit of calls, each with
-//     the tokens of its last response. Only the first stop of a turn by the loop-detector counts.
+// CONSOLE-STOPS-1. Savings are an upper bound (SAVINGS-1). Only the first stop of a turn by the
+//     loop-detector counts.
 // CONSOLE-STOPS-2. Memory: one entry for each pair of agent and rule in each minute (hour.ts).
 
 import { approvalGuard } from '../../../../shared/contract/guard/approval-guard.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
 import type { Message } from '../../../../shared/contract/messages.ts'
 import type { Milliseconds } from '../../../../shared/lib/clock.ts'
-import { tokensOf } from '../../../../shared/view/totals.ts'
+import { savingsAtMost } from '../../../../shared/view/summary.ts'
 import { isDeniedByCheck, isEffective, stoppingRule } from '../../../../shared/view/turn-facts.ts'
-import type { TurnView } from '../../../../shared/view/turn-view.ts'
 import { deniedBy } from '../../../../shared/view/verdicts.ts'
 import type { ConsoleState, Stops, StopsBy } from '../page/console-state.ts'
 import { entryOf, type Hour, minutesOf, summed, sumsByKey } from './hour.ts'
@@ -47,7 +46,7 @@ export function addToStops(
       if (!isEffective(message)) return
       if (action === 'nudge') return add(rule, { reminders: 1 })
       if (turn === undefined || stoppingRule(turn.view.facts) === undefined)
-        add(rule, { turns: 1, ...savingsOf(turn?.view) })
+        add(rule, { turns: 1, ...(turn && savingsAtMost(turn.view, time)) })
       return
     }
     case 'turn-finished':
@@ -60,14 +59,6 @@ function guardText({ guard, answer }: { guard: string; answer: string }, code: s
   if (guard === approvalGuard)
     return code === 'approval.denied' ? "a person's no" : 'nobody answered'
   return answer === 'verdicts' ? `guard ${guard}` : `guard ${guard} (silent)`
-}
-
-/** Keeps CONSOLE-STOPS-1. */
-function savingsOf(turn: TurnView | undefined): { rounds: number; tokens: number } {
-  if (turn === undefined) return { rounds: 0, tokens: 0 }
-  const callsOfRound = Math.max(1, turn.calls / Math.max(1, turn.round))
-  const rounds = Math.ceil(turn.callsLeft / callsOfRound)
-  return { rounds, tokens: rounds * (turn.usage === undefined ? 0 : tokensOf(turn.usage)) }
 }
 
 type Added = { agent: string; rule: string; counts: Partial<Stops> }

@@ -7,7 +7,7 @@ import type { TurnEvent } from '../../../../client/weir.ts'
 import { type BlockChunks, createTextBlocks } from '../chat/text-blocks.ts'
 import { callIdOf, createTurnCalls, type Event, type WaitingCall } from '../chat/turn-calls.ts'
 import type { TurnFold } from '../chat/turn-chunks.ts'
-import { interventionData, turnData } from '../chat/turn-data.ts'
+import { endCode, interventionData, turnData } from '../chat/turn-data.ts'
 import {
   type AgEvent,
   type AgInterrupt,
@@ -92,8 +92,9 @@ export function createAgFold({ threadId, runId, messages }: AgRun): TurnFold<AgE
       { type: 'CUSTOM', name: 'weir.turn', value: turnData(event, calls) },
       ...endStep(),
     ]
+    const code = endCode(event) ?? failure ?? outcome
     if (outcome === 'failed')
-      return [...before, { type: 'RUN_ERROR', message: reason, code: failure ?? outcome, usage }]
+      return [...before, { type: 'RUN_ERROR', message: reason, code, usage }]
     const type = outcome === 'cancelled' ? outcome : 'success'
     return [...before, { type: 'RUN_FINISHED', threadId, runId, outcome: { type }, usage }]
   }

@@ -1,5 +1,6 @@
 // The answers of Chat Completions: whole, and in chunks. They have calls only of tools that the client
-// runs. The last chunk, or the whole answer, has the end of the turn as `weir`.
+// runs. The last chunk, or the whole answer, has the end of the turn as `weir`. A turn that a budget or
+// a stop ended has an error in place of that chunk.
 
 import type { TurnFinished } from '../../../../client/weir.ts'
 import type { Stop } from '../../../../shared/contract/messages.ts'
@@ -13,7 +14,7 @@ import {
   writeUsage,
 } from '../../../../shared/wire/openai-chat/answer.ts'
 import type { AnswerPiece } from '../chat/answer-pieces.ts'
-import { interrupted } from '../edge-errors.ts'
+import { endError, interrupted } from '../edge-errors.ts'
 import type { ServerSentEvent, SseOptions } from '../sse.ts'
 import { toolCallId } from './tool-call-id.ts'
 
@@ -47,12 +48,16 @@ export function chatStream(
         return [write.reasoning(piece.text)]
       case 'calls':
         return [...write.calls(callsOf(piece, conversation)), write.end(endOf(piece))]
-      case 'end':
+      case 'end': {
         keep(answer)
+        const error = endError(piece.data)
+        if (error !== undefined)
+          return [{ ...errorChunk(error.code, error.message, error.code), weir: piece.data }]
         return [
           { ...write.end(endOf(piece)), weir: piece.data },
           ...(includesUsage ? [write.usage(writeUsage(usageOf(piece.finished)))] : []),
         ]
+      }
     }
   }
 

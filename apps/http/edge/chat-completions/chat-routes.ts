@@ -16,7 +16,7 @@ import { turnChunks } from '../chat/turn-chunks.ts'
 import { outcomeHeader } from '../chat/turn-data.ts'
 import { leaveHandler, whenLeft } from '../disconnect.ts'
 import type { EdgeContext, Protocol } from '../edge-context.ts'
-import { answeredHere, interrupted } from '../edge-errors.ts'
+import { answeredHere, endError, interrupted } from '../edge-errors.ts'
 import { modelPrefix, namedAgent } from '../named-agent.ts'
 import { jsonBodyOf } from '../request-json.ts'
 import { sseResponse } from '../sse.ts'
@@ -210,7 +210,10 @@ async function answer(
   const body = chatCompletion(last, texts, head)
   if (last.kind === 'calls') return answerJson(http, body, { headers })
   keep(last.finished.reply)
-  return answerJson(http, body, { headers: { ...headers, ...outcomeHeader(last.data) } })
+  const ended = { ...headers, ...outcomeHeader(last.data) }
+  const error = endError(last.data, { headers: ended, fields: { weir: last.data } })
+  if (error !== undefined) throw error
+  return answerJson(http, body, { headers: ended })
 }
 
 /** Throws 503 without an end. */

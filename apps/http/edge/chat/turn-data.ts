@@ -2,6 +2,8 @@
 // TURN-DATA-1. The end of a turn has the same fields and values in every protocol.
 
 import type { TurnFinished } from '../../../../client/weir.ts'
+import type { FailureClass } from '../../../../shared/contract/messages.ts'
+import type { ErrorCode } from '../../../../shared/lib/errors.ts'
 import type { Event, TurnCalls } from './turn-calls.ts'
 
 /** An intervention of the loop-detector. `shadow`: it only would have one. */
@@ -15,9 +17,11 @@ export type InterventionData = {
 }
 
 /**
- * The end of a turn. `class`: null for an answered one. `rule`: see TurnCalls.
+ * The end of a turn. `class`: null for an answered one. `code`: of the operator's setting that ended
+ * the turn. `rule`: see TurnCalls.
  */
 export type TurnData = Pick<TurnFinished, 'turn' | 'outcome' | 'class' | 'cap' | 'reason'> & {
+  code: ErrorCode | null
   rule: string | null
 }
 
@@ -27,11 +31,22 @@ export function interventionData(event: Event<'intervention-raised'>): Intervent
 }
 
 /** `calls`: have seen the events of the turn. */
-export function turnData(
-  { turn, outcome, class: failure, cap, reason }: TurnFinished,
-  calls: Pick<TurnCalls, 'rule'>,
-): TurnData {
-  return { turn, outcome, class: failure, cap, rule: calls.rule(), reason }
+export function turnData(end: TurnFinished, calls: Pick<TurnCalls, 'rule'>): TurnData {
+  const { turn, outcome, class: failure, cap, reason } = end
+  return { turn, outcome, class: failure, code: endCode(end), cap, rule: calls.rule(), reason }
+}
+
+const codes: Partial<Record<FailureClass, ErrorCode>> = {
+  budget: 'budget.reached',
+  stopped: 'stop.in-force',
+}
+
+/** Null: no budget and no stop ended the turn. A cap is the agent's own. */
+export function endCode({
+  outcome,
+  class: failure,
+}: Pick<TurnFinished, 'outcome' | 'class'>): ErrorCode | null {
+  return outcome === 'failed' && failure !== null ? (codes[failure] ?? null) : null
 }
 
 type EndField = string | null | undefined

@@ -1,10 +1,13 @@
 // The response object of the Responses API.
 
 import type { TurnFinished } from '../../../../client/weir.ts'
+import type { ErrorCode } from '../../../../shared/lib/errors.ts'
 import { noUsage } from '../../../../shared/wire/exchange.ts'
 import type { Json } from '../../../../shared/wire/format.ts'
 import { responseBody, writeUsage } from '../../../../shared/wire/openai-responses/answer.ts'
+import type { HttpError } from '../../http-error.ts'
 import { outcomeHeader, type TurnData } from '../chat/turn-data.ts'
+import { endError } from '../edge-errors.ts'
 
 /** `createdAt`: seconds since 1970. `conversation`: as the principal names it. */
 export type ResponseHead = {
@@ -19,6 +22,7 @@ type Status = 'in_progress' | 'completed' | 'incomplete' | 'failed' | 'cancelled
 export type ResponseObject = {
   id: string
   status: Status
+  error: { code: ErrorCode | 'server_error'; message: string } | null
   metadata: Record<string, string>
   [field: string]: unknown
 }
@@ -54,7 +58,7 @@ export function endOfResponse(
     case 'cancelled':
       return ended('cancelled')
     case 'failed':
-      return ended('failed', { error: { code: 'server_error', message: reason } })
+      return ended('failed', { error: { code: data.code ?? 'server_error', message: reason } })
   }
 }
 
@@ -71,6 +75,14 @@ export function endHeaders({ metadata }: ResponseObject): Record<string, string>
   const { weir_outcome: outcome, weir_class, weir_cap, weir_rule } = metadata
   if (outcome === undefined) return {}
   return outcomeHeader({ outcome, class: weir_class, cap: weir_cap, rule: weir_rule })
+}
+
+/** Of a response to the request that created it. Undefined: no budget and no stop ended its turn. */
+export function errorOfResponse(response: ResponseObject): HttpError | undefined {
+  const { error } = response
+  if (error === null || error.code === 'server_error') return undefined
+  const about = { headers: endHeaders(response), fields: { response } }
+  return endError({ code: error.code, reason: error.message }, about)
 }
 
 /** Of the protocol. */

@@ -33,6 +33,7 @@ import {
 import { type NamedResponse, responseIdOf, responseNamed, unknownResponse } from './response-id.ts'
 import {
   endHeaders,
+  errorOfResponse,
   type ResponseHead,
   type ResponseObject,
   responseObject,
@@ -178,6 +179,8 @@ async function answer(
   whenLeft(http, leave)
   const end = wholeResponse(responseEvents(context, answering))
   const whole = (await answeredHere(context, end)) ?? begun
+  const error = errorOfResponse(whole)
+  if (error !== undefined) throw error
   return answerJson(http, whole, { headers: endHeaders(whole) })
 }
 

@@ -17,7 +17,7 @@ import {
   type TurnCalls,
 } from '../chat/turn-calls.ts'
 import type { TurnFold } from '../chat/turn-chunks.ts'
-import { interventionData, turnData } from '../chat/turn-data.ts'
+import { endCode, interventionData, turnData } from '../chat/turn-data.ts'
 import type { UiChunk } from './ui-chunk.ts'
 
 /** Ids of the approvals that stand for the veto of a guard begin with it. */
@@ -81,6 +81,7 @@ export function createUiFold(clientTools: ReadonlySet<string> = new Set()): Turn
 
   function turnFinished(event: Event<'turn-finished'>): UiChunk[] {
     const { reply, outcome, reason } = event
+    const code = endCode(event)
     const isShown = reply === '' || (outcome === 'answered' && blocks.texts().length > 0)
     return [
       ...blocks.close(),
@@ -89,6 +90,7 @@ export function createUiFold(clientTools: ReadonlySet<string> = new Set()): Turn
       { type: 'data-weir-turn', id: `turn-${event.turn}`, data: turnData(event, calls) },
       ...finishStep(),
       ...(outcome === 'cancelled' ? [{ type: 'abort' as const, reason }] : []),
+      ...(code === null ? [] : [{ type: 'error' as const, errorText: `${code}: ${reason}` }]),
       { type: 'finish', finishReason: finishReasonOf(event) },
     ]
   }

@@ -11,12 +11,12 @@
 
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import type { Logger } from 'pino'
 import type { Advice } from '../../../../client/guard/guest-conversation.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
 import { alternatives } from '../../../../shared/settings/mistake.ts'
 import { apiFormats, type ModelFormat, wholeFormat } from '../../../../shared/wire/formats.ts'
+import { alreadySent } from '../../direct-answer.ts'
 import { HttpError } from '../../http-error.ts'
 import { bytesOf } from '../../request-body.ts'
 import type { HttpApp } from '../../server.ts'
@@ -203,7 +203,7 @@ export function createProxy({
             if (!outgoing.headersSent && !outgoing.destroyed) throw error
             outgoing.destroy()
           })
-          return RESPONSE_ALREADY_SENT
+          return alreadySent
         },
       )
     },

@@ -33,6 +33,7 @@ export type OutsideRequest =
       topicPrefix: string
       guard: string
       partitions: number
+      /** 0: until somebody deletes the records. */
       retentionMs: number
     }
 
@@ -77,7 +78,9 @@ export async function answerOf(
       const { topicPrefix, guard, partitions, retentionMs } = request
       if (!isGuardName(guard))
         throw unusable(`no guard can have the name ${JSON.stringify(guard.slice(0, 80))}`)
-      await bus.ensureTopics([guardTopicSpec(topicPrefix, guard, partitions, retentionMs)])
+      await bus.ensureTopics([
+        guardTopicSpec(topicPrefix, guard, partitions, retentionMs || undefined),
+      ])
       return null
     }
     default:

@@ -348,7 +348,7 @@ function configDifferences(
 function isEnough(name: string, planned: string, is: string): boolean {
   switch (name) {
     case 'retention.ms':
-      return is === '-1' || Number(is) >= Number(planned)
+      return is === '-1' || (planned !== '-1' && Number(is) >= Number(planned))
     case 'delete.retention.ms':
     case 'max.message.bytes':
     case 'min.insync.replicas':
@@ -363,6 +363,7 @@ function isEnough(name: string, planned: string, is: string): boolean {
 function demand(name: string, planned: string): string {
   switch (name) {
     case 'retention.ms':
+      return planned === '-1' ? planned : `${planned} or more`
     case 'delete.retention.ms':
     case 'max.message.bytes':
     case 'min.insync.replicas':

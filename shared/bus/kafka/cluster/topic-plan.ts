@@ -79,7 +79,7 @@ export function topicPlan(
 }
 
 function logConfig({ retentionMs }: TopicSpec): TopicConfig[] {
-  const config = [
+  return [
     {
       name: 'cleanup.policy',
       value: 'delete',
@@ -90,15 +90,17 @@ function logConfig({ retentionMs }: TopicSpec): TopicConfig[] {
       value: '-1',
       reason: 'records are deleted by age alone, not by size',
     },
-  ]
-  if (retentionMs === undefined) return config
-  return [
-    ...config,
-    {
-      name: 'retention.ms',
-      value: String(retentionMs),
-      reason: 'the longest turn and the tolerated downtime fit into it',
-    },
+    retentionMs === undefined
+      ? {
+          name: 'retention.ms',
+          value: '-1',
+          reason: 'records are kept until somebody deletes them',
+        }
+      : {
+          name: 'retention.ms',
+          value: String(retentionMs),
+          reason: 'the longest turn and the tolerated downtime fit into it',
+        },
   ]
 }
 

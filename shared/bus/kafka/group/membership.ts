@@ -108,7 +108,8 @@ export function joinGroup(options: MembershipOptions): Membership {
         if (throttle.reset()) log.info('the group coordinator answers again')
       } catch (error) {
         if (left.signal.aborted) return
-        const next = nextStep(error)
+        const isAnother = !leaves && (phase.kind === 'joined' || rejoins >= fencedJoinsMax)
+        const next = nextStep(error, isAnother)
         if (next === 'join-as-new') {
           log.warn('the group dropped this process: its partitions are lost, and it joins again')
           identity = newcomer
@@ -190,11 +191,21 @@ const rejoinsAtOnce = 2
 
 const groupChanged = new Set(['REBALANCE_IN_PROGRESS', 'ILLEGAL_GENERATION', 'MEMBER_ID_REQUIRED'])
 
-function nextStep(error: unknown): 'join-again' | 'join-as-new' | 'fail' | 'retry' {
+/** Two processes with one name fence each other while both join. */
+const fencedJoinsMax = 5
+
+/**
+ * `isAnother`: another process fenced it, if it was fenced. Otherwise a coordinator that moved fenced it:
+ * it knows only the former id of a member that joins. A name of Weir belongs to one process.
+ */
+function nextStep(
+  error: unknown,
+  isAnother: boolean,
+): 'join-again' | 'join-as-new' | 'fail' | 'retry' {
   const type = protocolTypeOf(error) ?? ''
   if (groupChanged.has(type)) return 'join-again'
   if (type === 'UNKNOWN_MEMBER_ID') return 'join-as-new'
-  if (type === 'FENCED_INSTANCE_ID') return 'fail'
+  if (type === 'FENCED_INSTANCE_ID') return isAnother ? 'fail' : 'join-as-new'
   return recoveryOf(error) === 'fail' ? 'fail' : 'retry'
 }
 

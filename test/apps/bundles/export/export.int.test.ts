@@ -305,6 +305,7 @@ describe('weir export', () => {
       round: 3,
       callsLeft: 9,
       nudged: false,
+      caps: null,
       key: '',
       turnKey: '',
     })

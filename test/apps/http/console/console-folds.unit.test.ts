@@ -222,6 +222,19 @@ describe('the stops', () => {
     ])
   })
 
+  it('save no round and no token beyond any cap of the turn', () => {
+    const caps = { rounds: 25, calls: 100, wallMs: 3_600_000, tokens: null }
+    const savedWith = (lower: Partial<typeof caps> | { tokens: number }) => {
+      const begun = roundStarted(4, { callsLeft: 97, caps: { ...caps, ...lower } })
+      const { total } = folded([turnStarted(), begun, answered(1, 300, 4), stop('end')]).stops
+      return [total.rounds, total.tokens]
+    }
+    expect(savedWith({})).toEqual([21, 6_300])
+    expect(savedWith({ tokens: 1_500 })).toEqual([4, 1_200])
+    expect(savedWith({ wallMs: 4_000 })).toEqual([2, 600]) // 3 s for the first 4 rounds
+    expect(savedWith({ rounds: 4 })).toEqual([0, 0])
+  })
+
   it('count denied calls, and reminders, but nothing of a rule in shadow', () => {
     const { stops } = folded([
       ...[turnStarted(), callDenied('unknown tool'), interventionRaised('cycle', 'x')],

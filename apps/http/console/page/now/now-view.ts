@@ -60,6 +60,14 @@ export function nowView(
         </figcaption>
       </figure>
       ${by.length === 0 ? html`<p class="faint">Nothing was stopped.</p>` : stopsTable(by)}
+      ${
+        total.turns > 0 &&
+        html`<p class="faint">
+          Savings are upper limits: each stopped turn goes on at its pace to the first of its caps on
+          rounds, calls, tokens and time. Each round has the tokens of its last response. A turn
+          could also have ended earlier.
+        </p>`
+      }
     </section>
     <section aria-labelledby="spend">
       <h2 id="spend">Spent without progress in the last hour</h2>

@@ -32,6 +32,10 @@ describe('the plan of the topics', () => {
     })
   })
 
+  it('keeps a log without a retention until somebody deletes its records, against the default of brokers', () => {
+    expect(config({ ...log, retentionMs: undefined })).toMatchObject({ 'retention.ms': '-1' })
+  })
+
   it('keeps the newest value of each key of a table, and deletions as long as a log', () => {
     expect(config(table, [log, table])).toMatchObject({
       'cleanup.policy': 'compact',
