@@ -47,6 +47,7 @@ import { checkHttpOptions, type HttpOptions } from './http/http-options.ts'
 import { closedOnFailure } from './place/closed-on-failure.ts'
 import { openFolder, openShared } from './place/open-place.ts'
 import type { SharedFolder } from './place/shared-folder.ts'
+import { type LateSearch, lateSearch } from './search/late-search.ts'
 import { type CheckedQuestion, checkedQuestion, parseText, type Question } from './turn/question.ts'
 import { askTurn, type Turn } from './turn/turn.ts'
 import { checkOptions, settingsOf, stagesOf, type WeirOptions } from './weir-options.ts'
@@ -92,6 +93,7 @@ export type {
 } from './conversation/conversation.ts'
 export type { EventsOptions } from './conversation/conversation-events.ts'
 export type { ConversationTurn, TurnsOptions } from './conversation/conversation-turns.ts'
+export type { ForkOptions } from './conversation/fork.ts'
 export { type DefinedAgent, defineAgent } from './define/define-agent.ts'
 export { defineTool, type ToolCall } from './define/define-tool.ts'
 export {
@@ -158,8 +160,8 @@ export type Weir = AsyncDisposable & {
    */
   cancel(message: { conversation: ConversationId; messageId: MessageId }): Promise<void>
   /**
-   * A page of the conversations, the latest activity first; `where`: those that match. Throws
-   * `usage` with the accepted conditions.
+   * A page of the conversations, the latest activity first. `where`: those that match. `sort`: in
+   * another order. Throws `usage` with the accepted conditions.
    */
   conversations(options?: ConversationsOptions): Promise<ConversationsPage>
   /** Reads a conversation of the log: its messages and events. Throws `message.invalid`. */
@@ -235,6 +237,8 @@ async function open(options: WeirOptions): Promise<Weir> {
       partitions,
     })
   const edge = openEdge({ bus, topicPrefix, partitions })
+  const readable = { bus, topicPrefix, partitions, hasIndex: kind.isLocal }
+  const search = lateSearch(readable, settings.dataFolder)
   return weirOf({
     ...place,
     settings,
@@ -243,14 +247,13 @@ async function open(options: WeirOptions): Promise<Weir> {
     agentCalls,
     approvals,
     edge,
+    search,
     log: {
-      bus,
-      topicPrefix,
-      partitions,
-      hasIndex: kind.isLocal,
+      ...readable,
       source: settings.bus,
       edge,
       followKey: createFollowKey(bus),
+      search: search.open,
     },
   })
 }
@@ -265,6 +268,7 @@ function refuseInTool(): void {
 }
 
 type Parts = {
+  search: LateSearch
   mcp: McpAgents<Agents>
   agentCalls: AgentCalls
   contexts: Contexts
@@ -280,7 +284,7 @@ type Parts = {
 }
 
 function weirOf(parts: Parts): Weir {
-  const { mcp, agentCalls, contexts, bus, running, edge, log, approvals, folder } = parts
+  const { mcp, agentCalls, contexts, bus, running, edge, log, search, approvals, folder } = parts
   const { agents } = mcp
   const turns = new Set<ReturnType<typeof askTurn>>()
   const handlers: ReturnType<typeof handlerOf>[] = []
@@ -350,6 +354,7 @@ function weirOf(parts: Parts): Weir {
     } finally {
       failTurns(closed())
       edge.close()
+      await search.close()
       await mcp.close()
       await bus.close()
     }

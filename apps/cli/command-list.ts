@@ -23,6 +23,7 @@ const commandList: Readonly<Record<string, readonly Part[]>> = {
     part(async () => (await import('./commands/talk.ts')).addTalk, {
       ask: 'Send one message to an agent. Shows the turn on stderr and prints the reply on stdout. Exit codes: 0 a reply, 3 the fallback.',
       chat: 'Talk to an agent in the terminal. In piped input, each line is a message.',
+      fork: 'Begin a new conversation that continues another one from a turn on, and print its id.',
     }),
   ],
   'Guard an agent that runs elsewhere:': [
@@ -46,6 +47,10 @@ const commandList: Readonly<Record<string, readonly Part[]>> = {
       conversations:
         'List the latest active conversations: questions, turns, tokens, money, their ends and notable facts.',
       tail: 'Print the records of a topic, decoded, one JSON object per line; see apps/history/tail/record-line.ts.',
+    }),
+    part(async () => (await import('./commands/log/audit.ts')).addAudit, {
+      audit:
+        'List the decisions of people, with the questions and the ends of the calls, and the changes of operators.',
     }),
     part(async () => (await import('./commands/log/traces.ts')).addTraces, {
       traces:

@@ -16,7 +16,7 @@ import type { LocalBus } from '../../../shared/bus/kind.ts'
 import { busKindOf } from '../../../shared/bus/kinds.ts'
 import { batchesOf } from '../../../shared/bus/range.ts'
 import type { StoredRecord } from '../../../shared/contract/bus.ts'
-import { retentionMsOf } from '../../../shared/contract/retention.ts'
+import { keptBy } from '../../../shared/contract/retention.ts'
 import {
   guardTopicName,
   guardTopicSpec,
@@ -88,12 +88,12 @@ async function write(
   refuseCutTurns(bundle)
   const { facts } = bundle
   const { topicPrefix, partitions } = facts
-  const retentionMs = retentionMsOf(settings.retentionDays)
+  const { retentionMs, auditMs } = keptBy(settings)
   const guardPrefix = guardTopicName('')
   const guards = bundle
     .topics()
     .flatMap(({ name }) => (name.startsWith(guardPrefix) ? [name.slice(guardPrefix.length)] : []))
-  const own = topicSpecs(topicPrefix, partitions, retentionMs)
+  const own = topicSpecs(topicPrefix, partitions, retentionMs, auditMs)
   const ofGuards = guards.map((guard) =>
     guardTopicSpec(topicPrefix, guard, partitions, retentionMs),
   )

@@ -58,7 +58,9 @@ export function operatorApi(
     const principal = principalOf(context.req.raw, 'operate')
     const body = await bodyOf(context)
     const done = await within(changes, () =>
-      withExistingRegistry(settings, (table) => work(table, body, { by: principal.id, settings })),
+      withExistingRegistry(settings, (table) =>
+        work({ ...table, identity: principal.identity }, body, { by: principal.id, settings }),
+      ),
     )
     edge.log.info({ by: principal.id, change: name, ...namesIn(body) }, 'a setting was changed')
     known = undefined
