@@ -30,7 +30,7 @@ import type { Settings } from '../shared/settings/settings.ts'
 import { type AgentCalls, createAgentCalls } from './agents/agent-calls.ts'
 import { type Agents, agentsOf } from './agents/agents-in-files.ts'
 import type { Contexts } from './agents/contexts.ts'
-import { type McpAgents, openMcpAgents } from './agents/mcp-agents.ts'
+import { type McpAgents, openMcpAgents, pinsFolderOf } from './agents/mcp-agents.ts'
 import {
   type Conversation,
   type ConversationsOptions,
@@ -220,7 +220,7 @@ async function open(options: WeirOptions): Promise<Weir> {
   if (stages !== 'elsewhere')
     for (const { model } of written.values()) providerNamed(model.provider)
   const log = options.log ?? createLog({ level: 'warn', secrets: secretsOf(written) })
-  const mcp = await openMcpAgents(written, log)
+  const mcp = await openMcpAgents(written, log, pinsFolderOf(settings))
   const parts = { options, settings, agents: mcp.agents, log }
   for (const text of unmatchedPatterns(options, mcp.agents)) log.warn(text)
   const place = await closedOnFailure(mcp, () => {

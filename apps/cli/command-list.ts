@@ -48,6 +48,10 @@ const commandList: Readonly<Record<string, readonly Part[]>> = {
         'List the latest active conversations: questions, turns, tokens, money, their ends and notable facts.',
       tail: 'Print the records of a topic, decoded, one JSON object per line; see apps/history/tail/record-line.ts.',
     }),
+    part(async () => (await import('./commands/log/audit.ts')).addAudit, {
+      audit:
+        'List the decisions of people, with the questions and the ends of the calls, and the changes of operators.',
+    }),
     part(async () => (await import('./commands/log/traces.ts')).addTraces, {
       traces:
         'Send turns as OpenTelemetry traces: those since a time, then the new ones, until a signal.',

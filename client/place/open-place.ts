@@ -6,7 +6,7 @@ import type { RunningStages } from '../../services/stages.ts'
 import type { LocalBus } from '../../shared/bus/kind.ts'
 import type { Bus } from '../../shared/contract/bus.ts'
 import { partitionOf } from '../../shared/contract/partition.ts'
-import { retentionMsOf } from '../../shared/contract/retention.ts'
+import { keptBy } from '../../shared/contract/retention.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
 import { tenantWeightsOf } from '../../shared/settings/tenant-weights.ts'
@@ -48,9 +48,8 @@ export async function openFolder({
   stages,
 }: OpenParts & { kind: LocalBus; stages: StagesChoice }): Promise<Place> {
   const { topicPrefix, partitions, dataFolder } = settings
-  const retentionMs = retentionMsOf(settings.retentionDays)
   const weightOf = tenantWeightsOf(settings)
-  const parts = { agents, topicPrefix, partitions, retentionMs, log, dataFolder, weightOf }
+  const parts = { agents, topicPrefix, partitions, ...keptBy(settings), log, dataFolder, weightOf }
   const folder = createSharedFolder({
     kind,
     settings,
@@ -116,7 +115,6 @@ export async function openShared({
   stages,
 }: OpenParts & { stages: StagesChoice }): Promise<Place> {
   const { topicPrefix } = settings
-  const retentionMs = retentionMsOf(settings.retentionDays)
   const isHere = stages === 'here'
   const bus = isHere
     ? await openBusForStages(settings, log, { runImported: options.runImported })
@@ -131,7 +129,7 @@ export async function openShared({
       agents,
       topicPrefix,
       partitions,
-      retentionMs,
+      ...keptBy(settings),
       log,
       dataFolder: settings.dataFolder,
       weightOf: tenantWeightsOf(settings),
