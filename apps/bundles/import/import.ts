@@ -57,7 +57,7 @@ export async function importBundle(
       `${log} already exists, and was not changed. An import needs its offsets free: name an empty or a new folder (--data-folder). ` +
         'You can also read the bundle itself with weir inspect, report, judge and replay',
     )
-  const mark = claimFolder(settings.dataFolder)
+  const unclaim = claimFolder(settings.dataFolder)
   const stop = new AbortController()
   const stopListening = listenForInterrupts(() => stop.abort())
   try {
@@ -66,10 +66,10 @@ export async function importBundle(
       (open) => write(open, { kind, file: log }, settings, stop.signal),
       stop.signal,
     )
-    mark()
     out.write(`${log}: ${summary}\n`)
     return 0
   } catch (error) {
+    unclaim()
     if (!stop.signal.aborted) throw error
     process.stderr.write('stopped: nothing was written\n')
     return 130
