@@ -12,6 +12,9 @@ export type Message =
   | AttemptFailed
   | AttemptFinished
   | AttemptStarted
+  | AuditChanged
+  | AuditDecided
+  | AuditFollowed
   | BudgetReached
   | BudgetReleased
   | BudgetReserved
@@ -27,7 +30,9 @@ export type Message =
   | Claim
   | ContentKept
   | ContentSent
+  | ConversationForked
   | DeadLetter
+  | ForkRequested
   | GuardRegistration
   | GuardVerdict
   | GuardVerdictGiven
@@ -328,6 +333,115 @@ export type AttemptStarted = {
 }
 
 /**
+ * Evidence: an operator set or removed a setting, such as a stop, a budget or a guard. Content that
+ * was erased is null. Observed, written by an operator together with the change.
+ */
+export type AuditChanged = {
+  type: 'audit-changed'
+  /** the key of the setting, such as stop:agent:bank; the key of this record is empty */
+  setting: string
+  /** whether the setting was removed */
+  isRemoved: boolean
+  /** time of the change in milliseconds, by the writer's clock */
+  at: number
+  /** the author; empty: a program registered a guard at its start */
+  by: string
+  /** the proof of `by` */
+  identity: PersonIdentity
+  /** content: the setting before the change, as JSON; empty: there was none */
+  before: string | null
+  /** content: the setting after the change, as JSON; empty: there is none */
+  after: string | null
+  /** its place in the chain */
+  link: AuditLink | null
+}
+
+/**
+ * Evidence: a call, or the question of a running tool, that waited for a person is decided. Content
+ * that was erased is null. Derived, written by the approval stage.
+ */
+export type AuditDecided = {
+  type: 'audit-decided'
+  /** the conversation: the key of the record */
+  conversation: ConversationId
+  /** the turn: the inbox offset of the record that opened it */
+  turn: number
+  /** the model round in the turn, from 1 */
+  round: number
+  /** the call */
+  ordinal: number
+  /** the agent */
+  agent: string
+  /** the tool */
+  name: string
+  /** the id under which a person decides: made of the call's place and of the hash */
+  id: string
+  /** SHA-256, in hex, of the tool's name, of the bytes of the arguments and of the program */
+  hash: string
+  /** SHA-256, in hex, of the program that would run; null: any */
+  program: string | null
+  /**
+   * the number of a question of a running tool in its round, from 1; 0: the record is about an
+   * approval
+   */
+  input: number
+  /** text: the model wrote the call as text (I2); null: it is a native call */
+  source: ArgumentSource | null
+  /** append time in milliseconds at which the wait began */
+  askedAt: number
+  /** append time in milliseconds of the decision */
+  at: number
+  /** the result */
+  outcome: ApprovalOutcome
+  /** the person who decided; empty if no person did */
+  by: string
+  /** the proof of `by` */
+  identity: PersonIdentity
+  /** content: the JSON text that the tool would get, byte for byte */
+  arguments: string | null
+  /** content: the rule that made it wait, or the guard that requested it, with its text */
+  rule: string | null
+  /** content: the question of the running tool, as JSON (input-question.ts); empty: an approval */
+  question: string | null
+  /** content: the values for a question, a JSON object; empty: none */
+  values: string | null
+  /** content: the reason; may be empty */
+  reason: string | null
+  /** its place in the chain; null: the reducer's output, before it is written */
+  link: AuditLink | null
+}
+
+/**
+ * Evidence: the end of a call that a person could decide. Content that was erased is null. Derived,
+ * written by the executor when the round ends.
+ */
+export type AuditFollowed = {
+  type: 'audit-followed'
+  /** the conversation: the key of the record */
+  conversation: ConversationId
+  /** the turn: the inbox offset of the record that opened it */
+  turn: number
+  /** the model round in the turn, from 1 */
+  round: number
+  /** the call */
+  ordinal: number
+  /** the tool */
+  name: string
+  /** the way it ended */
+  status: ResultStatus
+  /** milliseconds that the tool ran; 0 if it did not */
+  durationMs: number
+  /** append time in milliseconds at which its round ended */
+  at: number
+  /** the rules of its agent that hide values from readers */
+  redact: RedactRule[]
+  /** content: a short reason if status is not ok */
+  reason: string | null
+  /** its place in the chain; null: the reducer's output, before it is written */
+  link: AuditLink | null
+}
+
+/**
  * Activity: the use of a soft budget reached its amount in this window, for the first time.
  * Observed, written by the gateway; derived for a guest.
  */
@@ -623,6 +737,18 @@ export type ContentSent = {
 }
 
 /**
+ * The history of a conversation begins with that of others, which is not copied. Derived, written
+ * by intake into the table history under (conversation, origin).
+ */
+export type ConversationForked = {
+  type: 'conversation-forked'
+  /** the new conversation: the key of the record */
+  conversation: ConversationId
+  /** the conversations that it continues, oldest first; the last one is the one that was forked */
+  origins: Origin[]
+}
+
+/**
  * A record that could not be decoded or that made a reducer throw, with its origin (R8). Derived,
  * written by the runtime.
  */
@@ -646,6 +772,15 @@ export type DeadLetter = {
   key: string
   /** its bytes, unchanged */
   value: Uint8Array
+}
+
+/** A client wants a new conversation that continues others. Observed, written by the edge. */
+export type ForkRequested = {
+  type: 'fork-requested'
+  /** the new conversation: the key of the record */
+  conversation: ConversationId
+  /** the conversations that it continues, oldest first; the last one is the one that was forked */
+  origins: Origin[]
 }
 
 /**
@@ -1776,6 +1911,26 @@ export type AskedCall = {
 }
 
 /**
+ * The place of a record of `audit` in its writer's chain. A process fills it in as it writes the
+ * record (shared/bus/audit/linked-bus.ts).
+ */
+export type AuditLink = {
+  /** the chain: one for each process, and for each partition that one of its stages reads */
+  writer: string
+  /** the number of the record in its chain, from 1 */
+  sequence: number
+  /** SHA-256, in hex, of the record before this one in its chain; empty at 1 */
+  previous: string
+  /**
+   * SHA-256, in hex, of the newest record of the partition that the writer could read then; empty:
+   * it read none
+   */
+  seen: string
+  /** SHA-256, in hex, of the record's content, which can be erased without a break of the chain */
+  content: string
+}
+
+/**
  * The source of the amounts of a settled reservation. `usage`: the provider's count. `bound`: the
  * reserved amounts, because the provider sent no count.
  */
@@ -2313,6 +2468,18 @@ export type ModelPrice = {
   cacheWriteTokens: number
 }
 
+/** A conversation whose history is the beginning of the history of a fork. */
+export type Origin = {
+  /** the conversation, which has the fork's tenant and partition */
+  conversation: ConversationId
+  /** the last turn that belongs to the fork's history */
+  turn: number
+  /**
+   * entries of its history up to that turn; a reader that finds fewer has not the whole beginning
+   */
+  entries: number
+}
+
 /** One normalized event of a provider stream. */
 export type PartEvent = {
   /** the kind of event */
@@ -2442,6 +2609,11 @@ export type Policy = {
   stops: StopInForce[]
   /** rules for values that readers of the log must not see */
   redact: RedactRule[]
+  /**
+   * the conversation that this one was forked from, whose memory a guard continues; only the
+   * gateway writes it
+   */
+  forkedFrom: string | null
 }
 
 /** One setting of a policy, under the name that commands use. */

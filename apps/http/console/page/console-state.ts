@@ -2,6 +2,7 @@
 // milliseconds since 1970-01-01 UTC.
 
 import type { ApprovalOutcome, PersonIdentity } from '../../../../shared/contract/messages.ts'
+import type { PricedConversation } from '../../../history/conversations/conversations.ts'
 import type { RecordTable, ReportData, ReportIndex } from '../../../report/page/data.ts'
 
 /** In the order of their display. */
@@ -35,7 +36,12 @@ export type Stops = {
   tokens: number
 }
 
-export type StopsBy = Stops & { agent: string; rule: string }
+/** `filters`: find its conversations in the list. */
+export type StopsBy = Stops & {
+  agent: string
+  rule: string
+  filters: Record<string, string> | null
+}
 
 /**
  * The model's use for rounds without a new result, in the last hour, at least. `usd`: billionths of a
@@ -122,6 +128,28 @@ export type ConsoleState = {
     more: number
     decided: Decision[]
   }
+}
+
+/**
+ * A page of the list. `total`: the conversations that match, of `all`. Null: not counted yet. `behind`: the
+ * records that the search has not read yet, so the list may miss conversations.
+ */
+export type ConversationsData = {
+  conversations: PricedConversation[]
+  next: string | null
+  total: number | null
+  all: number | null
+  behind: number
+}
+
+/**
+ * A key of the filters. `accepted`: all of its values. `known`: a few values that turns of this log have.
+ * Both null: a text.
+ */
+export type FilterData = {
+  key: string
+  accepted: readonly string[] | null
+  known: readonly string[] | null
 }
 
 /** A conversation as its report has it. */

@@ -52,7 +52,7 @@ describe('the console', () => {
     const text = await response.text()
     const loaded = [...text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path = '']) => path)
     expect(loaded).toHaveLength(3)
-    for (const path of loaded) expect((await fetch(server.url + path)).status).toBe(200)
+    for (const path of loaded) expect((await fetch(new URL(path, response.url))).status).toBe(200)
     expect(text).not.toMatch(/<style|<script>|style=|onload|https?:/)
   })
 
@@ -212,6 +212,7 @@ describe('the console', () => {
     expect(await answer('conversations?outcome=answerd')).toEqual([
       ...[400, expect.stringContaining('Did you mean answered?')],
     ])
+    expect((await answer('conversations?agent=helpr'))[1]).toContain('The log has none')
     expect(await answer('conversations?limit=x')).toEqual([
       ...[400, expect.stringContaining('limit is NaN')],
     ])

@@ -1,0 +1,40 @@
+// weir audit.
+
+import type { Command } from 'commander'
+import { once, settingsOf, unredactedOption, whichBus, withSettings } from '../flags.ts'
+
+export function addAudit(program: Command): void {
+  withSettings(program.command('audit'), [...whichBus, 'topicPrefix'])
+    .option('--since <time>', "only since this time: 2026-07-29T10:12:03Z, 2026-07-29, '30d ago'")
+    .option('--until <time>', 'only before this time')
+    .option('--by <name>', 'only of this person, such as key:ann')
+    .option('--tool <name>', 'only decisions about calls of this tool')
+    .option(
+      '--kind <kind>',
+      'only this kind: approval, question, stop, budget, guard, policy, prices, key, other',
+    )
+    .option('--tenant <name>', 'only of this tenant')
+    .option(
+      '--verify',
+      'check the chains instead: name changed, missing and moved records. Exit codes: 0 none, 1 some',
+    )
+    .option('--expect <head>', 'with --verify: the head that an earlier check printed', once)
+    .addOption(unredactedOption())
+    .option(
+      '--json',
+      'print one JSON object per line; see AuditEntry in shared/view/audit/entries.ts',
+    )
+    .action(async (options) => {
+      const settings = await settingsOf(options)
+      if (options.verify === true || options.expect !== undefined) {
+        const { verifyAudit } = await import('../../../history/audit/verify.ts')
+        process.exitCode = await verifyAudit(options, settings, process.stdout)
+        return
+      }
+      await (await import('../../../history/audit/audit.ts')).audit(
+        options,
+        settings,
+        process.stdout,
+      )
+    })
+}
