@@ -84,6 +84,7 @@ async function entry(
     response,
     results: [],
     contents: [],
+    afterTurn: null,
     nudge: null,
     note: null,
     ...fields,
