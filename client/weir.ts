@@ -30,7 +30,7 @@ import type { Settings } from '../shared/settings/settings.ts'
 import { type AgentCalls, createAgentCalls } from './agents/agent-calls.ts'
 import { type Agents, agentsOf } from './agents/agents-in-files.ts'
 import type { Contexts } from './agents/contexts.ts'
-import { type McpAgents, openMcpAgents } from './agents/mcp-agents.ts'
+import { type McpAgents, openMcpAgents, pinsFolderOf } from './agents/mcp-agents.ts'
 import {
   type Conversation,
   type ConversationsOptions,
@@ -45,8 +45,9 @@ import { unmatchedPatterns } from './guards/unmatched-patterns.ts'
 import { type HttpHandler, handlerOf } from './http/http-handler.ts'
 import { checkHttpOptions, type HttpOptions } from './http/http-options.ts'
 import { closedOnFailure } from './place/closed-on-failure.ts'
-import { openFolder, openShared } from './place/open-place.ts'
+import { openFolder, openShared, openWatched } from './place/open-place.ts'
 import type { SharedFolder } from './place/shared-folder.ts'
+import { type LateSearch, lateSearch } from './search/late-search.ts'
 import { type CheckedQuestion, checkedQuestion, parseText, type Question } from './turn/question.ts'
 import { askTurn, type Turn } from './turn/turn.ts'
 import { checkOptions, settingsOf, stagesOf, type WeirOptions } from './weir-options.ts'
@@ -159,8 +160,8 @@ export type Weir = AsyncDisposable & {
    */
   cancel(message: { conversation: ConversationId; messageId: MessageId }): Promise<void>
   /**
-   * A page of the conversations, the latest activity first; `where`: those that match. Throws
-   * `usage` with the accepted conditions.
+   * A page of the conversations, the latest activity first. `where`: those that match. `sort`: in
+   * another order. Throws `usage` with the accepted conditions.
    */
   conversations(options?: ConversationsOptions): Promise<ConversationsPage>
   /** Reads a conversation of the log: its messages and events. Throws `message.invalid`. */
@@ -219,12 +220,14 @@ async function open(options: WeirOptions): Promise<Weir> {
   if (stages !== 'elsewhere')
     for (const { model } of written.values()) providerNamed(model.provider)
   const log = options.log ?? createLog({ level: 'warn', secrets: secretsOf(written) })
-  const mcp = await openMcpAgents(written, log)
+  const mcp = await openMcpAgents(written, log, pinsFolderOf(settings))
   const parts = { options, settings, agents: mcp.agents, log }
   for (const text of unmatchedPatterns(options, mcp.agents)) log.warn(text)
-  const place = await closedOnFailure(mcp, () =>
-    kind.isLocal ? openFolder({ ...parts, kind, stages }) : openShared({ ...parts, stages }),
-  )
+  const place = await closedOnFailure(mcp, () => {
+    if (!kind.isLocal) return openShared({ ...parts, stages })
+    const watches = mcp.agents.size === 0 && stages === 'elsewhere'
+    return watches ? openWatched(parts) : openFolder({ ...parts, kind, stages })
+  })
   const { bus, partitions } = place
   const { topicPrefix } = settings
   // Loaded for the first decision: it imports the engines of the rules.
@@ -236,6 +239,8 @@ async function open(options: WeirOptions): Promise<Weir> {
       partitions,
     })
   const edge = openEdge({ bus, topicPrefix, partitions })
+  const readable = { bus, topicPrefix, partitions, hasIndex: kind.isLocal }
+  const search = lateSearch(readable, settings.dataFolder)
   return weirOf({
     ...place,
     settings,
@@ -244,14 +249,13 @@ async function open(options: WeirOptions): Promise<Weir> {
     agentCalls,
     approvals,
     edge,
+    search,
     log: {
-      bus,
-      topicPrefix,
-      partitions,
-      hasIndex: kind.isLocal,
+      ...readable,
       source: settings.bus,
       edge,
       followKey: createFollowKey(bus),
+      search: search.open,
     },
   })
 }
@@ -266,6 +270,7 @@ function refuseInTool(): void {
 }
 
 type Parts = {
+  search: LateSearch
   mcp: McpAgents<Agents>
   agentCalls: AgentCalls
   contexts: Contexts
@@ -281,7 +286,7 @@ type Parts = {
 }
 
 function weirOf(parts: Parts): Weir {
-  const { mcp, agentCalls, contexts, bus, running, edge, log, approvals, folder } = parts
+  const { mcp, agentCalls, contexts, bus, running, edge, log, search, approvals, folder } = parts
   const { agents } = mcp
   const turns = new Set<ReturnType<typeof askTurn>>()
   const handlers: ReturnType<typeof handlerOf>[] = []
@@ -351,6 +356,7 @@ function weirOf(parts: Parts): Weir {
     } finally {
       failTurns(closed())
       edge.close()
+      await search.close()
       await mcp.close()
       await bus.close()
     }

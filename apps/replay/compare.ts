@@ -13,7 +13,7 @@ import { messageOf } from '../../shared/codec/message-of.ts'
 import type { Offset, StoredRecord } from '../../shared/contract/bus.ts'
 import type { ConversationId } from '../../shared/contract/ids.ts'
 import {
-  historyPrefix,
+  historyConversation,
   type StageName,
   stages,
   type TopicName,
@@ -34,8 +34,8 @@ export type CompareOptions = {
   log: ReadLog
   range: PartitionRange
   stages: readonly AnyStage[]
-  /** Compares only the records of this conversation. */
-  conversation: ConversationId | undefined
+  /** Compares only the records of these conversations. */
+  conversations: ReadonlySet<ConversationId> | undefined
   /** Whether others may write the log while it is read. */
   grows: boolean
   now: Milliseconds
@@ -82,6 +82,9 @@ export function beginTally(): Tally {
   }
 }
 
+/** Its records get their links as they are written, so a fold cannot repeat them. */
+const linkedTopic: TopicName = 'audit'
+
 /** Waiting bytes of one side, above which the other side is read first. */
 const waitingBytesMax = 16 * 1024 * 1024
 const unjudgedNamesMax = 100
@@ -109,12 +112,13 @@ type Replayed = {
 }
 
 export async function comparePartition(options: CompareOptions): Promise<void> {
-  const { log, range, tally, conversation } = options
+  const { log, range, tally, conversations } = options
   const { partition } = range
   const byTopic = new Map(range.topics.map((topic) => [topic.topic, topic]))
   const beginnings = beginningsOf(range)
   const replayed = new Map<StageName, Replayed>()
   const readers = new Map<string, Replayed>()
+  const audit = log.topicPrefix + linkedTopic
   let held: Difference[] = []
   for (const stage of options.stages) await begin(stage)
 
@@ -127,7 +131,7 @@ export async function comparePartition(options: CompareOptions): Promise<void> {
     const isEvents = topic.name === stages.conversation.inbox
     const hasVersion = topic.name === stages['llm-gateway'].inbox
     for (const record of records) {
-      if (conversation !== undefined && !isOf(conversation, topic.name, record)) continue
+      if (conversations?.has(conversationOf(topic.name, record)) === false) continue
       if (record.id !== undefined) logged(topic, record, record.id)
       if (reader === undefined || record.offset >= topic.to) continue
       if (isEvents) beginnings.read(record)
@@ -164,7 +168,7 @@ export async function comparePartition(options: CompareOptions): Promise<void> {
     }
     for (const name of topicsWrittenBy(stage.name)) {
       const topic = byTopic.get(log.topicPrefix + name)
-      if (topic !== undefined)
+      if (topic !== undefined && name !== linkedTopic)
         one.pairs.set(
           topic.topic,
           createPair((found) => onFound(one, topic, found)),
@@ -196,6 +200,7 @@ export async function comparePartition(options: CompareOptions): Promise<void> {
     for (const { message } of outputs)
       if (message.type === 'turn-started' && range.hasTurn?.(message) !== false) tally.turns += 1
     records.forEach((record, n) => {
+      if (record.topic === audit) return
       const pair = pairs.get(record.topic)
       if (pair === undefined)
         tally.awaited += 1 // the log is older than that topic
@@ -234,14 +239,12 @@ function beginningsOf({ hasTurn, topics: ranges }: PartitionRange): Beginnings {
 function foldOf(
   stage: AnyStage,
   { topic }: TopicRange,
-  { log, range: { partition }, conversation }: CompareOptions,
+  { log, range: { partition }, conversations }: CompareOptions,
 ): Promise<Fold<unknown>> {
   return foldOfLog(log, stage, partition, {
     async *readBack(from, to) {
       for await (const records of batchesOf(log.bus, { topic, partition, from, to }))
-        yield conversation === undefined
-          ? records
-          : records.filter(({ key }) => key === conversation)
+        yield records.filter(({ key }) => conversations?.has(key) !== false)
     },
   })
 }
@@ -324,8 +327,6 @@ function writerOf({ value }: StoredRecord): string | undefined {
  * The key of a table's entry begins with the conversation. Dead letters keep the key of their
  * record.
  */
-function isOf(conversation: ConversationId, topic: TopicName, { key }: StoredRecord): boolean {
-  return topics[topic].kind === 'table'
-    ? key.startsWith(historyPrefix(conversation))
-    : key === conversation
+function conversationOf(topic: TopicName, { key }: StoredRecord): ConversationId {
+  return topics[topic].kind === 'table' ? (historyConversation(key) ?? key) : key
 }

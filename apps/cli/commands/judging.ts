@@ -4,7 +4,7 @@ import { homedir } from 'node:os'
 import { type Command, Option } from 'commander'
 import { providerNames } from '../../../services/llm-gateway/performer/providers/providers.ts'
 import { answers } from '../../terminal/text/ending.ts'
-import { listed, once, settingsBeside, whichBus, withSettings } from './flags.ts'
+import { listed, once, settingsBeside, whichBus, withConditions, withSettings } from './flags.ts'
 
 export function addJudging(program: Command): void {
   answers(program.command('scan'), {
@@ -80,7 +80,7 @@ export function addJudging(program: Command): void {
     yes: 'no difference, or the answer to --set, --policy, --guard or --sweep is shown',
     no: 'there is a difference, and the first one is shown',
   })
-  withSettings(replay, [...whichBus, 'topicPrefix'])
+  withConditions(withSettings(replay, [...whichBus, 'topicPrefix']))
     .argument('[bundle]', 'a bundle from weir export; default: the log that the settings name')
     .option('--conversation <id>', 'only this conversation')
     .option(

@@ -9,11 +9,11 @@
 //     a person has its exact arguments.
 
 import { Hono } from 'hono'
-import { acceptedValues } from '../../../client/history/turn-filter.ts'
-import type { ConversationsWhere } from '../../../client/weir.ts'
+import { pageAsked } from '../../../client/conversation/conversation.ts'
 import { parseConversationId } from '../../../shared/contract/ids.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import { createSlots } from '../../../shared/lib/slots.ts'
+import type { Sort } from '../../../shared/view/filter/turn-filter.ts'
 import { withMoney } from '../../history/conversations/conversations.ts'
 import { newestLetters, shownLetter } from '../../history/dead-letters/list.ts'
 import { retryDeadLetter } from '../../history/dead-letters/retry.ts'
@@ -28,8 +28,10 @@ import type { HttpApp, HttpContext } from '../server.ts'
 import { consoleAssets, consolePath, pagePolicy } from './console-assets.ts'
 import type { ConsoleParts } from './console-parts.ts'
 import { operatorApi } from './operator-routes.ts'
+import type { ConversationsData } from './page/console-state.ts'
 import { bodyOf, within } from './route-parts.ts'
 import { conversationData } from './state/conversation-data.ts'
+import { conversationsPage, filtersOf } from './state/conversations-page.ts'
 import { conversationEvents, stateEvents } from './state/live-events.ts'
 
 /** The files of the page. They hold no data. */
@@ -103,15 +105,14 @@ export function consoleApi(edge: EdgeContext, parts: ConsoleParts): HttpApp {
     return context.json(await within(reports, () => shownLetter({ ...log, unredacted }, place)))
   })
 
-  app.get(`${api}/filters`, (context) => context.json(acceptedValues()))
+  app.get(`${api}/filters`, async (context) => context.json(await filtersOf(parts)))
 
   app.get(`${api}/conversations`, async (context) => {
-    const { limit = '100', after = '0', ...where } = context.req.query()
-    const options = { where: where as ConversationsWhere, limit: Number(limit), after }
-    const weir = weirOf(principalOf(context.req.raw))
-    const found = await weir.conversations(options)
-    const conversations = await withMoney(found.conversations, money)
-    return context.json({ conversations, next: found.next ?? null })
+    const { limit = '100', after = '0', sort = 'time', ...where } = context.req.query()
+    const asked = pageAsked({ where, sort: sort as Sort, limit: Number(limit), after })
+    const page = await conversationsPage(parts, asked)
+    const conversations = await withMoney(page.conversations, money)
+    return context.json({ ...page, conversations } satisfies ConversationsData)
   })
 
   app.post(`${api}/decide`, async (context) => {

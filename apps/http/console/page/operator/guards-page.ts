@@ -2,10 +2,11 @@
 
 import { html } from '../../../../page/kit/html.ts'
 import { alert, select, status } from '../../../../page/kit/parts.ts'
-import type { GuardsData, PoliciesData, WhatIfData } from '../operator-state.ts'
+import type { GuardsData, HeldToolsData, PoliciesData, WhatIfData } from '../operator-state.ts'
 import type { Confirmations } from '../parts/confirmation.ts'
 import { polled } from '../parts/poll.ts'
 import { guardsView } from './guards-view.ts'
+import { heldToolsView } from './held-tools-view.ts'
 import type { OperatorPage } from './operator-page.ts'
 import { agentName, isThreshold, policiesView, valueChange } from './policies-view.ts'
 import { whatIfView } from './what-if-view.ts'
@@ -14,6 +15,7 @@ const refreshMs = 5_000
 
 export function guardsPage(onChange: () => void, confirmations: Confirmations): OperatorPage {
   const guards = polled<GuardsData>(onChange, refreshMs)
+  const heldTools = polled<HeldToolsData>(onChange, refreshMs)
   const policies = polled<PoliciesData>(() => {
     if (agent === undefined && policies.data !== undefined) {
       agent = policies.data.agent
@@ -53,10 +55,12 @@ export function guardsPage(onChange: () => void, confirmations: Confirmations): 
   return {
     open() {
       guards.open('guards')
+      heldTools.open('held-tools')
       loadAgent()
     },
     leave() {
       guards.leave()
+      heldTools.leave()
       policies.leave()
       whatIf.leave()
     },
@@ -66,7 +70,8 @@ export function guardsPage(onChange: () => void, confirmations: Confirmations): 
       const keys = Object.keys(data?.policy.effective ?? {}).filter(isThreshold)
       return html`<main class="operator">
         <h1 class="title">Guards and policies</h1>
-        ${status(confirmations.note, 'good')}
+        ${status(confirmations.note, 'good')} ${alert(heldTools.problem)}
+        ${heldTools.data !== undefined && heldToolsView(heldTools.data, { confirmations, onChanged: heldTools.refresh })}
         <section aria-labelledby="guards-title">
           <h2 id="guards-title">Guards, in the last hour</h2>
           ${alert(guards.problem)}
