@@ -58,7 +58,7 @@ export type Search = {
 }
 
 /** Records that are written in one transaction. A larger one would hold up the process. */
-const recordsAtOnce = 2_000
+const recordsAtOnce = 500
 
 /** Opens the index of the log. It is empty before the first `refresh`. */
 export function openSearch(log: ReadableLog): Search {
