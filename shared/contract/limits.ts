@@ -538,15 +538,10 @@ export const limits = {
   /** Records of a conversation that wait for a follower, and their bytes. The log has those beyond. */
   followedRecordsMax: 64,
   followedBytesMax: 256 * KiB,
-  /** Names of called tools that a view of a turn keeps, and the bytes of one. */
+  /** Called tools in a view of a turn, bytes of a name, bytes of a round's searched texts. */
   turnToolNamesMax: 64,
   turnToolNameBytesMax: 128,
-  /** Bytes of one round's texts that the search finds. */
   searchTextBytesMax: 256 * KiB,
-  /** Known values of one key that an error and a form name. */
-  searchValuesShownMax: 50,
-  /** Time in which the search may be too far behind the log to be continued. */
-  searchUnusedMsMax: 20 * 60 * minute,
   /** Conversations that a list can have. */
   conversationsListedMax: 100_000,
   /** The wait for the history of a call's round, which follows the result of its last call. */
@@ -656,8 +651,6 @@ export const limits = {
   consoleViewersMax: 256,
   consolePauseMs: 200,
   consoleRefreshMs: 5 * second,
-  /** How long a list waits for new records of the log, before it shows those that were read. */
-  consoleSearchWaitMs: 1 * second,
   /** Reports of conversations that the console makes at once. */
   consoleReportsMax: 2,
   /** Dead letters that the console lists. */
