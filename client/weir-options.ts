@@ -31,7 +31,8 @@ export type WeirOptions = {
   /**
    * Agents of `defineAgent`, or an agent file, a folder of them, or the agents of `loadAgents`.
    * Stages that run elsewhere have their own agents. Then only the fields that go with a message
-   * are read here: no key and no program is needed.
+   * are read here: no key and no program is needed. An empty list with `stages: 'elsewhere'` opens an
+   * existing log to read, decide and cancel, also while no process runs the stages.
    */
   agents: AgentsOption
   /** The place of the log. Default: a file in `dataFolder`. */

@@ -45,7 +45,7 @@ import { unmatchedPatterns } from './guards/unmatched-patterns.ts'
 import { type HttpHandler, handlerOf } from './http/http-handler.ts'
 import { checkHttpOptions, type HttpOptions } from './http/http-options.ts'
 import { closedOnFailure } from './place/closed-on-failure.ts'
-import { openFolder, openShared } from './place/open-place.ts'
+import { openFolder, openShared, openWatched } from './place/open-place.ts'
 import type { SharedFolder } from './place/shared-folder.ts'
 import { type LateSearch, lateSearch } from './search/late-search.ts'
 import { type CheckedQuestion, checkedQuestion, parseText, type Question } from './turn/question.ts'
@@ -223,9 +223,11 @@ async function open(options: WeirOptions): Promise<Weir> {
   const mcp = await openMcpAgents(written, log, pinsFolderOf(settings))
   const parts = { options, settings, agents: mcp.agents, log }
   for (const text of unmatchedPatterns(options, mcp.agents)) log.warn(text)
-  const place = await closedOnFailure(mcp, () =>
-    kind.isLocal ? openFolder({ ...parts, kind, stages }) : openShared({ ...parts, stages }),
-  )
+  const place = await closedOnFailure(mcp, () => {
+    if (!kind.isLocal) return openShared({ ...parts, stages })
+    const watches = mcp.agents.size === 0 && stages === 'elsewhere'
+    return watches ? openWatched(parts) : openFolder({ ...parts, kind, stages })
+  })
   const { bus, partitions } = place
   const { topicPrefix } = settings
   // Loaded for the first decision: it imports the engines of the rules.

@@ -16,7 +16,14 @@ import { openingOf } from '../turn/opening.ts'
 import type { WeirOptions } from '../weir-options.ts'
 import { clockOfChoice } from './bus-choice.ts'
 import { closedOnFailure } from './closed-on-failure.ts'
-import { keepPartitionCount, openBus, openBusForStages, partitionCount } from './open-bus.ts'
+import {
+  keepPartitionCount,
+  openBus,
+  openBusBeside,
+  openBusForStages,
+  openBusReadOnly,
+  partitionCount,
+} from './open-bus.ts'
 import { runBeside, runHere } from './run-here.ts'
 import { createSharedFolder, type SharedFolder } from './shared-folder.ts'
 import type { StagesChoice } from './stages-choice.ts'
@@ -69,6 +76,35 @@ export async function openFolder({
     folder,
     running: { failed: folder.failed, close: folder.stop },
   }
+}
+
+/**
+ * The log of a data folder for a process without agents, which runs no stages. It reads also while no
+ * process runs them. Each write opens the folder for a moment, or goes through its owner. So it never
+ * keeps a process with agents off the folder. Throws `bus.not-a-database` if there is no log.
+ */
+export async function openWatched({
+  settings,
+  log,
+}: Pick<OpenParts, 'settings' | 'log'>): Promise<Place> {
+  const reading = await openBusReadOnly(settings, log)
+  const bus: Bus = {
+    ...reading,
+    async append(...records) {
+      const writing = await openBusBeside(settings, log)
+      try {
+        return await writing.append(...records)
+      } finally {
+        await writing.close()
+      }
+    },
+  }
+  return closedOnFailure(reading, async () => ({
+    bus,
+    partitions: await partitionCount(bus, settings.topicPrefix),
+    contexts: createContexts(async () => undefined),
+    running: { failed: new Promise<never>(() => {}), close: async () => {} },
+  }))
 }
 
 export async function openShared({
