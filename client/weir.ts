@@ -240,7 +240,7 @@ async function open(options: WeirOptions): Promise<Weir> {
     })
   const edge = openEdge({ bus, topicPrefix, partitions })
   const readable = { bus, topicPrefix, partitions, hasIndex: kind.isLocal }
-  const search = lateSearch(readable, settings.dataFolder)
+  const search = lateSearch(readable, settings)
   return weirOf({
     ...place,
     settings,
