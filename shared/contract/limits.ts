@@ -473,13 +473,8 @@ export const limits = {
   mcpMessageBytesMax: 16 * MiB,
   /** All that an MCP server sends while its list is read. */
   mcpListBytesMax: 32 * MiB,
-  /** The file with the pinned tools of MCP servers, and one declaration in it. */
-  mcpPinsBytesMax: 32 * MiB,
+  /** One declaration in the file with the pinned tools. The file has the bound of a list. */
   mcpPinBytesMax: 256 * KiB,
-  /** How long the pin of a tool is kept that is in no list. */
-  mcpPinKeptMs: 90 * 24 * 60 * minute,
-  /** How often a process looks whether another one changed the pins. */
-  mcpPinsLookMs: second,
   /** Links to resources in results of MCP servers whose server a gateway remembers. */
   mcpLinksMax: 1024,
   /** The file with the login of an MCP server. */
@@ -636,6 +631,8 @@ export const limits = {
   auditSettingBytesMax: 256 * KiB,
   /** Entries that `weir audit` holds; of more, the newest. */
   auditEntriesMax: 100_000,
+  /** Of these, an answer of the console's API has the newest. */
+  consoleAuditMax: 1_000,
   /** Rounds of an open turn whose tokens the console keeps, and rounds whose money it keeps. */
   consoleRoundsKept: 64,
   consoleRoundsPricedMax: 20_000,
@@ -674,9 +671,8 @@ export const limits = {
   moneyAttemptsMax: 10_000,
   /** Records of each partition of a guard that the console counts, the newest. */
   consoleVerdictsMax: 20_000,
-  /** Changed tools of MCP servers on the page of the console, and the text of one difference. */
+  /** Changed tools of MCP servers on the page of the console. */
   consoleHeldToolsMax: 50,
-  consoleDifferenceBytesMax: 64 * KiB,
   /** Accounts of one budget that the console shows, those with the most use. */
   consoleAccountsMax: 50,
   /**

@@ -1079,6 +1079,8 @@ export type HistoryEntry = {
    * records with the policy
    */
   redact: RedactRule[]
+  /** round 0: the last turn that the message follows, as in its settings */
+  afterTurn: number | null
 }
 
 /**
@@ -1837,6 +1839,11 @@ export type AgentSettings = {
   context: string | null
   /** the images and files of this message */
   contents: Content[]
+  /**
+   * the last turn that this message follows (later ones leave its history and stay in the log), or
+   * -1 for none; null: the newest one
+   */
+  afterTurn: number | null
   /** the policy of its rounds */
   policy: Policy
 }
