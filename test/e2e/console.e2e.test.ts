@@ -100,10 +100,10 @@ const accessFaults = `(() => {
 })()`
 
 withBrowser('the console', () => {
-  it('shows a decision of one tab in the other, and its exact arguments', async () => {
+  it('shows a decision of one tab in the other, its exact arguments, and why the model calls', async () => {
     ran = []
     await using server = await consoleServer(
-      [says(call('deploy', { env: 'prod' })), says('Done.')],
+      [says('All checks passed.', call('deploy', { env: 'prod' })), says('Done.')],
       { tools: [deploy], approvals },
     )
     await using context = await browser.newContext()
@@ -113,6 +113,7 @@ withBrowser('the console', () => {
     await first.waitForSelector('[data-call]')
     await second.waitForSelector('[data-call]')
     expect(await first.textContent('[data-call] pre')).toBe('{"env":"prod"}')
+    await first.waitForSelector('.asked:has-text("go"):has-text("All checks passed.")')
     expect(await second.title()).toMatch(/^\(1\) Approvals/)
     await first.waitForSelector('text=1 other page of the console is open')
 
@@ -443,11 +444,15 @@ withBrowser('the console', () => {
   })
 
   it('stops a tool with a reason, shows the stop in another tab as text, and releases it', async () => {
-    await using server = await consoleServer([])
+    await using server = await consoleServer([says('Hello.')])
     const reason = `<img src=x onerror="document.body.dataset.obeyed=9">\u202Egnp.exe`
     await using context = await browser.newContext()
     const first = await tab(context, `${server.url}/console#/stops`)
     const second = await tab(context, `${server.url}/console#/stops`)
+    await server.weir.ask({ agent: 'helper', text: 'hi', conversation: 'acme:c' }).finished
+    await first.click('button:has-text("One tenant…")')
+    await first.waitForSelector('datalist option[value=acme]', { state: 'attached' })
+    await first.keyboard.press('Escape')
     await first.click('button:has-text("Tools…")')
     await first.fill('dialog input[name=name]', 'pay_*')
     await first.fill('dialog input[name=reason]', reason)
@@ -529,7 +534,7 @@ withBrowser('the console', () => {
       'dialog pre:has-text("weir budget set --tenant default --window day --tokens 500000")',
     )
     await page.click('dialog button[type=submit]')
-    await page.waitForSelector('text=no model request from 500,000 tokens')
+    await page.waitForSelector('text=hard limit 500,000 tokens')
     await page.click('button:has-text("New budget…")')
     await page.fill('dialog input[name=hard]', '20')
     await page.click('dialog button[type=submit]')

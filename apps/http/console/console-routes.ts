@@ -29,7 +29,7 @@ import { consoleAssets, consolePath, pagePolicy } from './console-assets.ts'
 import type { ConsoleParts } from './console-parts.ts'
 import { operatorApi } from './operator-routes.ts'
 import { bodyOf, within } from './route-parts.ts'
-import { conversationData } from './state/conversation-data.ts'
+import { callContext, conversationData } from './state/conversation-data.ts'
 import { conversationEvents, stateEvents } from './state/live-events.ts'
 
 /** The files of the page. They hold no data. */
@@ -91,6 +91,16 @@ export function consoleApi(edge: EdgeContext, parts: ConsoleParts): HttpApp {
     const unredacted = isUnredacted(edge, context)
     const opened = { log: { ...log, unredacted }, source }
     return context.json(await within(reports, () => conversationData(id, opened)))
+  })
+
+  app.get(`${api}/call-context`, async (context) => {
+    const { conversation = '', turn = '', round = '' } = context.req.query()
+    const place = {
+      conversation: parseConversationId(conversation),
+      turn: Number(turn),
+      round: Number(round),
+    }
+    return context.json(await within(reports, () => callContext(place, log)))
   })
 
   app.get(`${api}/dead-letters`, async (context) =>

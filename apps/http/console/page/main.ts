@@ -9,6 +9,7 @@ import type { ConsoleState, WaitingCall } from './console-state.ts'
 import { conversationPages, type Filters } from './conversations/conversation-pages.ts'
 import { conversationsView, listKey } from './conversations/conversations-view.ts'
 import { type ReportPage, reportPage } from './conversations/report-view.ts'
+import { callReasons } from './inbox/call-reasons.ts'
 import { inboxKey, inboxView } from './inbox/inbox-view.ts'
 import { deadLetters } from './letters/dead-letters.ts'
 import { deadLettersView } from './letters/dead-letters-view.ts'
@@ -51,8 +52,12 @@ let accepted: Record<string, readonly string[] | null> = {}
 const busy = new Set<string>()
 const notes = new Map<string, string>()
 const pages = conversationPages(() => draw())
+const reasons = callReasons(() => draw())
 const letters = deadLetters(() => draw())
-const confirming = confirmations(() => draw())
+const confirming = confirmations(
+  () => draw(),
+  () => [...new Set(state?.turns.shown.map(({ conversation }) => conversation))],
+)
 const stages = polled<StagesData>(() => draw(), 5_000)
 
 /** In the order of their keys. */
@@ -65,7 +70,9 @@ const consolePages: Record<string, ConsolePage> = {
   },
   approvals: {
     title: 'Approvals',
-    view: withState((shown, now) => inboxView(shown, { now, busy, notes, decide })),
+    view: withState((shown, now) =>
+      inboxView(shown, { now, reasonOf: reasons.of, busy, notes, decide }),
+    ),
     onKey: (key) => inboxKey(key, state?.inbox.waiting ?? [], decide),
   },
   conversations: {

@@ -7,7 +7,8 @@ import { html } from '../../../../page/kit/html.ts'
 import { alert, select } from '../../../../page/kit/parts.ts'
 import { counted, number } from '../../../../page/kit/texts.ts'
 import { moneyText } from '../../../../terminal/text/money-text.ts'
-import { conversationLink, span } from '../parts/ago.ts'
+import { wholeDuration } from '../../../../terminal/text/quantities.ts'
+import { conversationLink } from '../parts/ago.ts'
 import type { ConversationPages, Filters } from './conversation-pages.ts'
 
 export type ListContext = {
@@ -123,7 +124,7 @@ function row(
     <span class=${`outcome ${toneOf(last.outcome)}`}>${last.outcome}${why === null ? '' : ` (${why.replaceAll('_', ' ')})`}</span>
     <span class="faint about"><span class="id">${conversation}</span>${agent === null ? '' : ` · ${agent}`}</span>
     <span class="faint digits cost">
-      ${counted(turns, 'turn')} · ${number(inputTokens + outputTokens)} tokens${money === null ? '' : ` · ${moneyText(money)}`} · ${span(now - last.at)} ago
+      ${counted(turns, 'turn')} · ${number(inputTokens + outputTokens)} tokens${money === null ? '' : ` · ${moneyText(money)}`} · ${wholeDuration(now - last.at)} ago
     </span>
     <span class="warning notable">${factTexts(facts).join('; ')}</span>
   </a>`

@@ -6,10 +6,11 @@ import { figures, wideTable } from '../../../../page/kit/parts.ts'
 import { chart } from '../../../../page/kit/plot.ts'
 import { counted, number } from '../../../../page/kit/texts.ts'
 import { usdText } from '../../../../terminal/text/money-text.ts'
+import { wholeDuration } from '../../../../terminal/text/quantities.ts'
 import type { ConsoleState, ShownTurn, Spend, StopsOfMinute, TurnState } from '../console-state.ts'
 import { turnStates } from '../console-state.ts'
 import type { StagesData } from '../operator-state.ts'
-import { linkTo, span } from '../parts/ago.ts'
+import { linkTo } from '../parts/ago.ts'
 import type { Polled } from '../parts/poll.ts'
 import { stagesView } from './stages-view.ts'
 
@@ -43,6 +44,14 @@ export function nowView(
         </li>`,
       )}
     </ul>
+    <section aria-labelledby="turns">
+      <h2 id="turns">Open turns</h2>
+      ${turns.shown.length === 0 ? html`<p class="faint">None.</p>` : turnsTable(turns.shown, { now, onCancel })}
+      ${
+        open > turns.shown.length &&
+        html`<p class="faint">${counted(open - turns.shown.length, 'further turn')} not shown.</p>`
+      }
+    </section>
     <section aria-labelledby="stopped">
       <h2 id="stopped">Stopped in the last hour</h2>
       ${figures([
@@ -73,28 +82,22 @@ export function nowView(
       <h2 id="spend">Spent without progress in the last hour</h2>
       ${spendView(spend)}
     </section>
-    <section aria-labelledby="turns">
-      <h2 id="turns">Open turns</h2>
-      ${turns.shown.length === 0 ? html`<p class="faint">None.</p>` : turnsTable(turns.shown, { now, onCancel })}
-      ${
-        open > turns.shown.length &&
-        html`<p class="faint">${counted(open - turns.shown.length, 'further turn')} not shown.</p>`
-      }
-    </section>
     <section aria-labelledby="health">
       <h2 id="health">Stages and health</h2>
       ${stagesView(stages, now)}
       <ul class="health">
-        <li class=${health.problem === null ? '' : 'bad'}>
-          ${health.problem ?? `The console is ${counted(health.behind, 'record')} behind the log.`}
-        </li>
+        ${health.problem !== null && html`<li class="bad">${health.problem}</li>`}
+        ${
+          health.behind > 0 &&
+          html`<li class="warning">This page still misses the newest ${counted(health.behind, 'record')}.</li>`
+        }
+        ${
+          health.deadLetters > 0 &&
+          html`<li class="warning"><a href="#/letters">${counted(health.deadLetters, 'dead letter')}</a></li>`
+        }
         <li>
-          ${health.newestAt === null ? 'It has read no record yet.' : `Its newest record is ${span(now - health.newestAt)} old.`}
+          ${health.newestAt === null ? 'No agent has written a record yet.' : `Last activity ${wholeDuration(now - health.newestAt)} ago.`}
         </li>
-        <li class=${health.deadLetters > 0 ? 'warning' : ''}>
-          ${counted(health.deadLetters, 'dead letter')}${health.deadLetters > 0 ? html`: <a href="#/letters">show them</a>.` : '.'}
-        </li>
-        <li>${counted(health.viewers, 'open page')} of the console.</li>
       </ul>
     </section>
   </main>`
@@ -168,11 +171,11 @@ function turnsTable(
     row: ({ conversation, startedAt }) => ({ key: `${conversation}/${startedAt}` }),
     columns: [
       { title: 'state', cell: stateCell },
-      { title: 'since', class: 'digits', cell: ({ since }) => span(now - since) },
+      { title: 'since', class: 'digits', cell: ({ since }) => wholeDuration(now - since) },
       { title: 'conversation', class: 'id', cell: ({ conversation }) => linkTo(conversation) },
       { title: 'agent', cell: ({ agent }) => agent },
       { title: 'round', class: 'digits', cell: ({ round }) => number(round) },
-      { title: 'open', class: 'digits', cell: ({ startedAt }) => span(now - startedAt) },
+      { title: 'open', class: 'digits', cell: ({ startedAt }) => wholeDuration(now - startedAt) },
       {
         title: html`<span class="unseen">stop</span>`,
         cell: (turn) =>
