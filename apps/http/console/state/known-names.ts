@@ -14,16 +14,8 @@ export function beginNames(): NamesFold {
 }
 
 export function addToNames({ agents, tenants, tools }: NamesFold, message: Message): void {
-  switch (message.type) {
-    case 'turn-started':
-      remember(agents, message.agent, limits.consolePairsMax)
-      remember(tenants, tenantOf(message.conversation), limits.consolePairsMax)
-      return
-    case 'tool-started':
-    case 'call-offered':
-      remember(tools, message.name, limits.consolePairsMax)
-      return
-    case 'approval-pending':
-      for (const { name } of message.calls) remember(tools, name, limits.consolePairsMax)
-  }
+  if (message.type === 'turn-started') {
+    remember(agents, message.agent, limits.consolePairsMax)
+    remember(tenants, tenantOf(message.conversation), limits.consolePairsMax)
+  } else if (message.type === 'call-finished') remember(tools, message.name, limits.consolePairsMax)
 }

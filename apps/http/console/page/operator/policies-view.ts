@@ -96,6 +96,7 @@ function fieldOf(key: string, value: string | null): Field {
 }
 
 /** The keys that a slider can try. */
-export function isThreshold(key: string): boolean {
-  return fieldOf(key, null).values === null
+export function thresholdsIn(data: PoliciesData | undefined): string[] {
+  const keys = Object.keys(data?.policy.effective ?? {})
+  return keys.filter((key) => fieldOf(key, null).values === null)
 }

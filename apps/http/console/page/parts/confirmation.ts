@@ -107,8 +107,13 @@ export function confirmations(
     const onInput = (event: Event) => set((event.target as HTMLInputElement).value)
     const list = suggests === undefined ? undefined : `names-of-${name}`
     const given = {
-      ...{ name, value, list, placeholder: hint },
-      ...{ autocomplete: 'off', required: !isOptional, onInput },
+      name,
+      value,
+      list,
+      placeholder: hint,
+      autocomplete: 'off',
+      required: !isOptional,
+      onInput,
     }
     const text =
       kind === 'lines'
