@@ -5,6 +5,7 @@
 // Beside it: weir-options.ts has the options of `open`, open-place.ts opens the log and starts the
 // stages, question.ts checks a question, turn.ts is its turn, conversation.ts reads.
 
+import type { Logger } from 'pino'
 import type {
   ApprovalDecision,
   Approvals,
@@ -25,6 +26,7 @@ import {
 } from '../shared/contract/ids.ts'
 import { WeirError } from '../shared/lib/errors.ts'
 import { createLog } from '../shared/lib/log/log.ts'
+import type { Settings } from '../shared/settings/settings.ts'
 import { type AgentCalls, createAgentCalls } from './agents/agent-calls.ts'
 import { type Agents, agentsOf } from './agents/agents-in-files.ts'
 import type { Contexts } from './agents/contexts.ts'
@@ -40,9 +42,12 @@ import { type Edge, openEdge } from './edge/edge.ts'
 import { createFollowKey } from './edge/followed-key.ts'
 import { needOptions } from './given-options.ts'
 import { unmatchedPatterns } from './guards/unmatched-patterns.ts'
+import { type HttpHandler, handlerOf } from './http/http-handler.ts'
+import { checkHttpOptions, type HttpOptions } from './http/http-options.ts'
 import { closedOnFailure } from './place/closed-on-failure.ts'
 import { openFolder, openShared } from './place/open-place.ts'
 import type { SharedFolder } from './place/shared-folder.ts'
+import { type LateSearch, lateSearch } from './search/late-search.ts'
 import { type CheckedQuestion, checkedQuestion, parseText, type Question } from './turn/question.ts'
 import { askTurn, type Turn } from './turn/turn.ts'
 import { checkOptions, settingsOf, stagesOf, type WeirOptions } from './weir-options.ts'
@@ -88,6 +93,7 @@ export type {
 } from './conversation/conversation.ts'
 export type { EventsOptions } from './conversation/conversation-events.ts'
 export type { ConversationTurn, TurnsOptions } from './conversation/conversation-turns.ts'
+export type { ForkOptions } from './conversation/fork.ts'
 export { type DefinedAgent, defineAgent } from './define/define-agent.ts'
 export { defineTool, type ToolCall } from './define/define-tool.ts'
 export {
@@ -105,6 +111,13 @@ export {
 export type { JsonSchema, StandardSchema } from './define/standard-schema.ts'
 export type { DefinedTool, FlowSource } from './define/tool-fields.ts'
 export type { ConversationSummary } from './history/summary.ts'
+export type { HttpHandler } from './http/http-handler.ts'
+export type {
+  HttpOptions,
+  HttpPrincipal,
+  HttpRequestHead,
+  HttpRole,
+} from './http/http-options.ts'
 export type { EmbeddedBusChoice, KafkaBusChoice } from './place/bus-choice.ts'
 export type { Question } from './turn/question.ts'
 export type { FileInput, ImageInput } from './turn/question-contents.ts'
@@ -147,8 +160,8 @@ export type Weir = AsyncDisposable & {
    */
   cancel(message: { conversation: ConversationId; messageId: MessageId }): Promise<void>
   /**
-   * A page of the conversations, the latest activity first; `where`: those that match. Throws
-   * `usage` with the accepted conditions.
+   * A page of the conversations, the latest activity first. `where`: those that match. `sort`: in
+   * another order. Throws `usage` with the accepted conditions.
    */
   conversations(options?: ConversationsOptions): Promise<ConversationsPage>
   /** Reads a conversation of the log: its messages and events. Throws `message.invalid`. */
@@ -170,6 +183,13 @@ export type Weir = AsyncDisposable & {
   allow(id: string, decision?: DecisionOptions & { values?: string }): Promise<DecisionOutcome>
   /** Denies the call. The model gets `reason`. Otherwise as `allow`. */
   deny(id: string, decision?: DecisionOptions & { reason?: string }): Promise<DecisionOutcome>
+  /**
+   * Returns a handler for the HTTP server of your program: `Request` to `Response`. It has every
+   * protocol of `weir serve`, with the console, for the agents of this Weir. Each request needs an
+   * author: `principal`, a key of `apiKeys`, a token of `oidc`, or otherwise the key in `weir.key` of the
+   * data folder. Throws `settings.invalid`.
+   */
+  http(options?: HttpOptions): HttpHandler
   /**
    * Stops: nothing new starts, claimed calls that have not started are released, and running tools
    * may end within 10 seconds. With stages here and a Kafka that does not answer, it drops
@@ -217,20 +237,23 @@ async function open(options: WeirOptions): Promise<Weir> {
       partitions,
     })
   const edge = openEdge({ bus, topicPrefix, partitions })
+  const readable = { bus, topicPrefix, partitions, hasIndex: kind.isLocal }
+  const search = lateSearch(readable, settings.dataFolder)
   return weirOf({
     ...place,
+    settings,
+    givenLog: options.log,
     mcp,
     agentCalls,
     approvals,
     edge,
+    search,
     log: {
-      bus,
-      topicPrefix,
-      partitions,
-      hasIndex: kind.isLocal,
+      ...readable,
       source: settings.bus,
       edge,
       followKey: createFollowKey(bus),
+      search: search.open,
     },
   })
 }
@@ -245,9 +268,13 @@ function refuseInTool(): void {
 }
 
 type Parts = {
+  search: LateSearch
   mcp: McpAgents<Agents>
   agentCalls: AgentCalls
   contexts: Contexts
+  settings: Settings
+  /** Undefined: the program gave none. */
+  givenLog: Logger | undefined
   bus: Bus
   running: Pick<RunningStages, 'failed' | 'close'>
   edge: Edge
@@ -257,9 +284,10 @@ type Parts = {
 }
 
 function weirOf(parts: Parts): Weir {
-  const { mcp, agentCalls, contexts, bus, running, edge, log, approvals, folder } = parts
+  const { mcp, agentCalls, contexts, bus, running, edge, log, search, approvals, folder } = parts
   const { agents } = mcp
   const turns = new Set<ReturnType<typeof askTurn>>()
+  const handlers: ReturnType<typeof handlerOf>[] = []
   const sending: Edge = {
     ...edge,
     send: (question) =>
@@ -314,16 +342,25 @@ function weirOf(parts: Parts): Weir {
 
   async function close(): Promise<void> {
     try {
+      for (const handler of handlers) await handler.close()
+    } finally {
+      await closePlace()
+    }
+  }
+
+  async function closePlace(): Promise<void> {
+    try {
       await running.close()
     } finally {
       failTurns(closed())
       edge.close()
+      await search.close()
       await mcp.close()
       await bus.close()
     }
   }
 
-  return {
+  const weir: Weir = {
     agents,
     failed: running.failed,
 
@@ -367,9 +404,23 @@ function weirOf(parts: Parts): Weir {
       return (await approvals()).decide({ ...decision, id: String(id), answer: 'deny', by })
     },
 
+    // Loaded late: a program without a handler pays nothing for the server.
+    http(options = {}) {
+      assertOpen()
+      checkHttpOptions(options)
+      const { settings, givenLog } = parts
+      const opening = import('../apps/http/serve/program-handler.ts').then(
+        ({ openProgramHandler }) => openProgramHandler(options, { weir, settings, givenLog }),
+      )
+      const handler = handlerOf(opening)
+      handlers.push(handler)
+      return handler
+    },
+
     close: closeOnce,
     [Symbol.asyncDispose]: closeOnce,
   }
+  return weir
 }
 
 function closed(): WeirError {

@@ -53,6 +53,12 @@ const floors = [
   'schemas',
 ]
 
+/**
+ * The one import upwards, which is late: the library opens the server of a program. The server imports only
+ * types of it.
+ */
+const serverOfProgram = { file: 'client/weir.ts', target: 'apps/http/serve/program-handler.ts' }
+
 describe('the tree', () => {
   const tree = treeFolders.flatMap(sourcesIn).map(parse)
 
@@ -108,6 +114,19 @@ describe('the closure of a file', () => {
 })
 
 describe('only below', () => {
+  test('lets the library open the server of a program late, and nothing else', () => {
+    const files = {
+      'client/weir.ts': `import('../apps/http/serve/program-handler.ts'); import('../apps/http/server.ts')`,
+      'client/turn/turn.ts': `import('../../apps/http/serve/program-handler.ts')`,
+      'client/define/models.ts': `import '../../apps/http/serve/program-handler.ts'`,
+    }
+    expect(offences(onlyBelow, files)).toEqual([
+      'client/weir.ts imports apps/http/server.ts; a folder imports only folders below it',
+      'client/turn/turn.ts imports apps/http/serve/program-handler.ts; a folder imports only folders below it',
+      'client/define/models.ts imports apps/http/serve/program-handler.ts; a folder imports only folders below it',
+    ])
+  })
+
   test('reports a folder that imports one above it', () => {
     const files = {
       'shared/runtime/run.ts': `import '../../services/stages.ts'; import './fold.ts'; import '../bus/range.ts'`,
@@ -438,8 +457,13 @@ function onlyBelow(files: Parsed[]): string[] {
       if (own === undefined) return [`${file} stands in no folder of the list`]
       return imports
         .filter(({ target }) => isInTree(target) && !((floorOf(target) ?? -1) >= own))
+        .filter((one) => !opensServer(file, one))
         .map(({ target }) => `${file} imports ${target}; a folder imports only folders below it`)
     })
+}
+
+function opensServer(file: string, { target, isLate }: Import): boolean {
+  return isLate === true && file === serverOfProgram.file && target === serverOfProgram.target
 }
 
 /** The layer, counted from the top. Undefined for tests, and for files outside the list. */
@@ -450,7 +474,9 @@ function floorOf(file: string): number | undefined {
 
 /** One cycle for each group of files that reach each other. */
 function noCycles(files: Parsed[]): string[] {
-  const left = new Map(files.map(({ file, imports }) => [file, imports.map((one) => one.target)]))
+  const targetsOf = ({ file, imports }: Parsed): string[] =>
+    imports.filter((one) => !opensServer(file, one)).map(({ target }) => target)
+  const left = new Map(files.map((one) => [one.file, targetsOf(one)]))
   const cycles: string[] = []
   for (;;) {
     dropAcyclic(left)

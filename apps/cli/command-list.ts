@@ -23,6 +23,7 @@ const commandList: Readonly<Record<string, readonly Part[]>> = {
     part(async () => (await import('./commands/talk.ts')).addTalk, {
       ask: 'Send one message to an agent. Shows the turn on stderr and prints the reply on stdout. Exit codes: 0 a reply, 3 the fallback.',
       chat: 'Talk to an agent in the terminal. In piped input, each line is a message.',
+      fork: 'Begin a new conversation that continues another one from a turn on, and print its id.',
     }),
   ],
   'Guard an agent that runs elsewhere:': [
@@ -61,6 +62,7 @@ const commandList: Readonly<Record<string, readonly Part[]>> = {
         'Convert conversations of another runtime to a bundle, to inspect, judge and replay. Shows what Weir would have done.',
     }),
     part(async () => (await import('./commands/judging.ts')).addJudging, {
+      scan: 'Find the loops in the sessions that coding agents have stored on this machine. Nothing is written, and nothing leaves the machine.',
       normalize: 'Show the parts and calls that Weir reads from recorded streams, offline.',
       judge:
         'Run scenarios or conversations through validator and loop-detector, offline. Reads a bundle, or the output of weir inspect --json.',
@@ -82,6 +84,11 @@ const commandList: Readonly<Record<string, readonly Part[]>> = {
     }),
     part(async () => (await import('./commands/serve.ts')).addApiKeys, {
       'api-keys': 'Create and remove the API keys of clients of weir serve.',
+    }),
+    part(async () => (await import('./commands/log/backup.ts')).addBackup, {
+      backup: 'Copy the log of a data folder to one file. Works beside a running Weir.',
+      restore:
+        'Make the log of a new data folder from a backup. Conversations go on there, calls that wait for a person still wait, and other open messages end.',
     }),
     part(async () => (await import('./commands/log/topics.ts')).addTopics, {
       topics: 'Plan, create and check the topics that Weir needs on Kafka.',

@@ -1,10 +1,11 @@
 // Opens a log for reading: beside the processes that write it, after they ended, or from a bundle.
-// Changes nothing.
+// Changes nothing of it.
 
 import { existsSync } from 'node:fs'
 import { endsOf, type ReadableLog } from '../../client/history/readable-log.ts'
 import { closedOnFailure } from '../../client/place/closed-on-failure.ts'
 import { openBusReadOnly, partitionCount } from '../../client/place/open-bus.ts'
+import { searchFileIn } from '../../client/search/index-file.ts'
 import { openBundle } from '../../shared/bus/bundle/bus.ts'
 import { busKindOf } from '../../shared/bus/kinds.ts'
 import type { Bus } from '../../shared/contract/bus.ts'
@@ -76,7 +77,9 @@ export async function openLog(settings: Settings, progress = silentProgress): Pr
   })
   const partitions = await closedOnFailure(bus, () => partitionsIn(bus, settings))
   const logFile = kind.isLocal ? kind.logFile(settings) : undefined
-  return { bus, topicPrefix, partitions, hasIndex: logFile !== undefined, progress, logFile }
+  const searchFile = searchFileIn(settings.dataFolder, bus)
+  const hasIndex = logFile !== undefined
+  return { bus, topicPrefix, partitions, hasIndex, progress, logFile, searchFile }
 }
 
 export const silentProgress: Progress = { expect() {}, read() {}, end() {} }

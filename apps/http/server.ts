@@ -61,21 +61,13 @@ export async function startHttpServer({
   routes,
   pathAdvice,
 }: HttpServerOptions): Promise<HttpServer> {
-  const app: HttpApp = new Hono()
-  if (isLoopback(host))
-    app.use(async (context, next) => {
+  const refusing = (app: HttpApp): void =>
+    void app.use(async (context, next) => {
       refuseForeign(context.env.incoming.headers, origins)
       await next()
     })
-  for (const add of routes) add(app)
-  app.notFound((context) => answerOf(context, unknownPath(context, pathAdvice)))
-  app.onError((error, context) => {
-    if (error instanceof HttpError) return answerOf(context, error)
-    const isGone = context.env.incoming.readableAborted // nobody gets the answer
-    if (!isGone)
-      log.error({ err: error, path: context.req.path }, 'a route of the HTTP server failed')
-    return answerOf(context, new HttpError(500, 'http.internal', 'Weir could not answer'))
-  })
+  const all = isLoopback(host) ? [refusing, ...routes] : routes
+  const app = httpApp({ log, routes: all, pathAdvice })
 
   const listener = getRequestListener(app.fetch, { overrideGlobalObjects: false })
   const answering = new Set<ServerResponse>()
@@ -105,6 +97,25 @@ export async function startHttpServer({
     url: `${tls === undefined ? 'http' : 'https'}://${host.includes(':') ? `[${host}]` : host}:${taken}`,
     close: () => closed(server, answering),
   }
+}
+
+/** The routes, with an answer for each error and for each unknown path. */
+export function httpApp({
+  log,
+  routes,
+  pathAdvice,
+}: Pick<HttpServerOptions, 'log' | 'routes' | 'pathAdvice'>): HttpApp {
+  const app: HttpApp = new Hono()
+  for (const add of routes) add(app)
+  app.notFound((context) => answerOf(context, unknownPath(context, pathAdvice)))
+  app.onError((error, context) => {
+    if (error instanceof HttpError) return answerOf(context, error)
+    const isGone = context.env.incoming.readableAborted // nobody gets the answer
+    if (!isGone)
+      log.error({ err: error, path: context.req.path }, 'a route of the HTTP server failed')
+    return answerOf(context, new HttpError(500, 'http.internal', 'Weir could not answer'))
+  })
+  return app
 }
 
 /** Throws `settings.invalid` for certificates that cannot be used. */

@@ -13,7 +13,7 @@ import { messageOf } from '../../shared/codec/message-of.ts'
 import type { Offset, StoredRecord } from '../../shared/contract/bus.ts'
 import type { ConversationId } from '../../shared/contract/ids.ts'
 import {
-  historyPrefix,
+  historyConversation,
   type StageName,
   stages,
   type TopicName,
@@ -34,8 +34,8 @@ export type CompareOptions = {
   log: ReadLog
   range: PartitionRange
   stages: readonly AnyStage[]
-  /** Compares only the records of this conversation. */
-  conversation: ConversationId | undefined
+  /** Compares only the records of these conversations. */
+  conversations: ReadonlySet<ConversationId> | undefined
   /** Whether others may write the log while it is read. */
   grows: boolean
   now: Milliseconds
@@ -109,7 +109,7 @@ type Replayed = {
 }
 
 export async function comparePartition(options: CompareOptions): Promise<void> {
-  const { log, range, tally, conversation } = options
+  const { log, range, tally, conversations } = options
   const { partition } = range
   const byTopic = new Map(range.topics.map((topic) => [topic.topic, topic]))
   const beginnings = beginningsOf(range)
@@ -127,7 +127,7 @@ export async function comparePartition(options: CompareOptions): Promise<void> {
     const isEvents = topic.name === stages.conversation.inbox
     const hasVersion = topic.name === stages['llm-gateway'].inbox
     for (const record of records) {
-      if (conversation !== undefined && !isOf(conversation, topic.name, record)) continue
+      if (conversations?.has(conversationOf(topic.name, record)) === false) continue
       if (record.id !== undefined) logged(topic, record, record.id)
       if (reader === undefined || record.offset >= topic.to) continue
       if (isEvents) beginnings.read(record)
@@ -234,14 +234,12 @@ function beginningsOf({ hasTurn, topics: ranges }: PartitionRange): Beginnings {
 function foldOf(
   stage: AnyStage,
   { topic }: TopicRange,
-  { log, range: { partition }, conversation }: CompareOptions,
+  { log, range: { partition }, conversations }: CompareOptions,
 ): Promise<Fold<unknown>> {
   return foldOfLog(log, stage, partition, {
     async *readBack(from, to) {
       for await (const records of batchesOf(log.bus, { topic, partition, from, to }))
-        yield conversation === undefined
-          ? records
-          : records.filter(({ key }) => key === conversation)
+        yield records.filter(({ key }) => conversations?.has(key) !== false)
     },
   })
 }
@@ -324,8 +322,6 @@ function writerOf({ value }: StoredRecord): string | undefined {
  * The key of a table's entry begins with the conversation. Dead letters keep the key of their
  * record.
  */
-function isOf(conversation: ConversationId, topic: TopicName, { key }: StoredRecord): boolean {
-  return topics[topic].kind === 'table'
-    ? key.startsWith(historyPrefix(conversation))
-    : key === conversation
+function conversationOf(topic: TopicName, { key }: StoredRecord): ConversationId {
+  return topics[topic].kind === 'table' ? (historyConversation(key) ?? key) : key
 }

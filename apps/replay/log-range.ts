@@ -8,7 +8,8 @@
 import { endsOf } from '../../client/history/readable-log.ts'
 import { firstOffsetSince, leadersApartMs } from '../../shared/bus/range.ts'
 import type { Bus, Offset, PartitionEnds } from '../../shared/contract/bus.ts'
-import type { TurnId } from '../../shared/contract/ids.ts'
+import type { ConversationId, TurnId } from '../../shared/contract/ids.ts'
+import { partitionOf } from '../../shared/contract/partition.ts'
 import { inboxOf, stages, type TopicName, topics } from '../../shared/contract/topology.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 
@@ -61,6 +62,16 @@ const replayedTopics = [
 
 /** A turn's number is an offset in one of them. */
 const turnInboxes: readonly TopicName[] = [stages.conversation.inbox, stages.guest.inbox]
+
+/** The partitions of these conversations. Undefined: all. */
+export function partitionsOf(
+  { partitions }: Pick<ReadLog, 'partitions'>,
+  conversations: Iterable<ConversationId> | undefined,
+): number[] {
+  if (conversations === undefined) return Array.from({ length: partitions }, (_, number) => number)
+  const selected = new Set([...conversations].map((id) => partitionOf(id, partitions)))
+  return [...selected].sort((a, b) => a - b)
+}
 
 /** In the order of the given partitions. */
 export async function rangesOf(

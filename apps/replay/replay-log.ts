@@ -3,16 +3,15 @@
 
 import { type AnyStage, reducers } from '../../services/reducers.ts'
 import type { ConversationId } from '../../shared/contract/ids.ts'
-import { partitionOf } from '../../shared/contract/partition.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { beginTally, comparePartition, type Tally } from './compare.ts'
 import { type Difference, timeOf } from './difference.ts'
-import { type Period, type ReadLog, rangesOf } from './log-range.ts'
+import { type Period, partitionsOf, type ReadLog, rangesOf } from './log-range.ts'
 
 export type ReplayOptions = Period & {
   log: ReadLog
   /** Default: all conversations. */
-  conversation?: ConversationId | undefined
+  conversations?: ReadonlySet<ConversationId> | undefined
   /**
    * Whether others may write the log while it is read. Records on their way are then no difference.
    * `now`: by the log's clock.
@@ -34,7 +33,7 @@ export type Replayed = {
 /** Throws the errors of reading the log. */
 export async function replayLog({
   log,
-  conversation,
+  conversations,
   progress,
   stages = Object.values(reducers),
   ...options
@@ -42,9 +41,7 @@ export async function replayLog({
   const tally = beginTally()
   let differences = 0
   let first: Difference | undefined
-  const all = Array.from({ length: log.partitions }, (_, partition) => partition)
-  const selected = conversation === undefined ? all : [partitionOf(conversation, log.partitions)]
-  const ranges = await rangesOf(log, options, selected)
+  const ranges = await rangesOf(log, options, partitionsOf(log, conversations))
   for (const { topics } of ranges)
     progress?.expect(topics.reduce((sum, { from, seenTo }) => sum + seenTo - from, 0))
   for (const range of ranges)
@@ -52,7 +49,7 @@ export async function replayLog({
       log,
       range,
       stages,
-      conversation,
+      conversations,
       tally,
       grows: options.grows,
       now: options.now,

@@ -11,6 +11,8 @@ import { inboxOf, stages } from '../../shared/contract/topology.ts'
 import { usageError, WeirError } from '../../shared/lib/errors.ts'
 import { refuseTaken, writeWhole } from '../../shared/lib/files/whole-file.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
+import { isEmptyFilter, type TurnFilter } from '../../shared/view/filter/turn-filter.ts'
+import { filterOf, turnsFound } from '../history/filter-options.ts'
 import { type OpenLog, withLog } from '../history/open-log.ts'
 import { type NumberOf, readTurnNumbers } from '../history/turn-numbers.ts'
 import { entriesOf } from '../terminal/policy-pairs.ts'
@@ -29,6 +31,8 @@ import { whatIf } from './what-if/what-if.ts'
 
 export type ReplayOptions = {
   conversation?: ConversationId
+  where?: string[]
+  text?: string[]
   since?: string
   until?: string
   set?: string[]
@@ -41,7 +45,11 @@ export type ReplayOptions = {
   json?: boolean
 }
 
-type Given = Omit<ReplayOptions, 'since' | 'until' | 'sweep'> & { period: Period; mayGrow: boolean }
+type Given = Omit<ReplayOptions, 'since' | 'until' | 'sweep' | 'where' | 'text'> & {
+  filter: TurnFilter
+  period: Period
+  mayGrow: boolean
+}
 
 /**
  * `bundle`: a file of weir export. Undefined: the log of the settings. Resolves to the exit code.
@@ -52,9 +60,10 @@ export async function replay(
   settings: Settings,
   out: NodeJS.WriteStream,
 ): Promise<0 | 1> {
-  const { since, until, sweep, ...rest } = options
+  const { since, until, sweep, where, text, ...rest } = options
   const given: Given = {
     ...rest,
+    filter: filterOf(options),
     period: periodOf(options, Date.now()),
     mayGrow: bundle === undefined && !busKindOf(settings).hasAtomicSteps,
   }
@@ -77,13 +86,13 @@ export async function replay(
 
 async function compare(
   log: OpenLog,
-  { conversation, json, full = false, period, mayGrow }: Given,
+  { conversation, filter, json, full = false, period, mayGrow }: Given,
   out: NodeJS.WriteStream,
 ): Promise<0 | 1> {
   const { progress } = log
   const replayed = await replayLog({
     log: readOnly(log),
-    conversation,
+    conversations: await selectedIn(log, { conversation, filter }),
     ...period,
     grows: mayGrow,
     now: log.bus.clock.now(),
@@ -114,7 +123,7 @@ async function tryWhatIf(
   given: Given,
   out: NodeJS.WriteStream,
 ): Promise<0> {
-  const { conversation, json, full = false, period } = given
+  const { conversation, filter, json, full = false, period } = given
   const process =
     given.guard === undefined
       ? undefined
@@ -126,7 +135,7 @@ async function tryWhatIf(
       log: readOnly(log),
       contents: [content],
       guard,
-      conversation,
+      only: await selectedIn(log, { conversation, filter }),
       ...period,
       progress: log.progress,
     })
@@ -147,13 +156,13 @@ async function tryWhatIf(
 async function trySweep(
   log: OpenLog,
   sweep: Sweep,
-  { conversation, json, output, force = false, period }: Given,
+  { conversation, filter, json, output, force = false, period }: Given,
   out: NodeJS.WriteStream,
 ): Promise<0> {
   const found = await whatIf({
     log: readOnly(log),
     contents: contentsOf(sweep),
-    conversation,
+    only: await selectedIn(log, { conversation, filter }),
     ...period,
     progress: log.progress,
   })
@@ -193,6 +202,19 @@ export function readOnly({ bus, topicPrefix, partitions, logFile, bundle }: Open
   const nameOf = ({ conversation, turn }: TurnId) => `${turn} ${conversation}`
   for (const turn of bundle.turns()) if (turn.whole) whole.add(nameOf(turn))
   return { ...read, turns: (_, turn) => whole.has(nameOf(turn)), isBundle: true }
+}
+
+/** Undefined: all. Throws `conversation.unknown` if none matches. */
+async function selectedIn(
+  log: OpenLog,
+  { conversation, filter }: Pick<Given, 'conversation' | 'filter'>,
+): Promise<Set<ConversationId> | undefined> {
+  const { since, until, ...conditions } = filter // the time selects records, as before
+  const found = isEmptyFilter(conditions) ? undefined : await turnsFound(log, filter)
+  if (found === undefined) return conversation === undefined ? undefined : new Set([conversation])
+  const selected = [...found.keys()].filter((id) => id === (conversation ?? id))
+  if (selected.length > 0) return new Set(selected)
+  throw new WeirError('conversation.unknown', 'no conversation matches: nothing to replay')
 }
 
 /** Throws `usage`. */

@@ -9,7 +9,10 @@ import { systemClock } from '../../shared/lib/clock.ts'
 import { usageError, WeirError } from '../../shared/lib/errors.ts'
 import { refuseTaken, writeWhole } from '../../shared/lib/files/whole-file.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
+import { isEmptyFilter, type Sort, type TurnFilter } from '../../shared/view/filter/turn-filter.ts'
 import { inOrder } from '../../shared/view/logged.ts'
+import { pageOf } from '../history/conversations/conversations.ts'
+import { type FilterOptions, filterOf, sortOf } from '../history/filter-options.ts'
 import { existingRecords } from '../history/inspect/existing-records.ts'
 import { contextTurns, recordsOf } from '../history/inspect/recorded.ts'
 import { missingBeginning } from '../history/missing-beginning.ts'
@@ -23,8 +26,10 @@ import type { IndexEntry, ReportIndex } from './page/data.ts'
 import { pageHtml } from './page-html.ts'
 import type { MadeReport } from './report-data.ts'
 
-export type ReportOptions = {
+export type ReportOptions = FilterOptions & {
   conversation?: ConversationId
+  limit?: string
+  sort?: string
   turn?: string
   output: string
   force?: boolean
@@ -53,10 +58,14 @@ export async function report(
 ): Promise<void> {
   const { output, force = false, unredacted } = options
   const turn = turnIn(options)
+  const selected = selectedBy(options)
   refuseTaken(output, { force, reads: bundle })
   const { entries, reports, gone, about } = await withLog(
     settings,
-    async (log) => ({ ...(await read(log, { ...options, turn })), about: aboutBundle(log) }),
+    async (log) => ({
+      ...(await read(log, { ...options, ...selected, turn })),
+      about: aboutBundle(log),
+    }),
     { bundle, unredacted, conversation: options.conversation },
   )
   const index = {
@@ -95,6 +104,28 @@ function turnIn({ turn, conversation }: ReportOptions): number | undefined {
   return Number(turn)
 }
 
+/** The conversations of the page. Throws `usage`. */
+function selectedBy({
+  conversation,
+  limit = `${listedMax}`,
+  sort,
+  ...conditions
+}: ReportOptions): Selected {
+  const filter = filterOf(conditions)
+  const max = /^\d{1,4}$/.test(limit) ? Number(limit) : 0
+  if (max < 1 || max > listedMax)
+    throw usageError(`--limit is '${printable(limit)}': give a whole number from 1 to ${listedMax}`)
+  if (conversation !== undefined && !isEmptyFilter(filter))
+    throw usageError('--conversation names the conversation: remove --where, --text and the times')
+  return { filter, sorting: sortOf(sort), max }
+}
+
+async function idsOf(log: OpenLog, { filter, sorting, max }: Selected): Promise<ConversationId[]> {
+  if (isEmptyFilter(filter) && sorting === 'time') return newestIds(log, max)
+  const { conversations } = await pageOf(log, filter, { sort: sorting, limit: max })
+  return conversations.map(({ conversation }) => conversation)
+}
+
 /** Without the folder, because pages are sent to others. */
 function sourceOf(settings: Settings, bundle: string | undefined): string {
   if (bundle !== undefined) return `the bundle ${basename(bundle)}`
@@ -118,17 +149,24 @@ function aboutBundle({
 
 /** `gone`: the number of conversations with only their activity left in the log. */
 type Found = { entries: IndexEntry[]; reports: MadeReport[]; gone: number }
-type Selection = { conversation?: ConversationId; turn: number | undefined; reasoning?: boolean }
+type Selection = Selected & {
+  conversation?: ConversationId
+  turn: number | undefined
+  reasoning?: boolean
+}
+type Selected = { filter: TurnFilter; sorting: Sort; max: number }
 
 async function read(
   log: OpenLog,
-  { conversation, turn, reasoning = false }: Selection,
+  { conversation, turn, reasoning = false, ...selected }: Selection,
 ): Promise<Found> {
-  const ids = conversation === undefined ? await newestIds(log, listedMax) : [conversation]
+  const ids = conversation === undefined ? await idsOf(log, selected) : [conversation]
   if (ids.length === 0)
     throw new WeirError(
       'conversation.unknown',
-      'there is no conversation in this log: nothing to report',
+      isEmptyFilter(selected.filter)
+        ? 'there is no conversation in this log: nothing to report'
+        : 'no conversation matches: nothing to report',
     )
   const entries: IndexEntry[] = []
   const reports: MadeReport[] = []

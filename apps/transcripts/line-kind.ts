@@ -2,6 +2,7 @@
 // transcript, or neither. Some session logs put an envelope around each message, and other lines
 // between them.
 
+import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { isObject } from '../../shared/lib/json/json-object.ts'
 import type { Json } from '../../shared/transcript/json-fields.ts'
 import type { SessionFormat } from '../../shared/wire/format.ts'
@@ -43,6 +44,15 @@ export function createLineKinds(idField: IdField, sessions: readonly SessionForm
 /** The message in a line of a session log; undefined: none. */
 export function messageIn(value: unknown): unknown {
   return isSaid(value) ? value : envelopedIn(value)
+}
+
+/** When a line of a session was written. Undefined: no session knows. */
+export function writtenAt(
+  value: unknown,
+  sessions: readonly SessionFormat[],
+): Milliseconds | undefined {
+  if (!isObject(value)) return undefined
+  return sessions.map((session) => session.writtenAt?.(value)).find((at) => at !== undefined)
 }
 
 /** Names steps of a run that are no model requests, and other lines of session logs. */

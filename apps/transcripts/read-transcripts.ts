@@ -4,6 +4,7 @@
 import { basename, extname } from 'node:path'
 import { setImmediate as othersTurn } from 'node:timers/promises'
 import { limits } from '../../shared/contract/limits.ts'
+import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { cutToBytes } from '../../shared/lib/text-cut.ts'
 import type { LeftOut } from '../../shared/transcript/left-out.ts'
@@ -24,7 +25,7 @@ import {
 } from './file-index.ts'
 import { type FileValues, openValues } from './file-values.ts'
 import { formatNamed } from './formats.ts'
-import { messageIn } from './line-kind.ts'
+import { messageIn, writtenAt } from './line-kind.ts'
 
 export type TranscriptFile = {
   repeated: Repeated
@@ -126,13 +127,15 @@ function* transcriptsOf(
 
 /** The whole conversation, with the values that it continues and the latest list of tools. */
 function piecesOf(entry: Entry, { values, format }: Reading): ReadPieces {
-  const { read, pieces: piecesOf } = formatNamed(format)
+  const { read, pieces: piecesOf, sessions } = formatNamed(format)
   if (entry.isMessages)
     return {
       tools: undefined,
       pieces: entry.numbers
         .map(values.again)
-        .flatMap(({ value, where }) => piecesOf(messageIn(value), where)),
+        .flatMap(({ value, where }) =>
+          withTime(piecesOf(messageIn(value), where), writtenAt(value, sessions)),
+        ),
     }
   const pieces: Piece[][] = []
   let tools: ReadPieces['tools']
@@ -143,6 +146,11 @@ function piecesOf(entry: Entry, { values, format }: Reading): ReadPieces {
     tools ??= found.tools
   }
   return { pieces: pieces.toReversed().flat(), tools }
+}
+
+function withTime(pieces: Piece[], at: Milliseconds | undefined): Piece[] {
+  if (at === undefined) return pieces
+  return pieces.map((piece) => (piece.kind === 'result' ? { ...piece, at } : piece))
 }
 
 /** Numbers a repeated name. */

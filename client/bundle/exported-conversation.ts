@@ -3,6 +3,7 @@
 import { createBundle } from '../../shared/bus/bundle/writer.ts'
 import type { ConversationId } from '../../shared/contract/ids.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
+import { emptyFilter } from '../../shared/view/filter/turn-filter.ts'
 import type { ReadableLog } from '../history/readable-log.ts'
 import { readRedactionRules } from './redaction-rules.ts'
 import { type BundleContent, writeBundle } from './written-bundle.ts'
@@ -28,13 +29,7 @@ export async function exportConversation(
   signal.throwIfAborted()
   const rules = redact === undefined ? [] : readRedactionRules(redact)
   const bundle = createBundle(file, { force })
-  const filter = {
-    conversations: new Set([id]),
-    isWhole: true,
-    since: 0,
-    until: Number.POSITIVE_INFINITY,
-    where: new Map(),
-  }
+  const filter = { conversations: new Set([id]), where: emptyFilter() }
   const order = { filter, rules, unredacted, bundle, source: log.source, signal }
   const asked = JSON.stringify({ conversation: [id] })
   const progress = { expect: () => {}, read: () => {} }

@@ -1,4 +1,5 @@
 // The newest turns of a conversation: the message that opened each, and its end.
+// Those of a fork are also the turns that it shares with its origins.
 // Reads: the history for the turns, conversation-events for their openings, activity for their ends.
 
 import { rangeSince } from '../../shared/bus/range.ts'
@@ -13,10 +14,14 @@ import { endOnly, pastRecords } from '../edge/past-records.ts'
 import { needOptions } from '../given-options.ts'
 import { refuseUnknownKeys } from '../known-keys.ts'
 import { openingOf, type Place } from '../turn/opening.ts'
-import { turnsInHistory } from './history.ts'
+import { historyOf, turnsInHistory } from './history.ts'
 
-/** `agent`, `text`: of the message. Times are those of the log. `end` undefined: it is open. */
+/**
+ * `conversation`: that of the turn; of a fork, it may be an origin. `agent`, `text`: of the message.
+ * Times are those of the log. `end` undefined: it is open.
+ */
 export type ConversationTurn = {
+  conversation: ConversationId
   turn: number
   messageId: MessageId
   agent: string
@@ -46,35 +51,53 @@ export async function turnsOf(
   const { limit = 20, ends: withEnds = true } = options
   if (!Number.isSafeInteger(limit) || limit < 1)
     throw usageError(`limit is ${shown(limit)}; must be a whole number from 1 on`)
-  const numbers = await newestTurns(place, conversation)
+  const all = await turnsWithShared(place, conversation)
   const turns: ConversationTurn[] = []
-  for (const turn of numbers.slice(0, limit)) {
+  for (const { conversation: of, turn } of all.slice(0, Math.min(limit, turnsMax))) {
     const opening = await openingOf(place, turn)
     if (opening === undefined) continue
     const { messageId, agent, text, time: since } = opening
-    turns.push({ turn, messageId, agent, text, since, end: undefined })
+    turns.push({ conversation: of, turn, messageId, agent, text, since, end: undefined })
   }
   if (!withEnds) return turns
-  const view = await endsSince(place, conversation, turns)
+  const view = await endsSince(place, turns)
   return turns.map((one) => ({ ...one, end: view.turns.get(one.turn)?.end }))
 }
 
-/** As turnsInHistory, as many as the conversation remembers message ids. */
+/** As many as a conversation remembers message ids. */
+const turnsMax = limits.recentMessageIdsMax
+
+/** As turnsInHistory, at most `turnsMax`. */
 export async function newestTurns(place: Place, conversation: ConversationId): Promise<number[]> {
   const turns = await turnsInHistory(place, conversation)
-  return turns.slice(0, limits.recentMessageIdsMax)
+  return turns.slice(0, turnsMax)
+}
+
+/** The newest first. Turns of origins that were deleted are left out. */
+async function turnsWithShared(
+  place: Place,
+  conversation: ConversationId,
+): Promise<Pick<ConversationTurn, 'conversation' | 'turn'>[]> {
+  const { own, origins } = await historyOf(place, conversation)
+  const turns = new Map(own.map(({ turn }) => [turn, conversation]))
+  for (const origin of origins)
+    for (const turn of await turnsInHistory(place, origin.conversation))
+      if (turn <= origin.turn) turns.set(turn, origin.conversation)
+  return [...turns]
+    .map(([turn, of]) => ({ conversation: of, turn }))
+    .sort((a, b) => b.turn - a.turn)
 }
 
 async function endsSince(
   { bus, topicPrefix, partition }: Place,
-  conversation: ConversationId,
   turns: readonly ConversationTurn[],
 ): Promise<ConversationView> {
   const view = viewOf([])
   if (turns.length === 0) return view
   const since = Math.min(...turns.map((one) => one.since))
   const range = await rangeSince(bus, { topic: `${topicPrefix}activity`, partition }, since)
-  for await (const record of pastRecords(bus, range, conversation, endOnly))
+  const conversations = new Set(turns.map((one) => one.conversation))
+  for await (const record of pastRecords(bus, range, conversations, endOnly))
     reduce(view, { topic: 'activity', ...record })
   return view
 }

@@ -5,8 +5,18 @@ import { type ConversationId, parseConversationId } from '../../shared/contract/
 import { limits } from '../../shared/contract/limits.ts'
 import { partitionOf } from '../../shared/contract/partition.ts'
 import { isTenant, tenantRule } from '../../shared/contract/tenant.ts'
+import { systemClock } from '../../shared/lib/clock.ts'
 import { usageError } from '../../shared/lib/errors.ts'
 import { shown } from '../../shared/settings/mistake.ts'
+import {
+  conditionsIn,
+  type FilterKey,
+  filterFrom,
+  isEmptyFilter,
+  type Sort,
+  sortNamed,
+  type TurnFilter,
+} from '../../shared/view/filter/turn-filter.ts'
 import type { ConversationMessage } from '../../shared/view/messages/messages.ts'
 import type { ExportOptions } from '../bundle/exported-conversation.ts'
 import type { BundleContent } from '../bundle/written-bundle.ts'
@@ -16,34 +26,48 @@ import { needOptions } from '../given-options.ts'
 import { newestConversations } from '../history/newest-conversations.ts'
 import type { ReadableLog } from '../history/readable-log.ts'
 import type { ConversationSummary } from '../history/summary.ts'
-import { type WhereKey, whereIn } from '../history/turn-filter.ts'
+import type { FoundPage, Search } from '../search/search.ts'
 import type { CallPlace, TurnEvent, WholeCall } from '../turn/turn-event.ts'
 import { type OfferedCall, offeredCalls, type SentResult, sendResult } from './client-calls.ts'
 import { conversationEvents, type EventsOptions } from './conversation-events.ts'
 import { type ConversationTurn, type TurnsOptions, turnsOf } from './conversation-turns.ts'
+import { type ForkOptions, forkConversation } from './fork.ts'
 import { messagesOf, wholeCall } from './history.ts'
 
 /**
- * Conditions on a conversation. One turn of it must meet all but the times; of several values, one
- * is enough. `since`, `until`: the time of its last activity, in milliseconds since 1970-01-01 UTC.
+ * Conditions on a conversation, as `weir conversations --where` has them. One turn must meet all
+ * conditions, except those on tokens and cost. Of several values, one is enough. `text`: words of the
+ * question, the answers, the arguments and the results. `since`, `until`: a turn was active in this
+ * time. A number is in milliseconds since 1970-01-01 UTC.
  */
-export type ConversationsWhere = Partial<Record<WhereKey, string | readonly string[]>> & {
-  since?: number
-  until?: number
+export type ConversationsWhere = Partial<
+  Record<FilterKey, string | number | readonly string[] | undefined>
+>
+
+/**
+ * `sort`: the latest activity first (`time`), or the most `cost`, `tokens` or `duration` of a turn.
+ * `limit`: the length of a page, 20 by default. `after`: `next` of the page before.
+ */
+export type ConversationsOptions = {
+  where?: ConversationsWhere
+  sort?: Sort
+  limit?: number
+  after?: string
 }
 
-/** `limit`: the length of a page, 20 by default. `after`: `next` of the page before. */
-export type ConversationsOptions = { where?: ConversationsWhere; limit?: number; after?: string }
-
-/** The latest activity first. `next` undefined: this is the last page. */
+/**
+ * `next` undefined: this is the last page. `total`: all that match, on all pages. Undefined: they were not
+ * counted, because there is no condition.
+ */
 export type ConversationsPage = {
   conversations: ConversationSummary[]
   next: string | undefined
+  total: number | undefined
 }
 
 export type Conversation = {
   readonly id: ConversationId
-  /** Its finished rounds as messages to show. Empty: the log has none. */
+  /** Its finished rounds as messages to show, those of its origins first. Empty: the log has none. */
   messages(): Promise<ConversationMessage[]>
   /**
    * Its newest turns, the newest first: at most 64. Empty: the log has no such conversation.
@@ -67,6 +91,13 @@ export type Conversation = {
    */
   sendResult(call: CallPlace, result: SentResult): Promise<void>
   /**
+   * Begins a new conversation whose history is that of this one up to a turn. The turns are shared and
+   * not copied, and both conversations go on separately. It has the same tenant. Throws
+   * `conversation.unknown`, `usage` for a turn that is open or unknown, and `fork.unconfirmed` if no
+   * stage runs.
+   */
+  fork(options?: ForkOptions): Promise<Conversation>
+  /**
    * Writes the bundle that `weir export` writes: a file to keep, send, inspect and replay. Throws
    * `conversation.unknown`, `output.exists`, `output.unwritable`, and `usage` for a bad rule.
    */
@@ -78,6 +109,8 @@ type Log = Omit<ReadableLog, 'progress' | 'bundle'> & {
   source: string
   followKey: FollowKey
   edge: Edge
+  /** The search index of the log. It is opened for the first filter. */
+  search: () => Promise<Search>
 }
 
 /** Throws `message.invalid` for a bad id. */
@@ -95,6 +128,11 @@ export function conversationIn(log: Log, given: string): Conversation {
     result: async (at) => (await call(at))?.result ?? undefined,
     offeredCalls: () => offeredCalls(place, id),
     sendResult: (at, result) => sendResult({ place, edge }, id, at, result),
+    fork: async (options) =>
+      conversationIn(
+        log,
+        await forkConversation({ place, partitions, write: edge.fork }, id, options),
+      ),
     // Loaded when it is needed: a bundle is rare, and its writer opens SQLite.
     export: async (file, options = {}) =>
       (await import('../bundle/exported-conversation.ts')).exportConversation(
@@ -112,29 +150,44 @@ export function conversationIn(log: Log, given: string): Conversation {
  */
 export async function conversationsIn(
   log: Log,
-  { where = {}, limit = 20, after = '0' }: ConversationsOptions,
+  options: ConversationsOptions,
 ): Promise<ConversationsPage> {
+  const { filter, sort, limit, skip } = pageAsked(options)
+  if (isEmptyFilter(filter) && sort === 'time') {
+    const readable: ReadableLog = { ...log, progress: { expect: () => {}, read: () => {} } }
+    const found = await newestConversations(readable, skip + limit)
+    const next = found.length === skip + limit ? `${skip + limit}` : undefined
+    return { conversations: found.slice(skip), next, total: undefined }
+  }
+  const search = await log.search()
+  await search.refresh()
+  return pageIn(search.page(filter, { sort, limit, skip }), skip)
+}
+
+export type PageAsked = { filter: TurnFilter; sort: Sort; limit: number; skip: number }
+
+/** Throws `usage`. */
+export function pageAsked({
+  where = {},
+  sort = 'time',
+  limit = 20,
+  after = '0',
+}: ConversationsOptions): PageAsked {
   needOptions(where, { code: 'usage', subject: 'where', example: "{ outcome: 'answered' }" })
-  const { since = 0, until = Number.POSITIVE_INFINITY, ...conditions } = where
-  for (const [name, time] of Object.entries({ since, until }))
-    if (typeof time !== 'number' || Number.isNaN(time))
-      throw usageError(
-        `where.${name} is ${shown(time)}; must be a time in milliseconds, as of Date.now()`,
-      )
-  const skipped = /^\d{1,6}$/.test(after) ? Number(after) : Number.NaN
-  const max = skipped + limit
+  const skip = /^\d{1,6}$/.test(after) ? Number(after) : Number.NaN
+  const max = skip + limit
   if (!Number.isSafeInteger(max) || limit < 1 || max > limits.conversationsListedMax)
     throw usageError(
       `limit is ${limit} and after is ${JSON.stringify(after)}: give a whole number from 1, and \`next\` of a page, up to ${limits.conversationsListedMax} conversations`,
     )
-  for (const tenant of [conditions.tenant ?? []].flat())
+  for (const tenant of [where.tenant ?? []].flat())
     if (!isTenant(String(tenant)))
       throw usageError(`where.tenant is ${shown(tenant)}: ${tenantRule}`)
-  const accepted = whereIn(conditions, ['since', 'until'])
-  const readable: ReadableLog = { ...log, progress: { expect: () => {}, read: () => {} } }
-  const found = await newestConversations(readable, max, accepted, { since, until })
-  return {
-    conversations: found.slice(skipped),
-    next: found.length === max ? `${max}` : undefined,
-  }
+  const filter = filterFrom(conditionsIn(where), systemClock.now())
+  return { filter, sort: sortNamed(String(sort), 'sort'), limit, skip }
+}
+
+export function pageIn({ conversations, total }: FoundPage, skip: number): ConversationsPage {
+  const end = skip + conversations.length
+  return { conversations, total, next: end < total ? `${end}` : undefined }
 }

@@ -1,11 +1,19 @@
 // The history of a conversation: its turns, its messages and the whole texts of a call. A round appears
-// when it is over.
+// when it is over. The history of a fork begins with the turns that it shares with its origins.
 
 import { decode } from '../../shared/codec/codec.ts'
 import { messageOf } from '../../shared/codec/message-of.ts'
+import { conversationOfTurn, originsIn, sharedEntries } from '../../shared/contract/fork.ts'
 import type { ConversationId } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
-import { historyKey, historyPrefix, historyTurn } from '../../shared/contract/topology.ts'
+import type { HistoryEntry, Origin } from '../../shared/contract/messages.ts'
+import {
+  historyKey,
+  historyPrefix,
+  historyTurn,
+  originKey,
+} from '../../shared/contract/topology.ts'
+import { WeirError } from '../../shared/lib/errors.ts'
 import {
   type ConversationMessage,
   messagesIn,
@@ -14,13 +22,33 @@ import {
 import type { Place } from '../turn/opening.ts'
 import type { CallPlace, WholeCall } from '../turn/turn-event.ts'
 
-/** The newest turn first. */
+/** Entries in any order. `origins`: oldest first; empty: the conversation is no fork. */
+export type History = { own: HistoryEntry[]; origins: readonly Origin[] }
+
+/** A turn that ended before now has its first entry here. */
+export async function historyOf(place: Place, conversation: ConversationId): Promise<History> {
+  const own: HistoryEntry[] = []
+  let origins: readonly Origin[] = []
+  for (const { value } of await recordsOf(place, conversation)) {
+    const message = messageOf(value)
+    if (message?.type === 'history-entry') own.push(message)
+    else if (message?.type === 'conversation-forked') origins = originsIn(message)
+  }
+  return { own, origins }
+}
+
+/** Throws `history.missing` if some of them were deleted. */
+export async function entriesOfOrigin(place: Place, origin: Origin): Promise<HistoryEntry[]> {
+  return sharedEntries(origin, (await historyOf(place, origin.conversation)).own)
+}
+
+/** The newest turn first, without those of origins. */
 export async function turnsInHistory(
   place: Place,
   conversation: ConversationId,
 ): Promise<number[]> {
-  const entries = await entriesOf(place, conversation)
-  const turns = new Set(entries.flatMap(({ key }) => historyTurn(key)?.turn ?? []))
+  const records = await recordsOf(place, conversation)
+  const turns = new Set(records.flatMap(({ key }) => historyTurn(key)?.turn ?? []))
   return [...turns].sort((a, b) => b - a)
 }
 
@@ -29,13 +57,24 @@ export async function messagesOf(
   place: Place,
   conversation: ConversationId,
 ): Promise<ConversationMessage[]> {
-  const records = await entriesOf(place, conversation)
-  const entries = records.map(({ value }) => messageOf(value))
-  return messagesIn(entries.filter((entry) => entry?.type === 'history-entry'))
+  const { own, origins } = await historyOf(place, conversation)
+  const messages: ConversationMessage[] = []
+  for (const origin of origins) messages.push(...(await sharedMessages(place, origin)))
+  return [...messages, ...messagesIn(own)]
 }
 
-/** A turn that ended before now has its first entry here. */
-function entriesOf({ bus, topicPrefix, partition }: Place, conversation: ConversationId) {
+/** A note in the place of deleted messages: the rest of the fork is still worth reading. */
+async function sharedMessages(place: Place, origin: Origin): Promise<ConversationMessage[]> {
+  try {
+    return messagesIn(await entriesOfOrigin(place, origin))
+  } catch (error) {
+    if (!(error instanceof WeirError && error.code === 'history.missing')) throw error
+    const { turn } = origin
+    return [{ role: 'note', turn, round: 0, kind: 'failure', text: error.message }]
+  }
+}
+
+function recordsOf({ bus, topicPrefix, partition }: Place, conversation: ConversationId) {
   const topic = `${topicPrefix}history`
   return bus.list({ topic, partition, prefix: historyPrefix(conversation), upToNow: true })
 }
@@ -46,10 +85,12 @@ export async function wholeCall(
   conversation: ConversationId,
   { turn, round, ordinal }: CallPlace,
 ): Promise<WholeCall | undefined> {
+  const table = { topic: `${topicPrefix}history`, partition }
+  const fork = await bus.get({ ...table, key: originKey(conversation), waitMs: 0 })
+  const of = conversationOfTurn(conversation, originsIn(messageOf(fork?.value ?? null)), turn)
   const record = await bus.get({
-    topic: `${topicPrefix}history`,
-    partition,
-    key: historyKey({ conversation, turn, round }),
+    ...table,
+    key: historyKey({ conversation: of, turn, round }),
     waitMs: limits.wholeCallWaitMs,
   })
   const entry = record?.value ? decode(record.value) : undefined

@@ -11,6 +11,7 @@ import type { ConversationId, SentMessage } from '../../shared/contract/ids.ts'
 import type {
   CancelRequested,
   ContentSent,
+  ForkRequested,
   MessageOf,
   MessageType,
   Part,
@@ -74,6 +75,8 @@ export type Edge = {
   cancel(message: SentMessage): Promise<void>
   /** Writes the result of a call that the client ran. */
   sendResult(result: ResultSent): Promise<void>
+  /** Requests a fork. */
+  fork(request: ForkRequested): Promise<void>
   /**
    * Delivers the activity of a conversation from now on, until `stop` is called. A record may come
    * twice. `types`: only these; default: all.
@@ -120,7 +123,7 @@ export function openEdge(log: Log): Edge {
   }
 
   async function send(
-    message: UserMessage | CancelRequested | ContentSent | ResultSent,
+    message: UserMessage | CancelRequested | ContentSent | ForkRequested | ResultSent,
   ): Promise<void> {
     await bus.append([
       toRecord({
@@ -136,6 +139,7 @@ export function openEdge(log: Log): Edge {
     cancel: ({ conversation, messageId }) =>
       send({ type: 'cancel-requested', conversation, messageId }),
     sendResult: send,
+    fork: send,
     onActivity: (conversation, listener, types) =>
       activity.of(conversation).listen(conversation, listener, types),
     onParts: (conversation, listener) => parts.of(conversation).listen(conversation, listener),

@@ -1,4 +1,4 @@
-// The records of one conversation that a range of a topic has. Records of other types are not decoded.
+// The records of some conversations that a range of a topic has. Records of other types are not decoded.
 
 import { batchesOf, type Range } from '../../shared/bus/range.ts'
 import { decode, typeIn } from '../../shared/codec/codec.ts'
@@ -17,18 +17,19 @@ type PastRecord<Type extends MessageType> = {
   message: MessageOf<Type>
 }
 
-/** In order, until `signal` aborts. Throws if a record cannot be decoded. */
+/** `of`: one conversation or several. In order, until `signal` aborts. Throws if a record cannot be decoded. */
 export async function* pastRecords<Type extends MessageType>(
   bus: Pick<Bus, 'read'>,
   range: Range,
-  conversation: ConversationId,
+  of: ConversationId | ReadonlySet<ConversationId>,
   types: ReadonlySet<Type>,
   signal?: AbortSignal,
 ): AsyncGenerator<PastRecord<Type>, void> {
   const wanted: ReadonlySet<MessageType> = types
+  const conversations = typeof of === 'string' ? new Set([of]) : of
   for await (const records of batchesOf(bus, range, signal))
     for (const { id, key, value, offset, time } of records) {
-      if (key !== conversation || value === null) continue
+      if (value === null || !conversations.has(key)) continue
       const type = typeIn(value)
       if (type !== undefined && !wanted.has(type)) continue
       yield { id, offset, time, message: decode(value) as MessageOf<Type> }

@@ -14,7 +14,7 @@ import { createRedaction, type Redaction } from '../../shared/runtime/redaction/
 import { withoutReminders } from '../guard/history/reminders.ts'
 import { contextIn } from './context-turns.ts'
 import { firstWords } from './first-words.ts'
-import { newestIds, type Window } from './newest-records.ts'
+import { newestIds } from './newest-records.ts'
 import type { ReadableLog } from './readable-log.ts'
 import { scan } from './scan.ts'
 
@@ -27,19 +27,9 @@ export type RoundUsage = Pick<HistoryEntry, 'turn' | 'round'> & {
 /** Undefined: the conversation became active after the read began. */
 export type Histories = (conversation: ConversationId) => Promise<Iterable<RoundUsage> | undefined>
 
-/**
- * `ids`: only of these conversations. Without an index, memory is a few numbers per round of these,
- * otherwise of the `max` newest conversations.
- */
-export async function historiesOf(
-  log: ReadableLog,
-  {
-    max,
-    ids,
-    window,
-  }: { max: number; ids: ReadonlySet<ConversationId> | undefined; window: Window },
-): Promise<Histories> {
-  if (!log.hasIndex) return historiesRead(log, [...(ids ?? (await newestIds(log, max, window)))])
+/** Without an index, memory is a few numbers per round of the `max` newest conversations. */
+export async function historiesOf(log: ReadableLog, max: number): Promise<Histories> {
+  if (!log.hasIndex) return historiesRead(log, await newestIds(log, max))
   return async (conversation) => {
     const partition = partitionOf(conversation, log.partitions)
     const records = await log.bus.list({
@@ -131,6 +121,6 @@ function usageOf(entry: HistoryEntry, redaction: Redaction | undefined): RoundUs
 }
 
 /** The first words of a message. A guest's client may have put its own blocks before them. */
-function questionIn(conversation: ConversationId, text: string): string {
+export function questionIn(conversation: ConversationId, text: string): string {
   return firstWords((isGuest(conversation) && withoutReminders(text)) || text)
 }

@@ -1,12 +1,11 @@
 // The newest conversations with their ends and notable facts. A walk back over the activity finds
 // them.
 // CONVERSATIONS-1. The walk stops early, so memory and work depend on the number shown and on the age
-//     of these conversations, within a bound. Only conditions may read the whole log.
+//     of these conversations, within a bound. A filter asks the index (client/search).
 
 import type { StoredRecord } from '../../shared/contract/bus.ts'
 import { type Histories, historiesOf } from './histories.ts'
-import { matchingIds } from './matching-ids.ts'
-import { anyTime, inWindow, newestRecords, type Window } from './newest-records.ts'
+import { newestRecords } from './newest-records.ts'
 import type { ReadableLog } from './readable-log.ts'
 import {
   addActivity,
@@ -15,35 +14,27 @@ import {
   summaryOf,
   type Unfinished,
 } from './summary.ts'
-import type { Where } from './turn-filter.ts'
 
 /** Records of the activity that are read only for facts about older turns. */
 const factRecordsMax = 20_000
 
-/** The `max` conversations with the latest activity, the newest first; with `where`, that match. */
+/** The `max` conversations with the latest activity, the newest first. */
 export async function newestConversations(
   log: ReadableLog,
   max: number,
-  where: Where = new Map(),
-  window: Window = anyTime,
 ): Promise<ConversationSummary[]> {
-  const ids = where.size === 0 ? undefined : await matchingIds(log, where, max, window)
-  let wanted = ids?.size ?? max
-  const accepts = inWindow(window)
-  const histories = await historiesOf(log, { max, ids, window })
+  const histories = await historiesOf(log, max)
   const found = new Map<string, Unfinished>()
   let withoutEnd = 0
   let partial = 0
   let older = 0
   for await (const record of newestRecords(log, 'activity')) {
-    if (found.size === wanted && withoutEnd === 0) {
+    if (found.size === max && withoutEnd === 0) {
       older += 1
       if (partial === 0 || older > factRecordsMax) break
     }
-    if (record.time < window.since) wanted = found.size
-    if (ids?.has(record.key) === false || !accepts(record)) continue
     const known = found.get(record.key)
-    if (known === undefined && found.size === wanted) continue
+    if (known === undefined && found.size === max) continue
     const one = known ?? (await begunFrom(log, record, histories))
     if (one === undefined) continue
     if (known === undefined) {

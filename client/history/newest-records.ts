@@ -3,7 +3,6 @@
 
 import type { Bus, Offset, StoredRecord } from '../../shared/contract/bus.ts'
 import type { TopicName } from '../../shared/contract/topology.ts'
-import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { endsOf } from './readable-log.ts'
 
 export type ReadableTopics = { bus: Pick<Bus, 'ends' | 'read'>; topicPrefix: string }
@@ -55,33 +54,12 @@ function timeOf(walk: Walk | undefined): number {
   return walk?.waiting.at(-1)?.time ?? Number.NEGATIVE_INFINITY
 }
 
-/** The time of a conversation's last activity: from `since` on, and before `until`. */
-export type Window = { since: Milliseconds; until: Milliseconds }
-
-export const anyTime: Window = { since: 0, until: Number.POSITIVE_INFINITY }
-
-/** For a walk from newer to older records: whether the key's newest record is in the window. */
-export function inWindow({ since, until }: Window): (record: StoredRecord) => boolean {
-  if (since <= 0 && until === Number.POSITIVE_INFINITY) return () => true
-  const accepted = new Map<string, boolean>()
-  return ({ key, time }) => {
-    const isAccepted = accepted.get(key) ?? (time >= since && time < until)
-    accepted.set(key, isAccepted)
-    return isAccepted
-  }
-}
-
 /** At most `max` different conversation ids, the most recently active first. */
-export async function newestIds(
-  log: ReadableTopics,
-  max: number,
-  window: Window = anyTime,
-): Promise<string[]> {
+export async function newestIds(log: ReadableTopics, max: number): Promise<string[]> {
   const ids = new Set<string>()
-  const accepts = inWindow(window)
-  for await (const record of newestRecords(log, 'activity')) {
-    if (ids.size >= max || record.time < window.since) break
-    if (accepts(record)) ids.add(record.key)
+  for await (const { key } of newestRecords(log, 'activity')) {
+    if (ids.size >= max) break
+    ids.add(key)
   }
   return [...ids]
 }

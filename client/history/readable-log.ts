@@ -19,6 +19,8 @@ export type ReadableLog = {
   progress: { expect(records: number): void; read(records: number): void }
   /** Values that the rules of agents hide are shown. Absent: they are hidden. */
   unredacted?: boolean | undefined
+  /** The file of the search index (client/search). Absent: it is in memory. */
+  searchFile?: string | undefined
   /** Undefined: this is a log and not a bundle. */
   bundle?: Bundle | undefined
 }

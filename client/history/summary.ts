@@ -12,8 +12,8 @@ import { guestOf } from '../../shared/contract/topology.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { type ConversationView, reduce, viewOf } from '../../shared/view/conversation-view.ts'
 import { inputTokensOf } from '../../shared/view/totals.ts'
-import { factsOf, sumOfFacts, type TurnFacts } from '../../shared/view/turn-facts.ts'
-import { isEndedByAdvice } from '../../shared/view/turn-view.ts'
+import { type FactFold, factsOf, sumOfFacts, type TurnFacts } from '../../shared/view/turn-facts.ts'
+import { isEndedByAdvice, type TurnView } from '../../shared/view/turn-view.ts'
 import { openingOf } from '../turn/opening.ts'
 import type { RoundUsage } from './histories.ts'
 import type { ReadableLog } from './readable-log.ts'
@@ -70,6 +70,19 @@ export async function begin(
   rounds: Iterable<RoundUsage>,
 ): Promise<Unfinished> {
   const { key: conversation, value, time: at } = newest
+  const found = withRounds(conversation, at, rounds)
+  const isCount = value !== null && messageOf(value)?.type === 'requests-unjudged'
+  found.isWhole = found.firstTurn === undefined && !isCount
+  if (found.lastTurn !== undefined)
+    found.agent = guestOf(conversation) ?? (await agentOf(log, conversation, found.lastTurn))
+  return found
+}
+
+function withRounds(
+  conversation: ConversationId,
+  at: Milliseconds,
+  rounds: Iterable<RoundUsage>,
+): Unfinished {
   const found: Unfinished = {
     conversation,
     agent: null,
@@ -85,11 +98,39 @@ export async function begin(
     isWhole: false,
   }
   for (const round of rounds) add(found, round)
-  const isCount = value !== null && messageOf(value)?.type === 'requests-unjudged'
-  found.isWhole = found.firstTurn === undefined && !isCount
-  if (found.lastTurn !== undefined)
-    found.agent = guestOf(conversation) ?? (await agentOf(log, conversation, found.lastTurn))
   return found
+}
+
+/** `facts`: those of no turn. `at`: of its newest activity. */
+export type FoldedConversation = {
+  conversation: ConversationId
+  at: Milliseconds
+  rounds: readonly RoundUsage[]
+  turns: ReadonlyMap<number, TurnView>
+  facts: FactFold | undefined
+}
+
+/** The summary of a conversation whose turns are folded already. */
+export function summaryOfViews({
+  conversation,
+  at,
+  rounds,
+  turns,
+  facts,
+}: FoldedConversation): ConversationSummary {
+  const found = withRounds(conversation, at, rounds)
+  const { firstTurn, lastTurn } = found
+  const last = lastTurn === undefined ? undefined : turns.get(lastTurn)
+  if (lastTurn !== undefined) found.agent = guestOf(conversation) ?? last?.agent ?? null
+  const view = { ...viewOf([]), ...(facts && { facts }) }
+  // Older turns say nothing about the last one.
+  const ending =
+    lastTurn === undefined ? new Map(turns) : new Map(last === undefined ? [] : [[lastTurn, last]])
+  found.last = lastOf({ ...found, view: { ...view, turns: ending } })
+  found.view = { ...view, turns: new Map(turns) }
+  found.isWhole =
+    firstTurn === undefined ? facts === undefined : turns.get(firstTurn)?.startedAt !== undefined
+  return summaryOf(found)
 }
 
 async function agentOf(

@@ -1,30 +1,34 @@
-// Intake: copies the messages of clients into the conversation's inbox, the results of calls that
-// clients ran into the executor's, and images and files into the history. So a client needs no write
-// access to the inbox of a stage or to the history, where it could forge the records of others.
+// Intake: copies the messages of clients into the conversation's inbox, and the results of calls that
+// clients ran into the executor's. Images, files and the origins of forks go into the history. So a
+// client needs no write access to the inbox of a stage or to the history, where it could forge the
+// records of others.
 // Reads: client-messages.
 // Writes: user-message and cancel-requested to conversation-events, cancel-requested to guest-events,
-// content-kept to history, result-sent to rounds-cleared.
+// content-kept and conversation-forked to history, result-sent to rounds-cleared.
 // A cancel of a guest goes to guest-events (`topicOf`).
 // Owns: the types of records that a client may write. A record of another type, or one that cannot be read, goes to
 // dead-letters, as the runtime does it for every inbox.
 // Does not own: whether a message opens a turn, its sizes, and how many may wait (conversation).
 // Whether a result counts (executor).
-// Whether the pieces of a content make its hash (llm-gateway).
+// Whether the pieces of a content make its hash, and whether the origins of a fork are there (llm-gateway).
 //
 // INTAKE-1. Stateless. The copy has the id of its message in client-messages, so a message that is
 //     copied twice is applied once (R3), in the order of the client's writes.
-// INTAKE-2. A piece that no content can have is dropped, so nothing of it stays in the history.
+// INTAKE-2. A piece that no content can have is dropped, so nothing of it stays in the history. So is
+//     a fork with origins that it cannot have, such as those of another tenant.
 
 import { isPossiblePiece } from '../../shared/contract/call/contents.ts'
+import { isPossibleFork } from '../../shared/contract/fork.ts'
 import type {
   CancelRequested,
   ContentSent,
+  ForkRequested,
   ResultSent,
   UserMessage,
 } from '../../shared/contract/messages.ts'
 import { type Reaction, type Stage, unreachable } from '../../shared/contract/stage.ts'
 
-type In = UserMessage | CancelRequested | ContentSent | ResultSent
+type In = UserMessage | CancelRequested | ContentSent | ForkRequested | ResultSent
 
 export const intake: Stage<never, In> = {
   name: 'intake',
@@ -46,6 +50,10 @@ function copied(message: In): Reaction<never> {
     case 'content-sent':
       return isPossiblePiece(message)
         ? { records: [{ to: 'history', message: { ...message, type: 'content-kept' } }] }
+        : {}
+    case 'fork-requested':
+      return isPossibleFork(message)
+        ? { records: [{ to: 'history', message: { ...message, type: 'conversation-forked' } }] }
         : {}
     default:
       return unreachable(message)

@@ -357,15 +357,19 @@ export const defaultSettings: AgentSettings = {
 
 /** An agent names no guards. The gateway adds the guards in force. */
 type PolicyContent = Omit<Policy, 'version' | Unset> & Partial<Pick<Policy, Unset>>
-type Unset = 'guards' | 'shadowed' | 'bindsPrograms' | 'stops' | 'redact'
+type Unset = 'guards' | 'shadowed' | 'bindsPrograms' | 'stops' | 'redact' | 'forkedFrom'
 
-/** A policy with its version: the first 16 hex digits of the sha-256 of its content. */
+/**
+ * A policy with its version: the first 16 hex digits of the sha-256 of its content. The origin of a
+ * fork is no part of it.
+ */
 export function policyOf({
   guards = [],
   shadowed = [],
   bindsPrograms = false,
   stops = [],
   redact = [],
+  forkedFrom = null,
   ...content
 }: PolicyContent): Policy {
   // Older records have versions without these fields, so a policy without them keeps
@@ -389,5 +393,6 @@ export function policyOf({
     bindsPrograms,
     stops,
     redact,
+    forkedFrom,
   }
 }

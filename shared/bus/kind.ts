@@ -5,6 +5,7 @@ import type { Logger } from 'pino'
 import type { Bus, Commit, Offset, TopicSpec } from '../contract/bus.ts'
 import type { Clock, Milliseconds } from '../lib/clock.ts'
 import type { Settings } from '../settings/settings.ts'
+import type { BackupContent, Restored } from './embedded/backup.ts'
 import type { SendRequest } from './embedded/beside/beside.ts'
 import type { OwnerLink } from './embedded/beside/link.ts'
 import type { OutsideValues } from './embedded/beside/outside-requests.ts'
@@ -110,6 +111,10 @@ export type LocalBus = Capabilities & {
   openLinked(settings: BesideSettings, log: Logger, request: SendRequest): Promise<Bus>
   /** Makes the file from records that have offsets and times already. */
   importLog(imported: Imported): Promise<void>
+  /** Copies the file to the empty file `to`, also while a process writes it. */
+  backUpLog(settings: Pick<Settings, 'dataFolder'>, to: string, content: BackupContent): void
+  /** Makes the file from a backup. Returns the time of the backup; '' for a copy of a log. */
+  restoreLog(restored: Restored): Promise<string>
 }
 
 /** Processes of many machines share the log: stages, guards and clients run anywhere. */

@@ -77,6 +77,10 @@ export const limits = {
   userMessageBytesMax: 1 * MiB,
   /** Bytes of a conversation's id. */
   conversationIdBytesMax: 256,
+  /** Conversations whose turns are the beginning of one fork: forks of forks. */
+  forkOriginsMax: 64,
+  /** The wait for the record of a fork in the history, after its client has sent the request. */
+  forkWaitMs: 10 * second,
   /** Bytes of a client's message id: a conversation carries the recent ids along. */
   messageIdBytesMax: 256,
   /** Calls of one response. More make the response unusable. */
@@ -527,6 +531,15 @@ export const limits = {
   /** Records of a conversation that wait for a follower, and their bytes. The log has those beyond. */
   followedRecordsMax: 64,
   followedBytesMax: 256 * KiB,
+  /** Names of called tools that a view of a turn keeps, and the bytes of one. */
+  turnToolNamesMax: 64,
+  turnToolNameBytesMax: 128,
+  /** Bytes of one round's texts that the search finds. */
+  searchTextBytesMax: 256 * KiB,
+  /** Known values of one key that an error and a form name. */
+  searchValuesShownMax: 50,
+  /** Time in which the search may be too far behind the log to be continued. */
+  searchUnusedMsMax: 20 * 60 * minute,
   /** Conversations that a list can have. */
   conversationsListedMax: 100_000,
   /** The wait for the history of a call's round, which follows the result of its last call. */
@@ -632,6 +645,8 @@ export const limits = {
   consoleViewersMax: 256,
   consolePauseMs: 200,
   consoleRefreshMs: 5 * second,
+  /** How long a list waits for new records of the log, before it shows those that were read. */
+  consoleSearchWaitMs: 1 * second,
   /** Reports of conversations that the console makes at once. */
   consoleReportsMax: 2,
   /** Dead letters that the console lists. */

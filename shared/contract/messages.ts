@@ -27,7 +27,9 @@ export type Message =
   | Claim
   | ContentKept
   | ContentSent
+  | ConversationForked
   | DeadLetter
+  | ForkRequested
   | GuardRegistration
   | GuardVerdict
   | GuardVerdictGiven
@@ -623,6 +625,18 @@ export type ContentSent = {
 }
 
 /**
+ * The history of a conversation begins with that of others, which is not copied. Derived, written
+ * by intake into the table history under (conversation, origin).
+ */
+export type ConversationForked = {
+  type: 'conversation-forked'
+  /** the new conversation: the key of the record */
+  conversation: ConversationId
+  /** the conversations that it continues, oldest first; the last one is the one that was forked */
+  origins: Origin[]
+}
+
+/**
  * A record that could not be decoded or that made a reducer throw, with its origin (R8). Derived,
  * written by the runtime.
  */
@@ -646,6 +660,15 @@ export type DeadLetter = {
   key: string
   /** its bytes, unchanged */
   value: Uint8Array
+}
+
+/** A client wants a new conversation that continues others. Observed, written by the edge. */
+export type ForkRequested = {
+  type: 'fork-requested'
+  /** the new conversation: the key of the record */
+  conversation: ConversationId
+  /** the conversations that it continues, oldest first; the last one is the one that was forked */
+  origins: Origin[]
 }
 
 /**
@@ -2313,6 +2336,18 @@ export type ModelPrice = {
   cacheWriteTokens: number
 }
 
+/** A conversation whose history is the beginning of the history of a fork. */
+export type Origin = {
+  /** the conversation, which has the fork's tenant and partition */
+  conversation: ConversationId
+  /** the last turn that belongs to the fork's history */
+  turn: number
+  /**
+   * entries of its history up to that turn; a reader that finds fewer has not the whole beginning
+   */
+  entries: number
+}
+
 /** One normalized event of a provider stream. */
 export type PartEvent = {
   /** the kind of event */
@@ -2442,6 +2477,11 @@ export type Policy = {
   stops: StopInForce[]
   /** rules for values that readers of the log must not see */
   redact: RedactRule[]
+  /**
+   * the conversation that this one was forked from, whose memory a guard continues; only the
+   * gateway writes it
+   */
+  forkedFrom: string | null
 }
 
 /** One setting of a policy, under the name that commands use. */

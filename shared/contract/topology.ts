@@ -66,8 +66,9 @@ export type Port =
   | 'dead-letters'
 
 /**
- * `tombstones`: the writers that remove keys from a table. `formerly`: writers of an earlier Weir.
- * Their records are still read, and nobody needs the right to write them.
+ * `tombstones`: the writers that remove keys from a table. `formerly`: writers of an earlier Weir,
+ * and the operator whose `weir restore` writes while no stage runs. Their records are still read, and
+ * nobody needs the right to write them.
  */
 type Topic = {
   kind: TopicKind
@@ -82,6 +83,7 @@ export const topics: Record<TopicName, Topic> = {
     kind: 'log',
     records: {
       'content-sent': ['edge'],
+      'fork-requested': ['edge'],
       'user-message': ['edge'],
       'cancel-requested': ['edge'],
       'result-sent': ['edge'],
@@ -163,6 +165,7 @@ export const topics: Record<TopicName, Topic> = {
       'guard-verdict': ['executor performer'],
       tick: ['runtime'],
     },
+    formerly: { cancel: ['operator'] },
   },
   approvals: {
     kind: 'log',
@@ -183,6 +186,7 @@ export const topics: Record<TopicName, Topic> = {
     records: {
       'history-entry': ['conversation', 'guest'],
       'content-kept': ['intake', 'executor performer'],
+      'conversation-forked': ['intake'],
       'history-summary': ['llm-gateway performer'],
     },
     tombstones: ['llm-gateway performer'],
@@ -488,6 +492,8 @@ export function keyOf(message: Message): string {
       return summaryKey(message.conversation)
     case 'content-kept':
       return contentKey(message)
+    case 'conversation-forked':
+      return originKey(message.conversation)
     case 'operator-limits':
       return 'operator-limits'
     case 'partition-count':
@@ -523,6 +529,11 @@ export function historyKey(entry: RoundId): string {
 /** The key of a conversation's newest summary in the history: `["c","summary",0]`. */
 export function summaryKey(conversation: ConversationId): string {
   return JSON.stringify([conversation, 'summary', 0])
+}
+
+/** The key of the record that names the origins of a fork in the history: `["c","origin",0]`. */
+export function originKey(conversation: ConversationId): string {
+  return JSON.stringify([conversation, 'origin', 0])
 }
 
 /** The key of a piece of a content in the history: `["c","<hash>",0]`. */

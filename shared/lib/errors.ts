@@ -74,6 +74,8 @@ export const errorCodes = [
   // calls of a client: no such call was offered, or it has its end already
   'call.unknown',
   'call.over',
+  // a fork that no stage has written yet
+  'fork.unconfirmed',
   // policies: an agent without one
   'policy.unknown',
   // stops: a scope that is stopped already, an unknown one, and a model request that is stopped

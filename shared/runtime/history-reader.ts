@@ -7,14 +7,17 @@
 // HISTORY-READER-3. Several rounds share the entries, so nobody may change them.
 // HISTORY-READER-4. Entries for which a summary stands are neither read nor kept. So a round of a
 //     turn without end costs no more than an early one.
+// HISTORY-READER-5. A fork's history begins with the entries of its origins, which are read with it
+//     and never copied (FORK-1, FORK-2).
 
 import { decode } from '../codec/codec.ts'
 import type { Bus, StoredRecord } from '../contract/bus.ts'
+import { originsIn, sharedEntries } from '../contract/fork.ts'
 import type { ConversationId, RoundId } from '../contract/ids.ts'
 import { limits } from '../contract/limits.ts'
-import type { HistoryEntry } from '../contract/messages.ts'
+import type { HistoryEntry, Origin } from '../contract/messages.ts'
 import type { HistoryPlace } from '../contract/performer.ts'
-import { historyKey, historyPrefix, historyRound } from '../contract/topology.ts'
+import { historyKey, historyPrefix, historyRound, originKey } from '../contract/topology.ts'
 import type { Milliseconds } from '../lib/clock.ts'
 
 /** An entry, and the bytes of its record. */
@@ -76,8 +79,7 @@ export function historyReader({
     waitMs: Milliseconds,
     placeAfter: () => Promise<HistoryPlace | undefined>,
   ): Promise<HistoryEntry[] | undefined> {
-    const prefix = historyPrefix(upTo.conversation)
-    const list = () => bus.list({ topic, partition, prefix })
+    const list = () => recordsOf(upTo.conversation)
     const key = historyKey(upTo)
     const after = await placeAfter()
     let records = after === undefined ? await list() : [] // the entry is nearly always there
@@ -87,12 +89,37 @@ export function historyReader({
       if (place !== undefined) return readAfter(upTo, place)
       records = await list()
     }
-    const read = records.flatMap((record) => entryOf(record) ?? [])
-    return remember(upTo, { read, after: undefined })
+    const own = records.flatMap((record) => entryOf(record) ?? [])
+    const shared: Read[] = []
+    for (const origin of originsOf(upTo, records)) shared.push(...(await readOrigin(origin)))
+    return remember(upTo, { read: [...shared, ...own], after: undefined })
+  }
+
+  function recordsOf(conversation: ConversationId): Promise<StoredRecord[]> {
+    return bus.list({ topic, partition, prefix: historyPrefix(conversation) })
+  }
+
+  async function readOrigin(origin: Origin): Promise<Read[]> {
+    const records = await recordsOf(origin.conversation)
+    const entries = records.flatMap((record) => {
+      const read = entryOf(record)
+      return read === undefined ? [] : [{ ...read, turn: read.entry.turn }]
+    })
+    return sharedEntries(origin, entries)
   }
 
   /** Reads the keys first: the entries that are left out may be many and large. */
   async function readAfter(upTo: RoundId, after: HistoryPlace): Promise<HistoryEntry[]> {
+    const fork = await bus.get({ topic, partition, key: originKey(upTo.conversation), waitMs: 0 })
+    const read: Read[] = []
+    for (const { conversation, turn } of fork === undefined ? [] : originsOf(upTo, [fork]))
+      if (turn >= after.turn)
+        read.push(...(await readKeysAfter({ conversation, turn, round: lastRound }, after)))
+    read.push(...(await readKeysAfter(upTo, after)))
+    return remember(upTo, { read, after })
+  }
+
+  async function readKeysAfter(upTo: RoundId, after: HistoryPlace): Promise<Read[]> {
     const prefix = historyPrefix(upTo.conversation)
     const read: Read[] = []
     for (let cursor: string | undefined = prefix; cursor !== undefined; ) {
@@ -106,7 +133,7 @@ export function historyReader({
       const last = keys.at(-1)?.key
       cursor = keys.length === keysRead && last?.startsWith(prefix) === true ? last : undefined
     }
-    return remember(upTo, { read, after })
+    return read
   }
 
   /** Keeps the entries that are wanted. Returns a list that the caller may sort or cut. */
@@ -137,6 +164,16 @@ export function historyReader({
 
 /** Keys that one look reads. */
 const keysRead = 256
+
+/** No turn has a later round. */
+const lastRound = Number.MAX_SAFE_INTEGER
+
+/** Empty: the conversation is no fork. */
+function originsOf({ conversation }: RoundId, records: readonly StoredRecord[]): readonly Origin[] {
+  const key = originKey(conversation)
+  const record = records.find((one) => one.key === key)
+  return originsIn(record?.value ? decode(record.value) : undefined)
+}
 
 /** Negative: `a` is before `b`. */
 function compare(a: HistoryPlace, b: HistoryPlace): number {

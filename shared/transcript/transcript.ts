@@ -14,6 +14,7 @@
 import type { ConversationId } from '../contract/ids.ts'
 import { limits } from '../contract/limits.ts'
 import type { AttemptFinished, Declaration, PartEvent, Usage } from '../contract/messages.ts'
+import type { Milliseconds } from '../lib/clock.ts'
 import { WeirError } from '../lib/errors.ts'
 import { cutToBytes } from '../lib/text-cut.ts'
 import { meaningOf } from './finish-reasons.ts'
@@ -28,13 +29,21 @@ export type Piece =
   | { kind: 'text'; text: string }
   | { kind: 'reasoning'; block: unknown }
   | { kind: 'call'; id: string; name: string; arguments: string }
-  /** `name`: of its tool, if the format pairs results by name. */
-  | { kind: 'result'; id: string; name?: string; text: string; isError: boolean; where: string }
+  /** `name`: of its tool, if the format pairs results by name. `at`: when it was written, if known. */
+  | {
+      kind: 'result'
+      id: string
+      name?: string
+      text: string
+      isError: boolean
+      where: string
+      at?: Milliseconds
+    }
   | { kind: 'ended'; usage: Usage | undefined; finish: string }
   | { kind: 'left-out'; what: string; where: string }
 
-/** `unknown`: no result, and the model went on (TRANSCRIPT-4). */
-export type TranscriptResult = { text: string; isError: boolean } | 'unknown'
+/** `unknown`: no result, and the model went on (TRANSCRIPT-4). `at`: as in a piece. */
+export type TranscriptResult = { text: string; isError: boolean; at?: Milliseconds } | 'unknown'
 
 export type TranscriptCall = {
   id: string
@@ -143,7 +152,10 @@ export function addPieces(
       case 'result': {
         const call = takeWaiting(waiting, piece)
         if (call === undefined) leftOut.leave('a result without a call before it', piece.where)
-        else call.result = { text: piece.text, isError: piece.isError }
+        else {
+          const { text, isError, at } = piece
+          call.result = { text, isError, ...(at !== undefined && { at }) }
+        }
         read.isModelSpeaking = false
         break
       }

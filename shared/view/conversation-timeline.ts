@@ -25,6 +25,7 @@ export function conversationTimeline(view: ConversationView, options: TimelineOp
   return {
     conversation: view.conversation ?? '',
     state: isOpen ? 'open' : 'idle',
+    forkedFrom: view.forkedFrom ?? null,
     turns,
     summary: summaryOf(view, numbers),
     messages,

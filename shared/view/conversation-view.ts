@@ -6,6 +6,7 @@
 // CONVERSATION-VIEW-3. A view has one owner. `reduce` changes it in place, because a copy for each
 //     record would cost the square of the rounds.
 
+import { originsIn } from '../contract/fork.ts'
 import type { ConversationId, MessageId } from '../contract/ids.ts'
 import type { DeadLetter, HistorySummary, Message } from '../contract/messages.ts'
 import type { Milliseconds } from '../lib/clock.ts'
@@ -21,6 +22,8 @@ export type ConversationView = {
   /** This and the next fields: only with the detail `all`. The first record of a message counts. */
   asked: Map<MessageId, { at: Milliseconds; text: string }>
   cancelled: Map<MessageId, Milliseconds>
+  /** Undefined: it is no fork. */
+  forkedFrom?: ConversationId
   /** The newest summary of the history. */
   summary?: HistorySummary & { at: Milliseconds }
   /** Facts that belong to no turn. Undefined: none. */
@@ -90,6 +93,11 @@ function addToConversation(view: ConversationView, message: Message, at: Millise
     case 'history-summary':
       view.summary = { ...message, at }
       return
+    case 'conversation-forked': {
+      const origin = originsIn(message).at(-1)
+      if (origin !== undefined) view.forkedFrom = origin.conversation
+      return
+    }
     case 'dead-letter':
       view.troubles.push(troubleOf(message, at))
       return

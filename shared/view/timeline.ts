@@ -35,7 +35,9 @@ export type Timeline = {
   conversation: ConversationId
   /** open: a turn has no end yet, or a message waits for its turn. */
   state: 'open' | 'idle'
-  /** In the order of their beginnings. */
+  /** The conversation whose turns begin its history. Null: it is no fork. */
+  forkedFrom: ConversationId | null
+  /** Its own turns, in the order of their beginnings. */
   turns: TurnTimeline[]
   /** The newest summary, which stands for the beginning of the history in requests. */
   summary: SummaryTimeline | null

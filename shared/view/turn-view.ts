@@ -6,6 +6,7 @@
 //     of the detail. Of an open turn: the newest round, and older ones with a running call.
 
 import type { MessageId } from '../contract/ids.ts'
+import { limits } from '../contract/limits.ts'
 import type {
   Caps,
   GuestAdvice,
@@ -16,6 +17,7 @@ import type {
 } from '../contract/messages.ts'
 import { tenantOf } from '../contract/tenant.ts'
 import type { Milliseconds } from '../lib/clock.ts'
+import { cutToBytes } from '../lib/text-cut.ts'
 import type { Logged } from './logged.ts'
 import { addToRound, beginRound, isRunning, type RoundView } from './round-view.ts'
 import type { TurnTimeline } from './timeline.ts'
@@ -48,6 +50,8 @@ export type TurnView = {
   calls: number
   tokens: number
   usage?: Usage
+  /** Names of called tools, at most `limits.turnToolNamesMax`, each cut to their length. */
+  tools: Set<string>
   rounds: Map<number, RoundView>
   facts: FactFold
   failures: TurnTimeline['failures']
@@ -80,6 +84,7 @@ export function beginTurn(turn: number, firstAt: Milliseconds): TurnView {
     callsLeft: 0,
     calls: 0,
     tokens: 0,
+    tools: new Set(),
     rounds: new Map(),
     facts: beginFacts(),
     failures: [],
@@ -165,6 +170,9 @@ function addTurnRecord(view: TurnView, message: Message, at: Milliseconds): void
       view.calls += message.calls.length
       view.tokens += tokensOf(message.usage)
       view.usage = message.usage
+      for (const { name } of message.calls)
+        if (view.tools.size < limits.turnToolNamesMax)
+          view.tools.add(cutToBytes(name, limits.turnToolNameBytesMax))
       return
     case 'history-entry':
       view.isOpened = true

@@ -40,7 +40,7 @@ export function benchReplay(): Promise<Row[]> {
       whatIf({
         log,
         contents: [contentOf({ set: ['loop.identicalFailures=2'] })],
-        conversation: undefined,
+        only: undefined,
         ...always,
       }),
     )
@@ -48,7 +48,7 @@ export function benchReplay(): Promise<Row[]> {
       whatIf({
         log,
         contents: contentsOf(sweepOf('loop.identicalFailures=2..6')),
-        conversation: undefined,
+        only: undefined,
         ...always,
       }),
     )

@@ -41,6 +41,10 @@ export const examples: Example[] = [
     printed: { out: 'Order 17.\n', errors: 'list_orders: ok\n' },
   },
   {
+    name: 'fork.ts',
+    printed: { out: 'The hostel.\n', errors: 'A cheaper one. < A hotel in Ulm?\n' },
+  },
+  {
     name: 'structured-output.ts',
     printed: { out: '2 chairs to Ulm\n', errors: '' },
   },
@@ -73,6 +77,8 @@ const model = (userText: string): Reply => {
   if (userText.includes('A low wall')) return says(text('A weir is a low wall across a river.'))
   if (userText.includes('two chairs')) return says(text('2 chairs, to Ulm.'))
   if (userText.includes('Please continue')) return says(text('{"city":"Ulm","chairs":2}'))
+  if (userText.includes('A hotel in Ulm?')) return says(text('The lion.'))
+  if (userText.includes('A cheaper one.')) return says(text('The hostel.'))
   if (userText.includes('did I order')) return says(call('list_orders', {}))
   if (userText.includes('A seat on LH 12')) return says(call('pick_seat', { flight: 'LH 12' }))
   if (userText.includes('picked 14A')) return says(text('You have seat 14A.'))
@@ -95,10 +101,13 @@ export function withModel(program: string, url: string): string {
 export function anywhere(program: string): string {
   const client = new URL('../../client/weir.ts', import.meta.url)
   const testing = new URL('../../client/testing/testing.ts', import.meta.url)
-  return program
-    .replaceAll(`'../../client/weir.ts'`, `'${client}'`)
-    .replaceAll(`'../../client/testing/testing.ts'`, `'${testing}'`)
-    .replaceAll(`'zod'`, `'${import.meta.resolve('zod')}'`)
+  const packages = ['zod', 'express', 'hono', '@hono/node-server']
+  return packages.reduce(
+    (text, name) => text.replaceAll(`'${name}'`, `'${import.meta.resolve(name)}'`),
+    program
+      .replaceAll(`'../../client/weir.ts'`, `'${client}'`)
+      .replaceAll(`'../../client/testing/testing.ts'`, `'${testing}'`),
+  )
 }
 
 export async function openExampleFolder(): Promise<ExampleFolder> {

@@ -90,7 +90,7 @@ async function replay(recorded: RecordedCase, front: Front): Promise<Replayed> {
     }
     await server.close()
     await fronts.close()
-    const found = await withLog(settings, (log) => newestConversations(log, 100, new Map()))
+    const found = await withLog(settings, (log) => newestConversations(log, 100))
     return {
       advice,
       hookAnswers,

@@ -4,19 +4,19 @@
 import { readRedactionRules } from '../../../client/bundle/redaction-rules.ts'
 import type { Selection } from '../../../client/bundle/selection.ts'
 import { type BundleContent, writeBundle } from '../../../client/bundle/written-bundle.ts'
-import { systemClock } from '../../../shared/lib/clock.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 import { listingCommand } from '../../history/conversations/listing-command.ts'
+import { type FilterOptions, filterOf } from '../../history/filter-options.ts'
 import { missingBeginning } from '../../history/missing-beginning.ts'
 import { withLog } from '../../history/open-log.ts'
 import { printable } from '../../terminal/text/printable.ts'
 import { count } from '../../terminal/text/quantities.ts'
 import { makeBundle } from '../make-bundle.ts'
-import { type FilterOptions, filterOf } from './export-filter.ts'
 
 /** `redact`: a file of rules. `bundle`: the source, instead of the log. */
 export type ExportOptions = FilterOptions & {
+  conversation?: string[]
   output: string
   force?: boolean
   redact?: string
@@ -30,8 +30,8 @@ export async function exportBundle(
   settings: Settings,
   out: NodeJS.WriteStream,
 ): Promise<0 | 130> {
-  const { output, redact, unredacted, conversation, since, until, where } = options
-  const filter = filterOf(options, systemClock.now())
+  const { output, redact, unredacted, conversation, since, until, where, text } = options
+  const filter = { conversations: new Set(conversation), where: filterOf(options) }
   const rules = redact === undefined ? [] : readRedactionRules(redact)
   return makeBundle(options, out, async (bundle, signal) => {
     const order = {
@@ -41,7 +41,7 @@ export async function exportBundle(
       bundle,
       source: settings.bus,
       signal,
-      asked: JSON.stringify({ conversation, since, until, where }),
+      asked: JSON.stringify({ conversation, since, until, where, text }),
       nothingFound: (selection: Selection) => nothingFound(options, selection),
     }
     const content = await withLog(settings, (log) => writeBundle(log, order), {
@@ -85,9 +85,9 @@ function nothingFound(
       ? `conversation ${conversation.map((id) => printable(id)).join(', ')}`
       : 'any conversation'
   const there = [...others].map(([key, values]) =>
-    values.size === 0 ? `no ${key}` : `${key} ${printable([...values].join(', '))}`,
+    values.length === 0 ? `no ${key}` : `${key} ${printable(values.join(', '))}`,
   )
-  const has = there.length === 0 ? '' : `. Its turns have ${there.join(' and ')}`
+  const has = there.length === 0 ? '' : `. The turns of this log have ${there.join(' and ')}`
   return new WeirError(
     'conversation.unknown',
     `no turn of ${which} in the log matches${has}. To list the conversations, run ${listingCommand(bundle)}`,

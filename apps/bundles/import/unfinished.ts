@@ -1,4 +1,4 @@
-// Finds the messages of a bundle that had no end, by folding its records. The bundle's tables do not
+// Finds the messages of a bundle or a backup that had no end, by folding its records. Its tables do not
 // count: anybody can write them.
 
 import { endsOf } from '../../../client/history/readable-log.ts'
@@ -7,6 +7,8 @@ import {
   type Conversation,
   conversation as conversationStage,
 } from '../../../services/conversation/reducer.ts'
+import { outstandingOf } from '../../../services/conversation/turn.ts'
+import type { Outstanding } from '../../../services/turn/unit.ts'
 import { messageOf } from '../../../shared/codec/message-of.ts'
 import type { Offset } from '../../../shared/contract/bus.ts'
 import type { Message } from '../../../shared/contract/messages.ts'
@@ -16,7 +18,19 @@ import { foldOfLog } from '../../../shared/runtime/log/log-fold.ts'
 import type { OpenLog } from '../../history/open-log.ts'
 
 /** Of one partition. `turns`: the open ones, by their number. */
-export type Unfinished = { messages: ReadonlySet<Offset>; turns: ReadonlySet<Offset> }
+export type Unfinished = {
+  messages: ReadonlySet<Offset>
+  turns: ReadonlySet<Offset>
+  conversations: readonly OpenConversation[]
+}
+
+/** `round`: the one whose outcome the conversation waits for. `queued`: the ids of waiting messages. */
+export type OpenConversation = {
+  conversation: string
+  round: Outstanding | undefined
+  messageId: string | undefined
+  queued: string[]
+}
 
 /** By partition, of the inbox of the conversation. Throws the reason of an abort by `signal`. */
 export async function unfinishedIn(
@@ -53,12 +67,16 @@ async function unfinishedOf(
   }
   const messages = new Set<Offset>()
   const turns = new Set<Offset>()
+  const conversations: OpenConversation[] = []
   for (const { conversation, state } of fold.units.values()) {
-    for (const messageId of waitingIn(state))
-      for (const offset of sent.get(keyOf(conversation, messageId)) ?? []) messages.add(offset)
+    const open = openIn(conversation, state)
+    const { messageId, queued, round } = open
+    if (round !== undefined || queued.length > 0) conversations.push(open)
+    for (const id of messageId === undefined ? queued : [messageId, ...queued])
+      for (const offset of sent.get(keyOf(conversation, id)) ?? []) messages.add(offset)
     if (state.phase === 'open') turns.add(state.turn.turn)
   }
-  return { messages, turns }
+  return { messages, turns, conversations }
 }
 
 function endedIn(outputs: readonly Output[]): string[] {
@@ -67,10 +85,19 @@ function endedIn(outputs: readonly Output[]): string[] {
   )
 }
 
-/** The ids of messages that Weir would still answer. */
-function waitingIn(state: Conversation): string[] {
+/** The work that Weir would still do. A turn that was ended early may have a round that still runs. */
+function openIn(conversation: string, state: Conversation): OpenConversation {
   const queued = state.queue.map(({ messageId }) => messageId)
-  return state.phase === 'open' ? [state.turn.message.messageId, ...queued] : queued
+  switch (state.phase) {
+    case 'open': {
+      const { messageId } = state.turn.message
+      return { conversation, round: outstandingOf(state.turn), messageId, queued }
+    }
+    case 'waiting':
+      return { conversation, round: state.outstanding, messageId: undefined, queued }
+    default:
+      return { conversation, round: undefined, messageId: undefined, queued }
+  }
 }
 
 function keyOf(conversation: string, messageId: string): string {

@@ -80,12 +80,36 @@ export function unredactedOption(): Option {
   return new Option('--unredacted', 'show the values that the rules of agents hide (redact)')
 }
 
-/** Conditions on turns (client/history/turn-filter.ts). */
-export function whereOption(): Option {
+/** Conditions on turns (shared/view/filter/turn-filter.ts), the same for each command. */
+export function withConditions(command: Command): Command {
+  return command
+    .option(
+      '--text <words>',
+      'only turns with these words; "..." for a phrase; repeat for more',
+      listed,
+    )
+    .option(
+      '--where <key=value>',
+      'only turns with this: tool=NAME, rule=cycle, guard=NAME, outcome=failed, agent=NAME, tenant=NAME, intervention=any, call=denied, failureClass=no-progress, cap=rounds, minTokens=100000, minCost=0.5USD, longerThan=5m; repeat for more',
+      listed,
+    )
+}
+
+/** The same with a time. */
+export function withFilter(command: Command): Command {
+  return withConditions(command)
+    .option(
+      '--since <time>',
+      "only turns that were active at this time or later: 2026-07-29T10:12:03Z, 2026-07-29, '10m ago'",
+    )
+    .option('--until <time>', 'only turns that began before this time')
+}
+
+export function sortOption(): Option {
   return new Option(
-    '--where <key=value>',
-    'only turns with this: intervention=any, rule=cycle, guard=NAME, call=denied, failureClass=no-progress, outcome, cap, agent, tenant; repeat for more',
-  ).argParser(listed)
+    '--sort <by>',
+    'the most first: time (the newest), cost, tokens, duration',
+  ).default('time')
 }
 
 /** The value of an option that may be given once. With two values, the intent is unclear. */

@@ -1,11 +1,36 @@
 // weir normalize, judge, replay: run the stages offline on recorded data.
 
+import { homedir } from 'node:os'
 import { type Command, Option } from 'commander'
 import { providerNames } from '../../../services/llm-gateway/performer/providers/providers.ts'
 import { answers } from '../../terminal/text/ending.ts'
-import { listed, once, settingsBeside, whichBus, withSettings } from './flags.ts'
+import { listed, once, settingsBeside, whichBus, withConditions, withSettings } from './flags.ts'
 
 export function addJudging(program: Command): void {
+  answers(program.command('scan'), {
+    yes: 'the sessions were read',
+    no: 'there is a loop, with --fail-on loops',
+  })
+    .addOption(
+      new Option(
+        '--agent <agent>',
+        'only the sessions of claude-code or codex; default: both',
+      ).argParser<string[]>(listed),
+    )
+    .option('--path <path>', 'a session, or a folder with sessions, in another place', once)
+    .option(
+      '--since <time>',
+      "only files that changed at this time or later: 2026-07-29, '7d ago'",
+      once,
+    )
+    .addOption(new Option('--fail-on <what>', 'exit with 1 for a loop').choices(['loops']))
+    .option('--json', 'print one JSON object')
+    .action(async (options) => {
+      const { scan } = await import('../../replay/scan/scan.ts')
+      const place = { home: homedir(), environment: process.env, out: process.stdout }
+      process.exitCode = await scan(options, place)
+    })
+
   answers(program.command('normalize'), {
     yes: 'each file was read, good or bad',
     no: 'one is not a recorded stream',
@@ -55,7 +80,7 @@ export function addJudging(program: Command): void {
     yes: 'no difference, or the answer to --set, --policy, --guard or --sweep is shown',
     no: 'there is a difference, and the first one is shown',
   })
-  withSettings(replay, [...whichBus, 'topicPrefix'])
+  withConditions(withSettings(replay, [...whichBus, 'topicPrefix']))
     .argument('[bundle]', 'a bundle from weir export; default: the log that the settings name')
     .option('--conversation <id>', 'only this conversation')
     .option(

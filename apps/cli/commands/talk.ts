@@ -1,9 +1,18 @@
-// weir ask, chat: send messages to an agent.
+// weir ask, chat, fork: send messages to an agent, and continue a conversation twice.
 
 import { type Command, Option } from 'commander'
 import { stagesChoices } from '../../../client/place/stages-choice.ts'
 import { guardModes } from '../../../shared/contract/guard/guard.ts'
-import { listed, ownStages, rawFlag, runImportedFlag, settingsOf, withSettings } from './flags.ts'
+import { findsConversations } from '../../terminal/text/ending.ts'
+import {
+  listed,
+  ownStages,
+  rawFlag,
+  runImportedFlag,
+  settingsOf,
+  whichBus,
+  withSettings,
+} from './flags.ts'
 
 const guardText =
   'run this guard in this process, on the embedded bus: flow, opa, shell, spend or a file, optionally with =OPTIONS, a JSON file; repeat for more. It stays registered, with its mode'
@@ -68,5 +77,21 @@ export function addTalk(program: Command): void {
     .option(...runImportedFlag)
     .action(async (options) =>
       (await import('../chat.ts')).chat(options, await settingsOf(options)),
+    )
+
+  withSettings(findsConversations(program.command('fork')), [...whichBus, 'topicPrefix'])
+    .argument('<conversation>', 'the conversation to continue; it stays as it is')
+    .option(
+      '--turn <number>',
+      'the last turn that both share: 1 is the first, and weir inspect shows the numbers; default: the newest one',
+    )
+    .option('--json', 'print one JSON object: conversation, turn')
+    .action(async (conversation, options) =>
+      (await import('../../service/fork.ts')).fork(
+        conversation,
+        options,
+        await settingsOf(options),
+        process.stdout,
+      ),
     )
 }

@@ -1,30 +1,34 @@
 // `weir conversations`: lists the newest conversations with their ends and notable facts
-// (client/history/newest-conversations.ts).
+// (client/history/newest-conversations.ts), or those that a filter finds (client/search).
 
 import { newestConversations } from '../../../client/history/newest-conversations.ts'
+import type { ReadableLog } from '../../../client/history/readable-log.ts'
 import type { ConversationSummary } from '../../../client/history/summary.ts'
-import { whereOf } from '../../../client/history/turn-filter.ts'
+import { type FoundPage, openSearch } from '../../../client/search/search.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import { isGuest } from '../../../shared/contract/topology.ts'
 import { usageError } from '../../../shared/lib/errors.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
+import {
+  isEmptyFilter,
+  type Sort,
+  type TurnFilter,
+} from '../../../shared/view/filter/turn-filter.ts'
 import type { Money } from '../../../shared/view/totals.ts'
 import { painted } from '../../terminal/paint.ts'
 import { moneyText } from '../../terminal/text/money-text.ts'
 import { printable, printableJson } from '../../terminal/text/printable.ts'
 import { count, second } from '../../terminal/text/quantities.ts'
 import { factTexts } from '../facts-text.ts'
+import { type FilterOptions, filterOf, sortOf } from '../filter-options.ts'
 import { type MoneyReader, moneyReader } from '../money.ts'
 import { withLog } from '../open-log.ts'
 
-/**
- * `where`: conditions on turns (turn-filter.ts). `bundle`: reads this file instead of the log that the
- * settings name.
- */
-export type ConversationsOptions = {
+/** `bundle`: reads this file instead of the log that the settings name. */
+export type ConversationsOptions = FilterOptions & {
   json?: boolean
   limit: string
-  where?: string[]
+  sort?: string
   unredacted?: boolean
   bundle?: string
 }
@@ -32,7 +36,7 @@ export type ConversationsOptions = {
 /** Prints the list to `out`. With `json`, one object per line (PricedConversation). */
 export async function listConversations(
   settings: Settings,
-  { json, limit, bundle, unredacted, where: given = [] }: ConversationsOptions,
+  { json, limit, bundle, unredacted, sort: sorting, ...conditions }: ConversationsOptions,
   out: NodeJS.WriteStream,
 ): Promise<void> {
   const max = /^\d{1,6}$/.test(limit) ? Number(limit) : 0
@@ -40,14 +44,37 @@ export async function listConversations(
     throw usageError(
       `--limit is '${printable(limit)}': give a whole number from 1 to ${limits.conversationsListedMax}`,
     )
-  const where = whereOf(given)
-  const found = await withLog(
+  const filter = filterOf(conditions)
+  const sort = sortOf(sorting)
+  const { found, total } = await withLog(
     settings,
-    async (log) => withMoney(await newestConversations(log, max, where), moneyReader(log)),
+    async (log) => {
+      const page = await pageOf(log, filter, { sort, limit: max })
+      return { ...page, found: await withMoney(page.conversations, moneyReader(log)) }
+    },
     { bundle, unredacted },
   )
   if (json) for (const summary of found) out.write(`${printableJson(summary)}\n`)
-  else printList({ found, max, isFiltered: where.size > 0 }, out)
+  else printList({ found, max, total, isFiltered: !isEmptyFilter(filter) }, out)
+}
+
+/** `total` undefined: not counted, because the newest ones are found without the index. */
+export async function pageOf(
+  log: ReadableLog,
+  filter: TurnFilter,
+  { sort, limit }: { sort: Sort; limit: number },
+): Promise<Pick<FoundPage, 'conversations'> & { total: number | undefined }> {
+  if (isEmptyFilter(filter) && sort === 'time')
+    return { conversations: await newestConversations(log, limit), total: undefined }
+  const search = openSearch(log)
+  try {
+    await search.refresh()
+    const page = search.page(filter, { sort, limit })
+    if (page.total === 0) search.assertKnown(filter)
+    return page
+  } finally {
+    await search.close()
+  }
 }
 
 /** `money`: null: no model request was under a budget in money. */
@@ -63,9 +90,14 @@ export async function withMoney(
 
 const noneYet = 'There is no conversation yet. Start one: weir ask --agent agent.yaml "..."\n'
 
-type Listed = { found: PricedConversation[]; max: number; isFiltered: boolean }
+type Listed = {
+  found: PricedConversation[]
+  max: number
+  total: number | undefined
+  isFiltered: boolean
+}
 
-function printList({ found, max, isFiltered }: Listed, out: NodeJS.WriteStream): void {
+function printList({ found, max, total, isFiltered }: Listed, out: NodeJS.WriteStream): void {
   if (found.length === 0) out.write(isFiltered ? 'No conversation matches.\n' : noneYet)
   for (const summary of found) {
     const isWell = summary.last.outcome === 'answered' || summary.last.outcome === 'open'
@@ -78,8 +110,9 @@ function printList({ found, max, isFiltered }: Listed, out: NodeJS.WriteStream):
     if (notable.length > 0)
       out.write(`${painted(out, 'warning', printable(`  ! ${notable.join('; ')}`))}\n`)
   }
-  if (found.length === max)
-    out.write(`The newest ${max}; --limit N shows more, weir inspect ID shows one.\n`)
+  const shown = total === undefined ? `The newest ${max}` : `${found.length} of ${total}`
+  if (total === undefined ? found.length === max : found.length < total)
+    out.write(`${shown}; --limit N shows more, weir inspect ID shows one.\n`)
 }
 
 function detailsOf({

@@ -17,6 +17,8 @@ export function pageOf(timeline: Timeline, options: PageOptions): Page {
   const page = createPage(options)
   const { conversation, state, turns, messages, troubles, unreadable } = timeline
   page.line(0, `Conversation ${conversation}: ${state}, ${count(turns.length, 'turn')}`, 'title')
+  if (timeline.forkedFrom !== null)
+    page.line(0, `Its history begins with turns of ${timeline.forkedFrom}`, 'faint')
   for (const turn of turns) printTurn(page, turn)
   if (timeline.summary !== null) printSummary(page, timeline.summary)
   for (const message of messages) printMessage(page, message)

@@ -20,7 +20,8 @@ import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import { usageError } from '../../../shared/lib/errors.ts'
 import { alternatives } from '../../../shared/settings/mistake.ts'
 import { nearestName } from '../../../shared/settings/nearest-name.ts'
-import { instantOf, instantOfFlag } from '../../terminal/text/instant-text.ts'
+import { instantOf } from '../../../shared/view/filter/instant.ts'
+import { instantOfFlag } from '../../terminal/text/instant-text.ts'
 import { printable } from '../../terminal/text/printable.ts'
 
 export type TailOptions = {

@@ -26,6 +26,9 @@ export const pagePolicy = [
   ...["img-src 'self'", "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"],
 ].join('; ')
 
+/** Of the page, which stands at consolePath below any path. */
+const assets = `${consolePath.slice(1)}/assets`
+
 /** Its bar is there before the script. */
 const page = `<!doctype html>
 <html lang="en">
@@ -35,9 +38,9 @@ const page = `<!doctype html>
 <meta name="color-scheme" content="light dark">
 <meta name="referrer" content="no-referrer">
 <title>Weir console</title>
-<link rel="icon" href="${consolePath}/assets/icon.svg">
-<link rel="stylesheet" href="${consolePath}/assets/console.css">
-<script defer src="${consolePath}/assets/console.js"></script>
+<link rel="icon" href="${assets}/icon.svg">
+<link rel="stylesheet" href="${assets}/console.css">
+<script defer src="${assets}/console.js"></script>
 </head>
 <body>
 <div id="console"><div class="console"><header class="bar"><span class="wordmark">weir console</span></header></div><noscript><p>The console needs its script, but this browser does not run scripts.</p></noscript></div>

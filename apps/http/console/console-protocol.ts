@@ -2,6 +2,7 @@
 
 import type { Logger } from 'pino'
 import { closedOnFailure } from '../../../client/place/closed-on-failure.ts'
+import { lateSearch } from '../../../client/search/late-search.ts'
 import { busKindOf } from '../../../shared/bus/kinds.ts'
 import { systemClock } from '../../../shared/lib/clock.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
@@ -25,7 +26,8 @@ export async function openConsole(
   webhook?: WebhookOptions,
 ): Promise<Console> {
   const open = await openLog(settings)
-  const parts = { log: open, source: busKindOf(settings).place, settings }
+  const search = lateSearch(open, settings.dataFolder)
+  const parts = { log: open, source: busKindOf(settings).place, settings, search }
   return closedOnFailure(open.bus, () => consoleOn(parts, log, webhook))
 }
 
@@ -59,6 +61,7 @@ async function consoleOn(
       closing.abort()
       webhook?.close()
       await reader.close()
+      await parts.search.close()
       await bus.close()
     },
   }

@@ -9,11 +9,11 @@
 //     a person has its exact arguments.
 
 import { Hono } from 'hono'
-import { acceptedValues } from '../../../client/history/turn-filter.ts'
-import type { ConversationsWhere } from '../../../client/weir.ts'
+import { pageAsked } from '../../../client/conversation/conversation.ts'
 import { parseConversationId } from '../../../shared/contract/ids.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import { createSlots } from '../../../shared/lib/slots.ts'
+import type { Sort } from '../../../shared/view/filter/turn-filter.ts'
 import { withMoney } from '../../history/conversations/conversations.ts'
 import { newestLetters, shownLetter } from '../../history/dead-letters/list.ts'
 import { retryDeadLetter } from '../../history/dead-letters/retry.ts'
@@ -30,13 +30,15 @@ import type { ConsoleParts } from './console-parts.ts'
 import { conversationApi } from './conversation-routes.ts'
 import { operatorApi } from './operator-routes.ts'
 import { bodyOf, isUnredacted, within } from './route-parts.ts'
+import type { ConversationsData } from './page/console-state.ts'
+import { conversationsPage, filtersOf } from './state/conversations-page.ts'
 import { conversationEvents, stateEvents } from './state/live-events.ts'
 
 /** The files of the page. They hold no data. */
 export function consoleFiles(): HttpApp {
   const app: HttpApp = new Hono()
   const assets = consoleAssets()
-  app.get(`${consolePath}/`, (context) => context.redirect(consolePath))
+  app.get(`${consolePath}/`, (context) => context.redirect(`..${consolePath}`))
   for (const [path, { type, body }] of assets)
     app.get(path, (context) =>
       context.body(body, 200, {
@@ -97,15 +99,14 @@ export function consoleApi(edge: EdgeContext, parts: ConsoleParts): HttpApp {
     return context.json(await within(reports, () => shownLetter({ ...log, unredacted }, place)))
   })
 
-  app.get(`${api}/filters`, (context) => context.json(acceptedValues()))
+  app.get(`${api}/filters`, async (context) => context.json(await filtersOf(parts)))
 
   app.get(`${api}/conversations`, async (context) => {
-    const { limit = '100', after = '0', ...where } = context.req.query()
-    const options = { where: where as ConversationsWhere, limit: Number(limit), after }
-    const weir = weirOf(principalOf(context.req.raw))
-    const found = await weir.conversations(options)
-    const conversations = await withMoney(found.conversations, money)
-    return context.json({ conversations, next: found.next ?? null })
+    const { limit = '100', after = '0', sort = 'time', ...where } = context.req.query()
+    const asked = pageAsked({ where, sort: sort as Sort, limit: Number(limit), after })
+    const page = await conversationsPage(parts, asked)
+    const conversations = await withMoney(page.conversations, money)
+    return context.json({ ...page, conversations } satisfies ConversationsData)
   })
 
   app.post(`${api}/decide`, async (context) => {
@@ -160,9 +161,9 @@ export function consoleApi(edge: EdgeContext, parts: ConsoleParts): HttpApp {
 }
 
 /** Keeps CONSOLE-ROUTES-2. */
-function refuseOtherSites({ req }: HttpContext): void {
-  const origin = req.header('origin')
-  const isOwn = origin !== undefined && URL.parse(origin)?.host === req.header('host')
+function refuseOtherSites({ env, req }: HttpContext): void {
+  const { origin, host } = env.incoming.headers
+  const isOwn = origin !== undefined && URL.parse(origin)?.host === host
   if (!isOwn)
     throw new HttpError(403, 'console.origin', 'only the page of this server may change something')
   if (!/^application\/json\b/.test(req.header('content-type') ?? ''))

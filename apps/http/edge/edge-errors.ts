@@ -17,6 +17,8 @@ const statuses: Partial<Record<ErrorCode, ErrorStatus>> = {
   'encryption.deleted': 403,
   'call.unknown': 404,
   'call.over': 409,
+  'history.missing': 409,
+  'fork.unconfirmed': 503,
   'guard.unknown': 404,
   'policy.unknown': 404,
   'budget.unknown': 404,

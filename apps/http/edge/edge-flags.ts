@@ -8,7 +8,7 @@ import { readText } from '../../../shared/settings/text-file.ts'
 import { portOf } from '../../terminal/port-flag.ts'
 import { printable } from '../../terminal/text/printable.ts'
 import { isLoopback, type TlsFiles } from '../server.ts'
-import { signerOf, type WebhookOptions } from '../webhook/webhook.ts'
+import { type WebhookOptions, webhookOptionsOf } from '../webhook/webhook.ts'
 import type { OidcOptions } from './access/oidc.ts'
 import { type OwnKey, ownKeyOf } from './access/own-key.ts'
 import type { EdgeOptions } from './edge.ts'
@@ -121,21 +121,12 @@ function webhookOf({ webhookUrl, webhookSecretFile }: EdgeFlags): WebhookOptions
     throw usageError(
       '--webhook-url and --webhook-secret-file go together: give the address and the file with the secret that signs its requests',
     )
-  const url = URL.parse(webhookUrl)
-  const isPlain = url?.protocol === 'http:' && isLoopback(url.hostname)
-  if (url === null || (url.protocol !== 'https:' && !isPlain))
-    throw usageError(
-      '--webhook-url must be an https URL; http is for this machine only, such as http://127.0.0.1:8080/weir',
-    )
-  if (url.username !== '' || url.password !== '')
-    throw usageError('--webhook-url has a user name or a password: leave it out')
   const secret = readSecretFile(webhookSecretFile, (why, cause) =>
     usageError(`--webhook-secret-file ${printable(webhookSecretFile)}: ${why}`, {
       cause,
     }),
   )
-  signerOf(secret)
-  return { url, secret }
+  return webhookOptionsOf(webhookUrl, secret, '--webhook-url')
 }
 
 function pemIn(file: string, flag: string): string {

@@ -27,41 +27,71 @@ import type { EdgeContext, Protocol } from './edge-context.ts'
 import { httpErrorOf } from './edge-errors.ts'
 import { protocols } from './protocols.ts'
 
-export type EdgeOptions = {
+export type EdgeAppOptions = {
   weir: EdgeWeir
-  host: string
-  port: number
   access: AccessOptions
-  /** Undefined: plain HTTP. */
-  tls?: TlsFiles | undefined
   /** Origins of pages that may call it. */
   origins: readonly string[]
-  requestsPerMinute?: number
-  /** As for `startHttpServer`. */
-  advice?: string
+  requestsPerMinute?: number | undefined
   clock?: Clock
   log: Logger
   /** Further protocols, which need more than the context. */
   more?: readonly Protocol[]
+}
+
+export type EdgeOptions = EdgeAppOptions & {
+  host: string
+  port: number
+  /** Undefined: plain HTTP. */
+  tls?: TlsFiles | undefined
+  /** As for `startHttpServer`. */
+  advice?: string
   /** Routes without an author, in front of all others. They have their own errors. */
   before?: ((app: HttpApp) => void)[]
 }
 
+/** The routes of the edge, for any server. `close` ends its open streams. */
+export type EdgeApp = { app: HttpApp; allowed: ReadonlySet<string>; close(): void }
+
 /** Throws `settings.invalid` for an address or a file of keys that cannot be used. */
 export async function startEdge({
-  weir,
   host,
   port,
-  access,
   tls,
+  advice,
+  before = [],
+  ...options
+}: EdgeOptions): Promise<HttpServer> {
+  const edge = openEdgeApp(options)
+  const server = await startHttpServer({
+    host,
+    port,
+    log: options.log,
+    tls,
+    origins: edge.allowed,
+    advice,
+    routes: [...before, (root) => void root.route('/', edge.app)],
+    pathAdvice,
+  })
+  return {
+    ...server,
+    async close() {
+      edge.close()
+      await server.close()
+    },
+  }
+}
+
+/** Throws `settings.invalid` for a file of keys that cannot be used. */
+export function openEdgeApp({
+  weir,
+  access,
   origins,
   requestsPerMinute = limits.edgeRequestsPerMinute,
-  advice,
   clock = systemClock,
   log,
   more = [],
-  before = [],
-}: EdgeOptions): Promise<HttpServer> {
+}: EdgeAppOptions): EdgeApp {
   const allowed = new Set(origins)
   const authors = new WeakMap<Request, Principal>()
   const closing = new AbortController()
@@ -87,27 +117,11 @@ export async function startEdge({
     access: accessOf(access),
     rate: requestRate(requestsPerMinute, clock),
   })
-  const server = await startHttpServer({
-    host,
-    port,
-    log,
-    tls,
-    origins: allowed,
-    advice,
-    routes: [...before, (root) => void root.route('/', app)],
-    pathAdvice,
-  })
-  return {
-    ...server,
-    async close() {
-      closing.abort()
-      await server.close()
-    },
-  }
+  return { app, allowed, close: () => closing.abort() }
 }
 
 /** Most clients with an unknown path have a wrong base URL. */
-function pathAdvice(path: string): string {
+export function pathAdvice(path: string): string {
   return path.startsWith('/v1/')
     ? 'docs/guides/serve-http.md lists the paths of this server'
     : 'the base URL of a client of the API ends with /v1'
@@ -167,15 +181,15 @@ function edgeApp(context: EdgeContext, { all, allowed, authors, access, rate }: 
     if (status === 409) header('x-should-retry', 'false')
     return json(errorBody(answer), status, headers)
   })
-  app.use(async ({ env, req }, next) => {
-    refuseOrigin(env.incoming.headers, req.header('host') ?? '', allowed)
+  app.use(async ({ env: { incoming } }, next) => {
+    refuseOrigin(incoming.headers, incoming.headers.host ?? '', allowed)
     await next()
   })
   app.use(sharedWith(allowed))
   for (const { publicRoutes } of all)
     if (publicRoutes !== undefined) app.route('/', publicRoutes(context))
   app.use(async ({ env, req }, next) => {
-    const principal = await access(env.incoming)
+    const principal = await access(env.incoming, req.raw)
     authors.set(req.raw, principal)
     endAt(principal.until, env.outgoing, context.clock)
     for (const [name, value] of Object.entries(rate(principal.id)))

@@ -13,6 +13,7 @@ import type { Clock } from '../../../shared/lib/clock.ts'
 import { usageError } from '../../../shared/lib/errors.ts'
 import { remember } from '../../../shared/lib/recency.ts'
 import { createSlots } from '../../../shared/lib/slots.ts'
+import { isLoopback } from '../server.ts'
 import type { WebhookEvent } from './webhook-events.ts'
 
 /** `secret`: base64, with or without `whsec_` in front. */
@@ -114,8 +115,22 @@ export function openWebhook(
   }
 }
 
+/** Checks the address and the secret. `name`: of the address, for errors. Throws `usage`. */
+export function webhookOptionsOf(address: string, secret: string, name: string): WebhookOptions {
+  const url = URL.parse(address)
+  const isPlain = url?.protocol === 'http:' && isLoopback(url.hostname)
+  if (url === null || (url.protocol !== 'https:' && !isPlain))
+    throw usageError(
+      `${name} must be an https URL; http is for this machine only, such as http://127.0.0.1:8080/weir`,
+    )
+  if (url.username !== '' || url.password !== '')
+    throw usageError(`${name} has a user name or a password: leave it out`)
+  signerOf(secret)
+  return { url, secret }
+}
+
 /** Throws `usage`. The error holds no part of the secret. */
-export function signerOf(secret: string): (id: string, at: Date, body: string) => string {
+function signerOf(secret: string): (id: string, at: Date, body: string) => string {
   const given = secret.trim().replace(/^whsec_/, '')
   if (!/^[A-Za-z0-9+/]+=*$/.test(given) || Buffer.from(given, 'base64').length < 24)
     throw usageError(

@@ -33,12 +33,12 @@ export function guardLens(
     cleared: TopicRange
     process: GuardProcess
     /** Default: all conversations. */
-    conversation: ConversationId | undefined
+    only: ReadonlySet<ConversationId> | undefined
     changes: Changes
     hasTurn: (turn: TurnId) => boolean
   },
 ): Lens {
-  const { cleared, process, conversation, changes, hasTurn } = options
+  const { cleared, process, only, changes, hasTurn } = options
   const variants = createVariants(log, inbox, reducers['loop-detector'], [])
   const repeatedIn = createRepetitions()
   const inForce = inForceOf(process.guard)
@@ -53,9 +53,7 @@ export function guardLens(
       const { value: records }: IteratorResult<StoredRecord[], undefined> = await batches.next()
       if (records === undefined) return
       judgedTo = (records.at(-1)?.offset ?? judgedTo) + 1
-      const selected = records.filter(
-        ({ key }) => conversation === undefined || key === conversation,
-      )
+      const selected = records.filter(({ key }) => only?.has(key) !== false)
       const rounds = selected.flatMap((record) => withGuard(record, inForce))
       for (const { verdict } of await process.judge(cleared.partition, rounds))
         if (

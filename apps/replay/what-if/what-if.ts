@@ -4,12 +4,12 @@
 import type { PolicyContent } from '../../../shared/agents/policy/entries.ts'
 import { batchesOf } from '../../../shared/bus/range.ts'
 import type { ConversationId } from '../../../shared/contract/ids.ts'
-import { partitionOf } from '../../../shared/contract/partition.ts'
 import { stages, type TopicName } from '../../../shared/contract/topology.ts'
 import type { GuardProcess } from '../guard/guard-process.ts'
 import {
   type PartitionRange,
   type Period,
+  partitionsOf,
   type ReadLog,
   rangesOf,
   type TopicRange,
@@ -24,7 +24,8 @@ export type WhatIfOptions = Period & {
   contents: readonly PolicyContent[]
   /** Judges in addition to the only content. */
   guard?: GuardProcess | undefined
-  conversation: ConversationId | undefined
+  /** Undefined: all. */
+  only: ReadonlySet<ConversationId> | undefined
   progress?: { expect(records: number): void; read(records: number): void }
 }
 
@@ -35,16 +36,14 @@ export async function whatIf({
   log,
   contents,
   guard,
-  conversation,
+  only,
   progress,
   ...period
 }: WhatIfOptions): Promise<WhatIf> {
-  const all = Array.from({ length: log.partitions }, (_, partition) => partition)
-  const selected = conversation === undefined ? all : [partitionOf(conversation, log.partitions)]
   const seen = new Set<string>()
   const changes: Change[][] = contents.map(() => [])
-  const ofPartitions = (await rangesOf(log, period, selected)).map((range) =>
-    lensesOn(log, range, { contents, guard, conversation }),
+  const ofPartitions = (await rangesOf(log, period, partitionsOf(log, only))).map((range) =>
+    lensesOn(log, range, { contents, guard, only }),
   )
   for (const { lens } of ofPartitions.flat()) progress?.expect(lens.inbox.to - lens.inbox.from)
   for (const lenses of ofPartitions) {
@@ -52,7 +51,7 @@ export async function whatIf({
       const { topic, partition, from, to } = lens.inbox
       for await (const records of batchesOf(log.bus, { topic, partition, from, to })) {
         for (const record of records) {
-          if (conversation !== undefined && record.key !== conversation) continue
+          if (only?.has(record.key) === false) continue
           await lens.take(record)
         }
         progress?.read(records.length)
@@ -69,12 +68,12 @@ export async function whatIf({
   return { changes, conversations: seen.size }
 }
 
-type Asked = Pick<WhatIfOptions, 'contents' | 'guard' | 'conversation'>
+type Asked = Pick<WhatIfOptions, 'contents' | 'guard' | 'only'>
 
 function lensesOn(
   log: ReadLog,
   { topics, hasTurn = () => true }: PartitionRange,
-  { contents, guard, conversation }: Asked,
+  { contents, guard, only }: Asked,
 ) {
   const lenses: { lens: Lens; gathered: Changes[] }[] = []
   const rangeOf = (topic: TopicName): TopicRange | undefined =>
@@ -92,7 +91,7 @@ function lensesOn(
   if (checked !== undefined && cleared !== undefined && guard !== undefined) {
     const changes = gatherChanges()
     lenses.push({
-      lens: guardLens(log, checked, { cleared, process: guard, conversation, changes, hasTurn }),
+      lens: guardLens(log, checked, { cleared, process: guard, only, changes, hasTurn }),
       gathered: [changes],
     })
   }

@@ -1,32 +1,9 @@
-// A time that a user types: `2026-07-29T10:12:03Z`, `2026-07-29`, `10m ago`, `now`.
+// A time that a user types as an option (shared/view/filter/instant.ts).
 
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import { usageError } from '../../../shared/lib/errors.ts'
+import { instantOf } from '../../../shared/view/filter/instant.ts'
 import { printable } from './printable.ts'
-
-const units: Record<string, Milliseconds> = {
-  ms: 1,
-  s: 1_000,
-  m: 60_000,
-  h: 3_600_000,
-  d: 86_400_000,
-}
-const ago = /^(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)\s*ago$/
-const iso = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?\s*(?:Z|[+-]\d\d:\d\d)?)?$/
-
-/**
- * Undefined: the text is not a time. A time without a zone is in the zone of this machine. A date
- * without a time begins at midnight UTC.
- */
-export function instantOf(text: string, now: Milliseconds): Milliseconds | undefined {
-  if (text === 'now') return now
-  const [, amount, unit = ''] = ago.exec(text) ?? []
-  if (amount !== undefined) return now - Number(amount) * (units[unit] as number)
-  const time = iso.test(text)
-    ? Date.parse(text.replace(/ (?=\d)/, 'T').replaceAll(' ', ''))
-    : Number.NaN
-  return Number.isNaN(time) ? undefined : time
-}
 
 /** Throws `usage` for the option `flag`. */
 export function instantOfFlag(flag: string, text: string, now: Milliseconds): Milliseconds {

@@ -15,6 +15,7 @@
 
 import { type Agent, type Agents, findTool, textCallsOf } from '../../../shared/agents/agents.ts'
 import type { AnsweredText, EchoCheck } from '../../../shared/contract/call/echo-check.ts'
+import { originsIn } from '../../../shared/contract/fork.ts'
 import type { AttemptId, ConversationId } from '../../../shared/contract/ids.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import type {
@@ -28,7 +29,9 @@ import type {
 } from '../../../shared/contract/messages.ts'
 import type { PerformerContext } from '../../../shared/contract/performer.ts'
 import { tenantOf } from '../../../shared/contract/tenant.ts'
+import { originKey } from '../../../shared/contract/topology.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
+import { WeirError } from '../../../shared/lib/errors.ts'
 import { lazyChild, type WorkLog } from '../../../shared/lib/log/lazy-log.ts'
 import type { Slots } from '../../../shared/lib/slots.ts'
 import { version } from '../../../shared/lib/version.ts'
@@ -410,8 +413,9 @@ async function prepare(attempt: Attempt): Promise<Ready | Failed> {
         `history entry ${turn}/${historyRound} did not come within ${limits.historyWaitMs} ms`,
       )
     const target = { agent: request.agent, conversation }
-    const policy = await policyInForce(context, { ...target, own: settings.policy, log })
-    if (typeof policy === 'string') return failedBy('policies.unreadable', 'transient', policy)
+    const inForce = await policyInForce(context, { ...target, own: settings.policy, log })
+    if (typeof inForce === 'string') return failedBy('policies.unreadable', 'transient', inForce)
+    const policy = { ...inForce, forkedFrom: await originOf(attempt, inForce) }
     const stop = stopOfTurn(policy.stops)
     if (stop !== undefined) return stoppedAttempt(stop)
     const whole = entries.filter((entry) => entry.type === 'history-entry')
@@ -419,7 +423,7 @@ async function prepare(attempt: Attempt): Promise<Ready | Failed> {
     const history = withSummary(shortened.entries, shortened.summary)
     const tooLarge = historyTooLarge(history)
     if (tooLarge !== undefined) return await afterShortening(shortening, agent, shortened, tooLarge)
-    const contents = await readContents(context, conversation, history)
+    const contents = await readContents(context, history)
     if (typeof contents === 'string') return failedBy('history.missing', 'internal', contents)
     const system = instructionsOf(agent, settings)
     const providerRequest = {
@@ -433,10 +437,19 @@ async function prepare(attempt: Attempt): Promise<Ready | Failed> {
     }
     return { kind: 'ready', agent, declarations, request: providerRequest, policy, shortened }
   } catch (error) {
+    if (error instanceof WeirError && error.code === 'history.missing')
+      return failedBy('history.missing', 'internal', error.message)
     const reason = 'the tables history and policies cannot be read'
     log.warn({ err: error }, reason)
     return failedBy('policies.unreadable', 'transient', reason)
   }
+}
+
+/** The conversation whose memory the guards of this round continue. Null: none. */
+async function originOf({ context, task }: Attempt, { guards }: Policy): Promise<string | null> {
+  if (guards.length === 0) return null
+  const fork = await context.kept(originKey(task.request.conversation), 0)
+  return originsIn(fork).at(-1)?.conversation ?? null
 }
 
 /**

@@ -15,19 +15,20 @@ import { contentsIn } from '../../../shared/wire/request/contents.ts'
 /** A text is the reason why they cannot be read. Rejects if the table cannot be read. */
 export async function readContents(
   { kept }: Pick<PerformerContext, 'kept'>,
-  conversation: ConversationId,
   history: readonly HistoryEntry[],
 ): Promise<Contents | string> {
   const read = new Map<string, Uint8Array>()
-  for (const content of contentsIn(history)) {
-    if (read.has(content.hash)) continue
-    const fault = contentsFault('the history', [content])
-    if (fault !== undefined) return fault
-    const data = await wholeContent(kept, conversation, content)
-    if (data === undefined || hash('sha256', data) !== content.hash)
-      return `the image or file ${content.hash.slice(0, 16)} is not in the history with these bytes; send the message again with its images and files`
-    read.set(content.hash, data)
-  }
+  for (const entry of history)
+    for (const content of contentsIn([entry])) {
+      if (read.has(content.hash)) continue
+      const fault = contentsFault('the history', [content])
+      if (fault !== undefined) return fault
+      // Of a fork, the entry may be that of an origin.
+      const data = await wholeContent(kept, entry.conversation, content)
+      if (data === undefined || hash('sha256', data) !== content.hash)
+        return `the image or file ${content.hash.slice(0, 16)} is not in the history with these bytes; send the message again with its images and files`
+      read.set(content.hash, data)
+    }
   return read
 }
 

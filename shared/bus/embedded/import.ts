@@ -48,7 +48,7 @@ export async function importLog({
       log.close()
     }
     writeImportNote(unfinished, note)
-    named(unfinished, file)
+    nameLog(unfinished, file)
   } finally {
     removeAll(unfinished)
     removeEmptyFolders(made)
@@ -56,7 +56,7 @@ export async function importLog({
 }
 
 /** Keeps EMBEDDED-IMPORT-1: unlike a rename, a link never replaces a file. */
-function named(unfinished: string, file: string): void {
+export function nameLog(unfinished: string, file: string): void {
   try {
     linkSync(unfinished, file)
   } catch (error) {

@@ -9,6 +9,7 @@ import { WeirError } from '../../lib/errors.ts'
 import { reachedByOthers } from '../../lib/files/private-files.ts'
 import type { GroupPlace, GroupProgress } from '../group-progress.ts'
 import type { BesideSettings, BusSettings, LocalBus, OpenOptions } from '../kind.ts'
+import { backUpLog, restoreLog } from './backup.ts'
 import { openBeside, openBesideOwner } from './beside/beside.ts'
 import { linkToOwner } from './beside/link.ts'
 import { answerOf, isOutsideRequest } from './beside/outside-requests.ts'
@@ -47,6 +48,8 @@ export const embeddedKind: LocalBus = {
   openLinked: ({ dataFolder, topicPrefix }, log, request) =>
     openBeside({ file: logFileIn(dataFolder), clock: systemClock, topicPrefix, log, request }),
   importLog,
+  backUpLog: ({ dataFolder }, to, content) => backUpLog(logFileIn(dataFolder), to, content),
+  restoreLog,
 }
 
 /** The data folder and all files of the log, existing or not. */

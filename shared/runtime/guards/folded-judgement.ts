@@ -4,6 +4,7 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Offset } from '../../contract/bus.ts'
 import type { Guard, GuardedRound } from '../../contract/guard/guard.ts'
+import type { ConversationId } from '../../contract/ids.ts'
 import { limits } from '../../contract/limits.ts'
 import type { Clock, Milliseconds } from '../../lib/clock.ts'
 import { thrownText } from '../../lib/error-place.ts'
@@ -16,6 +17,8 @@ import type { WithinLimit } from './time-limit.ts'
 export type FoldedJob = {
   record: { offset: Offset; time: Milliseconds }
   round: GuardedRound
+  /** The conversation that this one was forked from. Null: it is no fork. */
+  forkedFrom: ConversationId | null
   /** The marks before the record. */
   marks: Marks
   answered?: Answered
@@ -66,8 +69,9 @@ export async function judgeInOrder(
 }
 
 function judgeOne(guard: Guard, job: FoldedJob, { clock, memory }: Place): void {
-  const { round, record } = job
+  const { round, record, forkedFrom } = job
   const began = clock.monotonic()
+  if (forkedFrom !== null) memory.fork(round.conversation, forkedFrom, record.time)
   const state = memory.get(round.conversation)
   job.answered = answerOf(guard, state === undefined ? undefined : JSON.parse(state), round)
   job.judgedMs = Math.max(0, clock.monotonic() - began)

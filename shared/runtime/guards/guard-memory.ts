@@ -1,7 +1,7 @@
 // A guard's memory: its state of each conversation as JSON text. A guard cannot change a text
 // unnoticed, and the size of a text is known (R7).
 // GUARD-MEMORY-1. A conversation is kept from its first record (`first`) to long after its last.
-//     Folding from the oldest `first` restores the memory.
+//     Folding from the oldest `first` restores the memory. `first` of a fork is that of its origin.
 // GUARD-MEMORY-2. Bounded: the conversation that was idle longest is forgotten first.
 
 import type { Offset } from '../../contract/bus.ts'
@@ -14,6 +14,11 @@ type Remembered = { state: string; first: Offset; marksAtFirst: Marks }
 
 export type GuardMemory = {
   get(conversation: ConversationId): string | undefined
+  /**
+   * A fork without a state begins with the newest state of its origin. That may know of turns after
+   * the fork: a guard may know too much, never too little. `time`: of the record.
+   */
+  fork(conversation: ConversationId, origin: ConversationId, time: Milliseconds): void
   /** `at`: the offset and time of the record that led to this state, and the marks before it. */
   set(
     conversation: ConversationId,
@@ -39,6 +44,16 @@ export function createGuardMemory(): GuardMemory {
 
   return {
     get: (conversation) => byFirst.get(conversation)?.state,
+
+    fork(conversation, origin, time) {
+      const known = byFirst.get(origin)
+      if (known === undefined || byFirst.has(conversation)) return
+      byFirst.set(conversation, { ...known })
+      byLast.set(conversation, time)
+      const sorted = [...byFirst].sort(([, a], [, b]) => a.first - b.first)
+      byFirst.clear()
+      for (const [id, remembered] of sorted) byFirst.set(id, remembered)
+    },
 
     set(conversation, state, { offset, time, marks }) {
       if (state === undefined) return forget(conversation)

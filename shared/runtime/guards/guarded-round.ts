@@ -3,7 +3,9 @@
 
 import { argumentText } from '../../contract/call/call.ts'
 import type { GuardedCall, GuardedRound, JsonObject } from '../../contract/guard/guard.ts'
+import type { ConversationId } from '../../contract/ids.ts'
 import type { GuardInForce, RoundCleared } from '../../contract/messages.ts'
+import { tenantOf } from '../../contract/tenant.ts'
 import type { Milliseconds } from '../../lib/clock.ts'
 import { objectIn } from '../../lib/json/json-object.ts'
 import { modeFor } from './tool-pattern.ts'
@@ -11,20 +13,25 @@ import { modeFor } from './tool-pattern.ts'
 /**
  * Undefined: the guard is not in force in this round, or the round has no call for it. `time`:
  * append time of the record. The registration in the round counts, not the guard's present one,
- * because the executor waits by the one in the round.
+ * because the executor waits by the one in the round. `forkedFrom`: of the same tenant.
  */
 export function guardedRoundOf(
   cleared: RoundCleared,
   guard: string,
   time: Milliseconds,
-): { round: GuardedRound; inForce: GuardInForce } | undefined {
+): { round: GuardedRound; inForce: GuardInForce; forkedFrom: ConversationId | null } | undefined {
   const inForce = cleared.policy.guards.find(({ name }) => name === guard)
   if (inForce === undefined) return undefined
   const calls = guardedCalls(cleared, inForce)
   const { conversation, turn, round, agent } = cleared
-  return calls.length === 0
-    ? undefined
-    : { inForce, round: { conversation, turn, round, agent, time, calls } }
+  if (calls.length === 0) return undefined
+  const { forkedFrom } = cleared.policy
+  const isOfTenant = forkedFrom !== null && tenantOf(forkedFrom) === tenantOf(conversation)
+  return {
+    inForce,
+    forkedFrom: isOfTenant ? forkedFrom : null,
+    round: { conversation, turn, round, agent, time, calls },
+  }
 }
 
 function guardedCalls(

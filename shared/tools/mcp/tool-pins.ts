@@ -45,7 +45,7 @@ export const noPins: ToolPins = {
   isChanged: () => false,
 }
 
-const fileName = 'mcp-tools.json'
+export const pinsFileName = 'mcp-tools.json'
 
 export function toolPins(dataFolder: string): ToolPins {
   let version = versionOf(dataFolder)
@@ -123,7 +123,7 @@ function digestOf({ run }: McpServer): string {
 }
 
 function readPins(dataFolder: string): ToolPin[] {
-  const file = join(dataFolder, fileName)
+  const file = join(dataFolder, pinsFileName)
   if (!existsSync(file)) return []
   const content = readText(file, limits.mcpListBytesMax)
   const found = 'text' in content ? boundedJson(content.text, limits.jsonDepthMax) : undefined
@@ -146,10 +146,10 @@ function isPin(value: unknown): value is ToolPin {
 
 function writePins(dataFolder: string, pins: readonly ToolPin[]): void {
   const text = `${JSON.stringify({ pins }, null, 2)}\n`
-  replaceFile(join(dataFolder, fileName), text, { mode: 0o600 })
+  replaceFile(join(dataFolder, pinsFileName), text, { mode: 0o600 })
 }
 
 function versionOf(dataFolder: string): string {
-  const stat = statSync(join(dataFolder, fileName), { throwIfNoEntry: false, bigint: true })
+  const stat = statSync(join(dataFolder, pinsFileName), { throwIfNoEntry: false, bigint: true })
   return stat === undefined ? '' : `${stat.ino} ${stat.mtimeNs}`
 }

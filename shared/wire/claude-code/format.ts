@@ -3,6 +3,7 @@
 import { claudeCode as host } from '../../hosts/claude-code.ts'
 import { sentArguments } from '../../hosts/rewriting.ts'
 import { isObject } from '../../lib/json/json-object.ts'
+import { timestampOf } from '../../transcript/session-time.ts'
 import type { Piece } from '../../transcript/transcript.ts'
 import { anthropicMessages } from '../anthropic/format.ts'
 import { piecesOfMessage } from '../anthropic/history.ts'
@@ -22,6 +23,13 @@ export const claudeCode = {
         ? 'a message that the runtime wrote'
         : undefined,
     agents: subAgents,
+    writtenAt: timestampOf,
+    stored: {
+      home: '.claude',
+      variable: 'CLAUDE_CONFIG_DIR',
+      inside: 'projects',
+      ending: '.jsonl',
+    },
   },
 } satisfies WireFormat<'claude-code'>
 

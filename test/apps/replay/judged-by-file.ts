@@ -53,7 +53,7 @@ export async function changesBy(
       log,
       contents: [contentOf({})],
       guard: process,
-      conversation,
+      only: conversation === undefined ? undefined : new Set([conversation]),
       ...always,
     })
     return changes[0] ?? []

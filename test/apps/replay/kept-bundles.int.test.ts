@@ -12,7 +12,7 @@ async function changesIn(name: BundleName, ...set: string[]): Promise<Change[]> 
   const { changes } = await whatIf({
     log,
     contents: [contentOf({ set })],
-    conversation: undefined,
+    only: undefined,
     ...always,
   })
   return changes[0] ?? []
@@ -87,7 +87,7 @@ describe('a changed decision', () => {
     const { changes } = await whatIf({
       log,
       contents: [contentOf({ set: ['caps.rounds=2'] })],
-      conversation: undefined,
+      only: undefined,
       ...always,
     })
     const { denied } = totalsOf(changes[0] ?? [])

@@ -279,14 +279,19 @@ describe('the list of conversations', () => {
     expect(rest).toMatchObject({ conversations: [{ conversation: 'a' }], next: undefined })
   })
 
-  it('has those that match the conditions and the time of their last activity', async () => {
+  it('has those that match the conditions, and those that were active in a time', async () => {
     expect(await idsOf({ where: { agent, outcome: 'answered' } })).toEqual(['c', 'b', 'a'])
     expect(await idsOf({ where: { outcome: ['failed', 'capped'] } })).toEqual([])
     const { conversations } = await weir.conversations()
     const at = conversations[1]?.last.at ?? 0
     expect(await idsOf({ where: { since: at } })).toEqual(['c', 'b'])
-    expect(await idsOf({ where: { until: at } })).toEqual(['a'])
+    const [turn] = await weir.conversation('b').turns()
+    const began = turn?.since ?? 0
+    expect(await idsOf({ where: { until: began } })).toEqual(['a'])
     expect(await idsOf({ where: { since: at, until: at + 1, agent } })).toEqual(['b'])
+    expect(await idsOf({ where: { text: 'go', agent }, sort: 'tokens', limit: 2 })).toHaveLength(2)
+    expect(await weir.conversations({ where: { agent }, limit: 2 })).toMatchObject({ total: 3 })
+    expect(await idsOf({ where: { agent: 'nobody' } })).toEqual([])
   })
 
   it('refuses unknown conditions and pages', async () => {

@@ -2,7 +2,6 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import { factTexts } from '../../../apps/history/facts-text.ts'
 import { newestConversations } from '../../../client/history/newest-conversations.ts'
 import { newestIds } from '../../../client/history/newest-records.ts'
-import { whereOf } from '../../../client/history/turn-filter.ts'
 import { openEmbeddedBus } from '../../../shared/bus/embedded/bus.ts'
 import type { Bus } from '../../../shared/contract/bus.ts'
 import type {
@@ -169,8 +168,6 @@ async function veto(conversation: string, turn: number, guard: string): Promise<
 }
 
 const asked = { messageId: 'm1', agent: 'coder' }
-
-const where = (...conditions: string[]) => whereOf(conditions)
 
 describe.each([
   ['by an index of the history', true],
@@ -443,30 +440,6 @@ describe.each([
       actions: { nudge: 1 },
       denials: { 'no-rome': 1 },
     })
-  })
-
-  it('are found by conditions that one turn meets, however old it is', async () => {
-    const [a, b, c] = [await begin('a'), await begin('b'), await begin('c')]
-    await raise('a', a)
-    await finish('a', a)
-    await raise('b', b, { rule: 'sweep', action: 'end' })
-    await finish('b', b, { outcome: 'failed', class: 'no_progress' })
-    await veto('c', c, 'no-rome')
-    await finish('c', c)
-    const later = await begin('a')
-    await veto('a', later, 'spend')
-    await finish('a', later)
-    const found = async (...conditions: string[]) =>
-      (await newestConversations(log(), 10, where(...conditions))).map((one) => one.conversation)
-    expect(await found('intervention=any')).toEqual(['a', 'b'])
-    expect(await found('intervention=nudge')).toEqual(['a'])
-    expect(await found('rule=sweep', 'rule=cycle')).toEqual(['a', 'b'])
-    expect(await found('rule=cycle', 'outcome=answered')).toEqual(['a'])
-    expect(await found('guard=no-rome')).toEqual(['c'])
-    expect(await found('call=denied')).toEqual(['a', 'c'])
-    expect(await found('guard=spend', 'rule=cycle')).toEqual([]) // two turns
-    expect(await found('call=pending')).toEqual([])
-    expect(await newestConversations(log(), 1, where('intervention=any'))).toHaveLength(1)
   })
 
   it('cost as much as the shown number, not as the whole log', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { intake } from '../../../services/intake/reducer.ts'
 import { limits } from '../../../shared/contract/limits.ts'
-import type { CancelRequested } from '../../../shared/contract/messages.ts'
+import type { CancelRequested, ForkRequested, Origin } from '../../../shared/contract/messages.ts'
 import { keyOf, topicOf } from '../../../shared/contract/topology.ts'
 import { given } from '../../support/given.ts'
 import { userMessage } from '../../support/messages.ts'
@@ -61,5 +61,50 @@ describe('a piece of an image or a file', () => {
     ['too many bytes', { data: Buffer.alloc(limits.contentPieceBytesMax + 1) }],
   ])('is dropped if it has %s', (_, fields) => {
     expect(given(intake).when({ ...sent, ...fields }).records).toEqual([])
+  })
+})
+
+describe('a fork', () => {
+  const origin = { conversation: 'acme:c', turn: 7, entries: 3 }
+  const asked: ForkRequested = {
+    type: 'fork-requested',
+    conversation: 'acme:f',
+    origins: [{ conversation: 'acme:b', turn: 2, entries: 2 }, origin],
+  }
+
+  it('is kept in the history of the new conversation with the names of its origins', () => {
+    const { records } = given(intake).when(asked)
+    expect(records).toEqual([{ to: 'history', message: { ...asked, type: 'conversation-forked' } }])
+    expect(records.map(({ message }) => keyOf(message))).toEqual(['["acme:f","origin",0]'])
+  })
+
+  it.each<[string, Origin[]]>([
+    ['no origin', []],
+    ['an origin of another tenant', [{ ...origin, conversation: 'other:c' }]],
+    ['an origin of the default tenant', [{ ...origin, conversation: 'c' }]],
+    ['itself as an origin', [{ ...origin, conversation: 'acme:f' }]],
+    ['one origin twice', [origin, { ...origin, turn: 9 }]],
+    [
+      'a later origin with an earlier turn',
+      [origin, { ...origin, conversation: 'acme:d', turn: 6 }],
+    ],
+    ['an origin without entries', [{ ...origin, entries: 0 }]],
+    ['an origin without an id', [{ ...origin, conversation: '' }]],
+    [
+      'too many origins',
+      Array.from({ length: limits.forkOriginsMax + 1 }, (_, turn) => ({
+        ...origin,
+        conversation: `acme:${turn}`,
+        turn,
+      })),
+    ],
+  ])('is dropped if it has %s', (_, origins) => {
+    expect(given(intake).when({ ...asked, origins }).records).toEqual([])
+  })
+
+  it('of an agent that owns its model is dropped', () => {
+    const origins = [{ ...origin, conversation: 'guest:a:1' }]
+    const message = { ...asked, conversation: 'f', origins }
+    expect(given(intake).when(message).records).toEqual([])
   })
 })

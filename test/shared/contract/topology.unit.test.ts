@@ -22,6 +22,7 @@ describe('the topology', () => {
 "
 client-messages (log) -> intake, a unit is none
     content-sent <- edge
+    fork-requested <- edge
     user-message <- edge
     cancel-requested <- edge
     result-sent <- edge
@@ -88,6 +89,7 @@ guard-verdicts.approval (log)
 history (table)
     history-entry <- conversation, guest
     content-kept <- intake, executor performer
+    conversation-forked <- intake
     history-summary <- llm-gateway performer
     (tombstone) <- llm-gateway performer
 policies (table)

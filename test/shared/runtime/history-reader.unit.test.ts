@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from '@jest/globals'
 import { encode } from '../../../shared/codec/codec.ts'
 import type { Bus, StoredRecord } from '../../../shared/contract/bus.ts'
-import type { HistoryEntry } from '../../../shared/contract/messages.ts'
+import type { HistoryEntry, Origin } from '../../../shared/contract/messages.ts'
 import type { HistoryPlace } from '../../../shared/contract/performer.ts'
-import { historyKey } from '../../../shared/contract/topology.ts'
+import { historyKey, originKey } from '../../../shared/contract/topology.ts'
 import { historyReader } from '../../../shared/runtime/history-reader.ts'
 
 let table: Map<string, StoredRecord>
@@ -29,6 +29,13 @@ function put(turn: number, round: number, text = `${turn}/${round}`, conversatio
   }
   const place = { topic: 'history', partition: 0, offset: table.size, time: 0, id: undefined }
   table.set(historyKey(at), { ...place, key: historyKey(at), value: encode(entry) })
+}
+
+function fork(conversation: string, ...origins: Origin[]): void {
+  const key = originKey(conversation)
+  const message = { type: 'conversation-forked', conversation, origins } as const
+  const place = { topic: 'history', partition: 0, offset: table.size, time: 0, id: undefined }
+  table.set(key, { ...place, key, value: encode(message) })
 }
 
 function reader(bytesMax = 1_000_000, newestBytesMax?: number) {
@@ -169,7 +176,7 @@ describe('a history with a summary', () => {
     const read = reader()
     expect(await read(4, 1, 'c', { turn: 3, round: 299 })).toEqual(['3/300', '4/0', '4/1'])
     expect(reads).toEqual([
-      ...['get ["c",4,1]', 'keys', 'get ["c",3,300]'],
+      ...['get ["c",4,1]', 'get ["c","origin",0]', 'keys', 'get ["c",3,300]'],
       ...['keys', 'get ["c",4,0]', 'get ["c",4,1]'],
     ])
   })
@@ -199,5 +206,65 @@ describe('a history with a summary', () => {
   it('is undefined if its newest entry does not arrive', async () => {
     putTurn(3, 2)
     expect(await reader()(3, 3, 'c', { turn: 3, round: 1 })).toBeUndefined()
+  })
+})
+
+describe('the history of a fork', () => {
+  beforeEach(() => {
+    for (const [turn, round] of [
+      [0, 0],
+      [0, 1],
+      [3, 0],
+      [3, 1],
+      [5, 0],
+    ] as const)
+      put(turn, round)
+    for (const [turn, round] of [
+      [7, 0],
+      [7, 1],
+      [8, 0],
+    ] as const)
+      put(turn, round, `f ${turn}/${round}`, 'f')
+    for (const round of [0, 1]) put(9, round, `g 9/${round}`, 'g')
+    fork('f', { conversation: 'c', turn: 3, entries: 4 })
+    fork(
+      'g',
+      { conversation: 'c', turn: 3, entries: 4 },
+      { conversation: 'f', turn: 7, entries: 2 },
+    )
+  })
+  const shared = ['0/0', '0/1', '3/0', '3/1']
+
+  it('begins with the turns of its origins, up to the turn of each fork', async () => {
+    const read = reader()
+    expect(await read(7, 1, 'f')).toEqual([...shared, 'f 7/0', 'f 7/1'])
+    expect(await read(9, 0, 'g')).toEqual([...shared, 'f 7/0', 'f 7/1', 'g 9/0'])
+    expect(await read(5, 0, 'c')).toEqual([...shared, '5/0'])
+  })
+
+  it('is read for one entry in the next round', async () => {
+    const read = reader()
+    await read(9, 0, 'g')
+    reads = []
+    expect(await read(9, 1, 'g')).toHaveLength(8)
+    expect(reads).toEqual(['get ["g",9,1]'])
+  })
+
+  it('is read from the end of a summary on, also in the middle of an origin', async () => {
+    const read = reader()
+    expect(await read(9, 1, 'g', { turn: 3, round: 0 })).toEqual([
+      ...['3/1', 'f 7/0', 'f 7/1', 'g 9/0', 'g 9/1'],
+    ])
+    expect(await reader()(9, 1, 'g', { turn: 7, round: 0 })).toEqual(['f 7/1', 'g 9/0', 'g 9/1'])
+  })
+
+  it('cannot be read if a part of an origin was deleted', async () => {
+    table.delete(historyKey({ conversation: 'c', turn: 0, round: 1 }))
+    const read = reader()
+    await expect(read(7, 0, 'f')).rejects.toMatchObject({
+      code: 'history.missing',
+      message: expect.stringContaining('only 3 of the 4 entries'),
+    })
+    expect(await read(5, 0, 'c')).toHaveLength(4)
   })
 })

@@ -9,24 +9,19 @@ import {
   settingsBeside,
   settingsOf,
   unredactedOption,
-  whereOption,
   whichBus,
+  withFilter,
   withSettings,
 } from '../flags.ts'
 
 export function addBundles(program: Command): void {
-  withSettings(findsConversations(program.command('export')), [...whichBus, 'topicPrefix'])
+  const exporting = findsConversations(program.command('export'))
+  withFilter(withSettings(exporting, [...whichBus, 'topicPrefix']))
     .option(
       '--conversation <id>',
       'export this conversation; repeat for more; default: all',
       listed,
     )
-    .option(
-      '--since <time>',
-      "turns that were active at this time or later: 2026-07-29T10:12:03Z, 2026-07-29, '10m ago'",
-    )
-    .option('--until <time>', 'turns that began before this time')
-    .addOption(whereOption())
     .requiredOption('-o, --output <file>', 'the file to write, such as incident.weir')
     .option('--redact <file>', 'rules for replacing contents; see docs/guides/postmortems.md')
     .addOption(unredactedOption())

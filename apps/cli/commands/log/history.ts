@@ -6,9 +6,10 @@ import {
   bundleOption,
   listed,
   settingsBeside,
+  sortOption,
   unredactedOption,
-  whereOption,
   whichBus,
+  withFilter,
   withSettings,
 } from '../flags.ts'
 
@@ -32,9 +33,12 @@ export function addHistory(program: Command): void {
       )
     })
 
-  withSettings(findsConversations(program.command('report')), [...whichBus, 'topicPrefix'])
+  const reporting = findsConversations(program.command('report'))
+  withFilter(withSettings(reporting, [...whichBus, 'topicPrefix']))
     .argument('[bundle]', 'a bundle from weir export; default: the log that the settings name')
     .option('--conversation <id>', 'only this conversation; default: the newest ones')
+    .option('--limit <number>', 'the number of conversations; at most 1000', '1000')
+    .addOption(sortOption())
     .option(
       '--turn <number>',
       'only this turn of it: 1 is the first; weir inspect shows the numbers',
@@ -50,9 +54,9 @@ export function addHistory(program: Command): void {
       ),
     )
 
-  withSettings(program.command('conversations'), [...whichBus, 'topicPrefix'])
+  withFilter(withSettings(program.command('conversations'), [...whichBus, 'topicPrefix']))
     .option('--limit <number>', 'the number of conversations', '20')
-    .addOption(whereOption())
+    .addOption(sortOption())
     .addOption(unredactedOption())
     .addOption(bundleOption())
     .option(

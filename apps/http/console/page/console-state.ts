@@ -2,6 +2,7 @@
 // milliseconds since 1970-01-01 UTC.
 
 import type { ApprovalOutcome, PersonIdentity } from '../../../../shared/contract/messages.ts'
+import type { PricedConversation } from '../../../history/conversations/conversations.ts'
 import type { RecordTable, ReportData, ReportIndex } from '../../../report/page/data.ts'
 
 /** In the order of their display. */
@@ -131,6 +132,27 @@ export type CallContext = {
   question: string | null
   /** The last words of the model in this turn, up to the call's round. */
   words: string | null
+}
+
+/**
+ * A page of the list. `total`: all that match; null: not counted yet. `behind`: the records that the search
+ * has not read yet, so the list may miss conversations.
+ */
+export type ConversationsData = {
+  conversations: PricedConversation[]
+  next: string | null
+  total: number | null
+  behind: number
+}
+
+/**
+ * A key of the filters. `accepted`: all of its values. `known`: a few values that turns of this log have.
+ * Both null: a text.
+ */
+export type FilterData = {
+  key: string
+  accepted: readonly string[] | null
+  known: readonly string[] | null
 }
 
 /** A conversation as its report has it. */

@@ -8,7 +8,7 @@ import { approvalGuard } from '../../../../shared/contract/guard/approval-guard.
 import { limits } from '../../../../shared/contract/limits.ts'
 import type { Message } from '../../../../shared/contract/messages.ts'
 import type { Milliseconds } from '../../../../shared/lib/clock.ts'
-import { savingsAtMost } from '../../../../shared/view/summary.ts'
+import { savingsAtMost } from '../../../../shared/view/filter/summary.ts'
 import { isDeniedByCheck, isEffective, stoppingRule } from '../../../../shared/view/turn-facts.ts'
 import { deniedBy } from '../../../../shared/view/verdicts.ts'
 import type { ConsoleState, Stops, StopsBy } from '../page/console-state.ts'

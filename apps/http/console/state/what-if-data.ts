@@ -35,7 +35,7 @@ export async function whatIfData(
   const found = await whatIf({
     log: bounded(readOnly(log), turns, signal),
     contents: contentsOf({ key, values }),
-    conversation: conversation ?? undefined,
+    only: conversation === null ? undefined : new Set([conversation]),
     since: Math.min(...turns.map(({ startedAt }) => startedAt)) - waitedMs,
     until: undefined,
   })

@@ -1,29 +1,76 @@
-// The author of a request: a key or a token in `Authorization: Bearer …`, or a client certificate.
+// The author of a request: a user that a program has proved, a key or a token in
+// `Authorization: Bearer …`, or a client certificate.
 // EDGE-ACCESS-1. Without keys and without an issuer the server listens on this machine only. The key of
 //     its data folder opens it to the folder's user. `--keyless` opens it to each program of the machine.
 // EDGE-ACCESS-2. A certificate counts if the authority of clients signed it, it is in its time, and
 //     the file of keys has its subject. A key or a token in the request counts instead of it.
+// EDGE-ACCESS-3. The program names a user, or none: then the rest of the request decides as without a
+//     program. A user in another form is an error of the program, and the request gets nothing.
 
 import { hash, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { TLSSocket } from 'node:tls'
+import type { HttpOptions, HttpPrincipal } from '../../../../client/http/http-options.ts'
 import { personHere } from '../../../../services/approval/performer/person.ts'
+import { isTenant, tenantRule } from '../../../../shared/contract/tenant.ts'
+import { WeirError } from '../../../../shared/lib/errors.ts'
 import { HttpError } from '../../http-error.ts'
 import { apiKeyPrefix, apiKeysIn } from './api-keys.ts'
 import { type OidcOptions, oidcTokens } from './oidc.ts'
-import { type Principal, principalId, roles } from './principal.ts'
+import { isSubject, type Principal, principalId, type Role, roles } from './principal.ts'
 
-/** `apiKeys`: a file. `ownKey`: of the data folder; without the others it is the only key. */
+/**
+ * `apiKeys`: a file. `ownKey`: of the data folder; without the others it is the only key. `principal`:
+ * of the program that serves its agents.
+ */
 export type AccessOptions = {
   apiKeys?: string | undefined
   oidc?: OidcOptions | undefined
   ownKey?: string | undefined
+  principal?: HttpOptions['principal'] | undefined
 }
 
-export type Access = (request: Pick<IncomingMessage, 'headers' | 'socket'>) => Promise<Principal>
+/** `incoming` and `request` are the same request. */
+export type Access = (
+  incoming: Pick<IncomingMessage, 'headers' | 'socket'>,
+  request: Request,
+) => Promise<Principal>
 
 /** Throws `settings.invalid` for an unusable file. The result throws 401, 403 and 503. */
-export function accessOf({ apiKeys, oidc, ownKey }: AccessOptions): Access {
+export function accessOf({ principal, ...options }: AccessOptions): Access {
+  const byKey = accessByKey(options)
+  if (principal === undefined) return byKey
+  return async (incoming, request) => {
+    const { headers, method, url } = request
+    const user = await principal({ headers, method, url })
+    return user === undefined ? byKey(incoming, request) : signedIn(user)
+  }
+}
+
+/** Keeps EDGE-ACCESS-3. Throws `settings.invalid`, which no client sees. */
+function signedIn(user: HttpPrincipal): Principal {
+  const { name, tenant, roles: own = ['ask', 'read'], context, record, cancelOnDisconnect } = user
+  if (!isSubject(name))
+    throw wrongUser('name must be 1 to 255 visible ASCII characters, such as the id of a user')
+  if (tenant !== null && !isTenant(tenant))
+    throw wrongUser(`tenant must be null for all tenants, or the name of one: ${tenantRule}`)
+  const unknown = own.find((role) => !roles.includes(role))
+  if (unknown !== undefined) throw wrongUser(`roles must be of ${roles.join(', ')}`)
+  return {
+    id: principalId({ tenant, kind: 'signed-in', name }),
+    identity: 'authenticated',
+    tenant,
+    roles: new Set<Role>(own),
+    cancelsOnDisconnect: cancelOnDisconnect === true,
+    ...(context !== undefined && { context: { value: context, record: record === true } }),
+  }
+}
+
+function wrongUser(text: string): WeirError {
+  return new WeirError('settings.invalid', `principal of weir.http returned a wrong user: ${text}`)
+}
+
+function accessByKey({ apiKeys, oidc, ownKey }: Omit<AccessOptions, 'principal'>): Access {
   if (apiKeys === undefined && oidc === undefined) {
     const here: Principal = {
       id: principalId({ tenant: null, kind: 'user', name: personHere() }),

@@ -6,7 +6,7 @@
 import { createRemoteJWKSet, errors, jwtVerify } from 'jose'
 import { isTenant } from '../../../../shared/contract/tenant.ts'
 import { HttpError } from '../../http-error.ts'
-import { type Principal, principalId, roles } from './principal.ts'
+import { isSubject, type Principal, principalId, roles } from './principal.ts'
 
 /** `jwks`: the URL of the issuer's keys. `tenantClaim`, `rolesClaim`: names of claims. */
 export type OidcOptions = {
@@ -44,7 +44,7 @@ export function oidcTokens({
     if (typeof tenant !== 'string' || !isTenant(tenant))
       throw new HttpError(403, 'edge.tenant', `the token has no usable claim ${tenantClaim}`)
     const { sub: name } = payload
-    if (name === undefined || name.length > 255 || !/^[!-~]+( [!-~]+)*$/.test(name))
+    if (!isSubject(name))
       throw new HttpError(
         403,
         'edge.subject',

@@ -7,11 +7,12 @@ import type { ConversationId } from '../../../../shared/contract/ids.ts'
 import { WeirError } from '../../../../shared/lib/errors.ts'
 import { conversationFor, type Principal, shownConversation } from './principal.ts'
 
-export type EdgeWeir = Omit<Weir, 'close' | typeof Symbol.asyncDispose>
+export type EdgeWeir = Omit<Weir, 'close' | 'http' | typeof Symbol.asyncDispose>
 
 /** `approvals` has the calls of the principal's tenant, and `allow` and `deny` know no others. */
 export function ownWeir(weir: EdgeWeir, principal: Principal): EdgeWeir {
-  const { tenant } = principal
+  const { tenant, context } = principal
+  if (context !== undefined) return ownWeir(withContext(weir, context), without(principal))
   if (tenant === null) return weir
   /** Keeps OWN-WEIR-1. */
   const assertOwn = (id = ''): ConversationId => {
@@ -41,4 +42,13 @@ export function ownWeir(weir: EdgeWeir, principal: Principal): EdgeWeir {
     allow: (id, decision) => weir.allow(id, { ...decision, tenant }),
     deny: (id, decision) => weir.deny(id, { ...decision, tenant }),
   }
+}
+
+function without({ context: _, ...principal }: Principal): Principal {
+  return principal
+}
+
+/** The questions of a user of the program carry the user's context. */
+function withContext(weir: EdgeWeir, { value, record }: Required<Principal>['context']): EdgeWeir {
+  return { ...weir, ask: (question) => weir.ask({ ...question, context: value, record }) }
 }

@@ -1,10 +1,11 @@
-// The author of a request to the edge: a key, a certificate, a token's subject, or a program of this
-// machine.
+// The author of a request to the edge: a key, a certificate, a token's subject, a user of a program
+// that serves its agents, or a program of this machine.
 // PRINCIPAL-1. A conversation belongs to a tenant by its id in the log: `TENANT:ID`. A principal with
 //     a tenant names ids behind that prefix only, so no request can reach another tenant's.
 // PRINCIPAL-2. Tenant, kind and name are one id. It is the key of each digest, map, bucket and record:
 //     a name alone can belong to two principals.
 
+import { type HttpRole, httpRoles } from '../../../../client/http/http-options.ts'
 import type { ConversationId } from '../../../../shared/contract/ids.ts'
 import type { PersonIdentity } from '../../../../shared/contract/messages.ts'
 import { conversationOfTenant } from '../../../../shared/contract/tenant.ts'
@@ -12,19 +13,16 @@ import type { Milliseconds } from '../../../../shared/lib/clock.ts'
 import { WeirError } from '../../../../shared/lib/errors.ts'
 import { HttpError } from '../../http-error.ts'
 
-/**
- * `ask`: send messages and cancel turns. `decide`: decide about waiting calls. `read`: read
- * conversations and lists. `operate`: in the console, stop agents and tools, retry dead letters,
- * switch guards, change policies, approval rules and budgets. `unredacted`: in the console, see the
- * values that the rules of agents hide.
- */
-export const roles = ['ask', 'decide', 'operate', 'read', 'unredacted'] as const
-export type Role = (typeof roles)[number]
+export const roles = httpRoles
+export type Role = HttpRole
 
-/** `subject`: of a token. `user`: of this process. `tenant` null: all tenants. */
+/**
+ * `subject`: of a token. `user`: of this process. `signed-in`: a program that serves its agents proved it.
+ * `tenant` null: all tenants.
+ */
 export type PrincipalParts = {
   tenant: string | null
-  kind: 'key' | 'certificate' | 'subject' | 'user'
+  kind: 'key' | 'certificate' | 'subject' | 'user' | 'signed-in'
   name: string
 }
 
@@ -52,6 +50,13 @@ export type Principal = {
   cancelsOnDisconnect: boolean
   /** When its token expires. Undefined: never. */
   until?: Milliseconds
+  /** The context of its messages, for `ask`. */
+  context?: { value: unknown; record: boolean }
+}
+
+/** 1 to 255 visible ASCII characters, with single blanks between them. Keeps OIDC-2. */
+export function isSubject(name: unknown): name is string {
+  return typeof name === 'string' && name.length <= 255 && /^[!-~]+( [!-~]+)*$/.test(name)
 }
 
 /** Throws 403. */

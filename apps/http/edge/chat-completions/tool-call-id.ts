@@ -1,6 +1,6 @@
 // The ids of calls in Chat Completions. They name the conversation, because its clients need not.
 
-import { WeirError } from '../../../../client/weir.ts'
+import { WeirError } from '../../../../shared/lib/errors.ts'
 import { resultName } from '../../../../shared/wire/openai-chat/request/sent-message.ts'
 import type { ResultForm } from '../chat/call-results.ts'
 

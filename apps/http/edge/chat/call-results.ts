@@ -4,8 +4,9 @@
 // CALL-RESULTS-2. A request that goes on with a turn, or sends a new message behind it, has the
 //     results of all its offered calls, as the protocols require. Otherwise it would wait for itself.
 
-import { type Agents, WeirError } from '../../../../client/weir.ts'
+import type { Agents } from '../../../../client/weir.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
+import { WeirError } from '../../../../shared/lib/errors.ts'
 import { nearestName } from '../../../../shared/settings/nearest-name.ts'
 import { bad, HttpError } from '../../http-error.ts'
 import { conversationIn, type Principal } from '../access/principal.ts'

@@ -1,5 +1,5 @@
-// The protocol of Weir itself: messages, the events of a conversation, cancel, results of calls that the
-// client runs, and approvals.
+// The protocol of Weir itself: messages, the events of a conversation, cancel, forks, results of calls
+// that the client runs, and approvals.
 
 import { Hono } from 'hono'
 import { positionIn } from '../../../../client/turn/event-resume.ts'
@@ -8,7 +8,12 @@ import type { SentMessage } from '../../../../shared/contract/ids.ts'
 import { answerJson } from '../../direct-answer.ts'
 import { bad, errorBody, HttpError } from '../../http-error.ts'
 import type { HttpApp, HttpContext } from '../../server.ts'
-import { conversationIn, type Principal, type Role } from '../access/principal.ts'
+import {
+  conversationIn,
+  type Principal,
+  type Role,
+  shownConversation,
+} from '../access/principal.ts'
 import { decideFor, waitingFor } from '../approval-decisions.ts'
 import { messageOfFields, questionFields } from '../chat/request-message.ts'
 import type { EdgeContext, Protocol } from '../edge-context.ts'
@@ -66,6 +71,20 @@ function routes(context: EdgeContext): HttpApp {
     const message: SentMessage = { conversation, messageId: messageId ?? newest.messageId }
     await weir.cancel(message)
     return answerJson(http, { messageId: message.messageId }, { status: 202 })
+  })
+
+  app.post('/v1/conversations/:id/fork', async (http) => {
+    const principal = author(http, 'ask')
+    const { value } = await fieldsOf(http, ['turn'])
+    const { turn } = value
+    if (turn !== undefined && typeof turn !== 'number')
+      throw bad('turn must be the number of a turn, as its events have it')
+    const id = conversationIn(principal, http.req.param('id'))
+    const fork = await weirOf(principal)
+      .conversation(id)
+      .fork({ ...(turn !== undefined && { turn }) })
+    const conversation = shownConversation(principal, fork.id)
+    return answerJson(http, { conversation }, { status: 201 })
   })
 
   app.post('/v1/conversations/:id/results', async (http) => {

@@ -4,6 +4,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { TopicSpec } from '../../../contract/bus.ts'
 import {
+  backupTable,
   importedTurnsTable,
   importedTurnsWithoutTopic,
   partitionsMax,
@@ -21,7 +22,7 @@ export function foreignObject(db: DatabaseSync): string | undefined {
   const objects = db.prepare('SELECT type, name, tbl_name, sql FROM sqlite_schema').all()
   const shown = ({ type, name }: (typeof objects)[number]) =>
     `${type === 'index' ? 'an' : 'a'} ${type} named ${JSON.stringify(name)}`
-  const base = statementsOf(schema + importedTurnsTable + importedTurnsWithoutTopic)
+  const base = statementsOf(schema + importedTurnsTable + importedTurnsWithoutTopic + backupTable)
   // The catalogue is read only if it is the table that Weir makes.
   const catalogue = objects.find(({ name }) => name === 'topics')
   if (catalogue === undefined) return 'no table of topics'

@@ -86,6 +86,15 @@ export function openForReading(file: string): DatabaseSync {
   })
 }
 
+/** Opens a backup, or a copy of a log, for reading. Errors: as openForReading. */
+export function openBackup(file: string): DatabaseSync {
+  if (!existsSync(file)) throw notADatabase(file, 'there is no such file')
+  return guarded(file, () => {
+    const db = new DatabaseSync(file, { readOnly: true, timeout: busyWaitMs })
+    return verified(db, file, { isBackup: true })
+  })
+}
+
 /**
  * Throws if `file` exists and is not a Weir log of a known version. Changes nothing on the disk.
  */
@@ -129,7 +138,14 @@ function folderRefused(folder: string, cause: Error): WeirError {
   )
 }
 
-function stateOf(db: DatabaseSync, file: string): 'empty' | 'weir' {
+/** `isBackup`: the file may be a backup. */
+type Expected = { isBackup: boolean }
+
+function stateOf(
+  db: DatabaseSync,
+  file: string,
+  expected: Expected = { isBackup: false },
+): 'empty' | 'weir' {
   const application = pragma(db, 'application_id')
   const version = pragma(db, 'user_version')
   const objects = Number(db.prepare('SELECT count(*) AS n FROM sqlite_schema').get()?.n)
@@ -142,6 +158,9 @@ function stateOf(db: DatabaseSync, file: string): 'empty' | 'weir' {
       `${file} has format ${version}, but this Weir knows formats up to ${schemaVersion}: use the newer Weir that wrote it, or name another file`,
     )
   }
+  const backup = db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'backup'").get()
+  if (backup !== undefined && !expected.isBackup)
+    throw notADatabase(file, 'it is a backup: make a log of it with weir restore')
   const foreign = foreignObject(db)
   if (foreign !== undefined)
     throw new WeirError(
@@ -151,10 +170,10 @@ function stateOf(db: DatabaseSync, file: string): 'empty' | 'weir' {
   return 'weir'
 }
 
-function verified(db: DatabaseSync, file: string): DatabaseSync {
+function verified(db: DatabaseSync, file: string, expected?: Expected): DatabaseSync {
   return closedOnError(db, () => {
     distrust(db)
-    if (stateOf(db, file) === 'empty') throw notADatabase(file, 'it is empty')
+    if (stateOf(db, file, expected) === 'empty') throw notADatabase(file, 'it is empty')
     return db
   })
 }

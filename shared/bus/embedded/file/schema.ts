@@ -129,3 +129,11 @@ export const importedTurnsWithoutTopic = `
     PRIMARY KEY (partition, turn)
   ) STRICT, WITHOUT ROWID;
 `
+
+/** Only in a backup (backup.ts). */
+export const backupTable = `
+  CREATE TABLE backup (
+    name TEXT PRIMARY KEY, -- of a file of the data folder; empty: the time of the backup
+    content BLOB NOT NULL
+  ) STRICT;
+`

@@ -170,7 +170,7 @@ describe('weir export', () => {
       ).rejects.toMatchObject({
         code: 'conversation.unknown',
         message:
-          'no turn of any conversation in the log matches. Its turns have no cap. To list the conversations, run weir conversations',
+          'no turn of any conversation in the log matches. The turns of this log have no cap. To list the conversations, run weir conversations',
       })
       await expect(
         exportBundle(
@@ -179,7 +179,7 @@ describe('weir export', () => {
           output().stream,
         ),
       ).rejects.toThrow(
-        /in the log matches\. Its turns have failureClass deterministic\. To list .* weir conversations/,
+        /in the log matches\. The turns of this log have failureClass deterministic\. To list .* weir conversations/,
       )
       expect((await turnsIn(world)).length).toBe(1) // the old file stays until the new one is complete
     })

@@ -52,7 +52,7 @@ describe('the console', () => {
     const text = await response.text()
     const loaded = [...text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path = '']) => path)
     expect(loaded).toHaveLength(3)
-    for (const path of loaded) expect((await fetch(server.url + path)).status).toBe(200)
+    for (const path of loaded) expect((await fetch(new URL(path, response.url))).status).toBe(200)
     expect(text).not.toMatch(/<style|<script>|style=|onload|https?:/)
   })
 

@@ -68,6 +68,21 @@ describe('the native feed', () => {
     }
   })
 
+  it('forks a conversation at a turn, and refuses a turn that it does not have', async () => {
+    await using edge = await edgeServer([says('One.'), says('Two.')])
+    const { turn } = await edge.weir.ask({ agent: 'helper', text: 'a', conversation: 'c' }).finished
+    const forkOf = (id: string, body: object) =>
+      post(`${edge.url}/v1/conversations/${id}/fork`, body)
+    const response = await forkOf('c', { turn })
+    expect(response.status).toBe(201)
+    const { conversation } = (await response.json()) as { conversation: string }
+    await edge.weir.ask({ agent: 'helper', text: 'b', conversation }).finished
+    expect(edge.model.requests.at(-1)?.texts).toEqual(['a', 'One.', 'b'])
+    const bad = [await forkOf('c', { turn: 'x' }), await forkOf('c', { turn: 9_999 })]
+    const unknown = await forkOf('unknown', {})
+    expect([...bad, unknown].map(({ status }) => status)).toEqual([400, 400, 404])
+  })
+
   it('cancels without a body', async () => {
     await using edge = await edgeServer([says('Hello.')])
     await post(`${edge.url}/v1/conversations/c1/messages`, { text: 'hi' })

@@ -120,7 +120,6 @@ describe('the pieces of a content', () => {
   it('make it again', async () => {
     const read = await readContents(
       tableOf((data) => data),
-      'c',
       [question],
     )
     expect(read).toEqual(new Map([[large.hash, Buffer.from(large.data)]]))
@@ -130,14 +129,14 @@ describe('the pieces of a content', () => {
     ['one is missing', (data, piece) => (piece === 1 ? undefined : data)],
     ['one has other bytes', (data, piece) => (piece === 1 ? Buffer.alloc(data.length, 1) : data)],
   ])('are refused if %s', async (_, change) => {
-    const read = await readContents(tableOf(change), 'c', [question])
+    const read = await readContents(tableOf(change), [question])
     expect(read).toContain('is not in the history with these bytes')
   })
 
   it('are not read for a reference that no message may have', async () => {
     const forged = { ...question, contents: [{ ...contentRef(large), pieces: 1_000_000 }] }
     const never = { kept: () => Promise.reject(new Error('read')) }
-    expect(await readContents(never, 'c', [forged])).toContain('in 1000000 pieces')
+    expect(await readContents(never, [forged])).toContain('in 1000000 pieces')
     expect(contentsIn([forged])).toHaveLength(1)
   })
 })

@@ -11,10 +11,14 @@ export function linkTo(conversation: string, kind?: string) {
   return html`<a class=${kind} href=${conversationLink(conversation)}>${conversation}</a>`
 }
 
-const kinds: Record<string, string> = { key: 'API key', certificate: 'certificate' }
+const kinds: Record<string, string> = {
+  key: 'API key',
+  certificate: 'certificate',
+  'signed-in': 'signed in',
+}
 
 /** The name of an author: `op (API key)` of `key:op`. Any other name stays. */
 export function personName(name: string): string {
-  const [, kind = '', rest = ''] = /^(key|certificate):(.+)$/s.exec(name) ?? []
+  const [, kind = '', rest = ''] = /^(key|certificate|signed-in):(.+)$/s.exec(name) ?? []
   return rest === '' ? name : `${rest} (${kinds[kind] ?? kind})`
 }

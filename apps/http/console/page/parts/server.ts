@@ -30,7 +30,8 @@ async function request(path: string, options: RequestInit = {}): Promise<Respons
   const key = sessionStorage.getItem(keyName)
   const headers = new Headers(options.headers)
   if (key !== null) headers.set('authorization', `Bearer ${key}`)
-  const response = await fetch(`/console/api/${path}`, { ...options, headers, cache: 'no-store' })
+  // Relative to /console, which may stand below a path of the program that serves it.
+  const response = await fetch(`console/api/${path}`, { ...options, headers, cache: 'no-store' })
   if (response.ok) return response
   const body = (await response.json().catch(() => undefined)) as
     | { error?: { message?: string } }

@@ -113,7 +113,11 @@ describe('a tenant', () => {
       expect(await answerOf(events)).toEqual([404, 'conversation.unknown'])
       const cancel = await post(`${edge.url}/v1/conversations/${id}/cancel`, {}, other)
       expect(await answerOf(cancel)).toEqual([404, 'conversation.unknown'])
+      const fork = await post(`${edge.url}/v1/conversations/${id}/fork`, {}, other)
+      expect(await answerOf(fork)).toEqual([404, 'conversation.unknown'])
     }
+    const fork = await post(`${edge.url}/v1/conversations/c/fork`, {}, acme)
+    expect(await fork.json()).toMatchObject({ conversation: expect.stringMatching(/^c~/) })
   })
 
   it('gets its own answer to a request that another tenant has sent under the same name', async () => {

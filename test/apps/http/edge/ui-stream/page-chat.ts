@@ -23,7 +23,7 @@ export class PageChat extends AbstractChat<UIMessage> {
       ...more
     }: { id?: string; messages?: UIMessage[] } & Pick<
       ChatInit<UIMessage>,
-      'sendAutomaticallyWhen' | 'onToolCall'
+      'sendAutomaticallyWhen' | 'onToolCall' | 'transport'
     > = {},
   ) {
     const listeners = new Set<() => void>()

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { instantOf } from '../../../../apps/terminal/text/instant-text.ts'
+import { instantOf } from '../../../../shared/view/filter/instant.ts'
 
 const now = Date.UTC(2026, 6, 29, 12, 0, 0)
 

@@ -1,0 +1,58 @@
+// A page of the list of conversations, and the keys of its filters. The search index answers. While the
+// index is first made, a list without a filter comes from the log.
+
+import type { PageAsked } from '../../../../client/conversation/conversation.ts'
+import { newestConversations } from '../../../../client/history/newest-conversations.ts'
+import type { Search } from '../../../../client/search/search.ts'
+import { limits } from '../../../../shared/contract/limits.ts'
+import { systemClock } from '../../../../shared/lib/clock.ts'
+import { pause } from '../../../../shared/lib/pause.ts'
+import {
+  acceptedValues,
+  filterKeys,
+  isEmptyFilter,
+  isValueKey,
+} from '../../../../shared/view/filter/turn-filter.ts'
+import type { ConsoleParts } from '../console-parts.ts'
+import type { ConversationsData, FilterData } from '../page/console-state.ts'
+
+type Page = Omit<ConversationsData, 'conversations'> & {
+  conversations: Awaited<ReturnType<typeof newestConversations>>
+}
+
+/** Throws `usage` for a name that no turn has. */
+export async function conversationsPage(
+  { log, search: late }: Pick<ConsoleParts, 'log' | 'search'>,
+  { filter, sort, limit, skip }: PageAsked,
+): Promise<Page> {
+  const search = await late.open()
+  await readFor(search, limits.consoleSearchWaitMs)
+  const { behind } = search
+  if (behind > 0 && isEmptyFilter(filter) && sort === 'time') {
+    const newest = await newestConversations(log, skip + limit)
+    const next = newest.length === skip + limit ? `${skip + limit}` : null
+    return { conversations: newest.slice(skip), next, total: null, behind }
+  }
+  const { conversations, total } = search.page(filter, { sort, limit, skip })
+  if (total === 0 && behind === 0) search.assertKnown(filter)
+  const end = skip + conversations.length
+  return { conversations, total, behind, next: end < total ? `${end}` : null }
+}
+
+/** The keys of the filters, with the values that a person can choose. */
+export async function filtersOf({ search: late }: Pick<ConsoleParts, 'search'>) {
+  const search = await late.open()
+  await readFor(search, limits.consoleSearchWaitMs)
+  return filterKeys.map((key): FilterData => {
+    if (!isValueKey(key)) return { key, accepted: null, known: null }
+    const accepted = acceptedValues(key)
+    return { key, accepted, known: accepted === null ? search.known(key) : null }
+  })
+}
+
+/** The read goes on afterwards. */
+async function readFor(search: Search, ms: number): Promise<void> {
+  const late = new AbortController()
+  await Promise.race([search.refresh(), pause(systemClock, ms, late.signal)])
+  late.abort()
+}

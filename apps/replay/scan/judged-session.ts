@@ -1,0 +1,152 @@
+// Judges a recorded session as Weir would have judged its agent: by the defaults, with the times of the
+// results, and with the tools of the host that wait. The session goes on as recorded (PLAY-2).
+
+import type { Policy } from '../../../shared/contract/messages.ts'
+import { guestConversation } from '../../../shared/contract/topology.ts'
+import { hostNamed } from '../../../shared/hosts/hosts.ts'
+import type { Transcript, TranscriptResponse } from '../../../shared/transcript/transcript.ts'
+import { tokensOf } from '../../../shared/view/totals.ts'
+import { play } from '../judge/play.ts'
+import type { Scenario, Step, TraceHints } from '../judge/scenario.ts'
+
+/**
+ * A turn in which Weir would have intervened, for the first time in `round` of `rounds`. `ended`: it would
+ * have ended the turn. `roundsAfter`, `tokensAfter`: behind that end; 0: Weir would have written to the model only.
+ */
+export type Loop = {
+  conversation: string
+  /** From 1, as `round` and `rounds`. */
+  turn: number
+  round: number
+  rounds: number
+  rule: string
+  reason: string
+  ended: boolean
+  roundsAfter: number
+  tokensAfter: number
+}
+
+/** `failed`: calls whose result is an error. */
+export type ToolFacts = { calls: number; failed: number }
+
+export type JudgedSession = {
+  conversation: string
+  turns: number
+  rounds: number
+  calls: number
+  tokens: number
+  tools: ReadonlyMap<string, ToolFacts>
+  loops: Loop[]
+}
+
+/** A response of the session: its turn from 0, its number in the turn from 1, and its last step from 1. */
+type Place = { turn: number; round: number; lastStep: number; response: TranscriptResponse }
+
+export function judgedSession(
+  { conversation, turns }: Transcript,
+  { host, policy }: { host: string; policy: Policy },
+): JudgedSession {
+  const steps: Step[] = []
+  const places: Place[] = []
+  for (const [turn, { responses }] of turns.entries()) {
+    steps.push({ kind: 'user' })
+    for (const [at, response] of responses.entries()) {
+      steps.push(...stepsOf(response, places.length))
+      places.push({ turn, round: at + 1, lastStep: steps.length, response })
+    }
+  }
+  const scenario: Scenario = {
+    id: guestConversation(host, conversation),
+    steps,
+    tool_hints: pollersOf(host),
+  }
+  const calls = places.flatMap(({ response }) => response.calls)
+  return {
+    conversation,
+    turns: turns.length,
+    rounds: places.length,
+    calls: calls.length,
+    tokens: tokensIn(places),
+    tools: toolsOf(calls),
+    loops: loopsIn(conversation, places, raisedIn(scenario, policy)),
+  }
+}
+
+type Raised = { step: number; rule: string; action: string; reason: string }
+
+function raisedIn(scenario: Scenario, policy: Policy): Raised[] {
+  const caps = { calls: undefined, rounds: undefined }
+  return play(scenario, () => policy, caps).flatMap((raised) => {
+    if (!('intervention' in raised) || raised.shadow) return []
+    const { rule, action, reason } = raised.intervention
+    return [{ step: raised.step, rule, action, reason }]
+  })
+}
+
+function pollersOf(host: string): Record<string, TraceHints> {
+  const { pollers = [] } = hostNamed(host) ?? {}
+  return Object.fromEntries(pollers.map((tool) => [tool, { poll: true }]))
+}
+
+function stepsOf({ text, reasoning, calls, finish }: TranscriptResponse, turn: number): Step[] {
+  if (calls.length === 0) {
+    const cut = finish === 'length' || finish === 'max_tokens' ? { finish: 'length' } : {}
+    if (text.trim() !== '') return [{ kind: 'text', text, ...cut }]
+    return [{ kind: reasoning.length === 0 ? 'empty' : 'thinking_only', ...cut }]
+  }
+  return calls.flatMap(({ name, arguments: raw, result }): Step[] => {
+    if (typeof result !== 'object') return [] // nobody knows how it ended
+    const { text, isError, at } = result
+    const outcome = isError ? 'error' : 'ok'
+    const known = at === undefined ? {} : { at }
+    return [
+      { kind: 'tool', tool: name, args: {}, raw_args: raw, turn, outcome, result: text, ...known },
+    ]
+  })
+}
+
+function toolsOf(calls: readonly TranscriptResponse['calls'][number][]): Map<string, ToolFacts> {
+  const tools = new Map<string, ToolFacts>()
+  for (const { name, result } of calls) {
+    const facts = tools.get(name) ?? { calls: 0, failed: 0 }
+    facts.calls += 1
+    if (typeof result === 'object' && result.isError) facts.failed += 1
+    tools.set(name, facts)
+  }
+  return tools
+}
+
+function loopsIn(
+  conversation: string,
+  places: readonly Place[],
+  raised: readonly Raised[],
+): Loop[] {
+  const turns = Map.groupBy(raised, ({ step }) => placeOf(places, step).turn)
+  return [...turns].map(([turn, own]) => {
+    const first = own[0] as Raised
+    const end = own.find(({ action }) => action === 'end')
+    const ofTurn = places.filter((place) => place.turn === turn)
+    const after = end === undefined ? [] : ofTurn.filter(({ lastStep }) => lastStep > end.step)
+    const { rule, reason } = end ?? first
+    return {
+      conversation,
+      turn: turn + 1,
+      round: placeOf(places, first.step).round,
+      rounds: ofTurn.length,
+      rule,
+      reason,
+      ended: end !== undefined,
+      roundsAfter: after.length,
+      tokensAfter: tokensIn(after),
+    }
+  })
+}
+
+function tokensIn(places: readonly Place[]): number {
+  return places.reduce((sum, { response }) => sum + tokensOf(response.usage), 0)
+}
+
+/** The response with this step. A response without a step counts with the next one. */
+function placeOf(places: readonly Place[], step: number): Place {
+  return places.find(({ lastStep }) => lastStep >= step) as Place
+}

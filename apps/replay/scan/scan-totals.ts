@@ -1,0 +1,129 @@
+// The sums of a scan. Memory holds no text of a session but the reasons of the worst loops.
+
+import type { JudgedSession, Loop } from './judged-session.ts'
+
+export type ScannedLoop = Loop & { agent: string; file: string }
+
+/** `subAgents`: sessions of agents inside another session. */
+export type ScannedAgent = {
+  agent: string
+  sessions: number
+  subAgents: number
+  turns: number
+  rounds: number
+  calls: number
+  failedCalls: number
+  tokens: number
+}
+
+/**
+ * `loops`: turns in which Weir would have intervened; `ended`: those that it would have ended. `worst`: by the
+ * tokens behind the end, then by the rounds. `failing`: tools by their failed calls. `storm`: the session with
+ * the most sub-agents.
+ */
+export type Scanned = {
+  files: number
+  agents: ScannedAgent[]
+  loops: number
+  ended: number
+  roundsAfter: number
+  tokensAfter: number
+  worst: ScannedLoop[]
+  failing: { agent: string; tool: string; calls: number; failed: number }[]
+  storm: { agent: string; file: string; subAgents: number } | null
+  leftOut: { what: string; files: number; first: string }[]
+}
+
+export type ScanTotals = {
+  add(agent: string, file: string, session: JudgedSession): void
+  leftOut(what: string, file: string): void
+  scanned(): Scanned
+}
+
+const worstMax = 5
+const failingMax = 5
+/** Fewer children are ordinary work. */
+const stormMin = 10
+
+export function createScanTotals(): ScanTotals {
+  const files = new Set<string>()
+  const agents = new Map<string, ScannedAgent>()
+  const tools = new Map<string, Scanned['failing'][number]>()
+  /** By the agent and the session, without the sub-agent. */
+  const children = new Map<string, { agent: string; file: string; subAgents: number }>()
+  const left = new Map<string, Scanned['leftOut'][number]>()
+  const sums = { loops: 0, ended: 0, roundsAfter: 0, tokensAfter: 0 }
+  let worst: ScannedLoop[] = []
+
+  return {
+    add(agent, file, { conversation, turns, rounds, calls, tokens, tools: used, loops }) {
+      files.add(file)
+      const [session = '', subAgent] = conversation.split('/')
+      const facts = agents.get(agent) ?? emptyAgent(agent)
+      agents.set(agent, facts)
+      if (subAgent === undefined) facts.sessions += 1
+      else {
+        facts.subAgents += 1
+        const key = JSON.stringify([agent, session])
+        const parent = children.get(key) ?? { agent, file, subAgents: 0 }
+        parent.subAgents += 1
+        children.set(key, parent)
+      }
+      facts.turns += turns
+      facts.rounds += rounds
+      facts.calls += calls
+      facts.tokens += tokens
+      for (const [tool, { calls, failed }] of used) {
+        facts.failedCalls += failed
+        const key = JSON.stringify([agent, tool])
+        const known = tools.get(key) ?? { agent, tool, calls: 0, failed: 0 }
+        tools.set(key, { ...known, calls: known.calls + calls, failed: known.failed + failed })
+      }
+      for (const loop of loops) {
+        sums.loops += 1
+        if (loop.ended) sums.ended += 1
+        sums.roundsAfter += loop.roundsAfter
+        sums.tokensAfter += loop.tokensAfter
+      }
+      worst = [...worst, ...loops.map((loop) => ({ ...loop, agent, file }))]
+        .sort(byCost)
+        .slice(0, worstMax)
+    },
+
+    leftOut(what, file) {
+      const known = left.get(what) ?? { what, files: 0, first: file }
+      known.files += 1
+      left.set(what, known)
+    },
+
+    scanned: () => ({
+      files: files.size,
+      agents: [...agents.values()],
+      ...sums,
+      worst,
+      failing: [...tools.values()]
+        .filter(({ failed }) => failed > 0)
+        .sort((a, b) => b.failed - a.failed)
+        .slice(0, failingMax),
+      storm:
+        [...children.values()]
+          .filter(({ subAgents }) => subAgents >= stormMin)
+          .sort((a, b) => b.subAgents - a.subAgents)[0] ?? null,
+      leftOut: [...left.values()],
+    }),
+  }
+}
+
+function emptyAgent(agent: string): ScannedAgent {
+  const none = { sessions: 0, subAgents: 0, turns: 0, rounds: 0, calls: 0 }
+  return { agent, ...none, failedCalls: 0, tokens: 0 }
+}
+
+function byCost(a: ScannedLoop, b: ScannedLoop): number {
+  return (
+    Number(b.ended) - Number(a.ended) ||
+    b.tokensAfter - a.tokensAfter ||
+    b.roundsAfter - a.roundsAfter ||
+    b.rounds - a.rounds
+  )
+}

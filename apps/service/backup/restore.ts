@@ -1,0 +1,160 @@
+// `weir restore FILE` makes the log of a new data folder from a backup. Conversations go on there, and
+// calls that wait for a person still wait.
+// RESTORE-1. A call that had not started may have run after the backup. So a message without an end
+//     gets an end, and only a call that waits for a person can still start.
+// RESTORE-2. The executor has the cancel of a turn behind its last record before any stage runs. A
+//     claim of the turn follows too late.
+
+import { existsSync } from 'node:fs'
+import { openApprovals } from '../../../services/approval/performer/approvals.ts'
+import type { BusKind } from '../../../shared/bus/kind.ts'
+import { batchesOf } from '../../../shared/bus/range.ts'
+import { messageOf } from '../../../shared/codec/message-of.ts'
+import type { Offset, RecordToAppend } from '../../../shared/contract/bus.ts'
+import { callOfConversation, type TurnId, turnKey } from '../../../shared/contract/ids.ts'
+import type { Cancel, CancelRequested } from '../../../shared/contract/messages.ts'
+import { stages, type TopicName } from '../../../shared/contract/topology.ts'
+import { systemClock } from '../../../shared/lib/clock.ts'
+import { WeirError } from '../../../shared/lib/errors.ts'
+import { claimFolder } from '../../../shared/lib/files/folder-owner.ts'
+import { createLog } from '../../../shared/lib/log/log.ts'
+import { toRecord } from '../../../shared/runtime/record.ts'
+import type { Settings } from '../../../shared/settings/settings.ts'
+import { type OpenConversation, unfinishedIn } from '../../bundles/import/unfinished.ts'
+import { hiddenText } from '../../history/hidden-text.ts'
+import { type OpenLog, openLog } from '../../history/open-log.ts'
+import { count } from '../../terminal/text/quantities.ts'
+import { filesInBackup, localKind } from './backup.ts'
+
+/** Throws `output.exists` for a folder with a log, and `bus.*` for a file that is no backup. */
+export async function restore(
+  backup: string,
+  settings: Settings,
+  out: NodeJS.WriteStream,
+): Promise<0> {
+  const kind = localKind('restore', settings)
+  const { dataFolder } = settings
+  const file = kind.logFile(settings)
+  if (existsSync(file))
+    throw new WeirError(
+      'output.exists',
+      `${file} already exists, and was not changed: name an empty or a new folder (--data-folder)`,
+    )
+  const mark = claimFolder(dataFolder)
+  let work: OpenWork = { records: [], ended: 0, waiting: 0 }
+  const madeAt = await kind.restoreLog({
+    backup,
+    dataFolder,
+    clock: systemClock,
+    files: filesInBackup,
+    async ending(folder) {
+      work = await openWork(kind, { ...settings, dataFolder: folder })
+      return work.records
+    },
+  })
+  mark()
+  const { ended, waiting } = work
+  out.write(`${file}: the log${madeAt === '' ? '' : ` of ${madeAt}`}\n`)
+  out.write(
+    `${count(ended, 'message')} without an answer ended as cancelled; ${count(waiting, 'call')} still waiting for a person (weir approvals)\n`,
+  )
+  return 0
+}
+
+/** `ended`: messages. `waiting`: calls. */
+type OpenWork = { records: RecordToAppend[]; ended: number; waiting: number }
+
+async function openWork(kind: BusKind, settings: Settings): Promise<OpenWork> {
+  const log = await openLog(settings)
+  try {
+    const approvals = await openApprovals({ ...log, append: neverAppends }).waiting()
+    const waiting = new Set(approvals.flatMap(withCallers).map(turnKey))
+    const ending: Ending[] = []
+    for (const [partition, { conversations }] of await unfinishedIn(log, neverAborts))
+      for (const open of conversations)
+        ending.push(...endingOf(open, waiting).map((one) => ({ partition, ...one })))
+    ending.push(...(await endingOfUnread(log, await committedOf(kind, settings, log))))
+    refuseHidden(log)
+    return {
+      records: ending.map(({ topic, ...rest }) =>
+        toRecord({ topic: log.topicPrefix + topic, ...rest }),
+      ),
+      ended: ending.filter(({ message }) => message.type === 'cancel-requested').length,
+      waiting: approvals.length,
+    }
+  } finally {
+    await log.bus.close()
+  }
+}
+
+/** The turn, and the turns whose agents wait for its agent. */
+function withCallers(turn: TurnId): TurnId[] {
+  const call = callOfConversation(turn.conversation)
+  return call === undefined ? [turn] : [turn, ...withCallers(call)]
+}
+
+type Ending = { topic: TopicName; partition: number; message: Cancel | CancelRequested }
+
+/** Keeps RESTORE-1 and RESTORE-2. `waiting`: the turns with a call that waits for a person. */
+function endingOf(
+  { conversation, round, messageId, queued }: OpenConversation,
+  waiting: ReadonlySet<string>,
+): Omit<Ending, 'partition'>[] {
+  const isKept = round !== undefined && waiting.has(turnKey({ conversation, ...round }))
+  const ids = messageId === undefined || isKept ? queued : [messageId, ...queued]
+  const cancels = ids.map(
+    (id): Omit<Ending, 'partition'> => ({
+      topic: stages.conversation.inbox,
+      message: { type: 'cancel-requested', conversation, messageId: id },
+    }),
+  )
+  if (round === undefined || isKept) return cancels
+  const { turn, round: number, expiresAt } = round
+  const cancel: Cancel = { type: 'cancel', conversation, turn, round: number, expiresAt }
+  return [{ topic: stages.executor.inbox, message: cancel }, ...cancels]
+}
+
+/** Messages that the intake had not copied yet. `committed`: by partition. */
+async function endingOfUnread(
+  log: OpenLog,
+  committed: ReadonlyMap<number, Offset>,
+): Promise<Ending[]> {
+  const topic = stages.intake.inbox
+  const ending: Ending[] = []
+  for (const { partition, begin, end } of await log.bus.ends(log.topicPrefix + topic)) {
+    const from = Math.max(begin, committed.get(partition) ?? 0)
+    const range = { topic: log.topicPrefix + topic, partition, from, to: end }
+    for await (const records of batchesOf(log.bus, range))
+      for (const { value } of records) {
+        const message = messageOf(value)
+        if (message?.type !== 'user-message') continue
+        const { conversation, messageId } = message
+        const cancel = { type: 'cancel-requested', conversation, messageId } as const
+        ending.push({ topic, partition, message: cancel })
+      }
+  }
+  return ending
+}
+
+async function committedOf(
+  kind: BusKind,
+  settings: Settings,
+  { topicPrefix }: OpenLog,
+): Promise<ReadonlyMap<number, Offset>> {
+  const place = { group: `${topicPrefix}intake`, topic: topicPrefix + stages.intake.inbox }
+  const log = createLog({ level: settings.logLevel })
+  const [progress] = await kind.progressOfGroups(settings, [place], log)
+  return progress?.commits ?? new Map()
+}
+
+/** Without their keys nobody knows which messages are open. Deleted keys can open nothing. */
+function refuseHidden({ bus }: OpenLog): void {
+  const hidden = bus.hidden?.().find(({ reason }) => reason !== 'deleted')
+  if (hidden !== undefined) throw new WeirError('encryption.key-missing', hiddenText(hidden))
+}
+
+const neverAborts = new AbortController().signal
+
+async function neverAppends(): Promise<never> {
+  throw new Error('a restore appends its records itself')
+}

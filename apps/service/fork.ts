@@ -1,0 +1,106 @@
+// `weir fork`: a new conversation that continues another one. On a data folder without a running Weir,
+// this process runs intake, the one stage that a fork needs.
+
+import { forkConversation } from '../../client/conversation/fork.ts'
+import { turnsInHistory } from '../../client/conversation/history.ts'
+import { openBus, openBusBeside, partitionCount } from '../../client/place/open-bus.ts'
+import { busKindOf } from '../../shared/bus/kinds.ts'
+import type { Bus } from '../../shared/contract/bus.ts'
+import { type ConversationId, parseConversationId } from '../../shared/contract/ids.ts'
+import { partitionOf } from '../../shared/contract/partition.ts'
+import { retentionMsOf } from '../../shared/contract/retention.ts'
+import { usageError, WeirError } from '../../shared/lib/errors.ts'
+import { createLog } from '../../shared/lib/log/log.ts'
+import { toRecord } from '../../shared/runtime/record.ts'
+import type { Settings } from '../../shared/settings/settings.ts'
+import { assertLogExists } from '../history/open-log.ts'
+import { printable, printableJson } from '../terminal/text/printable.ts'
+
+export type ForkFlags = { turn?: string; json?: boolean }
+
+/** Throws the errors of forkConversation, and `usage` for a bad number. */
+export async function fork(
+  given: string,
+  { turn: flag, json = false }: ForkFlags,
+  settings: Settings,
+  out: NodeJS.WriteStream,
+): Promise<void> {
+  const conversation = parseConversationId(given)
+  if (flag !== undefined && !/^[1-9]\d{0,14}$/.test(flag))
+    throw usageError(
+      `--turn is '${printable(flag)}': give the number of a turn from weir inspect, such as 1`,
+    )
+  assertLogExists(settings)
+  const made = await withIntake(settings, async (bus) => {
+    const { topicPrefix } = settings
+    const partitions = await partitionCount(bus, topicPrefix)
+    const partition = partitionOf(conversation, partitions)
+    const place = { bus, topicPrefix, partition }
+    const turns = (await turnsInHistory(place, conversation)).reverse()
+    const number = flag === undefined ? turns.length : Number(flag)
+    const topic = `${topicPrefix}client-messages`
+    const write = async (message: Parameters<typeof toRecord>[0]['message']) => {
+      await bus.append([toRecord({ topic, partition, message })])
+    }
+    const turn = turnOf(turns, flag === undefined ? undefined : number)
+    const id = await forkConversation({ place, partitions, write }, conversation, turn)
+    return { conversation: id, turn: number }
+  })
+  if (json) out.write(`${printableJson(made)}\n`)
+  else for (const line of linesOf(conversation, made)) out.write(`${printable(line)}\n`)
+}
+
+/** `number`: as weir inspect has it. Undefined: the newest turn. */
+function turnOf(turns: readonly number[], number: number | undefined): { turn?: number } {
+  if (number === undefined || turns.length === 0) return {}
+  const turn = turns[number - 1]
+  if (turn !== undefined) return { turn }
+  throw usageError(`there is no turn ${number}: the conversation has ${turns.length} of its own`)
+}
+
+function linesOf(
+  origin: ConversationId,
+  { conversation, turn }: { conversation: ConversationId; turn: number },
+): string[] {
+  const place = turn === 0 ? 'where it began' : `turn ${turn}`
+  return [
+    conversation,
+    `It continues ${origin} from ${place}, which stays as it is. Go on: weir chat --agent FILE --conversation '${conversation}'`,
+  ]
+}
+
+/** Opens the log beside a running Weir, or with intake in this process. */
+async function withIntake<Value>(
+  settings: Settings,
+  work: (bus: Bus) => Promise<Value>,
+): Promise<Value> {
+  const log = createLog({ level: settings.logLevel })
+  const owned = busKindOf(settings).isLocal ? await openOwned(settings) : undefined
+  const bus = owned ?? (await openBusBeside(settings, log, { keepsTables: false }))
+  try {
+    if (owned === undefined) return await work(bus)
+    const { topicPrefix, retentionDays } = settings
+    const partitions = await partitionCount(bus, topicPrefix)
+    const retentionMs = retentionMsOf(retentionDays)
+    const { startStages } = await import('../../services/stages.ts')
+    const place = { bus, topicPrefix, partitions, retentionMs, log }
+    const stages = await startStages({ ...place, agents: new Map(), names: ['intake'] })
+    try {
+      return await work(bus)
+    } finally {
+      await stages.close()
+    }
+  } finally {
+    await bus.close()
+  }
+
+  /** Undefined: another process has the data folder. */
+  async function openOwned(owner: Settings): Promise<Bus | undefined> {
+    try {
+      return await openBus(owner, log)
+    } catch (error) {
+      if (error instanceof WeirError && error.code === 'bus.locked') return undefined
+      throw error
+    }
+  }
+}

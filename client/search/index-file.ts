@@ -1,0 +1,166 @@
+// The SQLite file of the search index. It is a copy of the log: it can be removed at any time, and it is
+// made anew. Where it cannot be a file, it is in memory.
+// INDEX-FILE-1. Only the user of the process may read the file, as the log's own file.
+// INDEX-FILE-2. Records that the log keeps encrypted are never written to a file.
+// INDEX-FILE-3. A file of another version, of another log or a damaged one is emptied.
+
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { type DatabaseSync as Database, DatabaseSync } from '../../shared/bus/sqlite.ts'
+import type { Bus } from '../../shared/contract/bus.ts'
+import { makePrivateFile } from '../../shared/lib/files/private-files.ts'
+import { version } from '../../shared/lib/version.ts'
+
+/** Raise it when the tables change. */
+const schemaVersion = 1
+/** A wait for another process blocks this one, so it is short. */
+const busyWaitMs = 250
+
+/** `texts`: the words of each round, without the texts themselves. */
+const schema = `
+  CREATE TABLE positions (
+    topic TEXT NOT NULL,
+    partition INTEGER NOT NULL,
+    next INTEGER NOT NULL,
+    time INTEGER NOT NULL, -- of the record before next
+    begin INTEGER NOT NULL, -- of the topic, when it was read
+    PRIMARY KEY (topic, partition)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE conversations (
+    id INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE,
+    at INTEGER NOT NULL, -- of its newest activity; 0: none
+    tokens INTEGER NOT NULL,
+    usd INTEGER NOT NULL, -- billionths
+    ms INTEGER NOT NULL, -- of its longest turn
+    facts BLOB, -- those that belong to no turn
+    hidden INTEGER NOT NULL DEFAULT 0 -- 1: the rules of an agent hide values of it
+  ) STRICT;
+  CREATE INDEX conversations_at ON conversations (at);
+  CREATE INDEX conversations_tokens ON conversations (tokens);
+  CREATE INDEX conversations_usd ON conversations (usd);
+  CREATE INDEX conversations_ms ON conversations (ms);
+  CREATE TABLE turns (
+    id INTEGER PRIMARY KEY,
+    conversation INTEGER NOT NULL,
+    turn INTEGER NOT NULL,
+    since INTEGER NOT NULL,
+    until INTEGER, -- NULL: it is open
+    partition INTEGER NOT NULL,
+    offset INTEGER NOT NULL, -- of its newest activity; -1: none
+    question TEXT,
+    view BLOB NOT NULL,
+    UNIQUE (conversation, turn)
+  ) STRICT;
+  CREATE TABLE facets (
+    key TEXT NOT NULL,
+    value TEXT NOT NULL,
+    turn INTEGER NOT NULL,
+    PRIMARY KEY (key, value, turn)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX facets_turn ON facets (turn);
+  CREATE TABLE entries (
+    id INTEGER PRIMARY KEY,
+    turn INTEGER NOT NULL,
+    round INTEGER NOT NULL,
+    input INTEGER, -- NULL: the round has no usage
+    output INTEGER,
+    UNIQUE (turn, round)
+  ) STRICT;
+  CREATE TABLE settled (
+    attempt TEXT PRIMARY KEY,
+    conversation INTEGER NOT NULL,
+    usd INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX settled_conversation ON settled (conversation);
+  CREATE VIRTUAL TABLE texts USING fts5 (
+    text, content = '', contentless_delete = 1, tokenize = 'unicode61 remove_diacritics 2'
+  );
+  CREATE TABLE about (
+    stamp TEXT NOT NULL,
+    confirmed INTEGER NOT NULL, -- when it was last current
+    deleted INTEGER NOT NULL -- 1: words of deleted entries are still in the file
+  ) STRICT;
+`
+
+export const inMemory = ':memory:'
+
+/**
+ * The file of the index for a log of this data folder. In memory if there is no such folder, or if the
+ * log keeps its records encrypted (INDEX-FILE-2).
+ */
+export function searchFileIn(dataFolder: string, bus: Pick<Bus, 'hidden'>): string {
+  if (bus.hidden !== undefined || !existsSync(dataFolder)) return inMemory
+  return join(dataFolder, searchFileName)
+}
+
+/** A name of files beside a log (isNameBesideLog). */
+const searchFileName = 'weir.search'
+
+/** `log`: names the log, such as its prefix. Falls back to memory if the file cannot be written. */
+export function openIndexFile(file: string, log: string): Database {
+  const stamp = JSON.stringify([version(), log])
+  if (file !== inMemory) {
+    try {
+      makePrivateFile(file, [`${file}-wal`, `${file}-shm`])
+      return prepared(file, stamp)
+    } catch {
+      // Another user's folder, a full disk, or a file of another program: memory needs none of them.
+    }
+  }
+  return prepared(inMemory, stamp)
+}
+
+function prepared(file: string, stamp: string): Database {
+  const db = new DatabaseSync(file, { timeout: busyWaitMs, enableForeignKeyConstraints: false })
+  try {
+    db.exec('PRAGMA trusted_schema = OFF; PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF')
+    db.exec('PRAGMA secure_delete = ON; PRAGMA cache_size = -32000; PRAGMA temp_store = MEMORY')
+    if (!isOf(db, stamp)) emptied(db, stamp)
+    return db
+  } catch (error) {
+    db.close()
+    throw error
+  }
+}
+
+function isOf(db: Database, stamp: string): boolean {
+  const found = db.prepare('PRAGMA user_version').get()?.user_version
+  if (found !== schemaVersion) return false
+  return db.prepare('SELECT stamp FROM about').get()?.stamp === stamp
+}
+
+/** Keeps INDEX-FILE-3. Other processes see the old tables or the new ones. */
+function emptied(db: Database, stamp: string): void {
+  db.exec('BEGIN IMMEDIATE')
+  const tables = db
+    .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND sql NOT NULL")
+    .all()
+    .map(({ name }) => String(name))
+  for (const name of tables)
+    if (!/^(sqlite_|texts_)/.test(name)) db.exec(`DROP TABLE "${name.replaceAll('"', '""')}"`)
+  db.exec(schema)
+  db.prepare('INSERT INTO about VALUES (?, 0, 0)').run(stamp)
+  db.exec(`PRAGMA user_version = ${schemaVersion}; COMMIT`)
+}
+
+/** Removes all records of the log. */
+export function clearIndex(db: Database): void {
+  const names = ['positions', 'conversations', 'turns', 'facets', 'entries', 'settled']
+  for (const name of names) db.exec(`DELETE FROM ${name}`)
+  db.exec("INSERT INTO texts (texts) VALUES ('delete-all')")
+}
+
+/** Pages of one step of a purge: some milliseconds. */
+const purgePages = 200
+
+/** Removes the words of deleted entries from the file, in steps. False: nothing is left. */
+export function purgeStep(db: Database, isFirst: boolean): boolean {
+  const changes = () => Number(db.prepare('SELECT total_changes() AS n').get()?.n)
+  const before = changes()
+  const pages = isFirst ? -purgePages : purgePages
+  db.exec(`INSERT INTO texts (texts, rank) VALUES ('merge', ${pages})`)
+  if (changes() - before >= 2) return true
+  db.exec('UPDATE about SET deleted = 0')
+  return false
+}

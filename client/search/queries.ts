@@ -1,0 +1,165 @@
+// The questions to the search index: a filter as SQL, and rows as summaries.
+// SEARCH-QUERIES-1. A filter becomes SQL here only, so every user of a filter finds the same turns.
+
+import { deserialize } from 'node:v8'
+import type { DatabaseSync } from '../../shared/bus/sqlite.ts'
+import type { ConversationId } from '../../shared/contract/ids.ts'
+import { limits } from '../../shared/contract/limits.ts'
+import type { Milliseconds } from '../../shared/lib/clock.ts'
+import type { Sort, TurnFilter, ValueKey } from '../../shared/view/filter/turn-filter.ts'
+import type { FactFold } from '../../shared/view/turn-facts.ts'
+import type { TurnView } from '../../shared/view/turn-view.ts'
+import type { RoundUsage } from '../history/histories.ts'
+import { type ConversationSummary, summaryOfViews } from '../history/summary.ts'
+
+type Sql = { text: string; values: (string | number)[] }
+
+const columns: Record<Sort, string> = { time: 'at', cost: 'usd', tokens: 'tokens', duration: 'ms' }
+
+export type Page = { sort?: Sort; limit: number; skip?: number; now: Milliseconds }
+
+export function findConversations(
+  db: DatabaseSync,
+  filter: TurnFilter,
+  { sort = 'time', limit, skip = 0, now }: Page,
+): { conversations: ConversationSummary[]; total: number } {
+  const { text, values } = ofConversations(filter, now)
+  const total = db.prepare(`SELECT count(*) AS n FROM conversations c WHERE ${text}`).get(...values)
+  const order = sort === 'time' ? 'at DESC, id DESC' : `${columns[sort]} DESC, at DESC`
+  const rows = db
+    .prepare(
+      `SELECT id, name, at, facts FROM conversations c WHERE ${text} ORDER BY ${order} LIMIT ? OFFSET ?`,
+    )
+    .all(...values, limit, skip)
+  return { conversations: rows.map((row) => summaryOfRow(db, row)), total: Number(total?.n) }
+}
+
+export function findTurns(
+  db: DatabaseSync,
+  filter: TurnFilter,
+  now: Milliseconds,
+): Map<ConversationId, Set<number>> {
+  const turns = ofTurns(filter, now)
+  const bounds = ofBounds(filter)
+  const found = new Map<ConversationId, Set<number>>()
+  const rows = db
+    .prepare(
+      `SELECT c.name AS name, t.turn AS turn FROM turns t JOIN conversations c ON c.id = t.conversation
+       WHERE ${turns.text} AND ${bounds.text}`,
+    )
+    .all(...turns.values, ...bounds.values)
+  for (const row of rows) {
+    const name = String(row.name)
+    found.set(name, (found.get(name) ?? new Set()).add(Number(row.turn)))
+  }
+  return found
+}
+
+/** Of `given` those that turns have. Default: a few of all. */
+export function knownValues(
+  db: DatabaseSync,
+  key: ValueKey,
+  given?: ReadonlySet<string>,
+): string[] {
+  if (given === undefined)
+    return db
+      .prepare('SELECT DISTINCT value FROM facets WHERE key = ? ORDER BY value LIMIT ?')
+      .all(key, limits.searchValuesShownMax)
+      .map(({ value }) => String(value))
+  const known = db.prepare('SELECT 1 FROM facets WHERE key = ? AND value = ? LIMIT 1')
+  return [...given].filter((value) => known.get(key, value) !== undefined)
+}
+
+function ofConversations(filter: TurnFilter, now: Milliseconds): Sql {
+  const bounds = ofBounds(filter)
+  const turns = ofTurns(filter, now)
+  if (turns.text === anyTurn) return { ...bounds, text: `c.at > 0 AND ${bounds.text}` }
+  return {
+    text: `c.at > 0 AND ${bounds.text} AND c.id IN (SELECT t.conversation FROM turns t WHERE ${turns.text})`,
+    values: [...bounds.values, ...turns.values],
+  }
+}
+
+const anyTurn = 'TRUE'
+
+function ofBounds({ minTokens, minCost }: TurnFilter): Sql {
+  return joined([
+    ...(minTokens === undefined ? [] : [{ text: 'c.tokens >= ?', values: [minTokens] }]),
+    ...(minCost === undefined ? [] : [{ text: 'c.usd >= ?', values: [minCost] }]),
+  ])
+}
+
+function ofTurns({ text, values, longerThan, since, until }: TurnFilter, now: Milliseconds): Sql {
+  return joined([
+    ...[...values].map(([key, wanted]) => ({
+      text: `t.id IN (SELECT turn FROM facets WHERE key = ? AND value IN (${[...wanted].map(() => '?')}))`,
+      values: [key, ...wanted],
+    })),
+    ...text.flatMap(wordsOf).map((words) => ({
+      text: 't.id IN (SELECT e.turn FROM texts w JOIN entries e ON e.id = w.rowid WHERE w.text MATCH ?)',
+      values: [words],
+    })),
+    ...(longerThan === undefined
+      ? []
+      : [{ text: 'coalesce(t.until, ?) - t.since > ?', values: [now, longerThan] }]),
+    ...(since === undefined
+      ? []
+      : [{ text: '(t.until IS NULL OR t.until >= ?)', values: [since] }]),
+    ...(until === undefined ? [] : [{ text: 't.since < ?', values: [until] }]),
+  ])
+}
+
+function joined(all: readonly Sql[]): Sql {
+  return {
+    text: all.length === 0 ? anyTurn : all.map(({ text }) => text).join(' AND '),
+    values: all.flatMap(({ values }) => values),
+  }
+}
+
+/**
+ * A text as FTS5 expects it. The turn has a word with each beginning. Words between quotation marks must
+ * stand together.
+ */
+function wordsOf(text: string): string[] {
+  const parts = [...text.matchAll(/"([^"]*)"|[^\s"]+/g)]
+  return parts.flatMap(([whole, phrase]) => {
+    const words = phrase ?? whole
+    const isWord = /[\p{L}\p{N}]/u.test(words) // others have nothing to find
+    return isWord ? [`"${words}"${phrase === undefined ? '*' : ''}`] : []
+  })
+}
+
+type Row = Record<string, unknown>
+
+function summaryOfRow(db: DatabaseSync, { id, name, at, facts }: Row): ConversationSummary {
+  const turns = db
+    .prepare('SELECT id, turn, question, view FROM turns WHERE conversation = ?')
+    .all(Number(id))
+  const rounds = db.prepare('SELECT round, input, output FROM entries WHERE turn = ?')
+  return summaryOfViews({
+    conversation: String(name),
+    at: Number(at),
+    facts: facts ? (deserialize(facts as Uint8Array) as FactFold) : undefined,
+    turns: new Map(
+      turns.map(({ turn, view }) => [Number(turn), deserialize(view as Uint8Array) as TurnView]),
+    ),
+    rounds: turns.flatMap(({ id: own, turn, question }) =>
+      rounds.all(Number(own)).map(
+        ({ round, input, output }): RoundUsage => ({
+          turn: Number(turn),
+          round: Number(round),
+          question: round === 0 && question !== null ? String(question) : undefined,
+          usage:
+            input === null
+              ? undefined
+              : {
+                  inputTokens: Number(input),
+                  outputTokens: Number(output),
+                  cacheReadTokens: 0,
+                  cacheWriteTokens: 0,
+                },
+        }),
+      ),
+    ),
+  })
+}

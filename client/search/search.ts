@@ -1,0 +1,193 @@
+// Finds conversations and turns by a filter. Reads the log into the index, from the index's position on,
+// and asks the index.
+// SEARCH-1. A read ends at the end that the log had when it began, so a busy log does not hold it.
+// SEARCH-2. An index that may have missed a deletion, or that is of another log, is made anew.
+
+import { setImmediate as othersTurn } from 'node:timers/promises'
+import { batchesOf } from '../../shared/bus/range.ts'
+import type { StoredRecord } from '../../shared/contract/bus.ts'
+import type { ConversationId } from '../../shared/contract/ids.ts'
+import { limits } from '../../shared/contract/limits.ts'
+import type { HistoryEntry } from '../../shared/contract/messages.ts'
+import { historyTurn } from '../../shared/contract/topology.ts'
+import { systemClock } from '../../shared/lib/clock.ts'
+import { pause } from '../../shared/lib/pause.ts'
+import {
+  acceptedValues,
+  type Sort,
+  type TurnFilter,
+  unknownValue,
+  type ValueKey,
+} from '../../shared/view/filter/turn-filter.ts'
+import { contextIn } from '../history/context-turns.ts'
+import type { ReadableLog } from '../history/readable-log.ts'
+import type { ConversationSummary } from '../history/summary.ts'
+import { clearIndex, inMemory, openIndexFile, purgeStep } from './index-file.ts'
+import { isSameLog, nextOf, type Place, placesOf } from './indexed-places.ts'
+import { findConversations, findTurns, knownValues } from './queries.ts'
+import { shownEntries } from './shown-entries.ts'
+import {
+  createTurnIndex,
+  type Position,
+  placeOf,
+  positionsIn,
+  type ShownEntries,
+} from './turn-index.ts'
+
+export type PageOptions = { sort?: Sort; limit: number; skip?: number }
+
+/** `total`: the conversations that match, on all pages. */
+export type FoundPage = { conversations: ConversationSummary[]; total: number }
+
+export type Search = {
+  /**
+   * Reads the records that the log has now. Until then, the answers are about those that were read.
+   */
+  refresh(): Promise<void>
+  /** The number of records that a running read has still to read. */
+  readonly behind: number
+  page(filter: TurnFilter, options: PageOptions): FoundPage
+  /** The ids of the matching turns. */
+  turns(filter: TurnFilter): Map<ConversationId, Set<number>>
+  /** Throws `usage` for an agent, a tool, a guard or a tenant that no turn of this log has. */
+  assertKnown(filter: TurnFilter): void
+  /** A few of the values that turns have. */
+  known(key: ValueKey): string[]
+  /** Resolves when no read runs any more. */
+  close(): Promise<void>
+}
+
+/** Records that are written in one transaction. A larger one would hold up the process. */
+const recordsAtOnce = 2_000
+
+/** Opens the index of the log. It is empty before the first `refresh`. */
+export function openSearch(log: ReadableLog): Search {
+  const { topicPrefix, partitions } = log
+  const db = openIndexFile(log.searchFile ?? inMemory, JSON.stringify([topicPrefix, partitions]))
+  const index = createTurnIndex(db)
+  let reading: Promise<void> = Promise.resolve()
+  let behind = 0
+  let isClosed = false
+
+  async function readOn(): Promise<void> {
+    const all = await placesOf(log)
+    if (isOld(all) || !(await isSameLog(log, all, positionsIn(db)))) {
+      db.exec('BEGIN IMMEDIATE')
+      clearIndex(db)
+      db.exec('COMMIT')
+    }
+    let left = 0
+    const positions = positionsIn(db)
+    for (const place of all) left += Math.max(0, place.end - nextOf(place, positions))
+    log.progress.expect(left)
+    behind = left
+    for (const place of all) await readPlace(place)
+    behind = 0
+    await purge()
+    if (!isClosed) db.exec(`UPDATE about SET confirmed = ${systemClock.now()}`)
+  }
+
+  async function purge(): Promise<void> {
+    let isLeft = db.prepare('SELECT deleted FROM about').get()?.deleted === 1
+    for (let isFirst = true; isLeft && !isClosed; isFirst = false) {
+      isLeft = purgeStep(db, isFirst)
+      await othersTurn()
+    }
+  }
+
+  /** Keeps SEARCH-2: Kafka and the embedded bus keep the mark of a deletion for a day. */
+  function isOld(all: readonly Place[]): boolean {
+    const { confirmed } = db.prepare('SELECT confirmed FROM about').get() ?? {}
+    const isBegun = all.length > 0 && positionsIn(db).size > 0
+    const age = systemClock.now() - Number(confirmed)
+    return isBegun && Number(confirmed) > 0 && age > limits.searchUnusedMsMax
+  }
+
+  async function readPlace(place: Place): Promise<void> {
+    const { topic, partition, begin, end } = place
+    for (;;) {
+      const stored = positionsIn(db).get(placeOf(topic, partition))
+      const from: Position = { ...(stored ?? { next: begin, time: 0 }), begin }
+      const next = Math.max(from.next, begin)
+      if (next >= end || isClosed) return
+      const range = { topic: topicPrefix + topic, partition, from: next, to: end }
+      let waiting: StoredRecord[] = []
+      let read = next
+      for await (const records of batchesOf(log.bus, range)) {
+        waiting = [...waiting, ...records]
+        read = (records.at(-1)?.offset ?? read) + 1
+        if (waiting.length >= recordsAtOnce) break
+      }
+      // Without records, all that is left is compacted away.
+      const to = { next: waiting.length === 0 ? end : read, time: timeOf(waiting, from), begin }
+      await write({ topic, partition, from, to, records: waiting })
+      log.progress.read(to.next - next)
+      behind = Math.max(0, behind - (to.next - next))
+      await othersTurn()
+    }
+  }
+
+  async function write(batch: Parameters<typeof index.add>[0]): Promise<void> {
+    const records = batch.topic === 'history' ? withoutContext(batch.records) : batch.records
+    const shown =
+      batch.topic === 'history' ? await shownOf(index.hiddenIn(records)) : new Map<string, []>()
+    try {
+      index.add({ ...batch, records }, shown)
+    } catch (error) {
+      if (!isBusy(error)) throw error
+      await pause(systemClock, 100) // another process writes; its position counts
+    }
+  }
+
+  function withoutContext(records: readonly StoredRecord[]): readonly StoredRecord[] {
+    if (log.bundle === undefined) return records
+    return records.filter(({ key }) => {
+      const id = historyTurn(key)
+      return id === undefined || !contextIn(id.conversation, log.bundle)(id.turn)
+    })
+  }
+
+  /** Keeps TURN-INDEX-3. A bus without an index would copy the whole history for a list. */
+  async function shownOf(conversations: ReadonlySet<string>): Promise<ShownEntries> {
+    const shown = new Map<string, HistoryEntry[]>()
+    for (const id of conversations) shown.set(id, log.hasIndex ? await shownEntries(log, id) : [])
+    return shown
+  }
+
+  return {
+    refresh() {
+      reading = reading.catch(() => {}).then(readOn)
+      return reading
+    },
+
+    get behind() {
+      return behind
+    },
+
+    page: (filter, options) =>
+      findConversations(db, filter, { now: systemClock.now(), ...options }),
+
+    turns: (filter) => findTurns(db, filter, systemClock.now()),
+
+    assertKnown({ values }) {
+      for (const [key, given] of values)
+        if (acceptedValues(key) === null && knownValues(db, key, given).length === 0)
+          throw unknownValue(key, given, knownValues(db, key))
+    },
+
+    known: (key) => knownValues(db, key),
+    async close() {
+      isClosed = true
+      await reading.catch(() => {})
+      db.close()
+    },
+  }
+}
+
+function timeOf(records: readonly StoredRecord[], { time }: Position): number {
+  return records.at(-1)?.time ?? time
+}
+
+function isBusy(error: unknown): boolean {
+  return (error as { errcode?: number }).errcode === 5
+}

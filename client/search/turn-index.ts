@@ -1,0 +1,239 @@
+// Folds records of the log into the search index: a row for each turn with its view, its values and
+// the words of its rounds.
+// TURN-INDEX-1. A batch and the position behind it are written in one transaction. Another process may
+//     write the same file: a batch of another position is dropped, and its reader continues at the new one.
+// TURN-INDEX-2. Each row follows from records alone, in any order, so an index made anew is equal.
+// TURN-INDEX-3. Values that the rules of an agent hide are never in the index: the words of such a
+//     conversation come from all of its entries together (REDACTED-1).
+// TURN-INDEX-4. A deleted entry of the history takes its words with it. A turn without records is
+//     deleted.
+
+import { deserialize, serialize } from 'node:v8'
+import type { DatabaseSync } from '../../shared/bus/sqlite.ts'
+import { messageOf } from '../../shared/codec/message-of.ts'
+import type { StoredRecord } from '../../shared/contract/bus.ts'
+import type { RoundId } from '../../shared/contract/ids.ts'
+import { limits } from '../../shared/contract/limits.ts'
+import type { HistoryEntry, Message } from '../../shared/contract/messages.ts'
+import { historyRound } from '../../shared/contract/topology.ts'
+import { cutToBytes } from '../../shared/lib/text-cut.ts'
+import { valuesOf } from '../../shared/view/filter/turn-filter.ts'
+import { inputTokensOf, isOfMoney, usdOf } from '../../shared/view/totals.ts'
+import { addFact, beginFacts, type FactFold } from '../../shared/view/turn-facts.ts'
+import { addToTurn, beginTurn, type TurnView } from '../../shared/view/turn-view.ts'
+import { questionIn } from '../history/histories.ts'
+import { type IndexStatements, removeGone, statementsIn } from './index-statements.ts'
+
+export const indexedTopics = ['history', 'activity', 'budgets'] as const
+export type IndexedTopic = (typeof indexedTopics)[number]
+
+/** `begin`, `next`: of the partition. `time`: of the record before `next`. */
+export type Position = { next: number; time: number; begin: number }
+export type Batch = {
+  topic: IndexedTopic
+  partition: number
+  /** The position at which the records were read. */
+  from: Position
+  to: Position
+  records: readonly StoredRecord[]
+}
+
+/**
+ * All entries of conversations with hidden values, as readers may see them. None of a conversation: its
+ * words are not in the index.
+ */
+export type ShownEntries = ReadonlyMap<string, readonly HistoryEntry[]>
+
+type OpenTurn = { id: number; view: TurnView; offset: number }
+
+/** The positions, as they are stored. */
+export function positionsIn(db: DatabaseSync): Map<string, Position> {
+  const rows = db.prepare('SELECT topic, partition, next, time, begin FROM positions').all()
+  return new Map(
+    rows.map((row) => [
+      placeOf(String(row.topic), Number(row.partition)),
+      { next: Number(row.next), time: Number(row.time), begin: Number(row.begin) },
+    ]),
+  )
+}
+
+export function placeOf(topic: string, partition: number): string {
+  return `${topic}/${partition}`
+}
+
+export type TurnIndex = {
+  /** The conversations of these records of the history that have hidden values. */
+  hiddenIn(records: readonly StoredRecord[]): Set<string>
+  /** Keeps TURN-INDEX-1. False: another process has written this partition meanwhile. */
+  add(batch: Batch, shown: ShownEntries): boolean
+}
+
+export function createTurnIndex(db: DatabaseSync): TurnIndex {
+  const sql = statementsIn(db)
+  let turns = new Map<string, OpenTurn>()
+  let conversations = new Map<string, number>()
+
+  function conversation(name: string): number {
+    const known = conversations.get(name)
+    if (known !== undefined) return known
+    const { id } = sql.conversation.get(name) ?? sql.addConversation.get(name) ?? {}
+    conversations.set(name, Number(id))
+    return Number(id)
+  }
+
+  function turnOf(
+    { conversation: name, turn }: { conversation: string; turn: number },
+    at: { time: number; partition: number },
+  ): OpenTurn {
+    const key = `${turn} ${name}`
+    const known = turns.get(key)
+    if (known !== undefined) return known
+    const own = conversation(name)
+    const row = sql.turn.get(own, turn)
+    const open =
+      row === undefined
+        ? { view: beginTurn(turn, at.time), offset: -1 }
+        : { view: deserialize(row.view as Uint8Array) as TurnView, offset: Number(row.offset) }
+    const id = row?.id ?? sql.addTurn.get(own, turn, at.partition)?.id
+    const added = { ...open, id: Number(id) }
+    turns.set(key, added)
+    return added
+  }
+
+  function addActivity({ key, value, time, offset, partition }: StoredRecord): void {
+    const message = messageOf(value)
+    if (message === undefined || !('conversation' in message) || message.conversation !== key)
+      return
+    sql.active.run(time, conversation(key))
+    if (message.type === 'requests-unjudged') addConversationFact(key, message)
+    if (!('turn' in message) || message.turn === null) return
+    const turn = turnOf({ conversation: key, turn: message.turn }, { time, partition })
+    turn.offset = Math.max(turn.offset, offset)
+    addToTurn(turn.view, { message, time, topic: 'activity' }, 'turn')
+  }
+
+  function addConversationFact(key: string, message: Message): void {
+    const blob = sql.facts.get(conversation(key))?.facts
+    const facts = blob ? (deserialize(blob as Uint8Array) as FactFold) : beginFacts()
+    addFact(facts, message)
+    sql.setFacts.run(serialize(facts), conversation(key))
+  }
+
+  function addHistory({ key, value, time, partition }: StoredRecord, shown: ShownEntries): void {
+    const round = historyRound(key)
+    if (round === undefined) return
+    if (value === null) return removeEntry(round)
+    const entry = messageOf(value)
+    if (entry?.type !== 'history-entry' || entry.conversation !== round.conversation) return
+    const turn = turnOf(round, { time, partition })
+    addToTurn(turn.view, { message: entry, time, topic: 'history' }, 'turn')
+    delete turn.view.opening
+    const usage = entry.response?.usage
+    sql.entry.run(
+      ...[turn.id, round.round],
+      ...[usage === undefined ? null : inputTokensOf(usage), usage?.outputTokens ?? null],
+    )
+    if (!shown.has(entry.conversation)) setText(sql, turn.id, entry)
+  }
+
+  /** Keeps TURN-INDEX-4. */
+  function removeEntry({ conversation: name, turn, round }: RoundId): void {
+    const id = sql.turn.get(conversation(name), turn)?.id
+    if (id === undefined) return
+    const entry = sql.entryId.get(Number(id), round)?.id
+    if (entry === undefined) return
+    sql.removeText.run(Number(entry))
+    sql.removeEntry.run(Number(entry))
+    sql.noteDeleted.run()
+    if (round === 0) sql.question.run(null, Number(id))
+  }
+
+  function addSettled({ key, value }: StoredRecord): void {
+    const message = messageOf(value)
+    if (!isOfMoney(message) || message.tenant !== key) return
+    const own = conversation(message.conversation)
+    sql.settled.run(message.attempt, own, usdOf(message) ?? 0)
+  }
+
+  function write(): void {
+    for (const { id, view, offset } of turns.values()) {
+      const { end, firstAt, lastAt } = view
+      const until = end === undefined ? null : lastAt
+      sql.setTurn.run(firstAt, until, offset, serialize(view), id)
+      sql.removeFacets.run(id)
+      for (const [key, value] of valuesOf(view)) sql.facet.run(key, value, id)
+    }
+    for (const id of conversations.values()) sql.sums.run(id, id, id, id)
+  }
+
+  return {
+    hiddenIn(records) {
+      const hidden = new Set<string>()
+      for (const { value } of records) {
+        const entry = messageOf(value)
+        if (entry?.type !== 'history-entry') continue
+        const isHidden = sql.isHidden.get(entry.conversation)?.hidden === 1
+        if (isHidden || entry.redact.length > 0) hidden.add(entry.conversation)
+      }
+      return hidden
+    },
+
+    add({ topic, partition, from, to, records }, shown) {
+      db.exec('BEGIN IMMEDIATE')
+      try {
+        const stored = sql.position.get(topic, partition)
+        if (Number(stored?.next ?? from.begin) !== from.next) {
+          db.exec('ROLLBACK')
+          return false
+        }
+        turns = new Map()
+        conversations = new Map()
+        for (const record of records)
+          if (topic === 'activity') addActivity(record)
+          else if (topic === 'history') addHistory(record, shown)
+          else addSettled(record)
+        for (const [name, entries] of shown) showOnly(sql, conversation(name), entries)
+        write()
+        if (topic === 'activity' && to.begin > Number(stored?.begin ?? 0))
+          removeGone(db, partition, to.begin)
+        sql.setPosition.run(topic, partition, to.next, to.time, to.begin)
+        db.exec('COMMIT')
+        return true
+      } catch (error) {
+        db.exec('ROLLBACK')
+        throw error
+      }
+    },
+  }
+}
+
+/** Keeps TURN-INDEX-3. */
+function showOnly(sql: IndexStatements, own: number, entries: readonly HistoryEntry[]): void {
+  sql.hide.run(own)
+  sql.removeTexts.run(own)
+  sql.removeQuestions.run(own)
+  for (const entry of entries) {
+    const id = sql.turn.get(own, entry.turn)?.id
+    if (id !== undefined) setText(sql, Number(id), entry)
+  }
+}
+
+function setText(sql: IndexStatements, turn: number, entry: HistoryEntry): void {
+  const id = sql.entryId.get(turn, entry.round)?.id
+  if (id === undefined) return
+  if (entry.round === 0 && entry.user !== null)
+    sql.question.run(questionIn(entry.conversation, entry.user), turn)
+  sql.removeText.run(Number(id))
+  sql.addText.run(Number(id), textOf(entry))
+}
+
+/** The words by which the search finds a round: also the id of its conversation. */
+function textOf({ conversation, round, user, response, results }: HistoryEntry): string {
+  const texts = [
+    ...(round === 0 ? [conversation, user ?? ''] : []),
+    response?.text ?? '',
+    ...(response?.calls ?? []).flatMap(({ name, raw }) => [name, raw]),
+    ...results.map(({ text }) => text),
+  ]
+  return cutToBytes(texts.join('\n'), limits.searchTextBytesMax)
+}

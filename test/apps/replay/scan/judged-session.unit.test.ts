@@ -1,0 +1,90 @@
+// The judgement of a recorded session.
+
+import { describe, expect, it } from '@jest/globals'
+import { judgedSession } from '../../../../apps/replay/scan/judged-session.ts'
+import { defaultPolicy } from '../../../../shared/agents/agents.ts'
+import type { Milliseconds } from '../../../../shared/lib/clock.ts'
+import type { TranscriptResponse } from '../../../../shared/transcript/transcript.ts'
+
+type Said = { tool: string; input: object; text: string; isError?: boolean; at?: Milliseconds }
+
+function responseOf({ tool, input, text, isError = false, at }: Said): TranscriptResponse {
+  const usage = { inputTokens: 10, outputTokens: 5, cacheReadTokens: 80, cacheWriteTokens: 5 }
+  const result = { text, isError, ...(at !== undefined && { at }) }
+  const calls = [{ id: 'c', name: tool, arguments: JSON.stringify(input), result }]
+  return { id: undefined, text: '', reasoning: [], calls, usage, finish: '' }
+}
+
+const judged = (...turns: Said[][]) =>
+  judgedSession(
+    {
+      where: 'session',
+      conversation: 's1',
+      tools: undefined,
+      turns: turns.map((said) => ({ user: 'Do it.', responses: said.map(responseOf) })),
+    },
+    { host: 'claude-code', policy: defaultPolicy },
+  )
+
+const times = <Value>(n: number, make: (at: number) => Value) =>
+  Array.from({ length: n }, (_, at) => make(at))
+const failing = {
+  tool: 'Bash',
+  input: { command: 'npm test' },
+  text: 'Error: no module',
+  isError: true,
+}
+
+describe('a recorded session', () => {
+  it('with a call that fails again and again has a loop with the rounds and tokens behind its end', () => {
+    const { loops, rounds, calls, tokens } = judged(
+      [failing],
+      times(12, () => failing),
+    )
+    expect({ rounds, calls, tokens }).toEqual({ rounds: 13, calls: 13, tokens: 1_300 })
+    expect(loops).toEqual([
+      {
+        conversation: 's1',
+        turn: 2,
+        round: 3,
+        rounds: 12,
+        rule: 'identical-failure',
+        reason: expect.stringContaining('npm test'),
+        ended: true,
+        roundsAfter: 7,
+        tokensAfter: 700,
+      },
+    ])
+  })
+
+  it('that only gets a nudge has a loop without an end', () => {
+    expect(judged(times(4, () => failing)).loops).toMatchObject([
+      { ended: false, roundsAfter: 0, tokensAfter: 0 },
+    ])
+  })
+
+  it('with new results in each round has no loop', () => {
+    const reading = (at: number) => ({
+      tool: 'Read',
+      input: { file: `f${at}.ts` },
+      text: `line ${at}`,
+    })
+    expect(judged(times(40, reading)).loops).toEqual([])
+  })
+
+  it('counts the failed calls of each tool', () => {
+    const { tools } = judged([failing, failing, { ...failing, isError: false }])
+    expect([...tools]).toEqual([['Bash', { calls: 3, failed: 2 }]])
+  })
+
+  it('whose equal answers come minutes apart waits, and has no loop', () => {
+    const looking = (gap: Milliseconds) => (at: number) => ({
+      tool: 'BashOutput',
+      input: { bash_id: 'b1' },
+      text: 'status: running',
+      at: at * gap,
+    })
+    expect(judged(times(8, looking(60_000))).loops).toEqual([])
+    expect(judged(times(30, looking(1))).loops).toHaveLength(1)
+  })
+})

@@ -1,0 +1,182 @@
+// The scan of stored sessions: their places, the screen, and the JSON.
+
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
+import { type ScanOptions, scan } from '../../../../apps/replay/scan/scan.ts'
+import { output } from '../../../support/output.ts'
+
+let home: string
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), 'weir-scan-'))
+})
+afterEach(() => rmSync(home, { recursive: true }))
+
+function write(path: string, lines: object[]): string {
+  const file = join(home, path)
+  mkdirSync(dirname(file), { recursive: true })
+  writeFileSync(file, lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
+  return file
+}
+
+/** A session of Claude Code whose model reads, or calls a failing command `failures` times. */
+function claudeSession(sessionId: string, failures: number, more: object = {}): object[] {
+  let at = 0
+  const line = (type: string, content: unknown, message: object = {}) => {
+    at += 1
+    return {
+      type,
+      sessionId,
+      uuid: `${sessionId} ${at}`,
+      parentUuid: `${sessionId} ${at - 1}`,
+      timestamp: new Date(Date.UTC(2026, 9, 1) + at * 1_000).toISOString(),
+      message: { role: type, content, ...message },
+      ...more,
+    }
+  }
+  const usage = { input_tokens: 90, output_tokens: 10 }
+  const calls = Array.from({ length: failures }, (_, n) => [
+    line(
+      'assistant',
+      [{ type: 'tool_use', id: `t${n}`, name: 'Bash', input: { command: 'make' } }],
+      { usage },
+    ),
+    line('user', [
+      { type: 'tool_result', tool_use_id: `t${n}`, content: 'no rule', is_error: true },
+    ]),
+  ])
+  return [
+    line('user', 'Build it.'),
+    ...calls.flat(),
+    line('assistant', [{ type: 'text', text: 'Done.' }]),
+  ]
+}
+
+const codexSession = [
+  { type: 'session_meta', payload: { id: 'x' } },
+  {
+    type: 'response_item',
+    payload: { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'hi' }] },
+  },
+  {
+    type: 'response_item',
+    payload: {
+      type: 'message',
+      role: 'assistant',
+      content: [{ type: 'output_text', text: 'Hello.' }],
+    },
+  },
+]
+
+async function scanned(options: ScanOptions = {}, environment: NodeJS.ProcessEnv = {}) {
+  const { stream, text } = output()
+  const code = await scan(options, { home, environment, out: stream })
+  return { code, text: text() }
+}
+
+async function facts(options: ScanOptions = {}, environment: NodeJS.ProcessEnv = {}) {
+  return JSON.parse((await scanned({ ...options, json: true }, environment)).text)
+}
+
+describe('a scan', () => {
+  it('finds the sessions of each agent in its place, and shows the worst loops first', async () => {
+    write('.claude/projects/p/honest.jsonl', claudeSession('honest', 1))
+    write('.claude/projects/p/short.jsonl', claudeSession('short', 8))
+    const long = write('.claude/projects/q/long.jsonl', claudeSession('long', 20))
+    write('.codex/sessions/2026/10/01/rollout-1.jsonl', codexSession)
+    const { text } = await scanned()
+    expect(text).toContain('Claude Code: 3 sessions, 3 turns, 32 rounds, 29 calls (29 failed)')
+    expect(text).toContain('Codex: 1 session, 1 turn, 1 round, 0 calls, 0 tokens')
+    expect(text).toContain('2 loops. Weir would have ended 2 turns')
+    const { worst } = await facts()
+    expect(worst[0]).toMatchObject({ file: long, conversation: 'long', ended: true })
+  })
+
+  it('says where it looked when it finds nothing', async () => {
+    const { code, text } = await scanned({ failOn: 'loops' })
+    expect(code).toBe(0)
+    expect(text).toContain('Claude Code keeps them in ~/.claude/projects')
+  })
+
+  it('looks where the environment says that an agent keeps its files', async () => {
+    write('elsewhere/projects/p/a.jsonl', claudeSession('a', 1))
+    const { agents } = await facts({}, { CLAUDE_CONFIG_DIR: join(home, 'elsewhere') })
+    expect(agents).toMatchObject([{ agent: 'claude-code', sessions: 1 }])
+  })
+
+  it('with --fail-on loops ends with 1 only if there is a loop', async () => {
+    write('.claude/projects/p/honest.jsonl', claudeSession('honest', 1))
+    expect((await scanned({ failOn: 'loops' })).code).toBe(0)
+    write('.claude/projects/p/loop.jsonl', claudeSession('loop', 20))
+    expect((await scanned({ failOn: 'loops' })).code).toBe(1)
+    expect((await scanned()).code).toBe(0)
+  })
+
+  it('counts sub-agents with their session, and names a session with many of them', async () => {
+    write('.claude/projects/p/main.jsonl', claudeSession('s', 1))
+    for (let n = 0; n < 12; n += 1) {
+      const lines = claudeSession('s', 1, { isSidechain: true })
+      const own = lines.map((line) => ({
+        ...line,
+        uuid: `${n} ${(line as { uuid: string }).uuid}`,
+        parentUuid: `${n} ${(line as { parentUuid: string }).parentUuid}`,
+      }))
+      write(`.claude/projects/p/agent-${n}.jsonl`, own)
+    }
+    const { agents, storm } = await facts()
+    expect(agents).toMatchObject([{ sessions: 1, subAgents: 12 }])
+    expect(storm).toMatchObject({ subAgents: 12 })
+  })
+
+  it('leaves out a file that holds no session, and goes on', async () => {
+    const bad = write('.claude/projects/p/bad.jsonl', [])
+    writeFileSync(bad, 'no JSON\n{"half":')
+    write('.claude/projects/p/good.jsonl', claudeSession('good', 1))
+    const { agents, leftOut } = await facts()
+    expect(agents).toMatchObject([{ sessions: 1 }])
+    expect(leftOut).toEqual([{ what: 'a file without a session', files: 1, first: bad }])
+  })
+
+  it('follows no link out of the place', async () => {
+    const file = write('outside/a.jsonl', claudeSession('a', 1))
+    mkdirSync(join(home, '.claude/projects/p'), { recursive: true })
+    symlinkSync(file, join(home, '.claude/projects/p/a.jsonl'))
+    symlinkSync(dirname(file), join(home, '.claude/projects/linked'))
+    expect((await facts()).files).toBe(0)
+  })
+
+  it('with --since reads only files that changed since', async () => {
+    const old = write('.claude/projects/p/old.jsonl', claudeSession('old', 1))
+    utimesSync(old, 1_000, 1_000)
+    write('.claude/projects/p/new.jsonl', claudeSession('new', 1))
+    expect((await facts({ since: '2020-01-01' })).files).toBe(1)
+  })
+
+  it('reads a file of either agent with --path', async () => {
+    const file = write('kept/session.jsonl', codexSession)
+    expect((await facts({ path: file })).agents).toMatchObject([{ agent: 'codex', sessions: 1 }])
+    expect((await facts({ path: dirname(file) })).files).toBe(1)
+    const missing = scanned({ path: join(home, 'nowhere') })
+    await expect(missing).rejects.toMatchObject({ code: 'usage' })
+  })
+
+  it('refuses an agent whose sessions Weir does not find, and names the others', async () => {
+    await expect(scanned({ agent: ['vim'] })).rejects.toMatchObject({
+      code: 'usage',
+      message: "--agent is 'vim': Weir finds the sessions of claude-code, codex",
+    })
+  })
+
+  it('prints no control character of a session', async () => {
+    const lines = claudeSession('evil', 20)
+    const evil = JSON.stringify(lines).replaceAll(
+      '"make"',
+      JSON.stringify('make \u001b[31m \u202e'),
+    )
+    write('.claude/projects/p/evil.jsonl', JSON.parse(evil))
+    const { text } = await scanned()
+    expect(text).toContain('1 loop')
+    expect(['\u001b', '\u202e'].filter((one) => text.includes(one))).toEqual([])
+  })
+})

@@ -1,0 +1,366 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
+import { newestConversations } from '../../../client/history/newest-conversations.ts'
+import type { ReadableLog } from '../../../client/history/readable-log.ts'
+import { searchFileIn } from '../../../client/search/index-file.ts'
+import { openSearch, type PageOptions, type Search } from '../../../client/search/search.ts'
+import { openEmbeddedBus } from '../../../shared/bus/embedded/bus.ts'
+import type { Bus } from '../../../shared/contract/bus.ts'
+import type {
+  HistoryEntry,
+  InterventionAction,
+  Message,
+  TurnFinished,
+} from '../../../shared/contract/messages.ts'
+import { partitionOf } from '../../../shared/contract/partition.ts'
+import { historyKey, type TopicName, topicSpecs } from '../../../shared/contract/topology.ts'
+import { systemClock } from '../../../shared/lib/clock.ts'
+import { toRecord } from '../../../shared/runtime/record.ts'
+import { conditionsOf, filterFrom, type Sort } from '../../../shared/view/filter/turn-filter.ts'
+import { interventionRaised, turnFinished, turnStarted } from '../../support/activity.ts'
+import { responseWith, userMessage } from '../../support/messages.ts'
+
+const partitions = 3
+let bus: Bus
+let now = 1_000
+let folder: string
+beforeEach(async () => {
+  now = 1_000
+  folder = mkdtempSync(join(tmpdir(), 'weir-search-'))
+  bus = await opened()
+})
+afterEach(async () => {
+  await bus.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+async function opened(): Promise<Bus> {
+  const made = await openEmbeddedBus({
+    file: ':memory:',
+    clock: { ...systemClock, now: () => now },
+  })
+  await made.ensureTopics(topicSpecs('weir.', partitions))
+  return made
+}
+
+const progress = { expect() {}, read() {} }
+const log = (fields: Partial<ReadableLog> = {}): ReadableLog => ({
+  ...{ bus, topicPrefix: 'weir.', partitions, hasIndex: true, progress },
+  ...fields,
+})
+
+/** Each record is a millisecond later than the one before. */
+async function write(topic: TopicName, message: Message, key: string): Promise<number> {
+  now += 1
+  const partition = partitionOf(key, partitions)
+  const [appended] = await bus.append([toRecord({ topic: `weir.${topic}`, partition, message })])
+  return appended?.offset ?? -1
+}
+
+async function entry(
+  conversation: string,
+  turn: number,
+  round: number,
+  fields: Partial<HistoryEntry>,
+) {
+  const message: HistoryEntry = {
+    ...{ type: 'history-entry', conversation, turn, round, user: null, response: null },
+    ...{ redact: [], results: [], contents: [], nudge: null, note: null },
+    ...fields,
+  }
+  await write('history', message, conversation)
+}
+
+const usage = { inputTokens: 90, outputTokens: 10, cacheReadTokens: 0, cacheWriteTokens: 0 }
+const call = (name: string, raw: string) => ({
+  ...{ ordinal: 0, id: 'i', name, raw, source: 'done' as const, problem: null },
+  ...{ repair: null, disputed: false, sent: '', key: '' },
+})
+
+type Written = {
+  question?: string
+  reply?: string
+  tool?: [name: string, raw: string, result: string]
+  rule?: [rule: string, action: InterventionAction]
+  end?: Partial<TurnFinished>
+  /** How long it runs. */
+  ms?: number
+  tokens?: number
+  usd?: number
+  redact?: HistoryEntry['redact']
+}
+
+async function turn(conversation: string, written: Written = {}): Promise<number> {
+  const { question = 'hello', reply = 'Fine.', tool, rule, end = {}, ms = 0, redact = [] } = written
+  const id = await write(
+    'conversation-events',
+    userMessage({ conversation, agent: 'helper' }),
+    conversation,
+  )
+  const at = { conversation, turn: id }
+  await entry(conversation, id, 0, { user: question, redact })
+  await write('activity', { ...turnStarted(), ...at, agent: 'helper' } as Message, conversation)
+  const calls = tool === undefined ? [] : [call(tool[0], tool[1])]
+  const answered = {
+    round: 1,
+    attempt: 'a',
+    text: reply,
+    textBytes: 1,
+    stop: 'end' as const,
+    usage,
+  }
+  const shown = calls.map(({ name }) => ({
+    ordinal: 0,
+    id: 'i',
+    name,
+    arguments: '{}',
+    argumentsBytes: 2,
+    problem: null,
+  }))
+  await write(
+    'activity',
+    { type: 'model-answered', ...at, ...answered, calls: shown },
+    conversation,
+  )
+  if (rule !== undefined) {
+    const raised = interventionRaised(rule[0], 'again') as Message & { type: 'intervention-raised' }
+    const intervention = { ...raised.intervention, action: rule[1] }
+    await write('activity', { ...raised, ...at, intervention }, conversation)
+  }
+  const used = { ...usage, inputTokens: (written.tokens ?? 100) - 10 }
+  const response = responseWith({ text: reply, calls: calls as never, stop: 'end', usage: used })
+  const results =
+    tool === undefined
+      ? []
+      : [{ ordinal: 0, status: 'ok' as const, text: tool[2], reason: '', durationMs: 1 }]
+  await entry(conversation, id, 1, { response, results: results as never, redact })
+  if (written.usd !== undefined)
+    await write(
+      'budgets',
+      {
+        type: 'budget-settled',
+        ...{ tenant: 'default', ...at, round: 1, attempt: `${conversation} ${id}`, usage },
+        ...{ counted: 'usage', tokens: 1, usd: written.usd, prices: 'p', priced: true },
+      } as Message,
+      'default',
+    )
+  now += ms
+  await write('activity', { ...turnFinished(), ...at, ...end } as Message, conversation)
+  return id
+}
+
+const searches: Search[] = []
+afterEach(async () => {
+  for (const search of searches.splice(0)) await search.close()
+})
+
+async function search(fields: Partial<ReadableLog> = {}): Promise<Search> {
+  const made = openSearch(log(fields))
+  searches.push(made)
+  await made.refresh()
+  return made
+}
+
+const filterOf = (...where: string[]) => filterFrom(conditionsOf(where), now)
+const idsOf = (from: Search, where: string[], options: Partial<PageOptions> = {}) =>
+  from
+    .page(filterOf(...where), { limit: 10, ...options })
+    .conversations.map(({ conversation }) => conversation)
+
+describe('a search', () => {
+  it('finds conversations by conditions that one turn meets, however old it is', async () => {
+    await turn('a', { rule: ['cycle', 'nudge'] })
+    await turn('b', { rule: ['sweep', 'end'], end: { outcome: 'failed', class: 'no_progress' } })
+    await turn('c', { tool: ['refund', '{"order":7}', 'sent'] })
+    await turn('a', { end: { outcome: 'capped', cap: 'rounds' } })
+    const found = await search()
+    expect(idsOf(found, ['intervention=any'])).toEqual(['a', 'b'])
+    expect(idsOf(found, ['intervention=nudge'])).toEqual(['a'])
+    expect(idsOf(found, ['rule=sweep', 'rule=cycle'])).toEqual(['a', 'b'])
+    expect(idsOf(found, ['rule=cycle', 'outcome=answered'])).toEqual(['a'])
+    expect(idsOf(found, ['rule=cycle', 'outcome=capped'])).toEqual([]) // two turns
+    expect(idsOf(found, ['tool=refund'])).toEqual(['c'])
+    expect(idsOf(found, ['agent=helper'], { limit: 1 })).toEqual(['a'])
+    expect(found.page(filterOf('agent=helper'), { limit: 1 }).total).toBe(3)
+    expect(idsOf(found, ['agent=helper'], { skip: 1 })).toEqual(['c', 'b'])
+  })
+
+  it('finds words of the question, the reply, the arguments and the results of one turn', async () => {
+    await turn('a', { question: 'Refund customer 700, please', reply: 'Señor, it is done.' })
+    await turn('b', {
+      question: 'customer 7001',
+      tool: ['find_order', '{"id":"A-17"}', 'too late'],
+    })
+    await turn('c', { question: 'customer' })
+    await turn('c', { question: '700' })
+    const found = await search()
+    expect(idsOf(found, ['text=customer 700'])).toEqual(['b', 'a']) // 7001 begins with 700
+    expect(idsOf(found, ['text="customer 700"'])).toEqual(['a'])
+    expect(idsOf(found, ['text=SENOR'])).toEqual(['a'])
+    expect(idsOf(found, ['text=A-17'])).toEqual(['b'])
+    expect(idsOf(found, ['text=find_order late'])).toEqual(['b'])
+    expect(idsOf(found, ['text=customer', 'text=late'])).toEqual(['b'])
+    expect(idsOf(found, ['text=" XOR *'])).toEqual([])
+    expect(idsOf(found, ['text=- "'])).toHaveLength(3) // nothing to find
+  })
+
+  it('finds and sorts by tokens and cost of a conversation, and by its longest turn', async () => {
+    await turn('cheap', { tokens: 5_000, usd: 1e7 })
+    await turn('dear', { tokens: 400, usd: 2e9 })
+    await turn('dear', { tokens: 400, usd: 3e9 })
+    await turn('long', { ms: 90_000 })
+    const found = await search()
+    expect(idsOf(found, ['minTokens=800'])).toEqual(['dear', 'cheap'])
+    expect(idsOf(found, ['minCost=4USD'])).toEqual(['dear'])
+    expect(idsOf(found, ['longerThan=1m'])).toEqual(['long'])
+    const by = (sort: Sort) => idsOf(found, [], { sort })
+    expect(by('time')).toEqual(['long', 'dear', 'cheap'])
+    expect(by('tokens')).toEqual(['cheap', 'dear', 'long'])
+    expect(by('cost')).toEqual(['dear', 'cheap', 'long'])
+    expect(by('duration')[0]).toBe('long')
+  })
+
+  it('finds turns that were active in a time, also if the conversation went on', async () => {
+    await turn('a')
+    now += 60_000
+    const from = now
+    const old = await turn('a')
+    await turn('b')
+    now += 60_000
+    const to = now
+    await turn('a')
+    await turn('c')
+    const found = await search()
+    expect(idsOf(found, [`since=${from}`, `until=${to}`])).toEqual(['a', 'b'])
+    expect(found.turns(filterOf(`since=${from}`, `until=${to}`)).get('a')).toEqual(new Set([old]))
+  })
+
+  it('names the known agents, tools and guards for a name that no turn has', async () => {
+    await turn('a', { tool: ['refund', '{}', ''] })
+    const found = await search()
+    const fault =
+      (...where: string[]) =>
+      () =>
+        found.assertKnown(filterOf(...where))
+    expect(fault('agent=helpr')).toThrow(
+      "no turn has the agent 'helpr'. Did you mean helper? Known: the log has helper",
+    )
+    expect(fault('tool=pay')).toThrow("no turn has the tool 'pay'. Known: the log has refund")
+    expect(fault('guard=g')).toThrow('Known: no turn of this log has a guard')
+    expect(fault('agent=helper', 'rule=cycle')).not.toThrow()
+  })
+
+  it('shows the same conversations as the log itself', async () => {
+    await turn('a', { rule: ['cycle', 'nudge'], tokens: 300 })
+    await turn('b', { end: { outcome: 'failed', class: 'provider', reason: 'down' } })
+    await turn('a', { question: 'and now?' })
+    const id = await write('conversation-events', userMessage({ conversation: 'open' }), 'open')
+    await entry('open', id, 0, { user: 'wait' })
+    const begun = { ...turnStarted(), conversation: 'open', turn: id }
+    await write('activity', begun as Message, 'open')
+    const { conversations, total } = (await search()).page(filterOf(), { limit: 10 })
+    const listed = await newestConversations(log(), 10)
+    expect(conversations).toEqual(listed.map((one) => ({ ...one, agent: expect.any(String) })))
+    expect(total).toBe(3)
+  })
+})
+
+describe('the index of a search', () => {
+  const file = () => join(folder, 'weir.search')
+
+  it('is a file that only its user can read, and goes on where it was', async () => {
+    await turn('a', { question: 'alpha' })
+    const first = await search({ searchFile: file() })
+    expect(statSync(file()).mode & 0o777).toBe(0o600)
+    await first.close()
+    searches.splice(0)
+    await turn('a', { question: 'beta' })
+    let read = 0
+    const counting = { ...bus, read: bus.read.bind(bus) } as Bus
+    counting.read = async (range) => {
+      const records = await bus.read(range)
+      read += range.limit > 1 ? records.length : 0
+      return records
+    }
+    const second = await search({ searchFile: file(), bus: counting })
+    expect(idsOf(second, ['text=alpha'])).toEqual(['a'])
+    expect(idsOf(second, ['text=beta'])).toEqual(['a'])
+    expect(read).toBe(5) // the records of the second turn
+    for (const name of readdirSync(folder)) expect(statSync(join(folder, name)).mode & 0o77).toBe(0)
+  })
+
+  it('is made anew for another log in the same place', async () => {
+    await turn('a', { question: 'alpha' })
+    await (await search({ searchFile: file() })).close()
+    searches.splice(0)
+    await bus.close()
+    bus = await opened()
+    now += 7
+    await turn('b', { question: 'beta' })
+    const found = await search({ searchFile: file() })
+    expect(idsOf(found, [])).toEqual(['b'])
+    expect(idsOf(found, ['text=alpha'])).toEqual([])
+  })
+
+  it('is written by two processes at once, and has each record once', async () => {
+    for (let n = 0; n < 20; n += 1) await turn(`c${n}`, { question: `word${n}` })
+    const one = openSearch(log({ searchFile: file() }))
+    const other = openSearch(log({ searchFile: file() }))
+    searches.push(one, other)
+    await Promise.all([one.refresh(), other.refresh()])
+    expect(one.page(filterOf('text=word'), { limit: 30 }).total).toBe(20)
+    expect(idsOf(other, ['text=word7'])).toEqual(['c7'])
+    const [first] = one.page(filterOf('text=word7'), { limit: 1 }).conversations
+    expect(first).toMatchObject({ turns: 1, inputTokens: 90, outputTokens: 10 })
+  })
+
+  it('is in memory where records are encrypted, and where there is no data folder', () => {
+    expect(searchFileIn(folder, { hidden: () => [] })).toBe(':memory:')
+    expect(searchFileIn(join(folder, 'none'), {})).toBe(':memory:')
+    expect(searchFileIn(folder, {})).toBe(file())
+  })
+
+  it('has no value that the rules of an agent hide, not even of an earlier message', async () => {
+    const redact = [{ name: 'card', pattern: null, path: 'arguments.card' }]
+    await turn('a', {
+      question: 'my card is 4111222233334444',
+      tool: ['pay', '{"card":"4111222233334444"}', 'paid'],
+      redact,
+    })
+    const found = await search({ searchFile: file() })
+    expect(idsOf(found, ['text=4111222233334444'])).toEqual([])
+    expect(idsOf(found, ['text=paid'])).toEqual(['a'])
+    expect(found.page(filterOf(), { limit: 1 }).conversations[0]?.question).toContain('my card is')
+    await found.close()
+    searches.splice(0)
+    for (const name of readdirSync(folder))
+      expect(readFileSync(join(folder, name)).includes('4111222233334444')).toBe(false)
+  })
+
+  it('has no words of a conversation with hidden values where the log cannot list it', async () => {
+    await turn('a', { question: 'one' })
+    await turn('a', { question: 'two', redact: [{ name: 'x', pattern: 'secret', path: null }] })
+    const found = await search({ hasIndex: false })
+    expect(idsOf(found, ['text=one'])).toEqual([])
+    expect(idsOf(found, ['agent=helper'])).toEqual(['a'])
+  })
+
+  it('loses the words of a deleted entry', async () => {
+    const id = await turn('a', { question: 'alpha', reply: 'omega' })
+    const found = await search({ searchFile: file() })
+    const partition = partitionOf('a', partitions)
+    const place = { topic: 'weir.history', partition, value: null }
+    for (const round of [0, 1])
+      await bus.append([{ ...place, key: historyKey({ conversation: 'a', turn: id, round }) }])
+    await found.refresh()
+    expect(idsOf(found, ['text=alpha'])).toEqual([])
+    expect(idsOf(found, ['text=omega'])).toEqual([])
+    expect(found.page(filterOf(), { limit: 1 }).conversations[0]?.question).toBeNull()
+    await found.close()
+    searches.splice(0)
+    for (const name of readdirSync(folder))
+      expect(readFileSync(join(folder, name)).includes('omega')).toBe(false)
+  })
+})
