@@ -22,7 +22,7 @@ import type { EdgeContext } from '../edge/edge-context.ts'
 import type { HttpApp, HttpContext } from '../server.ts'
 import type { ConsoleParts } from './console-parts.ts'
 import { type OperatorChange, operatorChanges } from './operator-changes.ts'
-import type { BudgetsData, GuardsData, KnownNames, PoliciesData } from './page/operator-state.ts'
+import type { BudgetsData, GuardsData, PoliciesData } from './page/operator-state.ts'
 import { bodyOf, within } from './route-parts.ts'
 import { turnsIn } from './state/conversation-data.ts'
 import { guardsData } from './state/guards-data.ts'
@@ -73,26 +73,13 @@ export function operatorApi(
   app.get(`${api}/policies`, async (context) => {
     const data = await within(reads, async (): Promise<PoliciesData> => {
       const set = [...(await storedPolicies(log)).keys()]
-      const agents = new Set([...edge.agents.keys(), ...set, ...reader.names.agents, everyAgent])
+      const agents = new Set([...edge.agents.keys(), ...set, ...reader.agents(), everyAgent])
       const [first = everyAgent] = agents
       const agent = context.req.query('agent') ?? first
       const policy = effectiveOf(agent, await readLayers(agent, {}, log))
       return { agents: [...agents], agent, policy }
     })
     return context.json(data)
-  })
-
-  app.get(`${api}/names`, async (context) => {
-    const { agents, tenants, tools } = reader.names
-    const declared = [...edge.agents.values()].flatMap(({ tools }) => tools)
-    return context.json({
-      agents: namesOf(edge.agents.keys(), agents),
-      tenants: namesOf(tenants),
-      tools: namesOf(
-        declared.map(({ declaration }) => declaration.name),
-        tools,
-      ),
-    } satisfies KnownNames)
   })
 
   app.get(`${api}/what-if`, async (context) => {
@@ -145,11 +132,6 @@ export function operatorApi(
     app.post(`${api}/${name}`, (context) => change(context, name, work))
 
   return app
-}
-
-/** Each once, in order. */
-function namesOf(...lists: Iterable<string>[]): string[] {
-  return [...new Set(lists.flatMap((list) => [...list]))].sort()
 }
 
 /** The fields of a change that its line in the server's log has. */

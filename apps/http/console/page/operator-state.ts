@@ -30,9 +30,6 @@ export type ConsoleGuard = ListedGuard &
 /** Counts of the last hour. */
 export type GuardsData = { guards: ConsoleGuard[]; now: number }
 
-/** Suggestions for a person who types a name. */
-export type KnownNames = { agents: string[]; tenants: string[]; tools: string[] }
-
 /** `policy`: of `agent`, with its effective values. */
 export type PoliciesData = { agents: string[]; agent: string; policy: ShownPolicy }
 

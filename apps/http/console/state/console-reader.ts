@@ -21,7 +21,6 @@ import { hiddenText } from '../../../history/hidden-text.ts'
 import { budgetEnds, settledIn } from '../../../history/money.ts'
 import type { ConsoleState } from '../page/console-state.ts'
 import { addToInbox, beginInbox, shownInbox } from './inbox.ts'
-import { addToNames, beginNames, type NamesFold } from './known-names.ts'
 import { addToTurns, beginTurns, shownTurns, turnOf } from './open-turns.ts'
 import { addToRecent, beginRecent, type RecentTurn, recentTurnsOf } from './recent-turns.ts'
 import { addSettledToSpend, addToSpend, beginSpend, shownSpend } from './spend.ts'
@@ -42,8 +41,8 @@ export type ConsoleReader = {
   openMessages(where: { agent: string } | { conversation: string }): SentMessage[]
   /** The newest turns of an agent, or of all agents, the newest first. */
   recentTurns(agent: string, max: number): RecentTurn[]
-  /** Of recent turns and calls. */
-  readonly names: Readonly<NamesFold>
+  /** The agents with recent turns. */
+  agents(): Set<string>
   close(): Promise<void>
 }
 
@@ -166,7 +165,7 @@ export async function openConsoleReader({
             : [],
       ),
     recentTurns: (agent, max) => recentTurnsOf(folds.recent, agent, max),
-    names: folds.names,
+    agents: () => new Set(folds.recent.map(({ agent }) => agent)),
     async close() {
       stop.abort()
       await reading
@@ -181,12 +180,11 @@ function beginFolds() {
     spend: beginSpend(),
     inbox: beginInbox(),
     recent: beginRecent(),
-    names: beginNames(),
   }
 }
 
 function addToFolds(
-  { turns, stops, spend, inbox, recent, names }: ReturnType<typeof beginFolds>,
+  { turns, stops, spend, inbox, recent }: ReturnType<typeof beginFolds>,
   message: Message,
   time: Milliseconds,
   onMessage: Required<Options>['onMessage'],
@@ -199,7 +197,6 @@ function addToFolds(
   addToSpend(spend, message, { turn, time })
   addToTurns(turns, message, time)
   addToRecent(recent, message, time)
-  addToNames(names, message)
 }
 
 /** The version of the state, and the streams that wait for a newer one. */

@@ -33,7 +33,7 @@ export function nowView(
   { turns, stops, spend, health }: ConsoleState,
   { now, stages, onCancel }: NowContext,
 ) {
-  const { total, by, minutes } = stops
+  const { by } = stops
   const open = turnStates.reduce((sum, state) => sum + turns.counts[state], 0) + turns.dropped
   return html`<main class="now">
     <h1 class="title">${open === 0 ? 'No turn is open' : `${counted(open, 'open turn')}`}</h1>
@@ -54,29 +54,7 @@ export function nowView(
     </section>
     <section aria-labelledby="stopped">
       <h2 id="stopped">Stopped in the last hour</h2>
-      ${figures([
-        { name: 'calls stopped', value: number(total.calls) },
-        { name: 'turns stopped', value: number(total.turns) },
-        { name: 'rounds saved, at most', value: number(total.rounds) },
-        { name: 'tokens saved, at most', value: number(total.tokens) },
-      ])}
-      <figure>
-        <div class="chart" aria-hidden="true" ref=${stopsChart(minutes)}></div>
-        <figcaption>
-          <span>Stopped in each minute:</span>
-          <span class="series calls">calls</span>
-          <span class="series turns">turns</span>
-        </figcaption>
-      </figure>
-      ${by.length === 0 ? html`<p class="faint">Nothing was stopped.</p>` : stopsTable(by)}
-      ${
-        total.turns > 0 &&
-        html`<p class="faint">
-          Savings are upper limits: each stopped turn goes on at its pace to the first of its caps on
-          rounds, calls, tokens and time. Each round has the tokens of its last response. A turn
-          could also have ended earlier.
-        </p>`
-      }
+      ${by.length === 0 ? html`<p class="faint">Nothing was stopped.</p>` : stopsView(stops)}
     </section>
     <section aria-labelledby="spend">
       <h2 id="spend">Spent without progress in the last hour</h2>
@@ -101,6 +79,33 @@ export function nowView(
       </ul>
     </section>
   </main>`
+}
+
+function stopsView({ total, by, minutes }: ConsoleState['stops']) {
+  return html`
+    ${figures([
+      { name: 'calls stopped', value: number(total.calls) },
+      { name: 'turns stopped', value: number(total.turns) },
+      { name: 'rounds saved, at most', value: number(total.rounds) },
+      { name: 'tokens saved, at most', value: number(total.tokens) },
+    ])}
+    <figure>
+      <div class="chart" aria-hidden="true" ref=${stopsChart(minutes)}></div>
+      <figcaption>
+        <span>Stopped in each minute:</span>
+        <span class="series calls">calls</span>
+        <span class="series turns">turns</span>
+      </figcaption>
+    </figure>
+    ${stopsTable(by)}
+    ${
+      total.turns > 0 &&
+      html`<p class="faint">
+        Savings are upper limits: each stopped turn goes on at its pace to the first of its caps on
+        rounds, calls, tokens and time. Each round has the tokens of its last response. A turn
+        could also have ended earlier.
+      </p>`
+    }`
 }
 
 function spendView({ total, by }: ConsoleState['spend']) {
@@ -166,7 +171,7 @@ function turnsTable(
   shown: ShownTurn[],
   { now, onCancel }: { now: number; onCancel: (turn: ShownTurn) => void },
 ) {
-  return wideTable('Open turns', {
+  return wideTable('Table of open turns', {
     rows: shown,
     row: ({ conversation, startedAt }) => ({ key: `${conversation}/${startedAt}` }),
     columns: [

@@ -15,7 +15,7 @@ const subjectFields: Field[] = [
     label: 'Tenant; * counts each one',
     value: '',
     isOptional: true,
-    suggests: () => 'tenants',
+    suggests: () => 'tenant',
   },
   {
     name: 'subject',
@@ -29,7 +29,7 @@ const subjectFields: Field[] = [
     name: 'name',
     label: 'Agent or conversation; * counts each one',
     value: '',
-    suggests: ({ subject }) => (subject === 'agent' ? 'agents' : 'conversations'),
+    suggests: ({ subject }) => (subject === 'agent' ? 'agent' : 'open'),
     isShown: ({ subject }) => subject !== 'tenant',
   },
   {

@@ -20,31 +20,31 @@ const scopes: Record<Scope, ScopeTexts> = {
   all: {
     label: 'All agents',
     field: null,
-    suggests: 'agents',
+    suggests: 'agent',
     effect: 'No model request and no call starts.',
   },
   tenant: {
     label: 'One tenant',
     field: 'Tenant',
-    suggests: 'tenants',
+    suggests: 'tenant',
     effect: 'No model request and no call of its conversations starts.',
   },
   agent: {
     label: 'One agent',
     field: 'Agent',
-    suggests: 'agents',
+    suggests: 'agent',
     effect: 'No model request and no call of this agent starts.',
   },
   tool: {
     label: 'Tools',
     field: 'Tool, or a pattern such as pay_*',
-    suggests: 'tools',
+    suggests: 'tool',
     effect: 'Calls of these tools are denied. Turns go on without them.',
   },
   conversation: {
     label: 'One conversation',
     field: 'Conversation',
-    suggests: 'conversations',
+    suggests: 'open',
     effect: 'No model request and no call of this conversation starts.',
   },
 }

@@ -69,7 +69,7 @@ function result(data: WhatIfData, { key, place, onPlace, onSet }: WhatIfContext)
           ? `The newest ${counted(turns, 'turn')} of at most 24 hours.`
           : `The newest ${counted(turns, 'turn')} of this conversation, with the policy of ${agent}.`
       }
-      Nothing is known after a changed decision, so savings are upper limits. In a terminal:${' '}
+      ${' '}Nothing is known after a changed decision, so savings are upper limits. In a terminal:${' '}
       <code>weir replay ${conversation === null ? '' : `--conversation ${shellWord(conversation)} `}--sweep ${key}=${rows[0]?.value}..${rows.at(-1)?.value}</code>
     </p>
     ${value !== current && html`<p class="buttons"><button type="button" onClick=${() => onSet(`${value}`)}>Set ${key} to ${number(value)}…</button></p>`}

@@ -3,7 +3,7 @@
 
 import { html } from '../../../../page/kit/html.ts'
 import { alert, closeButton, dialog, select } from '../../../../page/kit/parts.ts'
-import type { KnownNames } from '../operator-state.ts'
+import type { FilterData } from '../console-state.ts'
 import { read, send } from './server.ts'
 
 /**
@@ -22,8 +22,8 @@ export type Field = {
   isShown?(values: Values): boolean
 }
 
-/** Conversations: those with an open turn. */
-export type Suggestion = keyof KnownNames | 'conversations'
+/** A key of the filters, whose known names it has. `open`: the conversations with an open turn. */
+export type Suggestion = 'agent' | 'tenant' | 'tool' | 'open'
 
 /** The values of the fields, by their names. */
 export type Values = Record<string, string>
@@ -57,7 +57,7 @@ export function confirmations(
   onChange: () => void,
   openConversations: () => string[],
 ): Confirmations {
-  let names: KnownNames | undefined
+  let filters: FilterData[] = []
   let change: Change | undefined
   let values: Values = {}
   let isBusy = false
@@ -82,12 +82,13 @@ export function confirmations(
 
   /** Without an answer, the fields suggest nothing. */
   async function readNames(): Promise<void> {
-    names = await read<KnownNames>('names').catch(() => undefined)
+    filters = await read<FilterData[]>('filters').catch(() => [])
     onChange()
   }
 
   function suggested(kind: Suggestion): readonly string[] {
-    return kind === 'conversations' ? openConversations() : (names?.[kind] ?? [])
+    if (kind === 'open') return openConversations()
+    return filters.find(({ key }) => key === kind)?.known ?? []
   }
 
   function field({
