@@ -31,7 +31,8 @@ export type WeirOptions = {
   /**
    * Agents of `defineAgent`, or an agent file, a folder of them, or the agents of `loadAgents`.
    * Stages that run elsewhere have their own agents. Then only the fields that go with a message
-   * are read here: no key and no program is needed.
+   * are read here: no key and no program is needed. An empty list with `stages: 'elsewhere'` opens an
+   * existing log to read, decide and cancel, also while no process runs the stages.
    */
   agents: AgentsOption
   /** The place of the log. Default: a file in `dataFolder`. */
@@ -69,6 +70,8 @@ export type WeirOptions = {
    * folder, and 7 on Kafka.
    */
   retentionDays?: number
+  /** Days to keep the decisions of people and the changes of operators (weir audit). Default 400. */
+  auditDays?: number
   /**
    * Bytes of the log in the data folder at which `ask` fails with `bus.full`. Running turns end.
    * Default 0: no limit.
@@ -133,6 +136,7 @@ const optionNames = Object.keys({
   partitions: 1,
   topicPrefix: 1,
   retentionDays: 1,
+  auditDays: 1,
   dataFolderBytesMax: 1,
   toleratedDowntimeDays: 1,
   guards: 1,
@@ -147,7 +151,7 @@ const optionNames = Object.keys({
 /** The options whose settings have the same name and the same value. */
 const sameNames = [
   ...(['dataFolder', 'synchronous', 'partitions', 'topicPrefix', 'retentionDays'] as const),
-  ...(['toleratedDowntimeDays', 'dataFolderBytesMax'] as const),
+  ...(['auditDays', 'toleratedDowntimeDays', 'dataFolderBytesMax'] as const),
   ...(['encryptionKeys', 'encryptionCommand'] as const),
 ]
 

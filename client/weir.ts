@@ -30,7 +30,7 @@ import type { Settings } from '../shared/settings/settings.ts'
 import { type AgentCalls, createAgentCalls } from './agents/agent-calls.ts'
 import { type Agents, agentsOf } from './agents/agents-in-files.ts'
 import type { Contexts } from './agents/contexts.ts'
-import { type McpAgents, openMcpAgents } from './agents/mcp-agents.ts'
+import { type McpAgents, openMcpAgents, pinsFolderOf } from './agents/mcp-agents.ts'
 import {
   type Conversation,
   type ConversationsOptions,
@@ -45,7 +45,7 @@ import { unmatchedPatterns } from './guards/unmatched-patterns.ts'
 import { type HttpHandler, handlerOf } from './http/http-handler.ts'
 import { checkHttpOptions, type HttpOptions } from './http/http-options.ts'
 import { closedOnFailure } from './place/closed-on-failure.ts'
-import { openFolder, openShared } from './place/open-place.ts'
+import { openFolder, openShared, openWatched } from './place/open-place.ts'
 import type { SharedFolder } from './place/shared-folder.ts'
 import { type LateSearch, lateSearch } from './search/late-search.ts'
 import { type CheckedQuestion, checkedQuestion, parseText, type Question } from './turn/question.ts'
@@ -220,12 +220,14 @@ async function open(options: WeirOptions): Promise<Weir> {
   if (stages !== 'elsewhere')
     for (const { model } of written.values()) providerNamed(model.provider)
   const log = options.log ?? createLog({ level: 'warn', secrets: secretsOf(written) })
-  const mcp = await openMcpAgents(written, log)
+  const mcp = await openMcpAgents(written, log, pinsFolderOf(settings))
   const parts = { options, settings, agents: mcp.agents, log }
   for (const text of unmatchedPatterns(options, mcp.agents)) log.warn(text)
-  const place = await closedOnFailure(mcp, () =>
-    kind.isLocal ? openFolder({ ...parts, kind, stages }) : openShared({ ...parts, stages }),
-  )
+  const place = await closedOnFailure(mcp, () => {
+    if (!kind.isLocal) return openShared({ ...parts, stages })
+    const watches = mcp.agents.size === 0 && stages === 'elsewhere'
+    return watches ? openWatched(parts) : openFolder({ ...parts, kind, stages })
+  })
   const { bus, partitions } = place
   const { topicPrefix } = settings
   // Loaded for the first decision: it imports the engines of the rules.
@@ -238,7 +240,7 @@ async function open(options: WeirOptions): Promise<Weir> {
     })
   const edge = openEdge({ bus, topicPrefix, partitions })
   const readable = { bus, topicPrefix, partitions, hasIndex: kind.isLocal }
-  const search = lateSearch(readable, settings.dataFolder)
+  const search = lateSearch(readable, settings)
   return weirOf({
     ...place,
     settings,

@@ -41,6 +41,8 @@ export type StagesOptions = {
    * deletes them.
    */
   retentionMs?: Milliseconds | undefined
+  /** How long evidence is kept. Default: the setting `auditDays`. */
+  auditMs?: Milliseconds | undefined
   log: Logger
   /** The stages to run. Default: all. */
   names?: readonly StageName[]
@@ -143,7 +145,7 @@ export function runEntry(
 export async function startStages(options: StagesOptions): Promise<RunningStages> {
   const { bus, agents, topicPrefix, partitions, retentionMs, log, names, instruments } = options
   const { contextOf, dataFolder, weightOf } = options
-  await bus.ensureTopics(topicSpecs(topicPrefix, partitions, retentionMs))
+  await bus.ensureTopics(topicSpecs(topicPrefix, partitions, retentionMs, options.auditMs))
   const { world = realWorld } = options
   const runsTools = names === undefined || names.includes('executor')
   if (runsTools) prepareSandboxes(agents, log)

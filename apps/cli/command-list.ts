@@ -48,6 +48,10 @@ const commandList: Readonly<Record<string, readonly Part[]>> = {
         'List the latest active conversations: questions, turns, tokens, money, their ends and notable facts.',
       tail: 'Print the records of a topic, decoded, one JSON object per line; see apps/history/tail/record-line.ts.',
     }),
+    part(async () => (await import('./commands/log/audit.ts')).addAudit, {
+      audit:
+        'List the decisions of people, with the questions and the ends of the calls, and the changes of operators.',
+    }),
     part(async () => (await import('./commands/log/traces.ts')).addTraces, {
       traces:
         'Send turns as OpenTelemetry traces: those since a time, then the new ones, until a signal.',
@@ -76,11 +80,11 @@ const commandList: Readonly<Record<string, readonly Part[]>> = {
     }),
     part(async () => (await import('./commands/serve.ts')).addServe, {
       serve:
-        'Serve agents over HTTP until SIGTERM or SIGINT. On a data folder it runs the stages if no other process does; on Kafka they run elsewhere.',
+        'Serve agents over HTTP until SIGTERM or SIGINT: those of a module, or of agent files. On a data folder it runs the stages if no other process does; on Kafka they run elsewhere. Without agents it serves the history and the controls of the log.',
     }),
     part(async () => (await import('./commands/console.ts')).addConsole, {
       console:
-        'Print the address of the console of a running weir serve or weir up --http-port, and open it in a browser with --open.',
+        'Print the address of the console of a running weir serve or weir up --http-port, and open it in a browser with --open. If no server answers, serve the history and the controls of the log.',
     }),
     part(async () => (await import('./commands/serve.ts')).addApiKeys, {
       'api-keys': 'Create and remove the API keys of clients of weir serve.',

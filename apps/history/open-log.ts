@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs'
 import { endsOf, type ReadableLog } from '../../client/history/readable-log.ts'
 import { closedOnFailure } from '../../client/place/closed-on-failure.ts'
 import { openBusReadOnly, partitionCount } from '../../client/place/open-bus.ts'
-import { searchFileIn } from '../../client/search/index-file.ts'
+import { searchFileOf } from '../../client/search/index-file.ts'
 import { openBundle } from '../../shared/bus/bundle/bus.ts'
 import { busKindOf } from '../../shared/bus/kinds.ts'
 import type { Bus } from '../../shared/contract/bus.ts'
@@ -77,7 +77,7 @@ export async function openLog(settings: Settings, progress = silentProgress): Pr
   })
   const partitions = await closedOnFailure(bus, () => partitionsIn(bus, settings))
   const logFile = kind.isLocal ? kind.logFile(settings) : undefined
-  const searchFile = searchFileIn(settings.dataFolder, bus)
+  const searchFile = searchFileOf(settings)
   const hasIndex = logFile !== undefined
   return { bus, topicPrefix, partitions, hasIndex, progress, logFile, searchFile }
 }

@@ -4,7 +4,7 @@
 import { openBusBeside, partitionCount } from '../../client/place/open-bus.ts'
 import { busKindOf } from '../../shared/bus/kinds.ts'
 import type { Bus } from '../../shared/contract/bus.ts'
-import { retentionMsOf } from '../../shared/contract/retention.ts'
+import { keptBy } from '../../shared/contract/retention.ts'
 import { topicSpecs } from '../../shared/contract/topology.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { createLog } from '../../shared/lib/log/log.ts'
@@ -46,9 +46,8 @@ export async function withRegistry<T>(
         !(error instanceof WeirError && error.code === 'bus.topic-missing')
       )
         throw error
-      await bus.ensureTopics(
-        topicSpecs(topicPrefix, settings.partitions, retentionMsOf(settings.retentionDays)),
-      )
+      const { retentionMs, auditMs } = keptBy(settings)
+      await bus.ensureTopics(topicSpecs(topicPrefix, settings.partitions, retentionMs, auditMs))
     })
     return await work({ bus, topicPrefix })
   } finally {

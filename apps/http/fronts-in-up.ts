@@ -5,6 +5,7 @@ import { frontsOn } from '../../client/guard/log/fronts.ts'
 import { openApprovals } from '../../services/approval/performer/approvals.ts'
 import type { McpServer } from '../../shared/agents/agents.ts'
 import type { Guests } from '../../shared/agents/guest.ts'
+import { noPins, toolPins } from '../../shared/tools/mcp/tool-pins.ts'
 import type { Beside } from '../service/run-stages.ts'
 import { type FrontOptions, type FrontRoutes, frontRoutes, namedGuests } from './front-server.ts'
 import { gatewayRoutes } from './fronts/mcp/gateway.ts'
@@ -16,17 +17,20 @@ export type FrontsInUp = Pick<FrontOptions, 'upstream' | 'agent'> & {
   guests: Guests
   /** The servers behind the gateway. Undefined: there is no gateway. */
   servers: readonly McpServer[] | undefined
+  /** The folder with the pins of their tools. Undefined: no tool is held. */
+  pinsFolder: string | undefined
 }
 
 /** Throws `mcp.unreachable` if no server gives a list. `close` comes after that of the server. */
 export async function openFrontsInUp(
   { bus, topicPrefix, partitions, log }: Parameters<Beside['start']>[0],
-  { upstream, agent, guests, servers }: FrontsInUp,
+  { upstream, agent, guests, servers, pinsFolder }: FrontsInUp,
 ): Promise<Pick<FrontRoutes, 'routes'> & { close(): Promise<void> }> {
   const fronts = frontsOn({ bus, topicPrefix, partitions, log, guests })
   const { routes, settled } = frontRoutes({ fronts, upstream, agent, log })
   if (servers === undefined) return { routes, close }
-  const upstreams = upstreamsOf(servers, { isPrefixed: true, log })
+  const pins = pinsFolder === undefined ? noPins : toolPins(pinsFolder)
+  const upstreams = upstreamsOf(servers, { isPrefixed: true, log, pins })
   try {
     await upstreams.open()
     const gateway = await gatewayRoutes(

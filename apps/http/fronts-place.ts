@@ -9,8 +9,15 @@ import { commandSettingsWithOrigins, type SettingFlags } from '../terminal/comma
 export function frontsPlaceOf(flags: SettingFlags): Place {
   const found = commandSettingsWithOrigins(flags)
   const settings = valuesOf(found)
-  if (!busKindOf(settings).isLocal) return { kind: 'shared', settings }
-  return { kind: found.dataFolder.origin.kind === 'default' ? 'memory' : 'folder', settings }
+  const isNamed = found.dataFolder.origin.kind !== 'default'
+  const folder = isNamed ? settings.dataFolder : undefined
+  if (!busKindOf(settings).isLocal) return { kind: 'shared', settings, folder }
+  return { kind: isNamed ? 'folder' : 'memory', settings, folder }
 }
 
-type Place = { kind: FrontsPlace['kind'] | 'memory'; settings: Settings }
+/** `folder`: the data folder, if it is named. */
+type Place = {
+  kind: FrontsPlace['kind'] | 'memory'
+  settings: Settings
+  folder: string | undefined
+}

@@ -15,7 +15,7 @@ import { secretsOfServers } from '../../shared/agents/secrets.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import { usageError } from '../../shared/lib/errors.ts'
 import { createLog } from '../../shared/lib/log/log.ts'
-import { toolPins } from '../../shared/tools/mcp/tool-pins.ts'
+import { noPins, type ToolPins, toolPins } from '../../shared/tools/mcp/tool-pins.ts'
 import { declareServers } from '../../shared/tools/sandbox/sandbox-check.ts'
 import type { SettingFlags } from '../terminal/command-settings.ts'
 import { portOf } from '../terminal/port-flag.ts'
@@ -55,17 +55,17 @@ export async function serveMcp(
   refuseUnused(options)
   const servers = serversOf(command, options)
   declareServers(servers)
-  const { kind, settings } = frontsPlaceOf(options)
+  const { kind, settings, folder } = frontsPlaceOf(options)
+  const pins = pinsOf(folder, options)
   const log = createLog({
     level: settings.logLevel,
     secrets: secretsOfServers(servers, process.env),
   })
   const fronts = await openFronts({ kind, settings }, { log })
-  const arePinned = kind === 'folder' && options.pin !== 'off'
   const upstreams = upstreamsOf(servers, {
     isPrefixed: options.servers !== undefined,
     log,
-    ...(arePinned && { pins: toolPins(settings.dataFolder) }),
+    pins,
   })
   const { ended, stop, release } = untilStopped(fronts.failed, log)
   try {
@@ -80,6 +80,15 @@ export async function serveMcp(
     await upstreams.close()
     await fronts.close()
   }
+}
+
+/** Throws `usage` and `folder.foreign`. */
+function pinsOf(folder: string | undefined, { pin }: McpCommandOptions): ToolPins {
+  if (pin === 'on' && folder === undefined)
+    throw usageError(
+      '--pin on needs a data folder for the pins: give it with --data-folder, as in --data-folder .weir',
+    )
+  return folder === undefined || pin === 'off' ? noPins : toolPins(folder)
 }
 
 type Serving = {

@@ -4,6 +4,7 @@
 // UP-FRONTS-1. Fronts ask for no key: the `Authorization` of a guest belongs to its provider. So an
 //     edge with API keys or an issuer has no fronts, and they keep their own port.
 
+import { pinsFolderOf } from '../../client/agents/mcp-agents.ts'
 import { parseGuestName } from '../../client/guard/guest-agent.ts'
 import { loadGuests } from '../../shared/agents/file/load-agents.ts'
 import { loadMcpServers } from '../../shared/agents/file/mcp-servers.ts'
@@ -123,7 +124,8 @@ function frontsOf(options: UpWithFrontsOptions): Omit<FrontsInUp, 'agent'> {
   const { upstream, mcp } = options
   if (upstream !== undefined) upstreamAt(upstream)
   const servers = mcp === undefined ? undefined : loadMcpServers(mcp, process.env)
-  return { upstream, servers, guests: guestsOf(options) }
+  const pinsFolder = pinsFolderOf(serviceSettings(options))
+  return { upstream, servers, guests: guestsOf(options), pinsFolder }
 }
 
 /** The guests among the agent files of the process. */

@@ -82,6 +82,9 @@ export function beginTally(): Tally {
   }
 }
 
+/** Its records get their links as they are written, so a fold cannot repeat them. */
+const linkedTopic: TopicName = 'audit'
+
 /** Waiting bytes of one side, above which the other side is read first. */
 const waitingBytesMax = 16 * 1024 * 1024
 const unjudgedNamesMax = 100
@@ -115,6 +118,7 @@ export async function comparePartition(options: CompareOptions): Promise<void> {
   const beginnings = beginningsOf(range)
   const replayed = new Map<StageName, Replayed>()
   const readers = new Map<string, Replayed>()
+  const audit = log.topicPrefix + linkedTopic
   let held: Difference[] = []
   for (const stage of options.stages) await begin(stage)
 
@@ -164,7 +168,7 @@ export async function comparePartition(options: CompareOptions): Promise<void> {
     }
     for (const name of topicsWrittenBy(stage.name)) {
       const topic = byTopic.get(log.topicPrefix + name)
-      if (topic !== undefined)
+      if (topic !== undefined && name !== linkedTopic)
         one.pairs.set(
           topic.topic,
           createPair((found) => onFound(one, topic, found)),
@@ -196,6 +200,7 @@ export async function comparePartition(options: CompareOptions): Promise<void> {
     for (const { message } of outputs)
       if (message.type === 'turn-started' && range.hasTurn?.(message) !== false) tally.turns += 1
     records.forEach((record, n) => {
+      if (record.topic === audit) return
       const pair = pairs.get(record.topic)
       if (pair === undefined)
         tally.awaited += 1 // the log is older than that topic

@@ -13,8 +13,9 @@ import type { Bus, Subscription } from '../../shared/contract/bus.ts'
 import type { AnyGuard } from '../../shared/contract/guard/guard.ts'
 import type { GuardMode } from '../../shared/contract/messages.ts'
 import { partitionOf } from '../../shared/contract/partition.ts'
-import { retentionMsOf } from '../../shared/contract/retention.ts'
+import { keptBy } from '../../shared/contract/retention.ts'
 import { type StageName, topicSpecs } from '../../shared/contract/topology.ts'
+import type { Milliseconds } from '../../shared/lib/clock.ts'
 import type { GuardInstruments } from '../../shared/runtime/guards/guard-instruments.ts'
 import {
   type RunningGuards,
@@ -130,7 +131,7 @@ async function run(options: RunOptions & { stopping: AbortSignal }, open: Open):
   const bus = found
   open.push({ name: 'the bus', close: () => bus.close() })
   opened(bus)
-  const retentionMs = retentionMsOf(settings.retentionDays)
+  const { retentionMs, auditMs } = keptBy(settings)
   const { setPartitions } = options
   const partitions = ownsTopics
     ? settings.partitions
@@ -140,6 +141,7 @@ async function run(options: RunOptions & { stopping: AbortSignal }, open: Open):
     topicPrefix,
     partitions,
     retentionMs,
+    auditMs,
     guards,
     mode: guardMode,
     log,
@@ -156,6 +158,7 @@ async function run(options: RunOptions & { stopping: AbortSignal }, open: Open):
     topicPrefix,
     partitions,
     retentionMs,
+    auditMs,
     log,
     names: stages,
     instruments,
@@ -187,10 +190,12 @@ async function run(options: RunOptions & { stopping: AbortSignal }, open: Open):
 }
 
 /** Started before the stages: an open turn must not continue without its guards. */
-async function guardsBeside(options: StartGuardsOptions): Promise<RunningGuards | undefined> {
-  const { bus, topicPrefix, partitions, retentionMs, guards } = options
+async function guardsBeside(
+  options: StartGuardsOptions & { auditMs: Milliseconds },
+): Promise<RunningGuards | undefined> {
+  const { bus, topicPrefix, partitions, retentionMs, auditMs, guards } = options
   if (guards.length === 0) return undefined
-  await bus.ensureTopics(topicSpecs(topicPrefix, partitions, retentionMs))
+  await bus.ensureTopics(topicSpecs(topicPrefix, partitions, retentionMs, auditMs))
   return startGuards(options)
 }
 

@@ -7,7 +7,7 @@
 
 import type { Logger } from 'pino'
 import { type Agents, agentsInFiles } from '../../client/agents/agents-in-files.ts'
-import { type McpAgents, openMcpAgents } from '../../client/agents/mcp-agents.ts'
+import { type McpAgents, openMcpAgents, pinsFolderOf } from '../../client/agents/mcp-agents.ts'
 import { secretsOf } from '../../shared/agents/secrets.ts'
 import { busKindOf } from '../../shared/bus/kinds.ts'
 import type { Bus } from '../../shared/contract/bus.ts'
@@ -85,7 +85,7 @@ export async function up(options: UpOptions, beside: readonly Beside[] = []): Pr
     stop.resolve()
   })
   try {
-    mcp = await openMcpAgents(written, log)
+    mcp = await openMcpAgents(written, log, pinsFolderOf(settings))
     const { agents } = mcp
     const end = await runStages({
       stages,

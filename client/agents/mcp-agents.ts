@@ -8,11 +8,14 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Tool as ServerTool } from '@modelcontextprotocol/client'
 import type { Logger } from 'pino'
 import type { Agent, Agents, McpServer, Tool } from '../../shared/agents/agents.ts'
+import { busKindOf } from '../../shared/bus/kinds.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
+import type { Settings } from '../../shared/settings/settings.ts'
 import { connectionTo } from '../../shared/tools/mcp/connection.ts'
 import { type LeftOut, toolsOfServer, wantedOf } from '../../shared/tools/mcp/listed-tools.ts'
 import { inToolList, readToolList } from '../../shared/tools/mcp/tool-list-file.ts'
+import { noPins, type ToolPins, toolPins } from '../../shared/tools/mcp/tool-pins.ts'
 import { declareSandboxes } from '../../shared/tools/sandbox/sandbox-check.ts'
 
 export type McpAgents<Some extends Agents = Agents> = {
@@ -31,13 +34,15 @@ export type McpAgents<Some extends Agents = Agents> = {
 const kept = new WeakMap<Agent, () => void>()
 
 /**
- * A server that gives no list is a warning, and its tools come with a later list. Throws
+ * A server that gives no list is a warning, and its tools come with a later list. `pinsFolder`: the data
+ * folder with the pins of tools. Default: no tool is held. Throws `folder.foreign`. Throws
  * `mcp.unreachable` for a `toolsFile` that cannot be read and for declarations that are too large, and
  * `agent.invalid` with each server that another process reaches and that has no `toolsFile`.
  */
 export async function openMcpAgents<Provider extends string>(
   agents: Agents<Provider>,
   log: Logger,
+  pinsFolder?: string,
 ): Promise<McpAgents<Agents<Provider>>> {
   const served = [...agents.values()].filter(
     (agent) => (agent.mcp ?? []).length > 0 && !kept.has(agent),
@@ -45,8 +50,15 @@ export async function openMcpAgents<Provider extends string>(
   refuseWithoutList(served)
   declareSandboxes(agents) // before the first server starts
   readFiles(served)
-  const live = new Map(served.map((agent) => [agent.name, liveAgent(agent, log)]))
-  const close = async () => void (await Promise.all([...live.values()].map((one) => one.close())))
+  const pins = pinsFolder === undefined || served.length === 0 ? noPins : toolPins(pinsFolder)
+  const live = new Map(served.map((agent) => [agent.name, liveAgent(agent, { log, pins })]))
+  const endLook = pins.onChanged(() => {
+    for (const { refresh } of live.values()) refresh()
+  })
+  const close = async () => {
+    endLook()
+    await Promise.all([...live.values()].map((one) => one.close()))
+  }
   const readings = await Promise.allSettled([...live.values()].map(({ read }) => read()))
   const faults = readings.flatMap((reading) =>
     reading.status === 'rejected' ? [(reading.reason as Error).message] : [],
@@ -67,6 +79,14 @@ export async function openMcpAgents<Provider extends string>(
     },
     close,
   }
+}
+
+/**
+ * The folder with the pins of tools. Undefined on a shared bus: the processes of a deployment have a file
+ * of tools instead (`toolsFile`), because each has its own folder.
+ */
+export function pinsFolderOf(settings: Pick<Settings, 'bus' | 'dataFolder'>): string | undefined {
+  return busKindOf(settings).isLocal ? settings.dataFolder : undefined
 }
 
 function refuseWithoutList(agents: readonly Agent[]): void {
@@ -107,30 +127,40 @@ export type McpReading =
  */
 export async function mcpToolsOf(agent: Agent, log: Logger): Promise<McpReading[]> {
   declareSandboxes(new Map([[agent.name, agent]]))
-  return readingsOf(agent, await listsOf(agent, log))
+  return readingsOf(agent, await listsOf(agent, { log, pins: noPins }))
 }
 
 const listsInFiles = new WeakMap<McpServer, ServerTool[]>()
 
 /**
  * `written`: of the file, which is read once. `given`: by the server, with the tools that do not fit the
- * protocol. One of them is there.
+ * protocol and those that are held. One of them is there.
  */
 type Lists = {
   written?: readonly ServerTool[]
   given?: readonly ServerTool[]
   unfit?: readonly LeftOut[]
+  held?: readonly LeftOut[]
 }
 
-function listsOf({ mcp = [] }: Agent, log: Logger): Promise<PromiseSettledResult<Lists>[]> {
+type ListOptions = { log: Logger; pins: ToolPins }
+
+/** A file of tools holds changed ones too (MCP-TOOL-LIST-1), so its server has no pins. */
+function listsOf(
+  { mcp = [] }: Agent,
+  { log, pins }: ListOptions,
+): Promise<PromiseSettledResult<Lists>[]> {
   return Promise.allSettled(
     mcp.map(async (server): Promise<Lists> => {
       const written = server.toolsFile === undefined ? undefined : listInFile(server)
       const isElsewhere = server.run.kind === 'elsewhere'
       if (isElsewhere) return { ...(written && { written }) }
       const connection = connectionTo(server, log)
-      const given = await connection.tools()
-      return { ...(written && { written }), given, unfit: connection.unfit() }
+      const listed = await connection.tools()
+      const unfit = connection.unfit()
+      if (written !== undefined) return { written, given: listed, unfit }
+      const { tools: given, held } = pins.checked(server, listed)
+      return { given, unfit, held }
     }),
   )
 }
@@ -158,13 +188,13 @@ function readingsOf({ mcp = [], tools }: Agent, lists: Settled): McpReading[] {
 
 function readingOf(
   server: McpServer,
-  { written, given = [], unfit = [] }: Lists,
+  { written, given = [], unfit = [], held = [] }: Lists,
   names: ReadonlySet<string>,
 ): { tools: Tool[]; leftOut: LeftOut[] } {
   const inFile = written && toolsOfServer(server, written, names)
   if (inFile !== undefined && server.run.kind === 'elsewhere') return inFile
   const own = toolsOfServer(server, given, names)
-  const leftOut = [...wantedOf(server, unfit), ...own.leftOut]
+  const leftOut = [...wantedOf(server, [...unfit, ...held]), ...own.leftOut]
   if (inFile === undefined) return { tools: own.tools, leftOut }
   const common = inToolList(own.tools, inFile.tools)
   return { tools: common.tools, leftOut: [...leftOut, ...common.leftOut] }
@@ -184,7 +214,10 @@ function sizeFault(agent: string, declarations: string): string | undefined {
   return `the MCP servers of ${agent} declare ${bytes} bytes of tools; at most ${limits.agentDeclarationsBytesMax} fit into a message: allow fewer tools (mcp.NAME.allow)`
 }
 
-function liveAgent<Provider extends string>(written: Agent<Provider>, log: Logger) {
+const placeOf = (server: string, tool: string) => JSON.stringify([server, tool])
+
+function liveAgent<Provider extends string>(written: Agent<Provider>, options: ListOptions) {
+  const { log } = options
   const { mcp = [], tools: own } = written
   const agent: Agent<Provider> = { ...written, tools: own, formerTools: [] }
   let shown = ''
@@ -192,7 +225,7 @@ function liveAgent<Provider extends string>(written: Agent<Provider>, log: Logge
   const faults = new Map<string, string>()
 
   async function read(): Promise<void> {
-    const lists = (await listsOf(written, log)).map(orLast)
+    const lists = (await listsOf(written, options)).map(orLast)
     if (isDeepStrictEqual(lists, seen)) return
     const found: Tool[] = []
     for (const reading of readingsOf(written, lists)) {
@@ -205,8 +238,17 @@ function liveAgent<Provider extends string>(written: Agent<Provider>, log: Logge
           'tools of an MCP server are left out',
         )
     }
-    keep(found)
+    keep(found, heldIn(lists))
     seen = lists
+  }
+
+  function heldIn(lists: Settled): ReadonlySet<string> {
+    const held = lists.flatMap((list, i) =>
+      list.status === 'fulfilled'
+        ? (list.value.held ?? []).map(({ tool }) => placeOf(mcp[i]?.name ?? '', tool))
+        : [],
+    )
+    return new Set(held)
   }
 
   /** A server that does not answer keeps its last list. Each fault is one warning. */
@@ -227,14 +269,19 @@ function liveAgent<Provider extends string>(written: Agent<Provider>, log: Logge
     return hasList ? last : { status: 'rejected', reason: undefined }
   }
 
-  /** The same tools keep their objects: the hash of a declaration is computed once. */
-  function keep(found: Tool[]): void {
+  /**
+   * The same tools keep their objects: the hash of a declaration is computed once. A held tool is no
+   * former one, so no open round calls it (TOOL-PINS-1).
+   */
+  function keep(found: Tool[], held: ReadonlySet<string>): void {
     const now = JSON.stringify(found.map(({ declaration }) => declaration))
     if (now === shown) return
     const fault = sizeFault(agent.name, now)
     if (fault !== undefined) throw new WeirError('mcp.unreachable', fault)
     const former = [...agent.tools.slice(own.length), ...(agent.formerTools ?? [])]
-    agent.formerTools = former.slice(0, limits.mcpFormerToolsMax)
+    agent.formerTools = former
+      .filter(({ run }) => run.kind !== 'mcp' || !held.has(placeOf(run.server.name, run.tool)))
+      .slice(0, limits.mcpFormerToolsMax)
     agent.tools = [...own, ...found]
     shown = now
   }

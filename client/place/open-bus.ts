@@ -35,10 +35,8 @@ export async function openBus(
   const { dataFolder, commandConfig, recordSigning, encryptionKeys } = settings
   for (const path of [dataFolder, commandConfig, recordSigning, encryptionKeys])
     if (path !== '') protectOwnPath(path)
-  const mark = claimFolder(dataFolder)
-  const bus = await busKindOf(settings).open(settings, { ...options, log, keepFrom: foldFrom })
-  mark()
-  return bus
+  claimFolder(dataFolder)
+  return busKindOf(settings).open(settings, { ...options, log, keepFrom: foldFrom })
 }
 
 /**
@@ -110,11 +108,8 @@ export async function openBusBeside(
   log: Logger,
   options: Options = {},
 ): Promise<Bus> {
-  const mark = claimFolder(settings.dataFolder)
-  const kind = busKindOf(settings)
-  const bus = await kind.openBeside(settings, { ...options, log, keepFrom: foldFrom })
-  mark()
-  return bus
+  claimFolder(settings.dataFolder)
+  return busKindOf(settings).openBeside(settings, { ...options, log, keepFrom: foldFrom })
 }
 
 /** As long as the first contact is tried (`KafkaBusOptions.connectMs`). */

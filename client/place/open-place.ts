@@ -6,7 +6,7 @@ import type { RunningStages } from '../../services/stages.ts'
 import type { LocalBus } from '../../shared/bus/kind.ts'
 import type { Bus } from '../../shared/contract/bus.ts'
 import { partitionOf } from '../../shared/contract/partition.ts'
-import { retentionMsOf } from '../../shared/contract/retention.ts'
+import { keptBy } from '../../shared/contract/retention.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
 import { tenantWeightsOf } from '../../shared/settings/tenant-weights.ts'
@@ -16,7 +16,14 @@ import { openingOf } from '../turn/opening.ts'
 import type { WeirOptions } from '../weir-options.ts'
 import { clockOfChoice } from './bus-choice.ts'
 import { closedOnFailure } from './closed-on-failure.ts'
-import { keepPartitionCount, openBus, openBusForStages, partitionCount } from './open-bus.ts'
+import {
+  keepPartitionCount,
+  openBus,
+  openBusBeside,
+  openBusForStages,
+  openBusReadOnly,
+  partitionCount,
+} from './open-bus.ts'
 import { runBeside, runHere } from './run-here.ts'
 import { createSharedFolder, type SharedFolder } from './shared-folder.ts'
 import type { StagesChoice } from './stages-choice.ts'
@@ -41,9 +48,8 @@ export async function openFolder({
   stages,
 }: OpenParts & { kind: LocalBus; stages: StagesChoice }): Promise<Place> {
   const { topicPrefix, partitions, dataFolder } = settings
-  const retentionMs = retentionMsOf(settings.retentionDays)
   const weightOf = tenantWeightsOf(settings)
-  const parts = { agents, topicPrefix, partitions, retentionMs, log, dataFolder, weightOf }
+  const parts = { agents, topicPrefix, partitions, ...keptBy(settings), log, dataFolder, weightOf }
   const folder = createSharedFolder({
     kind,
     settings,
@@ -72,6 +78,35 @@ export async function openFolder({
   }
 }
 
+/**
+ * The log of a data folder for a process without agents, which runs no stages. It reads also while no
+ * process runs them. Each write opens the folder for a moment, or goes through its owner. So it never
+ * keeps a process with agents off the folder. Throws `bus.not-a-database` if there is no log.
+ */
+export async function openWatched({
+  settings,
+  log,
+}: Pick<OpenParts, 'settings' | 'log'>): Promise<Place> {
+  const reading = await openBusReadOnly(settings, log)
+  const bus: Bus = {
+    ...reading,
+    async append(...records) {
+      const writing = await openBusBeside(settings, log)
+      try {
+        return await writing.append(...records)
+      } finally {
+        await writing.close()
+      }
+    },
+  }
+  return closedOnFailure(reading, async () => ({
+    bus,
+    partitions: await partitionCount(bus, settings.topicPrefix),
+    contexts: createContexts(async () => undefined),
+    running: { failed: new Promise<never>(() => {}), close: async () => {} },
+  }))
+}
+
 export async function openShared({
   options,
   settings,
@@ -80,7 +115,6 @@ export async function openShared({
   stages,
 }: OpenParts & { stages: StagesChoice }): Promise<Place> {
   const { topicPrefix } = settings
-  const retentionMs = retentionMsOf(settings.retentionDays)
   const isHere = stages === 'here'
   const bus = isHere
     ? await openBusForStages(settings, log, { runImported: options.runImported })
@@ -95,7 +129,7 @@ export async function openShared({
       agents,
       topicPrefix,
       partitions,
-      retentionMs,
+      ...keptBy(settings),
       log,
       dataFolder: settings.dataFolder,
       weightOf: tenantWeightsOf(settings),

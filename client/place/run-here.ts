@@ -23,7 +23,7 @@ export async function runHere(
   if (own === undefined && approvals === undefined) return startStages(options)
   const { bus, topicPrefix, partitions, retentionMs } = options
   // Before the stages: no turn that was open continues without the guards.
-  await bus.ensureTopics(topicSpecs(topicPrefix, partitions, retentionMs))
+  await bus.ensureTopics(topicSpecs(topicPrefix, partitions, retentionMs, options.auditMs))
   const guards = await startExtras(options, { guards: own, approvals })
   if (guards === undefined) return startStages(options)
   const stages = await closedOnFailure(guards, () => startStages(options))

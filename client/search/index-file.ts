@@ -7,9 +7,9 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { type DatabaseSync as Database, DatabaseSync } from '../../shared/bus/sqlite.ts'
-import type { Bus } from '../../shared/contract/bus.ts'
 import { makePrivateFile } from '../../shared/lib/files/private-files.ts'
 import { version } from '../../shared/lib/version.ts'
+import type { Settings } from '../../shared/settings/settings.ts'
 
 /** Raise it when the tables change. */
 const schemaVersion = 1
@@ -37,9 +37,9 @@ const schema = `
     hidden INTEGER NOT NULL DEFAULT 0 -- 1: the rules of an agent hide values of it
   ) STRICT;
   CREATE INDEX conversations_at ON conversations (at);
-  CREATE INDEX conversations_tokens ON conversations (tokens);
-  CREATE INDEX conversations_usd ON conversations (usd);
-  CREATE INDEX conversations_ms ON conversations (ms);
+  CREATE INDEX conversations_tokens ON conversations (tokens, at);
+  CREATE INDEX conversations_usd ON conversations (usd, at);
+  CREATE INDEX conversations_ms ON conversations (ms, at);
   CREATE TABLE turns (
     id INTEGER PRIMARY KEY,
     conversation INTEGER NOT NULL,
@@ -85,12 +85,15 @@ const schema = `
 
 export const inMemory = ':memory:'
 
+type Place = Pick<Settings, 'dataFolder' | 'encryptionKeys' | 'encryptionCommand'>
+
 /**
- * The file of the index for a log of this data folder. In memory if there is no such folder, or if the
- * log keeps its records encrypted (INDEX-FILE-2).
+ * The file of the index for a log of these settings. In memory if there is no such folder, or if this
+ * process has the keys of encrypted records (INDEX-FILE-2).
  */
-export function searchFileIn(dataFolder: string, bus: Pick<Bus, 'hidden'>): string {
-  if (bus.hidden !== undefined || !existsSync(dataFolder)) return inMemory
+export function searchFileOf({ dataFolder, encryptionKeys, encryptionCommand }: Place): string {
+  const hasKeys = encryptionKeys !== '' || encryptionCommand !== ''
+  if (hasKeys || !existsSync(dataFolder)) return inMemory
   return join(dataFolder, searchFileName)
 }
 

@@ -1,5 +1,6 @@
 // The search index of a process that may never search: it is opened for the first filter.
 
+import type { Settings } from '../../shared/settings/settings.ts'
 import type { ReadableLog } from '../history/readable-log.ts'
 import type { Search } from './search.ts'
 
@@ -8,16 +9,16 @@ export type LateSearch = {
   close(): Promise<void>
 }
 
-export function lateSearch(log: Omit<ReadableLog, 'progress'>, dataFolder: string): LateSearch {
+export function lateSearch(log: Omit<ReadableLog, 'progress'>, settings: Settings): LateSearch {
   let opened: Promise<Search> | undefined
 
   async function open(): Promise<Search> {
-    const [{ openSearch }, { searchFileIn }] = await Promise.all([
+    const [{ openSearch }, { searchFileOf }] = await Promise.all([
       import('./search.ts'),
       import('./index-file.ts'),
     ])
     const progress = { expect: () => {}, read: () => {} }
-    return openSearch({ ...log, progress, searchFile: searchFileIn(dataFolder, log.bus) })
+    return openSearch({ ...log, progress, searchFile: searchFileOf(settings) })
   }
 
   return {

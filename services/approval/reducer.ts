@@ -2,7 +2,7 @@
 // asks the questions of running tools.
 // Reads: approvals.
 // Writes: guard-verdict and input-given to guard-verdicts.approval, approval-pending and
-// approval-decided to activity.
+// approval-decided to activity, audit-decided to audit.
 // Owns: the calls that wait for a person, the decision that counts, the time of expiry.
 // Does not own: whether the round still waits (executor, which reads the verdict like any guard's),
 // the right to decide (access to the inbox), the command line.
@@ -15,6 +15,8 @@
 //     read does not run (R6).
 // APPROVAL-REDUCER-4. An approval expires before the executor stops waiting. So the model reads
 //     that nobody allowed, not that a guard was silent.
+// APPROVAL-REDUCER-5. Each decision, and the lack of one, leaves one audit-decided with the question.
+//     It comes last, so the ids of the other records are those of an earlier Weir (R3).
 
 import { approvalGuard } from '../../shared/contract/guard/approval-guard.ts'
 import { inputKey } from '../../shared/contract/ids.ts'
@@ -36,6 +38,7 @@ import {
 } from '../../shared/contract/stage.ts'
 import { type Decided, givenOf, verdictOf } from './approval.ts'
 import { type ApprovalRound, applyRecord, approvalRound } from './approval-round.ts'
+import { auditOf } from './audit.ts'
 
 type Inbox = ApprovalAsked | ApprovalAnswered | ApprovalWithdrawn | Tick
 
@@ -116,11 +119,26 @@ function emitDecisions(
   const records = changed.map(
     (approval): Output => ({ to: 'activity', message: decided(approval, round, time) }),
   )
-  if (round.awaited.length === 0) return { records }
-  if (round.approvals.some(({ kind }) => kind === 'pending')) return { state: round, records }
-  if (round.input === 0) return { records: [...records, verdict(round)] }
-  const given = changed.flatMap((approval) => givenOf(approval) ?? [])
-  return { records: [...records, ...given.map((message): Output => ({ to: 'verdict', message }))] }
+  const audited = changed.map((approval): Output => ({ to: 'audit', message: auditOf(approval) }))
+  const isOpen = round.awaited.length > 0 && hasPending(round)
+  return {
+    state: isOpen ? round : undefined,
+    records: [...records, ...answersOf(round, changed), ...audited],
+  }
+}
+
+function hasPending({ approvals }: ApprovalRound): boolean {
+  return approvals.some(({ kind }) => kind === 'pending')
+}
+
+/** For the executor, once nothing of the round is pending and while the executor waits. */
+function answersOf(round: ApprovalRound, changed: Decided[]): Output[] {
+  if (round.awaited.length === 0 || hasPending(round)) return []
+  if (round.input === 0) return [verdict(round)]
+  return changed.flatMap((approval): Output[] => {
+    const message = givenOf(approval)
+    return message === undefined ? [] : [{ to: 'verdict', message }]
+  })
 }
 
 function decided(approval: Decided, { clearedAt }: ApprovalRound, time: number): ApprovalDecided {

@@ -2,7 +2,7 @@
 // Reads: rounds-cleared.
 // Writes: `round-executed` to rounds-checked, `approval-asked` and `approval-withdrawn` to approvals,
 // `calls-waiting`, `guard-verdict-given`, `guest-verdicts`, `call-offered` and `call-finished` to
-// activity.
+// activity, `audit-followed` to audit.
 // Owns: the guards that a call waits for (guards/waiting.ts), the claim that may start a call, when
 // a call counts as lost, the round's results. Calls that somebody else runs, and questions to a
 // person, are in offered/.
@@ -62,6 +62,7 @@ import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { notOffered, notWhole } from '../../shared/model-texts/denied-calls.ts'
 import { earlierTry, runnerGone } from '../../shared/model-texts/endings.ts'
 import { stopOfCall, stoppedCall } from '../../shared/runtime/settings/stops.ts'
+import { auditsOf } from './audit.ts'
 import { applyPrograms, forbidPrograms } from './guards/approval-asking.ts'
 import { findHolders, releaseCalls } from './guards/held-calls.ts'
 import {
@@ -392,8 +393,8 @@ function reportFinishedRounds(turn: Turn, records: Output[], time: Milliseconds)
     releaseCalls(turn, round, time)
   }
   records.push(...changedVerdicts(turn))
-  for (const { round, calls, callsLeft, interventions } of turn.rounds) {
-    if (callsLeft > 0) continue
+  const ended = turn.rounds.filter(({ callsLeft }) => callsLeft === 0)
+  for (const { round, calls, interventions } of ended) {
     const results = calls.flatMap(({ phase }) => (phase.kind === 'done' ? [phase.result] : []))
     records.push({
       to: 'verdict',
@@ -407,6 +408,8 @@ function reportFinishedRounds(turn: Turn, records: Output[], time: Milliseconds)
       },
     })
   }
+  // Last, so the ids of the other records are those of an earlier Weir (R3).
+  records.push(...ended.flatMap((round) => auditsOf(turn, round, time)))
   turn.rounds = turn.rounds.filter(({ callsLeft }) => callsLeft > 0)
   const over = turn.rounds.length === 0 && time >= turn.closesAt
   return { state: over ? undefined : turn, records }

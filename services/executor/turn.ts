@@ -68,7 +68,7 @@ export type Round = Pick<RoundCleared, 'round' | 'agent' | 'policy' | 'expiresAt
 /**
  * `program`: the hash of the program for which the call may run. Undefined: any. `isOffered`: its
  * guest may have run it. `requested`: the guard that requests a person's approval, with its text.
- * `isAllowed`: a person allowed it.
+ * `isAllowed`: a person allowed it. `isDecided`: the approval guard answered, and a rule may name it.
  */
 export type OpenCall = {
   call: Call
@@ -77,6 +77,7 @@ export type OpenCall = {
   isOffered?: true
   requested?: string
   isAllowed?: true
+  isDecided?: true
 }
 
 /**

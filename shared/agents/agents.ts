@@ -126,6 +126,8 @@ export type McpServer = {
   traceparent?: boolean
   /** Its messages with concealed text are cleaned (the default) or refused. */
   concealed?: 'clean' | 'refuse'
+  /** Whether a tool is held that changed after its first use. Default: on. */
+  pin?: 'on' | 'off'
   /** No question of it can reach a person: it is of a gateway. */
   noPerson?: true
 }

@@ -473,6 +473,13 @@ export const limits = {
   mcpMessageBytesMax: 16 * MiB,
   /** All that an MCP server sends while its list is read. */
   mcpListBytesMax: 32 * MiB,
+  /** The file with the pinned tools of MCP servers, and one declaration in it. */
+  mcpPinsBytesMax: 32 * MiB,
+  mcpPinBytesMax: 256 * KiB,
+  /** How long the pin of a tool is kept that is in no list. */
+  mcpPinKeptMs: 90 * 24 * 60 * minute,
+  /** How often a process looks whether another one changed the pins. */
+  mcpPinsLookMs: second,
   /** Links to resources in results of MCP servers whose server a gateway remembers. */
   mcpLinksMax: 1024,
   /** The file with the login of an MCP server. */
@@ -630,6 +637,10 @@ export const limits = {
   consolePairsMax: 200,
   /** Removals of settings that `policies` keeps with their authors. */
   settingsRemovedKept: 20,
+  /** A setting in the evidence of its change. Of a larger one it has the size and the hash. */
+  auditSettingBytesMax: 256 * KiB,
+  /** Entries that `weir audit` holds; of more, the newest. */
+  auditEntriesMax: 100_000,
   /** Rounds of an open turn whose tokens the console keeps, and rounds whose money it keeps. */
   consoleRoundsKept: 64,
   consoleRoundsPricedMax: 20_000,
@@ -670,6 +681,9 @@ export const limits = {
   moneyAttemptsMax: 10_000,
   /** Records of each partition of a guard that the console counts, the newest. */
   consoleVerdictsMax: 20_000,
+  /** Changed tools of MCP servers on the page of the console, and the text of one difference. */
+  consoleHeldToolsMax: 50,
+  consoleDifferenceBytesMax: 64 * KiB,
   /** Accounts of one budget that the console shows, those with the most use. */
   consoleAccountsMax: 50,
   /**

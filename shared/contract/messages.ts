@@ -12,6 +12,9 @@ export type Message =
   | AttemptFailed
   | AttemptFinished
   | AttemptStarted
+  | AuditChanged
+  | AuditDecided
+  | AuditFollowed
   | BudgetReached
   | BudgetReleased
   | BudgetReserved
@@ -327,6 +330,115 @@ export type AttemptStarted = {
    * older version
    */
   weir: string
+}
+
+/**
+ * Evidence: an operator set or removed a setting, such as a stop, a budget or a guard. Content that
+ * was erased is null. Observed, written by an operator together with the change.
+ */
+export type AuditChanged = {
+  type: 'audit-changed'
+  /** the key of the setting, such as stop:agent:bank; the key of this record is empty */
+  setting: string
+  /** whether the setting was removed */
+  isRemoved: boolean
+  /** time of the change in milliseconds, by the writer's clock */
+  at: number
+  /** the author; empty: a program registered a guard at its start */
+  by: string
+  /** the proof of `by` */
+  identity: PersonIdentity
+  /** content: the setting before the change, as JSON; empty: there was none */
+  before: string | null
+  /** content: the setting after the change, as JSON; empty: there is none */
+  after: string | null
+  /** its place in the chain */
+  link: AuditLink | null
+}
+
+/**
+ * Evidence: a call, or the question of a running tool, that waited for a person is decided. Content
+ * that was erased is null. Derived, written by the approval stage.
+ */
+export type AuditDecided = {
+  type: 'audit-decided'
+  /** the conversation: the key of the record */
+  conversation: ConversationId
+  /** the turn: the inbox offset of the record that opened it */
+  turn: number
+  /** the model round in the turn, from 1 */
+  round: number
+  /** the call */
+  ordinal: number
+  /** the agent */
+  agent: string
+  /** the tool */
+  name: string
+  /** the id under which a person decides: made of the call's place and of the hash */
+  id: string
+  /** SHA-256, in hex, of the tool's name, of the bytes of the arguments and of the program */
+  hash: string
+  /** SHA-256, in hex, of the program that would run; null: any */
+  program: string | null
+  /**
+   * the number of a question of a running tool in its round, from 1; 0: the record is about an
+   * approval
+   */
+  input: number
+  /** text: the model wrote the call as text (I2); null: it is a native call */
+  source: ArgumentSource | null
+  /** append time in milliseconds at which the wait began */
+  askedAt: number
+  /** append time in milliseconds of the decision */
+  at: number
+  /** the result */
+  outcome: ApprovalOutcome
+  /** the person who decided; empty if no person did */
+  by: string
+  /** the proof of `by` */
+  identity: PersonIdentity
+  /** content: the JSON text that the tool would get, byte for byte */
+  arguments: string | null
+  /** content: the rule that made it wait, or the guard that requested it, with its text */
+  rule: string | null
+  /** content: the question of the running tool, as JSON (input-question.ts); empty: an approval */
+  question: string | null
+  /** content: the values for a question, a JSON object; empty: none */
+  values: string | null
+  /** content: the reason; may be empty */
+  reason: string | null
+  /** its place in the chain; null: the reducer's output, before it is written */
+  link: AuditLink | null
+}
+
+/**
+ * Evidence: the end of a call that a person could decide. Content that was erased is null. Derived,
+ * written by the executor when the round ends.
+ */
+export type AuditFollowed = {
+  type: 'audit-followed'
+  /** the conversation: the key of the record */
+  conversation: ConversationId
+  /** the turn: the inbox offset of the record that opened it */
+  turn: number
+  /** the model round in the turn, from 1 */
+  round: number
+  /** the call */
+  ordinal: number
+  /** the tool */
+  name: string
+  /** the way it ended */
+  status: ResultStatus
+  /** milliseconds that the tool ran; 0 if it did not */
+  durationMs: number
+  /** append time in milliseconds at which its round ended */
+  at: number
+  /** the rules of its agent that hide values from readers */
+  redact: RedactRule[]
+  /** content: a short reason if status is not ok */
+  reason: string | null
+  /** its place in the chain; null: the reducer's output, before it is written */
+  link: AuditLink | null
 }
 
 /**
@@ -1796,6 +1908,24 @@ export type AskedCall = {
    * waits for an approval
    */
   question: string | null
+}
+
+/**
+ * The place of a record of `audit` in its writer's chain. A process fills it in as it writes the
+ * record.
+ */
+export type AuditLink = {
+  /** the chain: one for each partition and assignment of a process */
+  writer: string
+  /** the number of the record in its chain, from 1 */
+  sequence: number
+  /**
+   * SHA-256, in hex, of the chain's record before this one; at 1 of the newest record that the
+   * partition had then, and empty if it had none
+   */
+  previous: string
+  /** SHA-256, in hex, of the record's content, which can be erased without a break of the chain */
+  content: string
 }
 
 /**

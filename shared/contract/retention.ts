@@ -1,7 +1,7 @@
 // The retention of records (R7). One setting holds for all logs and for the history of
-// conversations. In a data folder they are kept until somebody deletes them. A shorter
-// retention must cover all records that a group may still fold. Otherwise a restart would find half
-// of a turn and stop (position.ts).
+// conversations, and another one for the evidence in `audit`. In a data folder they are kept until
+// somebody deletes them. A shorter retention must cover all records that a group may still fold.
+// Otherwise a restart would find half of a turn and stop (position.ts).
 
 import type { Milliseconds } from '../lib/clock.ts'
 import { limits } from './limits.ts'
@@ -17,9 +17,31 @@ export const keptForever = 0
 export const retentionDaysDefault = 7
 export const downtimeDaysDefault = 3
 
+/** The default of the setting `auditDays`: a year, and a month to look back on it. */
+export const auditDaysDefault = 400
+
 /** `days`: of the setting `retentionDays`. Undefined: until somebody deletes the records. */
 export function retentionMsOf(days: number): Milliseconds | undefined {
   return days === keptForever ? undefined : days * dayMs
+}
+
+/** `days`: of the setting `auditDays`. */
+export function auditMsOf(days: number = auditDaysDefault): Milliseconds {
+  return days * dayMs
+}
+
+/** How long a log keeps its records, by the settings. */
+export function keptBy({
+  retentionDays,
+  auditDays,
+}: {
+  retentionDays: number
+  auditDays: number
+}): {
+  retentionMs: Milliseconds | undefined
+  auditMs: Milliseconds
+} {
+  return { retentionMs: retentionMsOf(retentionDays), auditMs: auditMsOf(auditDays) }
 }
 
 /**

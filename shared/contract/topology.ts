@@ -13,6 +13,7 @@ import type { TopicKind, TopicSpec } from './bus.ts'
 import { type ConversationId, type RoundId, roundKey, type TurnId } from './ids.ts'
 import { limits } from './limits.ts'
 import type { ContentKept, Message, MessageType, OperatorBudget, OperatorStop } from './messages.ts'
+import { auditMsOf } from './retention.ts'
 
 /** The keys of the table of stages below. */
 export type StageName = keyof typeof wirings
@@ -48,6 +49,7 @@ export type TopicName =
   | 'policies'
   | 'budgets'
   | 'activity'
+  | 'audit'
   | 'dead-letters'
 
 /** The names of the places that a stage writes to. */
@@ -63,6 +65,7 @@ export type Port =
   | 'history'
   | 'budgets'
   | 'activity'
+  | 'audit'
   | 'dead-letters'
 
 /**
@@ -237,6 +240,16 @@ export const topics: Record<TopicName, Topic> = {
       'turn-finished': ['conversation', 'guest'],
     },
   },
+  // Evidence, with its own retention. Its writers chain its records as they write them, so no replay
+  // compares them (shared/bus/chain.ts).
+  audit: {
+    kind: 'log',
+    records: {
+      'audit-decided': ['approval'],
+      'audit-followed': ['executor'],
+      'audit-changed': ['operator'],
+    },
+  },
   'dead-letters': { kind: 'log', records: { 'dead-letter': ['runtime of any stage'] } },
 }
 
@@ -299,6 +312,12 @@ export function budgetId({
 
 /** The key of the operator's prices in `policies`. */
 export const pricesKey = 'prices'
+
+/**
+ * The key of an operator's changes in `audit`: no conversation has it. The other records have the key
+ * of their conversation.
+ */
+export const auditKeyOfOperator = ''
 
 /** The key of the log's partition count in `policies`. */
 export const partitionCountKey = 'partition-count'
@@ -398,6 +417,7 @@ const wirings = {
       person: 'approvals',
       history: 'history',
       activity: 'activity',
+      audit: 'audit',
     },
   },
   approval: {
@@ -409,6 +429,7 @@ const wirings = {
       self: 'approvals',
       verdict: 'guard-verdicts.approval',
       activity: 'activity',
+      audit: 'audit',
     },
   },
 } satisfies Record<string, StageWiring>
@@ -514,6 +535,8 @@ export function keyOf(message: Message): string {
     case 'budget-settled':
     case 'budget-released':
       return message.tenant
+    case 'audit-changed':
+      return auditKeyOfOperator
     case 'dead-letter':
       return message.key
     default:
@@ -578,14 +601,16 @@ function partsOf(key: string): [string, unknown, unknown] | undefined {
 /**
  * All topics with a deployment's prefix and partition count, as a bus creates them. `retentionMs`:
  * the retention of a log; undefined: until somebody deletes its records. Dead letters are kept longer,
- * and budgets as long as one may count. A table keeps the newest record of each key, and the gateway
- * removes the history of a conversation that was idle for the retention.
+ * budgets as long as one may count, and `audit` for at least `auditMs`. A table keeps the newest record
+ * of each key, and the gateway removes the history of a conversation that was idle for the retention.
  */
 export function topicSpecs(
   prefix: string,
   partitions: number,
   retentionMs?: Milliseconds | undefined,
+  auditMs: Milliseconds = auditMsOf(),
 ): TopicSpec[] {
+  const keptMs: typeof alwaysKeptMs = { ...alwaysKeptMs, audit: auditMs }
   return (Object.keys(topics) as TopicName[]).map((name) => {
     const { kind } = topics[name]
     const spec = { name: prefix + name, kind, partitions }
@@ -597,7 +622,7 @@ export function topicSpecs(
 }
 
 /** Topics that are kept longer than the retention of a deployment. */
-const keptMs: Partial<Record<TopicName, Milliseconds>> = {
+const alwaysKeptMs: Partial<Record<TopicName, Milliseconds>> = {
   'dead-letters': limits.deadLettersKeptMs,
   budgets: limits.budgetsKeptMs,
 }

@@ -5,6 +5,7 @@
 
 import { isAbsolute, join } from 'node:path'
 import {
+  auditDaysDefault,
   downtimeDaysDefault,
   keptForever,
   retentionDaysDefault,
@@ -48,6 +49,7 @@ export type Settings = {
   groupInstanceId: string
   /** 0: until somebody deletes the records. */
   retentionDays: number
+  auditDays: number
   toleratedDowntimeDays: number
   synchronous: 'off' | 'normal' | 'full'
   /** 0: no limit. */
@@ -205,6 +207,14 @@ export const settingTable: Record<SettingKey, Setting> = {
     secret: false,
     schema: { type: 'integer', minimum: 0, maximum: 36_500, default: retentionDaysDefault },
     defaultOf: { embedded: keptForever },
+  },
+  auditDays: {
+    variable: 'WEIR_AUDIT_DAYS',
+    description:
+      'how long to keep the decisions of people and the changes of operators (weir audit), if retentionDays is shorter',
+    unit: 'days',
+    secret: false,
+    schema: { type: 'integer', minimum: 1, maximum: 36_500, default: auditDaysDefault },
   },
   toleratedDowntimeDays: {
     variable: 'WEIR_TOLERATED_DOWNTIME_DAYS',

@@ -25,6 +25,7 @@ import { benchProxy } from './proxy.ts'
 import { benchReplay } from './replay.ts'
 import { benchReport } from './report.ts'
 import type { Row } from './row.ts'
+import { benchSearch } from './search.ts'
 import { benchStreams } from './streams.ts'
 import { benchValidator } from './validator.ts'
 import { benchWaiting } from './waiting.ts'
@@ -46,6 +47,7 @@ const benches: [string, () => Row[] | Promise<Row[]>][] = [
   ['proxy', benchProxy],
   ['edge', benchEdge],
   ['console', benchConsole],
+  ['search', benchSearch],
   ['MCP', benchMcp],
   ['replay', benchReplay],
   ['report', benchReport],

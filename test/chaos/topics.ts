@@ -19,6 +19,7 @@ const topicNames = [
   'policies',
   'budgets',
   'activity',
+  'audit',
   'dead-letters',
 ]
 

@@ -111,6 +111,15 @@ describe('weir approvals, allow and deny', () => {
     await asking.shows('act was allowed by ann')
     expect(await asking.ended).toMatchObject({ code: 0, out: 'Done.\n' })
     expect(await starts(here)).toHaveLength(1)
+    const audited = (await run(['audit', '--by', 'ann', '--json'])).out
+    expect(JSON.parse(audited)).toMatchObject({
+      kind: 'approval',
+      action: 'allow',
+      identity: 'claimed',
+      arguments: '{"env":"prod"}',
+      id,
+      followed: { status: 'ok' },
+    })
   })
 
   it('report a mistake in rules', async () => {

@@ -528,7 +528,8 @@ withBrowser('the console', () => {
     await page.click('button:has-text("Filters")')
     await page.selectOption('select[name=outcome]', 'failed')
     await page.waitForSelector('text=Filters (1)')
-    await page.waitForSelector('text=0 conversations')
+    await page.waitForSelector('main [role=status]:has-text("0 of 1 conversation")')
+    expect(page.url()).toContain('#/conversations?outcome=failed')
     expect(page.problems).toEqual([expect.stringContaining('400')]) // the amount without a currency
   })
 
@@ -709,13 +710,15 @@ withBrowser('the console', () => {
       const [limit, after] = [Number(searchParams.get('limit')), Number(searchParams.get('after'))]
       const next = after + limit < summaries.length ? `${after + limit}` : null
       const conversations = summaries.slice(after, after + limit)
-      return route.fulfill({ json: { conversations, next } })
+      const counts = { total: summaries.length, all: summaries.length, behind: 0 }
+      return route.fulfill({ json: { conversations, next, ...counts } })
     })
     await page.goto(`${server.url}/console#/conversations`)
     await page.waitForSelector('.conversation-row')
     for (;;) {
       await page.evaluate('scrollTo(0, document.body.scrollHeight)')
-      if ((await page.textContent('main [role=status]'))?.trim() === '30,000 conversations') break
+      const loaded = await page.getAttribute('.conversation-row', 'aria-setsize')
+      if (loaded === '30000') break
     }
     await page.evaluate('scrollTo(0, document.body.scrollHeight)')
     await page.waitForSelector('[data-place="29999"]')
@@ -732,7 +735,28 @@ withBrowser('the console', () => {
     const tasks = tasksIn(trace.traceEvents as TraceEvent[])
     expect(tasks.length).toBeGreaterThan(120)
     expect(Math.max(...tasks)).toBeLessThan(50) // of CPU, so other work on the machine does not count
-    await page.fill('input[type=search]', 'question 29998')
-    await page.waitForSelector('text=1 conversation of 30,000 loaded')
+    expect((await page.textContent('main [role=status]'))?.trim()).toBe('30,000 conversations')
+  })
+
+  it('finds words in all conversations, and has its filters in the address', async () => {
+    await using server = await consoleServer([says('Paid back.'), says('It rains.'), says('No.')])
+    for (const text of ['Refund customer 700', 'The weather?', 'Again?'])
+      await server.weir.ask({ agent: 'helper', text }).finished
+    await using context = await browser.newContext()
+    const page = await tab(context, `${server.url}/console#/conversations`)
+    const counts = (text: string) => page.waitForSelector(`main [role=status]:text-is("${text}")`)
+    await counts('3 conversations')
+    await page.fill('input[type=search]', 'customer paid')
+    await counts('1 of 3 conversations')
+    expect(page.url()).toContain('#/conversations?text=customer+paid')
+    const other = await tab(context, page.url())
+    await other.waitForSelector('.conversation-row:has-text("Refund customer 700")')
+    expect(await other.inputValue('input[type=search]')).toBe('customer paid')
+    await page.fill('input[type=search]', '')
+    await page.fill('input[name=agent]', 'helpr')
+    await page.keyboard.press('Enter')
+    await page.waitForSelector('[role=alert]:has-text("Did you mean helper?")')
+    expect(await page.textContent('select[name=intervention]')).toContain('allany intervention')
+    expect(page.problems).toEqual([expect.stringContaining('400')])
   })
 })

@@ -22,9 +22,15 @@ afterEach(() => commands.close())
 /** By default a server that each program of this machine may use. */
 async function served(...args: string[]) {
   const access = args.length === 0 ? ['--keyless'] : args
-  const running = commands.start([
-    ...['serve', '--agents', 'agent.yaml', '--http-port', '0', '--json', ...access],
-  ])
+  return listening(
+    commands.start([
+      ...['serve', '--agents', 'agent.yaml', '--http-port', '0', '--json', ...access],
+    ]),
+  )
+}
+
+/** Resolves once the server prints its address. */
+async function listening(running: ReturnType<CommandFolder['start']>) {
   const lines = createInterface({ input: running.child.stdout })
   const line: string[] = await Promise.race([
     once(lines, 'line'),
@@ -54,6 +60,73 @@ async function feed(url: string, last: string, after?: string): Promise<Seen[]> 
 const records = (events: Seen[]) => events.filter(({ event = '' }) => !/delta|reset/.test(event))
 
 describe('weir serve', () => {
+  it('serves the agents of a module, and later their history and controls without them', async () => {
+    commands = await openCommandFolder(script(says(text('unused'))))
+    const client = fileURLToPath(new URL('../../client', import.meta.url))
+    await writeFile(
+      join(commands.folder, 'app.mts'),
+      `import { defineAgent, defineTool } from '${client}/weir.ts'
+import { call, says, scriptedModel } from '${client}/testing/testing.ts'
+const tool = { name: 'act', description: 'acts', parameters: { type: 'object' } }
+export const helper = defineAgent({
+  name: 'helper',
+  model: scriptedModel(says(call('act')), says('Done.')),
+  system: 'Help.',
+  tools: [defineTool({ ...tool, run: async () => 'ran in the program' })],
+})
+export const port = 3000
+`,
+    )
+    const flags = ['--http-port', '0', '--json', '--keyless']
+    const first = await listening(commands.start(['serve', 'app.mts', ...flags]))
+    const question = { model: 'weir/helper', input: 'go', conversation: 'c' }
+    const answer = await (await post(`${first.url}/v1/responses`, question)).text()
+    expect(answer).toContain('ran in the program')
+    first.child.kill('SIGTERM')
+    expect((await first.ended).code).toBe(0)
+
+    const second = await listening(commands.start(['serve', '--agents', '', ...flags]))
+    const get = async (path: string) => (await fetch(second.url + path)).json()
+    expect(await get('/v1/models')).toMatchObject({ data: [] })
+    expect(await get('/console/api/conversations')).toMatchObject({
+      conversations: [{ conversation: 'c', agent: 'helper' }],
+    })
+    const refused = await post(`${second.url}/v1/responses`, question)
+    expect([refused.status, await refused.text()]).toEqual([
+      404,
+      expect.stringContaining('only the history and the controls'),
+    ])
+    const stop = { scope: 'agent', name: 'helper', mode: 'drain', reason: 'a test' }
+    const headers = { origin: second.url }
+    expect((await post(`${second.url}/console/api/stop`, stop, headers)).status).toBe(200)
+
+    const third = await listening(commands.start(['serve', 'app.mts', ...flags]))
+    const stopped = await post(`${third.url}/v1/responses`, { ...question, conversation: 'd' })
+    expect(await stopped.text()).toContain('a test')
+    for (const { child } of [second, third]) child.kill('SIGTERM')
+    expect((await Promise.all([second.ended, third.ended])).map(({ code }) => code)).toEqual([0, 0])
+  })
+
+  it('is started by weir console where no server answers', async () => {
+    commands = await openCommandFolder(script(says(text('Hello.'))))
+    const flags = ['--http-port', '0']
+    const without = await commands.start(['console', ...flags]).ended
+    expect([without.code, without.errors]).toEqual([
+      2,
+      expect.stringContaining('no console answers'),
+    ])
+    await commands.start(['ask', '--agent', 'agent.yaml', 'Hi']).ended
+    const running = commands.start(['console', ...flags])
+    const [greeting] = await once(running.child.stdout, 'data')
+    const [, server = '', key = ''] =
+      /The console: (\S+)\/console#\/key\/(\S+)/.exec(String(greeting)) ?? []
+    const headers = { authorization: `Bearer ${key}` }
+    const found = await fetch(`${server}/console/api/conversations`, { headers })
+    expect(await found.json()).toMatchObject({ conversations: [{ question: 'Hi' }] })
+    running.child.kill('SIGTERM')
+    expect((await running.ended).code).toBe(0)
+  })
+
   it('goes on with a feed behind its last event after a kill -9 of its process', async () => {
     commands = await openCommandFolder(
       script(says(call('act', { n: 1 })), says(call('act', { n: 2 })), says(text('Done.'))),

@@ -16,7 +16,7 @@ import type { LocalBus } from '../../../shared/bus/kind.ts'
 import { busKindOf } from '../../../shared/bus/kinds.ts'
 import { batchesOf } from '../../../shared/bus/range.ts'
 import type { StoredRecord } from '../../../shared/contract/bus.ts'
-import { retentionMsOf } from '../../../shared/contract/retention.ts'
+import { keptBy } from '../../../shared/contract/retention.ts'
 import {
   guardTopicName,
   guardTopicSpec,
@@ -57,7 +57,7 @@ export async function importBundle(
       `${log} already exists, and was not changed. An import needs its offsets free: name an empty or a new folder (--data-folder). ` +
         'You can also read the bundle itself with weir inspect, report, judge and replay',
     )
-  const mark = claimFolder(settings.dataFolder)
+  const unclaim = claimFolder(settings.dataFolder)
   const stop = new AbortController()
   const stopListening = listenForInterrupts(() => stop.abort())
   try {
@@ -66,10 +66,10 @@ export async function importBundle(
       (open) => write(open, { kind, file: log }, settings, stop.signal),
       stop.signal,
     )
-    mark()
     out.write(`${log}: ${summary}\n`)
     return 0
   } catch (error) {
+    unclaim()
     if (!stop.signal.aborted) throw error
     process.stderr.write('stopped: nothing was written\n')
     return 130
@@ -88,12 +88,12 @@ async function write(
   refuseCutTurns(bundle)
   const { facts } = bundle
   const { topicPrefix, partitions } = facts
-  const retentionMs = retentionMsOf(settings.retentionDays)
+  const { retentionMs, auditMs } = keptBy(settings)
   const guardPrefix = guardTopicName('')
   const guards = bundle
     .topics()
     .flatMap(({ name }) => (name.startsWith(guardPrefix) ? [name.slice(guardPrefix.length)] : []))
-  const own = topicSpecs(topicPrefix, partitions, retentionMs)
+  const own = topicSpecs(topicPrefix, partitions, retentionMs, auditMs)
   const ofGuards = guards.map((guard) =>
     guardTopicSpec(topicPrefix, guard, partitions, retentionMs),
   )

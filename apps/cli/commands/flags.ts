@@ -25,7 +25,7 @@ export const whichBus: SettingKey[] = [
 ]
 
 /** The settings that define how long records are kept. */
-export const keeping: SettingKey[] = ['retentionDays', 'toleratedDowntimeDays']
+export const keeping: SettingKey[] = ['retentionDays', 'auditDays', 'toleratedDowntimeDays']
 
 /** The settings of a command that runs stages for itself, or finds them on Kafka. */
 export const ownStages: SettingKey[] = [

@@ -26,7 +26,7 @@ export function addMcp(program: Command): void {
     .addOption(
       new Option(
         '--pin <mode>',
-        'with --data-folder: hold a tool that changed after its first use, until weir mcp approve; default: on',
+        'hold a tool that changed after its first use, until weir mcp approve; needs --data-folder; default: on if there is one',
       ).choices(['on', 'off']),
     )
     .option(

@@ -33,7 +33,9 @@ export function withEdge(command: Command): Command {
 }
 
 export function addServe(program: Command): void {
-  const serve = program.command('serve')
+  const serve = program
+    .command('serve')
+    .argument('[agents]', 'a module that exports agents, or as --agents')
   withEdge(
     withSettings(serve, settingKeys).option(
       '--http-port <port>',
@@ -42,8 +44,10 @@ export function addServe(program: Command): void {
     ),
   )
     .option('--json', 'print {"url", "port"} as the first line')
-    .action(async (options) =>
-      endWith(await (await import('../../http/serve/serve.ts')).serve(options, process.stdout)),
+    .action(async (agents, options) =>
+      endWith(
+        await (await import('../../http/serve/serve.ts')).serve(agents, options, process.stdout),
+      ),
     )
 }
 

@@ -1,4 +1,5 @@
-// `weir console`: prints the address of the console if a server answers there, and can open it.
+// `weir console`: prints the address of the console if a server answers there, and can open it. If none
+// answers on this machine, the command serves the history and the controls of the log itself.
 // CONSOLE-COMMAND-1. The key of the data folder is in the address only if the server asks for that key
 //     and a process of this user listens there. Another user could listen on the port.
 // CONSOLE-COMMAND-2. No argument of a process has the key, because all users see arguments.
@@ -18,6 +19,8 @@ import { commandSettings, type SettingFlags } from '../../terminal/command-setti
 import { portOf } from '../../terminal/port-flag.ts'
 import { ownKeyAdvice } from '../edge/access/access.ts'
 import { type OwnKey, ownKeyIn } from '../edge/access/own-key.ts'
+import { hasLog, serve } from '../serve/serve.ts'
+import { isLoopback } from '../server.ts'
 import { consoleAddress, consolePath } from './console-assets.ts'
 import { isListenedByUser } from './listening-user.ts'
 
@@ -37,23 +40,31 @@ const openers: Partial<Record<NodeJS.Platform, string[]>> = {
   win32: ['cmd', '/c', 'start', ''],
 }
 
-/** Throws `usage` if no console answers at the address. */
+/** Resolves to the exit code. Throws `usage` if no console answers at the address and none can be served. */
 export async function printConsole(
   { httpHost, httpPort, open = false, ...flags }: ConsoleOptions,
   out: Writable,
-): Promise<void> {
+): Promise<0 | 1> {
   const host = httpHost.includes(':') ? `[${httpHost}]` : httpHost
   const address = `://${host}:${portOf(httpPort, '--http-port')}`
   const plain = `http${address}`
   const found = (await isConsole(plain)) ? plain : `https${address}`
-  if (found !== plain && !(await isConsole(found)))
-    throw usageError(
-      `no console answers at ${plain}${consolePath}: start weir serve, or give the address of a running one with --http-host and --http-port`,
-    )
+  if (found !== plain && !(await isConsole(found))) {
+    if (!isLoopback(httpHost) || !hasLog(commandSettings(flags)))
+      throw usageError(
+        `no console answers at ${plain}${consolePath}: start weir serve, or give the address of a running one with --http-host and --http-port, or a data folder with a log`,
+      )
+    const onServing = open ? openPage : undefined
+    return serve(undefined, { ...flags, httpHost, httpPort }, out, { isHistory: true, onServing })
+  }
   const own = await keyFor(found, flags)
-  const url = consoleAddress(found, own?.key)
-  out.write(`${url}\n`)
-  if (!open) return
+  out.write(`${consoleAddress(found, own?.key)}\n`)
+  if (open) openPage(found, own)
+  return 0
+}
+
+function openPage(server: string, own: OwnKey | undefined): void {
+  const url = consoleAddress(server, own?.key)
   const [program = 'xdg-open', ...rest] = openers[process.platform] ?? []
   const page = own === undefined ? url : pageTo(url, own)
   const child = spawn(program, [...rest, page], {

@@ -26,7 +26,7 @@ export async function openConsole(
   webhook?: WebhookOptions,
 ): Promise<Console> {
   const open = await openLog(settings)
-  const search = lateSearch(open, settings.dataFolder)
+  const search = lateSearch(open, settings)
   const parts = { log: open, source: busKindOf(settings).place, settings, search }
   return closedOnFailure(open.bus, () => consoleOn(parts, log, webhook))
 }

@@ -10,6 +10,7 @@ import { limits } from '../../../shared/contract/limits.ts'
 import { everyAgent } from '../../../shared/contract/topology.ts'
 import { createSlots } from '../../../shared/lib/slots.ts'
 import { storedSettings } from '../../../shared/runtime/settings/operator-setting.ts'
+import { acceptPin } from '../../../shared/tools/mcp/tool-pins.ts'
 import { defaultValue } from '../../history/effective.ts'
 import { withExistingRegistry } from '../../history/registry.ts'
 import { accountsReader } from '../../service/budgets/accounts.ts'
@@ -19,6 +20,8 @@ import { readLayers, storedPolicies } from '../../service/policy/layers.ts'
 import { effectiveOf } from '../../service/policy/shown-policy.ts'
 import { releasedStops, shownStop } from '../../service/stops/list.ts'
 import type { EdgeContext } from '../edge/edge-context.ts'
+import { HttpError } from '../http-error.ts'
+import { textIn } from '../request-body.ts'
 import type { HttpApp, HttpContext } from '../server.ts'
 import type { ConsoleParts } from './console-parts.ts'
 import { type OperatorChange, operatorChanges } from './operator-changes.ts'
@@ -26,6 +29,7 @@ import type { BudgetsData, GuardsData, PoliciesData } from './page/operator-stat
 import { bodyOf, within } from './route-parts.ts'
 import { turnsIn } from './state/conversation-data.ts'
 import { guardsData } from './state/guards-data.ts'
+import { heldToolsData } from './state/held-tools.ts'
 import { stagesReader } from './state/stages-data.ts'
 import { whatIfData } from './state/what-if-data.ts'
 
@@ -56,7 +60,9 @@ export function operatorApi(
     const principal = principalOf(context.req.raw, 'operate')
     const body = await bodyOf(context)
     const done = await within(changes, () =>
-      withExistingRegistry(settings, (table) => work(table, body, { by: principal.id, settings })),
+      withExistingRegistry(settings, (table) =>
+        work({ ...table, identity: principal.identity }, body, { by: principal.id, settings }),
+      ),
     )
     edge.log.info({ by: principal.id, change: name, ...namesIn(body) }, 'a setting was changed')
     known = undefined
@@ -126,6 +132,17 @@ export function operatorApi(
       return { ...shownBudget(budget, most, withoutNumbers), more: use.length - most.length }
     })
     return context.json({ budgets: shown } satisfies BudgetsData)
+  })
+
+  app.get(`${api}/held-tools`, (context) => context.json(heldToolsData(settings.dataFolder)))
+
+  app.post(`${api}/held-tool`, async (context) => {
+    const principal = principalOf(context.req.raw, 'operate')
+    const id = textIn(await bodyOf(context), 'id')
+    if (!acceptPin(settings.dataFolder, id))
+      throw new HttpError(409, 'mcp.tool-changed', 'the tool changed again, or is not held')
+    edge.log.info({ by: principal.id, change: id }, 'a changed tool of an MCP server was accepted')
+    return context.json({})
   })
 
   for (const [name, work] of Object.entries(operatorChanges))

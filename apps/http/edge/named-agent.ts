@@ -18,6 +18,12 @@ export function namedAgent(
 ): string {
   const names = [...agents.keys()]
   const [only, another] = names
+  if (only === undefined)
+    throw new HttpError(
+      404,
+      'agent.unknown',
+      'this server has no agents, only the history and the controls: ask the server that was started with --agents',
+    )
   if (given === undefined) {
     if (only !== undefined && another === undefined) return only
     throw new HttpError(400, 'agent.unknown', `name one of the agents: ${names.join(', ')}`)

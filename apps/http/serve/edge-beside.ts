@@ -6,7 +6,7 @@ import type { Beside } from '../../service/run-stages.ts'
 import { serviceSettings } from '../../service/service-settings.ts'
 import type { UpOptions } from '../../service/up.ts'
 import { type EdgeFlags, edgeOptionsOf, ownKeyFor } from '../edge/edge-flags.ts'
-import { openEdgeWeir } from '../edge/edge-weir.ts'
+import { agentsOfSettings, openEdgeWeir } from '../edge/edge-weir.ts'
 import type { HttpApp } from '../server.ts'
 import { startEdgeWithConsole } from './edge-with-console.ts'
 
@@ -37,7 +37,7 @@ export function edgeBeside(options: UpOptions & EdgeFlags, more?: MoreRoutes): B
     secrets: [...(more?.secrets ?? []), ...(own === undefined ? [] : [own.key])],
     async start(parts) {
       const { log, agents } = parts
-      const loaded = agents.size > 0 ? agents : undefined
+      const loaded = agents.size > 0 ? agents : (await agentsOfSettings(settings)).agents
       const weir = await openEdgeWeir(settings, { stages: 'elsewhere', log, agents: loaded })
       return closedOnFailure(weir, async () => {
         const { routes: before, close } = (await more?.open(parts)) ?? noRoutes

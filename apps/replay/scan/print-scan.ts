@@ -67,14 +67,14 @@ function agentText({
   const inside = subAgents > 0 ? ` with ${count(subAgents, 'sub-agent')}` : ''
   const failed = failedCalls > 0 ? ` (${failedCalls.toLocaleString('en')} failed)` : ''
   const parts = [count(turns, 'turn'), count(rounds, 'round'), `${count(calls, 'call')}${failed}`]
-  return `${titleOf(agent)}: ${count(sessions, 'session')}${inside}, ${parts.join(', ')}, ${count(tokens, 'token')}`
+  return `${titleOf(agent)}: ${count(sessions, 'session')}${inside}, ${parts.join(', ')}${tokensText(', ', tokens)}`
 }
 
 function verdictText({ loops, ended, roundsAfter, tokensAfter }: Scanned): string {
   if (loops === 0) return 'No loop. Weir would have said nothing in all of these turns.'
   const found = count(loops, 'loop')
   if (ended === 0) return `${found}. Weir would have written to the model, and ended no turn.`
-  const after = `${count(roundsAfter, 'round')} and ${count(tokensAfter, 'token')}`
+  const after = `${count(roundsAfter, 'round')}${tokensText(' and ', tokensAfter)}`
   return `${found}. Weir would have ended ${count(ended, 'turn')}, before ${after}.`
 }
 
@@ -89,7 +89,13 @@ function loopText({
 }: ScannedLoop): string {
   const place = `${titleOf(agent)}, turn ${turn}: Weir speaks first in round ${round} of ${rounds}`
   if (!ended) return `${place}, and ends nothing`
-  return `${place}, and ends the turn ${count(roundsAfter, 'round')} and ${count(tokensAfter, 'token')} before its end`
+  const after = `${count(roundsAfter, 'round')}${tokensText(' and ', tokensAfter)}`
+  return `${place}, and ends the turn ${after} before its end`
+}
+
+/** Not every session names its tokens. */
+function tokensText(before: string, tokens: number): string {
+  return tokens === 0 ? '' : `${before}${count(tokens, 'token')}`
 }
 
 function leftOutText({ what, files, first }: Scanned['leftOut'][number]): string {

@@ -40,19 +40,23 @@ export async function restore(
       'output.exists',
       `${file} already exists, and was not changed: name an empty or a new folder (--data-folder)`,
     )
-  const mark = claimFolder(dataFolder)
+  const unclaim = claimFolder(dataFolder)
   let work: OpenWork = { records: [], ended: 0, waiting: 0 }
-  const madeAt = await kind.restoreLog({
-    backup,
-    dataFolder,
-    clock: systemClock,
-    files: filesInBackup,
-    async ending(folder) {
-      work = await openWork(kind, { ...settings, dataFolder: folder })
-      return work.records
-    },
-  })
-  mark()
+  const madeAt = await kind
+    .restoreLog({
+      backup,
+      dataFolder,
+      clock: systemClock,
+      files: filesInBackup,
+      async ending(folder) {
+        work = await openWork(kind, { ...settings, dataFolder: folder })
+        return work.records
+      },
+    })
+    .catch((error: unknown) => {
+      unclaim()
+      throw error
+    })
   const { ended, waiting } = work
   out.write(`${file}: the log${madeAt === '' ? '' : ` of ${madeAt}`}\n`)
   out.write(

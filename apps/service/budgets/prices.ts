@@ -8,6 +8,7 @@ import { pricesKey } from '../../../shared/contract/topology.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { isObject } from '../../../shared/lib/json/json-object.ts'
 import { toRecord } from '../../../shared/runtime/record.ts'
+import { appendChange } from '../../../shared/runtime/settings/audited-change.ts'
 import { removeSetting } from '../../../shared/runtime/settings/removed-settings.ts'
 import { readJson } from '../../../shared/settings/json-file.ts'
 import { printable } from '../../terminal/text/printable.ts'
@@ -34,7 +35,8 @@ export const pricesChange: SettingChange<
     const setAt = table.bus.clock.now()
     const message = { type: 'operator-prices', version, prices, setBy: by, setAt } as const
     const topic = `${table.topicPrefix}policies`
-    await table.bus.append([toRecord({ topic, partition: 0, message })])
+    const record = toRecord({ topic, partition: 0, message })
+    await appendChange(table, { setting: pricesKey, by, after: message }, [record])
     return prices
   },
   lines: (prices) => [

@@ -7,7 +7,7 @@ import { skewText } from '../../../shared/bus/kafka/clock-skew.ts'
 import type { SharedBus } from '../../../shared/bus/kind.ts'
 import type { TopicSpec } from '../../../shared/contract/bus.ts'
 import { limits } from '../../../shared/contract/limits.ts'
-import { retentionMsOf } from '../../../shared/contract/retention.ts'
+import { keptBy } from '../../../shared/contract/retention.ts'
 import { stageNames, type TopicName, topicSpecs } from '../../../shared/contract/topology.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { createLog } from '../../../shared/lib/log/log.ts'
@@ -69,8 +69,9 @@ async function* topicChecks(
   setPartitions: number | undefined,
 ): AsyncGenerator<Check> {
   const settings = await withPlannedPartitions(given, setPartitions)
-  const { topicPrefix, partitions, retentionDays } = settings
-  const specs = topicSpecs(topicPrefix, partitions, retentionMsOf(retentionDays))
+  const { topicPrefix, partitions } = settings
+  const { retentionMs, auditMs } = keptBy(settings)
+  const specs = topicSpecs(topicPrefix, partitions, retentionMs, auditMs)
   const survey = (of: TopicSpec[]) => kind.survey(settings, of, createLog({ level: 'silent' }))
   const { brokers, differences: own } = await survey(specs)
   yield ok('brokers', `${count(brokers.length, 'broker')}: ${brokers.join(', ')}`)

@@ -8,7 +8,7 @@ import { isNameBesideLog } from '../../../shared/bus/embedded/file/log-file.ts'
 import type { LocalBus } from '../../../shared/bus/kind.ts'
 import { keptForever } from '../../../shared/contract/retention.ts'
 import { type TopicName, topics } from '../../../shared/contract/topology.ts'
-import { claimFolder } from '../../../shared/lib/files/folder-owner.ts'
+import { refuseForeign } from '../../../shared/lib/files/folder-owner.ts'
 import { widerThanUser } from '../../../shared/lib/files/private-files.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 import { type OpenLog, withLog } from '../../history/open-log.ts'
@@ -65,7 +65,7 @@ function folderCheck({ dataFolder }: Settings): Check {
 /** A folder that was only found is read only. */
 function* ownerCheck({ dataFolder }: Settings): Generator<Check> {
   try {
-    claimFolder(dataFolder)
+    refuseForeign(dataFolder)
   } catch (error) {
     yield wrongBy('owner', error)
   }

@@ -4,11 +4,8 @@
 import { policyKey, unknownKey } from '../../../shared/agents/policy/entries.ts'
 import type { AgentPolicy } from '../../../shared/contract/messages.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
-import {
-  placeSetting,
-  removeStored,
-  type WritableTable,
-} from '../../../shared/runtime/settings/operator-setting.ts'
+import type { AuditedTable } from '../../../shared/runtime/settings/audited-change.ts'
+import { placeSetting, removeStored } from '../../../shared/runtime/settings/operator-setting.ts'
 import { printable } from '../../terminal/text/printable.ts'
 import { nameOf, policySetting } from '../operator-settings.ts'
 import { type SettingChange, warning } from '../setting-command.ts'
@@ -100,7 +97,7 @@ function keysOf(keys: readonly string[]): string[] {
 
 /** Replaces all values of the agent. */
 export async function storePolicy(
-  table: WritableTable,
+  table: AuditedTable,
   policy: Omit<AgentPolicy, 'type' | 'setAt'>,
 ): Promise<void> {
   const setAt = table.bus.clock.now()

@@ -16,7 +16,7 @@ import { kafkaClient } from '../../../shared/bus/kafka/properties/client-of-sett
 import { busNamesWhere } from '../../../shared/bus/kinds.ts'
 import type { TopicSpec } from '../../../shared/contract/bus.ts'
 import { isGuardName } from '../../../shared/contract/guard/guard-registration.ts'
-import { retentionMsOf } from '../../../shared/contract/retention.ts'
+import { keptBy } from '../../../shared/contract/retention.ts'
 import { topicSpecs } from '../../../shared/contract/topology.ts'
 import { usageError } from '../../../shared/lib/errors.ts'
 import { createLog } from '../../../shared/lib/log/log.ts'
@@ -207,15 +207,10 @@ export function planSettings(flags: SettingFlags): Settings {
   }
 }
 
-function planOf({
-  topicPrefix,
-  partitions,
-  retentionDays,
-  replicationFactor,
-}: Settings): PlannedTopic[] {
-  return topicPlan(topicSpecs(topicPrefix, partitions, retentionMsOf(retentionDays)), {
-    replicationFactor,
-  })
+function planOf(settings: Settings): PlannedTopic[] {
+  const { topicPrefix, partitions, replicationFactor } = settings
+  const { retentionMs, auditMs } = keptBy(settings)
+  return topicPlan(topicSpecs(topicPrefix, partitions, retentionMs, auditMs), { replicationFactor })
 }
 
 function guardPlan({ replicationFactor }: Settings, specs: TopicSpec[]): PlannedTopic[] {

@@ -5,7 +5,7 @@ import type { Logger } from 'pino'
 import { busKindOf } from '../../../shared/bus/kinds.ts'
 import type { Bus } from '../../../shared/contract/bus.ts'
 import { limits } from '../../../shared/contract/limits.ts'
-import { retentionMsOf } from '../../../shared/contract/retention.ts'
+import { keptBy } from '../../../shared/contract/retention.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 import { keepPartitionCount, openBus, partitionCount } from '../../place/open-bus.ts'
@@ -41,8 +41,7 @@ async function openInFolder(settings: Settings, options: Options): Promise<Guest
   const { log, stages = 'auto' } = options
   const kind = busKindOf(settings)
   if (!kind.isLocal) throw new WeirError('runtime.assertion', 'this bus has no data folder')
-  const retentionMs = retentionMsOf(settings.retentionDays)
-  const parts = { agents: new Map(), topicPrefix, partitions, retentionMs, log }
+  const parts = { agents: new Map(), topicPrefix, partitions, ...keptBy(settings), log }
   const folder = createSharedFolder({
     kind,
     settings,

@@ -4,7 +4,11 @@
 //     allowed, until it has its result. Rules of its tool may allow the others to run.
 // HELD-CALLS-2. A held call is a waiting one: a cancel or the end of the turn skips it (R5).
 
-import { allowedCode, noRuleCode } from '../../../shared/contract/guard/approval-guard.ts'
+import {
+  allowedCode,
+  noRuleCode,
+  withdrawnCode,
+} from '../../../shared/contract/guard/approval-guard.ts'
 import type { GuardVerdict, Policy } from '../../../shared/contract/messages.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import { type Round, release, type Turn } from '../turn.ts'
@@ -32,6 +36,7 @@ export function keepAllowed(round: Round, { verdicts }: GuardVerdict): void {
       if (open.call.ordinal !== ordinal) continue
       if (code === noRuleCode) delete open.program
       if (code === allowedCode) open.isAllowed = true
+      if (code !== noRuleCode && code !== withdrawnCode) open.isDecided = true
     }
 }
 

@@ -67,6 +67,7 @@ export function requestInput(
   const input = round.inputs
   const until = Math.min(time + Math.max(0, waitMs), claimDeadline(round, phase))
   phase.question = { number, input, since: time }
+  open.isDecided = true
   const call = { ...askedCall(open), program: null, requested: null, question }
   return offerToPerson(turn, round, [call], {
     input,

@@ -56,6 +56,7 @@ export type McpContent = {
   toolsFile?: string
   traceparent?: boolean
   concealed?: 'clean' | 'refuse'
+  pin?: 'on' | 'off'
   startMs?: number
   timeoutMs?: number
   wallMs?: number

@@ -12,7 +12,11 @@ import { createCipheriv, createDecipheriv, randomBytes, randomFillSync } from 'n
 import { encryptedByte, headerBytes } from '../../codec/codec.ts'
 import type { HiddenRecords, RecordToAppend } from '../../contract/bus.ts'
 import { tenantOf } from '../../contract/tenant.ts'
-import { historyConversation, nameWithoutPrefix } from '../../contract/topology.ts'
+import {
+  auditKeyOfOperator,
+  historyConversation,
+  nameWithoutPrefix,
+} from '../../contract/topology.ts'
 import { WeirError } from '../../lib/errors.ts'
 import {
   everyTenant,
@@ -145,6 +149,8 @@ export function tenantOfRecord(name: string, key: string): string | undefined {
     case 'policies':
     case 'budgets':
       return undefined
+    case 'audit':
+      return key === auditKeyOfOperator ? undefined : tenantOf(key)
     case 'history':
       return tenantOf(historyConversation(key) ?? '')
     default:

@@ -2,20 +2,18 @@
 // checkout, may hold queued messages, policies and approvals of somebody else.
 // FOLDER-OWNER-1. A folder is this user's if its mark fits the secret of the user's state folder. A copy
 //     of a mark fits too, so a folder that the user gave away is trusted when it comes back.
-// FOLDER-OWNER-2. A folder without a fitting mark is trusted if a person named it, or if this user owns
-//     it and its log was there before the secret. The kernel sets that time, and no archive can.
+// FOLDER-OWNER-2. A folder without a fitting mark is trusted if a person named it, or if it is empty. The
+//     mark is in the folder before its first file, so a start that was killed leaves a marked folder.
 // FOLDER-OWNER-3. Without a state folder no mark can be made or judged. Then all folders are trusted.
 
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
-import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { isAbsolute, join, resolve } from 'node:path'
-import type { Milliseconds } from '../clock.ts'
 import { WeirError } from '../errors.ts'
-import { makeFolders } from './make-folders.ts'
+import { makeFolders, removeEmptyFolders } from './make-folders.ts'
 import { readSecretFile } from './secret-files.ts'
-import { isTracked } from './tracked-file.ts'
-import { beginFile, nameFile } from './whole-file.ts'
+import { beginFile, nameFile, replaceFile } from './whole-file.ts'
 
 /** Folders that no flag, variable, named file or option named, by their whole paths, and the finder. */
 const found = new Map<string, 'command' | 'program'>()
@@ -31,20 +29,31 @@ export function noteNamedFolder(dataFolder: string): void {
 }
 
 /**
- * Call it before the folder is written, and the result after it exists: it marks the folder. Throws
- * `folder.foreign`.
+ * Call it before the first file is written into the folder: it makes and marks the folder. The returned
+ * function takes back the work of this call, for a caller that wrote nothing. Throws `folder.foreign`.
  */
 export function claimFolder(dataFolder: string): () => void {
   const secret = ownSecret()
-  if (secret === undefined || isMarked(dataFolder, secret)) return () => {}
-  if (found.has(resolve(dataFolder)) && hasContent(dataFolder) && !isOlder(dataFolder, secret))
-    throw foreign(dataFolder)
-  return () => mark(dataFolder, secret)
+  if (secret === undefined) return () => {}
+  refuseUnmarked(dataFolder, secret)
+  return isMarked(dataFolder, secret) ? () => {} : mark(dataFolder, secret)
+}
+
+/** Throws `folder.foreign`, as claimFolder does. Changes nothing in the folder. */
+export function refuseForeign(dataFolder: string): void {
+  const secret = ownSecret()
+  if (secret !== undefined) refuseUnmarked(dataFolder, secret)
+}
+
+/** Another process may mark the folder and then write, between two looks of this one. */
+function refuseUnmarked(dataFolder: string, secret: Secret): void {
+  if (!found.has(resolve(dataFolder)) || isMarked(dataFolder, secret)) return
+  if (hasContent(dataFolder) && !isMarked(dataFolder, secret)) throw foreign(dataFolder)
 }
 
 const marksMax = 16
 
-type Secret = { text: string; madeAt: Milliseconds }
+type Secret = string
 
 /** Undefined: the home folder cannot be written, or another user can read the secret. */
 function ownSecret(): Secret | undefined {
@@ -56,8 +65,7 @@ function ownSecret(): Secret | undefined {
       placeSecret(file, randomBytes(32).toString('hex'))
     }
     const text = readSecretFile(file, (why) => new WeirError('settings.invalid', why)).trim()
-    const { birthtimeMs, mtimeMs } = statSync(file)
-    return /^[0-9a-f]{64}$/.test(text) ? { text, madeAt: birthtimeMs || mtimeMs } : undefined
+    return /^[0-9a-f]{64}$/.test(text) ? text : undefined
   } catch {
     return undefined
   }
@@ -88,15 +96,21 @@ function marksIn(dataFolder: string): string[] {
 }
 
 /** A folder that cannot be marked, such as one on read-only media, stays as it is. */
-function mark(dataFolder: string, secret: Secret): void {
+function mark(dataFolder: string, secret: Secret): () => void {
   const id = randomBytes(16).toString('hex')
   const own = `${id} ${proofOf(id, secret).toString('hex')}`
-  const marks = [...marksIn(dataFolder).slice(1 - marksMax), own]
+  const others = marksIn(dataFolder)
+  let made: string[] = []
   try {
-    rmSync(markIn(dataFolder), { force: true })
-    placeSecret(markIn(dataFolder), marks.join('\n'))
+    made = makeFolders(dataFolder, 0o700)
+    const marks = [...others.slice(1 - marksMax), own]
+    replaceFile(markIn(dataFolder), `${marks.join('\n')}\n`, { mode: 0o600 })
   } catch {
     // The next start judges the folder again.
+  }
+  return () => {
+    if (others.length === 0) rmSync(markIn(dataFolder), { force: true })
+    removeEmptyFolders(made)
   }
 }
 
@@ -111,8 +125,8 @@ function placeSecret(file: string, text: string): void {
   }
 }
 
-function proofOf(id: string, { text }: Secret): Buffer {
-  return createHmac('sha256', text).update(`weir data folder ${id}`).digest()
+function proofOf(id: string, secret: Secret): Buffer {
+  return createHmac('sha256', secret).update(`weir data folder ${id}`).digest()
 }
 
 /** Weir's own files in a data folder begin with `weir.` (log-file.ts). */
@@ -122,25 +136,14 @@ function markIn(dataFolder: string): string {
 
 /** A first start that was killed leaves a lock, and a checkout may keep a file for git in the folder. */
 function hasContent(dataFolder: string): boolean {
-  const isEmpty = (name: string) => name === 'weir.db-lock' || name.startsWith('.git')
+  const isEmpty = (name: string) =>
+    name === 'weir.db-lock' || name.startsWith('weir.owner') || name.startsWith('.git')
   return existsSync(dataFolder) && !readdirSync(dataFolder).every(isEmpty)
-}
-
-/**
- * Keeps FOLDER-OWNER-2. A log that git tracks may have come before the first run. The folder of Kafka's
- * local copies has no log. A file system without birth times gives 0.
- */
-function isOlder(dataFolder: string, { madeAt }: Secret): boolean {
-  const log = join(dataFolder, 'weir.db')
-  const { uid, birthtimeMs } = statSync(existsSync(log) ? log : dataFolder)
-  return (
-    uid === process.getuid?.() && (birthtimeMs === 0 || birthtimeMs < madeAt) && !isTracked(log)
-  )
 }
 
 function foreign(dataFolder: string): WeirError {
   return new WeirError(
     'folder.foreign',
-    `the data folder ${dataFolder} was only found here, and this user did not make it: its messages, policies and approvals are those of its maker. Read it with weir inspect, report or export. If it is yours, name it once with --data-folder ${dataFolder} (WEIR_DATA_FOLDER; in a program: dataFolder)`,
+    `the data folder ${dataFolder} was only found here, and it has no mark of this user: its messages, policies and approvals are those of its maker. Read it with weir inspect, report or export. If it is yours, perhaps of an earlier version, name it once with --data-folder ${dataFolder} (WEIR_DATA_FOLDER; in a program: dataFolder)`,
   )
 }

@@ -21,6 +21,7 @@ import type {
 import { guardKeyPrefix, guardTopicName, guardTopicSpec, topics } from '../../contract/topology.ts'
 import type { Milliseconds } from '../../lib/clock.ts'
 import { WeirError } from '../../lib/errors.ts'
+import type { AuditedTable } from '../settings/audited-change.ts'
 import {
   type OperatorSetting,
   placeSetting,
@@ -28,9 +29,8 @@ import {
   storedSettings,
 } from '../settings/operator-setting.ts'
 
-export type Registry = {
+export type Registry = AuditedTable & {
   bus: Pick<Bus, 'append' | 'ensureTopics' | 'list' | 'clock'>
-  topicPrefix: string
 }
 
 /** Rounds that wait for a removed guard wait on. Its topic and its verdicts stay. */

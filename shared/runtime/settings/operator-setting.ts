@@ -8,6 +8,7 @@ import type { Message, MessageOf, MessageType } from '../../contract/messages.ts
 import { WeirError } from '../../lib/errors.ts'
 import { removalCommand, type SettingKind } from '../../settings/setting-words.ts'
 import { toRecord } from '../record.ts'
+import { type AuditedTable, appendChange } from './audited-change.ts'
 import { removeSetting } from './removed-settings.ts'
 
 export type OperatorSetting<Type extends MessageType = MessageType> = {
@@ -24,7 +25,6 @@ export type OperatorSetting<Type extends MessageType = MessageType> = {
 }
 
 type Table = { bus: Pick<Bus, 'list'>; topicPrefix: string }
-export type WritableTable = { bus: Pick<Bus, 'append' | 'list' | 'clock'>; topicPrefix: string }
 
 /** `value` undefined: the record cannot be read (keeps OPERATOR-SETTING-1). */
 export type StoredSetting<Type extends MessageType> = {
@@ -77,26 +77,29 @@ export async function readableSettings<Type extends MessageType>(
   })
 }
 
-/** Writes the setting. One of the same scope is replaced. Throws the error of the limit. */
+/**
+ * Writes the setting and the evidence of its change. One of the same scope is replaced. Throws the
+ * error of the limit.
+ */
 export async function placeSetting<Type extends MessageType>(
   setting: OperatorSetting<Type>,
-  { bus, topicPrefix }: WritableTable,
-  message: MessageOf<Type>,
+  table: AuditedTable,
+  message: MessageOf<Type> & { setBy: string },
 ): Promise<void> {
-  const record = toRecord({ topic: `${topicPrefix}policies`, partition: 0, message })
+  const record = toRecord({ topic: `${table.topicPrefix}policies`, partition: 0, message })
   const { limit, scope } = setting
   if (limit !== undefined) {
-    const there = await recordsOf(setting, { bus, topicPrefix })
+    const there = await recordsOf(setting, table)
     const isNew = there.every(({ id }) => scope + id !== record.key)
     if (isNew && there.length >= limit.max) throw limit.error(there.length)
   }
-  await bus.append([record])
+  await appendChange(table, { setting: record.key, by: message.setBy, after: message }, [record])
 }
 
 /** Removes the setting by its key. Throws the error for an unknown id. */
 export async function removeStored(
   setting: OperatorSetting,
-  table: WritableTable,
+  table: AuditedTable,
   { id, by }: { id: string; by: string },
 ): Promise<void> {
   const ids = (await recordsOf(setting, table)).map((one) => one.id)

@@ -1,6 +1,6 @@
 // The removal of a setting from `policies`, with its author. Every command and page that removes one
 // uses this file.
-// REMOVED-SETTINGS-1. The tombstone comes first: a removal counts even if its author is lost.
+// REMOVED-SETTINGS-1. The tombstone comes before the author: a removal counts even if that is lost.
 // REMOVED-SETTINGS-2. The table keeps the newest `limits.settingsRemovedKept` removals.
 
 import { messageOf } from '../../codec/message-of.ts'
@@ -9,22 +9,22 @@ import { limits } from '../../contract/limits.ts'
 import type { SettingRemoved } from '../../contract/messages.ts'
 import { removedKeyPrefix } from '../../contract/topology.ts'
 import { toRecord } from '../record.ts'
-
-type Table = { bus: Pick<Bus, 'append' | 'list' | 'clock'>; topicPrefix: string }
+import { type AuditedTable, appendChange } from './audited-change.ts'
 
 /** `setting`: the key of its record. The caller has found it. */
 export async function removeSetting(
-  { bus, topicPrefix }: Table,
+  table: AuditedTable,
   setting: string,
   by: string,
 ): Promise<void> {
+  const { bus, topicPrefix } = table
   const place = { topic: `${topicPrefix}policies`, partition: 0 }
   const others = (await removedSettings({ bus, topicPrefix })).filter(
     (one) => one.setting !== setting,
   )
   const message = { type: 'setting-removed', setting, setBy: by, setAt: bus.clock.now() } as const
   const forgotten = others.slice(limits.settingsRemovedKept - 1)
-  await bus.append([
+  await appendChange(table, { setting, by, after: undefined }, [
     { ...place, key: setting, value: null },
     toRecord({ ...place, message }),
     ...forgotten.map((one) => ({ ...place, key: removedKeyPrefix + one.setting, value: null })),

@@ -1,18 +1,23 @@
 // The tools of MCP servers as they were at their first use, in a file of the data folder. Processes of one
 // folder share the file.
+// Each change is made under a lock from a fresh reading, so no process loses a pin of another one.
 // TOOL-PINS-1. A tool whose description or schema differs from its pin is held: it is not offered, and
 //     its calls do not run, until a person accepts the change.
 // TOOL-PINS-2. A person accepts the declaration that was shown: its id is made of it.
 
 import { hash } from 'node:crypto'
-import { existsSync, statSync } from 'node:fs'
+import { existsSync, rmSync, statSync, unwatchFile, watchFile } from 'node:fs'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import type { Tool as ServerTool } from '@modelcontextprotocol/client'
 import type { McpServer } from '../../agents/agents.ts'
+import { type FileLock, lockFile } from '../../bus/embedded/file/lock.ts'
 import { limits } from '../../contract/limits.ts'
+import { type Clock, type Milliseconds, systemClock } from '../../lib/clock.ts'
 import { WeirError } from '../../lib/errors.ts'
-import { replaceFile } from '../../lib/files/whole-file.ts'
+import { claimFolder } from '../../lib/files/folder-owner.ts'
+import { makeFolders } from '../../lib/files/make-folders.ts'
+import { guarded, replaceFile } from '../../lib/files/whole-file.ts'
 import { boundedJson } from '../../lib/json/bounded-json.ts'
 import { isObject } from '../../lib/json/json-object.ts'
 import { readText } from '../../settings/text-file.ts'
@@ -24,69 +29,154 @@ type Declared = Pick<
   'title' | 'description' | 'inputSchema' | 'outputSchema' | 'annotations'
 >
 
-/** `of`: a digest of the command or the URL. `changed`: the newest declaration, if it is held. */
+/**
+ * `of`: a digest of the command or the URL. `changed`: the newest declaration, if it is held. `seen`: the
+ * last day with the tool in a list.
+ */
 export type ToolPin = {
   server: string
   of: string
   tool: string
   pinned: Declared
   changed?: Declared
+  seen?: string
 }
 
 export type ToolPins = {
-  /** Pins new tools, and returns the tools that are not held. */
-  checked(server: McpServer, tools: readonly ServerTool[]): { tools: ServerTool[]; held: LeftOut[] }
+  /** Pins new tools, and returns the tools that are not held. A server with `pin: off` has no pins. */
+  checked(server: McpServer, tools: readonly ServerTool[]): Checked
   /** Whether the file is another one than at the last check. */
   isChanged(): boolean
+  /** Calls the listener when another process changes the file. The result ends that. */
+  onChanged(listener: () => void): () => void
 }
+
+type Checked = { tools: ServerTool[]; held: LeftOut[] }
 
 export const noPins: ToolPins = {
   checked: (_, tools) => ({ tools: [...tools], held: [] }),
   isChanged: () => false,
+  onChanged: () => () => {},
 }
 
-export const pinsFileName = 'mcp-tools.json'
+export const pinsFileName = 'weir.mcp-tools.json'
+const formerFileName = 'mcp-tools.json'
 
-export function toolPins(dataFolder: string): ToolPins {
+/** Throws `folder.foreign`. */
+export function toolPins(dataFolder: string, clock: Clock = systemClock): ToolPins {
+  claimFolder(dataFolder)
   let version = versionOf(dataFolder)
+  const known = new Map<McpServer, Checked & { version: string; listed: readonly ServerTool[] }>()
+  const isChanged = () => versionOf(dataFolder) !== version
+
+  function judgedNow(server: McpServer, tools: readonly ServerTool[]): Checked {
+    const pins = readPins(dataFolder)
+    const now = clock.now()
+    const listed = { server, tools, today: dayOf(now) }
+    const look = judged(pins, listed)
+    if (!look.isChanged) return look
+    return changedUnderLock(dataFolder, (newest) => {
+      const again = judged(newest, listed)
+      return { done: again, pins: unforgotten(again.pins, now) }
+    })
+  }
+
   return {
-    isChanged: () => versionOf(dataFolder) !== version,
+    isChanged,
 
     checked(server, tools) {
-      const pins = readPins(dataFolder)
-      const of = digestOf(server)
-      const own = new Map(
-        pins
-          .filter((pin) => pin.server === server.name && pin.of === of)
-          .map((pin) => [pin.tool, pin]),
-      )
-      const before = JSON.stringify(pins)
-      const free: ServerTool[] = []
-      const held: LeftOut[] = []
-      for (const tool of tools) {
-        const declared = declaredBy(tool)
-        const pin = own.get(tool.name)
-        if (pin === undefined) {
-          if (own.size >= limits.mcpFormerToolsMax) {
-            held.push({ tool: tool.name, reason: 'its server has had too many tools' })
-            continue
-          }
-          const added = { server: server.name, of, tool: tool.name, pinned: declared }
-          pins.push(added)
-          own.set(tool.name, added)
-        } else if (isDeepStrictEqual(pin.pinned, declared)) delete pin.changed
-        else {
-          pin.changed = declared
-          held.push({ tool: tool.name, reason: 'it changed after its first use: weir mcp approve' })
-          continue
-        }
-        free.push(tool)
-      }
-      if (JSON.stringify(pins) !== before) writePins(dataFolder, pins)
+      if (server.pin === 'off') return noPins.checked(server, tools)
+      const last = known.get(server)
+      if (last?.listed === tools && last.version === versionOf(dataFolder)) return last
+      const { tools: free, held } = judgedNow(server, tools)
       version = versionOf(dataFolder)
-      return { tools: free, held }
+      const result = { tools: free, held, version, listed: tools }
+      known.set(server, result)
+      return result
+    },
+
+    onChanged(listener) {
+      const file = join(dataFolder, pinsFileName)
+      const look = () => {
+        if (isChanged()) listener()
+      }
+      watchFile(file, { interval: limits.mcpPinsLookMs, persistent: false }, look)
+      return () => unwatchFile(file, look)
     },
   }
+}
+
+type Listed = { server: McpServer; tools: readonly ServerTool[]; today: string }
+
+/** Keeps TOOL-PINS-1. Changes the given pins. */
+function judged(
+  pins: ToolPin[],
+  { server, tools, today }: Listed,
+): Checked & { pins: ToolPin[]; isChanged: boolean } {
+  const of = digestOf(server)
+  const own = new Map(
+    pins.filter((pin) => pin.server === server.name && pin.of === of).map((pin) => [pin.tool, pin]),
+  )
+  let room = limits.mcpPinsBytesMax - textOf(pins).length
+  let isChanged = false
+  const free: ServerTool[] = []
+  const held: LeftOut[] = []
+
+  /** Undefined: the declaration has room in the file. */
+  function fault(text: string): string | undefined {
+    const bytes = Buffer.byteLength(text)
+    if (bytes > limits.mcpPinBytesMax)
+      return `it has ${bytes} bytes, more than the ${limits.mcpPinBytesMax} of a pin`
+    return bytes > room ? `${pinsFileName} is full` : undefined
+  }
+
+  for (const tool of tools) {
+    const declared = declaredBy(tool)
+    const text = JSON.stringify(declared)
+    const pin = own.get(tool.name)
+    if (pin !== undefined && pin.seen !== today) {
+      pin.seen = today
+      isChanged = true
+    }
+    if (pin === undefined) {
+      const reason =
+        own.size >= limits.mcpFormerToolsMax ? 'its server has had too many tools' : fault(text)
+      if (reason !== undefined) {
+        held.push({ tool: tool.name, reason })
+        continue
+      }
+      const added = { server: server.name, of, tool: tool.name, pinned: declared, seen: today }
+      pins.push(added)
+      own.set(tool.name, added)
+      room -= Buffer.byteLength(JSON.stringify(added))
+      isChanged = true
+      free.push(tool)
+    } else if (isDeepStrictEqual(pin.pinned, declared)) {
+      if (pin.changed !== undefined) isChanged = true
+      delete pin.changed
+      free.push(tool)
+    } else {
+      const reason = isDeepStrictEqual(pin.changed, declared) ? undefined : fault(text)
+      held.push({ tool: tool.name, reason: reason ?? changedReason })
+      if (reason !== undefined || isDeepStrictEqual(pin.changed, declared)) continue
+      pin.changed = declared
+      room -= Buffer.byteLength(text)
+      isChanged = true
+    }
+  }
+  return { tools: free, held, pins, isChanged }
+}
+
+const changedReason = 'it changed after its first use: weir mcp approve'
+
+/** Tools that no list has had for limits.mcpPinKeptMs leave the file. */
+function unforgotten(pins: readonly ToolPin[], now: Milliseconds): ToolPin[] {
+  const oldest = dayOf(now - limits.mcpPinKeptMs)
+  return pins.map((pin) => ({ seen: dayOf(now), ...pin })).filter(({ seen }) => seen >= oldest)
+}
+
+function dayOf(time: Milliseconds): string {
+  return new Date(time).toISOString().slice(0, 10)
 }
 
 /** The held tools. Throws `settings.invalid` if the file cannot be used. */
@@ -99,15 +189,19 @@ export function pinId({ server, of, tool, changed }: ToolPin): string {
   return hash('sha256', JSON.stringify([server, of, tool, changed])).slice(0, 12)
 }
 
-/** Pins the change with this id. False: there is none, perhaps because the tool changed again. */
+/**
+ * Pins the change with this id. False: there is none, perhaps because the tool changed again. Throws
+ * `folder.foreign`, and errors of writing.
+ */
 export function acceptPin(dataFolder: string, id: string): boolean {
-  const pins = readPins(dataFolder)
-  const pin = pins.find((one) => one.changed !== undefined && pinId(one) === id)
-  if (pin?.changed === undefined) return false
-  pin.pinned = pin.changed
-  delete pin.changed
-  writePins(dataFolder, pins)
-  return true
+  claimFolder(dataFolder)
+  return changedUnderLock(dataFolder, (pins) => {
+    const pin = pins.find((one) => one.changed !== undefined && pinId(one) === id)
+    if (pin?.changed === undefined) return { done: false }
+    pin.pinned = pin.changed
+    delete pin.changed
+    return { done: true, pins }
+  })
 }
 
 function declaredBy(tool: ServerTool): Declared {
@@ -122,10 +216,11 @@ function digestOf({ run }: McpServer): string {
   return hash('sha256', JSON.stringify(place)).slice(0, 12)
 }
 
+/** A file with its former name is read until the first change. */
 function readPins(dataFolder: string): ToolPin[] {
-  const file = join(dataFolder, pinsFileName)
-  if (!existsSync(file)) return []
-  const content = readText(file, limits.mcpListBytesMax)
+  const file = [pinsFileName, formerFileName].map((name) => join(dataFolder, name)).find(existsSync)
+  if (file === undefined) return []
+  const content = readText(file, limits.mcpPinsBytesMax)
   const found = 'text' in content ? boundedJson(content.text, limits.jsonDepthMax) : undefined
   if (isObject(found) && Array.isArray(found.pins) && found.pins.every(isPin)) return found.pins
   const fault = 'fault' in content ? content.fault : 'has no list of tools'
@@ -140,13 +235,48 @@ function isPin(value: unknown): value is ToolPin {
     isObject(value) &&
     [value.server, value.of, value.tool].every((member) => typeof member === 'string') &&
     isObject(value.pinned) &&
-    (value.changed === undefined || isObject(value.changed))
+    (value.changed === undefined || isObject(value.changed)) &&
+    (value.seen === undefined || typeof value.seen === 'string')
   )
 }
 
-function writePins(dataFolder: string, pins: readonly ToolPin[]): void {
-  const text = `${JSON.stringify({ pins }, null, 2)}\n`
-  replaceFile(join(dataFolder, pinsFileName), text, { mode: 0o600 })
+/** Without `pins` nothing is written. */
+type Change<T> = { done: T; pins?: readonly ToolPin[] }
+
+function changedUnderLock<T>(dataFolder: string, change: (pins: ToolPin[]) => Change<T>): T {
+  const file = join(dataFolder, pinsFileName)
+  guarded(file, () => makeFolders(dataFolder, 0o700))
+  const lock = lockedOnceFree(file)
+  try {
+    const { done, pins } = change(readPins(dataFolder))
+    if (pins === undefined) return done
+    replaceFile(file, textOf(pins), { mode: 0o600 })
+    rmSync(join(dataFolder, formerFileName), { force: true })
+    return done
+  } finally {
+    lock.release()
+  }
+}
+
+/** Another process has the lock for the time of one write. */
+function lockedOnceFree(file: string): FileLock {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return lockFile(file)
+    } catch (error) {
+      const isHeld = error instanceof WeirError && error.code === 'bus.locked'
+      if (!isHeld || tries >= lockTriesMax) throw error
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, lockTryMs)
+    }
+  }
+}
+
+const lockTriesMax = 250
+const lockTryMs = 20
+
+/** One line for each tool. */
+function textOf(pins: readonly ToolPin[]): string {
+  return `{"pins":[\n${pins.map((pin) => JSON.stringify(pin)).join(',\n')}\n]}\n`
 }
 
 function versionOf(dataFolder: string): string {

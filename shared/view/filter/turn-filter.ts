@@ -276,9 +276,6 @@ export function unknownValue(key: ValueKey, given: Iterable<string>, known: read
   const values = [...given].map((one) => `'${onOneLine(one)}'`).join(' or ')
   const near = nearestName([...given][0] ?? '', known)
   const meant = near === undefined ? '' : ` Did you mean ${onOneLine(near)}?`
-  const there =
-    known.length === 0
-      ? `no turn of this log has a ${key}`
-      : `the log has ${known.map((one) => onOneLine(one)).join(', ')}`
-  return usageError(`no turn has the ${key} ${values}.${meant} Known: ${there}`)
+  const there = known.length === 0 ? 'none' : known.map((one) => onOneLine(one)).join(', ')
+  return usageError(`no turn has the ${key} ${values}.${meant} The log has ${there}`)
 }

@@ -12,6 +12,7 @@ import { createMcpHandler } from '@modelcontextprotocol/server'
 import { pino } from 'pino'
 import { call, type Reply, says, scriptedModel } from '../../../client/testing/testing.ts'
 import { defineAgent, Weir } from '../../../client/weir.ts'
+import { acceptPin, heldPins, pinId } from '../../../shared/tools/mcp/tool-pins.ts'
 import { until } from '../../support/inbox.ts'
 import { testServer } from '../../support/mcp/server.ts'
 
@@ -30,7 +31,7 @@ beforeEach(async () => {
 })
 
 afterEach(async () => {
-  for (const name of ['MCP_JOURNAL', 'MCP_NOISE', 'MCP_DEAD', 'MCP_SECRET_TOKEN'])
+  for (const name of ['MCP_CHANGED', 'MCP_JOURNAL', 'MCP_NOISE', 'MCP_DEAD', 'MCP_SECRET_TOKEN'])
     delete process.env[name]
   await rm(folder, { recursive: true, force: true })
 })
@@ -104,6 +105,25 @@ const oddArguments =
   '{"account":9007199254740993,"limit":1e999,"share":1.0,"__proto__":{"deep":[-0]},"text":"é"}'
 
 describe('a tool of an MCP server', () => {
+  it('is held after a change of its server, also in a running process, until a person accepts it', async () => {
+    process.env.MCP_CHANGED = join(folder, 'changed')
+    const { open } = agentWith([], { env: ['MCP_CHANGED'] })
+    const offered = (weir: Weir) =>
+      weir.agents.get('helper')?.tools.map(({ declaration }) => declaration.name)
+    const first = await open()
+    expect(offered(first)).toContain('test__weather')
+    await first.close()
+    await writeFile(process.env.MCP_CHANGED, '')
+    await using second = await open()
+    expect(offered(second)).not.toContain('test__weather')
+    expect(offered(second)).toContain('test__received')
+    expect(JSON.stringify(logged)).toContain('it changed after its first use: weir mcp approve')
+    const held = heldPins(join(folder, 'data')).map(pinId)
+    expect(held).toHaveLength(1)
+    for (const id of held) acceptPin(join(folder, 'data'), id)
+    await until(async () => offered(second)?.includes('test__weather') === true)
+  })
+
   it('runs, and its text is the result', async () => {
     const { status, text, offered } = await resultOf('weather', { city: 'Paris' })
     expect({ status, text }).toEqual({ status: 'ok', text: '18 °C in Paris' })

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import { newestConversations } from '../../../client/history/newest-conversations.ts'
 import type { ReadableLog } from '../../../client/history/readable-log.ts'
-import { searchFileIn } from '../../../client/search/index-file.ts'
+import { searchFileOf } from '../../../client/search/index-file.ts'
 import { openSearch, type PageOptions, type Search } from '../../../client/search/search.ts'
 import { openEmbeddedBus } from '../../../shared/bus/embedded/bus.ts'
 import type { Bus } from '../../../shared/contract/bus.ts'
@@ -245,10 +245,10 @@ describe('a search', () => {
       () =>
         found.assertKnown(filterOf(...where))
     expect(fault('agent=helpr')).toThrow(
-      "no turn has the agent 'helpr'. Did you mean helper? Known: the log has helper",
+      "no turn has the agent 'helpr'. Did you mean helper? The log has helper",
     )
-    expect(fault('tool=pay')).toThrow("no turn has the tool 'pay'. Known: the log has refund")
-    expect(fault('guard=g')).toThrow('Known: no turn of this log has a guard')
+    expect(fault('tool=pay')).toThrow("no turn has the tool 'pay'. The log has refund")
+    expect(fault('guard=g')).toThrow('The log has none')
     expect(fault('agent=helper', 'rule=cycle')).not.toThrow()
   })
 
@@ -317,9 +317,12 @@ describe('the index of a search', () => {
   })
 
   it('is in memory where records are encrypted, and where there is no data folder', () => {
-    expect(searchFileIn(folder, { hidden: () => [] })).toBe(':memory:')
-    expect(searchFileIn(join(folder, 'none'), {})).toBe(':memory:')
-    expect(searchFileIn(folder, {})).toBe(file())
+    const place = (fields: object = {}) =>
+      searchFileOf({ dataFolder: folder, encryptionKeys: '', encryptionCommand: '', ...fields })
+    expect(place({ encryptionKeys: 'keys.yaml' })).toBe(':memory:')
+    expect(place({ encryptionCommand: 'get-keys' })).toBe(':memory:')
+    expect(place({ dataFolder: join(folder, 'none') })).toBe(':memory:')
+    expect(place()).toBe(file())
   })
 
   it('has no value that the rules of an agent hide, not even of an earlier message', async () => {

@@ -244,3 +244,54 @@ describe('withdrawn calls', () => {
     ])
   })
 })
+
+describe('the evidence of a decision', () => {
+  it('has everything that the person saw, the author and the time, and comes after the verdict', () => {
+    const reason = 'not today'
+    const denied = waiting.when(
+      at(clearedAt + 500, answer({ answer: 'deny', by: 'key:ann', reason })),
+    )
+    expect(denied.records.map(({ to }) => to)).toEqual(['activity', 'verdict', 'audit'])
+    expect(denied.to('audit')).toEqual([
+      {
+        type: 'audit-decided',
+        ...place,
+        ordinal: 0,
+        agent: 'releaser',
+        name: 'deploy',
+        id: answer().id,
+        hash: answer().hash,
+        program: null,
+        input: 0,
+        source: null,
+        askedAt: clearedAt,
+        at: clearedAt + 500,
+        outcome: 'deny',
+        by: 'key:ann',
+        identity: 'claimed',
+        arguments: prod.arguments,
+        rule: 'production',
+        question: '',
+        values: '',
+        reason,
+        link: null,
+      },
+    ])
+  })
+
+  it('is written also if nobody decides, and if the call no longer waits', () => {
+    expect(waiting.when(at(expiresAt, tick)).to('audit')).toMatchObject([
+      { outcome: 'expired', by: '', at: expiresAt },
+    ])
+    expect(waiting.when(withdrawal(0)).to('audit')).toMatchObject([
+      { outcome: 'withdrawn', by: '', reason: 'vetoed by guard shell: secrets' },
+    ])
+  })
+
+  it('is written once for each call of a round, and not for a call that no rule names', () => {
+    const round = given(approval, at(clearedAt, both), answer(), answer({ answer: 'deny' }))
+    expect(round.all.filter(({ to }) => to === 'audit')).toHaveLength(1)
+    const passed = given(approval, approvalAsked({ calls: [test] }))
+    expect(passed.to('audit')).toEqual([])
+  })
+})

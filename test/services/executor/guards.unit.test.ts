@@ -415,3 +415,35 @@ describe('a waiting round', () => {
     expect(vetoed.to('verdict')).toMatchObject([{ wishes: [{ ...wish, guard: 'shell' }] }])
   })
 })
+
+describe('the evidence after a decision', () => {
+  const asking = given(
+    executor,
+    guarded([guard({ name: 'approval' })], { calls: [callOf(0), callOf(1, { name: 'look' })] }),
+  )
+  const answered = (code: string) =>
+    asking.when(verdict([{ ...pass(), code }], { guard: 'approval', enforces: [0, 1] }))
+
+  it('is written when the round ends, with the end of the call and the rules that hide values', () => {
+    const ended = answered('approval.allowed')
+      .when(claim('o'))
+      .when(outcome('o', ok()))
+      .when(claim('o', { ordinal: 1 }))
+      .when(outcome('o', ok(), { ordinal: 1 }))
+    expect(ended.records.at(-1)).toMatchObject({
+      to: 'audit',
+      message: { ordinal: 0, name: 'mail', status: 'ok', redact: policy.redact },
+    })
+    expect(ended.all.filter(({ to }) => to === 'audit')).toHaveLength(1)
+  })
+
+  it('is not written for a call that no rule names', () => {
+    const ended = answered('approval.no-rule')
+      .when(claim('o'))
+      .when(outcome('o', ok()))
+      .when(claim('o', { ordinal: 1 }))
+      .when(outcome('o', ok(), { ordinal: 1 }))
+    expect(ended.to('verdict')).toHaveLength(1)
+    expect(ended.all.filter(({ to }) => to === 'audit')).toEqual([])
+  })
+})

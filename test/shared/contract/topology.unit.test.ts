@@ -125,6 +125,10 @@ activity (log)
     call-offered <- executor
     call-finished <- executor
     turn-finished <- conversation, guest
+audit (log)
+    audit-decided <- approval
+    audit-followed <- executor
+    audit-changed <- operator
 dead-letters (log)
     dead-letter <- runtime of any stage
 guard-verdicts.<guard> (log)
@@ -167,10 +171,13 @@ guard-verdicts.<guard> (log)
     )
   })
 
-  it('keeps logs for the retention, dead letters and budgets at least a month, and tables for ever', () => {
+  it('keeps logs for the retention, dead letters and budgets at least a month, evidence for its own time, and tables for ever', () => {
     const kept = (days?: number) =>
       Object.fromEntries(
-        topicSpecs('', 1, days && days * dayMs).map(({ name, retentionMs }) => [name, retentionMs]),
+        topicSpecs('', 1, days && days * dayMs, 60 * dayMs).map(({ name, retentionMs }) => [
+          name,
+          retentionMs,
+        ]),
       )
     const names = Object.entries(topics).filter(
       ([name, { kind }]) => kind === 'log' && name !== 'dead-letters',
@@ -179,10 +186,14 @@ guard-verdicts.<guard> (log)
       ...Object.fromEntries(names.map(([name]) => [name, 2 * dayMs])),
       'dead-letters': 30 * dayMs,
       budgets: 36 * dayMs,
+      audit: 60 * dayMs,
       history: undefined,
       policies: undefined,
     })
-    expect(kept(90)['dead-letters']).toBe(90 * dayMs)
+    expect(kept(90)).toMatchObject({ 'dead-letters': 90 * dayMs, audit: 90 * dayMs })
+    expect(topicSpecs('', 1, dayMs)).toContainEqual(
+      expect.objectContaining({ name: 'audit', retentionMs: 400 * dayMs }),
+    )
     const limited = Object.entries(kept()).filter(([, retentionMs]) => retentionMs !== undefined)
     expect(limited).toEqual([['budgets', 36 * dayMs]])
   })

@@ -5,6 +5,7 @@ import { findsConversations } from '../../../terminal/text/ending.ts'
 import { transcriptFormats } from '../../../transcripts/formats.ts'
 import {
   bundleOption,
+  keeping,
   listed,
   settingsBeside,
   settingsOf,
@@ -35,7 +36,7 @@ export function addBundles(program: Command): void {
       )
     })
 
-  withSettings(program.command('import'), ['dataFolder', 'retentionDays', 'toleratedDowntimeDays'])
+  withSettings(program.command('import'), ['dataFolder', ...keeping])
     .argument('<file>', 'a bundle from weir export')
     .action(async (file, options) => {
       process.exitCode = await (await import('../../../bundles/import/import.ts')).importBundle(

@@ -36,7 +36,12 @@ export type Stops = {
   tokens: number
 }
 
-export type StopsBy = Stops & { agent: string; rule: string }
+/** `filters`: find its conversations in the list. */
+export type StopsBy = Stops & {
+  agent: string
+  rule: string
+  filters: Record<string, string> | null
+}
 
 /**
  * The model's use for rounds without a new result, in the last hour, at least. `usd`: billionths of a
@@ -135,13 +140,14 @@ export type CallContext = {
 }
 
 /**
- * A page of the list. `total`: all that match; null: not counted yet. `behind`: the records that the search
- * has not read yet, so the list may miss conversations.
+ * A page of the list. `total`: the conversations that match, of `all`. Null: not counted yet. `behind`: the
+ * records that the search has not read yet, so the list may miss conversations.
  */
 export type ConversationsData = {
   conversations: PricedConversation[]
   next: string | null
   total: number | null
+  all: number | null
   behind: number
 }
 

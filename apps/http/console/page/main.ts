@@ -5,7 +5,7 @@ import { render } from 'preact'
 import { type Child, html } from '../../../page/kit/html.ts'
 import { alert } from '../../../page/kit/parts.ts'
 import { counted } from '../../../page/kit/texts.ts'
-import type { ConsoleState, WaitingCall } from './console-state.ts'
+import type { ConsoleState, FilterData, WaitingCall } from './console-state.ts'
 import { conversationBar } from './conversations/conversation-bar.ts'
 import { conversationPages, type Filters } from './conversations/conversation-pages.ts'
 import { conversationsView, listKey } from './conversations/conversations-view.ts'
@@ -47,9 +47,11 @@ let report: ReportPage | undefined
 /** There is no such conversation. */
 let isUnknown = false
 let stopReport: AbortController | undefined
+/** Of the address. */
 let filters: Filters = {}
+let loadTimer: ReturnType<typeof setTimeout> | undefined
 let showsFilters = false
-let accepted: Record<string, readonly string[] | null> = {}
+let filterKeys: FilterData[] = []
 const busy = new Set<string>()
 const notes = new Map<string, string>()
 const pages = conversationPages(() => draw())
@@ -112,7 +114,7 @@ let current: ConsolePage | undefined
 // ── The address ──
 
 function pageNow(): { name: string; conversation: string; page: ConsolePage } {
-  const [, name = '', id = ''] = /^#\/([a-z]+)(?:\/(.*))?$/.exec(location.hash) ?? []
+  const [, name = '', id = ''] = /^#\/([a-z]+)(?:\/([^?]*))?(?:\?.*)?$/.exec(location.hash) ?? []
   if (name === 'conversation' && id !== '')
     return { name, conversation: textOf(id), page: conversationPage }
   const known = Object.hasOwn(consolePages, name) ? name : 'now'
@@ -142,13 +144,32 @@ function show(): void {
   draw()
 }
 
+/** The address has the filters, so a link shows the same list. */
 function openConversations(): void {
-  if (pages.loaded > 0) return
+  filters = filtersIn(location.hash)
   pages.load(filters)
-  void read<typeof accepted>('filters').then((values) => {
-    accepted = values
+  void read<FilterData[]>('filters').then((keys) => {
+    filterKeys = keys
     draw()
   }, ignored)
+}
+
+/** So long after the last key the list is loaded. */
+const typedMs = 250
+
+function changeFilter(key: string, value: string): void {
+  const { [key]: _, ...others } = filters
+  filters = value === '' ? others : { ...others, [key]: value }
+  const query = `${new URLSearchParams(filters)}`
+  history.replaceState(null, '', `#/conversations${query === '' ? '' : `?${query}`}`)
+  clearTimeout(loadTimer)
+  loadTimer = setTimeout(() => pages.load(filters), key === 'text' ? typedMs : 0)
+  draw()
+}
+
+function filtersIn(hash: string): Filters {
+  const [, query = ''] = hash.split('?', 2)
+  return Object.fromEntries([...new URLSearchParams(query)].filter(([, value]) => value !== ''))
 }
 
 function openReport(conversation: string): void {
@@ -315,16 +336,13 @@ function listView(now: number) {
   return conversationsView(pages, {
     now,
     filters,
-    accepted,
+    keys: filterKeys,
     showsFilters,
     onToggle() {
       showsFilters = !showsFilters
       draw()
     },
-    onFilter(key, value) {
-      filters = { ...filters, [key]: value }
-      pages.load(filters)
-    },
+    onFilter: changeFilter,
   })
 }
 

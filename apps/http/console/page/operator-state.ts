@@ -5,6 +5,7 @@ import type { SweepRow } from '../../../replay/sweep-table.ts'
 import type { Decision } from '../../../replay/what-if/change.ts'
 import type { ShownBudget } from '../../../service/budgets/list.ts'
 import type { ListedGuard } from '../../../service/guards/list.ts'
+import type { ShownPin } from '../../../service/mcp/shown-pin.ts'
 import type { ShownPolicy } from '../../../service/policy/shown-policy.ts'
 import type { StageProgress } from '../../../service/stage-progress.ts'
 import type { ReleasedStop, ShownStop } from '../../../service/stops/list.ts'
@@ -69,3 +70,9 @@ export type StopsData = { stops: ShownStop[]; released: ReleasedStop[] }
 export type ConsoleStage = StageProgress & { idleSince: number | null }
 
 export type StagesData = { stages: ConsoleStage[] }
+
+/** `lines`: of the difference. `hasMore`: more lines than the page shows. */
+export type HeldTool = ShownPin & { hasMore: boolean }
+
+/** `more`: held tools that are not shown. */
+export type HeldToolsData = { tools: HeldTool[]; more: number }

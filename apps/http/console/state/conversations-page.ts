@@ -9,6 +9,7 @@ import { systemClock } from '../../../../shared/lib/clock.ts'
 import { pause } from '../../../../shared/lib/pause.ts'
 import {
   acceptedValues,
+  emptyFilter,
   filterKeys,
   isEmptyFilter,
   isValueKey,
@@ -31,12 +32,13 @@ export async function conversationsPage(
   if (behind > 0 && isEmptyFilter(filter) && sort === 'time') {
     const newest = await newestConversations(log, skip + limit)
     const next = newest.length === skip + limit ? `${skip + limit}` : null
-    return { conversations: newest.slice(skip), next, total: null, behind }
+    return { conversations: newest.slice(skip), next, total: null, all: null, behind }
   }
   const { conversations, total } = search.page(filter, { sort, limit, skip })
   if (total === 0 && behind === 0) search.assertKnown(filter)
   const end = skip + conversations.length
-  return { conversations, total, behind, next: end < total ? `${end}` : null }
+  const all = search.page(emptyFilter(), { limit: 0 }).total
+  return { conversations, total, all, behind, next: end < total ? `${end}` : null }
 }
 
 /** The keys of the filters, with the values that a person can choose. */

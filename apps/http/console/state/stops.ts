@@ -16,7 +16,7 @@ import { entryOf, type Hour, minutesOf, summed, sumsByKey } from './hour.ts'
 import type { OpenTurn } from './open-turns.ts'
 
 /** By agent and rule. */
-export type StopsFold = Hour<StopsBy>
+export type StopsFold = Hour<Omit<StopsBy, 'filters'>>
 
 export function beginStops(): StopsFold {
   return new Map()
@@ -80,5 +80,24 @@ export function shownStops(fold: StopsFold, now: Milliseconds): ConsoleState['st
     (a, b) => b.turns - a.turns || b.calls - a.calls || b.reminders - a.reminders,
   )
   const total = all.reduce<Stops>((sum, one) => summed(sum, one), nothing)
-  return { total, by: all.slice(0, limits.consolePairsMax), minutes }
+  const by = all
+    .slice(0, limits.consolePairsMax)
+    .map((one) => ({ ...one, filters: filtersOf(one.agent, one.rule) }))
+  return { total, by, minutes }
 }
+
+/** The filters that find the conversations of a row. Null: the row has several pairs. */
+function filtersOf(agent: string, rule: string): Record<string, string> | null {
+  if (rule === 'others') return null
+  const ofAgent: Record<string, string> = agent === 'unknown' ? {} : { agent }
+  const [, cap] = /^limit of (.+)$/.exec(rule) ?? []
+  if (cap !== undefined) return { ...ofAgent, cap }
+  const [, guard] = /^guard (.+?)(?: \(silent\))?$/.exec(rule) ?? []
+  if (guard !== undefined) return { ...ofAgent, guard }
+  if (checks.has(rule)) return { ...ofAgent, call: 'denied' }
+  return people.has(rule) ? { ...ofAgent, guard: approvalGuard } : { ...ofAgent, rule }
+}
+
+/** The names of rows about calls that a check denied, and that no person allowed. */
+const checks = new Set(['validator', 'executor'])
+const people = new Set(["a person's no", 'nobody answered'])

@@ -17,7 +17,7 @@ export type OwnKey = { key: string; file: string }
 
 /** Makes the key if the folder has none. Throws `settings.invalid`, `folder.foreign` and `output.unwritable`. */
 export function ownKeyOf(dataFolder: string): OwnKey {
-  const mark = claimFolder(dataFolder)
+  claimFolder(dataFolder)
   const made = ownKeyIn(dataFolder)
   if (made !== undefined) return made
   const file = keyFileIn(dataFolder)
@@ -32,7 +32,6 @@ export function ownKeyOf(dataFolder: string): OwnKey {
   }
   const key = ownKeyIn(dataFolder)
   if (key === undefined) throw invalid(file, 'it is gone')
-  mark()
   return key
 }
 

@@ -95,6 +95,7 @@ export function upstreamsOf(
   const faults = new Map<McpServer, string>()
   const retrying = new Map<McpServer, Promise<void>>()
   for (const server of servers) connectionTo(server, log).onChanged(reportChange)
+  const endLook = pins.onChanged(reportChange)
 
   function reportChange(): void {
     isChanged = true
@@ -212,6 +213,7 @@ export function upstreamsOf(
     },
     onChanged: (listener) => void listeners.add(listener),
     async close() {
+      endLook()
       await Promise.all(servers.map((server) => connectionTo(server).close()))
     },
   }

@@ -39,7 +39,7 @@ function serverOf(
   isTrusted: boolean,
   sandbox: SandboxSetting | undefined,
 ): McpServer {
-  const { allow, deny, labels, outputBytesMax, traceparent, concealed } = content
+  const { allow, deny, labels, outputBytesMax, traceparent, concealed, pin } = content
   const { startMs, timeoutMs, wallMs } = { ...mcpDefaults, ...content }
   if (wallMs < timeoutMs)
     source.refuse(
@@ -60,6 +60,7 @@ function serverOf(
     ...(toolsFile !== undefined && { toolsFile }),
     ...(traceparent === true && { traceparent }),
     ...(concealed !== undefined && { concealed }),
+    ...(pin !== undefined && { pin }),
     ...(allow && { allow: allow.filter((pattern) => pattern !== undefined) }),
     ...(deny && { deny: deny.filter((pattern) => pattern !== undefined) }),
     ...(outputBytesMax !== undefined && { outputBytesMax }),

@@ -217,8 +217,10 @@ describe('the stops', () => {
     const { stops } = folded([
       ...[turnStarted(), round, answered(2, 300), stop('text_only'), stop('end')],
     ])
+    const filters = { agent: 'agent', rule: 'cycle' }
+    const saved = { rounds: 5, tokens: 1_500 }
     expect(stops.by).toEqual([
-      { agent: 'agent', rule: 'cycle', calls: 0, turns: 1, reminders: 0, rounds: 5, tokens: 1_500 },
+      { agent: 'agent', rule: 'cycle', calls: 0, turns: 1, reminders: 0, ...saved, filters },
     ])
   })
 

@@ -212,6 +212,7 @@ describe('the console', () => {
     expect(await answer('conversations?outcome=answerd')).toEqual([
       ...[400, expect.stringContaining('Did you mean answered?')],
     ])
+    expect((await answer('conversations?agent=helpr'))[1]).toContain('The log has none')
     expect(await answer('conversations?limit=x')).toEqual([
       ...[400, expect.stringContaining('limit is NaN')],
     ])

@@ -87,7 +87,7 @@ describe('a scan', () => {
     write('.codex/sessions/2026/10/01/rollout-1.jsonl', codexSession)
     const { text } = await scanned()
     expect(text).toContain('Claude Code: 3 sessions, 3 turns, 32 rounds, 29 calls (29 failed)')
-    expect(text).toContain('Codex: 1 session, 1 turn, 1 round, 0 calls, 0 tokens')
+    expect(text).toContain('Codex: 1 session, 1 turn, 1 round, 0 calls\n')
     expect(text).toContain('2 loops. Weir would have ended 2 turns')
     const { worst } = await facts()
     expect(worst[0]).toMatchObject({ file: long, conversation: 'long', ended: true })

@@ -100,7 +100,7 @@ describe('a data folder that was backed up while its program ran', () => {
     await weir.ask({ agent: 'waiter', conversation: 'run', text: 'later', messageId: 'queued' })
       .sent
     while ((await weir.approvals()).length === 0) await new Promise(setImmediate)
-    writeFileSync(at('first/mcp-tools.json'), '{"pins":[]}')
+    writeFileSync(at('first/weir.mcp-tools.json'), '{"pins":[]}')
     writeFileSync(at('first/weir.key'), 'a secret key')
     backUp(backup, settingsIn(at('first')), output().stream)
     await weir.ask({ agent: 'talker', conversation: 'talk', text: 'behind the backup' }).finished
@@ -119,7 +119,7 @@ describe('a data folder that was backed up while its program ran', () => {
 
   it('is restored with its log and the accepted tools of servers, and counts the ended messages', () => {
     const names = readdirSync(at('second')).filter((name) => name !== 'weir.owner')
-    expect(names.sort()).toEqual(['mcp-tools.json', 'weir.db'])
+    expect(names.sort()).toEqual(['weir.db', 'weir.mcp-tools.json'])
     expect(text).toContain('2 messages without an answer ended as cancelled; 1 call still waiting')
   })
 

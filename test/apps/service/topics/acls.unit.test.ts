@@ -48,13 +48,13 @@ llm-gateway: model-requests history policies budgets > conversation-events guest
 accumulator: model-deltas policies > conversation-events guest-events model-deltas rounds-proposed dead-letters; accumulator
 validator: rounds-proposed policies > conversation-events guest-events rounds-checked dead-letters; validator
 loop-detector: rounds-checked policies > conversation-events guest-events rounds-checked rounds-cleared activity dead-letters; loop-detector
-executor: rounds-cleared guard-verdicts.approval policies guard-verdicts.shell > conversation-events guest-events rounds-checked rounds-cleared approvals history activity dead-letters; executor
-approval: approvals policies > conversation-events guest-events approvals guard-verdicts.approval activity dead-letters; approval
+executor: rounds-cleared guard-verdicts.approval policies guard-verdicts.shell > conversation-events guest-events rounds-checked rounds-cleared approvals history activity audit dead-letters; executor
+approval: approvals policies > conversation-events guest-events approvals guard-verdicts.approval activity audit dead-letters; approval
 guard.shell: rounds-cleared policies guard-verdicts.shell > guard-verdicts.shell; guard.shell
 edge: conversation-events model-deltas history policies activity > client-messages; -
 front: policies budgets activity > guest-events budgets; -
 approver: approvals policies dead-letters > approvals; -
-operator: guard-verdicts.… client-messages conversation-events guest-events model-requests model-deltas rounds-proposed rounds-checked rounds-cleared approvals guard-verdicts.approval history policies budgets activity dead-letters > policies; -; creates *
+operator: guard-verdicts.… client-messages conversation-events guest-events model-requests model-deltas rounds-proposed rounds-checked rounds-cleared approvals guard-verdicts.approval history policies budgets activity audit dead-letters > policies audit; -; creates *
 "
 `)
   })
@@ -84,7 +84,7 @@ operator: guard-verdicts.… client-messages conversation-events guest-events mo
     expect(having('Read', 'operator', 'edge')).toEqual(expect.arrayContaining(needed))
     expect(having('Write', 'operator', 'edge')).toContain('client-messages')
     expect(having('Write', 'operator', 'approver')).toContain('approvals')
-    expect(having('Write', 'operator')).toEqual(['policies'])
+    expect(having('Write', 'operator')).toEqual(['policies', 'audit'])
   })
 
   it('names all topics with the same operations in one line', async () => {

@@ -1,6 +1,5 @@
 // Whose a data folder is. Each test has its own state folder, as another user or machine has.
 
-import { execFileSync } from 'node:child_process'
 import {
   chmodSync,
   cpSync,
@@ -10,6 +9,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -22,6 +22,7 @@ import {
   claimFolder,
   noteFoundFolder,
   noteNamedFolder,
+  refuseForeign,
 } from '../../../../shared/lib/files/folder-owner.ts'
 import { createLog } from '../../../../shared/lib/log/log.ts'
 import { readSettings } from '../../../../shared/settings/settings.ts'
@@ -76,11 +77,11 @@ describe('a data folder that was only found', () => {
     asUser('container')
     expect(() => claimFolder(dataFolder)).toThrow('was only found here')
     noteNamedFolder(dataFolder)
-    claimFolder(dataFolder)()
+    claimFolder(dataFolder)
     for (const home of ['host', 'container', 'host']) {
       asUser(home)
       noteFoundFolder(dataFolder, 'program')
-      claimFolder(dataFolder)()
+      claimFolder(dataFolder)
     }
   })
 
@@ -90,7 +91,7 @@ describe('a data folder that was only found', () => {
     mkdirSync(dataFolder)
     for (const name of ['weir.db-lock', '.gitignore']) writeFileSync(join(dataFolder, name), '')
     noteFoundFolder(dataFolder, 'program')
-    claimFolder(dataFolder)()
+    claimFolder(dataFolder)
     expect(existsSync(markOf(dataFolder))).toBe(true)
   })
 
@@ -107,39 +108,33 @@ describe('a data folder that was only found', () => {
     await (await openBusReadOnly(settings, log)).close()
   })
 
-  it('is refused without a mark too, if its log is newer than the first run of its user', async () => {
-    hasRunBefore('bob')
-    asUser('ann')
+  it('is refused without a mark on the first run ever too, and a copy of a marked folder is not', async () => {
     const dataFolder = await folderWithLog()
-    rmSync(markOf(dataFolder))
-    asUser('bob')
-    await expect(openBus(readSettings({ dataFolder }, {}), log)).rejects.toMatchObject(foreign)
-  })
-
-  it('is used and marked, if its log is older than the first run: a folder of an earlier version', async () => {
-    const dataFolder = await folderWithLog()
-    rmSync(markOf(dataFolder))
-    hasRunBefore('bob')
-    await (await openBus(readSettings({ dataFolder }, {}), log)).close()
-    expect(existsSync(markOf(dataFolder))).toBe(true)
     const copy = `${dataFolder}-copy`
     cpSync(dataFolder, copy, { recursive: true })
     noteFoundFolder(copy, 'program')
     await (await openBus(readSettings({ dataFolder: copy }, {}), log)).close()
+    rmSync(markOf(dataFolder))
+    for (const name of ['ann', 'bob']) {
+      asUser(name)
+      const settings = readSettings({ dataFolder }, {})
+      await expect(openBus(settings, log)).rejects.toMatchObject(foreign)
+      expect(existsSync(markOf(dataFolder))).toBe(false)
+    }
   })
 
-  it('is refused on the first run too, if git tracks its log', async () => {
-    const dataFolder = await folderWithLog()
-    rmSync(markOf(dataFolder))
-    const git = (...args: string[]) =>
-      execFileSync('git', ['-C', root, ...args], { stdio: ['ignore', 'ignore', 'pipe'] })
-    git('init', '--quiet')
-    git('add', join(dataFolder, 'weir.db'))
-    asUser('bob')
-    await expect(openBus(readSettings({ dataFolder }, {}), log)).rejects.toMatchObject(foreign)
-    git('rm', '--quiet', '--cached', join(dataFolder, 'weir.db'))
-    asUser('carol')
-    await (await openBus(readSettings({ dataFolder }, {}), log)).close()
+  it('is marked before its log is there, so a start that is killed leaves it to its user', async () => {
+    const dataFolder = join(root, 'new')
+    mkdirSync(dataFolder)
+    const lock = join(dataFolder, 'weir.db-lock')
+    symlinkSync('/nowhere', lock)
+    noteFoundFolder(dataFolder, 'program')
+    const settings = readSettings({ dataFolder }, {})
+    await expect(openBus(settings, log)).rejects.toMatchObject({ code: 'bus.foreign-schema' })
+    expect(existsSync(join(dataFolder, 'weir.db'))).toBe(false)
+    expect(existsSync(markOf(dataFolder))).toBe(true)
+    rmSync(lock)
+    await (await openBus(settings, log)).close()
   })
 
   it('is used without a state folder, as in a container without a home', async () => {
@@ -193,14 +188,16 @@ describe('the data folder of a program', () => {
       process.chdir(join(root, 'work'))
       writeFileSync(join('.weir', 'weir.db'), '')
       const named = settingsOf({ agents: [], dataFolder: '.weir' })
-      expect(claimFolder(named.dataFolder)).toBeInstanceOf(Function)
+      expect(() => refuseForeign(named.dataFolder)).not.toThrow()
       const unnamed = settingsOf({ agents: [] })
-      expect(() => claimFolder(unnamed.dataFolder)).toThrow('name it once with --data-folder .weir')
+      expect(() => refuseForeign(unnamed.dataFolder)).toThrow(
+        'name it once with --data-folder .weir',
+      )
       settingsOf({ agents: [], dataFolder: '.weir' })
-      expect(claimFolder(named.dataFolder)).toBeInstanceOf(Function)
+      expect(() => refuseForeign(named.dataFolder)).not.toThrow()
       noteFoundFolder('.weir', 'command')
       settingsOf({ agents: [], dataFolder: '.weir' })
-      expect(() => claimFolder(named.dataFolder)).toThrow('name it once')
+      expect(() => refuseForeign(named.dataFolder)).toThrow('name it once')
     } finally {
       process.chdir(here)
     }

@@ -1,9 +1,10 @@
 // The store of an operator's settings, for any kind of them.
 
 import { describe, expect, it } from '@jest/globals'
-import { encode } from '../../../../shared/codec/codec.ts'
+import { decode, encode } from '../../../../shared/codec/codec.ts'
 import type { RecordToAppend, StoredRecord } from '../../../../shared/contract/bus.ts'
-import type { OperatorStop } from '../../../../shared/contract/messages.ts'
+import { limits } from '../../../../shared/contract/limits.ts'
+import type { Message, OperatorStop } from '../../../../shared/contract/messages.ts'
 import { WeirError } from '../../../../shared/lib/errors.ts'
 import {
   type OperatorSetting,
@@ -34,13 +35,17 @@ const stopOf = (name: string, reason = 'wrong transfers'): OperatorStop => ({
 const foreign = encode({ type: 'setting-removed', setting: 'stop:x', setBy: 'anna', setAt: 0 })
 
 /** A table of one partition, in memory. */
-function tableWith(records: Record<string, Uint8Array> = {}) {
+function tableWith(records: Record<string, Uint8Array> = {}, { hasAudit = true } = {}) {
   const values = new Map<string, Uint8Array>(Object.entries(records))
+  const evidence: Message[] = []
   const bus = {
     clock: { now: () => 7 } as never,
     async append(added: RecordToAppend[]) {
-      for (const { key, value } of added)
-        if (value === null) values.delete(key)
+      if (!hasAudit && added.some(({ topic }) => topic === 'audit'))
+        throw new WeirError('bus.topic-missing', 'there is no topic audit')
+      for (const { topic, key, value } of added)
+        if (topic === 'audit') evidence.push(decode(value as Uint8Array))
+        else if (value === null) values.delete(key)
         else values.set(key, value)
       return [] as never
     },
@@ -50,7 +55,7 @@ function tableWith(records: Record<string, Uint8Array> = {}) {
         .map(([key, value]) => ({ key, value }) as StoredRecord)
     },
   }
-  return { bus, topicPrefix: '', keys: () => [...values.keys()] }
+  return { bus, topicPrefix: '', evidence, keys: () => [...values.keys()] }
 }
 
 describe('the settings of one kind', () => {
@@ -107,4 +112,39 @@ it('a removal of an unknown setting changes nothing and names the known ones', a
     'agent:x is not one of agent:a',
   )
   expect(table.keys()).toEqual(['stop:agent:a'])
+})
+
+describe('the evidence of a change', () => {
+  const shown = ({ reason }: { reason: string }) =>
+    JSON.stringify({ scope: 'agent', name: 'b', mode: 'drain', reason })
+
+  it('has its author with the proof of the name, and the setting before and after', async () => {
+    const table = tableWith()
+    await placeSetting(setting, table, stopOf('b', 'first'))
+    const proven = { ...table, identity: 'authenticated' as const }
+    await placeSetting(setting, proven, stopOf('b', 'second'))
+    await removeStored(setting, proven, { id: 'agent:b', by: 'bob' })
+    const change = { type: 'audit-changed', setting: 'stop:agent:b', isRemoved: false, at: 7 }
+    const [first, second] = [shown({ reason: 'first' }), shown({ reason: 'second' })]
+    expect(table.evidence).toMatchObject([
+      { ...change, by: 'anna', identity: 'claimed', before: '', after: first },
+      { ...change, by: 'anna', identity: 'authenticated', before: first, after: second },
+      { ...change, isRemoved: true, by: 'bob', before: second, after: '' },
+    ])
+  })
+
+  it('names the size and the hash of a setting that is too large for it', async () => {
+    const table = tableWith()
+    await placeSetting(setting, table, stopOf('b', 'x'.repeat(limits.auditSettingBytesMax)))
+    expect(table.evidence).toMatchObject([
+      { after: expect.stringMatching(/^\{"bytes":\d{6},"sha256":"[0-9a-f]{64}"\}$/) },
+    ])
+  })
+
+  it('is left out in a log of an earlier Weir, so a stop still works while a fleet is upgraded', async () => {
+    const table = tableWith({}, { hasAudit: false })
+    await placeSetting(setting, table, stopOf('b'))
+    expect(table.keys()).toEqual(['stop:agent:b'])
+    expect(table.evidence).toEqual([])
+  })
 })

@@ -1,60 +1,69 @@
-// The list of conversations as far as it is loaded: pages of the server, one after the other, and the
-// rows that contain the typed words.
+// The list of conversations as far as it is loaded: pages of the server, one after the other. The
+// server filters and sorts over all conversations.
 
 import type { PricedConversation } from '../../../../history/conversations/conversations.ts'
+import type { ConversationsData } from '../console-state.ts'
 import { read } from '../parts/server.ts'
 
+/** The values of the address, by key of the filter, and `sort`. */
 export type Filters = Record<string, string>
 
 export type ConversationPages = {
-  /** The loaded rows that contain the words, the latest activity first. */
+  /** The loaded rows, in the server's order. */
   readonly rows: PricedConversation[]
-  readonly loaded: number
+  /** The conversations that match, and all of them. Null: not counted yet. */
+  readonly total: number | null
+  readonly all: number | null
+  /** The records that the search has not read yet. */
+  readonly behind: number
   readonly isWhole: boolean
   readonly isLoading: boolean
   readonly problem: string | null
   /** Loads the list anew. */
   load(filters: Filters): void
-  search(words: string): void
   /** Loads the next page if there is one. */
   more(): void
 }
-
-type Page = { conversations: PricedConversation[]; next: string | null }
 
 /** The first page is small, so the first paint is early. */
 const firstPage = 100
 const nextPages = 1_000
 
+/** While the search is behind the log. */
+const againMs = 2_000
+
 export function conversationPages(onChange: () => void): ConversationPages {
   const all = new Map<string, PricedConversation>()
   let rows: PricedConversation[] = []
-  let words: string[] = []
   let filters: Filters = {}
   let next: string | null = '0'
+  let counts: Pick<ConversationsData, 'total' | 'all' | 'behind'> = nothingCounted
   let isLoading = false
   let problem: string | null = null
   let turn = 0
-
-  function select(): void {
-    rows = [...all.values()].filter((one) => words.every((word) => textOf(one).includes(word)))
-  }
+  let again: ReturnType<typeof setTimeout> | undefined
 
   async function load(): Promise<void> {
     if (isLoading || next === null) return
     isLoading = true
     onChange()
     const own = turn
-    const limit = next === '0' ? firstPage : nextPages
-    const query = new URLSearchParams({ ...filters, limit: `${limit}`, after: next })
+    const isFirst = next === '0'
+    const query = new URLSearchParams({
+      ...filters,
+      limit: `${isFirst ? firstPage : nextPages}`,
+      after: next,
+    })
     try {
-      const page = await read<Page>(`conversations?${query}`)
+      const page = await read<ConversationsData>(`conversations?${query}`)
       if (own !== turn) return
       for (const one of page.conversations)
         if (!all.has(one.conversation)) all.set(one.conversation, one)
+      rows = [...all.values()]
       next = page.next
+      counts = page
       problem = null
-      select()
+      if (isFirst && page.behind > 0) again = setTimeout(reload, againMs)
     } catch (error) {
       if (own !== turn) return
       next = null
@@ -67,12 +76,28 @@ export function conversationPages(onChange: () => void): ConversationPages {
     }
   }
 
+  /** The rows stay until the new ones are there. */
+  function reload(): void {
+    clearTimeout(again)
+    turn += 1
+    all.clear()
+    next = '0'
+    isLoading = false
+    void load()
+  }
+
   return {
     get rows() {
       return rows
     },
-    get loaded() {
-      return all.size
+    get total() {
+      return counts.total
+    },
+    get all() {
+      return counts.all
+    },
+    get behind() {
+      return counts.behind
     },
     get isWhole() {
       return next === null
@@ -84,26 +109,13 @@ export function conversationPages(onChange: () => void): ConversationPages {
       return problem
     },
     load(given) {
-      turn += 1
-      filters = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== ''))
-      all.clear()
+      filters = given
       rows = []
-      next = '0'
-      isLoading = false
-      void load()
-    },
-    search(given) {
-      words = given
-        .toLowerCase()
-        .split(/\s+/)
-        .filter((word) => word !== '')
-      select()
-      onChange()
+      counts = nothingCounted
+      reload()
     },
     more: () => void load(),
   }
 }
 
-function textOf({ conversation, agent, question, last }: PricedConversation): string {
-  return `${conversation}\n${agent ?? ''}\n${question ?? ''}\n${last.reason ?? ''}`.toLowerCase()
-}
+const nothingCounted = { total: null, all: null, behind: 0 }

@@ -1,4 +1,4 @@
-// Conversations: filters, a search, and a list that draws only the rows in the window.
+// Conversations: filters, and a list that draws only the rows in the window.
 // CONSOLE-LIST-1. Every row has the height of the style, so a list of any length has its final height.
 
 import type { PricedConversation } from '../../../../history/conversations/conversations.ts'
@@ -8,82 +8,114 @@ import { alert, select } from '../../../../page/kit/parts.ts'
 import { counted, number } from '../../../../page/kit/texts.ts'
 import { moneyText } from '../../../../terminal/text/money-text.ts'
 import { wholeDuration } from '../../../../terminal/text/quantities.ts'
+import type { FilterData } from '../console-state.ts'
 import { conversationLink } from '../parts/ago.ts'
 import type { ConversationPages, Filters } from './conversation-pages.ts'
 
 export type ListContext = {
   now: number
   filters: Filters
-  /** The accepted values of each filter. Null: any value. */
-  accepted: Record<string, readonly string[] | null>
+  /** The keys of the filters, in the order of the form. */
+  keys: readonly FilterData[]
   onFilter(key: string, value: string): void
   /** On a narrow page, whether the filters behind the text are open. */
   showsFilters: boolean
   onToggle(): void
 }
 
-const names: Record<string, string> = {
-  outcome: 'outcome',
-  failureClass: 'class',
-  rule: 'rule',
-  intervention: 'intervention',
+/** Labels that differ from the key. */
+const labels: Record<string, string> = {
   call: 'calls',
+  failureClass: 'class',
   cap: 'limit',
-  agent: 'agent',
-  tenant: 'tenant',
-  guard: 'guard',
+  minTokens: 'tokens, at least',
+  minCost: 'cost, at least',
+  longerThan: 'longer than',
 }
+
+const examples: Record<string, string> = {
+  minTokens: '100000',
+  minCost: '0.5USD',
+  longerThan: '5m',
+  since: '1d ago',
+  until: '1h ago',
+}
+
+const orders = [
+  ['', 'newest first'],
+  ['cost', 'most expensive first'],
+  ['tokens', 'most tokens first'],
+  ['duration', 'longest turn first'],
+] as const
 
 /** Rows in front of the window and behind it. */
 const margin = 10
 
 export function conversationsView(
   pages: ConversationPages,
-  { now, filters, accepted, onFilter, showsFilters, onToggle }: ListContext,
+  { now, filters, keys, onFilter, showsFilters, onToggle }: ListContext,
 ) {
-  const used = Object.values(filters).filter((value) => value !== '').length
-  const { rows, loaded, isWhole, isLoading, problem } = pages
-  const rest = isWhole ? '' : ', more below'
+  const used = Object.keys(filters).filter((key) => key !== 'text').length
+  const { rows, problem } = pages
   return html`<main class="list">
     <h1 class="title">Conversations</h1>
     <form class=${showsFilters ? 'filters open' : 'filters'} role="search" onSubmit=${(event: Event) => event.preventDefault()}>
       <label>
         <span class="name">text</span>
-        <input type="search" name="text" placeholder="in the loaded rows" onInput=${(event: Event) => pages.search((event.target as HTMLInputElement).value)} />
+        <input type="search" name="text" value=${filters.text ?? ''} placeholder="in questions, answers and calls" onInput=${(event: Event) => onFilter('text', (event.target as HTMLInputElement).value)} />
       </label>
       <button type="button" class="quiet toggle" aria-expanded=${showsFilters ? 'true' : 'false'} onClick=${onToggle}>
         Filters${used === 0 ? '' : ` (${used})`}
       </button>
-      ${Object.entries(names).map(([key, name]) => filter(key, { name, values: accepted[key] ?? null, value: filters[key] ?? '', onFilter }))}
+      ${keys.map((one) => one.key !== 'text' && filter(one, { value: filters[one.key] ?? '', onFilter }))}
+      <label class="filter">
+        <span class="name">order</span>
+        ${select({ name: 'sort', value: filters.sort ?? '', values: orders, onChange: (value) => onFilter('sort', value) })}
+      </label>
     </form>
-    <p class="faint" role="status">
-      ${counted(rows.length, 'conversation')}${rows.length === loaded ? '' : ` of ${number(loaded)} loaded`}${isLoading ? ', loading' : rest}
-    </p>
+    <p class="faint" role="status">${countsOf(pages)}</p>
     ${alert(problem)}
     ${windowOf(pages, rows, now)}
   </main>`
 }
 
-type Filter = {
-  name: string
-  values: readonly string[] | null
-  value: string
-  onFilter: ListContext['onFilter']
+/** `12 of 1,212 conversations`. */
+function countsOf({ rows, total, all, behind, isLoading, isWhole }: ConversationPages): string {
+  const reading =
+    behind === 0 ? '' : `, without ${counted(behind, 'record')} that the search has still to read`
+  if (total === null)
+    return isLoading && rows.length === 0
+      ? 'Loading the list.'
+      : `${counted(rows.length, 'conversation')}${isWhole ? '' : ', more below'}${reading}`
+  const of = all === null || all === total ? '' : ` of ${number(all)}`
+  return `${number(total)}${of} ${(all ?? total) === 1 ? 'conversation' : 'conversations'}${isLoading ? ', loading' : ''}${reading}`
 }
 
-function filter(key: string, { name, values, value, onFilter }: Filter) {
+type Filter = { value: string; onFilter: ListContext['onFilter'] }
+
+function filter({ key, accepted, known }: FilterData, { value, onFilter }: Filter) {
   const set = (given: string) => onFilter(key, given)
   const onChange = (event: Event) => set((event.target as HTMLInputElement).value)
-  const any = [['', 'any']] as const
-  const choices = values?.map((one) => [one, one.replaceAll('_', ' ')] as const)
+  const list = `known-${key}`
   return html`<label key=${key} class="filter">
-    <span class="name">${name}</span>
+    <span class="name">${labels[key] ?? key}</span>
     ${
-      choices === undefined
-        ? html`<input type="text" name=${key} value=${value} placeholder="any" onChange=${onChange} />`
-        : select({ name: key, value, values: [...any, ...choices], onChange: set })
+      accepted === null
+        ? html`<input type="text" name=${key} value=${value} placeholder=${examples[key] ?? 'all'} list=${known === null ? undefined : list} onChange=${onChange} />`
+        : select({
+            name: key,
+            value,
+            values: [['', 'all'], ...accepted.map(choice)],
+            onChange: set,
+          })
     }
+    ${known !== null && html`<datalist id=${list}>${known.map((one) => html`<option value=${one}></option>`)}</datalist>`}
   </label>`
+}
+
+/** The value `any` of interventions. */
+function choice(value: string): readonly [string, string] {
+  return [value, value === 'any' ? 'any intervention' : value.replaceAll('_', ' ')]
 }
 
 /** Keeps CONSOLE-LIST-1. */

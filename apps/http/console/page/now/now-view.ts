@@ -7,7 +7,14 @@ import { chart } from '../../../../page/kit/plot.ts'
 import { counted, number } from '../../../../page/kit/texts.ts'
 import { usdText } from '../../../../terminal/text/money-text.ts'
 import { wholeDuration } from '../../../../terminal/text/quantities.ts'
-import type { ConsoleState, ShownTurn, Spend, StopsOfMinute, TurnState } from '../console-state.ts'
+import type {
+  ConsoleState,
+  ShownTurn,
+  Spend,
+  StopsBy,
+  StopsOfMinute,
+  TurnState,
+} from '../console-state.ts'
 import { turnStates } from '../console-state.ts'
 import type { StagesData } from '../operator-state.ts'
 import { linkTo } from '../parts/ago.ts'
@@ -157,7 +164,7 @@ function stopsTable(by: ConsoleState['stops']['by']) {
     row: ({ agent, rule }) => ({ key: `${agent}/${rule}` }),
     columns: [
       { title: 'agent', cell: ({ agent }) => agent },
-      { title: 'rule', cell: ({ rule }) => rule },
+      { title: 'rule', cell: stoppedBy },
       { title: 'calls', class: 'digits', cell: ({ calls }) => number(calls) },
       { title: 'turns', class: 'digits', cell: ({ turns }) => number(turns) },
       { title: 'reminders', class: 'digits', cell: ({ reminders }) => number(reminders) },
@@ -165,6 +172,13 @@ function stopsTable(by: ConsoleState['stops']['by']) {
       { title: 'tokens saved', class: 'digits', cell: ({ tokens }) => number(tokens) },
     ],
   })
+}
+
+/** A link to the conversations that the row counts. */
+function stoppedBy({ rule, filters }: StopsBy) {
+  if (filters === null) return rule
+  const query = new URLSearchParams({ ...filters, since: '1h ago' })
+  return html`<a href=${`#/conversations?${query}`}>${rule}</a>`
 }
 
 function turnsTable(

@@ -2,10 +2,11 @@
 
 import { html } from '../../../../page/kit/html.ts'
 import { alert, select, status } from '../../../../page/kit/parts.ts'
-import type { GuardsData, PoliciesData } from '../operator-state.ts'
+import type { GuardsData, HeldToolsData, PoliciesData } from '../operator-state.ts'
 import type { Confirmations } from '../parts/confirmation.ts'
 import { polled } from '../parts/poll.ts'
 import { guardsView } from './guards-view.ts'
+import { heldToolsView } from './held-tools-view.ts'
 import type { OperatorPage } from './operator-page.ts'
 import { agentName, policiesView, thresholdsIn, valueChange } from './policies-view.ts'
 import { whatIfPanel } from './what-if-panel.ts'
@@ -14,6 +15,7 @@ const refreshMs = 5_000
 
 export function guardsPage(onChange: () => void, confirmations: Confirmations): OperatorPage {
   const guards = polled<GuardsData>(onChange, refreshMs)
+  const heldTools = polled<HeldToolsData>(onChange, refreshMs)
   const policies = polled<PoliciesData>(() => {
     if (agent === undefined && policies.data !== undefined) {
       agent = policies.data.agent
@@ -49,10 +51,12 @@ export function guardsPage(onChange: () => void, confirmations: Confirmations): 
   return {
     open() {
       guards.open('guards')
+      heldTools.open('held-tools')
       loadAgent()
     },
     leave() {
       guards.leave()
+      heldTools.leave()
       policies.leave()
       whatIf.leave()
     },
@@ -61,7 +65,8 @@ export function guardsPage(onChange: () => void, confirmations: Confirmations): 
       const agents = (data?.agents ?? []).map((one) => [one, agentName(one)] as const)
       return html`<main class="operator">
         <h1 class="title">Guards and policies</h1>
-        ${status(confirmations.note, 'good')}
+        ${status(confirmations.note, 'good')} ${alert(heldTools.problem)}
+        ${heldTools.data !== undefined && heldToolsView(heldTools.data, { confirmations, onChanged: heldTools.refresh })}
         <section aria-labelledby="guards-title">
           <h2 id="guards-title">Guards, in the last hour</h2>
           ${alert(guards.problem)}

@@ -50,7 +50,6 @@ const memories: Record<string, [count: number, key: string]> = {
   'fronts/proxy/identity/guest-sessions.ts': [8, 'the HMAC of a guest and its key'],
   'fronts/proxy/unjudged/unjudged-tally.ts': [2, 'a guest'],
   'guards-by-agent.ts': [2, 'a guest'],
-  'serve/serve.ts': [1, 'an agent of the files'],
   'up-with-fronts.ts': [1, 'a guest of the files'],
   'webhook/webhook-events.ts': [1, 'a call of the log'],
 }

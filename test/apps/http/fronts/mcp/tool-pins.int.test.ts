@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import type { Client } from '@modelcontextprotocol/client'
+import { serveMcp } from '../../../../../apps/http/serve-mcp.ts'
 import { approveTools } from '../../../../../apps/service/mcp/approve.ts'
 import { hostOnPipe, serverCommand, textOf } from '../../../../support/mcp/gateway.ts'
 import { output } from '../../../../support/output.ts'
@@ -74,4 +75,12 @@ test('a gateway with --pin off offers a changed tool', async () => {
   await host()
   await writeFile(changedFile(), '')
   expect(await weatherOf(await host('--pin', 'off'))).toBe(newText)
+})
+
+test('a gateway with --pin on and no data folder names the missing folder', async () => {
+  const code = serveMcp([...serverCommand], { pin: 'on' }, output().stream)
+  await expect(code).rejects.toMatchObject({
+    code: 'usage',
+    message: expect.stringContaining('--pin on needs a data folder'),
+  })
 })

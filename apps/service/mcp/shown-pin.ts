@@ -1,0 +1,40 @@
+// A tool of an MCP server that changed after its first use, for a person: the lines that differ.
+
+import { pinId, type ToolPin } from '../../../shared/tools/mcp/tool-pins.ts'
+import { printable, printableLines } from '../../terminal/text/printable.ts'
+
+/** `lines`: those that go begin with `-`, new ones with `+`. */
+export type ShownPin = { id: string; server: string; tool: string; lines: string[] }
+
+export function shownPin(pin: ToolPin): ShownPin {
+  const { server, tool, pinned, changed = {} } = pin
+  return {
+    id: pinId(pin),
+    server: printable(server),
+    tool: printable(tool),
+    lines: changedLines(linesOf(pinned), linesOf(changed)),
+  }
+}
+
+/** A text has its own lines, because a description may be long. */
+function linesOf(declared: object): string[] {
+  return Object.entries(declared)
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .flatMap(([name, value]) => {
+      const text = typeof value === 'string' ? value : JSON.stringify(value, null, 2)
+      return [`${name}:`, ...printableLines(text).map((line) => `  ${line}`)]
+    })
+}
+
+/** The lines between the common beginning and the common end. */
+function changedLines(before: readonly string[], after: readonly string[]): string[] {
+  const shorter = Math.min(before.length, after.length)
+  let begin = 0
+  while (begin < shorter && before[begin] === after[begin]) begin += 1
+  let end = 0
+  while (end < shorter - begin && before.at(-1 - end) === after.at(-1 - end)) end += 1
+  return [
+    ...before.slice(begin, before.length - end).map((line) => `- ${line}`),
+    ...after.slice(begin, after.length - end).map((line) => `+ ${line}`),
+  ]
+}

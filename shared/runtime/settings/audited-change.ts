@@ -1,0 +1,67 @@
+// An operator's change with its evidence: the records of `policies`, and one of `audit` with the
+// author, the setting before and the setting after.
+// AUDITED-CHANGE-1. The evidence is in the same append as the change. A log without the topic `audit`
+//     gets the change alone: a stop must work also while a fleet is upgraded.
+
+import { hash } from 'node:crypto'
+import { messageOf } from '../../codec/message-of.ts'
+import type { Bus, RecordToAppend, StoredRecord } from '../../contract/bus.ts'
+import { limits } from '../../contract/limits.ts'
+import type { AuditChanged, Message, PersonIdentity } from '../../contract/messages.ts'
+import { WeirError } from '../../lib/errors.ts'
+import { toRecord } from '../record.ts'
+
+/** `identity`: the proof of the author. Default: `claimed`. */
+export type AuditedTable = {
+  bus: Pick<Bus, 'append' | 'list' | 'clock'>
+  topicPrefix: string
+  identity?: PersonIdentity | undefined
+}
+
+/** `setting`: the key of its record. `after`: undefined: it is removed. */
+export type Change = { setting: string; by: string; after: Message | undefined }
+
+/** Appends the records of the change, and its evidence (keeps AUDITED-CHANGE-1). */
+export async function appendChange(
+  { bus, topicPrefix, identity = 'claimed' }: AuditedTable,
+  { setting, by, after }: Change,
+  records: RecordToAppend[],
+): Promise<void> {
+  const place = { topic: `${topicPrefix}policies`, partition: 0 }
+  const known = await bus.list({ ...place, prefix: setting, upToNow: true })
+  const message: AuditChanged = {
+    type: 'audit-changed',
+    setting,
+    isRemoved: after === undefined,
+    at: bus.clock.now(),
+    by,
+    identity,
+    before: textOf(messageIn(known.find(({ key }) => key === setting))),
+    after: textOf(after),
+    link: null,
+  }
+  const evidence = toRecord({ topic: `${topicPrefix}audit`, partition: 0, message })
+  try {
+    await bus.append([evidence, ...records])
+  } catch (error) {
+    if (!(error instanceof WeirError) || error.code !== 'bus.topic-missing') throw error
+    await bus.append(records)
+  }
+}
+
+function messageIn(record: StoredRecord | undefined): Message | undefined {
+  return record === undefined ? undefined : messageOf(record.value)
+}
+
+/** As JSON, without the author and the time, which the evidence has. Empty: there is none. */
+function textOf(message: Message | undefined): string {
+  if (message === undefined) return ''
+  const { type: _, ...fields } = message
+  const text = JSON.stringify(fields, (name, value) => (hidden.has(name) ? undefined : value))
+  const bytes = Buffer.byteLength(text)
+  return bytes <= limits.auditSettingBytesMax
+    ? text
+    : JSON.stringify({ bytes, sha256: hash('sha256', text) })
+}
+
+const hidden = new Set(['setBy', 'setAt', 'registeredAt', 'firstAt', 'replaced'])

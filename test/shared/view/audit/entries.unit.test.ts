@@ -1,0 +1,164 @@
+// Evidence as entries: given these records of `audit`, then these decisions and changes.
+
+import { describe, expect, it } from '@jest/globals'
+import type {
+  AuditChanged,
+  AuditDecided,
+  AuditFollowed,
+} from '../../../../shared/contract/messages.ts'
+import {
+  type AuditMessage,
+  type AuditWhere,
+  auditFold,
+} from '../../../../shared/view/audit/entries.ts'
+
+const place = { conversation: 'acme:c', turn: 7, round: 2, ordinal: 0 }
+
+const decided: AuditDecided = {
+  type: 'audit-decided',
+  ...place,
+  agent: 'releaser',
+  name: 'deploy',
+  id: 'k7f3-9qxm-2b4d',
+  hash: 'ab',
+  program: null,
+  input: 0,
+  source: null,
+  askedAt: 1_000,
+  at: 5_000,
+  outcome: 'allow',
+  by: 'key:ann',
+  identity: 'authenticated',
+  arguments: '{"env":"prod"}',
+  rule: 'production',
+  question: '',
+  values: '',
+  reason: '',
+  link: null,
+}
+const followed: AuditFollowed = {
+  type: 'audit-followed',
+  ...place,
+  name: 'deploy',
+  status: 'error',
+  durationMs: 40,
+  at: 6_000,
+  redact: [],
+  reason: 'exit code 1',
+  link: null,
+}
+const stopped: AuditChanged = {
+  type: 'audit-changed',
+  setting: 'stop:tenant:acme',
+  isRemoved: false,
+  at: 2_000,
+  by: 'bob',
+  identity: 'claimed',
+  before: '',
+  after: '{"mode":"now"}',
+  link: null,
+}
+
+type Given = AuditMessage | { id: string; message: AuditMessage }
+
+/** The entries of records in one partition. */
+function given(records: Given[], where: AuditWhere = {}, max = 100) {
+  const fold = auditFold(where, max)
+  for (const [offset, one] of records.entries()) {
+    const { id, message } = 'message' in one ? one : { id: undefined, message: one }
+    fold.apply({ id, partition: 0, offset }, message)
+  }
+  return { entries: fold.entries(), left: fold.left, names: fold.names }
+}
+
+describe('the evidence of a decision', () => {
+  it('has the author, the whole question and the end of the call', () => {
+    const { type: _, name, input: __, outcome, link: ___, ...rest } = decided
+    expect(given([decided, followed]).entries).toEqual([
+      {
+        ...rest,
+        kind: 'approval',
+        action: outcome,
+        tool: name,
+        tenant: 'acme',
+        withheld: false,
+        place: { partition: 0, offset: 0 },
+        followed: { status: 'error', reason: 'exit code 1', durationMs: 40, at: 6_000 },
+      },
+    ])
+  })
+
+  it('is listed without an end while its round runs', () => {
+    expect(given([decided]).entries).toMatchObject([{ followed: null }])
+    const other = { ...followed, ordinal: 1 }
+    expect(given([decided, other]).entries).toMatchObject([{ followed: null }])
+  })
+
+  it('is of the kind question for the answer to a running tool, beside the approval of its call', () => {
+    const answered = { ...decided, input: 1, at: 5_500, question: '{}', values: '{"a":1}' }
+    expect(given([decided, answered, followed]).entries).toMatchObject([
+      { kind: 'approval', followed: { status: 'error' } },
+      { kind: 'question', values: '{"a":1}', followed: { status: 'error' } },
+    ])
+  })
+
+  it('counts once if its record came twice', () => {
+    const repeated = { id: 'approval/0/4/1', message: decided }
+    expect(given([repeated, repeated]).entries).toHaveLength(1)
+  })
+
+  it('stays when its content was erased', () => {
+    const erased = { ...decided, arguments: null, rule: null, values: null, reason: null }
+    expect(given([erased]).entries).toMatchObject([
+      { withheld: true, by: 'key:ann', action: 'allow', hash: 'ab' },
+    ])
+  })
+})
+
+describe('the entries', () => {
+  const removal = { ...stopped, isRemoved: true, at: 3_000, before: '{}', after: '' }
+  const budget = { ...stopped, setting: 'budget:beta/tenant/day/usd', at: 4_000 }
+  const all = [decided, stopped, removal, budget, followed]
+
+  it('are in the order of their times, also across topics and partitions', () => {
+    expect(given(all).entries.map(({ kind, action }) => `${kind} ${action}`)).toEqual([
+      'stop set',
+      'stop removed',
+      'budget set',
+      'approval allow',
+    ])
+  })
+
+  it.each([
+    [{ since: 3_000 }, ['stop', 'budget', 'approval']],
+    [{ until: 3_000 }, ['stop']],
+    [{ by: 'bob' }, ['stop', 'stop', 'budget']],
+    [{ tool: 'deploy' }, ['approval']],
+    [{ kind: 'budget' }, ['budget']],
+    [{ tenant: 'acme' }, ['stop', 'stop', 'approval']],
+    [{ tenant: 'beta' }, ['budget']],
+    [{ tenant: 'other' }, []],
+  ])('are filtered by %o', (where, kinds) => {
+    expect(given(all, where).entries.map(({ kind }) => kind)).toEqual(kinds)
+  })
+
+  it('of a tenant leave out changes that concern other tenants too', () => {
+    const wide = ['stop:all', 'stop:agent:bank', 'policy:*', 'budget:*/tenant/day/usd', 'prices']
+    const records = wide.map((setting) => ({ ...stopped, setting }))
+    expect(given(records).entries).toHaveLength(wide.length)
+    expect(given(records, { tenant: 'default' }).entries).toEqual([])
+  })
+
+  it('are the newest ones if there are too many, and the others are counted', () => {
+    const many = Array.from({ length: 25 }, (_, n) => ({ ...stopped, at: n }))
+    const { entries, left } = given(many, {}, 10)
+    expect(entries.map(({ at }) => at)).toEqual([15, 16, 17, 18, 19, 20, 21, 22, 23, 24])
+    expect(left).toBe(15)
+  })
+
+  it('name the known people and tools, also those that a filter leaves out', () => {
+    const { names } = given(all, { by: 'zoe' })
+    expect([...names.by].sort()).toEqual(['bob', 'key:ann'])
+    expect([...names.tool]).toEqual(['deploy'])
+  })
+})
