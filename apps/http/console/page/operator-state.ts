@@ -47,8 +47,8 @@ export type TurnChange = {
 }
 
 /**
- * `conversation`: the only one; null: recent turns of the agent. `current`: the value in force for the
- * agent; null: none is known. `turns`: those that were judged.
+ * `conversation` null: recent turns of the agent. `current`: the value in force for the agent; null: none
+ * is known. `turns`: those that were judged.
  */
 export type WhatIfData = {
   agent: string
