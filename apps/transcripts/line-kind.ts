@@ -52,7 +52,8 @@ export function writtenAt(
   sessions: readonly SessionFormat[],
 ): Milliseconds | undefined {
   if (!isObject(value)) return undefined
-  return sessions.map((session) => session.writtenAt?.(value)).find((at) => at !== undefined)
+  const times = sessions.map(({ time }) => time !== undefined && Date.parse(String(value[time])))
+  return times.find((at) => typeof at === 'number' && !Number.isNaN(at)) || undefined
 }
 
 /** Names steps of a run that are no model requests, and other lines of session logs. */

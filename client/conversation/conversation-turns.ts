@@ -3,6 +3,7 @@
 // Reads: the history for the turns, conversation-events for their openings, activity for their ends.
 
 import { rangeSince } from '../../shared/bus/range.ts'
+import { onPath } from '../../shared/contract/history-path.ts'
 import type { ConversationId, MessageId } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type { TurnFinished } from '../../shared/contract/messages.ts'
@@ -14,7 +15,7 @@ import { endOnly, pastRecords } from '../edge/past-records.ts'
 import { needOptions } from '../given-options.ts'
 import { refuseUnknownKeys } from '../known-keys.ts'
 import { openingOf, type Place } from '../turn/opening.ts'
-import { historyOf, turnsInHistory } from './history.ts'
+import { historyOf, newestIn, turnsInHistory } from './history.ts'
 
 /**
  * `conversation`: that of the turn; of a fork, it may be an origin. `agent`, `text`: of the message.
@@ -73,16 +74,22 @@ export async function newestTurns(place: Place, conversation: ConversationId): P
   return turns.slice(0, turnsMax)
 }
 
-/** The newest first. Turns of origins that were deleted are left out. */
+/**
+ * The newest first, without turns that a later message replaced. Turns of origins that were deleted
+ * are left out.
+ */
 async function turnsWithShared(
   place: Place,
   conversation: ConversationId,
 ): Promise<Pick<ConversationTurn, 'conversation' | 'turn'>[]> {
   const { own, origins } = await historyOf(place, conversation)
-  const turns = new Map(own.map(({ turn }) => [turn, conversation]))
-  for (const origin of origins)
-    for (const turn of await turnsInHistory(place, origin.conversation))
-      if (turn <= origin.turn) turns.set(turn, origin.conversation)
+  const entries = [...own]
+  for (const origin of origins) {
+    const shared = await historyOf(place, origin.conversation)
+    entries.push(...shared.own.filter(({ turn }) => turn <= origin.turn))
+  }
+  const path = onPath(entries, newestIn(entries))
+  const turns = new Map(path.map((entry) => [entry.turn, entry.conversation]))
   return [...turns]
     .map(([turn, of]) => ({ conversation: of, turn }))
     .sort((a, b) => b.turn - a.turn)

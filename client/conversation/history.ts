@@ -4,6 +4,7 @@
 import { decode } from '../../shared/codec/codec.ts'
 import { messageOf } from '../../shared/codec/message-of.ts'
 import { conversationOfTurn, originsIn, sharedEntries } from '../../shared/contract/fork.ts'
+import { onPath } from '../../shared/contract/history-path.ts'
 import type { ConversationId } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type { HistoryEntry, Origin } from '../../shared/contract/messages.ts'
@@ -52,26 +53,33 @@ export async function turnsInHistory(
   return [...turns].sort((a, b) => b - a)
 }
 
-/** In order. Empty: the log has no such conversation. */
+/**
+ * In order, without turns that a later message replaced. Empty: the log has no such conversation. A note
+ * stands in the place of deleted messages of an origin: the rest of the fork is still worth reading.
+ */
 export async function messagesOf(
   place: Place,
   conversation: ConversationId,
 ): Promise<ConversationMessage[]> {
   const { own, origins } = await historyOf(place, conversation)
-  const messages: ConversationMessage[] = []
-  for (const origin of origins) messages.push(...(await sharedMessages(place, origin)))
-  return [...messages, ...messagesIn(own)]
+  const notes: ConversationMessage[] = []
+  const entries: HistoryEntry[] = []
+  for (const origin of origins) {
+    try {
+      entries.push(...(await entriesOfOrigin(place, origin)))
+    } catch (error) {
+      if (!(error instanceof WeirError && error.code === 'history.missing')) throw error
+      const { turn } = origin
+      notes.push({ role: 'note', turn, round: 0, kind: 'failure', text: error.message })
+    }
+  }
+  entries.push(...own)
+  return [...notes, ...messagesIn(onPath(entries, newestIn(entries)))]
 }
 
-/** A note in the place of deleted messages: the rest of the fork is still worth reading. */
-async function sharedMessages(place: Place, origin: Origin): Promise<ConversationMessage[]> {
-  try {
-    return messagesIn(await entriesOfOrigin(place, origin))
-  } catch (error) {
-    if (!(error instanceof WeirError && error.code === 'history.missing')) throw error
-    const { turn } = origin
-    return [{ role: 'note', turn, round: 0, kind: 'failure', text: error.message }]
-  }
+/** The newest turn. -1: there is none. */
+export function newestIn(entries: readonly HistoryEntry[]): number {
+  return entries.reduce((newest, { turn }) => Math.max(newest, turn), -1)
 }
 
 function recordsOf({ bus, topicPrefix, partition }: Place, conversation: ConversationId) {

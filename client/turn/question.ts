@@ -72,6 +72,12 @@ type QuestionFields = {
    * folder.
    */
   messageId?: MessageId
+  /**
+   * The number of the turn that this message follows: it replaces the turns after that one, which stay
+   * in the log and leave the history. -1: it replaces all turns. Default: it follows the newest turn.
+   * An open turn goes on: cancel it first.
+   */
+  afterTurn?: number
   /** Cancels the turn when it aborts. */
   signal?: AbortSignal
 }
@@ -88,6 +94,7 @@ const questionNames = Object.keys({
   conversation: 1,
   tenant: 1,
   messageId: 1,
+  afterTurn: 1,
   signal: 1,
 } satisfies Record<keyof Question, 1>)
 
@@ -113,6 +120,9 @@ export function checkedQuestion(given: GivenQuestion, agents: Agents): CheckedQu
   needText('system', system, 'message.invalid')
   needSignal(signal, 'message.invalid')
   const contents = contentsOf(given.images, given.files)
+  const { afterTurn } = given
+  if (afterTurn !== undefined && !(Number.isSafeInteger(afterTurn) && afterTurn >= -1))
+    throw messageError(`afterTurn is ${shown(afterTurn)}; must be the number of a turn, or -1`)
   const { messageId } = given
   const conversation = inTenant(given.tenant, given.conversation ?? newId())
   const name = typeof given.agent === 'object' ? given.agent?.name : given.agent
@@ -125,6 +135,7 @@ export function checkedQuestion(given: GivenQuestion, agents: Agents): CheckedQu
       output,
       contents,
       context: record ? contextText(context) : null,
+      afterTurn,
     }),
     contents,
     conversation: parseConversationId(conversation),
@@ -142,15 +153,17 @@ function forQuestion(
     output,
     context,
     contents,
+    afterTurn,
   }: {
     system: string | undefined
     output: OutputSchema<unknown> | undefined
     context: string | null
     contents: WholeContent[]
+    afterTurn: number | undefined
   },
 ): Agent {
   const isPlain = system === undefined && output === undefined && context === null
-  if (isPlain && contents.length === 0) return agent
+  if (isPlain && contents.length === 0 && afterTurn === undefined) return agent
   const bytes = Buffer.byteLength(system ?? '')
   if (bytes > limits.questionSystemBytesMax)
     throw messageError(
@@ -162,7 +175,13 @@ function forQuestion(
   if (compiled?.kind === 'unusable')
     throw messageError(`output is an unusable schema: ${compiled.reason}`)
   const refs = contents.map(contentRef)
-  const ofQuestion = { system: system ?? null, output: schema, context, contents: refs }
+  const ofQuestion = {
+    system: system ?? null,
+    output: schema,
+    context,
+    contents: refs,
+    afterTurn: afterTurn ?? null,
+  }
   return { ...agent, settings: { ...agent.settings, ...ofQuestion } }
 }
 

@@ -58,13 +58,13 @@ export function openTurn(
   { text, ...message }: QueuedMessage,
 ): { turn: Turn; records: Output[] } {
   const { conversation, offset, time } = place
-  const { contents, policy } = message.settings
+  const { contents, afterTurn, policy } = message.settings
   const allowance = withRound(newAllowance(policy.caps, time))
   const requested = { callsLeft: allowance.caps.calls, nudge: null, textOnly: null }
   const turn: Turn = { turn: offset, message, allowance, requested, outputRetries: 0 }
   const { messageId, agent } = message
   const records: Output[] = [
-    userEntry({ conversation, turn: offset }, text, { contents, redact: policy.redact }),
+    userEntry({ conversation, turn: offset }, text, { contents, afterTurn, redact: policy.redact }),
     requestOf(conversation, turn),
     {
       to: 'activity',

@@ -76,6 +76,7 @@ function policyFault(policy: Policy): string | undefined {
     system: null,
     output: null,
     context: null,
+    afterTurn: null,
     contents: [],
     policy,
   })

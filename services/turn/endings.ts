@@ -111,15 +111,18 @@ export function lostEntry(
 export function userEntry(
   { conversation, turn }: TurnId,
   user: string,
-  { contents = [], redact }: { contents?: Content[]; redact: RedactRule[] },
+  {
+    contents = [],
+    afterTurn = null,
+    redact,
+  }: { contents?: Content[]; afterTurn?: number | null; redact: RedactRule[] },
 ): Output {
-  const content = { contents, results: [], nudge: null, response: null, note: null, redact }
-  return {
-    to: 'history',
-    message: { type: 'history-entry', conversation, turn, round: 0, user, ...content },
-  }
+  const none = { results: [], nudge: null, response: null, note: null }
+  const message = { conversation, turn, round: 0, user, contents, afterTurn, redact, ...none }
+  return { to: 'history', message: { type: 'history-entry', ...message } }
 }
 
-function entry(of: Omit<HistoryEntry, 'type' | 'user' | 'contents'>): Output {
-  return { to: 'history', message: { type: 'history-entry', user: null, contents: [], ...of } }
+function entry(of: Omit<HistoryEntry, 'type' | 'user' | 'contents' | 'afterTurn'>): Output {
+  const none = { user: null, contents: [], afterTurn: null }
+  return { to: 'history', message: { type: 'history-entry', ...none, ...of } }
 }

@@ -353,6 +353,7 @@ export const defaultSettings: AgentSettings = {
   system: null,
   output: null,
   context: null,
+  afterTurn: null,
   contents: [],
   policy: defaultPolicy,
 }

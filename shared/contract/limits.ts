@@ -641,6 +641,8 @@ export const limits = {
   auditSettingBytesMax: 256 * KiB,
   /** Entries that `weir audit` holds; of more, the newest. */
   auditEntriesMax: 100_000,
+  /** Of these, an answer of the console's API has the newest. */
+  consoleAuditMax: 1_000,
   /** Rounds of an open turn whose tokens the console keeps, and rounds whose money it keeps. */
   consoleRoundsKept: 64,
   consoleRoundsPricedMax: 20_000,

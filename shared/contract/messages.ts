@@ -1079,6 +1079,8 @@ export type HistoryEntry = {
    * records with the policy
    */
   redact: RedactRule[]
+  /** round 0: the last turn that the message follows, as in its settings */
+  afterTurn: number | null
 }
 
 /**
@@ -1837,6 +1839,11 @@ export type AgentSettings = {
   context: string | null
   /** the images and files of this message */
   contents: Content[]
+  /**
+   * the last turn that this message follows (later ones leave its history and stay in the log), or
+   * -1 for none; null: the newest one
+   */
+  afterTurn: number | null
   /** the policy of its rounds */
   policy: Policy
 }
@@ -1912,18 +1919,20 @@ export type AskedCall = {
 
 /**
  * The place of a record of `audit` in its writer's chain. A process fills it in as it writes the
- * record.
+ * record (shared/bus/audit/linked-bus.ts).
  */
 export type AuditLink = {
-  /** the chain: one for each partition and assignment of a process */
+  /** the chain: one for each process, and for each partition that one of its stages reads */
   writer: string
   /** the number of the record in its chain, from 1 */
   sequence: number
-  /**
-   * SHA-256, in hex, of the chain's record before this one; at 1 of the newest record that the
-   * partition had then, and empty if it had none
-   */
+  /** SHA-256, in hex, of the record before this one in its chain; empty at 1 */
   previous: string
+  /**
+   * SHA-256, in hex, of the newest record of the partition that the writer could read then; empty:
+   * it read none
+   */
+  seen: string
   /** SHA-256, in hex, of the record's content, which can be erased without a break of the chain */
   content: string
 }

@@ -8,11 +8,12 @@
 // HISTORY-READER-4. Entries for which a summary stands are neither read nor kept. So a round of a
 //     turn without end costs no more than an early one.
 // HISTORY-READER-5. A fork's history begins with the entries of its origins, which are read with it
-//     and never copied (FORK-1, FORK-2).
+//     and never copied (FORK-1, FORK-2). Turns that its messages jump over are left out.
 
 import { decode } from '../codec/codec.ts'
 import type { Bus, StoredRecord } from '../contract/bus.ts'
 import { originsIn, sharedEntries } from '../contract/fork.ts'
+import { leavesOut, onPath, type PathEntry } from '../contract/history-path.ts'
 import type { ConversationId, RoundId } from '../contract/ids.ts'
 import { limits } from '../contract/limits.ts'
 import type { HistoryEntry, Origin } from '../contract/messages.ts'
@@ -62,8 +63,10 @@ export function historyReader({
         const next = await entryAt(historyKey(upTo), waitMs)
         if (next === undefined) return undefined
         const after = await placeAfter()
-        if (!isBefore(after, known.after))
-          return remember(upTo, { read: [...known.read, next], after })
+        const read = [...known.read, next]
+        if (after !== undefined && isStale(known.read, after))
+          return remember(upTo, { read, after: undefined })
+        if (!isBefore(after, known.after)) return remember(upTo, { read, after })
       }
     }
     return readAll(upTo, waitMs, placeAfter)
@@ -92,7 +95,7 @@ export function historyReader({
     const own = records.flatMap((record) => entryOf(record) ?? [])
     const shared: Read[] = []
     for (const origin of originsOf(upTo, records)) shared.push(...(await readOrigin(origin)))
-    return remember(upTo, { read: [...shared, ...own], after: undefined })
+    return remember(upTo, { read: pathOf([...shared, ...own], upTo), after: undefined })
   }
 
   function recordsOf(conversation: ConversationId): Promise<StoredRecord[]> {
@@ -109,14 +112,20 @@ export function historyReader({
   }
 
   /** Reads the keys first: the entries that are left out may be many and large. */
-  async function readAfter(upTo: RoundId, after: HistoryPlace): Promise<HistoryEntry[]> {
+  async function readAfter(
+    upTo: RoundId,
+    after: HistoryPlace,
+  ): Promise<HistoryEntry[] | undefined> {
     const fork = await bus.get({ topic, partition, key: originKey(upTo.conversation), waitMs: 0 })
     const read: Read[] = []
     for (const { conversation, turn } of fork === undefined ? [] : originsOf(upTo, [fork]))
       if (turn >= after.turn)
         read.push(...(await readKeysAfter({ conversation, turn, round: lastRound }, after)))
     read.push(...(await readKeysAfter(upTo, after)))
-    return remember(upTo, { read, after })
+    const path = pathOf(read, upTo)
+    return isStale(path, after)
+      ? readAll(upTo, 0, async () => undefined)
+      : remember(upTo, { read: path, after })
   }
 
   async function readKeysAfter(upTo: RoundId, after: HistoryPlace): Promise<Read[]> {
@@ -167,6 +176,23 @@ const keysRead = 256
 
 /** No turn has a later round. */
 const lastRound = Number.MAX_SAFE_INTEGER
+
+/** The entries of the path that ends with the open turn. */
+function pathOf(read: readonly Read[], { turn }: RoundId): Read[] {
+  return onPath(
+    read.map((one) => ({ ...one, ...placeIn(one) })),
+    turn,
+  )
+}
+
+/** Whether the summary up to this place stands for turns that are not on the path. */
+function isStale(path: readonly Read[], place: HistoryPlace): boolean {
+  return leavesOut(path.map(placeIn), place)
+}
+
+function placeIn({ entry: { turn, round, afterTurn } }: Read): PathEntry {
+  return { turn, round, afterTurn }
+}
 
 /** Empty: the conversation is no fork. */
 function originsOf({ conversation }: RoundId, records: readonly StoredRecord[]): readonly Origin[] {

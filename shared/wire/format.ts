@@ -6,7 +6,6 @@ import type { Agent } from '../agents/agents.ts'
 import type { AcceptedOptions } from '../agents/file/source.ts'
 import type { PartEvent } from '../contract/messages.ts'
 import type { UnjudgedKind } from '../contract/unjudged-kinds.ts'
-import type { Milliseconds } from '../lib/clock.ts'
 import type { Json } from '../transcript/json-fields.ts'
 import type { Piece, ReadExchange, ToRead } from '../transcript/transcript.ts'
 import type { SentEvent } from './event-stream.ts'
@@ -72,8 +71,8 @@ export type SessionFormat = {
   leftOut?(line: Json): string | undefined
   /** Reads the lines of one file in order: the sub-agent that wrote each; empty: the main agent. */
   agents?(): (line: Json) => string
-  /** When a line was written. Undefined: it has no time. */
-  writtenAt?(line: Json): Milliseconds | undefined
+  /** The member of a line with its time, as ISO 8601. */
+  time?: string
   /** Where the program keeps its sessions. Undefined: Weir does not look for them. */
   stored?: StoredSessions
 }

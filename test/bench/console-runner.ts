@@ -97,6 +97,7 @@ async function seed(): Promise<number> {
         round: 0,
         user: `Question ${k}`,
         contents: [],
+        afterTurn: null,
         response: null,
         results: [],
         nudge: null,

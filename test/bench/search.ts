@@ -138,7 +138,7 @@ function recordsOf(number: number): RecordToAppend[] {
   const call = { ordinal: 0, id: 'i', name: 'exec', raw, source: 'done' as const }
   const entry = (round: number, fields: Partial<HistoryEntry>): Message => ({
     ...{ type: 'history-entry', ...at, round, user: null, contents: [], response: null },
-    ...{ results: [], nudge: null, note: null, redact: [] },
+    ...{ afterTurn: null, results: [], nudge: null, note: null, redact: [] },
     ...fields,
   })
   const answered: Message = {

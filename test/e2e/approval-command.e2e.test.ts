@@ -120,6 +120,10 @@ describe('weir approvals, allow and deny', () => {
       id,
       followed: { status: 'ok' },
     })
+    expect(await run(['audit', '--verify'])).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('3 records: none is changed, missing or moved'),
+    })
   })
 
   it('report a mistake in rules', async () => {

@@ -101,6 +101,15 @@ describe('approval over Kafka', () => {
     expect(await rejected.ended).toMatchObject({ code: 0, out: 'Done.\n' })
     expect(resultsOf(commands.server.requests.at(-1)).join()).toContain('not on a Friday')
     expect(await starts()).toBe(1)
+    const evidence = (await run('audit', '--kind', 'approval', '--json')).out.trim().split('\n')
+    expect(evidence.map((line) => JSON.parse(line))).toMatchObject([
+      { action: 'allow', by: 'ann', id, followed: { status: 'ok' } },
+      { action: 'deny', reason: 'not on a Friday', followed: { status: 'denied' } },
+    ])
+    expect(await run('audit', '--verify')).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('none is changed, missing or moved'),
+    })
     for (const one of [others, second]) one.signal('SIGTERM')
     await Promise.all([others.ended, second.ended])
   }, 150_000)

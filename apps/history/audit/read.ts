@@ -6,6 +6,7 @@ import { endsOf } from '../../../client/history/readable-log.ts'
 import { scanAll } from '../../../client/history/scan.ts'
 import { leadersApartMs } from '../../../shared/bus/range.ts'
 import { messageOf } from '../../../shared/codec/message-of.ts'
+import { isEvidence } from '../../../shared/contract/audit/link.ts'
 import type { AuditDecided, RedactRule } from '../../../shared/contract/messages.ts'
 import { partitionOf } from '../../../shared/contract/partition.ts'
 import { inboxOf } from '../../../shared/contract/topology.ts'
@@ -17,7 +18,6 @@ import {
   type AuditNames,
   type AuditWhere,
   auditFold,
-  isEvidence,
 } from '../../../shared/view/audit/entries.ts'
 import type { OpenLog } from '../open-log.ts'
 

@@ -33,13 +33,13 @@ export function throughOf({ throughTurn, throughRound }: HistorySummary): Histor
   return { turn: throughTurn, round: throughRound }
 }
 
-/** The one that stands for more entries. */
+/** The one of the later request. Of one request, the one that stands for more entries. */
 export function laterSummary(
   a: HistorySummary | undefined,
   b: HistorySummary | undefined,
 ): HistorySummary | undefined {
   if (a === undefined || b === undefined) return a ?? b
-  return compare(throughOf(a), throughOf(b)) > 0 ? a : b
+  return (compare(a, b) || compare(throughOf(a), throughOf(b))) > 0 ? a : b
 }
 
 /** The entries for which the summary does not stand. `turn`: the open one. */
@@ -64,7 +64,15 @@ export function withSummary(
 ): HistoryEntry[] {
   if (summary === undefined) return entries
   const { conversation, throughTurn: turn, throughRound: round, text: user } = summary
-  const none = { contents: [], response: null, results: [], nudge: null, note: null, redact: [] }
+  const none = {
+    afterTurn: null,
+    contents: [],
+    response: null,
+    results: [],
+    nudge: null,
+    note: null,
+    redact: [],
+  }
   return [{ type: 'history-entry', conversation, turn, round, user, ...none }, ...entries]
 }
 

@@ -6,6 +6,7 @@
 //     without a summary, and the record has the reason.
 
 import type { Agent, Agents } from '../../../shared/agents/agents.ts'
+import { leavesOut } from '../../../shared/contract/history-path.ts'
 import type { ConversationId } from '../../../shared/contract/ids.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import type { HistoryEntry, HistorySummary } from '../../../shared/contract/messages.ts'
@@ -58,7 +59,8 @@ export async function shortenedHistory(
   agent: Agent,
   history: HistoryEntry[],
 ): Promise<Shortened> {
-  const summary = await summaryOf(shortening, agent)
+  const newest = await summaryOf(shortening, agent)
+  const summary = newest && leavesOut(history, throughOf(newest)) ? undefined : newest
   return { entries: entriesAfter(history, summary, shortening.task.request.turn), summary }
 }
 
@@ -176,6 +178,7 @@ async function answerOf(
     turn,
     round: 0,
     user: text,
+    afterTurn: null,
     contents: [],
     response: null,
     results: [],

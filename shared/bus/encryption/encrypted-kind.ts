@@ -1,7 +1,8 @@
 // A kind of bus whose buses encrypt, outside of everything else that they do. So values are encrypted
-// wherever they go.
+// wherever they go. Only the links of evidence are made before, over readable values.
 
 import type { Bus } from '../../contract/bus.ts'
+import { linkedBus } from '../audit/linked-bus.ts'
 import type { BusKind, BusSettings, LocalBus } from '../kind.ts'
 import { encryptedBus } from './encrypted-bus.ts'
 import { createEncryption, type Encryption } from './encryption.ts'
@@ -38,7 +39,7 @@ async function opened<Opened extends Bus | undefined>(
 ): Promise<Opened | Bus> {
   const encryption = createEncryption(await keysOf(settings), settings.topicPrefix)
   const bus = await open(encryption)
-  return bus === undefined ? bus : encryptedBus(bus, encryption)
+  return bus === undefined ? bus : linkedBus(encryptedBus(bus, encryption), settings.topicPrefix)
 }
 
 async function keysOf({ encryptionKeys, encryptionCommand }: BusSettings): Promise<TenantKeys> {

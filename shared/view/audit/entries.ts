@@ -3,6 +3,7 @@
 // AUDIT-VIEW-1. Derived records that come twice count once, by their writer's mark (R3).
 // AUDIT-VIEW-2. The newest `max` entries are kept. The number of the others is known.
 
+import type { Evidence } from '../../contract/audit/link.ts'
 import type { StoredRecord } from '../../contract/bus.ts'
 import { type CallId, callKey } from '../../contract/ids.ts'
 import type {
@@ -11,7 +12,6 @@ import type {
   AuditChanged,
   AuditDecided,
   AuditFollowed,
-  Message,
   PersonIdentity,
   RedactRule,
   ResultStatus,
@@ -108,18 +108,8 @@ export type AuditWhere = {
 /** The names that the entries of a time have, for an answer without entries. */
 export type AuditNames = { by: Set<string>; tool: Set<string> }
 
-export type AuditMessage = AuditDecided | AuditFollowed | AuditChanged
-
-export function isEvidence(message: Message | undefined): message is AuditMessage {
-  return (
-    message?.type === 'audit-decided' ||
-    message?.type === 'audit-followed' ||
-    message?.type === 'audit-changed'
-  )
-}
-
 export type AuditFold = {
-  apply(record: Pick<StoredRecord, 'id' | 'partition' | 'offset'>, message: AuditMessage): void
+  apply(record: Pick<StoredRecord, 'id' | 'partition' | 'offset'>, message: Evidence): void
   /** In the order of their times. */
   entries(): AuditEntry[]
   /** The number of older entries that are not kept. */

@@ -3,7 +3,6 @@
 import { claudeCode as host } from '../../hosts/claude-code.ts'
 import { sentArguments } from '../../hosts/rewriting.ts'
 import { isObject } from '../../lib/json/json-object.ts'
-import { timestampOf } from '../../transcript/session-time.ts'
 import type { Piece } from '../../transcript/transcript.ts'
 import { anthropicMessages } from '../anthropic/format.ts'
 import { piecesOfMessage } from '../anthropic/history.ts'
@@ -23,7 +22,7 @@ export const claudeCode = {
         ? 'a message that the runtime wrote'
         : undefined,
     agents: subAgents,
-    writtenAt: timestampOf,
+    time: 'timestamp',
     stored: {
       home: '.claude',
       variable: 'CLAUDE_CONFIG_DIR',

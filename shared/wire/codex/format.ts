@@ -1,7 +1,6 @@
 // The sessions of Codex: a line for each item of OpenAI's Responses, in an envelope, and other lines.
 
 import { isObject } from '../../lib/json/json-object.ts'
-import { timestampOf } from '../../transcript/session-time.ts'
 import type { WireFormat } from '../format.ts'
 import { openaiItems } from '../openai-responses/format.ts'
 
@@ -11,7 +10,7 @@ export const codex = {
     messages: openaiItems,
     message: ({ type, payload }) =>
       type === 'response_item' && isObject(payload) ? payload : undefined,
-    writtenAt: timestampOf,
+    time: 'timestamp',
     stored: { home: '.codex', variable: 'CODEX_HOME', inside: 'sessions', ending: '.jsonl' },
   },
 } satisfies WireFormat<'codex'>

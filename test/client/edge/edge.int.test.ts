@@ -140,6 +140,7 @@ describe('a client', () => {
       response: null,
       results: [],
       contents: [],
+      afterTurn: null,
       nudge: null,
       note: null,
     })

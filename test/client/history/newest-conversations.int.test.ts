@@ -83,6 +83,7 @@ async function entry(
     response,
     results: [],
     contents: [],
+    afterTurn: null,
     nudge: null,
     note: null,
     ...fields,

@@ -10,8 +10,17 @@ const place = { conversation: 'c', turn: 0, round: 1 }
 const answer = { attempt: 'a', stop: 'calls', usage: {}, textBytes: 1 }
 
 function entry(round: number, fields: object): Message {
-  const none = { user: null, contents: [], response: null, results: [], nudge: null, note: null }
-  return { type: 'history-entry', ...place, round, ...none, redact: [], ...fields } as Message
+  const none = { user: null, afterTurn: null, contents: [], response: null }
+  const rest = { results: [], nudge: null, note: null }
+  return {
+    type: 'history-entry',
+    ...place,
+    round,
+    ...none,
+    ...rest,
+    redact: [],
+    ...fields,
+  } as Message
 }
 
 function part(i: number, text: string): Part {

@@ -67,7 +67,7 @@ async function entry(
 ) {
   const message: HistoryEntry = {
     ...{ type: 'history-entry', conversation, turn, round, user: null, response: null },
-    ...{ redact: [], results: [], contents: [], nudge: null, note: null },
+    ...{ redact: [], results: [], contents: [], afterTurn: null, nudge: null, note: null },
     ...fields,
   }
   await write('history', message, conversation)

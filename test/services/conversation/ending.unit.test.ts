@@ -227,6 +227,7 @@ describe('the end of a wait without an outcome', () => {
       round: 2,
       user: null,
       contents: [],
+      afterTurn: null,
       response: null,
       results: [],
       nudge: 'text of the nudge',

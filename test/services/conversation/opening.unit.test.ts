@@ -5,6 +5,7 @@ import { conversation } from '../../../services/conversation/reducer.ts'
 import { declarationHash, defaultPolicy } from '../../../shared/agents/agents.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import type { AgentSettings, Caps, UserMessage } from '../../../shared/contract/messages.ts'
+import type { Output } from '../../../shared/contract/stage.ts'
 import { at, given } from '../../support/given.ts'
 import {
   all,
@@ -19,6 +20,25 @@ import {
   settingsWith,
   tick,
 } from './samples.ts'
+
+describe('a message that follows an earlier turn', () => {
+  const again = says('m2', { settings: settingsWith({}, { afterTurn: 0 }) })
+  const followed = (records: Output[]) =>
+    all(records, 'history-entry').flatMap(({ round, afterTurn }) =>
+      round === 0 ? [afterTurn] : [],
+    )
+
+  it('names that turn in its history entry', () => {
+    expect(followed(given(conversation, again).records)).toEqual([0])
+  })
+
+  it('still names it after it has waited for the open turn', () => {
+    const waiting = given(conversation, says('m1'), again)
+    expect(waiting.records).toEqual([])
+    const ended = waiting.when(outcome(0, 1, { text: 'hello' }))
+    expect(followed(ended.when(carriedIn(ended.records)).records)).toEqual([0])
+  })
+})
 
 describe('a message to an idle conversation', () => {
   it('opens a turn with its history entry, its first request and the activity for clients, in this order', () => {
@@ -37,6 +57,7 @@ describe('a message to an idle conversation', () => {
           user: 'text of m1',
           response: null,
           contents: [],
+          afterTurn: null,
           results: [],
           nudge: null,
           note: null,

@@ -40,6 +40,7 @@ describe('a round with calls', () => {
       round: 1,
       user: null,
       contents: [],
+      afterTurn: null,
       response,
       results,
       nudge: null,

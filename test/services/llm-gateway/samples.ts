@@ -56,6 +56,7 @@ export function userSays(text: string, at: { turn?: number } = {}): HistoryEntry
     response: null,
     results: [],
     contents: [],
+    afterTurn: null,
     nudge: null,
     note: null,
     ...at,

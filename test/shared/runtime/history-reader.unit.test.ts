@@ -14,7 +14,13 @@ beforeEach(() => {
   reads = []
 })
 
-function put(turn: number, round: number, text = `${turn}/${round}`, conversation = 'c'): void {
+function put(
+  turn: number,
+  round: number,
+  text = `${turn}/${round}`,
+  conversation = 'c',
+  afterTurn: number | null = null,
+): void {
   const at = { conversation, turn, round }
   const entry: HistoryEntry = {
     type: 'history-entry',
@@ -24,6 +30,7 @@ function put(turn: number, round: number, text = `${turn}/${round}`, conversatio
     response: null,
     results: [],
     contents: [],
+    afterTurn,
     nudge: null,
     note: null,
   }
@@ -266,5 +273,40 @@ describe('the history of a fork', () => {
       message: expect.stringContaining('only 3 of the 4 entries'),
     })
     expect(await read(5, 0, 'c')).toHaveLength(4)
+  })
+})
+
+describe('the history of a message that replaces later turns', () => {
+  const path = ['0/0', '0/1', '9/0', '9/1', '10/0']
+
+  beforeEach(() => {
+    for (const turn of [0, 3]) for (const round of [0, 1]) put(turn, round)
+    put(9, 0, '9/0', 'c', 0)
+    put(9, 1)
+    put(10, 0)
+    put(10, 1)
+  })
+
+  it('leaves them out, and so do the histories of later turns', async () => {
+    const read = reader()
+    expect(await read(3, 1)).toEqual(['0/0', '0/1', '3/0', '3/1'])
+    expect(await read(10, 0)).toEqual(path)
+    expect(await read(10, 1)).toEqual([...path, '10/1'])
+  })
+
+  it('is read as a whole if the summary stands for a turn that is left out', async () => {
+    const stale = { turn: 3, round: 1 }
+    const read = reader()
+    expect(await read(10, 0, 'c', stale)).toEqual(path)
+    expect(await read(10, 1, 'c', stale)).toEqual([...path, '10/1'])
+    expect(await reader()(10, 1, 'c', { turn: 9, round: 0 })).toEqual(['9/1', '10/0', '10/1'])
+  })
+
+  it('also leaves out shared turns of a fork', async () => {
+    put(12, 0, 'f 12/0', 'f')
+    put(14, 0, 'f 14/0', 'f', 0)
+    fork('f', { conversation: 'c', turn: 10, entries: 8 })
+    expect(await reader()(12, 0, 'f')).toEqual([...path, '10/1', 'f 12/0'])
+    expect(await reader()(14, 0, 'f')).toEqual(['0/0', '0/1', 'f 14/0'])
   })
 })

@@ -345,6 +345,7 @@ describe('a performer', () => {
       response: null,
       results: [],
       contents: [],
+      afterTurn: null,
       nudge: null,
       note: null,
     })

@@ -93,6 +93,7 @@ export function conversationLog({
         response: null,
         results: [],
         contents: [],
+        afterTurn: null,
         nudge: null,
         note: null,
       })
@@ -271,6 +272,7 @@ export function conversationLog({
         response: reply,
         results,
         contents: [],
+        afterTurn: null,
         nudge: null,
         note: null,
       })

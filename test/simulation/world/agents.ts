@@ -50,6 +50,7 @@ function rollAgent(random: Random, name: string): Agent {
       system: null,
       output: null,
       context: null,
+      afterTurn: null,
       contents: [],
       policy,
     },

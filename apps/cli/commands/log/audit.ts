@@ -1,7 +1,7 @@
 // weir audit.
 
-import type { Command } from 'commander'
-import { settingsOf, unredactedOption, whichBus, withSettings } from '../flags.ts'
+import { type Command, Option } from 'commander'
+import { once, settingsOf, unredactedOption, whichBus, withSettings } from '../flags.ts'
 
 export function addAudit(program: Command): void {
   withSettings(program.command('audit'), [...whichBus, 'topicPrefix'])
@@ -14,16 +14,30 @@ export function addAudit(program: Command): void {
       'only this kind: approval, question, stop, budget, guard, policy, prices, key, other',
     )
     .option('--tenant <name>', 'only of this tenant')
+    .option(
+      '--verify',
+      'check the chains instead: name changed, missing and moved records. Exit codes: 0 none, 1 some',
+    )
+    .option('--expect <head>', 'with --verify: the head that an earlier check printed', once)
     .addOption(unredactedOption())
     .option(
       '--json',
       'print one JSON object per line; see AuditEntry in shared/view/audit/entries.ts',
     )
-    .action(async (options) =>
-      (await import('../../../history/audit/audit.ts')).audit(
-        options,
-        await settingsOf(options),
-        process.stdout,
-      ),
+    .addOption(
+      new Option('--format <format>', 'print one line for another system').choices(['ocsf', 'cef']),
     )
+    .action(async (options) => {
+      const settings = await settingsOf(options)
+      if (options.verify === true || options.expect !== undefined) {
+        const { verifyAudit } = await import('../../../history/audit/verify.ts')
+        process.exitCode = await verifyAudit(options, settings, process.stdout)
+        return
+      }
+      await (await import('../../../history/audit/audit.ts')).audit(
+        options,
+        settings,
+        process.stdout,
+      )
+    })
 }

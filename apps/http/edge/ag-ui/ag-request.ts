@@ -60,6 +60,7 @@ export function agRequestIn(body: Record<string, unknown>, key: string | undefin
       answers: resume.filter((one) => typeof one !== 'string'),
       abandoned: resume.filter((one) => typeof one === 'string'),
       isAgain: false,
+      edits: false,
     },
   }
 }

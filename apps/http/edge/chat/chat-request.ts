@@ -2,16 +2,18 @@
 // log is the truth, and only the new message, the answers to approvals and the results of calls that
 // the client runs count.
 
+import { hash } from 'node:crypto'
 import type { ConversationTurn } from '../../../../client/weir.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
 import { isObject } from '../../../../shared/lib/json/json-object.ts'
+import { cutToBytes } from '../../../../shared/lib/text-cut.ts'
 import { bad, HttpError } from '../../http-error.ts'
 import type { Principal } from '../access/principal.ts'
 import { type Decision, decideFor, waitingFor } from '../approval-decisions.ts'
 import type { EdgeContext } from '../edge-context.ts'
 import type { CallAnswer } from './call-results.ts'
 import type { MessageContent } from './request-message.ts'
-import { type Exchange, forkError, isFork } from './resent-history.ts'
+import { type Exchange, forkError, isFork, isSameText } from './resent-history.ts'
 
 /** A message of the user. `id`: the client's. */
 export type UserMessage = MessageContent & { id: string }
@@ -22,7 +24,9 @@ export type Answer = Pick<Decision, 'id' | 'answer' | 'reason' | 'values'>
 /**
  * `conversation`: as the principal names it. `earlier`: the messages of the user before `message`.
  * Without a message the request only answers. `results`: those of all calls in the sent history.
- * `abandoned`: approvals that the client gives up, with their turn. `isAgain`: the client wants another answer to the same message.
+ * `abandoned`: approvals that the client gives up, with their turn. `isAgain`: the
+ * client wants another answer to the same message; `replaced`: its id of the answer before.
+ * `edits`: an edited message keeps its id.
  */
 export type ChatRequest = {
   conversation: string
@@ -32,23 +36,70 @@ export type ChatRequest = {
   results: CallAnswer[]
   abandoned: string[]
   isAgain: boolean
+  replaced?: string
+  edits: boolean
 }
 
 /**
- * Throws 409 for a history that contradicts the turns of the log. Returns the turn of the message,
- * if the log has it. `turns`: newest first.
+ * The place of a message in the conversation. `repeated`: the log has it. Otherwise it is new: `id` is
+ * its id in the log, and `afterTurn` the turn that it follows if it replaces later ones.
  */
-export function repeatedTurn(
-  { earlier, message }: Pick<ChatRequest, 'earlier' | 'message'>,
+export type MessagePlace =
+  | { kind: 'repeated'; turn: ConversationTurn }
+  | { kind: 'new'; id: string; afterTurn?: number }
+
+/**
+ * Throws 409 for a history that contradicts the turns of the log. `turns`: newest first. An edited
+ * message and a regenerated answer keep the id of the message, so the log has them under another one.
+ * It names the text and the replaced answer: a repeated request finds the same message.
+ */
+export function placeOf(
+  { earlier, message, isAgain, replaced, edits }: ChatRequest & { message: UserMessage },
   turns: readonly ConversationTurn[],
-): ConversationTurn | undefined {
-  const at = turns.findIndex(({ messageId }) => messageId === message?.id)
-  const repeated = turns[at]
-  if (repeated !== undefined && repeated.text !== message?.text)
+): MessagePlace {
+  const at = turns.findIndex(({ messageId }) => isVersion(messageId, message.id))
+  const known = turns[at]
+  if (known === undefined) return newPlace(message.id, earlier, turns)
+  if (known.text !== message.text && !edits)
     throw forkError('a message that the log has cannot be changed')
-  if (isFork(earlier, turns.slice(at + 1)))
-    throw forkError('the sent history is not that of the log')
-  return repeated
+  const before = turns.slice(at + 1)
+  if (isFork(earlier, before)) throw forkError('the sent history is not that of the log')
+  const afterTurn = before[0]?.turn ?? -1
+  if (known.text !== message.text)
+    return { kind: 'new', id: versionOf(message, `turn-${known.turn}`), afterTurn }
+  const id = versionOf(message, replaced ?? `turn-${known.turn}`)
+  if (!isAgain || known.messageId === id) return { kind: 'repeated', turn: known }
+  return { kind: 'new', id, afterTurn }
+}
+
+/** A new message may follow an earlier turn, if the client removed the later ones. */
+function newPlace(
+  id: string,
+  earlier: readonly Exchange[],
+  turns: readonly ConversationTurn[],
+): MessagePlace {
+  if (!isFork(earlier, turns)) return { kind: 'new', id }
+  const last = earlier.at(-1)
+  const at = turns.findIndex((turn, place) => {
+    const isLast = last !== undefined && isSameText(last, turn)
+    return isLast && !isFork(earlier, turns.slice(place))
+  })
+  const afterTurn = turns[at]?.turn
+  if (afterTurn !== undefined) return { kind: 'new', id, afterTurn }
+  throw forkError('the sent history is not that of the log')
+}
+
+/** `replaced`: the answer that this version of the message replaces. */
+function versionOf({ id, text }: UserMessage, replaced: string): string {
+  const digest = hash('sha256', JSON.stringify([text, replaced])).slice(0, 16)
+  return `${cutToBytes(id, limits.messageIdBytesMax - digest.length - 1)}~${digest}`
+}
+
+function isVersion(messageId: string, id: string): boolean {
+  const stem = cutToBytes(id, limits.messageIdBytesMax - 17)
+  return (
+    messageId === id || (messageId.startsWith(`${stem}~`) && messageId.length === stem.length + 17)
+  )
 }
 
 /**

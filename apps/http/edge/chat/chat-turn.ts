@@ -10,9 +10,8 @@ import type { EdgeContext } from '../edge-context.ts'
 import { httpErrorOf } from '../edge-errors.ts'
 import { sseResponse } from '../sse.ts'
 import { sendResults } from './call-results.ts'
-import { type ChatRequest, decideAnswers, repeatedTurn } from './chat-request.ts'
+import { type ChatRequest, decideAnswers, placeOf } from './chat-request.ts'
 import { questionFields } from './request-message.ts'
-import { forkError } from './resent-history.ts'
 import { sentTurn } from './sent-turn.ts'
 import { type TurnFold, turnChunks } from './turn-chunks.ts'
 
@@ -43,10 +42,10 @@ export async function chatTurn<Chunk>(
 ): Promise<Response> {
   const { messageIds } = context
   const weir = context.weirOf(principal)
-  const { conversation, message, answers, abandoned, isAgain } = request
+  const { conversation, message, answers, abandoned } = request
   const id = conversationIn(principal, conversation)
   const turns = await weir.conversation(id).turns({ limit: limits.recentMessageIdsMax })
-  const repeated = repeatedTurn(request, turns)
+  const sending = message && placeOf({ ...request, message }, turns)
   const [newest] = turns
   if (message === undefined && newest === undefined)
     throw new HttpError(404, 'conversation.unknown', 'there is no such conversation')
@@ -54,7 +53,10 @@ export async function chatTurn<Chunk>(
   if (isAbandoned && newest !== undefined)
     await weir.cancel({ conversation: id, messageId: newest.messageId })
   const isOnlyAnswer = message === undefined && answers.length + abandoned.length === 0
-  const rest = message !== undefined && repeated === undefined ? 'new message' : 'other'
+  const afterTurn = sending?.kind === 'new' ? sending.afterTurn : undefined
+  // The page shows the answers of these turns no more.
+  const isReplaced = afterTurn !== undefined && newest !== undefined && newest.turn > afterTurn
+  const rest = sending?.kind === 'new' && !isReplaced ? 'new message' : 'other'
   const sent = await sendResults(context, principal, {
     conversation,
     results: request.results,
@@ -62,17 +64,21 @@ export async function chatTurn<Chunk>(
     form: { name: stream.result },
     with: isOnlyAnswer ? 'nothing' : rest,
   })
-  if (message === undefined) {
+  if (message === undefined || sending === undefined) {
     const answered = new Set([...answers.map((answer) => answer.id), ...abandoned, ...sent])
     return joinedTurn(context, http, stream, { principal, id, turn: newest?.turn ?? 0, answered })
   }
-  if (repeated !== undefined) {
-    if (!isAgain) return joinedTurn(context, http, stream, { principal, id, turn: repeated.turn })
-    throw forkError('a message has one answer, so it cannot be regenerated')
+  if (sending.kind === 'repeated') {
+    const { turn, conversation: of } = sending.turn
+    return joinedTurn(context, http, stream, { principal, id: of, turn })
   }
-  const { text, id: key } = message
+  const { text } = message
+  const key = sending.id
   const { message: own } = await messageIds.of({ principal, conversation, key, body, text })
-  const events = await sentTurn(weir, { agent, ...questionFields(message), ...own })
+  if (isReplaced && newest.end === undefined)
+    await weir.cancel({ conversation: id, messageId: newest.messageId })
+  const after = afterTurn === undefined ? {} : { afterTurn }
+  const events = await sentTurn(weir, { agent, ...questionFields(message), ...own, ...after })
   const leave = leaveHandler(context, principal, own)
   const items = turnChunks({ weir, events, fold: stream.fold })
   return streamed(context, http, stream, { items, onLeave: leave })

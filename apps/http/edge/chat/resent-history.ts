@@ -42,9 +42,17 @@ function isSame(
   exchange: Exchange | undefined,
   { text, end }: Pick<ConversationTurn, 'text' | 'end'>,
 ): boolean {
-  if (exchange === undefined || plain(exchange.text) !== plain(text)) return false
+  if (exchange === undefined || !isSameText(exchange, { text })) return false
   const { answer } = exchange
   return answer === undefined || end === undefined || plain(answer).endsWith(plain(end.reply))
+}
+
+/** Whether the message of the user is the same. */
+export function isSameText(
+  exchange: Pick<Exchange, 'text'>,
+  { text }: Pick<ConversationTurn, 'text'>,
+): boolean {
+  return plain(exchange.text) === plain(text)
 }
 
 /** Clients change blanks when they show and store a message. */

@@ -23,7 +23,7 @@ import { feedOf } from './event-feed.ts'
 
 export const nativeProtocol: Protocol = { name: 'native', routes }
 
-const messageFields = ['text', 'agent', 'system', 'messageId', 'images', 'files']
+const messageFields = ['text', 'agent', 'system', 'messageId', 'images', 'files', 'afterTurn']
 
 function routes(context: EdgeContext): HttpApp {
   const { weirOf, agents } = context
@@ -38,6 +38,10 @@ function routes(context: EdgeContext): HttpApp {
     const { text } = content
     const agent = namedAgent(agents, optionalText(value, 'agent'), 'agent')
     const system = optionalText(value, 'system')
+    const { afterTurn } = value
+    if (afterTurn !== undefined && typeof afterTurn !== 'number')
+      throw bad('afterTurn must be the number of a turn, or -1')
+    const after = afterTurn === undefined ? {} : { afterTurn }
     const { message } = await context.messageIds.of({
       principal,
       conversation: given,
@@ -45,7 +49,8 @@ function routes(context: EdgeContext): HttpApp {
       text,
       key: http.req.header('idempotency-key') ?? optionalText(value, 'messageId'),
     })
-    const turn = weirOf(principal).ask({ agent, ...questionFields(content), ...message, system })
+    const question = { agent, ...questionFields(content), ...message, system, ...after }
+    const turn = weirOf(principal).ask(question)
     await turn.sent
     return answerJson(http, { conversation: given, messageId: message.messageId }, { status: 202 })
   })

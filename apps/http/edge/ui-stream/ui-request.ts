@@ -38,7 +38,9 @@ export function uiRequestIn(body: Record<string, unknown>, key: string | undefin
   const results = messages.flatMap(({ role, parts, where }) =>
     role === 'user' ? [] : parts.flatMap((part, at) => resultIn(part, `${where}.parts[${at}]`)),
   )
-  const given = { conversation, results, abandoned: [], isAgain }
+  const replaced = isAgain && typeof body.messageId === 'string' ? body.messageId : undefined
+  const again = { isAgain, edits: key === undefined, ...(replaced !== undefined && { replaced }) }
+  const given = { conversation, results, abandoned: [], ...again }
   if (last.role === 'user') {
     const newest = users.pop()
     const message = newest && userMessage(newest, key)

@@ -24,6 +24,7 @@ export function settingsOf(
     output: defaults.output,
     context: defaults.context,
     contents: defaults.contents,
+    afterTurn: defaults.afterTurn,
     policy: policyOf({
       caps: { ...policy.caps, ...content.caps },
       loop: { ...policy.loop, ...loop },

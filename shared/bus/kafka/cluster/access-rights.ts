@@ -52,10 +52,10 @@ export function accessOfAll(topicPrefix: string, guards: readonly string[]): Pri
 function ofStage(stage: StageName, guards: readonly string[]): AccessRight[] {
   // `policies` has the partition count, which each process compares.
   const reads = ['policies', ...checkedBy(stage, guards).keys()]
-  return [
-    ...topicRights({ reads, writes: topicsSignedBy(stage), describes: Object.keys(topics) }),
-    group(stage, ['Read']),
-  ]
+  const writes = topicsSignedBy(stage)
+  // A record of evidence names the newest one before it.
+  if (writes.includes('audit')) reads.push('audit')
+  return [...topicRights({ reads, writes, describes: Object.keys(topics) }), group(stage, ['Read'])]
 }
 
 /** A guard looks up the ends of inboxes, its own answers, and its registration. */

@@ -83,6 +83,20 @@ describe('the native feed', () => {
     expect([...bad, unknown].map(({ status }) => status)).toEqual([400, 400, 404])
   })
 
+  it('replaces the turns after a turn with a message', async () => {
+    await using edge = await edgeServer([says('One.'), says('Two.'), says('Three.')])
+    const ask = (text: string) =>
+      edge.weir.ask({ agent: 'helper', text, conversation: 'c' }).finished
+    const { turn } = await ask('a')
+    await ask('b')
+    const url = `${edge.url}/v1/conversations/c/messages`
+    expect((await post(url, { text: 'x', afterTurn: 'a' })).status).toBe(400)
+    expect((await post(url, { text: 'x', afterTurn: -2 })).status).toBe(400)
+    expect((await post(url, { text: 'other', afterTurn: turn })).status).toBe(202)
+    await ask('c').catch(() => {})
+    expect(edge.model.requests[2]?.texts).toEqual(['a', 'One.', 'other'])
+  })
+
   it('cancels without a body', async () => {
     await using edge = await edgeServer([says('Hello.')])
     await post(`${edge.url}/v1/conversations/c1/messages`, { text: 'hi' })

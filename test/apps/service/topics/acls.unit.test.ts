@@ -48,8 +48,8 @@ llm-gateway: model-requests history policies budgets > conversation-events guest
 accumulator: model-deltas policies > conversation-events guest-events model-deltas rounds-proposed dead-letters; accumulator
 validator: rounds-proposed policies > conversation-events guest-events rounds-checked dead-letters; validator
 loop-detector: rounds-checked policies > conversation-events guest-events rounds-checked rounds-cleared activity dead-letters; loop-detector
-executor: rounds-cleared guard-verdicts.approval policies guard-verdicts.shell > conversation-events guest-events rounds-checked rounds-cleared approvals history activity audit dead-letters; executor
-approval: approvals policies > conversation-events guest-events approvals guard-verdicts.approval activity audit dead-letters; approval
+executor: rounds-cleared guard-verdicts.approval policies audit guard-verdicts.shell > conversation-events guest-events rounds-checked rounds-cleared approvals history activity audit dead-letters; executor
+approval: approvals policies audit > conversation-events guest-events approvals guard-verdicts.approval activity audit dead-letters; approval
 guard.shell: rounds-cleared policies guard-verdicts.shell > guard-verdicts.shell; guard.shell
 edge: conversation-events model-deltas history policies activity > client-messages; -
 front: policies budgets activity > guest-events budgets; -

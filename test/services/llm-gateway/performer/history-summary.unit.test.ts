@@ -94,6 +94,13 @@ describe('a summary', () => {
     expect(laterSummary(a, undefined)).toBe(a)
   })
 
+  it('counts over one of an earlier request, even if it stands for less', () => {
+    const earlier = { ...summaryThrough(10, 2), turn: 20 }
+    const later = { ...summaryThrough(0, 1), turn: 30 }
+    expect(laterSummary(earlier, later)).toBe(later)
+    expect(laterSummary(later, earlier)).toBe(later)
+  })
+
   it('is requested with an earlier summary and within its limit', () => {
     const long = modelSays({}, { results: [result({ text: 'ä'.repeat(1_000_000) })] })
     const task = summaryTask(

@@ -46,6 +46,7 @@ function note(text: string): HistoryEntry {
     response: null,
     results: [],
     contents: [],
+    afterTurn: null,
     nudge: null,
     note: text,
   }

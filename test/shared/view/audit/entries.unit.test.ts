@@ -1,16 +1,13 @@
 // Evidence as entries: given these records of `audit`, then these decisions and changes.
 
 import { describe, expect, it } from '@jest/globals'
+import type { Evidence } from '../../../../shared/contract/audit/link.ts'
 import type {
   AuditChanged,
   AuditDecided,
   AuditFollowed,
 } from '../../../../shared/contract/messages.ts'
-import {
-  type AuditMessage,
-  type AuditWhere,
-  auditFold,
-} from '../../../../shared/view/audit/entries.ts'
+import { type AuditWhere, auditFold } from '../../../../shared/view/audit/entries.ts'
 
 const place = { conversation: 'acme:c', turn: 7, round: 2, ordinal: 0 }
 
@@ -59,7 +56,7 @@ const stopped: AuditChanged = {
   link: null,
 }
 
-type Given = AuditMessage | { id: string; message: AuditMessage }
+type Given = Evidence | { id: string; message: Evidence }
 
 /** The entries of records in one partition. */
 function given(records: Given[], where: AuditWhere = {}, max = 100) {

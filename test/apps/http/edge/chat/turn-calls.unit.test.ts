@@ -7,6 +7,7 @@ import {
   placeOfCall,
 } from '../../../../../apps/http/edge/chat/turn-calls.ts'
 import type { TurnEvent } from '../../../../../client/weir.ts'
+import { noUsage } from '../../../../../shared/wire/exchange.ts'
 
 const place = { conversation: 'c', turn: 7, round: 1 }
 const event = (fields: object) => ({ v: 1, position: '0', ...place, ...fields }) as TurnEvent
@@ -22,7 +23,7 @@ function calls(count: number, callsLeft = 100) {
     input: {},
   }))
   all.see(event({ type: 'round-started', callsLeft }))
-  all.see(event({ type: 'model-answered', calls: named }))
+  all.see(event({ type: 'model-answered', calls: named, usage: noUsage }))
   return all
 }
 

@@ -1,0 +1,82 @@
+// `weir audit --verify`: checks the chains of the evidence in `audit`. Exit codes: 0 whole, 1 a fault.
+
+import { endsOf } from '../../../client/history/readable-log.ts'
+import { scan } from '../../../client/history/scan.ts'
+import { messageOf } from '../../../shared/codec/message-of.ts'
+import { isEvidence } from '../../../shared/contract/audit/link.ts'
+import { usageError } from '../../../shared/lib/errors.ts'
+import type { Settings } from '../../../shared/settings/settings.ts'
+import {
+  type AuditFault,
+  type AuditHead,
+  checkPartition,
+  headsIn,
+  headText,
+} from '../../../shared/view/audit/chain.ts'
+import { printable, printableJson } from '../../terminal/text/printable.ts'
+import { count } from '../../terminal/text/quantities.ts'
+import { type OpenLog, withLog } from '../open-log.ts'
+
+export type VerifyOptions = { expect?: string; json?: boolean }
+
+/** `--json` prints one of these. `head`: for `--expect` of a later check. */
+export type VerifiedAudit = {
+  records: number
+  erased: number
+  hidden: number
+  faults: AuditFault[]
+  head: string
+}
+
+/** Resolves to the exit code. Throws `usage`. */
+export async function verifyAudit(
+  { expect, json = false }: VerifyOptions,
+  settings: Settings,
+  out: NodeJS.WriteStream,
+): Promise<0 | 1> {
+  const expected = expect === undefined ? [] : headsIn(expect)
+  if (expected === undefined)
+    throw usageError(
+      `--expect is '${printable(expect ?? '')}': give the head that weir audit --verify printed`,
+    )
+  const verified = await withLog(settings, (log) => verify(log, expected))
+  if (json) out.write(`${printableJson(verified)}\n`)
+  else for (const line of linesOf(verified)) out.write(`${line}\n`)
+  return verified.faults.length === 0 ? 0 : 1
+}
+
+async function verify(log: OpenLog, expected: readonly AuditHead[]): Promise<VerifiedAudit> {
+  const faults: AuditFault[] = []
+  const heads: AuditHead[] = []
+  const sum = { records: 0, erased: 0, hidden: 0 }
+  for (const { partition, begin } of await endsOf(log, 'audit')) {
+    const check = checkPartition(partition, begin)
+    for await (const records of scan(log, { topic: 'audit', partition }))
+      for (const { offset, value } of records) {
+        const message = messageOf(value)
+        check.apply(offset, isEvidence(message) ? message : undefined)
+      }
+    const ofPartition = expected.filter((head) => head.partition === partition)
+    faults.push(...check.faults, ...ofPartition.flatMap((head) => check.faultOf(head) ?? []))
+    if (check.head !== undefined) heads.push(check.head)
+    for (const name of ['records', 'erased', 'hidden'] as const) sum[name] += check.counts[name]
+  }
+  return { ...sum, faults, head: headText(heads) }
+}
+
+function linesOf({ records, erased, hidden, faults, head }: VerifiedAudit): string[] {
+  const found = faults.map(
+    ({ partition, offset, fault, text }) => `${fault}  ${partition}/${offset}: ${text}`,
+  )
+  const isWhole = faults.length === 0
+  const notes = [
+    ...(erased > 0 ? [`the content of ${count(erased, 'record')} was erased`] : []),
+    ...(hidden > 0
+      ? [`${count(hidden, 'record')} cannot be read, and gaps beside them cannot be judged`]
+      : []),
+  ]
+  const end = isWhole
+    ? `${count(records, 'record')}: none is changed, missing or moved`
+    : `${count(records, 'record')}: ${count(faults.length, 'fault')}`
+  return [...found, ...notes, end, ...(head === '' ? [] : [`head ${head}`])]
+}
