@@ -95,8 +95,7 @@ function writeExamples(): void {
   const target = join(made, 'examples')
   mkdirSync(target)
   for (const name of readdirSync(source)) {
-    if (!/\.(?:ts|html)$/.test(name) || /^(?:examples|looping-chat)\.ts$|\.test\.ts$/.test(name))
-      continue
+    if (!name.endsWith('.ts') || /^(?:examples|looping-chat)\.ts$|\.test\.ts$/.test(name)) continue
     const text = Object.entries(manifest.exports).reduce(
       (program, [path, { types }]) =>
         program.replaceAll(

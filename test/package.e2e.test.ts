@@ -21,7 +21,7 @@ afterAll(() => project.close())
 describe('the packed package', () => {
   it('has compiled code, public declarations and examples, and no source, test, map or tool', () => {
     const isMeant = (file: string) =>
-      /^(package\.json|(README|AGENTS|CHANGELOG|CONTRIBUTING|SECURITY)\.md|LICENSE|bin\/weir\.js|examples\/[\w-]+\.(ts|html)|dist\/schemas\/lock\.json|dist\/(apps|client|services|shared)\/.+|docs\/.+\.(md|png))$/.test(
+      /^(package\.json|(README|AGENTS|CHANGELOG|CONTRIBUTING|SECURITY)\.md|LICENSE|bin\/weir\.js|examples\/[\w-]+\.ts|dist\/schemas\/lock\.json|dist\/(apps|client|services|shared)\/.+|docs\/.+\.(md|png))$/.test(
         file,
       ) &&
       (!/(\.map|\.test\.js|(?<!\.d)\.ts)$/.test(file) ||
@@ -361,7 +361,16 @@ describe('a program', () => {
       return name
     })
     expect(files).toEqual(expect.arrayContaining(['guard-ai-sdk.ts', 'chat-server.ts']))
-    const options = { ...compilerOptions, lib: ['es2024', 'dom', 'dom.iterable'] } // for theirs
+    writeFileSync(
+      join(project.folder, 'express.d.ts'), // of a package that is not installed
+      textOf(root, 'test', 'support', 'express.d.ts'),
+    )
+    files.push('express.d.ts')
+    const options = {
+      ...compilerOptions,
+      allowImportingTsExtensions: true, // Node runs a program of several files with them
+      lib: ['es2024', 'dom', 'dom.iterable'], // for the types of frameworks
+    }
     const config = join(project.folder, 'tsconfig.json')
     writeFileSync(config, JSON.stringify({ compilerOptions: options, files }))
     expect(await compile()).toEqual({ code: 0, out: '', errors: '' })

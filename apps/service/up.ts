@@ -19,6 +19,7 @@ import { version } from '../../shared/lib/version.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
 import type { SettingFlags } from '../terminal/command-settings.ts'
 import { listenForInterrupts } from '../terminal/interrupts.ts'
+import { backendOf } from '../traces/send-spans.ts'
 import { guardsIn } from './guards/guard-folder.ts'
 import { guardNamed } from './guards/named-guard.ts'
 import { createHealth } from './health.ts'
@@ -26,18 +27,23 @@ import { startHealthServer } from './health-server.ts'
 import { createLogClock } from './log-clock.ts'
 import { createLagReader } from './metrics/lag.ts'
 import { createMetrics } from './metrics/metrics.ts'
+import { pushMetrics } from './metrics/pushed-metrics.ts'
 import { createReadPartitions, readerOfGuard } from './read-partitions.ts'
 import { type Beside, runStages } from './run-stages.ts'
 import { agentParts, selectedStages, stagesWithAgents } from './selected-stages.ts'
 import { partitionsSetBy, serviceSettings } from './service-settings.ts'
 
-/** `stages`: names separated by commas. Default: all. `guards`: a folder. `guard`: single guards. */
+/**
+ * `stages`: names separated by commas. Default: all. `guards`: a folder. `guard`: single guards.
+ * `metricsEndpoint`: a backend of OpenTelemetry. Default: metrics are only on the health port.
+ */
 export type UpOptions = SettingFlags & {
   stages?: string
   guards?: string
   guard?: string[]
   guardMode?: 'shadow' | 'enforce'
   runImported?: boolean
+  metricsEndpoint?: string
 }
 
 /**
@@ -47,6 +53,10 @@ export type UpOptions = SettingFlags & {
 export async function up(options: UpOptions, beside: readonly Beside[] = []): Promise<0 | 1> {
   const stages = selectedStages(options.stages)
   const settings = serviceSettings(options)
+  const backend =
+    options.metricsEndpoint === undefined
+      ? undefined
+      : backendOf(options.metricsEndpoint, process.env, 'metrics')
   const written = agentsFor(stages, settings, { isNeeded: beside.length === 0 })
   const guards = await guardsOf(options)
   const secrets = [...secretsOf(written), ...beside.flatMap((part) => part.secrets ?? [])]
@@ -76,6 +86,7 @@ export async function up(options: UpOptions, beside: readonly Beside[] = []): Pr
     metrics,
   })
   logStart(log, stages, settings, server.url)
+  const pushed = backend && pushMetrics(backend, { metrics, log })
   let mcp: McpAgents<Agents> | undefined
 
   const stop = Promise.withResolvers<void>()
@@ -113,6 +124,7 @@ export async function up(options: UpOptions, beside: readonly Beside[] = []): Pr
   } finally {
     stopListening()
     await mcp?.close()
+    await pushed?.close()
     await server.close()
   }
 }

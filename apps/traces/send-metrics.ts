@@ -14,7 +14,7 @@ import { readText } from '../../shared/settings/text-file.ts'
 import { printable } from '../terminal/text/printable.ts'
 import { type MetricNames, metricNames } from './names.ts'
 import { type Backend, sendRequest } from './send-spans.ts'
-import { otlpAttributes, type Span } from './span.ts'
+import type { Span } from './span.ts'
 import { turnMetrics } from './turn-metrics.ts'
 
 export type SendMetrics = {
@@ -35,24 +35,19 @@ export function metricsSender(
 ): SendMetrics {
   const since = Date.now()
   const metrics = turnMetrics(given, since)
-  const resource = otlpAttributes({
+  const resource = {
     'service.name': backend.serviceName,
     'service.version': version(),
     'service.instance.id': randomUUID(), // two commands count separately
-  })
+  }
   let sentAt: Milliseconds = since
   let isSending = false
 
   async function send(signal: AbortSignal): Promise<void> {
-    const counted = metrics.at(Date.now())
+    const counted = metrics.all()
     if (counted.length === 0) return
     sentAt = Date.now()
-    const scope = { name: 'weir', version: version() }
-    const request = {
-      resourceMetrics: [
-        { resource: { attributes: resource }, scopeMetrics: [{ scope, metrics: counted }] },
-      ],
-    }
+    const request = { signal: 'metrics', resource, metrics: counted, since, at: sentAt } as const
     const fault = await sendRequest(backend, request, signal)
     if (fault !== undefined && !signal.aborted)
       log.warn(

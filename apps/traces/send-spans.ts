@@ -1,6 +1,5 @@
 // Sends spans to a backend by OTLP over HTTP (OpenTelemetry Protocol 1.x), as JSON, or as protobuf to a
-// backend that takes no JSON. The SDK of OpenTelemetry is no help here: it makes random ids, and a span
-// of Weir ends in another process than it began.
+// backend that takes no JSON.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
@@ -8,9 +7,9 @@ import { systemClock as clock, type Milliseconds } from '../../shared/lib/clock.
 import { usageError, WeirError } from '../../shared/lib/errors.ts'
 import { shortened } from '../../shared/lib/text-cut.ts'
 import { version } from '../../shared/lib/version.ts'
-import { schemaUrl } from './names.ts'
-import { protobufOf } from './otlp-protobuf.ts'
-import { otlpAttributes, otlpSpan, type Span } from './span.ts'
+import type { EncodedBody } from './otlp.ts'
+import type { MetricsRequest, TracesRequest } from './otlp-request.ts'
+import type { Span } from './span.ts'
 
 export type Backend = {
   /** With the path, such as `http://localhost:4318/v1/traces`. */
@@ -70,7 +69,7 @@ async function deliver(
   const request = requestOf(backend.serviceName, spans)
   const since = clock.monotonic()
   for (let waitMs = firstWaitMs; ; waitMs = Math.min(waitMs * 2, waitMsMax)) {
-    const fault = await post(backend, bodyOf(request, chosen), signal)
+    const fault = await post(backend, await bodyOf(request, chosen), signal)
     signal.throwIfAborted()
     if (fault === undefined) return true
     if (fault.takesNoJson && backend.encoding === 'auto' && !chosen.isBinary) {
@@ -94,24 +93,25 @@ async function deliver(
 
 type Fault = { reason: string; isTemporary: boolean; takesNoJson: boolean }
 
-type EncodedBody = { type: string; bytes: string | Buffer }
-
-function bodyOf(request: object, { isBinary }: { isBinary: boolean }): EncodedBody {
-  return isBinary
-    ? { type: 'application/x-protobuf', bytes: protobufOf(request) }
-    : { type: 'application/json', bytes: JSON.stringify(request) }
+/** The packages of OpenTelemetry load with the first request. */
+async function bodyOf(
+  request: TracesRequest | MetricsRequest,
+  form: { isBinary: boolean },
+): Promise<EncodedBody> {
+  const { encodedRequest } = await import('./otlp.ts')
+  return encodedRequest(request, form)
 }
 
 /** One try, in the form that the backend is known to take. Undefined: it accepted the request. */
 export async function sendRequest(
   backend: Backend,
-  request: object,
+  request: MetricsRequest,
   signal: AbortSignal,
 ): Promise<{ reason: string } | undefined> {
   const isBinary = backend.encoding === 'protobuf'
-  const fault = await post(backend, bodyOf(request, { isBinary }), signal)
+  const fault = await post(backend, await bodyOf(request, { isBinary }), signal)
   return fault?.takesNoJson && backend.encoding === 'auto'
-    ? post(backend, bodyOf(request, { isBinary: true }), signal)
+    ? post(backend, await bodyOf(request, { isBinary: true }), signal)
     : fault
 }
 
@@ -141,17 +141,9 @@ async function post(
   }
 }
 
-function requestOf(serviceName: string, spans: readonly Span[]): object {
-  const resource = otlpAttributes({ 'service.name': serviceName, 'service.version': version() })
-  const scope = { name: 'weir', version: version() }
-  return {
-    resourceSpans: [
-      {
-        resource: { attributes: resource },
-        scopeSpans: [{ scope, spans: spans.map(otlpSpan), schemaUrl }],
-      },
-    ],
-  }
+function requestOf(serviceName: string, spans: readonly Span[]): TracesRequest {
+  const resource = { 'service.name': serviceName, 'service.version': version() }
+  return { signal: 'traces', resource, spans }
 }
 
 /** The requests of a kind: the end of their path, and their part in the names of variables. */

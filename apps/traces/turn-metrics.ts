@@ -6,15 +6,16 @@
 
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { type MetricKey, type MetricNames, names, operations } from './names.ts'
-import { type Attributes, type AttributeValue, otlpAttributes, type Span } from './span.ts'
+import type { HistogramPoint, Metric } from './otlp-request.ts'
+import type { Attributes, AttributeValue, Span } from './span.ts'
 
 export type TurnMetrics = {
   count(span: Span): void
-  /** OTLP's metrics, cumulative since the start. Empty: nothing was counted. */
-  at(time: Milliseconds): object[]
+  /** Cumulative since the start. Empty: nothing was counted. */
+  all(): Metric[]
 }
 
-type Series = { attributes: Attributes; count: number; sum: number; buckets: number[] }
+type Series = HistogramPoint & { buckets: number[] }
 
 /** Upper bounds, as the conventions advise: seconds, tokens or calls. */
 const seconds = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96]
@@ -37,8 +38,6 @@ const forms: Record<MetricKey, Form> = {
 
 /** Of all metrics together. */
 const seriesMax = 2_000
-/** AGGREGATION_TEMPORALITY_CUMULATIVE of metrics.proto. */
-const cumulative = 2
 
 export function turnMetrics(metricNames: MetricNames, since: Milliseconds): TurnMetrics {
   const metrics = new Map<MetricKey, Map<string, Series>>()
@@ -101,37 +100,21 @@ export function turnMetrics(metricNames: MetricNames, since: Milliseconds): Turn
       }
     },
 
-    at(time) {
-      const times = { startTimeUnixNano: nanoseconds(since), timeUnixNano: nanoseconds(time) }
-      return [...metrics].flatMap(([key, all]) => {
+    all: () =>
+      [...metrics].flatMap(([key, all]): Metric[] => {
         const name = metricNames[key]
         if (name === undefined) return []
         const { unit, bounds } = forms[key]
-        const dataPoints = [...all.values()].map(({ attributes, count, sum, buckets }) => ({
-          attributes: otlpAttributes(attributes),
-          ...times,
-          ...(bounds === undefined
-            ? { asInt: String(sum) }
-            : {
-                count: String(count),
-                sum,
-                bucketCounts: buckets.map(String),
-                explicitBounds: bounds,
-              }),
-        }))
-        const common = { dataPoints, aggregationTemporality: cumulative }
-        return [
-          bounds === undefined
-            ? { name, unit, sum: { ...common, isMonotonic: true } }
-            : { name, unit, histogram: common },
-        ]
-      })
-    },
+        const series = [...all.values()]
+        return bounds === undefined
+          ? [{ name, unit, kind: 'sum', points: series.map(sumOf) }]
+          : [{ name, unit, kind: 'histogram', bounds, points: series }]
+      }),
   }
 }
 
-const tokenKeys = ['inputTokens', 'outputTokens', 'cacheReadTokens', 'cacheWriteTokens'] as const
-
-function nanoseconds(time: Milliseconds): string {
-  return `${BigInt(Math.round(time)) * 1_000_000n}`
+function sumOf({ attributes, sum }: Series): { attributes: Attributes; value: number } {
+  return { attributes, value: sum }
 }
+
+const tokenKeys = ['inputTokens', 'outputTokens', 'cacheReadTokens', 'cacheWriteTokens'] as const

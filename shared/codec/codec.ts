@@ -239,3 +239,28 @@ export const knownSchemas = JSON.parse(
 export const codec = codecOf(knownSchemas)
 
 export const { encode, decode, typeIn } = codec
+
+/** The symbols of an enumeration in the newest schemas, such as `FailureClass`. */
+export function symbolsOf(name: string): readonly string[] {
+  const last = knownSchemas.findLast(({ schema }) =>
+    JSON.stringify(schema).includes(`"weir.${name}"`),
+  )
+  const symbols = symbolsIn(last?.schema, `weir.${name}`)
+  if (symbols === undefined) throw new WeirError('runtime.assertion', `no schema has weir.${name}`)
+  return symbols
+}
+
+function symbolsIn(schema: unknown, name: string): string[] | undefined {
+  if (typeof schema !== 'object' || schema === null) return undefined
+  const {
+    type,
+    name: own,
+    symbols,
+  } = schema as { type?: unknown; name?: unknown; symbols?: unknown }
+  if (type === 'enum' && own === name) return symbols as string[]
+  for (const member of Object.values(schema)) {
+    const found = symbolsIn(member, name)
+    if (found !== undefined) return found
+  }
+  return undefined
+}

@@ -1,19 +1,17 @@
-// The chat server of the guide, as a user runs it, without a key and with a provider. Its page runs in
-// a real browser if the machine has one.
+// The chat server of the guide, as a user runs it, without a key and with a provider. The client is the AI
+// SDK's own, as in a page with useChat.
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cp, readFile, writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
-import { findChromium, openChromium } from '../support/chromium.ts'
+import { DefaultChatTransport, type UIMessage } from 'ai'
+import { PageChat } from '../apps/http/edge/ui-stream/page-chat.ts'
 import { compiled } from '../support/compiled.ts'
-import { until } from '../support/inbox.ts'
 import { anywhere, type ExampleFolder, openExampleFolder, withModel } from './examples.ts'
 
 const question = 'Do I need a coat in Paris?'
-const chromium = findChromium()
-const inBrowser = chromium === undefined ? it.skip : it
 const authorization = (user: string) =>
   `Basic ${Buffer.from(`${user}:secret-of-${user}`).toString('base64')}`
 
@@ -25,16 +23,14 @@ describe.each([
   let server: ChildProcess
   let url: string
 
-  const get = async (user: string, path: string) =>
-    (await fetch(url + path, { headers: { authorization: authorization(user) } })).text()
-
-  async function ask(user: string, chat: string, fields: object) {
-    const answer = await fetch(`${url}/chats/${chat}`, {
-      method: 'POST',
-      headers: { authorization: authorization(user), 'content-type': 'application/json' },
-      body: JSON.stringify(fields),
-    })
-    return { status: answer.status, events: linesIn(await answer.text()) }
+  /** The page of a user, with the messages that the server has. */
+  async function page(user: string, id: string): Promise<PageChat> {
+    const headers = { authorization: authorization(user) }
+    const messages = (await (
+      await fetch(`${url}/v1/ui-stream/${id}`, { headers })
+    ).json()) as UIMessage[]
+    const transport = new DefaultChatTransport({ api: `${url}/v1/ui-stream`, headers })
+    return new PageChat('', { id, messages, transport })
   }
 
   beforeAll(async () => {
@@ -42,7 +38,6 @@ describe.each([
     const source = await readFile(new URL('chat-server.ts', import.meta.url), 'utf8')
     const program = join(example.folder, 'chat-server.mts')
     await writeFile(program, anywhere(withModel(source, example.url)))
-    await cp(new URL('chat-server.html', import.meta.url), join(example.folder, 'chat-server.html'))
     server = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', program], {
       cwd: example.folder,
       env: { PATH: process.env.PATH, PORT: '0', ...key, ...compiled },
@@ -61,121 +56,47 @@ describe.each([
   })
 
   it('asks everyone to sign in', async () => {
-    expect((await fetch(url)).status).toBe(401)
+    expect((await fetch(`${url}/v1/ui-stream/coat`)).status).toBe(401)
     const headers = { authorization: `Basic ${Buffer.from('ada:guessed').toString('base64')}` }
-    expect((await fetch(url, { headers })).status).toBe(401)
+    expect((await fetch(`${url}/v1/ui-stream/coat`, { headers })).status).toBe(401)
   })
 
-  it('streams the events of a turn, and has its cards in the history', async () => {
-    const { events } = await ask('ada', 'coat', { question })
-    expect(events).toContainEqual(
-      expect.objectContaining({
-        type: 'tool-started',
-        name: 'get_weather',
-        input: { city: 'Paris' },
-      }),
+  it('shows the same messages while a turn runs and after a reload', async () => {
+    const chat = await page('ada', 'coat')
+    await chat.sendMessage({ text: question })
+    const shown = [
+      { type: 'text', text: 'I look.' },
+      { toolName: 'get_weather', input: { city: 'Paris' }, output: '18 °C and rain in Paris' },
+      { type: 'text', text: reply },
+    ]
+    expect(chat.shown).toMatchObject(shown)
+    const again = await page('ada', 'coat')
+    expect(again.shown).toMatchObject(shown)
+    expect(again.messages.map(({ id, role }) => [id, role])).toEqual(
+      chat.messages.map(({ id, role }) => [id, role]),
     )
-    expect(events).toContainEqual(
-      expect.objectContaining({
-        type: 'call-finished',
-        name: 'get_weather',
-        status: 'ok',
-        result: '18 °C and rain in Paris',
-      }),
-    )
-    expect(events.at(-1)).toMatchObject({ type: 'turn-finished', reply })
-    expect(JSON.parse(await get('ada', '/chats/coat'))).toMatchObject({
-      running: null,
-      messages: [
-        { role: 'user', text: question },
-        {
-          role: 'assistant',
-          text: 'I look.',
-          calls: [{ name: 'get_weather', input: { city: 'Paris' }, status: 'ok' }],
-        },
-        { role: 'assistant', text: reply },
-      ],
-    })
+    await again.sendMessage({ text: question })
+    expect(again.shown).toMatchObject(shown)
+    expect((await page('ada', 'coat')).messages).toHaveLength(4)
+  })
+
+  it('gives the tool the user who has signed in', async () => {
+    const chat = await page('bob', 'orders')
+    await chat.sendMessage({ text: 'What did I order?' })
+    expect(chat.shown).toContainEqual(expect.objectContaining({ output: '1 lamp to Paris' }))
+  })
+
+  it('shows a user no chat of another user', async () => {
+    expect((await page('bob', 'coat')).messages).toEqual([])
   })
 
   const withProvider = 'ANTHROPIC_API_KEY' in key ? it : it.skip
   withProvider('shows the reply of a failed turn in the history too', async () => {
-    const { events } = await ask('ada', 'failed', { question: 'A wrong key' })
-    const { reply: fallback } = events.at(-1) as { reply: string }
-    expect(fallback).toContain('I could not complete this request.')
-    expect(JSON.parse(await get('ada', '/chats/failed'))).toEqual({
-      running: null,
-      messages: [
-        expect.objectContaining({ role: 'user', text: 'A wrong key' }),
-        { role: 'note', turn: expect.any(Number), text: fallback },
-      ],
-    })
-  })
-
-  it('answers a repeated request with the same turn, and gives its events again', async () => {
-    const first = await ask('ada', 'twice', { question, messageId: 'm1' })
-    const again = await ask('ada', 'twice', { question, messageId: 'm1' })
-    const { turn } = first.events[0] as { turn: number }
-    expect(again.events.at(-1)).toEqual(first.events.at(-1))
-    const later = linesIn(await get('ada', `/chats/twice/events?turn=${turn}`))
-    expect(later[0]).toMatchObject({ type: 'turn-started', turn })
-    expect(later.at(-1)).toMatchObject({ type: 'turn-finished', reply })
-  })
-
-  it('shows a user no conversation of another user', async () => {
-    await ask('ada', 'coat', { question })
-    expect(JSON.parse(await get('bob', '/chats/coat'))).toEqual({ messages: [], running: null })
-    await ask('bob', 'mine', { question })
-    expect(JSON.parse(await get('bob', '/chats'))).toEqual([{ chat: 'mine', question }])
-  })
-
-  it('goes on after a question that Weir refuses, and after a form of another site', async () => {
-    expect((await ask('ada', 'coat', { question: ' ' })).status).toBe(500)
-    const headers = { authorization: authorization('ada'), 'content-type': 'text/plain' }
-    const { status } = await fetch(`${url}/chats/coat`, { method: 'POST', headers, body: '{}' })
-    expect(status).toBe(415)
-    expect(await get('ada', '/chats')).toContain('coat')
-  })
-
-  it('gives the tool the user who has signed in', async () => {
-    const { events } = await ask('bob', 'orders', { question: 'What did I order?' })
-    expect(events).toContainEqual(
-      expect.objectContaining({ type: 'call-finished', result: '1 lamp to Paris' }),
-    )
-  })
-
-  inBrowser('shows the same page while a turn runs and after a reload', async () => {
-    const browser = await openChromium(chromium ?? '')
-    try {
-      const lines = () =>
-        browser.evaluate<string[]>(
-          `[...document.querySelectorAll('main p, summary, pre')].map((line) => line.textContent).filter(Boolean)`,
-        )
-      const shown = [question, 'I look.', 'get_weather: ok', '{"city":"Paris"}']
-      const page = [...shown, '18 °C and rain in Paris', reply]
-      await browser.send('Network.enable')
-      await browser.send('Network.setExtraHTTPHeaders', {
-        headers: { authorization: authorization('ada') },
-      })
-      await browser.send('Page.navigate', { url: `${url}/#browser` })
-      await until(async () =>
-        browser.evaluate<boolean>(`document.querySelector('form')?.onsubmit instanceof Function`),
-      )
-      await browser.evaluate(`
-        document.querySelector('input').value = ${JSON.stringify(question)}
-        document.querySelector('form').requestSubmit()`)
-      await until(async () => (await lines()).includes(reply))
-      expect(await lines()).toEqual(page)
-      await browser.send('Page.navigate', { url: `${url}/again#browser` })
-      await until(async () => (await lines()).includes(reply))
-      expect(await lines()).toEqual(page)
-      expect(browser.problems.filter((problem) => !problem.includes('favicon'))).toEqual([])
-    } finally {
-      await browser.close()
-    }
+    const chat = await page('ada', 'failed')
+    await chat.sendMessage({ text: 'A wrong key' })
+    const { shown } = await page('ada', 'failed')
+    expect(shown).toMatchObject([
+      { type: 'text', text: expect.stringContaining('I could not complete this request.') },
+    ])
   })
 })
-
-function linesIn(text: string): Record<string, unknown>[] {
-  return text.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line)]))
-}

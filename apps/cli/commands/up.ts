@@ -27,6 +27,10 @@ export function addUp(program: Command): void {
     )
     .option(...runImportedFlag)
     .option(
+      '--metrics-endpoint <url>',
+      'also send the metrics of --health-port every 10 seconds to this backend of OpenTelemetry, such as http://localhost:4318; OTEL_EXPORTER_OTLP_HEADERS, _PROTOCOL and OTEL_SERVICE_NAME count as for weir traces',
+    )
+    .option(
       '--front-port <port>',
       'also serve guests on this port, as weir proxy does: hooks, /v1/guest, and the proxy with --upstream; 0: any free port',
     )

@@ -20,6 +20,7 @@ import { instantOfFlag } from '../../terminal/text/instant-text.ts'
 import { printable, printableJson } from '../../terminal/text/printable.ts'
 import { count, elapsed, second } from '../../terminal/text/quantities.ts'
 import { withLog } from '../open-log.ts'
+import { type AuditFormat, auditFormats } from './formats.ts'
 import { type AuditList, readAudit } from './read.ts'
 
 export type AuditOptions = {
@@ -31,6 +32,7 @@ export type AuditOptions = {
   tenant?: string
   unredacted?: boolean
   json?: boolean
+  format?: AuditFormat
 }
 
 /** Prints the entries in the order of their times. With `json`, one AuditEntry per line. */
@@ -39,20 +41,22 @@ export async function audit(
   settings: Settings,
   out: NodeJS.WriteStream,
 ): Promise<void> {
-  const { json, unredacted } = options
+  const { json = false, unredacted, format } = options
+  if (json && format !== undefined)
+    throw usageError('--json and --format are given: give one of them')
   const where = auditWhere(options, Date.now())
   const list = await withLog(settings, (log) => readAudit(log, where, limits.auditEntriesMax), {
     unredacted,
   })
-  const { entries } = list
-  for (const entry of entries)
-    out.write(json ? `${printableJson(entry)}\n` : `${entryLines(entry, out).join('\n')}\n`)
-  if (!json) for (const line of endLines(list, where)) out.write(`${line}\n`)
+  const lineOf = json ? printableJson : format && auditFormats[format]
+  for (const entry of list.entries)
+    out.write(`${lineOf?.(entry) ?? entryLines(entry, out).join('\n')}\n`)
+  if (lineOf === undefined) for (const line of endLines(list, where)) out.write(`${line}\n`)
 }
 
 /** Throws `usage`. */
 export function auditWhere(
-  { since, until, by, tool, kind, tenant }: Omit<AuditOptions, 'json' | 'unredacted'>,
+  { since, until, by, tool, kind, tenant }: Omit<AuditOptions, 'json' | 'format' | 'unredacted'>,
   now: number,
 ): AuditWhere {
   if (kind !== undefined && !auditKinds.some((known) => known === kind)) {

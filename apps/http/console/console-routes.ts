@@ -14,6 +14,8 @@ import { parseConversationId } from '../../../shared/contract/ids.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import { createSlots } from '../../../shared/lib/slots.ts'
 import type { Sort } from '../../../shared/view/filter/turn-filter.ts'
+import { auditWhere } from '../../history/audit/audit.ts'
+import { readAudit } from '../../history/audit/read.ts'
 import { withMoney } from '../../history/conversations/conversations.ts'
 import { newestLetters, shownLetter } from '../../history/dead-letters/list.ts'
 import { retryDeadLetter } from '../../history/dead-letters/retry.ts'
@@ -98,6 +100,15 @@ export function consoleApi(edge: EdgeContext, parts: ConsoleParts): HttpApp {
   app.get(`${api}/dead-letters`, async (context) =>
     context.json(await within(reports, () => newestLetters(log, limits.consoleLettersMax))),
   )
+
+  app.get(`${api}/audit`, async (context) => {
+    const { unredacted: _, ...asked } = context.req.query()
+    const where = auditWhere(asked, edge.clock.now())
+    const opened = { ...log, unredacted: isUnredacted(edge, context) }
+    const list = await within(reports, () => readAudit(opened, where, limits.consoleAuditMax))
+    const { entries, left, hidden } = list
+    return context.json({ entries: entries.toReversed(), left, hidden })
+  })
 
   app.get(`${api}/dead-letter`, async (context) => {
     const place = context.req.query('place') ?? ''

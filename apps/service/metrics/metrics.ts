@@ -6,7 +6,7 @@
 //     few records may count twice.
 // METRICS-3. Each process has its own registry; the library's global registry stays empty.
 
-import { collectDefaultMetrics, Registry } from 'prom-client'
+import { type Counter, collectDefaultMetrics, Registry } from 'prom-client'
 import { typeIn } from '../../../shared/codec/codec.ts'
 import type { RecordToAppend, StoredRecord } from '../../../shared/contract/bus.ts'
 import type { Message, Usage } from '../../../shared/contract/messages.ts'
@@ -19,12 +19,15 @@ import type { CountedSlots } from '../../../shared/lib/slots.ts'
 import type { GuardInstruments } from '../../../shared/runtime/guards/guard-instruments.ts'
 import type { Instruments, MeasuredPartition } from '../../../shared/runtime/instruments.ts'
 import { addSettled, isOfMoney, noMoney } from '../../../shared/view/totals.ts'
+import type { Metric } from '../../traces/otlp-request.ts'
 import type { Health } from '../health.ts'
 import type { LogClock } from '../log-clock.ts'
 import { type ReaderName, type ReadPartitions, readerOfGuard, readOn } from '../read-partitions.ts'
 import { createGuardMetrics } from './guard-metrics.ts'
 import { createInstruments, type InstrumentTable } from './instrument-table.ts'
+import { knownSeries } from './known-series.ts'
 import type { Lag } from './lag.ts'
+import { otlpMetrics } from './otlp-metrics.ts'
 
 export type MetricsOptions = {
   stages: readonly StageName[]
@@ -49,6 +52,8 @@ export type Metrics = {
   readonly guardInstruments: GuardInstruments
   /** In Prometheus' text format, of the version in `contentType`. */
   text(): Promise<string>
+  /** The same metrics for OTLP. */
+  all(): Promise<Metric[]>
   readonly contentType: string
 }
 
@@ -229,48 +234,51 @@ export function createMetrics(options: MetricsOptions): Metrics {
     })
   const guardInstruments = createGuardMetrics({ registry, guards, partitions, clock })
   const slotsOf = new Map<StageName, Pick<CountedSlots, 'count' | 'busy'>>()
-  for (const stage of stages)
-    for (const counter of [
-      instruments.readBytes,
-      instruments.writtenBytes,
-      instruments.foldedAgain,
-      instruments.repeats,
-    ])
-      counter.inc({ stage }, 0)
+  beginAtZero(instruments, stages)
   const money = noMoney() // in whole billionths: a sum of fractions is not exact
+
+  /** Sets the metrics that are the state of the process at this moment. */
+  async function refresh(): Promise<void> {
+    const lags = await options.lags()
+    setPartitionGauges(instruments, options)
+    const { lagRecords, lagSeconds, clockSkew } = instruments
+    for (const [stage, count] of options.damaged?.() ?? [])
+      instruments.damaged.set({ stage }, count)
+    for (const [stage, { count, busy }] of slotsOf) {
+      instruments.slots.set({ stage }, count)
+      instruments.slotsBusy.set({ stage }, busy)
+    }
+    const skewMs = options.skewMs?.()
+    if (skewMs === undefined) clockSkew.remove()
+    else clockSkew.set(skewMs / 1000)
+    for (const gauge of [lagRecords, lagSeconds]) gauge.reset() // drops revoked partitions
+    for (const { stage, partition, records, seconds } of lags) {
+      lagRecords.set({ stage, partition }, records)
+      lagSeconds.set({ stage, partition }, seconds)
+    }
+    for (const counter of [instruments.costUsd, instruments.unpriced]) counter.reset()
+    instruments.costUsd.inc(money.usd / 1e9)
+    instruments.unpriced.inc(money.unpriced)
+    const space = options.space?.()
+    for (const gauge of [instruments.logBytes, instruments.logBytesMax]) gauge.reset()
+    if (space !== undefined) {
+      instruments.logBytes.set(space.bytes)
+      instruments.logBytesMax.set(space.bytesMax)
+    }
+  }
 
   return {
     contentType: registry.contentType,
     guardInstruments,
 
     async text() {
-      const lags = await options.lags()
-      setPartitionGauges(instruments, options)
-      const { lagRecords, lagSeconds, clockSkew } = instruments
-      for (const [stage, count] of options.damaged?.() ?? [])
-        instruments.damaged.set({ stage }, count)
-      for (const [stage, { count, busy }] of slotsOf) {
-        instruments.slots.set({ stage }, count)
-        instruments.slotsBusy.set({ stage }, busy)
-      }
-      const skewMs = options.skewMs?.()
-      if (skewMs === undefined) clockSkew.remove()
-      else clockSkew.set(skewMs / 1000)
-      for (const gauge of [lagRecords, lagSeconds]) gauge.reset() // drops revoked partitions
-      for (const { stage, partition, records, seconds } of lags) {
-        lagRecords.set({ stage, partition }, records)
-        lagSeconds.set({ stage, partition }, seconds)
-      }
-      for (const counter of [instruments.costUsd, instruments.unpriced]) counter.reset()
-      instruments.costUsd.inc(money.usd / 1e9)
-      instruments.unpriced.inc(money.unpriced)
-      const space = options.space?.()
-      for (const gauge of [instruments.logBytes, instruments.logBytesMax]) gauge.reset()
-      if (space !== undefined) {
-        instruments.logBytes.set(space.bytes)
-        instruments.logBytesMax.set(space.bytesMax)
-      }
+      await refresh()
       return registry.metrics()
+    },
+
+    async all() {
+      await refresh()
+      return otlpMetrics(await registry.getMetricsAsJSON())
     },
 
     instruments: {
@@ -310,6 +318,16 @@ export function createMetrics(options: MetricsOptions): Metrics {
 }
 
 type Counted = ReturnType<typeof createInstruments<typeof metricTable>>
+
+function beginAtZero(instruments: Counted, stages: readonly StageName[]): void {
+  const { readBytes, writtenBytes, foldedAgain, repeats, toolSeconds } = instruments
+  for (const stage of stages)
+    for (const counter of [readBytes, writtenBytes, foldedAgain, repeats]) counter.inc({ stage }, 0)
+  const { toolSeconds: ofTools, ...counted } = knownSeries(stages)
+  for (const labels of ofTools) toolSeconds.zero(labels)
+  for (const [key, all] of Object.entries(counted))
+    for (const labels of all) (instruments[key as keyof Counted] as Counter).inc(labels, 0)
+}
 
 function countRead(
   instruments: Counted,

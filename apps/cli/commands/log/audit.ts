@@ -1,6 +1,6 @@
 // weir audit.
 
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import { once, settingsOf, unredactedOption, whichBus, withSettings } from '../flags.ts'
 
 export function addAudit(program: Command): void {
@@ -23,6 +23,9 @@ export function addAudit(program: Command): void {
     .option(
       '--json',
       'print one JSON object per line; see AuditEntry in shared/view/audit/entries.ts',
+    )
+    .addOption(
+      new Option('--format <format>', 'print one line for another system').choices(['ocsf', 'cef']),
     )
     .action(async (options) => {
       const settings = await settingsOf(options)

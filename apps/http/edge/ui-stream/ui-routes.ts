@@ -1,9 +1,12 @@
 // The AI SDK's UI message stream v1, for `useChat` with its default transport: a message or the
-// answers to approvals go in, and the turn comes back as a stream. A page joins a running turn.
+// answers to approvals go in, and the turn comes back as a stream. A page joins a running turn, and a
+// page that is loaded again gets the messages of the chat.
 // UI-ROUTES-1. The chat's id is the conversation, and the id of the user's message is the message's:
 //     a repeated request is the same message, and yields the same stream.
 
 import { Hono } from 'hono'
+import { limits } from '../../../../shared/contract/limits.ts'
+import { answerJson } from '../../direct-answer.ts'
 import type { HttpApp } from '../../server.ts'
 import { conversationIn } from '../access/principal.ts'
 import { clientToolsOf } from '../chat/call-results.ts'
@@ -13,6 +16,7 @@ import { namedAgent } from '../named-agent.ts'
 import { jsonBodyOf, optionalText } from '../request-json.ts'
 import type { UiChunk } from './ui-chunk.ts'
 import { createUiFold } from './ui-fold.ts'
+import { uiMessagesOf } from './ui-history.ts'
 import { uiRequestIn } from './ui-request.ts'
 
 export const uiStreamProtocol: Protocol = { name: 'ui-stream', routes }
@@ -27,6 +31,17 @@ function routes(context: EdgeContext): HttpApp {
     const agent = namedAgent(context.agents, optionalText(value, 'agent'), 'agent')
     const stream = uiStream(context, agent)
     return chatTurn(context, http, { principal, agent, request, body: bytes, stream })
+  })
+
+  app.get('/v1/ui-stream/:chat', async (http) => {
+    const principal = context.principalOf(http.req.raw, 'read')
+    const id = conversationIn(principal, http.req.param('chat'))
+    const conversation = context.weirOf(principal).conversation(id)
+    // The turns first: a turn that ends meanwhile is shown as running, and the page joins it.
+    const turns = await conversation.turns({ limit: limits.recentMessageIdsMax })
+    const messages = await conversation.messages()
+    const toolsOf = (agent: string) => clientToolsOf(context.agents, agent)
+    return answerJson(http, uiMessagesOf(messages, turns, toolsOf))
   })
 
   app.get('/v1/ui-stream/:chat/stream', async (http) => {

@@ -162,6 +162,9 @@ describe('the console', () => {
     expect(retry.status).toBe(403)
     expect(await status(reader, 'dead-letters')).toBe(200)
     expect(await status(tenant, 'dead-letters')).toBe(403)
+    expect(await status(reader, 'audit?since=30d%20ago')).toBe(200)
+    expect(await status(reader, 'audit?kind=stopp')).toBe(400)
+    expect(await status(tenant, 'audit')).toBe(403)
   })
 
   it('hides the values of an agent from its pages, but not from the person who decides a call', async () => {

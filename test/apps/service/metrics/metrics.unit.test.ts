@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { register } from 'prom-client'
 import type { Lag } from '../../../../apps/service/metrics/lag.ts'
-import { createMetrics } from '../../../../apps/service/metrics/metrics.ts'
+import { createMetrics, metricTable } from '../../../../apps/service/metrics/metrics.ts'
 import { createReadPartitions } from '../../../../apps/service/read-partitions.ts'
 import { defaultPolicy } from '../../../../shared/agents/agents.ts'
 import { encode } from '../../../../shared/codec/codec.ts'
@@ -115,6 +115,61 @@ const turnFinished: TurnFinished = {
   cap: null,
   totals: { rounds: 1, calls: 0, inputTokens: 1, outputTokens: 1, wallMs: 10 },
 }
+
+describe('the metrics of a process that has just started', () => {
+  it('exist at 0 with all known labels, so a rate and an alert see the first event', async () => {
+    const { metrics } = world()
+    const all = seriesOf(await metrics.text())
+    const counters = Object.values(metricTable.counters).map(([name]) => name)
+    const without = counters.filter(
+      (name) => !Object.keys(all).some((key) => key === name || key.startsWith(`${name}{`)),
+    )
+    expect(without).toEqual([])
+    expect(
+      Object.entries(all).filter(([key, value]) => key.includes('_total') && value !== 0),
+    ).toEqual([])
+    expect(all).toMatchObject({
+      'weir_turns_total{outcome="failed",class="stopped",cap="none"}': 0,
+      'weir_turns_total{outcome="capped",class="budget",cap="rounds"}': 0,
+      'weir_verdicts_total{verdict="unknown_tool"}': 0,
+      'weir_interventions_shadowed_total{rule="cycle",action="end"}': 0,
+      'weir_dead_letters_total{stage="intake",code="codec.bad-frame"}': 0,
+      'weir_records_written_total{stage="conversation",type="turn-finished"}': 0,
+      'weir_records_written_total{stage="executor",type="claim"}': 0,
+      'weir_tool_duration_seconds_count{status="timed_out"}': 0,
+    })
+  })
+
+  it('count a record under the series that existed before', async () => {
+    const { metrics, assign } = world()
+    const before = Object.keys(seriesOf(await metrics.text())).filter((key) =>
+      key.includes('_total'),
+    )
+    assign('conversation').acknowledged({ read: [], ...written(turnFinished) })
+    const after = Object.keys(seriesOf(await metrics.text())).filter((key) =>
+      key.includes('_total'),
+    )
+    expect(after).toEqual(before)
+  })
+
+  it('are the same for OTLP, with the counts between two bounds of a histogram', async () => {
+    const { metrics } = world()
+    metrics.instruments.observed('executor', {
+      messages: [
+        { type: 'outcome', ...place, ordinal: 0, try: 1, owner: 'o', result: result(0, 'ok', 70) },
+      ],
+      written: [],
+    })
+    const all = new Map((await metrics.all()).map((metric) => [metric.name, metric]))
+    const seconds = all.get('weir_tool_duration_seconds')
+    const ok = seconds?.points.find(({ attributes }) => attributes.status === 'ok')
+    expect(seconds).toMatchObject({ kind: 'histogram', unit: 's' })
+    expect(ok).toMatchObject({ count: 1, sum: 0.07 })
+    expect(ok).toMatchObject({ buckets: [0, 0, 1, ...new Array(12).fill(0)] })
+    expect(all.get('weir_turns_total')).toMatchObject({ kind: 'sum' })
+    expect(all.get('weir_open_units')).toMatchObject({ kind: 'gauge' })
+  })
+})
 
 describe('the metrics of reads and writes', () => {
   it('count the records that were dropped as repeats', async () => {
