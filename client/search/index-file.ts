@@ -2,9 +2,9 @@
 // made anew. Where it cannot be a file, it is in memory.
 // INDEX-FILE-1. Only the user of the process may read the file, as the log's own file.
 // INDEX-FILE-2. Records that the log keeps encrypted are never written to a file.
-// INDEX-FILE-3. A file of another version, of another log or a damaged one is emptied.
+// INDEX-FILE-3. A file of another version or of another log is emptied, and a damaged one is replaced.
 
-import { existsSync } from 'node:fs'
+import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { type DatabaseSync as Database, DatabaseSync } from '../../shared/bus/sqlite.ts'
 import { makePrivateFile } from '../../shared/lib/files/private-files.ts'
@@ -103,16 +103,26 @@ const searchFileName = 'weir.search'
 /** `log`: names the log, such as its prefix. Falls back to memory if the file cannot be written. */
 export function openIndexFile(file: string, log: string): Database {
   const stamp = JSON.stringify([version(), log])
-  if (file !== inMemory) {
-    try {
-      makePrivateFile(file, [`${file}-wal`, `${file}-shm`])
-      return prepared(file, stamp)
-    } catch {
-      // Another user's folder, a full disk, or a file of another program: memory needs none of them.
-    }
-  }
-  return prepared(inMemory, stamp)
+  // Another user's folder and a full disk: memory needs none of them.
+  return (file === inMemory ? undefined : opened(file, stamp)) ?? prepared(inMemory, stamp)
 }
+
+/** Undefined: it cannot be opened for writing. */
+function opened(file: string, stamp: string): Database | undefined {
+  const beside = [`${file}-wal`, `${file}-shm`]
+  for (const isLast of [false, true])
+    try {
+      makePrivateFile(file, beside)
+      return prepared(file, stamp)
+    } catch (error) {
+      if (isLast || !damaged.has((error as { errcode?: number }).errcode ?? 0)) return undefined
+      for (const one of [file, ...beside]) rmSync(one, { force: true })
+    }
+  return undefined
+}
+
+/** SQLITE_CORRUPT and SQLITE_NOTADB. */
+const damaged = new Set([11, 26])
 
 function prepared(file: string, stamp: string): Database {
   const db = new DatabaseSync(file, { timeout: busyWaitMs, enableForeignKeyConstraints: false })

@@ -20,7 +20,6 @@ export function statementsIn(db: DatabaseSync) {
     addConversation: db.prepare(
       'INSERT INTO conversations (name, at, tokens, usd, ms) VALUES (?, 0, 0, 0, 0) RETURNING id',
     ),
-    active: writing('UPDATE conversations SET at = max(at, ?) WHERE id = ?'),
     isHidden: db.prepare('SELECT hidden FROM conversations WHERE name = ?'),
     hide: writing('UPDATE conversations SET hidden = 1 WHERE id = ?'),
     removeTexts: writing(
@@ -51,6 +50,7 @@ export function statementsIn(db: DatabaseSync) {
     settled: writing('INSERT OR IGNORE INTO settled (attempt, conversation, usd) VALUES (?, ?, ?)'),
     sums: writing(
       `UPDATE conversations SET
+        at = max(at, ?),
         tokens = (SELECT coalesce(sum(e.input), 0) + coalesce(sum(e.output), 0)
           FROM turns t JOIN entries e ON e.turn = t.id WHERE t.conversation = ?),
         usd = (SELECT coalesce(sum(usd), 0) FROM settled WHERE conversation = ?),

@@ -4,13 +4,15 @@
 import { deserialize } from 'node:v8'
 import type { DatabaseSync } from '../../shared/bus/sqlite.ts'
 import type { ConversationId } from '../../shared/contract/ids.ts'
-import { limits } from '../../shared/contract/limits.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import type { Sort, TurnFilter, ValueKey } from '../../shared/view/filter/turn-filter.ts'
 import type { FactFold } from '../../shared/view/turn-facts.ts'
 import type { TurnView } from '../../shared/view/turn-view.ts'
 import type { RoundUsage } from '../history/histories.ts'
 import { type ConversationSummary, summaryOfViews } from '../history/summary.ts'
+
+/** Known values of one key that an error and a form name. */
+const valuesShownMax = 50
 
 type Sql = { text: string; values: (string | number)[] }
 
@@ -64,7 +66,7 @@ export function knownValues(
   if (given === undefined)
     return db
       .prepare('SELECT DISTINCT value FROM facets WHERE key = ? ORDER BY value LIMIT ?')
-      .all(key, limits.searchValuesShownMax)
+      .all(key, valuesShownMax)
       .map(({ value }) => String(value))
   const known = db.prepare('SELECT 1 FROM facets WHERE key = ? AND value = ? LIMIT 1')
   return [...given].filter((value) => known.get(key, value) !== undefined)

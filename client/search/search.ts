@@ -7,7 +7,6 @@ import { setImmediate as othersTurn } from 'node:timers/promises'
 import { batchesOf } from '../../shared/bus/range.ts'
 import type { StoredRecord } from '../../shared/contract/bus.ts'
 import type { ConversationId } from '../../shared/contract/ids.ts'
-import { limits } from '../../shared/contract/limits.ts'
 import type { HistoryEntry } from '../../shared/contract/messages.ts'
 import { historyTurn } from '../../shared/contract/topology.ts'
 import { systemClock } from '../../shared/lib/clock.ts'
@@ -57,8 +56,11 @@ export type Search = {
   close(): Promise<void>
 }
 
+/** Before the log forgets deletions: both buses keep them for a day. */
+const unusedMsMax = 20 * 3_600_000
+
 /** Records that are written in one transaction. A larger one would hold up the process. */
-const recordsAtOnce = 2_000
+const recordsAtOnce = 500
 
 /** Opens the index of the log. It is empty before the first `refresh`. */
 export function openSearch(log: ReadableLog): Search {
@@ -100,7 +102,7 @@ export function openSearch(log: ReadableLog): Search {
     const { confirmed } = db.prepare('SELECT confirmed FROM about').get() ?? {}
     const isBegun = all.length > 0 && positionsIn(db).size > 0
     const age = systemClock.now() - Number(confirmed)
-    return isBegun && Number(confirmed) > 0 && age > limits.searchUnusedMsMax
+    return isBegun && Number(confirmed) > 0 && age > unusedMsMax
   }
 
   async function readPlace(place: Place): Promise<void> {

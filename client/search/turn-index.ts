@@ -44,6 +44,8 @@ export type Batch = {
  */
 export type ShownEntries = ReadonlyMap<string, readonly HistoryEntry[]>
 
+/** `at`: the time of its newest activity in the batch. */
+type OpenConversation = { id: number; at: number }
 type OpenTurn = { id: number; view: TurnView; offset: number }
 
 /** The positions, as they are stored. */
@@ -71,14 +73,19 @@ export type TurnIndex = {
 export function createTurnIndex(db: DatabaseSync): TurnIndex {
   const sql = statementsIn(db)
   let turns = new Map<string, OpenTurn>()
-  let conversations = new Map<string, number>()
+  let conversations = new Map<string, OpenConversation>()
 
-  function conversation(name: string): number {
+  function openConversation(name: string): OpenConversation {
     const known = conversations.get(name)
     if (known !== undefined) return known
     const { id } = sql.conversation.get(name) ?? sql.addConversation.get(name) ?? {}
-    conversations.set(name, Number(id))
-    return Number(id)
+    const added = { id: Number(id), at: 0 }
+    conversations.set(name, added)
+    return added
+  }
+
+  function conversation(name: string): number {
+    return openConversation(name).id
   }
 
   function turnOf(
@@ -104,7 +111,8 @@ export function createTurnIndex(db: DatabaseSync): TurnIndex {
     const message = messageOf(value)
     if (message === undefined || !('conversation' in message) || message.conversation !== key)
       return
-    sql.active.run(time, conversation(key))
+    const open = openConversation(key)
+    open.at = Math.max(open.at, time)
     if (message.type === 'requests-unjudged') addConversationFact(key, message)
     if (!('turn' in message) || message.turn === null) return
     const turn = turnOf({ conversation: key, turn: message.turn }, { time, partition })
@@ -122,7 +130,7 @@ export function createTurnIndex(db: DatabaseSync): TurnIndex {
   function addHistory({ key, value, time, partition }: StoredRecord, shown: ShownEntries): void {
     const round = historyRound(key)
     if (round === undefined) return
-    if (value === null) return removeEntry(round)
+    if (value === null) return removeEntry(sql, conversation(round.conversation), round)
     const entry = messageOf(value)
     if (entry?.type !== 'history-entry' || entry.conversation !== round.conversation) return
     const turn = turnOf(round, { time, partition })
@@ -134,18 +142,6 @@ export function createTurnIndex(db: DatabaseSync): TurnIndex {
       ...[usage === undefined ? null : inputTokensOf(usage), usage?.outputTokens ?? null],
     )
     if (!shown.has(entry.conversation)) setText(sql, turn.id, entry)
-  }
-
-  /** Keeps TURN-INDEX-4. */
-  function removeEntry({ conversation: name, turn, round }: RoundId): void {
-    const id = sql.turn.get(conversation(name), turn)?.id
-    if (id === undefined) return
-    const entry = sql.entryId.get(Number(id), round)?.id
-    if (entry === undefined) return
-    sql.removeText.run(Number(entry))
-    sql.removeEntry.run(Number(entry))
-    sql.noteDeleted.run()
-    if (round === 0) sql.question.run(null, Number(id))
   }
 
   function addSettled({ key, value }: StoredRecord): void {
@@ -163,7 +159,8 @@ export function createTurnIndex(db: DatabaseSync): TurnIndex {
       sql.removeFacets.run(id)
       for (const [key, value] of valuesOf(view)) sql.facet.run(key, value, id)
     }
-    for (const id of conversations.values()) sql.sums.run(id, id, id, id)
+    // One write for each: every row is in four indexes.
+    for (const { id, at } of conversations.values()) sql.sums.run(at, id, id, id, id)
   }
 
   return {
@@ -225,6 +222,18 @@ function setText(sql: IndexStatements, turn: number, entry: HistoryEntry): void 
     sql.question.run(questionIn(entry.conversation, entry.user), turn)
   sql.removeText.run(Number(id))
   sql.addText.run(Number(id), textOf(entry))
+}
+
+/** Keeps TURN-INDEX-4. */
+function removeEntry(sql: IndexStatements, own: number, { turn, round }: RoundId): void {
+  const id = sql.turn.get(own, turn)?.id
+  if (id === undefined) return
+  const entry = sql.entryId.get(Number(id), round)?.id
+  if (entry === undefined) return
+  sql.removeText.run(Number(entry))
+  sql.removeEntry.run(Number(entry))
+  sql.noteDeleted.run()
+  if (round === 0) sql.question.run(null, Number(id))
 }
 
 /** The words by which the search finds a round: also the id of its conversation. */

@@ -473,13 +473,8 @@ export const limits = {
   mcpMessageBytesMax: 16 * MiB,
   /** All that an MCP server sends while its list is read. */
   mcpListBytesMax: 32 * MiB,
-  /** The file with the pinned tools of MCP servers, and one declaration in it. */
-  mcpPinsBytesMax: 32 * MiB,
+  /** One declaration in the file with the pinned tools. The file has the bound of a list. */
   mcpPinBytesMax: 256 * KiB,
-  /** How long the pin of a tool is kept that is in no list. */
-  mcpPinKeptMs: 90 * 24 * 60 * minute,
-  /** How often a process looks whether another one changed the pins. */
-  mcpPinsLookMs: second,
   /** Links to resources in results of MCP servers whose server a gateway remembers. */
   mcpLinksMax: 1024,
   /** The file with the login of an MCP server. */
@@ -538,15 +533,10 @@ export const limits = {
   /** Records of a conversation that wait for a follower, and their bytes. The log has those beyond. */
   followedRecordsMax: 64,
   followedBytesMax: 256 * KiB,
-  /** Names of called tools that a view of a turn keeps, and the bytes of one. */
+  /** Called tools in a view of a turn, bytes of a name, bytes of a round's searched texts. */
   turnToolNamesMax: 64,
   turnToolNameBytesMax: 128,
-  /** Bytes of one round's texts that the search finds. */
   searchTextBytesMax: 256 * KiB,
-  /** Known values of one key that an error and a form name. */
-  searchValuesShownMax: 50,
-  /** Time in which the search may be too far behind the log to be continued. */
-  searchUnusedMsMax: 20 * 60 * minute,
   /** Conversations that a list can have. */
   conversationsListedMax: 100_000,
   /** The wait for the history of a call's round, which follows the result of its last call. */
@@ -658,8 +648,6 @@ export const limits = {
   consoleViewersMax: 256,
   consolePauseMs: 200,
   consoleRefreshMs: 5 * second,
-  /** How long a list waits for new records of the log, before it shows those that were read. */
-  consoleSearchWaitMs: 1 * second,
   /** Reports of conversations that the console makes at once. */
   consoleReportsMax: 2,
   /** Dead letters that the console lists. */
@@ -683,9 +671,8 @@ export const limits = {
   moneyAttemptsMax: 10_000,
   /** Records of each partition of a guard that the console counts, the newest. */
   consoleVerdictsMax: 20_000,
-  /** Changed tools of MCP servers on the page of the console, and the text of one difference. */
+  /** Changed tools of MCP servers on the page of the console. */
   consoleHeldToolsMax: 50,
-  consoleDifferenceBytesMax: 64 * KiB,
   /** Accounts of one budget that the console shows, those with the most use. */
   consoleAccountsMax: 50,
   /**

@@ -37,6 +37,10 @@ beforeAll(async () => {
     process.on('exit', () => writeFileSync(process.env.WEIR_SEEN, readFileSync('/proc/self/environ')))`,
   )
   await writeFile(
+    join(commands.folder, 'keys.sh'),
+    `env > seen/keys; echo '{"version":1,"tenants":{}}'`,
+  )
+  await writeFile(
     join(commands.folder, 'server.sh'),
     'env > seen/server; cat /proc/$PPID/environ > seen/gateway; sleep 60',
   )
@@ -107,6 +111,22 @@ onLinux('the environment of a command, as any process of the same user reads it,
       running.child.kill('SIGTERM')
       await running.ended
     }
+  })
+
+  it('gives the program that prints the keys of tenants no other key, and the login of its store', async () => {
+    const keys = join(commands.folder, 'seen', 'keys')
+    const words = ['proxy', '--upstream', 'http://127.0.0.1:9', '--port', '0']
+    const running = commands.start(
+      [...words, '--data-folder', 'encrypted', '--encryption-command', 'sh keys.sh'],
+      { environment: { ...secrets, VAULT_TOKEN: 'login' } },
+    )
+    await firstOutput(running)
+    running.child.kill('SIGTERM')
+    await running.ended
+    const seen = readFileSync(keys, 'utf8')
+    expect(seen).toContain('VAULT_TOKEN=login')
+    expect(seen).toContain('PATH=')
+    expect(seen).not.toContain(canary)
   })
 
   it('gives no key to the server of weir mcp, in its own environment or in that of the gateway', async () => {

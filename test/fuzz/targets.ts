@@ -106,7 +106,6 @@ export const targets: readonly Target[] = [
     ...corpusOf('mcp-lines'),
     isExpected: never,
     run(input) {
-      const text = input.toString('utf8')
       const lines: string[] = []
       let tooLong = 0
       const take = messageLines(1_000, {
@@ -115,12 +114,15 @@ export const targets: readonly Target[] = [
           tooLong += 1
         },
       })
-      for (let at = 0; at < text.length; at += 7) take(text.slice(at, at + 7))
-      take('\n')
+      for (let at = 0; at < input.length; at += 7) take(input.subarray(at, at + 7))
+      take(Buffer.from('\n'))
       if (tooLong === 0)
         deepStrictEqual(
           lines,
-          text.split('\n').filter((line) => line.trim() !== ''),
+          input
+            .toString('utf8')
+            .split('\n')
+            .filter((line) => line.trim() !== ''),
         )
       for (const line of lines) boundedJson(line, limits.jsonDepthMax)
     },

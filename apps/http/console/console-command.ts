@@ -14,7 +14,7 @@ import { text as textOf } from 'node:stream/consumers'
 import { pathToFileURL } from 'node:url'
 import { usageError } from '../../../shared/lib/errors.ts'
 import { replaceFile } from '../../../shared/lib/files/whole-file.ts'
-import { harmlessEnvironment } from '../../../shared/lib/sandbox/harmless-variables.ts'
+import { harmlessEnvironment, ofDesktop } from '../../../shared/lib/sandbox/harmless-variables.ts'
 import { commandSettings, type SettingFlags } from '../../terminal/command-settings.ts'
 import { portOf } from '../../terminal/port-flag.ts'
 import { ownKeyAdvice } from '../edge/access/access.ts'
@@ -27,12 +27,6 @@ import { isListenedByUser } from './listening-user.ts'
 export type ConsoleOptions = SettingFlags & { httpHost: string; httpPort: string; open?: boolean }
 
 const waitMs = 3_000
-
-/** The variables with which a program reaches the desktop. */
-const ofDesktop = [
-  ...['DISPLAY', 'WAYLAND_DISPLAY', 'XAUTHORITY', 'DBUS_SESSION_BUS_ADDRESS', 'BROWSER'],
-  ...['SystemRoot', 'ComSpec', 'APPDATA', 'LOCALAPPDATA', 'USERPROFILE'],
-]
 
 /** The programs that open an address. */
 const openers: Partial<Record<NodeJS.Platform, string[]>> = {

@@ -28,8 +28,14 @@ export type CallRound = {
   results: Map<string, HookResult>
 }
 
-/** A round whose calls wait for their verdicts. `isOpen`: further calls join. */
-export type HeldRound = CallRound & { verdicts: HeldVerdicts; isOpen: boolean }
+/**
+ * A round whose calls wait for their verdicts. `isOpen`: further calls join. `given`: as in givenOnce.
+ */
+export type HeldRound = CallRound & {
+  verdicts: HeldVerdicts
+  isOpen: boolean
+  given: Set<number>
+}
 
 /**
  * A round without calls. Those that it has once `joined` resolves are judged. `personsMs`: as in
@@ -45,7 +51,8 @@ export function heldRound(
     return guestAnswerOf(round)
   })
   const verdicts = heldVerdicts(conversation, answer, personsMs)
-  const round: HeldRound = { ...shown, calls: [], results: new Map(), verdicts, isOpen: true }
+  const own = { calls: [], results: new Map(), given: new Set<number>() }
+  const round: HeldRound = { ...shown, ...own, verdicts, isOpen: true }
   return round
 }
 

@@ -94,3 +94,16 @@ export async function strictestOf(
   const denied = all.find((one) => one?.verdict === 'deny')
   return denied ?? (all.includes(undefined) ? undefined : all[0])
 }
+
+/**
+ * The verdict, for all who look before it is there. From then on `given` has the places: a later look is
+ * one for another call.
+ */
+export async function givenOnce(
+  { verdicts, given }: { verdicts: Pick<HeldVerdicts, 'last'>; given: Set<number> },
+  places: readonly number[],
+): Promise<CallVerdict | undefined> {
+  const verdict = await strictestOf(verdicts, places)
+  for (const place of places) given.add(place)
+  return verdict
+}

@@ -4,14 +4,17 @@
 import { execFile, spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { isObject } from '../../../shared/lib/json/json-object.ts'
-import { harmlessEnvironment } from '../../../shared/lib/sandbox/harmless-variables.ts'
+import {
+  harmlessEnvironment,
+  ofVersionManagers,
+} from '../../../shared/lib/sandbox/harmless-variables.ts'
 import { parseJson } from '../../../shared/wire/exact-json.ts'
 
 /** A program that needs longer does not answer. */
 const answerMs = 10_000
 
 /** Neither question needs a key. */
-const ofHost = () => harmlessEnvironment(['CODEX_HOME', 'CLAUDE_CONFIG_DIR'])
+const ofHost = () => harmlessEnvironment(/^(CODEX_HOME|CLAUDE_CONFIG_DIR)$/, ofVersionManagers)
 
 /** `version` is null if the program is not there, or prints none. */
 export async function versionOf(program: string): Promise<string | null> {

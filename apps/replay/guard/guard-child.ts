@@ -50,7 +50,7 @@ const atMoment = holdMoments()
 syncBuiltinESMExports()
 
 const readLines = messageLines(Number.POSITIVE_INFINITY, { onLine, onTooLong() {} })
-channel.setEncoding('utf8').on('data', readLines)
+channel.on('data', readLines)
 
 function onLine(line: string): void {
   const { number, ...question } = questionIn(line)

@@ -9,8 +9,8 @@ export type Question =
   | ({ kind: 'load' } & NamedGuard)
   | { kind: 'judge'; partition: number; records: StoredRecord[] }
 
-/** Characters of an answer. It has the verdicts on some rounds, each with texts of 4 KiB for a call. */
-export const answerCharactersMax = 64 * 1024 * 1024
+/** Of an answer. It has the verdicts on some rounds, each with texts of 4 KiB for a call. */
+export const answerBytesMax = 64 * 1024 * 1024
 
 export function questionLine(number: number, question: Question): string {
   if (question.kind === 'load') return lineOf({ number, ...question })

@@ -15,7 +15,7 @@ import { messageLines } from '../../../shared/tools/message-lines.ts'
 import { printable } from '../../terminal/text/printable.ts'
 import { type Answer, answerIn, type Judged, type LoadedGuard, verdictsIn } from './guard-answer.ts'
 import { startGuardChild } from './guard-launch.ts'
-import { answerCharactersMax, type Question, questionLine } from './guard-lines.ts'
+import { answerBytesMax, type Question, questionLine } from './guard-lines.ts'
 import { moments } from './moment.ts'
 import { readableFolders, withWholePaths } from './readable-folders.ts'
 
@@ -74,7 +74,7 @@ export async function startGuardProcess(
   let notStarted: string | undefined
   let over: [code: number | null, signal: string | null] | undefined
   const channel = child.stdio[3] as Socket | undefined
-  const readLines = messageLines(answerCharactersMax, {
+  const readLines = messageLines(answerBytesMax, {
     onLine(line) {
       if (onAnswer === undefined) stray()
       else onAnswer(line)
@@ -82,7 +82,7 @@ export async function startGuardProcess(
     onTooLong: stray,
   })
   channel?.on('error', () => {}) // `close` follows
-  channel?.setEncoding('utf8').on('data', readLines)
+  channel?.on('data', readLines)
   child.on('close', (code, signal) => {
     over = [code, signal]
   })

@@ -1,6 +1,7 @@
 // The keys of tenants as the output of a command, such as the client of a secret store.
 
 import { execFileSync } from 'node:child_process'
+import { harmlessEnvironment, ofSecretStores } from '../../lib/sandbox/harmless-variables.ts'
 import { invalid, keysIn, type TenantKeys } from './tenant-keys.ts'
 
 const waitMsMax = 30_000
@@ -18,6 +19,7 @@ function outputOf(command: string): string {
   const [program = '', ...args] = command.split(' ').filter((part) => part !== '')
   try {
     return execFileSync(program, args, {
+      env: harmlessEnvironment(ofSecretStores),
       encoding: 'utf8',
       timeout: waitMsMax,
       maxBuffer: outputBytesMax,

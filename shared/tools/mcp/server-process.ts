@@ -130,7 +130,7 @@ export function serverProcess(
     errors = keepEnd(stderr, errorBytesMax)
     stdin.on('error', () => {}) // its exit says more
     status?.on('error', () => {}).resume()
-    stdout.setEncoding('utf8').on('data', read)
+    stdout.on('data', read)
     started.once('exit', (code, signal) => {
       ended = { code, signal }
       signalGroup(pid, 'SIGKILL') // now: from here on another process may get the group's number
@@ -146,9 +146,9 @@ export function serverProcess(
     for (const stream of started.stdio) (stream as { unref?(): void } | null)?.unref?.()
   }
 
-  function read(text: string): void {
-    onBytes(text.length)
-    readLines(text)
+  function read(piece: Buffer): void {
+    onBytes(piece.length)
+    readLines(piece)
   }
 
   /** Keeps MCP-PROCESS-3. */
@@ -166,7 +166,6 @@ export function serverProcess(
 
 /** The SDK judges its members. */
 function messageIn(line: string): JSONRPCMessage | undefined {
-  if (line.length > limits.mcpMessageBytesMax) return undefined
   const message = boundedJson(line, limits.jsonDepthMax)
   return isObject(message) && message.jsonrpc === '2.0'
     ? (message as unknown as JSONRPCMessage)

@@ -60,6 +60,10 @@ export const noPins: ToolPins = {
 }
 
 export const pinsFileName = 'weir.mcp-tools.json'
+/** How long the pin of a tool is kept that is in no list. */
+const keptMs = 90 * 24 * 3_600_000
+/** How often a process looks whether another one changed the file. */
+const lookMs = 1_000
 const formerFileName = 'mcp-tools.json'
 
 /** Throws `folder.foreign`. */
@@ -100,7 +104,7 @@ export function toolPins(dataFolder: string, clock: Clock = systemClock): ToolPi
       const look = () => {
         if (isChanged()) listener()
       }
-      watchFile(file, { interval: limits.mcpPinsLookMs, persistent: false }, look)
+      watchFile(file, { interval: lookMs, persistent: false }, look)
       return () => unwatchFile(file, look)
     },
   }
@@ -117,7 +121,7 @@ function judged(
   const own = new Map(
     pins.filter((pin) => pin.server === server.name && pin.of === of).map((pin) => [pin.tool, pin]),
   )
-  let room = limits.mcpPinsBytesMax - textOf(pins).length
+  let room = limits.mcpListBytesMax - textOf(pins).length
   let isChanged = false
   const free: ServerTool[] = []
   const held: LeftOut[] = []
@@ -169,9 +173,9 @@ function judged(
 
 const changedReason = 'it changed after its first use: weir mcp approve'
 
-/** Tools that no list has had for limits.mcpPinKeptMs leave the file. */
+/** Tools that no list has had for so long leave the file. */
 function unforgotten(pins: readonly ToolPin[], now: Milliseconds): ToolPin[] {
-  const oldest = dayOf(now - limits.mcpPinKeptMs)
+  const oldest = dayOf(now - keptMs)
   return pins.map((pin) => ({ seen: dayOf(now), ...pin })).filter(({ seen }) => seen >= oldest)
 }
 
@@ -220,7 +224,7 @@ function digestOf({ run }: McpServer): string {
 function readPins(dataFolder: string): ToolPin[] {
   const file = [pinsFileName, formerFileName].map((name) => join(dataFolder, name)).find(existsSync)
   if (file === undefined) return []
-  const content = readText(file, limits.mcpPinsBytesMax)
+  const content = readText(file, limits.mcpListBytesMax)
   const found = 'text' in content ? boundedJson(content.text, limits.jsonDepthMax) : undefined
   if (isObject(found) && Array.isArray(found.pins) && found.pins.every(isPin)) return found.pins
   const fault = 'fault' in content ? content.fault : 'has no list of tools'

@@ -7,7 +7,7 @@ import { isObject } from '../../lib/json/json-object.ts'
 import type { Answer } from './module-child.ts'
 
 /** JSON may need six bytes for one of the result. */
-export const answerCharactersMax = limits.keptResultBytesMax
+export const answerBytesMax = limits.keptResultBytesMax
 
 const answerDepthMax = 4
 

@@ -157,7 +157,7 @@ isConnected.then(load).then(
       else void call(run, request)
     }
     const readLines = messageLines(Number.POSITIVE_INFINITY, { onLine, onTooLong() {} })
-    channel.ref().setEncoding('utf8').on('data', readLines)
+    channel.ref().on('data', readLines)
     answer({ type: 'loaded' })
   },
   (error: unknown) => {

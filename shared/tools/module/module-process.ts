@@ -19,7 +19,7 @@ import { proxyEnvironment } from '../sandbox/sandbox-environment.ts'
 import { sandboxed } from '../sandbox/sandboxed.ts'
 import { signalGroup, visibleEnvironment } from '../tool-process.ts'
 import { moduleChild, nodeArgv } from '../tool-program.ts'
-import { answerCharactersMax, answerIn } from './module-answer.ts'
+import { answerBytesMax, answerIn } from './module-answer.ts'
 import type { Answer, Request } from './module-child.ts'
 
 /** It ended, or it could not be started. `bound`: of its sandbox, which it exceeded. */
@@ -77,8 +77,8 @@ export function startModuleProcess(run: ModuleTool, clock: Clock, first: Listene
           kill()
         })
 
-  const readLines = messageLines(answerCharactersMax, { onLine, onTooLong: endBroken })
-  channel?.setEncoding('utf8').on('data', (piece: string) => {
+  const readLines = messageLines(answerBytesMax, { onLine, onTooLong: endBroken })
+  channel?.on('data', (piece: Buffer) => {
     if (isAwaited) readLines(piece)
     else endBroken()
   })

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
@@ -302,6 +302,13 @@ describe('the index of a search', () => {
     const found = await search({ searchFile: file() })
     expect(idsOf(found, [])).toEqual(['b'])
     expect(idsOf(found, ['text=alpha'])).toEqual([])
+  })
+
+  it('replaces a damaged file', async () => {
+    await turn('a', { question: 'alpha' })
+    writeFileSync(file(), 'no database '.repeat(1_000))
+    expect(idsOf(await search({ searchFile: file() }), ['text=alpha'])).toEqual(['a'])
+    expect(readFileSync(file()).subarray(0, 6).toString()).toBe('SQLite')
   })
 
   it('is written by two processes at once, and has each record once', async () => {

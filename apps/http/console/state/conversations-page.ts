@@ -4,7 +4,6 @@
 import type { PageAsked } from '../../../../client/conversation/conversation.ts'
 import { newestConversations } from '../../../../client/history/newest-conversations.ts'
 import type { Search } from '../../../../client/search/search.ts'
-import { limits } from '../../../../shared/contract/limits.ts'
 import { systemClock } from '../../../../shared/lib/clock.ts'
 import { pause } from '../../../../shared/lib/pause.ts'
 import {
@@ -17,6 +16,9 @@ import {
 import type { ConsoleParts } from '../console-parts.ts'
 import type { ConversationsData, FilterData } from '../page/console-state.ts'
 
+/** How long a list waits for new records of the log, before it shows those that were read. */
+const waitMs = 1_000
+
 type Page = Omit<ConversationsData, 'conversations'> & {
   conversations: Awaited<ReturnType<typeof newestConversations>>
 }
@@ -27,7 +29,7 @@ export async function conversationsPage(
   { filter, sort, limit, skip }: PageAsked,
 ): Promise<Page> {
   const search = await late.open()
-  await readFor(search, limits.consoleSearchWaitMs)
+  await readFor(search, waitMs)
   const { behind } = search
   if (behind > 0 && isEmptyFilter(filter) && sort === 'time') {
     const newest = await newestConversations(log, skip + limit)
@@ -44,7 +46,7 @@ export async function conversationsPage(
 /** The keys of the filters, with the values that a person can choose. */
 export async function filtersOf({ search: late }: Pick<ConsoleParts, 'search'>) {
   const search = await late.open()
-  await readFor(search, limits.consoleSearchWaitMs)
+  await readFor(search, waitMs)
   return filterKeys.map((key): FilterData => {
     if (!isValueKey(key)) return { key, accepted: null, known: null }
     const accepted = acceptedValues(key)

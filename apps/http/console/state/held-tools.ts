@@ -5,11 +5,14 @@ import { heldPins } from '../../../../shared/tools/mcp/tool-pins.ts'
 import { shownPin } from '../../../service/mcp/shown-pin.ts'
 import type { HeldToolsData } from '../page/operator-state.ts'
 
+/** The page shows so much of one difference. */
+const differenceBytesMax = 64 * 1024
+
 export function heldToolsData(dataFolder: string): HeldToolsData {
   const held = heldPins(dataFolder)
   const shown = held.slice(0, limits.consoleHeldToolsMax).map((pin) => {
     const { lines, ...tool } = shownPin(pin)
-    const few = linesWithin(lines, limits.consoleDifferenceBytesMax)
+    const few = linesWithin(lines, differenceBytesMax)
     return { ...tool, lines: few, hasMore: few.length < lines.length }
   })
   return { tools: shown, more: held.length - shown.length }

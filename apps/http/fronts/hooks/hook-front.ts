@@ -2,8 +2,8 @@
 // advice on. Beside the proxy it only holds: the proxy sees the history.
 // Owns: the calls of open rounds, in memory. Does not own: HTTP (hook-routes.ts), decisions (guard).
 // HOOK-1. A call that Weir cannot judge is denied (R6).
-// HOOK-2. A verdict counts for the call with the hook's id, tool and arguments, in its session. After the
-//     result of the call it is used up: models repeat ids, so an equal call is another one.
+// HOOK-2. A verdict counts for the call with the hook's id, tool and arguments, in its session, and is given
+//     once: to all hooks that wait for it. Models repeat ids, so a later equal call is another one.
 // HOOK-3. Lost memory loses no call and no result: it loses the advice behind one round.
 
 import { randomUUID } from 'node:crypto'
@@ -28,6 +28,7 @@ import {
   requestAfter,
 } from '../call-round.ts'
 import { textOfAdvice as textOf } from '../denial-texts.ts'
+import { givenOnce } from '../held-verdicts.ts'
 import { orAborted } from '../or-aborted.ts'
 import { subAgentEnded } from '../person-texts.ts'
 import {
@@ -163,7 +164,7 @@ export function hookFront({ sessions, clock, log }: HookFrontOptions): HookFront
     const known = seen.rounds.get(call.id)
     const isRepeat = known !== undefined && placeOf(known, call) >= 0
     const round = isRepeat ? known : joinCall(seen, conversation, payload, call)
-    return round.verdicts.last(placeOf(round, call))
+    return givenOnce(round, [placeOf(round, call)])
   }
 
   /** Adds the call to the round that is open, or opens one (CALL-ROUND-1). */
@@ -276,8 +277,12 @@ function nothingSeen(): Seen {
 
 /** Keeps HOOK-2. The name is random, so no id of a model is equal to it. */
 function beginning(seen: Seen, call: HookCall): HookCall {
-  const id = nameIn(seen, call.id)
-  if (seen.rounds.get(id)?.results.has(id) !== true) return { ...call, id }
+  const named = { ...call, id: nameIn(seen, call.id) }
+  const round = seen.rounds.get(named.id)
+  const isUsedUp =
+    round !== undefined &&
+    (round.results.has(named.id) || round.given.has(placeOf(round, named)))
+  if (!isUsedUp) return named
   touch(seen.renamed, call.id, `call-${randomUUID()}`, limits.hookCallsMax)
   return { ...call, id: nameIn(seen, call.id) }
 }

@@ -2,14 +2,14 @@
 // fronts is judged once, in the proxy's round. Its hook waits for that verdict.
 // Owns: which session uses which front, and the verdicts on the newest calls of the proxy.
 // HOST-SESSIONS-1. It decides nothing. Without an entry the hook judges the call alone.
-// HOST-SESSIONS-2. A verdict holds for a call with the same id, tool and arguments, and is given once. An
-//     id alone names no call, because models repeat ids.
+// HOST-SESSIONS-2. A verdict holds for a call with the same id, tool and arguments, and is given once: to
+//     all hooks that wait for it. An id alone names no call, because models repeat ids.
 
 import type { CallVerdict } from '../../../../client/guard/guest-conversation.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
 import type { Clock } from '../../../../shared/lib/clock.ts'
 import { newest } from '../../../../shared/lib/newest.ts'
-import { type HeldVerdicts, strictestOf } from '../held-verdicts.ts'
+import { givenOnce, type HeldVerdicts } from '../held-verdicts.ts'
 import type { HookCall } from './hook-payload.ts'
 
 export type HostSessions = {
@@ -72,19 +72,19 @@ export function hostSessions(clock: Clock): HostSessions {
     async verdictOn(id, call) {
       const session = sessions.get(id)
       if (session === undefined || !session.hasProxy) return undefined
-      const taken = await takenOf(session, call, clock)
-      return taken && { verdict: await strictestOf(taken.verdicts, taken.places) }
+      const found = await entryWith(session, call, clock)
+      return found && { verdict: await givenOnce(found.judged, found.places) }
     },
   }
 }
 
-type Taken = Pick<Judged, 'verdicts'> & { places: readonly number[] }
+type Entry = { judged: Judged; places: readonly number[] }
 
 /**
- * The newest entry with this call that no hook has, once there is one. From then on a hook has it.
- * Undefined: not within `limits.hookProxyMs`. Keeps HOST-SESSIONS-2.
+ * The newest entry with this call whose verdict no hook has, once there is one. Undefined: not within
+ * `limits.hookProxyMs`. Keeps HOST-SESSIONS-2.
  */
-function takenOf(session: Session, call: HookCall, clock: Clock): Promise<Taken | undefined> {
+function entryWith(session: Session, call: HookCall, clock: Clock): Promise<Entry | undefined> {
   return new Promise((resolve) => {
     const cancel = clock.after(limits.hookProxyMs, () => finish(undefined))
     session.waiting.add(look)
@@ -93,16 +93,14 @@ function takenOf(session: Session, call: HookCall, clock: Clock): Promise<Taken 
     function look(): void {
       for (const judged of session.judged.toReversed()) {
         const places = judged.placesOf(call).filter((place) => !judged.given.has(place))
-        if (places.length === 0) continue
-        for (const place of places) judged.given.add(place)
-        return finish({ verdicts: judged.verdicts, places })
+        if (places.length > 0) return finish({ judged, places })
       }
     }
 
-    function finish(taken: Taken | undefined): void {
+    function finish(found: Entry | undefined): void {
       cancel()
       session.waiting.delete(look)
-      resolve(taken)
+      resolve(found)
     }
   })
 }

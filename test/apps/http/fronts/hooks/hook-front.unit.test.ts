@@ -191,6 +191,34 @@ describe('a hook before a call', () => {
     expect(second).not.toBe('c1')
   })
 
+  it('judges an equal call again once a hook has the verdict, also before a result', async () => {
+    const guard = scriptedGuard({
+      after: (answer, n) => idsOf(answer).map((id) => (n === 1 ? run(id) : refuse(id, 'No.'))),
+    })
+    const hook = hooksOf(guard)
+    expect(await alone(hook('pre', pre('c1')))).toBeUndefined()
+    expect(await alone(hook('pre', pre('c1')))).toEqual(denied(expect.stringContaining('No.')))
+  })
+
+  it("gives the proxy's verdict to each hook that waits for it, and asks nobody a second time", async () => {
+    sessions.sawProxy('s1')
+    const { promise: decided, resolve } = Promise.withResolvers<CallVerdict>()
+    sessions.judging('s1', shownCalls(call('c1')), { last: () => decided })
+    const guard = scriptedGuard({ after: () => [refuse('c1', 'Alone.')] })
+    const hook = hooksOf(guard)
+    const looks = [hook('pre', pre('c1')), hook('pre', pre('c1'))]
+    await nextTask()
+    clock.advance(limits.hookProxyMs)
+    resolve(run('c1'))
+    expect(await Promise.all(looks)).toEqual([undefined, undefined])
+    expect(guard.asked).toEqual([])
+    const later = hook('pre', pre('c1'))
+    await nextTask()
+    clock.advance(limits.hookProxyMs)
+    await nextTask()
+    expect(await alone(later)).toEqual(denied(expect.stringContaining('Alone.')))
+  })
+
   it("takes the strictest of the proxy's verdicts on calls of one id", async () => {
     sessions.sawProxy('s1')
     const verdicts = [run('c1'), refuse('c1', 'No.')]
