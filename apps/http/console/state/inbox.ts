@@ -73,6 +73,10 @@ export function addToInbox(
       inbox.decided.length = Math.min(inbox.decided.length, limits.consoleDecisionsMax)
       return
     }
+    case 'conversation-forgotten':
+      inbox.decided = inbox.decided.filter((one) => one.conversation !== message.conversation)
+      inbox.allowed.clear() // their arguments may be of that conversation
+      return
     case 'turn-finished':
       for (const [key, { conversation, turn }] of [...inbox.waiting, ...inbox.more])
         if (conversation === message.conversation && turn === message.turn) remove(inbox, key)
