@@ -40,6 +40,7 @@ import {
 } from './conversation/conversation.ts'
 import { type Edge, openEdge } from './edge/edge.ts'
 import { createFollowKey } from './edge/followed-key.ts'
+import type { ForgetOptions, Forgotten } from './forget/forget.ts'
 import { needOptions } from './given-options.ts'
 import { unmatchedPatterns } from './guards/unmatched-patterns.ts'
 import { type HttpHandler, handlerOf } from './http/http-handler.ts'
@@ -110,6 +111,7 @@ export {
 } from './define/models.ts'
 export type { JsonSchema, StandardSchema } from './define/standard-schema.ts'
 export type { DefinedTool, FlowSource } from './define/tool-fields.ts'
+export type { ForgetOptions, ForgetSelection, Forgotten } from './forget/forget.ts'
 export type { ConversationSummary } from './history/summary.ts'
 export type { HttpHandler } from './http/http-handler.ts'
 export type {
@@ -166,6 +168,12 @@ export type Weir = AsyncDisposable & {
   conversations(options?: ConversationsOptions): Promise<ConversationsPage>
   /** Reads a conversation of the log: its messages and events. Throws `message.invalid`. */
   conversation(id: ConversationId): Conversation
+  /**
+   * Deletes a conversation, or all of a tenant, for good: records, history, copies. `by`: the name of the
+   * person; default: the user of this process. On Kafka `until` is the time when the last record goes.
+   * Throws `conversation.unknown`, and `conversation.open` while a turn is open.
+   */
+  forget(options: ForgetOptions): Promise<Forgotten>
   /**
    * The calls that wait for a person, in all conversations of this log, oldest first. The events of
    * a turn name the turn's calls: `approval-pending`.
@@ -287,6 +295,7 @@ type Parts = {
 
 function weirOf(parts: Parts): Weir {
   const { mcp, agentCalls, contexts, bus, running, edge, log, search, approvals, folder } = parts
+  const { settings } = parts
   const { agents } = mcp
   const turns = new Set<ReturnType<typeof askTurn>>()
   const handlers: ReturnType<typeof handlerOf>[] = []
@@ -389,6 +398,12 @@ function weirOf(parts: Parts): Weir {
     conversation(id) {
       assertOpen()
       return conversationIn(log, id)
+    },
+
+    async forget(options) {
+      assertOpen()
+      // Loaded when it is needed: it folds with the stages.
+      return (await import('./forget/weir-forget.ts')).forgetIn(log, settings, options)
     },
 
     async approvals() {

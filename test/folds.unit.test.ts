@@ -42,6 +42,7 @@ const foldsElsewhere: Record<string, 'events' | 'window' | 'search' | 'replay' |
   'client/conversation/conversation-events.ts': 'search',
   'client/guard/front.ts': 'wait',
   'client/history/redacted.ts': 'search',
+  'client/search/turn-index.ts': 'search',
   'client/turn/event-fold.ts': 'events',
   'client/turn/event-queue.ts': 'events',
   'client/turn/turn-events.ts': 'events',

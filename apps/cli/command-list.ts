@@ -107,6 +107,10 @@ const commandList: Readonly<Record<string, readonly Part[]>> = {
     part(async () => (await import('./commands/log/dead-letters.ts')).addDeadLetters, {
       'dead-letters': 'List, show and retry the records that a stage could not process.',
     }),
+    part(async () => (await import('./commands/log/forget.ts')).addForget, {
+      forget:
+        'Delete conversations for good, with every record and copy that Weir has of them. Works beside a running Weir.',
+    }),
   ],
   'Control tool calls:': [
     part(async () => (await import('./commands/operator/guard.ts')).addGuard, {

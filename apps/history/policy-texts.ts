@@ -1,5 +1,6 @@
 // The values of a policy as text, for commands and for the console's page, which loads this file.
 
+import { elapsed } from '../terminal/text/quantities.ts'
 import type { EffectiveValue, Origin } from './effective.ts'
 
 export const originTexts: Record<Origin, string> = {
@@ -13,9 +14,10 @@ export const originTexts: Record<Origin, string> = {
   unknown: "unknown: the agent's own value",
 }
 
-/** `?`: no source has it. */
-export function valueText({ value, origin, atMost }: EffectiveValue): string {
+/** `?`: no source has it. A time has its unit too. */
+export function valueText(key: string, { value, origin, atMost }: EffectiveValue): string {
   if (origin === 'unknown' || origin === 'each-agent') return '?'
   if (value === null) return 'not capped'
-  return atMost ? `at most ${value}` : value
+  const text = key.endsWith('Ms') ? `${value} (${elapsed(Number(value))})` : value
+  return atMost ? `at most ${text}` : text
 }

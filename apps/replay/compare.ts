@@ -118,6 +118,7 @@ export async function comparePartition(options: CompareOptions): Promise<void> {
   const beginnings = beginningsOf(range)
   const replayed = new Map<StageName, Replayed>()
   const readers = new Map<string, Replayed>()
+  const forgotten = new Set<ConversationId>()
   const audit = log.topicPrefix + linkedTopic
   let held: Difference[] = []
   for (const stage of options.stages) await begin(stage)
@@ -133,6 +134,7 @@ export async function comparePartition(options: CompareOptions): Promise<void> {
     for (const record of records) {
       if (conversations?.has(conversationOf(topic.name, record)) === false) continue
       if (record.id !== undefined) logged(topic, record, record.id)
+      if (isNoteOfDeletion(record)) forgotten.add(record.key)
       if (reader === undefined || record.offset >= topic.to) continue
       if (isEvents) beginnings.read(record)
       if (!reader.isAnew && record.offset >= topic.anewAt) await beginAnew(reader)
@@ -145,11 +147,12 @@ export async function comparePartition(options: CompareOptions): Promise<void> {
       for (const pair of reader.pairs.values()) pair.foldedTo(Math.min(next, topic.to))
     tally.records += records.length
     options.read(records.length)
-    if (held.length > heldMax) held = await settle(held, 'so far', beginnings, options)
+    if (held.length > heldMax)
+      held = await settle(held, 'so far', { beginnings, forgotten }, options)
   }
 
   for (const one of replayed.values()) finish(one)
-  await settle(held, 'all', beginnings, options)
+  await settle(held, 'all', { beginnings, forgotten }, options)
 
   function isOfStages({ topic }: TopicRange): boolean {
     return readers.has(topic) || [...replayed.values()].some(({ pairs }) => pairs.has(topic))
@@ -281,16 +284,20 @@ function differenceOf({ stage: { name: stage }, inbox }: Replayed, found: Found)
 async function settle(
   held: readonly Difference[],
   until: 'so far' | 'all',
-  beginnings: Beginnings,
+  known: { beginnings: Beginnings; forgotten: ReadonlySet<ConversationId> },
   options: CompareOptions,
 ): Promise<Difference[]> {
   const { tally } = options
   const undecided: Difference[] = []
   for (const difference of held) {
     const { stage, input, inputRecord, logged } = difference
-    const begun = beginnings.begun(stage, (inputRecord ?? logged)?.value ?? null, input.offset)
+    const begun = known.beginnings.begun(
+      stage,
+      (inputRecord ?? logged)?.value ?? null,
+      input.offset,
+    )
     if (begun === 'unknown' && until === 'so far') undecided.push(difference)
-    else if (begun === 'yes' && (await isInputThere(difference, options)))
+    else if (begun === 'yes' && (await isInputThere(difference, known.forgotten, options)))
       options.differs(difference)
     else {
       tally.unjudged += 1
@@ -301,12 +308,21 @@ async function settle(
   return undecided
 }
 
-/** A log has all records between its ends. A bundle can lack records that belong to no turn. */
+function isNoteOfDeletion({ value }: StoredRecord): boolean {
+  return value !== null && typeIn(value) === 'conversation-forgotten'
+}
+
+/**
+ * A log has all records between its ends, except of deleted conversations. A bundle can lack records
+ * that belong to no turn.
+ */
 async function isInputThere(
-  { inputRecord, input: { topic, partition, offset } }: Difference,
+  { inputRecord, logged, input: { topic, partition, offset } }: Difference,
+  forgotten: ReadonlySet<ConversationId>,
   { log, range }: CompareOptions,
 ): Promise<boolean> {
-  if (inputRecord !== undefined || range.hasTurn === undefined) return true
+  const mayLack = range.hasTurn !== undefined || forgotten.has(logged?.key ?? '')
+  if (inputRecord !== undefined || !mayLack) return true
   const records = await log.bus.read({ topic, partition, from: offset, to: offset + 1, limit: 1 })
   return records.length > 0
 }

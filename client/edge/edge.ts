@@ -17,6 +17,7 @@ import type {
   Part,
   ResultSent,
   UserMessage,
+  UserNamed,
 } from '../../shared/contract/messages.ts'
 import { partitionOf } from '../../shared/contract/partition.ts'
 import { toRecord } from '../../shared/runtime/record.ts'
@@ -63,6 +64,8 @@ export type Question = SentMessage & {
   text: string
   /** The bytes of the contents that the agent's settings name. */
   contents?: readonly WholeContent[]
+  /** The user who asks, by the program's id of them. */
+  user?: string | undefined
 }
 
 export type Edge = {
@@ -114,16 +117,17 @@ export function openEdge(log: Log): Edge {
 
   /** The images and files go ahead of their message, each piece as one record. */
   async function sendQuestion(question: Question): Promise<void> {
-    const { conversation, contents = [] } = question
+    const { conversation, contents = [], user } = question
     refuseWithoutSpace(bus)
     for (const content of contents)
       for (const piece of piecesOf(content))
         await send({ type: 'content-sent', conversation, ...piece })
+    if (user !== undefined) await send({ type: 'user-named', conversation, user })
     await send(userMessage(question))
   }
 
   async function send(
-    message: UserMessage | CancelRequested | ContentSent | ForkRequested | ResultSent,
+    message: UserMessage | CancelRequested | ContentSent | ForkRequested | ResultSent | UserNamed,
   ): Promise<void> {
     await bus.append([
       toRecord({

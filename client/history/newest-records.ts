@@ -1,6 +1,7 @@
 // The records of a topic, newest first: walks back from the end of the log, over all partitions at
 // once.
 
+import { typeIn } from '../../shared/codec/codec.ts'
 import type { Bus, Offset, StoredRecord } from '../../shared/contract/bus.ts'
 import type { TopicName } from '../../shared/contract/topology.ts'
 import { endsOf } from './readable-log.ts'
@@ -13,8 +14,8 @@ const chunkRecords = 64
 type Walk = { partition: number; begin: Offset; next: Offset; waiting: StoredRecord[] }
 
 /**
- * In order of append time; within a partition, in reverse order of the log. Memory: one chunk per
- * partition.
+ * In order of append time; within a partition, in reverse order of the log. Leaves out records
+ * from before the deletion of their conversation. Memory: one chunk per partition, and the deleted ids.
  */
 export async function* newestRecords(
   log: ReadableTopics,
@@ -24,6 +25,7 @@ export async function* newestRecords(
   const walks = (await endsOf(log, name)).map(
     ({ partition, begin, end }): Walk => ({ partition, begin, next: end, waiting: [] }),
   )
+  const forgotten = new Set<string>()
   for (;;) {
     for (const walk of walks) await fill(walk)
     const newest = walks.reduce<Walk | undefined>(
@@ -32,7 +34,9 @@ export async function* newestRecords(
     )
     const record = newest?.waiting.pop()
     if (record === undefined) return
-    yield record
+    const { key, value } = record
+    if (value !== null && typeIn(value) === 'conversation-forgotten') forgotten.add(key)
+    if (!forgotten.has(key)) yield record
   }
 
   async function fill(walk: Walk): Promise<void> {

@@ -72,6 +72,12 @@ export function createSwitchingBus({ patiently, close }: SwitchingOptions): Swit
         return now().bus.recordBytesMax
       },
       space: () => now().bus.space?.() ?? { bytes: 0, bytesMax: 0 },
+      async erase(erasure) {
+        const { bus } = now()
+        if (bus.erase === undefined)
+          throw new WeirError('runtime.assertion', 'this bus deletes no records')
+        return bus.erase(erasure)
+      },
       ensureTopics: (topics) => now().bus.ensureTopics(topics),
       append: (records, options) => patiently(() => now().bus.append(records, options)),
       subscribe: (options) => now().bus.subscribe(options),

@@ -175,5 +175,6 @@ export function purgeStep(db: Database, isFirst: boolean): boolean {
   db.exec(`INSERT INTO texts (texts, rank) VALUES ('merge', ${pages})`)
   if (changes() - before >= 2) return true
   db.exec('UPDATE about SET deleted = 0')
+  db.exec('PRAGMA wal_checkpoint(TRUNCATE)') // pages with these words may be in the write-ahead log
   return false
 }

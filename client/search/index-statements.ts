@@ -44,6 +44,19 @@ export function statementsIn(db: DatabaseSync) {
     ),
     entryId: db.prepare('SELECT id FROM entries WHERE turn = ? AND round = ?'),
     removeEntry: writing('DELETE FROM entries WHERE id = ?'),
+    /** Each of a conversation, of turns that began until a time. */
+    forget: [
+      `DELETE FROM texts WHERE rowid IN (SELECT e.id FROM turns t JOIN entries e ON e.turn = t.id
+        WHERE t.conversation = ? AND t.since <= ?)`,
+      'DELETE FROM entries WHERE turn IN (SELECT id FROM turns WHERE conversation = ? AND since <= ?)',
+      'DELETE FROM facets WHERE turn IN (SELECT id FROM turns WHERE conversation = ? AND since <= ?)',
+      'DELETE FROM turns WHERE conversation = ? AND since <= ?',
+    ].map(writing),
+    forgetSums: writing('UPDATE conversations SET facts = NULL WHERE id = ?'),
+    removeEmpty: writing(
+      `DELETE FROM conversations WHERE id = ?
+        AND NOT EXISTS (SELECT 1 FROM turns WHERE conversation = conversations.id)`,
+    ),
     noteDeleted: writing('UPDATE about SET deleted = 1'),
     addText: writing('INSERT INTO texts (rowid, text) VALUES (?, ?)'),
     removeText: writing('DELETE FROM texts WHERE rowid = ?'),

@@ -111,6 +111,7 @@ export function createTurnIndex(db: DatabaseSync): TurnIndex {
     const message = messageOf(value)
     if (message === undefined || !('conversation' in message) || message.conversation !== key)
       return
+    if (message.type === 'conversation-forgotten') return forget(key, time)
     const open = openConversation(key)
     open.at = Math.max(open.at, time)
     if (message.type === 'requests-unjudged') addConversationFact(key, message)
@@ -118,6 +119,17 @@ export function createTurnIndex(db: DatabaseSync): TurnIndex {
     const turn = turnOf({ conversation: key, turn: message.turn }, { time, partition })
     turn.offset = Math.max(turn.offset, offset)
     addToTurn(turn.view, { message, time, topic: 'activity' }, 'turn')
+  }
+
+  /** The turns from before its deletion. On Kafka their records are read again from an older log. */
+  function forget(name: string, time: number): void {
+    const own = conversation(name)
+    for (const [key, { view }] of turns)
+      if (key.endsWith(` ${name}`) && view.firstAt <= time) turns.delete(key)
+    for (const remove of sql.forget) remove.run(own, time)
+    sql.forgetSums.run(own)
+    sql.noteDeleted.run()
+    if (Number(sql.removeEmpty.run(own).changes) > 0) conversations.delete(name)
   }
 
   function addConversationFact(key: string, message: Message): void {

@@ -66,6 +66,11 @@ type QuestionFields = {
    */
   tenant?: string
   /**
+   * Your id of the user who asks, 1 to 256 bytes. The log keeps it, so `weir.forget` and `weir forget
+   * --user` find the conversations of a user. Default: none.
+   */
+  user?: string
+  /**
    * Your id of the message. The same id in the same conversation is the same message, so a program
    * that was killed can ask again and gets the answer once. At most 256 bytes. Default: a new id.
    * On Kafka, a process that gives ids keeps a copy of the history of their partitions in the data
@@ -93,6 +98,7 @@ const questionNames = Object.keys({
   record: 1,
   conversation: 1,
   tenant: 1,
+  user: 1,
   messageId: 1,
   afterTurn: 1,
   signal: 1,
@@ -119,6 +125,7 @@ export function checkedQuestion(given: GivenQuestion, agents: Agents): CheckedQu
   const { text, system, output, context, record = false, signal } = given
   needText('system', system, 'message.invalid')
   needSignal(signal, 'message.invalid')
+  if (given.user !== undefined) parseUser(given.user)
   const contents = contentsOf(given.images, given.files)
   const { afterTurn } = given
   if (afterTurn !== undefined && !(Number.isSafeInteger(afterTurn) && afterTurn >= -1))
@@ -141,6 +148,7 @@ export function checkedQuestion(given: GivenQuestion, agents: Agents): CheckedQu
     conversation: parseConversationId(conversation),
     messageId: parseMessageId(messageId ?? newId()),
     text: parseText(text),
+    user: given.user,
   }
   return { question, isNew: messageId === undefined, context, signal, output }
 }
@@ -197,6 +205,21 @@ function contextText(context: unknown): string | null {
   if (bytes <= limits.recordedContextBytesMax) return text
   throw messageError(
     `context has ${bytes} bytes: a recorded one must have at most ${limits.recordedContextBytesMax}`,
+  )
+}
+
+/** Throws `message.invalid` for a text that cannot be the id of a user. */
+export function parseUser(user: unknown): string {
+  const bytes = typeof user === 'string' ? Buffer.byteLength(user) : 0
+  if (
+    typeof user === 'string' &&
+    bytes >= 1 &&
+    bytes <= limits.userIdBytesMax &&
+    user.isWellFormed()
+  )
+    return user
+  throw messageError(
+    `user is ${shown(user)}; must be a text of 1 to ${limits.userIdBytesMax} bytes`,
   )
 }
 

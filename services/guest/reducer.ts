@@ -352,7 +352,7 @@ function repeatedAnswer(place: Place, turn: OpenTurn, message: GuestRound): Outp
     outstanding.request = requestOf(turn, message) ?? outstanding.request
     const round = { conversation: place.conversation, turn: turn.turn, round: outstanding.round }
     return [
-      roundBegun(place, { outstanding, caps: turn.allowance.caps, turnKey }),
+      roundBegun(place, turn, { outstanding, turnKey }),
       { to: 'tools', message: { type: 'verdicts-requested', ...round } },
     ]
   }

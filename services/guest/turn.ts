@@ -14,7 +14,6 @@ import { errorLine } from '../../shared/contract/call/error-line.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type {
   CallResult,
-  Caps,
   EndedTurn,
   FailureClass,
   GuestAdvice,
@@ -244,11 +243,7 @@ export function propose({ conversation }: Place, turn: OpenTurn, message: GuestR
         expiresAt: end,
       },
     },
-    roundBegun(place, {
-      outstanding: turn.outstanding,
-      caps: turn.allowance.caps,
-      turnKey: message.turnKey,
-    }),
+    roundBegun(place, turn, { outstanding: turn.outstanding, turnKey: message.turnKey }),
   ]
 }
 
@@ -304,11 +299,11 @@ function observed(policy: Policy): Policy {
 /** Joins the key of the outstanding round with its number, for a front that writes it again. */
 export function roundBegun(
   { conversation }: Pick<Place, 'conversation'>,
-  { outstanding, caps, turnKey }: { outstanding: OutstandingRound; caps: Caps; turnKey: string },
+  { allowance: { caps } }: OpenTurn,
+  { outstanding, turnKey }: { outstanding: OutstandingRound; turnKey: string },
 ): Output {
-  const { turn, round, key, callsLeft, nudge } = outstanding
-  const requested = { callsLeft, nudge, caps }
-  return roundStarted({ conversation, turn, round }, requested, { key, turnKey })
+  const { turn, round, key } = outstanding
+  return roundStarted({ conversation, turn, round }, { ...outstanding, caps }, { key, turnKey })
 }
 
 /** The round to end from outside. Without an outstanding one, all of the turn ends. */

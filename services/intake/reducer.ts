@@ -25,10 +25,11 @@ import type {
   ForkRequested,
   ResultSent,
   UserMessage,
+  UserNamed,
 } from '../../shared/contract/messages.ts'
 import { type Reaction, type Stage, unreachable } from '../../shared/contract/stage.ts'
 
-type In = UserMessage | CancelRequested | ContentSent | ForkRequested | ResultSent
+type In = UserMessage | CancelRequested | ContentSent | ForkRequested | ResultSent | UserNamed
 
 export const intake: Stage<never, In> = {
   name: 'intake',
@@ -55,6 +56,8 @@ function copied(message: In): Reaction<never> {
       return isPossibleFork(message)
         ? { records: [{ to: 'history', message: { ...message, type: 'conversation-forked' } }] }
         : {}
+    case 'user-named':
+      return {} // for readers of the log
     default:
       return unreachable(message)
   }

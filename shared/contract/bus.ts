@@ -9,7 +9,7 @@
 // BUS-4. A commit is one atomic pair of offset and metadata.
 
 import type { Clock, Milliseconds } from '../lib/clock.ts'
-import type { TurnId } from './ids.ts'
+import type { ConversationId, TurnId } from './ids.ts'
 
 export type Offset = number
 
@@ -139,6 +139,24 @@ export type Subscription = {
   close(): Promise<void>
 }
 
+/**
+ * Conversations whose records are deleted, in all topics with content. `keep`: records that stay,
+ * such as the one from which a stage folds an idle conversation. `seen`: the ends of the inboxes up
+ * to which the caller has read.
+ */
+export type Erasure = {
+  topicPrefix: string
+  conversations: ConversationId[]
+  keep: { topic: string; partition: number; offset: Offset }[]
+  seen: { topic: string; partition: number; end: Offset }[]
+}
+
+/**
+ * `records`: how many were deleted. `isOverwritten`: their bytes are also gone from unused parts of
+ * the file.
+ */
+export type Erased = { records: number; isOverwritten: boolean }
+
 /** A key of a table and its newest record, without the value. */
 export type TableKey = { key: string; offset: Offset; time: Milliseconds }
 
@@ -205,6 +223,11 @@ export type Bus = {
   hidden?(): readonly HiddenRecords[]
   /** The largest value in bytes that append accepts. The runtime checks it before (R7). */
   readonly recordBytesMax: number
+  /**
+   * Deletes the records of conversations from the log. Undefined, and nothing is deleted: an inbox has
+   * a newer record of one of them than `seen`. Absent: records leave this bus by retention alone.
+   */
+  erase?(erasure: Erasure): Promise<Erased | undefined>
   /**
    * Creates missing topics. Throws `bus.topic-differs` if a topic exists with another partition
    * count or kind.

@@ -77,6 +77,7 @@ export const limits = {
   userMessageBytesMax: 1 * MiB,
   /** Bytes of a conversation's id. */
   conversationIdBytesMax: 256,
+  userIdBytesMax: 256,
   /** Conversations whose turns are the beginning of one fork: forks of forks. */
   forkOriginsMax: 64,
   /** The wait for the record of a fork in the history, after its client has sent the request. */
@@ -387,6 +388,8 @@ export const limits = {
   ownerAskedAgainMs: 1 * second,
   /** How long such a guard, when it ends, waits for the acknowledgement of its last answer. */
   ownerLastWordMs: 2 * second,
+  /** Conversations in one request to the owner that deletes them. */
+  eraseConversationsMax: 1_000,
   /** Processes beside the owner of a data folder that are linked to it, such as web workers. */
   ownerLinksMax: 256,
   /** Requests of one link that are open at once. Further ones wait in the process that sends them. */

@@ -30,6 +30,7 @@ export type Message =
   | Claim
   | ContentKept
   | ContentSent
+  | ConversationForgotten
   | ConversationForked
   | DeadLetter
   | ForkRequested
@@ -77,6 +78,7 @@ export type Message =
   | TurnFinished
   | TurnStarted
   | UserMessage
+  | UserNamed
   | VerdictsRequested
 
 export type MessageType = Message['type']
@@ -734,6 +736,20 @@ export type ContentSent = {
   piece: number
   /** its bytes */
   data: Uint8Array
+}
+
+/**
+ * A conversation was deleted. Its older records are gone, or no reader shows them any more.
+ * Observed, written by an operator.
+ */
+export type ConversationForgotten = {
+  type: 'conversation-forgotten'
+  /** the conversation: the key of the record */
+  conversation: ConversationId
+  /** the name of the person who deleted it */
+  by: string
+  /** whether the writer checked a proof of the name */
+  identity: PersonIdentity
 }
 
 /**
@@ -1796,6 +1812,18 @@ export type UserMessage = {
   settings: AgentSettings
   /** the tools that the agent offers */
   declarations: Declaration[]
+}
+
+/**
+ * A user wrote in this conversation. No stage acts on it; a deletion finds the user's conversations
+ * by it. Observed, written by the edge before the user's message.
+ */
+export type UserNamed = {
+  type: 'user-named'
+  /** the conversation: the key of the record */
+  conversation: ConversationId
+  /** the user, as the client names them */
+  user: string
 }
 
 /**

@@ -77,6 +77,8 @@ type Topic = {
   kind: TopicKind
   records: Partial<Record<MessageType, Writer[]>>
   tombstones?: Writer[]
+  /** No record has a text of a conversation. */
+  withoutContent?: true
   formerly?: Partial<Record<MessageType, Writer[]>>
 }
 
@@ -87,6 +89,7 @@ export const topics: Record<TopicName, Topic> = {
     records: {
       'content-sent': ['edge'],
       'fork-requested': ['edge'],
+      'user-named': ['edge'],
       'user-message': ['edge'],
       'cancel-requested': ['edge'],
       'result-sent': ['edge'],
@@ -192,10 +195,11 @@ export const topics: Record<TopicName, Topic> = {
       'conversation-forked': ['intake'],
       'history-summary': ['llm-gateway performer'],
     },
-    tombstones: ['llm-gateway performer'],
+    tombstones: ['llm-gateway performer', 'operator'],
   },
   policies: {
     kind: 'table',
+    withoutContent: true,
     records: {
       'operator-limits': ['operator'],
       'partition-count': ['operator', 'runtime'],
@@ -211,6 +215,7 @@ export const topics: Record<TopicName, Topic> = {
   // The key is the tenant, and so is the partition. Empty while no budget is in force.
   budgets: {
     kind: 'log',
+    withoutContent: true,
     records: {
       'budget-reserved': ['llm-gateway performer', 'front'],
       'budget-settled': ['llm-gateway performer', 'front'],
@@ -238,12 +243,14 @@ export const topics: Record<TopicName, Topic> = {
       'call-offered': ['executor'],
       'call-finished': ['executor'],
       'turn-finished': ['conversation', 'guest'],
+      'conversation-forgotten': ['operator'],
     },
   },
   // Evidence, with its own retention. Its writers chain its records as they write them, so no replay
   // compares them (shared/bus/chain.ts).
   audit: {
     kind: 'log',
+    withoutContent: true,
     records: {
       'audit-decided': ['approval'],
       'audit-followed': ['executor'],

@@ -106,6 +106,7 @@ export const errorCodes = [
   // the command line
   'usage',
   'conversation.unknown',
+  'conversation.open',
   'replay.nothing',
   'scenario.invalid',
 ] as const

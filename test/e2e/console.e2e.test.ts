@@ -1,7 +1,8 @@
 // The console in a real browser: approvals in two tabs, hostile text, a long list, the keys, and the
 // policy of the page.
 
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
@@ -58,52 +59,20 @@ async function tab(context: BrowserContext, url: string): Promise<Page & { probl
   return Object.assign(page, { problems })
 }
 
-/** Controls without a name, and texts whose contrast with the colour behind them is below 4.5. */
-const accessFaults = `(() => {
-  const canvas = document.createElement('canvas').getContext('2d', { willReadFrequently: true })
-  const rgba = (colour) => {
-    canvas.clearRect(0, 0, 1, 1)
-    canvas.fillStyle = colour
-    canvas.fillRect(0, 0, 1, 1)
-    return [...canvas.getImageData(0, 0, 1, 1).data]
-  }
-  const light = ([r, g, b]) => {
-    const [x, y, z] = [r, g, b].map((value) => {
-      const share = value / 255
-      return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4
-    })
-    return 0.2126 * x + 0.7152 * y + 0.0722 * z
-  }
-  const behind = (node) => {
-    for (let one = node; one !== null; one = one.parentElement) {
-      const colour = rgba(getComputedStyle(one).backgroundColor)
-      if (colour[3] === 255) return colour
-    }
-    return rgba('canvas')
-  }
-  const faults = []
-  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
-  for (let text = walker.nextNode(); text !== null; text = walker.nextNode()) {
-    const node = text.parentElement
-    if (text.data.trim() === '' || !node.checkVisibility({ visibilityProperty: true })) continue
-    const pair = [light(rgba(getComputedStyle(node).color)), light(behind(node))].sort((a, b) => b - a)
-    const contrast = (pair[0] + 0.05) / (pair[1] + 0.05)
-    if (contrast < 4.5) faults.push({ text: text.data.trim().slice(0, 40), contrast })
-  }
-  for (const node of document.querySelectorAll('button, a[href], input, select, textarea')) {
-    const labels = [...(node.labels ?? [])].map((label) => label.textContent).join('')
-    const own = node.matches('button, a') ? node.textContent : ''
-    const name = node.getAttribute('aria-label') ?? labels + own
-    if (name.trim() === '') faults.push({ unnamed: node.outerHTML.slice(0, 80) })
-  }
-  return faults
-})()`
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+/** The rules of axe-core that the page breaks, each with its elements. */
+async function accessFaults(page: Page): Promise<{ rule: string; nodes: string[] }[]> {
+  await page.evaluate(`globalThis.axe === undefined && ${axe}`)
+  return page.evaluate(`axe.run(document).then(({ violations }) =>
+    violations.map(({ id, nodes }) => ({ rule: id, nodes: nodes.map(({ html }) => html.slice(0, 120)) })))`)
+}
 
 withBrowser('the console', () => {
-  it('shows a decision of one tab in the other, and its exact arguments', async () => {
+  it('shows a decision of one tab in the other, its exact arguments, and why the model calls', async () => {
     ran = []
     await using server = await consoleServer(
-      [says(call('deploy', { env: 'prod' })), says('Done.')],
+      [says('All checks passed.', call('deploy', { env: 'prod' })), says('Done.')],
       { tools: [deploy], approvals },
     )
     await using context = await browser.newContext()
@@ -113,6 +82,7 @@ withBrowser('the console', () => {
     await first.waitForSelector('[data-call]')
     await second.waitForSelector('[data-call]')
     expect(await first.textContent('[data-call] pre')).toBe('{"env":"prod"}')
+    await first.waitForSelector('.asked:has-text("go"):has-text("All checks passed.")')
     expect(await second.title()).toMatch(/^\(1\) Approvals/)
     await first.waitForSelector('text=1 other page of the console is open')
 
@@ -282,7 +252,7 @@ withBrowser('the console', () => {
     await page.goto(`${server.url}/console#/conversation/c`)
     await page.waitForSelector('.sentence:has-text("Running, in round 1")')
     expect(await page.textContent('.origin')).toMatch(/live$/)
-    await page.click('.conversation-bar button')
+    await page.click('.conversation-bar button.danger')
     await page.waitForSelector('dialog[open]')
     await page.goBack()
     await page.waitForSelector('[data-call]')
@@ -443,11 +413,15 @@ withBrowser('the console', () => {
   })
 
   it('stops a tool with a reason, shows the stop in another tab as text, and releases it', async () => {
-    await using server = await consoleServer([])
+    await using server = await consoleServer([says('Hello.')])
     const reason = `<img src=x onerror="document.body.dataset.obeyed=9">\u202Egnp.exe`
     await using context = await browser.newContext()
     const first = await tab(context, `${server.url}/console#/stops`)
     const second = await tab(context, `${server.url}/console#/stops`)
+    await server.weir.ask({ agent: 'helper', text: 'hi', conversation: 'acme:c' }).finished
+    await first.click('button:has-text("One tenant…")')
+    await first.waitForSelector('datalist option[value=acme]', { state: 'attached' })
+    await first.keyboard.press('Escape')
     await first.click('button:has-text("Tools…")')
     await first.fill('dialog input[name=name]', 'pay_*')
     await first.fill('dialog input[name=reason]', reason)
@@ -529,7 +503,7 @@ withBrowser('the console', () => {
       'dialog pre:has-text("weir budget set --tenant default --window day --tokens 500000")',
     )
     await page.click('dialog button[type=submit]')
-    await page.waitForSelector('text=no model request from 500,000 tokens')
+    await page.waitForSelector('text=hard limit 500,000 tokens')
     await page.click('button:has-text("New budget…")')
     await page.fill('dialog input[name=hard]', '20')
     await page.click('dialog button[type=submit]')
@@ -612,57 +586,100 @@ withBrowser('the console', () => {
     expect(page.problems).toEqual([])
   })
 
-  it.each(['light', 'dark'] as const)(
-    'has names for all controls, and text with a contrast of 4.5 to 1, in the %s theme',
-    async (colorScheme) => {
-      await using server = await consoleServer([says(call('deploy', { env: 'prod' }))], {
-        tools: [deploy],
-        approvals,
-      })
-      const settings = readSettings({ dataFolder: server.folder }, {})
-      await changeSetting(budgetChange, { window: 'day', tokens: '1' }, settings, {
-        out: output().stream,
-        errors: output().stream,
-      })
-      const turn = server.weir.ask({ agent: 'helper', text: 'go', conversation: 'c' })
-      turn.finished.catch(() => {})
-      await using context = await browser.newContext({ colorScheme })
-      const page = await tab(context, `${server.url}/console`)
-      await page.waitForSelector('.badge.person')
-      await page.waitForSelector('[data-stage]')
-      const faults: unknown[] = []
-      const look = async (name: string) => {
-        const found = await page.evaluate<object[]>(accessFaults)
-        faults.push(...found.map((fault) => ({ page: name, ...fault })))
-      }
-      for (const [key, ready] of [
-        ['1', '[data-stage]'],
-        ['2', '[data-call]'],
-        ['3', '.conversation-row'],
-        ['4', '[data-guard=approval]'],
-        ['5', 'text=Nothing is stopped'],
-        ['6', 'meter'],
-        ['7', 'text=No dead letter'],
-      ] as const) {
-        await page.keyboard.press(key)
-        await page.waitForSelector(ready)
-        await look(ready)
-      }
-      await page.keyboard.press('1')
-      await page.click('.wide button')
-      await page.waitForSelector('dialog[open]')
-      await look('the stop dialog')
-      expect(faults).toEqual([])
-      await page.evaluate(`(() => {
-        const bad = document.querySelector('dialog').appendChild(document.createElement('p'))
-        bad.textContent = 'canary'
-        Object.assign(bad.style, { color: '#777', backgroundColor: '#777' })
-        bad.parentElement.append(document.createElement('button'))
-      })()`)
-      await look('canary')
-      expect(faults).toMatchObject([{ text: 'canary' }, { unnamed: '<button></button>' }])
-    },
-  )
+  const phone = { viewport: { width: 390, height: 800 }, hasTouch: true, isMobile: true }
+  it.each<[string, Parameters<Browser['newContext']>[0]]>([
+    ['in light', { colorScheme: 'light' }],
+    ['in dark', { colorScheme: 'dark' }],
+    ['on a phone', phone],
+  ])('breaks no rule of axe-core on any page %s', async (_, options) => {
+    await using server = await consoleServer(
+      [says('Hello.'), says('I deploy now.', call('deploy', { env: 'prod' }))],
+      { tools: [deploy], approvals },
+    )
+    const settings = readSettings({ dataFolder: server.folder }, {})
+    await changeSetting(budgetChange, { window: 'day', tokens: '1000000' }, settings, {
+      out: output().stream,
+      errors: output().stream,
+    })
+    await server.weir.ask({ agent: 'helper', text: 'hi', conversation: 'old' }).finished
+    const turn = server.weir.ask({ agent: 'helper', text: 'go', conversation: 'c' })
+    turn.finished.catch(() => {})
+    await using context = await browser.newContext(options)
+    const page = await tab(context, `${server.url}/console`)
+    await page.waitForSelector('.badge.person')
+    const faults: unknown[] = []
+    const look = async (name: string) => {
+      for (const fault of await accessFaults(page)) faults.push({ page: name, ...fault })
+    }
+    for (const [name, ready] of [
+      ['now', '[data-stage]'],
+      ['approvals', '.asked'],
+      ['conversations', '.conversation-row'],
+      ['guards', '[data-guard=approval]'],
+      ['stops', 'text=Nothing is stopped'],
+      ['budgets', 'meter'],
+      ['letters', 'text=No dead letter'],
+      ['conversation/old', '.round-head'],
+    ] as const) {
+      await page.goto(`${server.url}/console#/${name}`)
+      await page.waitForSelector(ready)
+      await look(name)
+      expect(await page.evaluate('document.documentElement.scrollWidth > innerWidth')).toBe(false)
+      if (options === phone) expect(await page.locator('kbd:visible').count()).toBe(0)
+    }
+    await page.goto(`${server.url}/console#/now`)
+    await page.click('.wide button')
+    await page.waitForSelector('dialog[open]')
+    await look('the stop dialog')
+    expect(faults).toEqual([])
+    await page.evaluate(`document.querySelector('dialog').append(document.createElement('button'))`)
+    await look('canary')
+    expect(faults).toMatchObject([{ rule: 'button-name' }])
+  })
+
+  it('offers the link, the files and a replay of a conversation, and a stop only while a turn runs', async () => {
+    ran = []
+    await using server = await consoleServer(
+      [says(call('deploy', { env: 'prod' })), says(call('deploy', { env: 'prod' })), says('Done.')],
+      { tools: [deploy], approvals },
+    )
+    await using context = await browser.newContext({ acceptDownloads: true })
+    await context.grantPermissions(['clipboard-read', 'clipboard-write'])
+    const page = await tab(context, `${server.url}/console#/approvals`)
+    const turn = server.weir.ask({ agent: 'helper', text: 'go', conversation: 'a b' })
+    await page.waitForSelector('[data-call]')
+    await page.goto(`${server.url}/console#/conversation/a%20b`)
+    await page.waitForSelector('.conversation-bar button:has-text("Stop…")')
+    for (let decided = 0; decided < 2; decided += 1) {
+      await page.goto(`${server.url}/console#/approvals`)
+      await page.click('button.allow')
+      await page.waitForSelector(`[data-outcome=allow] >> nth=${decided}`)
+    }
+    await turn.finished
+    await page.goto(`${server.url}/console#/conversation/a%20b`)
+    await page.waitForSelector('.round-head')
+    expect(await page.locator('.conversation-bar button:has-text("Stop…")').count()).toBe(0)
+    await page.click('button:has-text("Copy link")')
+    await page.waitForSelector('text=The link is copied.')
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(page.url())
+    for (const [label, name, beginning] of [
+      ['Download report', 'a_b.html', '<!doctype html>'],
+      ['Export', 'a_b.weir', 'SQLite format 3'],
+    ] as const) {
+      const [file] = await Promise.all([
+        page.waitForEvent('download'),
+        page.click(`button:has-text("${label}")`),
+      ])
+      expect(file.suggestedFilename()).toBe(name)
+      expect(readFileSync(await file.path(), 'latin1').startsWith(beginning)).toBe(true)
+    }
+    await page.click('button:has-text("Replay with another rule…")')
+    await page.waitForSelector('text=The newest 1 turn of this conversation')
+    await page.waitForSelector(
+      "text=weir replay --conversation 'a b' --sweep loop.identicalFailures=",
+    )
+    expect(page.problems).toEqual([])
+  })
 
   it('scrolls through 30,000 conversations without a frame over 50 ms', async () => {
     await using server = await consoleServer([])

@@ -135,6 +135,17 @@ describe('weir ask and chat over Kafka', () => {
     expect(chat).toMatchObject({ code: 0, out: 'Done.\nDone.\n' })
   })
 
+  it('continue a fork, whose model sees the turns of its origin', async () => {
+    const { server } = commands
+    const forked = await commands.run(['fork', 'act', ...place, '--json'])
+    expect(forked).toMatchObject({ code: 0, errors: '' })
+    const { conversation, turn } = JSON.parse(forked.out)
+    expect(turn).toBe(1)
+    expect(partitionOf(conversation, partitions)).toBe(partitionOf('act', partitions))
+    expect(await ask('more', '--conversation', conversation)).toMatchObject({ code: 0 })
+    expect(textsOf(server.requests.at(-1))).toEqual(['act', 'Done.', 'more'])
+  })
+
   it('report that no stage runs, and continue once the stages run', async () => {
     const prefix = await newTopics()
     const waiting = commands.start(['ask', '--agent', 'agent.yaml', ...placeOf(prefix), 'hello'])

@@ -41,8 +41,24 @@ const afterMs: Milliseconds = 10 * 60 * 1000
  * agents, unless the log is open `unredacted`.
  */
 export async function recordsOf(conversation: ConversationId, log: OpenLog): Promise<Logged[]> {
-  const records = await allRecordsOf(conversation, log)
+  const records = sinceForgotten(await allRecordsOf(conversation, log))
   return log.unredacted === true ? records : redactedRecords(records)
+}
+
+/** On Kafka the records from before a deletion stay until retention passes. Nobody shows them. */
+function sinceForgotten(records: Logged[]): Logged[] {
+  const notes = records.filter(({ message }) => message?.type === 'conversation-forgotten')
+  const last = notes.at(-1)?.time
+  if (last === undefined) return records
+  const left = records.filter(({ time }) => time > last)
+  return left.every(({ message }) => isRemainder(message)) ? [] : left
+}
+
+/** The end of a unit that was idle when its conversation was deleted. */
+function isRemainder(message: Logged['message']): boolean {
+  return (
+    message?.type === 'tick' || message?.type === 'carried' || message?.type === 'guest-carried'
+  )
 }
 
 async function allRecordsOf(conversation: ConversationId, log: OpenLog): Promise<Logged[]> {
@@ -63,7 +79,8 @@ async function allRecordsOf(conversation: ConversationId, log: OpenLog): Promise
 
   const window = {
     from: Math.min(...records.map(({ time }) => time)) - leadersApartMs,
-    to: isIdle(events) ? (events.at(-1)?.time ?? 0) + afterMs : whole.to,
+    // Without a history the conversation may be deleted, at any later time.
+    to: history.length > 0 && isIdle(events) ? (events.at(-1)?.time ?? 0) + afterMs : whole.to,
   }
   for (const topic of logs.filter((topic) => topic !== inbox))
     records.push(...(await collect({ log, topic, partition, conversation, window })))

@@ -29,10 +29,10 @@ import { textIn } from '../request-body.ts'
 import type { HttpApp, HttpContext } from '../server.ts'
 import { consoleAssets, consolePath, pagePolicy } from './console-assets.ts'
 import type { ConsoleParts } from './console-parts.ts'
+import { conversationApi } from './conversation-routes.ts'
 import { operatorApi } from './operator-routes.ts'
 import type { ConversationsData } from './page/console-state.ts'
-import { bodyOf, within } from './route-parts.ts'
-import { conversationData } from './state/conversation-data.ts'
+import { bodyOf, isUnredacted, within } from './route-parts.ts'
 import { conversationsPage, filtersOf } from './state/conversations-page.ts'
 import { conversationEvents, stateEvents } from './state/live-events.ts'
 
@@ -56,7 +56,7 @@ export function consoleFiles(): HttpApp {
 
 /** The data of the page, and its requests. */
 export function consoleApi(edge: EdgeContext, parts: ConsoleParts): HttpApp {
-  const { reader, log, source, settings } = parts
+  const { reader, log, settings } = parts
   const { weirOf, principalOf } = edge
   const app: HttpApp = new Hono()
   const reports = createSlots(limits.consoleReportsMax)
@@ -80,6 +80,7 @@ export function consoleApi(edge: EdgeContext, parts: ConsoleParts): HttpApp {
   })
 
   app.route('/', operatorApi(edge, parts, api))
+  app.route('/', conversationApi(edge, parts, api))
 
   app.get(`${api}/state`, async (context) => context.json(await reader.state()))
 
@@ -88,13 +89,6 @@ export function consoleApi(edge: EdgeContext, parts: ConsoleParts): HttpApp {
   app.get(`${api}/conversation-live`, (context) => {
     const id = parseConversationId(context.req.query('id') ?? '')
     return stream(context, (signal) => conversationEvents(reader, id, signal))
-  })
-
-  app.get(`${api}/conversation`, async (context) => {
-    const id = parseConversationId(context.req.query('id') ?? '')
-    const unredacted = isUnredacted(edge, context)
-    const opened = { log: { ...log, unredacted }, source }
-    return context.json(await within(reports, () => conversationData(id, opened)))
   })
 
   app.get(`${api}/dead-letters`, async (context) =>
@@ -175,13 +169,6 @@ export function consoleApi(edge: EdgeContext, parts: ConsoleParts): HttpApp {
   }
 
   return app
-}
-
-/** Keeps CONSOLE-ROUTES-5. */
-function isUnredacted({ principalOf }: Pick<EdgeContext, 'principalOf'>, { req }: HttpContext) {
-  if (req.query('unredacted') !== 'true') return false
-  principalOf(req.raw, 'unredacted')
-  return true
 }
 
 /** Keeps CONSOLE-ROUTES-2. */

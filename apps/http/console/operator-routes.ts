@@ -5,6 +5,7 @@
 // CONSOLE-OPERATOR-2. One change is written at a time.
 
 import { Hono } from 'hono'
+import { parseConversationId } from '../../../shared/contract/ids.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import { everyAgent } from '../../../shared/contract/topology.ts'
 import { createSlots } from '../../../shared/lib/slots.ts'
@@ -26,6 +27,7 @@ import type { ConsoleParts } from './console-parts.ts'
 import { type OperatorChange, operatorChanges } from './operator-changes.ts'
 import type { BudgetsData, GuardsData, PoliciesData } from './page/operator-state.ts'
 import { bodyOf, within } from './route-parts.ts'
+import { turnsIn } from './state/conversation-data.ts'
 import { guardsData } from './state/guards-data.ts'
 import { heldToolsData } from './state/held-tools.ts'
 import { stagesReader } from './state/stages-data.ts'
@@ -87,7 +89,8 @@ export function operatorApi(
   })
 
   app.get(`${api}/what-if`, async (context) => {
-    const { agent = everyAgent, key = '' } = context.req.query()
+    const { agent = everyAgent, key = '', conversation } = context.req.query()
+    const id = conversation === undefined ? null : parseConversationId(conversation)
     const gone = new AbortController()
     context.env.outgoing.once('close', () => gone.abort())
     const { signal } = gone
@@ -96,8 +99,12 @@ export function operatorApi(
         signal.throwIfAborted()
         const { effective } = effectiveOf(agent, await readLayers(agent, {}, log))
         const current = Number(effective?.[key]?.value ?? defaultValue(key) ?? Number.NaN)
-        const turns = reader.recentTurns(agent, limits.consoleWhatIfTurnsMax)
-        const given = { agent, key, current: Number.isNaN(current) ? null : current }
+        const turns =
+          id === null
+            ? reader.recentTurns(agent, limits.consoleWhatIfTurnsMax)
+            : await turnsIn(id, log)
+        const known = Number.isNaN(current) ? null : current
+        const given = { agent, conversation: id, key, current: known }
         return whatIfData(given, { log, turns, signal })
       })
       return context.json(data)

@@ -2,6 +2,7 @@
 
 import { limits } from '../../../shared/contract/limits.ts'
 import type { Slots } from '../../../shared/lib/slots.ts'
+import type { EdgeContext } from '../edge/edge-context.ts'
 import { bad } from '../http-error.ts'
 import { jsonOf } from '../request-body.ts'
 import type { HttpContext } from '../server.ts'
@@ -31,4 +32,14 @@ export function oneOf<T extends string>(
   const value = accepted.find((one) => one === body[name])
   if (value !== undefined) return value
   throw bad(`${name} must be one of ${accepted.join(', ')}`)
+}
+
+/** Keeps CONSOLE-ROUTES-5 of console-routes.ts. */
+export function isUnredacted(
+  { principalOf }: Pick<EdgeContext, 'principalOf'>,
+  { req }: HttpContext,
+) {
+  if (req.query('unredacted') !== 'true') return false
+  principalOf(req.raw, 'unredacted')
+  return true
 }

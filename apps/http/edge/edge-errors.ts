@@ -14,6 +14,7 @@ const statuses: Partial<Record<ErrorCode, ErrorStatus>> = {
   'approval.unknown': 404,
   'approval.ambiguous': 409,
   'conversation.unknown': 404,
+  'conversation.open': 409,
   'encryption.deleted': 403,
   'call.unknown': 404,
   'call.over': 409,

@@ -82,12 +82,12 @@ export function card(
 ): Child {
   const title = `${kind}-${id}`
   const data = { [`data-${kind}`]: id, ...attributes }
-  return html`<article
+  return html`<div
     class=${`card ${own}`} role="listitem" key=${id} aria-labelledby=${title} ...${data}
   >
     <header><h2 id=${title}><code>${name}</code></h2>${head}</header>
     ${body}
-  </article>`
+  </div>`
 }
 
 /** `label`: of all cards. */

@@ -65,6 +65,8 @@ function optionsOf(
   return {
     width,
     height: 130,
+    // All pages show times in UTC.
+    tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), 'UTC'),
     cursor: { show: false },
     legend: { show: false },
     scales: {

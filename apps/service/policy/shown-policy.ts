@@ -115,7 +115,7 @@ function policyLines(
     effective === undefined
       ? Object.entries(set).map(([key, value]) => printable(`  ${key.padEnd(28)} ${value}`))
       : Object.entries(effective).map(([key, value]) => {
-          const line = `  ${key.padEnd(28)} ${valueText(value).padEnd(12)} ${originText(key, value)}`
+          const line = `  ${key.padEnd(28)} ${valueText(key, value).padEnd(18)} ${originText(key, value)}`
           return painting(value.origin === 'default' ? 'faint' : 'plain', line)
         })
   return [

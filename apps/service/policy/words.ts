@@ -12,7 +12,7 @@ export function originText(key: string, { origin }: EffectiveValue): string {
 
 /** `3 (set for this agent)`. */
 export function valueWithOrigin(key: string, effective: EffectiveValue): string {
-  return `${valueText(effective)} (${originText(key, effective)})`
+  return `${valueText(key, effective)} (${originText(key, effective)})`
 }
 
 export type OwnSource = { from: 'agent-file'; file: string } | { from: 'log'; at: Milliseconds }

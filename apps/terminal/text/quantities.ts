@@ -10,16 +10,33 @@ export function instant(at: number): string {
   return `${new Date(at).toISOString().replace('T', ' ').replace('Z', '')} UTC`
 }
 
-/** `2026-07-29 10:12:03Z` */
+/** `2026-07-29 10:12:03 UTC` */
 export function second(at: number): string {
-  return `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')}Z`
+  return `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')} UTC`
 }
 
-/** `0.3 s`, `12 s`, `3 min 5 s`. */
+/** `0.3 s`, `12 s`, `3 min 5 s`, `2 h 5 min`, `3 d`. */
 export function durationText(ms: number): string {
   if (ms < 10_000) return `${(ms / 1000).toFixed(1)} s`
   const seconds = Math.round(ms / 1000)
-  return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`
+  if (seconds < 60) return `${seconds} s`
+  const minutes = Math.floor(seconds / 60)
+  if (minutes < 60) return inTwo([minutes, 'min'], [seconds % 60, 's'])
+  const hours = Math.floor(minutes / 60)
+  if (hours < 24) return inTwo([hours, 'h'], [minutes % 60, 'min'])
+  return inTwo([Math.floor(hours / 24), 'd'], [hours % 24, 'h'])
+}
+
+type Amount = [value: number, unit: string]
+
+/** Without a second part that is 0. */
+function inTwo([large, unit]: Amount, [small, smaller]: Amount): string {
+  return small === 0 ? `${large} ${unit}` : `${large} ${unit} ${small} ${smaller}`
+}
+
+/** As durationText, in whole seconds: for a clock that runs. */
+export function wholeDuration(ms: number): string {
+  return durationText(Math.max(0, Math.floor(ms / 1000)) * 1000).replace('.0 s', ' s')
 }
 
 /** `3 ms`, `1.2 s`, `3 min 5 s`. */

@@ -175,6 +175,14 @@ export async function openEmbeddedBus(options: EmbeddedBusOptions): Promise<Bus>
 
     endAhead: (place) => log.endAhead(place),
 
+    async erase(erasure) {
+      assertOpen('open')
+      flush()
+      const erased = log.erase(erasure)
+      changes.allChanged()
+      return erased
+    },
+
     async append(records, options) {
       assertOpen('closing')
       return writer.append(records, options)

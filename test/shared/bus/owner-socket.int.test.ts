@@ -430,7 +430,7 @@ describe('the process that writes the data folder', () => {
     await expect(
       asking({ ...inbox, key: 'c', topic: 'other.client-messages' }),
     ).rejects.toMatchObject(refused)
-    const tombstone = { topic: 'weir.history', partition: 0, key: 'k', value: null }
+    const tombstone = { topic: 'weir.approvals', partition: 0, key: 'k', value: null }
     await expect(
       requestFromOwner(file(), { type: 'append', topicPrefix: 'weir.', records: [tombstone] }),
     ).rejects.toMatchObject(refused)
@@ -452,6 +452,14 @@ describe('the process that writes the data folder', () => {
     [
       'a number that is none',
       { type: 'guard-topic', topicPrefix: 'weir.', guard: 'g', partitions: 'two', retentionMs: 1 },
+    ],
+    [
+      'a conversation that is none',
+      { type: 'erase', topicPrefix: 'weir.', conversations: [7], keep: [], seen: [] },
+    ],
+    [
+      'a place without a number',
+      { type: 'erase', topicPrefix: 'weir.', conversations: [], keep: [{ topic: 'a' }], seen: [] },
     ],
   ])('reports the problem of %s', async (_, request) => {
     await owner()

@@ -23,6 +23,7 @@ describe('the topology', () => {
 client-messages (log) -> intake, a unit is none
     content-sent <- edge
     fork-requested <- edge
+    user-named <- edge
     user-message <- edge
     cancel-requested <- edge
     result-sent <- edge
@@ -91,7 +92,7 @@ history (table)
     content-kept <- intake, executor performer
     conversation-forked <- intake
     history-summary <- llm-gateway performer
-    (tombstone) <- llm-gateway performer
+    (tombstone) <- llm-gateway performer, operator
 policies (table)
     operator-limits <- operator
     partition-count <- operator, runtime
@@ -125,6 +126,7 @@ activity (log)
     call-offered <- executor
     call-finished <- executor
     turn-finished <- conversation, guest
+    conversation-forgotten <- operator
 audit (log)
     audit-decided <- approval
     audit-followed <- executor

@@ -59,6 +59,7 @@ export type WaitingCall = {
   id: string
   hash: string
   conversation: string
+  turn: number
   round: number
   agent: string
   tool: string
@@ -128,6 +129,14 @@ export type ConsoleState = {
     more: number
     decided: Decision[]
   }
+}
+
+/** The reason of a waiting call. Null: the log does not have the text. */
+export type CallContext = {
+  /** The user's message. */
+  question: string | null
+  /** The last words of the model in this turn, up to the call's round. */
+  words: string | null
 }
 
 /**

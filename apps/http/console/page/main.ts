@@ -6,9 +6,11 @@ import { type Child, html } from '../../../page/kit/html.ts'
 import { alert } from '../../../page/kit/parts.ts'
 import { counted } from '../../../page/kit/texts.ts'
 import type { ConsoleState, FilterData, WaitingCall } from './console-state.ts'
+import { conversationBar } from './conversations/conversation-bar.ts'
 import { conversationPages, type Filters } from './conversations/conversation-pages.ts'
 import { conversationsView, listKey } from './conversations/conversations-view.ts'
 import { type ReportPage, reportPage } from './conversations/report-view.ts'
+import { callReasons } from './inbox/call-reasons.ts'
 import { inboxKey, inboxView } from './inbox/inbox-view.ts'
 import { deadLetters } from './letters/dead-letters.ts'
 import { deadLettersView } from './letters/dead-letters-view.ts'
@@ -53,8 +55,17 @@ let filterKeys: FilterData[] = []
 const busy = new Set<string>()
 const notes = new Map<string, string>()
 const pages = conversationPages(() => draw())
+const reasons = callReasons(() => draw())
 const letters = deadLetters(() => draw())
-const confirming = confirmations(() => draw())
+const confirming = confirmations(
+  () => draw(),
+  () => [...new Set(state?.turns.shown.map(({ conversation }) => conversation))],
+)
+const bar = conversationBar(
+  () => draw(),
+  confirming,
+  (agent) => openStop({ conversation: pageNow().conversation, agent }),
+)
 const stages = polled<StagesData>(() => draw(), 5_000)
 
 /** In the order of their keys. */
@@ -67,7 +78,9 @@ const consolePages: Record<string, ConsolePage> = {
   },
   approvals: {
     title: 'Approvals',
-    view: withState((shown, now) => inboxView(shown, { now, busy, notes, decide })),
+    view: withState((shown, now) =>
+      inboxView(shown, { now, reasonOf: reasons.of, busy, notes, decide }),
+    ),
     onKey: (key) => inboxKey(key, state?.inbox.waiting ?? [], decide),
   },
   conversations: {
@@ -91,9 +104,10 @@ const conversationPage: ConsolePage = {
     report?.leave()
     stopReport?.abort()
     report = undefined
+    bar.leave()
   },
   view: () => html`${problem !== null && html`<p class="bad problem" role="alert">${problem}</p>`}
-    ${!isUnknown && conversationBar()}`,
+    ${!isUnknown && problem === null && bar.view(pageNow().conversation, report?.data)}`,
 }
 let current: ConsolePage | undefined
 
@@ -336,15 +350,6 @@ function openStop({ conversation, agent }: Stopping): void {
   stopping = { conversation, agent }
   stopNote = null
   draw()
-}
-
-function conversationBar() {
-  const { conversation } = pageNow()
-  const open = state?.turns.shown.find((turn) => turn.conversation === conversation)
-  return html`<div class="conversation-bar">
-    <button type="button" class="danger" onClick=${() => openStop({ conversation, agent: open?.agent ?? null })}>Stop…</button>
-    ${confirming.note !== null && html`<span class="good" role="status">${confirming.note}</span>`}
-  </div>`
 }
 
 function keyForm() {

@@ -46,9 +46,13 @@ export type TurnChange = {
   lost: number
 }
 
-/** `current`: the value in force for the agent; null: none is known. `turns`: those that were judged. */
+/**
+ * `conversation` null: recent turns of the agent. `current`: the value in force for the agent; null: none
+ * is known. `turns`: those that were judged.
+ */
 export type WhatIfData = {
   agent: string
+  conversation: string | null
   key: string
   current: number | null
   turns: number

@@ -13,7 +13,7 @@ import { touch } from '../../../../shared/lib/recency.ts'
 import type { ConsoleState, Decision, WaitingCall } from '../page/console-state.ts'
 
 /** By `[conversation, turn, round, ordinal, id]` as JSON: a call may ask several questions. */
-type Waiting = Omit<WaitingCall, 'allowed'> & { turn: number }
+type Waiting = Omit<WaitingCall, 'allowed'>
 
 /**
  * `bytes`: of the arguments in `waiting`. `more`: calls beyond the limit. `allowed`: arguments by
@@ -73,6 +73,10 @@ export function addToInbox(
       inbox.decided.length = Math.min(inbox.decided.length, limits.consoleDecisionsMax)
       return
     }
+    case 'conversation-forgotten':
+      inbox.decided = inbox.decided.filter((one) => one.conversation !== message.conversation)
+      inbox.allowed.clear() // their arguments may be of that conversation
+      return
     case 'turn-finished':
       for (const [key, { conversation, turn }] of [...inbox.waiting, ...inbox.more])
         if (conversation === message.conversation && turn === message.turn) remove(inbox, key)
@@ -131,7 +135,7 @@ export function shownInbox(inbox: InboxFold, now: Milliseconds): ConsoleState['i
     .filter(({ until }) => until > now)
     .sort((a, b) => a.until - b.until || a.since - b.since)
   let bytes = 0
-  const waiting = open.map(({ turn: _, ...call }): WaitingCall => {
+  const waiting = open.map((call): WaitingCall => {
     const allowed = inbox.allowed.get(JSON.stringify([call.agent, call.tool])) ?? null
     bytes += allowed?.length ?? 0
     return { ...call, allowed: bytes > limits.consoleInboxBytesMax ? null : allowed }

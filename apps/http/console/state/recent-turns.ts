@@ -14,6 +14,10 @@ export function beginRecent(): RecentTurn[] {
 }
 
 export function addToRecent(recent: RecentTurn[], message: Message, time: Milliseconds): void {
+  if (message.type === 'conversation-forgotten') {
+    const left = recent.filter((one) => one.conversation !== message.conversation)
+    recent.splice(0, recent.length, ...left)
+  }
   if (message.type !== 'turn-started') return
   const { conversation, turn, agent } = message
   recent.push({ conversation, turn, agent, startedAt: time })

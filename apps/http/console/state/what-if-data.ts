@@ -26,16 +26,16 @@ const waitedMs: Milliseconds = 600_000
 
 /** Throws `usage` for a key without numbers. */
 export async function whatIfData(
-  { agent, key, current }: Pick<WhatIfData, 'agent' | 'key' | 'current'>,
+  { agent, conversation, key, current }: Omit<WhatIfData, 'turns' | 'conversations' | 'rows'>,
   { log, turns, signal }: { log: OpenLog; turns: readonly RecentTurn[]; signal: AbortSignal },
 ): Promise<WhatIfData> {
   const values = valuesFor(key, current)
-  const common = { agent, key, current, turns: turns.length }
+  const common = { agent, conversation, key, current, turns: turns.length }
   if (turns.length === 0) return { ...common, conversations: 0, rows: [] }
   const found = await whatIf({
     log: bounded(readOnly(log), turns, signal),
     contents: contentsOf({ key, values }),
-    only: undefined,
+    only: conversation === null ? undefined : new Set([conversation]),
     since: Math.min(...turns.map(({ startedAt }) => startedAt)) - waitedMs,
     until: undefined,
   })

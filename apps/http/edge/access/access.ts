@@ -62,6 +62,7 @@ function signedIn(user: HttpPrincipal): Principal {
     tenant,
     roles: new Set<Role>(own),
     cancelsOnDisconnect: cancelOnDisconnect === true,
+    user: name,
     ...(context !== undefined && { context: { value: context, record: record === true } }),
   }
 }

@@ -57,6 +57,7 @@ export function oidcTokens({
       identity: 'authenticated',
       tenant,
       cancelsOnDisconnect: false,
+      user: name,
       until: (Number(payload.exp) + skewSeconds) * 1000,
       roles: new Set(roles.filter((role) => names.includes(role))),
     }

@@ -11,7 +11,7 @@ export type EdgeWeir = Omit<Weir, 'close' | 'http' | typeof Symbol.asyncDispose>
 
 /** `approvals` has the calls of the principal's tenant, and `allow` and `deny` know no others. */
 export function ownWeir(weir: EdgeWeir, principal: Principal): EdgeWeir {
-  const { tenant, context } = principal
+  const { tenant, context, user } = principal
   if (context !== undefined) return ownWeir(withContext(weir, context), without(principal))
   if (tenant === null) return weir
   /** Keeps OWN-WEIR-1. */
@@ -25,7 +25,7 @@ export function ownWeir(weir: EdgeWeir, principal: Principal): EdgeWeir {
     failed: weir.failed,
     ask(question) {
       assertOwn(question.conversation)
-      return weir.ask(question)
+      return weir.ask(user === undefined ? question : { ...question, user })
     },
     async cancel(message) {
       assertOwn(message.conversation)
@@ -35,6 +35,12 @@ export function ownWeir(weir: EdgeWeir, principal: Principal): EdgeWeir {
       throw new WeirError('runtime.assertion', 'the list of conversations has all tenants')
     },
     conversation: (id) => weir.conversation(assertOwn(id)),
+    async forget(options) {
+      if (!('conversation' in options))
+        throw new WeirError('runtime.assertion', 'a request deletes one conversation')
+      assertOwn(options.conversation)
+      return weir.forget(options)
+    },
     approvals: async () =>
       (await weir.approvals()).filter(
         (call) => conversationFor(principal, call.conversation) !== undefined,

@@ -48,6 +48,8 @@ export type Principal = {
   roles: ReadonlySet<Role>
   /** Whether a turn is cancelled when its client disconnects. */
   cancelsOnDisconnect: boolean
+  /** The user of its messages. Undefined: it does not stand for a user. */
+  user?: string
   /** When its token expires. Undefined: never. */
   until?: Milliseconds
   /** The context of its messages, for `ask`. */

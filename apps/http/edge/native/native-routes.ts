@@ -23,7 +23,7 @@ import { feedOf } from './event-feed.ts'
 
 export const nativeProtocol: Protocol = { name: 'native', routes }
 
-const messageFields = ['text', 'agent', 'system', 'messageId', 'images', 'files', 'afterTurn']
+const messageFields = ['text', 'agent', 'system', 'messageId', 'images', 'files', 'afterTurn', 'user']
 
 function routes(context: EdgeContext): HttpApp {
   const { weirOf, agents } = context
@@ -38,6 +38,7 @@ function routes(context: EdgeContext): HttpApp {
     const { text } = content
     const agent = namedAgent(agents, optionalText(value, 'agent'), 'agent')
     const system = optionalText(value, 'system')
+    const user = optionalText(value, 'user')
     const { afterTurn } = value
     if (afterTurn !== undefined && typeof afterTurn !== 'number')
       throw bad('afterTurn must be the number of a turn, or -1')
@@ -49,10 +50,19 @@ function routes(context: EdgeContext): HttpApp {
       text,
       key: http.req.header('idempotency-key') ?? optionalText(value, 'messageId'),
     })
-    const question = { agent, ...questionFields(content), ...message, system, ...after }
+    const question = { agent, ...questionFields(content), ...message, system, user, ...after }
     const turn = weirOf(principal).ask(question)
     await turn.sent
     return answerJson(http, { conversation: given, messageId: message.messageId }, { status: 202 })
+  })
+
+  app.delete('/v1/conversations/:id', async (http) => {
+    const principal = author(http, 'operate')
+    const conversation = conversationIn(principal, http.req.param('id'))
+    const { id: by, identity } = principal
+    const forgotten = await weirOf(principal).forget({ conversation, by, identity })
+    const { records, isOverwritten, until } = forgotten
+    return answerJson(http, { records, isOverwritten, until })
   })
 
   app.get('/v1/conversations/:id/events', async (http) => {

@@ -46,7 +46,7 @@ export function toolbar({ onKind, onQuery, onHelp }: ToolbarActions): Toolbar {
         )}
       </fieldset>
       <input
-        type="search" placeholder="Search   /" aria-label="Search rounds" autocomplete="off"
+        type="search" placeholder="Search" aria-label="Search rounds" autocomplete="off"
         spellcheck="false" ref=${ref} onInput=${onInput}
       />
       <output class="faint" aria-live="polite">${found !== undefined && count(found, 'round')}</output>

@@ -6,7 +6,7 @@ import { factTexts } from '../../../history/facts-text.ts'
 import { type Child, html } from '../../../page/kit/html.ts'
 import { number, percent } from '../../../page/kit/texts.ts'
 import { printable } from '../../../terminal/text/printable.ts'
-import { count, elapsed, instant } from '../../../terminal/text/quantities.ts'
+import { count, elapsed, second } from '../../../terminal/text/quantities.ts'
 import { type Group, groups, type IndexEntry, type ReportIndex } from '../data.ts'
 import { originLine } from './origin.ts'
 import { phrases } from './phrases.ts'
@@ -120,7 +120,7 @@ function aboutText({ agents, turns, from, ms }: IndexEntry): string {
   return [
     ...(agents.length === 0 ? [] : [`agent ${printable(agents.join(', '))}`]),
     count(turns, 'turn'),
-    ...(from === null ? [] : [`${instant(from).slice(0, 19)} UTC`]),
+    ...(from === null ? [] : [second(from)]),
     ...(ms === null ? [] : [elapsed(ms)]),
   ].join(', ')
 }

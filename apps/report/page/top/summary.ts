@@ -27,14 +27,14 @@ export function summary(data: ReportData, index: ReportIndex): Child {
     ${agents !== '' && html`<span>agent ${agents}</span>`}
     ${imported !== null && html`<span>imported from a transcript</span>`}
     ${imported === null && began !== undefined && html`<span>${second(began)}</span>`}`
-  return html`<header class="summary">
+  return html`<section class="summary" aria-label="Summary">
     ${originLine(index, about)}
     <h1 class=${`sentence ${tone}`}>${phrases(sentence)}</h1>
     ${imported === null && notable(turns)}
     ${missing(turns)}
     ${imported !== null && importedNote(imported)}
     ${figures(imported === null ? figuresOf(counts, turns, money) : figuresOfImported(counts, imported))}
-  </header>`
+  </section>`
 }
 
 /** Denials and waits: the sentence names only the end and the loop. */

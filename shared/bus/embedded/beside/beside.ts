@@ -10,6 +10,7 @@
 import type {
   Appended,
   Bus,
+  Erased,
   PartitionReader,
   RecordToAppend,
   SubscribeOptions,
@@ -124,6 +125,11 @@ export async function openBeside({
   return {
     ...reading,
     append: (records) => append(records),
+    async erase(erasure) {
+      const request: OutsideRequest = { type: 'erase', ...erasure }
+      const erased = await send(request, closed.signal)
+      return (erased ?? undefined) as Erased | undefined
+    },
     ensureTopics,
     subscribe: (to) =>
       subscribeTo(to, { reading, clock, closed: closed.signal, write: appendPatiently }),

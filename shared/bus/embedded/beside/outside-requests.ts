@@ -6,7 +6,7 @@
 // OUTSIDE-REQUESTS-2. The owner writes, with its own times and order: so there is one writer.
 
 import { decode, typeIn } from '../../../codec/codec.ts'
-import type { Appended, Bus, RecordToAppend } from '../../../contract/bus.ts'
+import type { Appended, Bus, Erased, Erasure, RecordToAppend } from '../../../contract/bus.ts'
 import { isGuardName } from '../../../contract/guard/guard-registration.ts'
 import type { MessageType } from '../../../contract/messages.ts'
 import {
@@ -36,6 +36,8 @@ export type OutsideRequest =
       /** 0: until somebody deletes the records. */
       retentionMs: number
     }
+  /** Deletes the records of conversations. The answer is `Erased`; null: they have newer ones. */
+  | ({ type: 'erase' } & Erasure)
 
 /** `value`: base64; null: a tombstone. */
 export type OutsideRecord = {
@@ -62,10 +64,10 @@ const plainValues: OutsideValues = {
  * the errors of the bus.
  */
 export async function answerOf(
-  bus: Pick<Bus, 'append' | 'ensureTopics' | 'space'>,
+  bus: Pick<Bus, 'append' | 'ensureTopics' | 'space' | 'erase'>,
   received: unknown,
   values = plainValues,
-): Promise<Appended[] | null> {
+): Promise<Appended[] | Erased | null> {
   const request = requestIn(received)
   switch (request.type) {
     case 'append': {
@@ -83,6 +85,10 @@ export async function answerOf(
       ])
       return null
     }
+    case 'erase': {
+      if (bus.erase === undefined) throw unusable('this log deletes no records')
+      return (await bus.erase(request)) ?? null
+    }
     default:
       return request satisfies never
   }
@@ -90,7 +96,11 @@ export async function answerOf(
 
 /** Whether it is for `answerOf`, by its type alone. */
 export function isOutsideRequest(received: unknown): boolean {
-  const types: readonly unknown[] = ['append', 'guard-topic'] satisfies OutsideRequest['type'][]
+  const types: readonly unknown[] = [
+    'append',
+    'guard-topic',
+    'erase',
+  ] satisfies OutsideRequest['type'][]
   return types.includes((received as { type?: unknown } | null)?.type)
 }
 
@@ -103,8 +113,11 @@ function requestIn(received: unknown): OutsideRequest {
   const topicPrefix = textIn(fields, 'topicPrefix')
   switch (fields.type) {
     case 'append':
-      if (!Array.isArray(fields.records)) throw unusable('records is not a list')
-      return { type: 'append', topicPrefix, records: fields.records.map(outsideRecordIn) }
+      return {
+        type: 'append',
+        topicPrefix,
+        records: listIn(fields, 'records').map(outsideRecordIn),
+      }
     case 'guard-topic':
       return {
         type: 'guard-topic',
@@ -113,9 +126,23 @@ function requestIn(received: unknown): OutsideRequest {
         partitions: numberIn(fields, 'partitions'),
         retentionMs: numberIn(fields, 'retentionMs'),
       }
+    case 'erase':
+      return {
+        type: 'erase',
+        topicPrefix,
+        conversations: listIn(fields, 'conversations').map(conversationIn),
+        keep: listIn(fields, 'keep').map((place) => ({
+          ...placeIn(place),
+          offset: numberIn(objectIn(place), 'offset'),
+        })),
+        seen: listIn(fields, 'seen').map((place) => ({
+          ...placeIn(place),
+          end: numberIn(objectIn(place), 'end'),
+        })),
+      }
     default:
       throw unusable(
-        `its type is ${JSON.stringify(fields.type)?.slice(0, 80)}; this Weir knows append and guard-topic`,
+        `its type is ${JSON.stringify(fields.type)?.slice(0, 80)}; this Weir knows append, guard-topic and erase`,
       )
   }
 }
@@ -172,6 +199,22 @@ function checked(
 function objectIn(value: unknown): Record<string, unknown> {
   if (typeof value === 'object' && value !== null) return value as Record<string, unknown>
   throw unusable('an object is missing')
+}
+
+function listIn(fields: Record<string, unknown>, name: string): unknown[] {
+  const value = fields[name]
+  if (Array.isArray(value)) return value
+  throw unusable(`${name} is not a list`)
+}
+
+function conversationIn(value: unknown): string {
+  if (typeof value === 'string') return value
+  throw unusable('a conversation is not a text')
+}
+
+function placeIn(given: unknown): { topic: string; partition: number } {
+  const fields = objectIn(given)
+  return { topic: textIn(fields, 'topic'), partition: numberIn(fields, 'partition') }
 }
 
 function textIn(fields: Record<string, unknown>, name: string): string {

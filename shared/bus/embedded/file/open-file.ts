@@ -59,6 +59,7 @@ export function openForWriting({ file, synchronous }: DatabaseOptions): Database
       db.exec(
         `PRAGMA journal_mode = WAL; PRAGMA synchronous = ${synchronous}; PRAGMA wal_autocheckpoint = ${checkpointPages}`,
       )
+      db.exec('PRAGMA secure_delete = ON') // a deleted record leaves no bytes in its page
       db.exec(`PRAGMA journal_size_limit = ${checkpointPages * 4096}`)
       if (state === 'empty') db.exec(`BEGIN IMMEDIATE; ${schema} COMMIT;`)
       return db

@@ -9,10 +9,11 @@
 // EMBEDDED-LOG-4. `stage` gives a record its offset and time, and `write` keeps that order. After
 //     `unstage`, readers must drop all that came from records read ahead.
 
-import type { Offset, TopicSpec } from '../../../contract/bus.ts'
+import type { Erased, Erasure, Offset, TopicSpec } from '../../../contract/bus.ts'
 import type { Clock, Milliseconds } from '../../../lib/clock.ts'
 import { createOwnFileCheck } from '../file/own-file.ts'
 import { isImported } from '../imported.ts'
+import { eraseRecords, overwriteDeleted } from './erase.ts'
 import { createCommitTable, type LogCommits } from './log-commits.ts'
 import { type DatabaseOptions, openDatabase } from './log-database.ts'
 import { endsOf, type PartitionName } from './log-partition.ts'
@@ -44,6 +45,8 @@ export type Log = LogReads &
     trim(
       stretch: PartitionName & { from: Offset; keepFrom: Offset; olderThan: Milliseconds },
     ): Offset | undefined
+    /** Undefined: a conversation has newer records (erase.ts). */
+    erase(erasure: Erasure): Erased | undefined
     /**
      * True if another connection has written since the last call. For a reader beside a writing
      * process.
@@ -109,6 +112,12 @@ export function openLog({ clock, onDatabase, ...options }: LogOptions): Log {
       partition.begin = begin
       partition.tail.clear()
       return next
+    },
+
+    erase(erasure) {
+      const records = eraseRecords(database, topics, erasure)
+      if (records === undefined) return undefined
+      return { records, isOverwritten: overwriteDeleted(database) }
     },
 
     changed: database.changed,

@@ -70,9 +70,9 @@ function compact(db: DatabaseSync, trim: Trim): { begin: Offset; next: Offset | 
  * Keeps EMBEDDED-LOG-2 and EMBEDDED-LOG-3: used offsets and times stay known. Call it before the
  * deletion.
  */
-function remember(
+export function remember(
   db: DatabaseSync,
-  { topic, partition }: Trim,
+  { topic, partition }: Pick<Trim, 'topic' | 'partition'>,
   { begin, deletedTo }: { begin: Offset; deletedTo: Offset },
 ): void {
   const table = partitionTable(topic, partition)

@@ -344,6 +344,17 @@ describe('the inbox', () => {
     expect(inbox.waiting).toMatchObject([{ arguments: '{"a":2}', allowed: '{"a":1}' }])
   })
 
+  it('drops the decisions and the approved arguments of a deleted conversation', () => {
+    const forgotten = { type: 'conversation-forgotten', conversation: 'c', by: 'ann' } as const
+    const { inbox } = folded([
+      ...[turnStarted(), pending({ arguments: '{"a":1}' }), decided('allow')],
+      { ...forgotten, identity: 'claimed' },
+      pending({ ordinal: 1, arguments: '{"a":2}' }),
+    ])
+    expect(inbox.decided).toEqual([])
+    expect(inbox.waiting).toMatchObject([{ allowed: null }])
+  })
+
   it('has each open question of a running call, until its own answer', () => {
     const asked = [pending({ id: 'first' }), pending({ id: 'second' })]
     const ids = (...more: Message[]) =>

@@ -44,6 +44,27 @@ describe('the native feed', () => {
     expect(edge.model.requests.map(({ texts }) => texts.at(-1))).toEqual(['yes', 'no', 'yes'])
   })
 
+  it('deletes a conversation for good, with the user of a message, and knows it no longer', async () => {
+    await using edge = await edgeServer([says('Hello.')])
+    const base = `${edge.url}/v1/conversations/c1`
+    await post(`${base}/messages`, { text: 'hi', user: 'ann' })
+    await untilFinished(await openedFeed(edge.url, 'c1'))
+    expect(await edge.weir.forget({ user: 'ann', dryRun: true })).toMatchObject({
+      conversations: ['c1'],
+    })
+    const deleted = await fetch(base, { method: 'DELETE' })
+    expect([deleted.status, await deleted.json()]).toEqual([
+      200,
+      { records: expect.any(Number), isOverwritten: true, until: null },
+    ])
+    const again = await fetch(base, { method: 'DELETE' })
+    expect([again.status, await again.json()]).toEqual([
+      404,
+      expect.objectContaining({ error: expect.objectContaining({ code: 'conversation.unknown' }) }),
+    ])
+    expect((await fetch(`${base}/events`)).status).toBe(404)
+  })
+
   it('sends the images and files of a message', async () => {
     await using edge = await edgeServer([says('Hello.')])
     const files = [{ name: 'notes.txt', data: Buffer.from('a note').toString('base64') }]

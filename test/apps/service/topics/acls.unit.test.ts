@@ -54,7 +54,7 @@ guard.shell: rounds-cleared policies guard-verdicts.shell > guard-verdicts.shell
 edge: conversation-events model-deltas history policies activity > client-messages; -
 front: policies budgets activity > guest-events budgets; -
 approver: approvals policies dead-letters > approvals; -
-operator: guard-verdicts.… client-messages conversation-events guest-events model-requests model-deltas rounds-proposed rounds-checked rounds-cleared approvals guard-verdicts.approval history policies budgets activity audit dead-letters > policies audit; -; creates *
+operator: guard-verdicts.… client-messages conversation-events guest-events model-requests model-deltas rounds-proposed rounds-checked rounds-cleared approvals guard-verdicts.approval history policies budgets activity audit dead-letters > history policies activity audit; -; creates *
 "
 `)
   })
@@ -84,7 +84,7 @@ operator: guard-verdicts.… client-messages conversation-events guest-events mo
     expect(having('Read', 'operator', 'edge')).toEqual(expect.arrayContaining(needed))
     expect(having('Write', 'operator', 'edge')).toContain('client-messages')
     expect(having('Write', 'operator', 'approver')).toContain('approvals')
-    expect(having('Write', 'operator')).toEqual(['policies', 'audit'])
+    expect(having('Write', 'operator')).toEqual(['history', 'policies', 'activity', 'audit'])
   })
 
   it('names all topics with the same operations in one line', async () => {

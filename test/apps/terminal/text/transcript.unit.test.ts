@@ -314,7 +314,8 @@ describe('a failed attempt', () => {
   it.each([
     [1_000, 'in 1 s'],
     [1_500, 'in 1.5 s'],
-    [120_000, 'in 2 min 0 s'],
+    [120_000, 'in 2 min'],
+    [7_500_000, 'in 2 h 5 min'],
     [0, 'at once'],
   ])('is shown with its reason and the wait of %i ms', (waitMs, text) => {
     expect(piped([roundStarted(), retry(waitMs)])).toBe(

@@ -7,8 +7,9 @@ import { html } from '../../../../page/kit/html.ts'
 import { alert, select } from '../../../../page/kit/parts.ts'
 import { counted, number } from '../../../../page/kit/texts.ts'
 import { moneyText } from '../../../../terminal/text/money-text.ts'
+import { wholeDuration } from '../../../../terminal/text/quantities.ts'
 import type { FilterData } from '../console-state.ts'
-import { conversationLink, span } from '../parts/ago.ts'
+import { conversationLink } from '../parts/ago.ts'
 import type { ConversationPages, Filters } from './conversation-pages.ts'
 
 export type ListContext = {
@@ -147,18 +148,17 @@ function row(
   { place, total, now }: { place: number; total: number; now: number },
 ) {
   const why = last.cap ?? last.class
-  return html`<a
-    class="conversation-row" role="listitem" key=${conversation} data-place=${place}
-    aria-posinset=${place + 1} aria-setsize=${total} href=${conversationLink(conversation)}
-  >
+  return html`<div role="listitem" key=${conversation} aria-posinset=${place + 1} aria-setsize=${total}>
+    <a class="conversation-row" data-place=${place} href=${conversationLink(conversation)}>
     <span class="question">${question ?? 'Its text is no longer in the log.'}</span>
     <span class=${`outcome ${toneOf(last.outcome)}`}>${last.outcome}${why === null ? '' : ` (${why.replaceAll('_', ' ')})`}</span>
     <span class="faint about"><span class="id">${conversation}</span>${agent === null ? '' : ` · ${agent}`}</span>
     <span class="faint digits cost">
-      ${counted(turns, 'turn')} · ${number(inputTokens + outputTokens)} tokens${money === null ? '' : ` · ${moneyText(money)}`} · ${span(now - last.at)} ago
+      ${counted(turns, 'turn')} · ${number(inputTokens + outputTokens)} tokens${money === null ? '' : ` · ${moneyText(money)}`} · ${wholeDuration(now - last.at)} ago
     </span>
     <span class="warning notable">${factTexts(facts).join('; ')}</span>
-  </a>`
+    </a>
+  </div>`
 }
 
 /** The style decides it. */

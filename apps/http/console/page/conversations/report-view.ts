@@ -10,7 +10,12 @@ import {
 import type { ConversationData } from '../console-state.ts'
 import { read } from '../parts/server.ts'
 
-export type ReportPage = { refresh(): void; leave(): void }
+/** `data`: undefined: it is not read yet. */
+export type ReportPage = {
+  readonly data: ConversationData['data'] | undefined
+  refresh(): void
+  leave(): void
+}
 
 /** Draws at each `refresh`. `node`: the place of the page. `onProblem`: null: there is no error. */
 export function reportPage(
@@ -20,6 +25,7 @@ export function reportPage(
 ): ReportPage {
   const kept: Kept = { unfolded: new Set(), opened: new Set() }
   let view: View | undefined
+  let shown: ConversationData['data'] | undefined
   let isReading = false
   let isStale = false
   let isLeft = false
@@ -38,6 +44,7 @@ export function reportPage(
         if (isLeft) return
         const top = view === undefined ? 0 : scrollY
         view?.leave()
+        shown = data
         view = conversationView({ data, index, readRecords: () => records, node, kept })
         scrollTo(0, top)
         onProblem(null)
@@ -50,6 +57,9 @@ export function reportPage(
   }
 
   return {
+    get data() {
+      return shown
+    },
     refresh: () => void draw(),
     leave() {
       isLeft = true

@@ -6,15 +6,23 @@ import { html } from '../../../../page/kit/html.ts'
 import { argumentDiff } from '../../../../page/kit/member-diff.ts'
 import { card, cards, status } from '../../../../page/kit/parts.ts'
 import { counted, number } from '../../../../page/kit/texts.ts'
-import type { ConsoleState, Decision, QuestionField, WaitingCall } from '../console-state.ts'
-import { linkTo, personName, span } from '../parts/ago.ts'
+import { wholeDuration } from '../../../../terminal/text/quantities.ts'
+import type {
+  CallContext,
+  ConsoleState,
+  Decision,
+  QuestionField,
+  WaitingCall,
+} from '../console-state.ts'
+import { linkTo, personName } from '../parts/ago.ts'
 
 /** `text`: the values of an answer as JSON, or the reason of a denial. */
 export type Decide = (call: WaitingCall, answer: 'allow' | 'deny', text: string) => void
 
-/** `busy`: ids whose decision is on its way. `notes`: the answers of the server, by id. */
+/** `reasonOf`: undefined: it is not read yet. `busy`: ids whose decision is on its way. `notes`: the answers of the server, by id. */
 export type InboxContext = {
   now: number
+  reasonOf(call: WaitingCall): CallContext | undefined
   busy: ReadonlySet<string>
   notes: ReadonlyMap<string, string>
   decide: Decide
@@ -48,7 +56,7 @@ export function inboxView({ inbox, health }: ConsoleState, context: InboxContext
       .map(([id, text]) => html`<p class="warning" role="status" key=${id}>${text}</p>`)}
     ${cards(
       'Waiting calls',
-      waiting.map((call) => callCard(call, context)),
+      waiting.map((call, place) => callCard(call, place, context)),
     )}
     ${more > 0 && html`<p class="warning">${counted(more, 'further call')} not shown: weir approvals lists all of them.</p>`}
     <section aria-labelledby="decided">
@@ -62,7 +70,14 @@ export function inboxView({ inbox, health }: ConsoleState, context: InboxContext
   </main>`
 }
 
-function callCard(call: WaitingCall, { now, busy, notes, decide }: InboxContext) {
+/** The cards further below have no reason, because each one reads a conversation. */
+const reasonsShownMax = 50
+
+function callCard(
+  call: WaitingCall,
+  place: number,
+  { now, reasonOf, busy, notes, decide }: InboxContext,
+) {
   const left = call.until - now
   const { program, question } = call
   return card(
@@ -74,10 +89,11 @@ function callCard(call: WaitingCall, { now, busy, notes, decide }: InboxContext)
       head: html`<span class="faint">${call.rule}</span>
         ${call.isText && html`<span class="warning">written as text by the model</span>`}
         <span class=${left < 300_000 ? 'warning deadline' : 'faint deadline'}>
-          waits ${span(now - call.since)} · ${left > 0 ? `${span(left)} left` : 'its time is over'}
+          waits ${wholeDuration(now - call.since)} · ${left > 0 ? `${wholeDuration(left)} left` : 'its time is over'}
         </span>`,
     },
     html`
+      ${place < reasonsShownMax && reasonPart(reasonOf(call))}
       ${
         call.arguments === null
           ? html`<p class="warning">
@@ -99,6 +115,17 @@ function callCard(call: WaitingCall, { now, busy, notes, decide }: InboxContext)
       ${status(notes.get(call.id))}`,
     { tabindex: '0' },
   )
+}
+
+/** The user's message, and the model's last words. */
+function reasonPart(reason: CallContext | undefined) {
+  if (reason === undefined) return false
+  const { question, words } = reason
+  if (question === null && words === null) return false
+  return html`<dl class="asked">
+    ${question !== null && html`<dt>User</dt><dd dir="auto">${question}</dd>`}
+    ${words !== null && html`<dt>Model</dt><dd dir="auto">${words}</dd>`}
+  </dl>`
 }
 
 function decisionForm(call: WaitingCall, isBusy: boolean, decide: Decide) {
@@ -187,7 +214,7 @@ function decidedLine(one: Decision, now: number) {
     <span class=${tone}>${text}</span>
     ${isPerson && html`<span>by ${personName(one.by)}${isClaimed(one) && ' (claimed)'}</span>`}
     ${isPerson && one.reason !== '' && html`<span class="reason">“${one.reason}”</span>`}
-    <span class="faint">${span(now - one.at)} ago</span>
+    <span class="faint">${wholeDuration(now - one.at)} ago</span>
     ${linkTo(one.conversation, 'id')}
   </li>`
 }

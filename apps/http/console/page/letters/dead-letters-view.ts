@@ -5,7 +5,8 @@ import type { ListedLetter, ShownLetter } from '../../../../history/dead-letters
 import { html } from '../../../../page/kit/html.ts'
 import { alert, card, cards, status } from '../../../../page/kit/parts.ts'
 import { counted } from '../../../../page/kit/texts.ts'
-import { linkTo, span } from '../parts/ago.ts'
+import { wholeDuration } from '../../../../terminal/text/quantities.ts'
+import { linkTo } from '../parts/ago.ts'
 import type { Confirmations } from '../parts/confirmation.ts'
 import type { DeadLetters } from './dead-letters.ts'
 
@@ -42,7 +43,7 @@ function letterCard(letter: ListedLetter, letters: DeadLetters, context: Letters
       id: place,
       name: code,
       head: html`<span class="faint">dead letter ${place}, by ${stage}</span>
-        <span class="faint deadline">${span(context.now - Date.parse(at))} ago</span>`,
+        <span class="faint deadline">${wholeDuration(context.now - Date.parse(at))} ago</span>`,
     },
     html`<p class="reason">${reason}</p>
       <p class="where faint">

@@ -6,6 +6,7 @@ import { figures, wideTable } from '../../../../page/kit/parts.ts'
 import { chart } from '../../../../page/kit/plot.ts'
 import { counted, number } from '../../../../page/kit/texts.ts'
 import { usdText } from '../../../../terminal/text/money-text.ts'
+import { wholeDuration } from '../../../../terminal/text/quantities.ts'
 import type {
   ConsoleState,
   ShownTurn,
@@ -16,7 +17,7 @@ import type {
 } from '../console-state.ts'
 import { turnStates } from '../console-state.ts'
 import type { StagesData } from '../operator-state.ts'
-import { linkTo, span } from '../parts/ago.ts'
+import { linkTo } from '../parts/ago.ts'
 import type { Polled } from '../parts/poll.ts'
 import { stagesView } from './stages-view.ts'
 
@@ -39,7 +40,7 @@ export function nowView(
   { turns, stops, spend, health }: ConsoleState,
   { now, stages, onCancel }: NowContext,
 ) {
-  const { total, by, minutes } = stops
+  const { by } = stops
   const open = turnStates.reduce((sum, state) => sum + turns.counts[state], 0) + turns.dropped
   return html`<main class="now">
     <h1 class="title">${open === 0 ? 'No turn is open' : `${counted(open, 'open turn')}`}</h1>
@@ -50,36 +51,6 @@ export function nowView(
         </li>`,
       )}
     </ul>
-    <section aria-labelledby="stopped">
-      <h2 id="stopped">Stopped in the last hour</h2>
-      ${figures([
-        { name: 'calls stopped', value: number(total.calls) },
-        { name: 'turns stopped', value: number(total.turns) },
-        { name: 'rounds saved, at most', value: number(total.rounds) },
-        { name: 'tokens saved, at most', value: number(total.tokens) },
-      ])}
-      <figure>
-        <div class="chart" aria-hidden="true" ref=${stopsChart(minutes)}></div>
-        <figcaption>
-          <span>Stopped in each minute:</span>
-          <span class="series calls">calls</span>
-          <span class="series turns">turns</span>
-        </figcaption>
-      </figure>
-      ${by.length === 0 ? html`<p class="faint">Nothing was stopped.</p>` : stopsTable(by)}
-      ${
-        total.turns > 0 &&
-        html`<p class="faint">
-          Savings are upper limits: each stopped turn goes on at its pace to the first of its caps on
-          rounds, calls, tokens and time. Each round has the tokens of its last response. A turn
-          could also have ended earlier.
-        </p>`
-      }
-    </section>
-    <section aria-labelledby="spend">
-      <h2 id="spend">Spent without progress in the last hour</h2>
-      ${spendView(spend)}
-    </section>
     <section aria-labelledby="turns">
       <h2 id="turns">Open turns</h2>
       ${turns.shown.length === 0 ? html`<p class="faint">None.</p>` : turnsTable(turns.shown, { now, onCancel })}
@@ -88,23 +59,60 @@ export function nowView(
         html`<p class="faint">${counted(open - turns.shown.length, 'further turn')} not shown.</p>`
       }
     </section>
+    <section aria-labelledby="stopped">
+      <h2 id="stopped">Stopped in the last hour</h2>
+      ${by.length === 0 ? html`<p class="faint">Nothing was stopped.</p>` : stopsView(stops)}
+    </section>
+    <section aria-labelledby="spend">
+      <h2 id="spend">Spent without progress in the last hour</h2>
+      ${spendView(spend)}
+    </section>
     <section aria-labelledby="health">
       <h2 id="health">Stages and health</h2>
       ${stagesView(stages, now)}
       <ul class="health">
-        <li class=${health.problem === null ? '' : 'bad'}>
-          ${health.problem ?? `The console is ${counted(health.behind, 'record')} behind the log.`}
-        </li>
+        ${health.problem !== null && html`<li class="bad">${health.problem}</li>`}
+        ${
+          health.behind > 0 &&
+          html`<li class="warning">This page still misses the newest ${counted(health.behind, 'record')}.</li>`
+        }
+        ${
+          health.deadLetters > 0 &&
+          html`<li class="warning"><a href="#/letters">${counted(health.deadLetters, 'dead letter')}</a></li>`
+        }
         <li>
-          ${health.newestAt === null ? 'It has read no record yet.' : `Its newest record is ${span(now - health.newestAt)} old.`}
+          ${health.newestAt === null ? 'No agent has written a record yet.' : `Last activity ${wholeDuration(now - health.newestAt)} ago.`}
         </li>
-        <li class=${health.deadLetters > 0 ? 'warning' : ''}>
-          ${counted(health.deadLetters, 'dead letter')}${health.deadLetters > 0 ? html`: <a href="#/letters">show them</a>.` : '.'}
-        </li>
-        <li>${counted(health.viewers, 'open page')} of the console.</li>
       </ul>
     </section>
   </main>`
+}
+
+function stopsView({ total, by, minutes }: ConsoleState['stops']) {
+  return html`
+    ${figures([
+      { name: 'calls stopped', value: number(total.calls) },
+      { name: 'turns stopped', value: number(total.turns) },
+      { name: 'rounds saved, at most', value: number(total.rounds) },
+      { name: 'tokens saved, at most', value: number(total.tokens) },
+    ])}
+    <figure>
+      <div class="chart" aria-hidden="true" ref=${stopsChart(minutes)}></div>
+      <figcaption>
+        <span>Stopped in each minute:</span>
+        <span class="series calls">calls</span>
+        <span class="series turns">turns</span>
+      </figcaption>
+    </figure>
+    ${stopsTable(by)}
+    ${
+      total.turns > 0 &&
+      html`<p class="faint">
+        Savings are upper limits: each stopped turn goes on at its pace to the first of its caps on
+        rounds, calls, tokens and time. Each round has the tokens of its last response. A turn
+        could also have ended earlier.
+      </p>`
+    }`
 }
 
 function spendView({ total, by }: ConsoleState['spend']) {
@@ -177,16 +185,16 @@ function turnsTable(
   shown: ShownTurn[],
   { now, onCancel }: { now: number; onCancel: (turn: ShownTurn) => void },
 ) {
-  return wideTable('Open turns', {
+  return wideTable('Table of open turns', {
     rows: shown,
     row: ({ conversation, startedAt }) => ({ key: `${conversation}/${startedAt}` }),
     columns: [
       { title: 'state', cell: stateCell },
-      { title: 'since', class: 'digits', cell: ({ since }) => span(now - since) },
+      { title: 'since', class: 'digits', cell: ({ since }) => wholeDuration(now - since) },
       { title: 'conversation', class: 'id', cell: ({ conversation }) => linkTo(conversation) },
       { title: 'agent', cell: ({ agent }) => agent },
       { title: 'round', class: 'digits', cell: ({ round }) => number(round) },
-      { title: 'open', class: 'digits', cell: ({ startedAt }) => span(now - startedAt) },
+      { title: 'open', class: 'digits', cell: ({ startedAt }) => wholeDuration(now - startedAt) },
       {
         title: html`<span class="unseen">stop</span>`,
         cell: (turn) =>

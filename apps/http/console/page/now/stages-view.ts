@@ -3,8 +3,8 @@
 import { html } from '../../../../page/kit/html.ts'
 import { wideTable } from '../../../../page/kit/parts.ts'
 import { number } from '../../../../page/kit/texts.ts'
+import { wholeDuration } from '../../../../terminal/text/quantities.ts'
 import type { ConsoleStage, StagesData } from '../operator-state.ts'
-import { span } from '../parts/ago.ts'
 import type { Polled } from '../parts/poll.ts'
 
 export function stagesView({ data, problem }: Polled<StagesData>, now: number) {
@@ -24,12 +24,12 @@ export function stagesView({ data, problem }: Polled<StagesData>, now: number) {
 }
 
 function processText({ idleSince }: ConsoleStage, now: number): string {
-  return idleSince === null ? 'running' : `none, for at least ${span(now - idleSince)}`
+  return idleSince === null ? 'running' : `none, for at least ${wholeDuration(now - idleSince)}`
 }
 
 function waitedText({ behind, oldestAt }: ConsoleStage, now: number): string {
   if (behind === 0) return ''
-  return oldestAt === null ? 'not known' : span(now - oldestAt)
+  return oldestAt === null ? 'not known' : wholeDuration(now - oldestAt)
 }
 
 /** A stage without work needs no process. */

@@ -12,9 +12,10 @@ const subjectFields: Field[] = [
   {
     ...text,
     name: 'tenant',
-    label: 'Tenant, such as acme; * counts each one',
+    label: 'Tenant; * counts each one',
     value: '',
     isOptional: true,
+    suggests: () => 'tenant',
   },
   {
     name: 'subject',
@@ -28,7 +29,8 @@ const subjectFields: Field[] = [
     name: 'name',
     label: 'Agent or conversation; * counts each one',
     value: '',
-    isOptional: true,
+    suggests: ({ subject }) => (subject === 'agent' ? 'agent' : 'open'),
+    isShown: ({ subject }) => subject !== 'tenant',
   },
   {
     name: 'window',
@@ -47,16 +49,24 @@ function amountFields({ hard, soft, unpriced }: { hard: string; soft: string; un
     {
       ...optional,
       name: 'hard',
-      label: 'No model request from, such as 20USD',
+      label: 'Hard limit: no model request from this amount on',
+      hint: '20USD or 1000000',
       value: hard,
     },
-    { ...optional, name: 'soft', label: 'An event from, such as 15USD', value: soft },
+    {
+      ...optional,
+      name: 'soft',
+      label: 'Warn at: an event, and the turns go on',
+      hint: '15USD or 750000',
+      value: soft,
+    },
     {
       name: 'unpriced',
       label: 'Models of unknown price, under money',
       kind: 'text',
       value: unpriced,
       values: ['deny', 'allow'],
+      isShown: ({ unit = 'usd' }) => unit === 'usd',
     },
   ] satisfies Field[]
 }

@@ -99,8 +99,8 @@ function stateOf({ share, used, soft, hard }: Used): { tone: string; text: strin
 
 function amountsText({ soft, hard, window, unpriced }: Budget, unit: Unit): string {
   const amounts = [
-    ...(hard === null ? [] : [`no model request from ${amount(hard, unit)}`]),
-    ...(soft === null ? [] : [`an event from ${amount(soft, unit)}`]),
+    ...(hard === null ? [] : [`hard limit ${amount(hard, unit)}`]),
+    ...(soft === null ? [] : [`warns at ${amount(soft, unit)}`]),
   ]
   const rule =
     unpriced === 'allow' ? 'Unknown prices count nothing.' : 'Models of unknown price are refused.'

@@ -2,14 +2,14 @@
 
 import { html } from '../../../../page/kit/html.ts'
 import { alert, select, status } from '../../../../page/kit/parts.ts'
-import type { GuardsData, HeldToolsData, PoliciesData, WhatIfData } from '../operator-state.ts'
+import type { GuardsData, HeldToolsData, PoliciesData } from '../operator-state.ts'
 import type { Confirmations } from '../parts/confirmation.ts'
 import { polled } from '../parts/poll.ts'
 import { guardsView } from './guards-view.ts'
 import { heldToolsView } from './held-tools-view.ts'
 import type { OperatorPage } from './operator-page.ts'
-import { agentName, isThreshold, policiesView, valueChange } from './policies-view.ts'
-import { whatIfView } from './what-if-view.ts'
+import { agentName, policiesView, thresholdsIn, valueChange } from './policies-view.ts'
+import { whatIfPanel } from './what-if-panel.ts'
 
 const refreshMs = 5_000
 
@@ -23,11 +23,9 @@ export function guardsPage(onChange: () => void, confirmations: Confirmations): 
     }
     onChange()
   }, null)
-  const whatIf = polled<WhatIfData>(onChange, null)
+  const whatIf = whatIfPanel(onChange)
   /** Undefined: the server names the first one. */
   let agent: string | undefined
-  let key = 'loop.identicalFailures'
-  let place: number | null = null
 
   function loadAgent(): void {
     policies.open(`policies${agent === undefined ? '' : `?${new URLSearchParams({ agent })}`}`)
@@ -35,9 +33,7 @@ export function guardsPage(onChange: () => void, confirmations: Confirmations): 
   }
 
   function judge(): void {
-    place = null
-    if (agent === undefined) return
-    whatIf.open(`what-if?${new URLSearchParams({ agent, key })}`)
+    if (agent !== undefined) whatIf.judge({ agent })
   }
 
   const context = {
@@ -67,7 +63,6 @@ export function guardsPage(onChange: () => void, confirmations: Confirmations): 
     view() {
       const { data, problem } = policies
       const agents = (data?.agents ?? []).map((one) => [one, agentName(one)] as const)
-      const keys = Object.keys(data?.policy.effective ?? {}).filter(isThreshold)
       return html`<main class="operator">
         <h1 class="title">Guards and policies</h1>
         ${status(confirmations.note, 'good')} ${alert(heldTools.problem)}
@@ -87,22 +82,8 @@ export function guardsPage(onChange: () => void, confirmations: Confirmations): 
         </section>
         <section aria-labelledby="what-if-title">
           <h2 id="what-if-title">What if a threshold were another?</h2>
-          ${whatIfView(whatIf, {
-            key,
-            keys: keys.length === 0 ? [key] : keys,
-            place,
-            onKey(given) {
-              key = given
-              judge()
-            },
-            onPlace(given) {
-              place = given
-              onChange()
-            },
-            onSet(value) {
-              if (agent !== undefined)
-                confirmations.open(valueChange(agent, key, { value, context }))
-            },
+          ${whatIf.view(thresholdsIn(data), (key, value) => {
+            if (agent !== undefined) confirmations.open(valueChange(agent, key, { value, context }))
           })}
         </section>
         <section aria-labelledby="values-title">

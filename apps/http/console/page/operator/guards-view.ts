@@ -6,8 +6,9 @@ import { html } from '../../../../page/kit/html.ts'
 import { card, cards, type Figure, figures } from '../../../../page/kit/parts.ts'
 import { chart } from '../../../../page/kit/plot.ts'
 import { counted, number } from '../../../../page/kit/texts.ts'
+import { elapsed, second } from '../../../../terminal/text/quantities.ts'
 import type { ConsoleGuard } from '../operator-state.ts'
-import { personName, span } from '../parts/ago.ts'
+import { personName } from '../parts/ago.ts'
 import type { Change, Confirmations } from '../parts/confirmation.ts'
 import { removalButton } from './setting-removal.ts'
 
@@ -58,7 +59,7 @@ function guardCard(guard: ConsoleGuard, context: GuardsContext) {
   const { name, version, mode, tools, deadlineMs, onTimeout, agreement, rules, setBy } = guard
   const { confirmations } = context
   const isQuiet = guard.rounds === 0 && guard.late === 0
-  const limit = deadlineMs < 60_000 ? `${number(deadlineMs)} ms` : span(deadlineMs)
+  const limit = elapsed(deadlineMs)
   const otherModes = (['shadow', 'enforce'] as const).filter((one) => one !== mode)
   return card(
     {
@@ -66,7 +67,7 @@ function guardCard(guard: ConsoleGuard, context: GuardsContext) {
       id: name,
       head: html`<span class="faint">${version}</span>
         <span class=${`badge mode ${mode}`}>${mode}</span>
-        ${setBy !== '' && html`<span class="faint">set by ${personName(setBy)}, ${new Date(guard.registeredAt).toLocaleString()}</span>`}
+        ${setBy !== '' && html`<span class="faint">set by ${personName(setBy)}, ${second(guard.registeredAt)}</span>`}
         <span class="faint deadline">${limit} to answer, otherwise its calls ${onTimeout === 'deny' ? 'are denied' : 'run'}</span>`,
     },
     html`<p class="faint patterns">

@@ -4,6 +4,7 @@ import { shellWord } from '../../../../../shared/lib/shell-word.ts'
 import { originTexts, valueText } from '../../../../history/policy-texts.ts'
 import { html } from '../../../../page/kit/html.ts'
 import { wideTable } from '../../../../page/kit/parts.ts'
+import { second } from '../../../../terminal/text/quantities.ts'
 import type { PoliciesData } from '../operator-state.ts'
 import { personName } from '../parts/ago.ts'
 import type { Change, Confirmations, Field } from '../parts/confirmation.ts'
@@ -37,7 +38,7 @@ export function policiesView({ agent, policy }: PoliciesData, context: PoliciesC
       row: ([key, { origin }]) => ({ key, class: origin.startsWith('operator') ? 'set' : '' }),
       columns: [
         { title: 'key', cell: ([key]) => html`<code>${key}</code>` },
-        { title: 'value', cell: ([, value]) => valueText(value) },
+        { title: 'value', cell: ([key, value]) => valueText(key, value) },
         {
           title: html`<span class="unseen">change</span>`,
           cell: ([key, { value }]) => buttons(key, value),
@@ -46,7 +47,7 @@ export function policiesView({ agent, policy }: PoliciesData, context: PoliciesC
       ],
     })}
     <p class="faint">
-      ${setBy === null ? 'Nothing is set for it by an operator.' : `Last set by ${personName(setBy)}, ${new Date(setAt ?? 0).toLocaleString()}.`}
+      ${setBy === null ? 'Nothing is set for it by an operator.' : `Last set by ${personName(setBy)}, ${second(setAt ?? 0)}.`}
       ${leftAside.map(({ key, text }) => html` <span class="bad">Ignored: ${key} ${text}.</span>`)}
     </p>`
 }
@@ -95,6 +96,7 @@ function fieldOf(key: string, value: string | null): Field {
 }
 
 /** The keys that a slider can try. */
-export function isThreshold(key: string): boolean {
-  return fieldOf(key, null).values === null
+export function thresholdsIn(data: PoliciesData | undefined): string[] {
+  const keys = Object.keys(data?.policy.effective ?? {})
+  return keys.filter((key) => fieldOf(key, null).values === null)
 }

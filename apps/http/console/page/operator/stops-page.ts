@@ -3,35 +3,48 @@
 import { shellWord } from '../../../../../shared/lib/shell-word.ts'
 import { html } from '../../../../page/kit/html.ts'
 import { card } from '../../../../page/kit/parts.ts'
+import { wholeDuration } from '../../../../terminal/text/quantities.ts'
 import type { StopsData } from '../operator-state.ts'
-import { personName, span } from '../parts/ago.ts'
-import type { Change, Confirmations } from '../parts/confirmation.ts'
+import { personName } from '../parts/ago.ts'
+import type { Change, Confirmations, Suggestion } from '../parts/confirmation.ts'
 import { type OperatorPage, operatorPage } from './operator-page.ts'
 import { removalButton } from './setting-removal.ts'
 
 type Stop = StopsData['stops'][number]
 type Scope = NonNullable<Stop['scope']>
 
-const scopes: Record<Scope, { label: string; field: string; effect: string }> = {
-  all: { label: 'All agents', field: '', effect: 'No model request and no call starts.' },
+/** `field`: null: the scope needs no name. */
+type ScopeTexts = { label: string; field: string | null; suggests: Suggestion; effect: string }
+
+const scopes: Record<Scope, ScopeTexts> = {
+  all: {
+    label: 'All agents',
+    field: null,
+    suggests: 'agent',
+    effect: 'No model request and no call starts.',
+  },
   tenant: {
     label: 'One tenant',
     field: 'Tenant',
+    suggests: 'tenant',
     effect: 'No model request and no call of its conversations starts.',
   },
   agent: {
     label: 'One agent',
     field: 'Agent',
+    suggests: 'agent',
     effect: 'No model request and no call of this agent starts.',
   },
   tool: {
     label: 'Tools',
-    field: 'Pattern of tool names, such as pay_*',
+    field: 'Tool, or a pattern such as pay_*',
+    suggests: 'tool',
     effect: 'Calls of these tools are denied. Turns go on without them.',
   },
   conversation: {
     label: 'One conversation',
     field: 'Conversation',
+    suggests: 'open',
     effect: 'No model request and no call of this conversation starts.',
   },
 }
@@ -70,7 +83,7 @@ function stopCard(
       class: 'stopped',
       id,
       head: html`${mode !== null && html`<span class="badge">${mode}</span>`}
-        ${setAt !== null && html`<span class="faint deadline">${span(now - setAt)} ago by ${personName(setBy ?? '')}</span>`}`,
+        ${setAt !== null && html`<span class="faint deadline">${wholeDuration(now - setAt)} ago by ${personName(setBy ?? '')}</span>`}`,
     },
     html`<p class="reason">${reason ?? 'The record cannot be read. Nothing starts until it is released.'}</p>
       <p class="buttons">
@@ -84,20 +97,22 @@ function releasedView(released: StopsData['released'], now: number) {
   return html`<section aria-labelledby="released">
     <h2 id="released">Released lately</h2>
     <ul class="decided">
-      ${released.map((one) => html`<li key=${one.id} data-released=${one.id}><code>${one.id}</code> <span>by ${personName(one.releasedBy)}</span> <span class="faint">${span(now - one.releasedAt)} ago</span></li>`)}
+      ${released.map((one) => html`<li key=${one.id} data-released=${one.id}><code>${one.id}</code> <span>by ${personName(one.releasedBy)}</span> <span class="faint">${wholeDuration(now - one.releasedAt)} ago</span></li>`)}
     </ul>
   </section>`
 }
 
 /** `name`: the first value of its field. */
 export function newStop(scope: Scope, name: string, onChanged: () => void): Change {
-  const { label, field, effect } = scopes[scope]
+  const { label, field, suggests, effect } = scopes[scope]
   const text = { kind: 'text', values: null } as const
   return {
-    title: `Stop: ${label.toLowerCase()}?`,
+    title: `Stop ${label.toLowerCase()}?`,
     text: effect,
     fields: [
-      ...(field === '' ? [] : [{ ...text, name: 'name', label: field, value: name }]),
+      ...(field === null
+        ? []
+        : [{ ...text, name: 'name', label: field, value: name, suggests: () => suggests }]),
       { ...text, name: 'reason', label: 'Reason', value: '' },
       {
         name: 'mode',

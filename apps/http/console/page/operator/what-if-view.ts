@@ -1,6 +1,7 @@
 // The slider over recent turns: the effect of one threshold at several values. All values come with
 // one request, so the slider needs none.
 
+import { shellWord } from '../../../../../shared/lib/shell-word.ts'
 import { html } from '../../../../page/kit/html.ts'
 import { alert, select, wideTable } from '../../../../page/kit/parts.ts'
 import { counted, number } from '../../../../page/kit/texts.ts'
@@ -31,7 +32,7 @@ export function whatIfView(what: Polled<WhatIfData>, context: WhatIfContext) {
 
 function answer({ problem, data }: Polled<WhatIfData>, context: WhatIfContext) {
   if (problem !== null) return alert(problem)
-  if (data === undefined) return html`<p class="faint" role="status">Judging the recent turns.</p>`
+  if (data === undefined) return html`<p class="faint" role="status">Judging the turns.</p>`
   return result(data, context)
 }
 
@@ -42,7 +43,7 @@ export function currentPlace({ rows, current }: WhatIfData): number {
 }
 
 function result(data: WhatIfData, { key, place, onPlace, onSet }: WhatIfContext) {
-  const { rows, turns, conversations, current } = data
+  const { agent, conversation, rows, turns, conversations, current } = data
   if (conversations === 0)
     return html`<p class="faint" role="status">No recent turn has a round to judge.</p>`
   const at = Math.min(place ?? currentPlace(data), rows.length - 1)
@@ -63,9 +64,13 @@ function result(data: WhatIfData, { key, place, onPlace, onSet }: WhatIfContext)
     ${changes.length > 0 && changesTable(changes)}
     ${touched > changes.length && html`<p class="faint">${counted(touched - changes.length, 'further conversation')} not shown.</p>`}
     <p class="faint">
-      The newest ${counted(turns, 'turn')} of at most 24 hours. Nothing is known after a changed
-      decision, so savings are upper limits. For all of them:${' '}
-      <code>weir replay --sweep ${key}=${rows[0]?.value}..${rows.at(-1)?.value}</code>
+      ${
+        conversation === null
+          ? `The newest ${counted(turns, 'turn')} of at most 24 hours.`
+          : `The newest ${counted(turns, 'turn')} of this conversation, with the policy of ${agent}.`
+      }
+      ${' '}Nothing is known after a changed decision, so savings are upper limits. In a terminal:${' '}
+      <code>weir replay ${conversation === null ? '' : `--conversation ${shellWord(conversation)} `}--sweep ${key}=${rows[0]?.value}..${rows.at(-1)?.value}</code>
     </p>
     ${value !== current && html`<p class="buttons"><button type="button" onClick=${() => onSet(`${value}`)}>Set ${key} to ${number(value)}…</button></p>`}
   `

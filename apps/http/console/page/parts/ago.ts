@@ -2,15 +2,6 @@
 
 import { html } from '../../../../page/kit/html.ts'
 
-/** `0 s`, `59 s`, `3 min`, `2 h 5 min`. */
-export function span(ms: number): string {
-  const seconds = Math.max(0, Math.floor(ms / 1000))
-  if (seconds < 60) return `${seconds} s`
-  const minutes = Math.floor(seconds / 60)
-  if (minutes < 60) return `${minutes} min`
-  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`
-}
-
 /** The address of a conversation in this page. */
 export function conversationLink(conversation: string): string {
   return `#/conversation/${encodeURIComponent(conversation)}`

@@ -3,17 +3,27 @@
 
 import { html } from '../../../../page/kit/html.ts'
 import { alert, closeButton, dialog, select } from '../../../../page/kit/parts.ts'
-import { send } from './server.ts'
+import type { FilterData } from '../console-state.ts'
+import { read, send } from './server.ts'
 
-/** `values`: the choices of a field. Null: any text, of the `kind`. `lines`: several lines. */
+/**
+ * `values`: the choices of a field. Null: any text, of the `kind`. `lines`: several lines. `hint`: an
+ * example of a value. `suggests`: names of this kind. `isShown`: false: the field has no effect.
+ */
 export type Field = {
   name: string
   label: string
   value: string
   values: readonly string[] | null
   kind: 'text' | 'number' | 'lines'
+  hint?: string
   isOptional?: boolean
+  suggests?(values: Values): Suggestion
+  isShown?(values: Values): boolean
 }
+
+/** A key of the filters, whose known names it has. `open`: the conversations with an open turn. */
+export type Suggestion = 'agent' | 'tenant' | 'tool' | 'open'
 
 /** The values of the fields, by their names. */
 export type Values = Record<string, string>
@@ -42,7 +52,12 @@ export type Confirmations = {
   leave(): void
 }
 
-export function confirmations(onChange: () => void): Confirmations {
+/** `openConversations`: those that a field suggests. */
+export function confirmations(
+  onChange: () => void,
+  openConversations: () => string[],
+): Confirmations {
+  let filters: FilterData[] = []
   let change: Change | undefined
   let values: Values = {}
   let isBusy = false
@@ -65,18 +80,47 @@ export function confirmations(onChange: () => void): Confirmations {
     onChange()
   }
 
-  function field({ name, label, values: choices, kind, isOptional = false }: Field) {
+  /** Without an answer, the fields suggest nothing. */
+  async function readNames(): Promise<void> {
+    filters = await read<FilterData[]>('filters').catch(() => [])
+    onChange()
+  }
+
+  function suggested(kind: Suggestion): readonly string[] {
+    if (kind === 'open') return openConversations()
+    return filters.find(({ key }) => key === kind)?.known ?? []
+  }
+
+  function field({
+    name,
+    label,
+    values: choices,
+    kind,
+    hint,
+    isOptional = false,
+    suggests,
+  }: Field) {
     const set = (value: string) => {
       values = { ...values, [name]: value }
       onChange()
     }
     const value = values[name] ?? ''
     const onInput = (event: Event) => set((event.target as HTMLInputElement).value)
-    const given = { name, value, autocomplete: 'off', required: !isOptional, onInput }
+    const list = suggests === undefined ? undefined : `names-of-${name}`
+    const given = {
+      name,
+      value,
+      list,
+      placeholder: hint,
+      autocomplete: 'off',
+      required: !isOptional,
+      onInput,
+    }
     const text =
       kind === 'lines'
         ? html`<textarea rows="12" spellcheck="false" ...${given} />`
-        : html`<input type=${kind} ...${given} />`
+        : html`<input type=${kind} ...${given} />
+            ${suggests !== undefined && html`<datalist id=${list}>${suggested(suggests(values)).map((one) => html`<option value=${one} />`)}</datalist>`}`
     return html`<label class="field" key=${name}>
       <span>${label}</span>
       ${choices === null ? text : select({ name, value, values: choices, onChange: set })}
@@ -101,6 +145,7 @@ export function confirmations(onChange: () => void): Confirmations {
       values = Object.fromEntries(given.fields.map(({ name, value }) => [name, value]))
       problem = null
       note = null
+      if (given.fields.some(({ suggests }) => suggests !== undefined)) void readNames()
       onChange()
     },
     view() {
@@ -114,7 +159,7 @@ export function confirmations(onChange: () => void): Confirmations {
         { kind: 'stop', title, onClose },
         html`<p>${text}</p>
           <form onSubmit=${submit}>
-            ${fields.map(field)}
+            ${fields.filter(({ isShown }) => isShown?.(values) ?? true).map(field)}
             <p class="faint">The same in a terminal:</p>
             <pre class="quote" tabindex="0" aria-label="Command">${command(values)}</pre>
             ${alert(problem)}

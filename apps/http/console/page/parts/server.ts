@@ -52,6 +52,15 @@ export async function send<T>(path: string, body: object): Promise<T> {
   return (await request(path, options)).json() as Promise<T>
 }
 
+/** Reads a file, and offers it to the person as a download of this name. */
+export async function download(path: string, name: string): Promise<void> {
+  const address = URL.createObjectURL(await (await request(path)).blob())
+  const link = document.createElement('a')
+  Object.assign(link, { href: address, download: name })
+  link.click()
+  setTimeout(() => URL.revokeObjectURL(address), 60_000)
+}
+
 export type Following = {
   onEvent(name: string, data: unknown): void
   onOpen(): void

@@ -1,0 +1,106 @@
+// The actions on an open conversation: its link, its files, a replay with another rule, and a stop.
+
+import { shellWord } from '../../../../../shared/lib/shell-word.ts'
+import { type Child, html } from '../../../../page/kit/html.ts'
+import { status } from '../../../../page/kit/parts.ts'
+import type { ReportData } from '../../../../report/page/data.ts'
+import { thresholdsIn, valueChange } from '../operator/policies-view.ts'
+import { whatIfPanel } from '../operator/what-if-panel.ts'
+import type { PoliciesData } from '../operator-state.ts'
+import type { Confirmations } from '../parts/confirmation.ts'
+import { polled } from '../parts/poll.ts'
+import { download } from '../parts/server.ts'
+
+export type ConversationBar = {
+  leave(): void
+  /** `data` undefined: the conversation is not read yet. */
+  view(conversation: string, data: ReportData | undefined): Child
+}
+
+export function conversationBar(
+  onChange: () => void,
+  confirmations: Confirmations,
+  onStop: (agent: string | null) => void,
+): ConversationBar {
+  const policies = polled<PoliciesData>(onChange, null)
+  const whatIf = whatIfPanel(onChange)
+  let note: string | null = null
+  let isReplaying = false
+
+  function say(text: string): void {
+    note = text
+    onChange()
+  }
+
+  function save(path: string, conversation: string, ending: string): void {
+    say('Reading the records.')
+    const name = `${conversation.replace(/[^\w.-]+/g, '_').slice(0, 80)}.${ending}`
+    download(`${path}?${new URLSearchParams({ id: conversation })}`, name).then(
+      () => say(`${name} is downloaded.`),
+      (error: unknown) => say(error instanceof Error ? error.message : String(error)),
+    )
+  }
+
+  function copyLink(): void {
+    const text = location.href
+    // Without TLS, a browser offers the clipboard to this machine only.
+    const copied = navigator.clipboard?.writeText(text) ?? Promise.reject()
+    copied.then(
+      () => say('The link is copied.'),
+      () => say(`Copy this link: ${text}`),
+    )
+  }
+
+  function toggleReplay(conversation: string, agent: string): void {
+    isReplaying = !isReplaying
+    if (isReplaying) {
+      policies.open(`policies?${new URLSearchParams({ agent })}`)
+      whatIf.judge({ agent, conversation })
+    }
+    onChange()
+  }
+
+  function replayView(conversation: string, agent: string): Child {
+    const onChanged = () => whatIf.judge({ agent, conversation })
+    return html`<section class="replay" aria-labelledby="replay-title">
+      <h2 id="replay-title">What if a threshold were another?</h2>
+      ${whatIf.view(thresholdsIn(policies.data), (key, value) =>
+        confirmations.open(
+          valueChange(agent, key, { value, context: { confirmations, onAgent() {}, onChanged } }),
+        ),
+      )}
+      <p class="faint">
+        For a guard, or for several changes: <code>weir replay --conversation ${shellWord(conversation)} --set KEY=VALUE</code>
+      </p>
+    </section>`
+  }
+
+  return {
+    leave() {
+      note = null
+      isReplaying = false
+      policies.leave()
+      whatIf.leave()
+    },
+    view(conversation, data) {
+      if (data === undefined)
+        return html`<main><p class="faint" role="status">Reading the conversation.</p></main>`
+      const { state, turns } = data.timeline
+      const agent = turns.at(-1)?.agent ?? null
+      return html`<div class="conversation-bar">
+          <button type="button" onClick=${copyLink}>Copy link</button>
+          <button type="button" onClick=${() => save('report', conversation, 'html')}>Download report</button>
+          <button type="button" onClick=${() => save('export', conversation, 'weir')}>Export</button>
+          ${
+            agent !== null &&
+            html`<button type="button" aria-expanded=${isReplaying ? 'true' : 'false'} onClick=${() => toggleReplay(conversation, agent)}>
+              Replay with another rule…
+            </button>`
+          }
+          ${state === 'open' && html`<button type="button" class="danger" onClick=${() => onStop(agent)}>Stop…</button>`}
+          ${status(note, 'note')} ${status(confirmations.note, 'good')}
+        </div>
+        ${isReplaying && agent !== null && replayView(conversation, agent)}`
+    },
+  }
+}

@@ -1,0 +1,178 @@
+// The conversations that a deletion selects, and whether each one rests. It folds their inboxes as the
+// stages do, because only the fold knows whether a turn is open or a round is outstanding.
+// FORGET-REST-1. A conversation with a record that this process cannot read is never at rest, unless
+//     the keys of its tenant were deleted: then no stage can read it either.
+
+import { conversation } from '../../services/conversation/reducer.ts'
+import { guest } from '../../services/guest/reducer.ts'
+import { batchesOf } from '../../shared/bus/range.ts'
+import { decode, encryptedByte, typeIn } from '../../shared/codec/codec.ts'
+import { messageOf } from '../../shared/codec/message-of.ts'
+import type {
+  Bus,
+  Erasure,
+  Offset,
+  PartitionEnds,
+  StoredRecord,
+} from '../../shared/contract/bus.ts'
+import { type ConversationId, callOfConversation } from '../../shared/contract/ids.ts'
+import type { Message } from '../../shared/contract/messages.ts'
+import type { Stage } from '../../shared/contract/stage.ts'
+import { defaultTenant, tenantOf } from '../../shared/contract/tenant.ts'
+import { historyConversation } from '../../shared/contract/topology.ts'
+import { WeirError } from '../../shared/lib/errors.ts'
+import { parseId } from '../../shared/runtime/derived-id.ts'
+import { createFold } from '../../shared/runtime/fold.ts'
+
+export type ForgetLog = { bus: Bus; topicPrefix: string }
+
+/**
+ * The conversations to delete: one, all in which a user wrote, or all of a tenant. `user`: as in
+ * `Question.user`, or the subject of a token. The tenant of a user is `default` by default.
+ */
+export type ForgetSelection =
+  | { conversation: ConversationId }
+  | { user: string; tenant?: string }
+  | { tenant: string }
+
+/** `open`: those with an open turn, an outstanding round or a waiting message. */
+export type Selected = Pick<Erasure, 'conversations' | 'keep' | 'seen'> & {
+  open: ConversationId[]
+}
+
+/** The conversation whose call began this one, or itself. */
+function rootOf(id: ConversationId): ConversationId {
+  const call = callOfConversation(id)
+  return call === undefined ? id : rootOf(call.conversation)
+}
+
+/** Each includes the conversations of its calls. */
+async function wantedBy(
+  log: ForgetLog,
+  selection: ForgetSelection,
+): Promise<(id: ConversationId) => boolean> {
+  if ('conversation' in selection) return (id) => rootOf(id) === selection.conversation
+  const { tenant = defaultTenant } = selection
+  if (!('user' in selection)) return (id) => tenantOf(id) === tenant
+  const own = new Set<ConversationId>()
+  const topic = `${log.topicPrefix}client-messages`
+  for (const { partition, begin: from, end: to } of await log.bus.ends(topic))
+    for await (const records of batchesOf(log.bus, { topic, partition, from, to }))
+      for (const record of records) {
+        if (tenantOf(record.key) !== tenant || own.has(record.key)) continue
+        assertReadable(log.bus, record)
+        if (record.value === null || typeIn(record.value) !== 'user-named') continue
+        const message = messageOf(record.value)
+        if (message?.type === 'user-named' && message.user === selection.user) own.add(record.key)
+      }
+  return (id) => own.has(rootOf(id))
+}
+
+/** Throws `encryption.key-missing`. */
+export async function selectedConversations(
+  log: ForgetLog,
+  selection: ForgetSelection,
+): Promise<Selected> {
+  const isWanted = await wantedBy(log, selection)
+  const found = new Set<ConversationId>()
+  const open = new Set<ConversationId>()
+  const keep: Selected['keep'] = []
+  const seen: Selected['seen'] = []
+  const taken = new Map<ConversationId, Offset>()
+
+  async function* recordsIn(topic: string, ends: PartitionEnds): AsyncGenerator<StoredRecord> {
+    const { partition, begin: from, end: to } = ends
+    seen.push({ topic, partition, end: to })
+    for await (const records of batchesOf(log.bus, { topic, partition, from, to }))
+      for (const record of records) {
+        if (!isWanted(record.key)) continue
+        assertReadable(log.bus, record)
+        if (!isRemainder(record)) found.add(record.key)
+        yield record
+      }
+  }
+
+  // The messages first: a message that intake takes meanwhile is then in the inbox that follows.
+  const sent = new Map<ConversationId, Offset>()
+  const clients = `${log.topicPrefix}client-messages`
+  for (const ends of await log.bus.ends(clients))
+    for await (const { key, value, offset } of recordsIn(clients, ends))
+      if (value !== null && typeIn(value) === 'user-message') sent.set(key, offset)
+
+  async function fold<State, In extends Message>(
+    stage: Stage<State, In>,
+    inbox: 'conversation-events' | 'guest-events',
+    rests: (state: State) => boolean,
+  ): Promise<void> {
+    const topic = `${log.topicPrefix}${inbox}`
+    for (const ends of await log.bus.ends(topic)) {
+      const { partition } = ends
+      const folding = createFold<State, In, never>({
+        stage,
+        partition,
+        topicPrefix: log.topicPrefix,
+        marks: {},
+        readBack: (from, to) => batchesOf(log.bus, { topic, partition, from, to }),
+        decode,
+        encode: undefined,
+      })
+      for await (const record of recordsIn(topic, ends)) {
+        const id = parseId(record.id)
+        if (id?.stage === 'intake') taken.set(record.key, id.offset)
+        if (record.value?.[0] !== encryptedByte) await folding.apply(record)
+      }
+      for (const unit of folding.units.values())
+        if (rests(unit.state)) keep.push({ topic, partition, offset: unit.first })
+        else open.add(unit.conversation)
+    }
+  }
+  await fold(conversation, 'conversation-events', ({ phase }) => phase === 'idle')
+  await fold(guest, 'guest-events', ({ turn, pending, carrying }) => {
+    return turn === undefined && pending.length === 0 && !carrying
+  })
+  for (const [id, offset] of sent) if (offset > (taken.get(id) ?? -1)) open.add(id)
+
+  // Retention may have left a history alone.
+  const history = `${log.topicPrefix}history`
+  for (const { partition } of await log.bus.ends(history))
+    for await (const key of keysOf(log.bus, { topic: history, partition })) {
+      const id = historyConversation(key)
+      if (id !== undefined && isWanted(id)) found.add(id)
+    }
+  return { conversations: [...found], open: [...open], keep, seen }
+}
+
+/** A record that a deleted conversation leaves, or that its idle unit writes later. */
+function isRemainder({ value }: StoredRecord): boolean {
+  const type = value === null ? undefined : typeIn(value)
+  return type === 'carried' || type === 'guest-carried' || type === 'tick'
+}
+
+const keysRead = 1_000
+
+export async function* keysOf(
+  bus: Bus,
+  table: { topic: string; partition: number },
+  after?: string,
+): AsyncGenerator<string> {
+  for (let from = after; ; ) {
+    const keys = await bus.keys({ ...table, after: from, limit: keysRead })
+    for (const { key } of keys) yield key
+    from = keys.at(-1)?.key
+    if (keys.length < keysRead) return
+  }
+}
+
+/** Keeps FORGET-REST-1. */
+function assertReadable(bus: Bus, { key, value }: StoredRecord): void {
+  if (value?.[0] !== encryptedByte) return
+  const tenant = tenantOf(key)
+  const isDeleted = bus
+    .hidden?.()
+    .some((hidden) => hidden.tenant === tenant && hidden.reason === 'deleted')
+  if (isDeleted === true) return
+  throw new WeirError(
+    'encryption.key-missing',
+    `the records of ${tenant} are encrypted, and this process has no key that reads whether a turn is open: give --encryption-keys`,
+  )
+}

@@ -1,0 +1,140 @@
+// Deletes all records of conversations from the file, and their bytes: `PRAGMA secure_delete` zeroes
+// them in the pages, VACUUM writes all pages anew, and the checkpoint empties the write-ahead log.
+// ERASE-1. Offsets stay used, and no time goes back (EMBEDDED-LOG-2, EMBEDDED-LOG-3).
+// ERASE-2. Nothing is deleted if an inbox has a newer record of one of the conversations than the
+//     caller has read: it may open a turn.
+
+import type { DatabaseSync } from 'node:sqlite'
+import type { Erasure } from '../../../contract/bus.ts'
+import {
+  guardTopicName,
+  historyPrefix,
+  topics as known,
+  nameWithoutPrefix,
+} from '../../../contract/topology.ts'
+import { prefixEnd } from '../../prefix-end.ts'
+import { isBusy } from '../failure.ts'
+import { partitionTable } from '../file/schema.ts'
+import type { LogDatabase } from './log-database.ts'
+import type { Partition } from './log-partition.ts'
+import type { LogTopics } from './log-topics.ts'
+import { remember } from './trim.ts'
+
+/**
+ * Bytes of a log that is written anew. It holds up the owner for a few seconds. A larger one is not:
+ * `VACUUM` while no Weir runs does it.
+ */
+const vacuumBytesMax = 1024 * 1024 * 1024
+
+/** Undefined: a conversation has newer records (ERASE-2). Otherwise the number of deleted records. */
+export function eraseRecords(
+  database: LogDatabase,
+  topics: LogTopics,
+  erasure: Erasure,
+): number | undefined {
+  const { db, transaction } = database
+  const keys = JSON.stringify(erasure.conversations)
+  const own = topics.all().filter(({ spec }) => holdsContent(spec.name, erasure.topicPrefix))
+  const partitions = own.flatMap((topic) => topic.partitions)
+  const erased = transaction(() => {
+    if (erasure.seen.some((place) => hasNewer(db, topics.partition(place), place.end, erasure)))
+      return undefined
+    return own.flatMap(({ spec, partitions: ofTopic }) =>
+      ofTopic.map((partition) =>
+        spec.kind === 'table'
+          ? eraseKeys(db, partition, erasure)
+          : eraseFromLog(db, partition, { keys, erasure }),
+      ),
+    )
+  })
+  if (erased === undefined) return undefined
+  for (const partition of partitions) {
+    partition.tail.clear()
+    delete partition.newest
+  }
+  return erased.reduce((sum, count) => sum + count, 0)
+}
+
+/**
+ * Removes deleted bytes from the unused parts of the file and from the write-ahead log. False: a
+ * reader still has the pages of before, or the file is too large to write it anew while Weir runs.
+ */
+export function overwriteDeleted({ db, guarded, usedBytes }: LogDatabase): boolean {
+  return guarded(() => {
+    const isSmall = usedBytes() <= vacuumBytesMax
+    try {
+      if (isSmall) db.exec('VACUUM')
+      const { busy } = db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get() ?? {}
+      return isSmall && busy === 0
+    } catch (error) {
+      if (isBusy(error)) return false
+      throw error
+    }
+  })
+}
+
+/** Whether records of the topic, named with its prefix, have texts of conversations. */
+function holdsContent(topic: string, topicPrefix: string): boolean {
+  const name = nameWithoutPrefix(topic, topicPrefix)
+  if (name?.startsWith(guardTopicName(''))) return true
+  const found = Object.entries(known).find(([one]) => one === name)?.[1]
+  return found !== undefined && found.withoutContent !== true
+}
+
+/** Keeps ERASE-2. */
+function hasNewer(
+  db: DatabaseSync,
+  partition: Partition,
+  end: number,
+  { conversations }: Erasure,
+): boolean {
+  const table = partitionTable(partition.topic, partition.partition)
+  const wanted = new Set<string>(conversations)
+  const written = db
+    .prepare(
+      `SELECT 1 FROM ${table} WHERE offset >= ? AND key IN (SELECT value FROM json_each(?)) LIMIT 1`,
+    )
+    .get(end, JSON.stringify(conversations))
+  return written !== undefined || partition.staged.some(({ key }) => wanted.has(key))
+}
+
+function eraseFromLog(
+  db: DatabaseSync,
+  partition: Partition,
+  { keys, erasure }: { keys: string; erasure: Erasure },
+): number {
+  const kept = erasure.keep
+    .filter(
+      ({ topic, partition: number }) => topic === partition.topic && number === partition.partition,
+    )
+    .map(({ offset }) => offset)
+  return erase(db, partition, {
+    where:
+      'key IN (SELECT value FROM json_each(?)) AND offset NOT IN (SELECT value FROM json_each(?))',
+    values: [keys, JSON.stringify(kept)],
+  })
+}
+
+function eraseKeys(db: DatabaseSync, partition: Partition, { conversations }: Erasure): number {
+  return conversations.reduce((sum, conversation) => {
+    const prefix = historyPrefix(conversation)
+    const values = [prefix, prefixEnd(prefix)]
+    return sum + erase(db, partition, { where: 'key >= ? AND key < ?', values })
+  }, 0)
+}
+
+/** Keeps ERASE-1. */
+function erase(
+  db: DatabaseSync,
+  partition: Partition,
+  { where, values }: { where: string; values: (string | Uint8Array)[] },
+): number {
+  const table = partitionTable(partition.topic, partition.partition)
+  const last = db
+    .prepare(`SELECT max(offset) AS last FROM ${table} WHERE ${where}`)
+    .get(...values)?.last
+  if (typeof last !== 'number') return 0
+  const { topic, partition: number, begin } = partition
+  remember(db, { topic, partition: number }, { begin, deletedTo: last + 1 })
+  return Number(db.prepare(`DELETE FROM ${table} WHERE ${where}`).run(...values).changes)
+}

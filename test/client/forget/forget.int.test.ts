@@ -1,0 +1,270 @@
+// Deleting conversations of a data folder: no byte of them is left, running stages go on, and the other
+// conversations read as before.
+
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
+import { pino } from 'pino'
+import { z } from 'zod'
+import { existingRecords } from '../../../apps/history/inspect/existing-records.ts'
+import { openLog } from '../../../apps/history/open-log.ts'
+import { forget } from '../../../apps/service/forget/forget.ts'
+import { forgetConversations } from '../../../client/forget/forget.ts'
+import { always, call, says, scriptedModel } from '../../../client/testing/testing.ts'
+import { defineAgent, defineTool, Weir } from '../../../client/weir.ts'
+import { openEmbeddedBus } from '../../../shared/bus/embedded/bus.ts'
+import type { Bus } from '../../../shared/contract/bus.ts'
+import { systemClock } from '../../../shared/lib/clock.ts'
+import { readSettings } from '../../../shared/settings/settings.ts'
+
+let folder: string
+let opened: Weir | undefined
+let release: () => void
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'weir-forget-'))
+})
+
+afterEach(async () => {
+  await opened?.close()
+  opened = undefined
+  await rm(folder, { recursive: true, force: true })
+})
+
+const model = () =>
+  scriptedModel(
+    always(({ texts, newResults }) => {
+      const marker = /marker-[a-z0-9-]+/.exec(texts.at(-1) ?? '')?.[0] ?? 'none'
+      return newResults.length > 0
+        ? says(`reply of ${marker}`)
+        : says(call('look', { place: `argument of ${marker}` }))
+    }),
+  )
+
+type Model = ReturnType<typeof model>
+
+async function open(own: Model = model()): Promise<Weir> {
+  const look = defineTool({
+    name: 'look',
+    description: 'Looks.',
+    parameters: z.object({ place: z.string() }),
+    run: async ({ place }) => {
+      if (place.includes('marker-slow')) await new Promise<void>((resolve) => (release = resolve))
+      return `result for ${place}`
+    },
+  })
+  const agent = defineAgent({ name: 'helper', model: own, system: 'Help.', tools: [look] })
+  opened = await Weir.open({
+    agents: [agent],
+    dataFolder: folder,
+    log: pino({ level: 'silent' }),
+  })
+  return opened
+}
+
+async function ask(
+  weir: Weir,
+  conversation: string,
+  more: { user?: string; messageId?: string } = {},
+) {
+  const text = `question marker-${conversation.replace(':', '-')}`
+  return weir.ask({ agent: 'helper', conversation, text, ...more }).finished
+}
+
+/** The files of the folder that have these bytes. */
+async function filesWith(marker: string): Promise<string[]> {
+  const found: string[] = []
+  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile()) continue
+    const bytes = await readFile(join(entry.parentPath, entry.name))
+    if (bytes.includes(marker)) found.push(entry.name)
+  }
+  return found
+}
+
+const ids = async (weir: Weir) =>
+  (await weir.conversations()).conversations.map(({ conversation }) => conversation).sort()
+
+describe('a deleted conversation', () => {
+  it('leaves no byte of its texts in a file of the folder, while Weir runs, and others stay', async () => {
+    const weir = await open()
+    for (const id of ['a', 'b']) await ask(weir, id)
+    // The search index of the folder is a copy too.
+    const where = { text: 'marker' }
+    expect((await weir.conversations({ where })).conversations).toHaveLength(2)
+    expect(await filesWith('marker-a')).toEqual(
+      expect.arrayContaining([expect.stringContaining('weir.search')]),
+    )
+
+    const { records, ...forgotten } = await weir.forget({ conversation: 'a', by: 'ann' })
+    expect(forgotten).toEqual({ conversations: ['a'], open: [], isOverwritten: true, until: null })
+    expect(records).toBeGreaterThan(20)
+    expect(await filesWith('marker-a')).toEqual([])
+    expect(await filesWith('marker-b')).not.toEqual([])
+    expect((await weir.conversations({ where })).conversations).toHaveLength(1)
+    expect(await ids(weir)).toEqual(['b'])
+    expect(await weir.conversation('a').messages()).toEqual([])
+    expect(await weir.conversation('b').messages()).toHaveLength(3)
+    await expect(weir.forget({ conversation: 'a' })).rejects.toMatchObject({
+      code: 'conversation.unknown',
+    })
+  })
+
+  it('begins anew for its model under its old id, and a restart reads the same', async () => {
+    const first = model()
+    const weir = await open(first)
+    await ask(weir, 'a', { messageId: 'm1' })
+    await weir.forget({ conversation: 'a' })
+    await weir.ask({ agent: 'helper', conversation: 'a', messageId: 'm2', text: 'more' }).finished
+    expect(first.requests.at(-2)?.texts).toEqual(['more'])
+    await weir.close()
+
+    const again = await open()
+    expect(await again.conversation('a').messages()).toHaveLength(3)
+    await ask(again, 'a', { messageId: 'm3' })
+    expect(await again.conversation('a').turns()).toHaveLength(2)
+  })
+
+  it('with an open turn is refused whole, and goes after the end of that turn', async () => {
+    const weir = await open()
+    const slow = weir.ask({ agent: 'helper', conversation: 'acme:s', text: 'marker-slow' })
+    for await (const { type } of slow) if (type === 'tool-started') break
+    await ask(weir, 'acme:q')
+    await expect(weir.forget({ tenant: 'acme' })).rejects.toMatchObject({
+      code: 'conversation.open',
+      message: expect.stringContaining('in acme:s. Wait for its end, or end it: weir stop'),
+    })
+    const { open: openIds, conversations } = await weir.forget({ tenant: 'acme', dryRun: true })
+    expect([openIds, conversations.toSorted()]).toEqual([['acme:s'], ['acme:q', 'acme:s']])
+    expect(await filesWith('marker-acme-q')).not.toEqual([])
+    release()
+    await slow.finished
+    await weir.forget({ tenant: 'acme' })
+    expect(await filesWith('marker-slow')).toEqual([])
+    expect(await filesWith('marker-acme-q')).toEqual([])
+  })
+
+  it('is one in which the user wrote, in the tenant of that user only', async () => {
+    const weir = await open()
+    await ask(weir, 'acme:a', { user: 'ann' })
+    await ask(weir, 'acme:b', { user: 'bob' })
+    await ask(weir, 'c', { user: 'ann' })
+    await weir.forget({ user: 'ann', tenant: 'acme' })
+    expect(await ids(weir)).toEqual(['acme:b', 'c'])
+    await weir.forget({ user: 'ann' })
+    expect(await ids(weir)).toEqual(['acme:b'])
+    await expect(weir.forget({ user: 'ann' })).rejects.toThrow(
+      'there is no conversation of the user ann in the tenant default',
+    )
+  })
+
+  it('includes the conversations of sub-agents that its calls began', async () => {
+    const worker = defineAgent({ name: 'worker', model: model(), system: 'Work.' })
+    const own = scriptedModel(
+      always(({ newResults }) =>
+        newResults.length > 0 ? says('done') : says(call('work', { task: 'do marker-inner' })),
+      ),
+    )
+    const work = defineTool({ agent: worker, name: 'work', description: 'Works.' })
+    const weir = await Weir.open({
+      agents: [defineAgent({ name: 'boss', model: own, system: 'Ask.', tools: [work] }), worker],
+      dataFolder: folder,
+      log: pino({ level: 'silent' }),
+    })
+    opened = weir
+    await weir.ask({ agent: 'boss', conversation: 'p', text: 'go' }).finished
+    expect(await ids(weir)).toHaveLength(2)
+    await weir.forget({ conversation: 'p' })
+    expect(await ids(weir)).toEqual([])
+    expect(await filesWith('marker-inner')).toEqual([])
+  })
+})
+
+describe('weir.forget', () => {
+  it.each([
+    [{}, 'name either a conversation, or a user or a tenant'],
+    [{ conversation: 'c', tenant: 't' }, 'name either a conversation, or a user or a tenant'],
+    [{ tenant: 'A B' }, 'the tenant is "A B"'],
+    [{ user: '' }, 'user is ""; must be a text of 1 to 256 bytes'],
+    [{ conversation: 'c', dry: true }, 'dry'],
+  ])('refuses %j with the accepted form', async (options, text) => {
+    const weir = await open()
+    await expect(weir.forget(options as never)).rejects.toThrow(text)
+  })
+})
+
+describe('weir forget', () => {
+  const streams = (answer?: string) => {
+    const input = Object.assign(new PassThrough(), { isTTY: answer !== undefined })
+    if (answer !== undefined) input.end(`${answer}\n`)
+    const out = Object.assign(new PassThrough({ encoding: 'utf8' }), { isTTY: false })
+    const errors = new PassThrough()
+    return {
+      input,
+      out: out as never,
+      errors: errors as never,
+      text: () => String(out.read() ?? ''),
+    }
+  }
+  const settings = () => readSettings({ dataFolder: folder, logLevel: 'silent' }, {})
+
+  it('beside a running Weir lists, asks, deletes after yes, and reports the number of records', async () => {
+    const weir = await open()
+    await ask(weir, 'a')
+    const none = streams()
+    await expect(forget({ conversation: 'a' }, settings(), none)).rejects.toThrow('give --yes')
+    const dry = streams()
+    expect(await forget({ conversation: 'a', dryRun: true }, settings(), dry)).toBe(0)
+    expect(dry.text()).toBe('a\n')
+    const no = streams('n')
+    expect(await forget({ conversation: 'a' }, settings(), no)).toBe(1)
+    expect(no.text()).toBe('a\nnothing was deleted\n')
+    expect(await ids(weir)).toEqual(['a'])
+    const yes = streams('y')
+    expect(await forget({ conversation: 'a' }, settings(), yes)).toBe(0)
+    expect(yes.text()).toMatch(/^a\ndeleted 1 conversation: \d+ records\n$/)
+    expect(await filesWith('marker-a')).toEqual([])
+    await ask(weir, 'a')
+    expect(await weir.conversation('a').messages()).toHaveLength(3)
+  })
+})
+
+describe('a log that deletes by retention alone, as Kafka does', () => {
+  const dayMs = 24 * 3_600_000
+
+  async function withBus(work: (bus: Bus) => Promise<void>): Promise<void> {
+    const file = join(folder, 'weir.db')
+    const { erase: _, ...bus } = await openEmbeddedBus({ file, clock: systemClock })
+    try {
+      await work(bus)
+    } finally {
+      await bus.close()
+    }
+  }
+
+  it('loses the history at once, names the day of the rest, and no screen shows it', async () => {
+    const weir = await open()
+    for (const id of ['a', 'b']) await ask(weir, id)
+    await weir.close()
+    await withBus(async (bus) => {
+      const log = { bus, topicPrefix: 'weir.', partitions: 1, retentionMs: 7 * dayMs }
+      const { until, records } = await forgetConversations(log, { conversation: 'a', by: 'ann' })
+      // Dead letters stay longest.
+      expect(until! - Date.now()).toBeGreaterThan(29 * dayMs)
+      expect(records).toBe(3)
+    })
+    const read = await openLog(readSettings({ dataFolder: folder }, {}))
+    await expect(existingRecords('a', read)).rejects.toMatchObject({ code: 'conversation.unknown' })
+    expect(await existingRecords('b', read)).not.toEqual([])
+    await read.bus.close()
+    const again = await open()
+    expect(await ids(again)).toEqual(['b'])
+    await ask(again, 'a')
+    expect((await again.conversations()).conversations[0]).toMatchObject({
+      conversation: 'a',
+      turns: 1,
+    })
+  })
+})
