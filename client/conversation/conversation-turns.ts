@@ -3,7 +3,7 @@
 // Reads: the history for the turns, conversation-events for their openings, activity for their ends.
 
 import { rangeSince } from '../../shared/bus/range.ts'
-import { onPath } from '../../shared/contract/history-path.ts'
+import { onPath } from '../../shared/contract/history/history-path.ts'
 import type { ConversationId, MessageId } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type { TurnFinished } from '../../shared/contract/messages.ts'

@@ -3,8 +3,8 @@
 
 import { decode } from '../../shared/codec/codec.ts'
 import { messageOf } from '../../shared/codec/message-of.ts'
-import { conversationOfTurn, originsIn, sharedEntries } from '../../shared/contract/fork.ts'
-import { onPath } from '../../shared/contract/history-path.ts'
+import { conversationOfTurn, originsIn, sharedEntries } from '../../shared/contract/history/fork.ts'
+import { onPath } from '../../shared/contract/history/history-path.ts'
 import type { ConversationId } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type { HistoryEntry, Origin } from '../../shared/contract/messages.ts'

@@ -18,7 +18,7 @@
 //     a fork with origins that it cannot have, such as those of another tenant.
 
 import { isPossiblePiece } from '../../shared/contract/call/contents.ts'
-import { isPossibleFork } from '../../shared/contract/fork.ts'
+import { isPossibleFork } from '../../shared/contract/history/fork.ts'
 import type {
   CancelRequested,
   ContentSent,

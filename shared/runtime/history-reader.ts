@@ -12,8 +12,8 @@
 
 import { decode } from '../codec/codec.ts'
 import type { Bus, StoredRecord } from '../contract/bus.ts'
-import { originsIn, sharedEntries } from '../contract/fork.ts'
-import { leavesOut, onPath, type PathEntry } from '../contract/history-path.ts'
+import { originsIn, sharedEntries } from '../contract/history/fork.ts'
+import { leavesOut, onPath, type PathEntry } from '../contract/history/history-path.ts'
 import type { ConversationId, RoundId } from '../contract/ids.ts'
 import { limits } from '../contract/limits.ts'
 import type { HistoryEntry, Origin } from '../contract/messages.ts'

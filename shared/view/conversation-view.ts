@@ -6,7 +6,7 @@
 // CONVERSATION-VIEW-3. A view has one owner. `reduce` changes it in place, because a copy for each
 //     record would cost the square of the rounds.
 
-import { originsIn } from '../contract/fork.ts'
+import { originsIn } from '../contract/history/fork.ts'
 import type { ConversationId, MessageId } from '../contract/ids.ts'
 import type { DeadLetter, HistorySummary, Message } from '../contract/messages.ts'
 import type { Milliseconds } from '../lib/clock.ts'

@@ -152,7 +152,12 @@ it.each([
     'where.tenant is "Ada Lovelace": ',
   ],
   ['conversations', [{ where: null }], 'usage', 'where needs an object'],
-  ['conversations', [{ where: { since: 'now' } }], 'usage', 'where.since is "now"; must be a time'],
+  [
+    'conversations',
+    [{ where: { since: 'soon' } }],
+    'usage',
+    'where.since is "soon"; must be a time',
+  ],
 ])('%s refuses the arguments %j', async (name, args, code, message) => {
   const dataFolder = mkdtempSync(join(tmpdir(), 'weir-options-'))
   {

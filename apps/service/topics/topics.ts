@@ -20,12 +20,7 @@ import { keptBy } from '../../../shared/contract/retention.ts'
 import { topicSpecs } from '../../../shared/contract/topology.ts'
 import { usageError } from '../../../shared/lib/errors.ts'
 import { createLog } from '../../../shared/lib/log/log.ts'
-import {
-  type BusName,
-  busNames,
-  type CommandValues,
-  type Settings,
-} from '../../../shared/settings/settings.ts'
+import type { BusName, CommandValues, Settings } from '../../../shared/settings/settings.ts'
 import { commandSettings, type SettingFlags } from '../../terminal/command-settings.ts'
 import { painted } from '../../terminal/paint.ts'
 import { printable, printableJson } from '../../terminal/text/printable.ts'
@@ -198,12 +193,15 @@ async function clusterOf(flags: SettingFlags, errors: NodeJS.WriteStream) {
   return { client, settings: await withPlannedPartitions(settings, partitionsSetBy(given)) }
 }
 
+/** In the place of a broker that a plan does not need. */
+const someServer = 'HOST:9092'
+
 /** The settings of Kafka need a broker, but a plan does not. All other mistakes throw in both cases. */
 export function planSettings(flags: SettingFlags): Settings {
   try {
     return commandSettings(flags, settingsOfTopics(busOfTopics))
   } catch {
-    return commandSettings({ ...flags, bus: busNames[0] })
+    return commandSettings({ bootstrapServer: someServer, ...flags }, settingsOfTopics(busOfTopics))
   }
 }
 
@@ -219,6 +217,6 @@ function guardPlan({ replicationFactor }: Settings, specs: TopicSpec[]): Planned
 
 /** Without single properties: they may be secrets, and Kafka's tool accepts only a file. */
 export function connectionFlags({ bootstrapServer, commandConfig }: Settings): string[] {
-  const server = ['--bootstrap-server', bootstrapServer || 'HOST:9092']
+  const server = ['--bootstrap-server', bootstrapServer]
   return commandConfig === '' ? server : [...server, '--command-config', commandConfig]
 }

@@ -15,7 +15,7 @@
 
 import { type Agent, type Agents, findTool, textCallsOf } from '../../../shared/agents/agents.ts'
 import type { AnsweredText, EchoCheck } from '../../../shared/contract/call/echo-check.ts'
-import { originsIn } from '../../../shared/contract/fork.ts'
+import { originsIn } from '../../../shared/contract/history/fork.ts'
 import type { AttemptId, ConversationId } from '../../../shared/contract/ids.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import type {

@@ -6,7 +6,7 @@
 //     without a summary, and the record has the reason.
 
 import type { Agent, Agents } from '../../../shared/agents/agents.ts'
-import { leavesOut } from '../../../shared/contract/history-path.ts'
+import { leavesOut } from '../../../shared/contract/history/history-path.ts'
 import type { ConversationId } from '../../../shared/contract/ids.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import type { HistoryEntry, HistorySummary } from '../../../shared/contract/messages.ts'

@@ -4,12 +4,12 @@
 //     history, and turns, which are offsets of one inbox, have one order over all of them.
 // FORK-2. A reader has the whole beginning or none: each origin names the number of its entries.
 
-import { WeirError } from '../lib/errors.ts'
-import { type ConversationId, conversationIdFault } from './ids.ts'
-import { limits } from './limits.ts'
-import type { ForkRequested, Message, Origin } from './messages.ts'
-import { tenantOf } from './tenant.ts'
-import { isGuest } from './topology.ts'
+import { WeirError } from '../../lib/errors.ts'
+import { type ConversationId, conversationIdFault } from '../ids.ts'
+import { limits } from '../limits.ts'
+import type { ForkRequested, Message, Origin } from '../messages.ts'
+import { tenantOf } from '../tenant.ts'
+import { isGuest } from '../topology.ts'
 
 /** Whether a fork can have these origins. Any client may have written them. */
 export function isPossibleFork({ conversation, origins }: ForkRequested): boolean {

@@ -4,7 +4,7 @@
 // HISTORY-PATH-1. It depends on the entries alone, so each reader finds the same path. A turn that
 //     does not exist is a place between turns.
 
-import type { HistoryPlace } from './performer.ts'
+import type { HistoryPlace } from '../performer.ts'
 
 /** The part of an entry that makes the path. `afterTurn`: of round 0. Null: the newest turn. */
 export type PathEntry = HistoryPlace & { afterTurn: number | null }

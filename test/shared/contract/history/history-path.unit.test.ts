@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { leavesOut, onPath } from '../../../shared/contract/history-path.ts'
+import { leavesOut, onPath } from '../../../../shared/contract/history/history-path.ts'
 
 /** A turn of two entries, whose message follows `after`. */
 const turn = (number: number, after: number | null = null) => [
