@@ -119,6 +119,9 @@ export async function up(options: UpOptions, beside: readonly Beside[] = []): Pr
       started: (subscriptions) => health.started(subscriptions),
       failed: (stage, reason) => health.failed(stage, reason),
     })
+    // The bus is closed. Its gauges are missing from the last metrics.
+    readSpace = undefined
+    readLags = async () => []
     log.info({ end }, end === 'stopped' ? 'stopped' : 'ended after a failure')
     return end === 'stopped' ? 0 : 1
   } finally {

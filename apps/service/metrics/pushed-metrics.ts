@@ -12,7 +12,7 @@ const everyMs = 10_000
 /** The process waits for it at its end. */
 const endMs = 2_000
 
-/** Sends until `close`, which sends once more. */
+/** Sends until `close`, which sends once more. Neither throws. */
 export function pushMetrics(
   backend: Backend,
   { metrics, log }: { metrics: Pick<Metrics, 'all'>; log: Pick<Logger, 'warn'> },
@@ -28,6 +28,14 @@ export function pushMetrics(
   let sending: Promise<void> = Promise.resolve()
 
   async function send(signal: AbortSignal): Promise<void> {
+    try {
+      await sendAll(signal)
+    } catch (error) {
+      log.warn({ err: error }, 'the metrics cannot be read; the next ones have all')
+    }
+  }
+
+  async function sendAll(signal: AbortSignal): Promise<void> {
     const all = await metrics.all()
     const at = systemClock.now()
     const request = { signal: 'metrics', resource, metrics: all, since, at } as const
