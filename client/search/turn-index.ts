@@ -126,10 +126,7 @@ export function createTurnIndex(db: DatabaseSync): TurnIndex {
     const own = conversation(name)
     for (const [key, { view }] of turns)
       if (key.endsWith(` ${name}`) && view.firstAt <= time) turns.delete(key)
-    for (const remove of sql.forget) remove.run(own, time)
-    sql.forgetSums.run(own)
-    sql.noteDeleted.run()
-    if (Number(sql.removeEmpty.run(own).changes) > 0) conversations.delete(name)
+    if (removeTurns(sql, own, time)) conversations.delete(name)
   }
 
   function addConversationFact(key: string, message: Message): void {
@@ -154,13 +151,6 @@ export function createTurnIndex(db: DatabaseSync): TurnIndex {
       ...[usage === undefined ? null : inputTokensOf(usage), usage?.outputTokens ?? null],
     )
     if (!shown.has(entry.conversation)) setText(sql, turn.id, entry)
-  }
-
-  function addSettled({ key, value }: StoredRecord): void {
-    const message = messageOf(value)
-    if (!isOfMoney(message) || message.tenant !== key) return
-    const own = conversation(message.conversation)
-    sql.settled.run(message.attempt, own, usdOf(message) ?? 0)
   }
 
   function write(): void {
@@ -200,7 +190,7 @@ export function createTurnIndex(db: DatabaseSync): TurnIndex {
         for (const record of records)
           if (topic === 'activity') addActivity(record)
           else if (topic === 'history') addHistory(record, shown)
-          else addSettled(record)
+          else addSettled(sql, record, conversation)
         for (const [name, entries] of shown) showOnly(sql, conversation(name), entries)
         write()
         if (topic === 'activity' && to.begin > Number(stored?.begin ?? 0))
@@ -214,6 +204,16 @@ export function createTurnIndex(db: DatabaseSync): TurnIndex {
       }
     },
   }
+}
+
+function addSettled(
+  sql: IndexStatements,
+  { key, value }: StoredRecord,
+  conversation: (name: string) => number,
+): void {
+  const message = messageOf(value)
+  if (!isOfMoney(message) || message.tenant !== key) return
+  sql.settled.run(message.attempt, conversation(message.conversation), usdOf(message) ?? 0)
 }
 
 /** Keeps TURN-INDEX-3. */
@@ -234,6 +234,14 @@ function setText(sql: IndexStatements, turn: number, entry: HistoryEntry): void 
     sql.question.run(questionIn(entry.conversation, entry.user), turn)
   sql.removeText.run(Number(id))
   sql.addText.run(Number(id), textOf(entry))
+}
+
+/** The turns that began until then. True: the conversation has no other. */
+function removeTurns(sql: IndexStatements, own: number, time: number): boolean {
+  for (const remove of sql.forget) remove.run(own, time)
+  sql.forgetSums.run(own)
+  sql.noteDeleted.run()
+  return Number(sql.removeEmpty.run(own).changes) > 0
 }
 
 /** Keeps TURN-INDEX-4. */

@@ -23,7 +23,16 @@ import { feedOf } from './event-feed.ts'
 
 export const nativeProtocol: Protocol = { name: 'native', routes }
 
-const messageFields = ['text', 'agent', 'system', 'messageId', 'images', 'files', 'afterTurn', 'user']
+const messageFields = [
+  'text',
+  'agent',
+  'system',
+  'messageId',
+  'images',
+  'files',
+  'afterTurn',
+  'user',
+]
 
 function routes(context: EdgeContext): HttpApp {
   const { weirOf, agents } = context

@@ -280,8 +280,7 @@ function beginning(seen: Seen, call: HookCall): HookCall {
   const named = { ...call, id: nameIn(seen, call.id) }
   const round = seen.rounds.get(named.id)
   const isUsedUp =
-    round !== undefined &&
-    (round.results.has(named.id) || round.given.has(placeOf(round, named)))
+    round !== undefined && (round.results.has(named.id) || round.given.has(placeOf(round, named)))
   if (!isUsedUp) return named
   touch(seen.renamed, call.id, `call-${randomUUID()}`, limits.hookCallsMax)
   return { ...call, id: nameIn(seen, call.id) }
