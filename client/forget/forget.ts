@@ -7,7 +7,11 @@
 //     records.
 
 import { existsSync } from 'node:fs'
-import type { Erased, RecordToAppend } from '../../shared/contract/bus.ts'
+import { batchesOf } from '../../shared/bus/range.ts'
+import { encode } from '../../shared/codec/codec.ts'
+import { messageOf } from '../../shared/codec/message-of.ts'
+import { isEvidence, withoutContent } from '../../shared/contract/audit/link.ts'
+import type { Erased, Erasure, RecordToAppend } from '../../shared/contract/bus.ts'
 import type { ConversationId } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type { PersonIdentity } from '../../shared/contract/messages.ts'
@@ -97,11 +101,29 @@ async function eraseAll(log: Parts, selected: Selected): Promise<Erased | undefi
   for (let at = 0; at < selected.conversations.length; at += limits.eraseConversationsMax) {
     const conversations = selected.conversations.slice(at, at + limits.eraseConversationsMax)
     const { keep, seen } = selected
-    const erased = await bus.erase?.({ topicPrefix, conversations, keep, seen })
+    const evidence = await evidenceOf(log, new Set(conversations))
+    const erased = await bus.erase?.({ topicPrefix, conversations, keep, seen, evidence })
     if (erased === undefined) return undefined
     all.records += erased.records
     all.isOverwritten = erased.isOverwritten
   }
+  return all
+}
+
+/** The evidence of the conversations, without its content. */
+async function evidenceOf(
+  { bus, topicPrefix }: ForgetLog,
+  conversations: ReadonlySet<ConversationId>,
+): Promise<Erasure['evidence']> {
+  const topic = `${topicPrefix}audit`
+  const all: Erasure['evidence'] = []
+  for (const { partition, begin: from, end: to } of await bus.ends(topic))
+    for await (const records of batchesOf(bus, { topic, partition, from, to }))
+      for (const { key, offset, value } of records) {
+        const message = conversations.has(key) ? messageOf(value) : undefined
+        if (!isEvidence(message)) continue
+        all.push({ partition, offset, value: encode(withoutContent(message)) })
+      }
   return all
 }
 

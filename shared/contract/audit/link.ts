@@ -31,6 +31,22 @@ export function contentHash(message: Evidence): string | undefined {
   return content.includes(null) ? undefined : sha256(content)
 }
 
+/** The record without its content. Its hash, its place in the chain and its other fields stay. */
+export function withoutContent(message: Evidence): Evidence {
+  switch (message.type) {
+    case 'audit-decided': {
+      const none = { arguments: null, rule: null, question: null, values: null, reason: null }
+      return { ...message, ...none }
+    }
+    case 'audit-followed':
+      return { ...message, reason: null }
+    case 'audit-changed':
+      return { ...message, before: null, after: null }
+    default:
+      return message satisfies never
+  }
+}
+
 /** Undefined: the record has no link. */
 export function recordHash(message: Evidence): string | undefined {
   const { type, link } = message

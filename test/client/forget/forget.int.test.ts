@@ -8,6 +8,8 @@ import { PassThrough } from 'node:stream'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import { pino } from 'pino'
 import { z } from 'zod'
+import { audit } from '../../../apps/history/audit/audit.ts'
+import { verifyAudit } from '../../../apps/history/audit/verify.ts'
 import { existingRecords } from '../../../apps/history/inspect/existing-records.ts'
 import { openLog } from '../../../apps/history/open-log.ts'
 import { forget } from '../../../apps/service/forget/forget.ts'
@@ -18,6 +20,7 @@ import { openEmbeddedBus } from '../../../shared/bus/embedded/bus.ts'
 import type { Bus } from '../../../shared/contract/bus.ts'
 import { systemClock } from '../../../shared/lib/clock.ts'
 import { readSettings } from '../../../shared/settings/settings.ts'
+import { printed } from '../../support/output.ts'
 
 let folder: string
 let opened: Weir | undefined
@@ -45,7 +48,10 @@ const model = () =>
 
 type Model = ReturnType<typeof model>
 
-async function open(own: Model = model()): Promise<Weir> {
+async function open(
+  own: Model = model(),
+  approvals?: { rules: { name: string; tools: string[] }[] },
+): Promise<Weir> {
   const look = defineTool({
     name: 'look',
     description: 'Looks.',
@@ -60,6 +66,7 @@ async function open(own: Model = model()): Promise<Weir> {
     agents: [agent],
     dataFolder: folder,
     log: pino({ level: 'silent' }),
+    ...(approvals && { approvals }),
   })
   return opened
 }
@@ -110,6 +117,24 @@ describe('a deleted conversation', () => {
     await expect(weir.forget({ conversation: 'a' })).rejects.toMatchObject({
       code: 'conversation.unknown',
     })
+  })
+
+  it('keeps the evidence of its decisions without their content, in a whole chain', async () => {
+    const weir = await open(model(), { rules: [{ name: 'asks', tools: ['look'] }] })
+    const turn = ask(weir, 'a')
+    let waiting: { id: string }[] = []
+    while (waiting.length === 0) waiting = await weir.approvals()
+    await weir.allow(`${waiting[0]?.id}`, { by: 'ann' })
+    await turn
+    expect(await filesWith('marker-a')).not.toEqual([])
+
+    await weir.forget({ conversation: 'a', by: 'ann' })
+    expect(await filesWith('marker-a')).toEqual([])
+    const settings = readSettings({ dataFolder: folder }, { WEIR_LOG_LEVEL: 'silent' })
+    const checked = JSON.parse(await printed((out) => verifyAudit({ json: true }, settings, out)))
+    expect(checked).toMatchObject({ faults: [], erased: expect.any(Number) })
+    expect(checked.erased).toBeGreaterThan(0)
+    expect(await printed((out) => audit({}, settings, out))).toMatch(/ann.*look/s)
   })
 
   it('begins anew for its model under its old id, and a restart reads the same', async () => {

@@ -23,7 +23,7 @@ import type { Clock } from '../../../lib/clock.ts'
 import { WeirError } from '../../../lib/errors.ts'
 import { pause } from '../../../lib/pause.ts'
 import { openEmbeddedBus } from '../bus.ts'
-import { type OutsideRequest, outsideRecord } from './outside-requests.ts'
+import { type OutsideRequest, outsideErasure, outsideRecord } from './outside-requests.ts'
 import { ownerListens, requestFromOwner } from './owner-socket.ts'
 
 export type BesideOptions = {
@@ -126,7 +126,7 @@ export async function openBeside({
     ...reading,
     append: (records) => append(records),
     async erase(erasure) {
-      const request: OutsideRequest = { type: 'erase', ...erasure }
+      const request: OutsideRequest = { type: 'erase', ...outsideErasure(erasure) }
       const erased = await send(request, closed.signal)
       return (erased ?? undefined) as Erased | undefined
     },

@@ -37,7 +37,12 @@ export type OutsideRequest =
       retentionMs: number
     }
   /** Deletes the records of conversations. The answer is `Erased`; null: they have newer ones. */
-  | ({ type: 'erase' } & Erasure)
+  | ({ type: 'erase' } & OutsideErasure)
+
+/** The values are base64. */
+export type OutsideErasure = Omit<Erasure, 'evidence'> & {
+  evidence: { partition: number; offset: number; value: string }[]
+}
 
 /** `value`: base64; null: a tombstone. */
 export type OutsideRecord = {
@@ -87,7 +92,11 @@ export async function answerOf(
     }
     case 'erase': {
       if (bus.erase === undefined) throw unusable('this log deletes no records')
-      return (await bus.erase(request)) ?? null
+      const evidence = request.evidence.map((record) => ({
+        ...record,
+        value: Buffer.from(record.value, 'base64'),
+      }))
+      return (await bus.erase({ ...request, evidence })) ?? null
     }
     default:
       return request satisfies never
@@ -102,6 +111,14 @@ export function isOutsideRequest(received: unknown): boolean {
     'erase',
   ] satisfies OutsideRequest['type'][]
   return types.includes((received as { type?: unknown } | null)?.type)
+}
+
+export function outsideErasure({ evidence, ...erasure }: Erasure): OutsideErasure {
+  const values = evidence.map(({ value, ...place }) => ({
+    ...place,
+    value: Buffer.from(value).toString('base64'),
+  }))
+  return { ...erasure, evidence: values }
 }
 
 export function outsideRecord({ value, ...record }: RecordToAppend): OutsideRecord {
@@ -138,6 +155,11 @@ function requestIn(received: unknown): OutsideRequest {
         seen: listIn(fields, 'seen').map((place) => ({
           ...placeIn(place),
           end: numberIn(objectIn(place), 'end'),
+        })),
+        evidence: listIn(fields, 'evidence').map((record) => ({
+          partition: numberIn(objectIn(record), 'partition'),
+          offset: numberIn(objectIn(record), 'offset'),
+          value: textIn(objectIn(record), 'value'),
         })),
       }
     default:

@@ -35,10 +35,14 @@ export function eraseRecords(
   const { db, transaction } = database
   const keys = JSON.stringify(erasure.conversations)
   const own = topics.all().filter(({ spec }) => holdsContent(spec.name, erasure.topicPrefix))
-  const partitions = own.flatMap((topic) => topic.partitions)
+  const audit = `${erasure.topicPrefix}audit`
+  const evidence = topics.all().filter(({ spec }) => spec.name === audit)
+  const partitions = [...own, ...evidence].flatMap((topic) => topic.partitions)
   const erased = transaction(() => {
     if (erasure.seen.some((place) => hasNewer(db, topics.partition(place), place.end, erasure)))
       return undefined
+    for (const partition of evidence.flatMap((topic) => topic.partitions))
+      eraseContent(db, partition, { keys, erasure })
     return own.flatMap(({ spec, partitions: ofTopic }) =>
       ofTopic.map((partition) =>
         spec.kind === 'table'
@@ -96,6 +100,19 @@ function hasNewer(
     )
     .get(end, JSON.stringify(conversations))
   return written !== undefined || partition.staged.some(({ key }) => wanted.has(key))
+}
+
+/** Evidence stays: a record that is missing would break its chain (shared/contract/audit/link.ts). */
+function eraseContent(
+  db: DatabaseSync,
+  { topic, partition }: Partition,
+  { keys, erasure }: { keys: string; erasure: Erasure },
+): void {
+  const update = db.prepare(
+    `UPDATE ${partitionTable(topic, partition)} SET value = ? WHERE offset = ? AND key IN (SELECT value FROM json_each(?))`,
+  )
+  for (const record of erasure.evidence)
+    if (record.partition === partition) update.run(record.value, record.offset, keys)
 }
 
 function eraseFromLog(

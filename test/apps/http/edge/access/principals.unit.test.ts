@@ -33,6 +33,7 @@ const memories: Record<string, [count: number, key: string]> = {
   'edge/access/access.ts': [2, 'none: the digests of two keys are compared'],
   'edge/access/api-keys.ts': [4, 'the hash of a key, or a subject'],
   'edge/chat-completions/known-histories.ts': [2, 'principal'],
+  'edge/chat/chat-request.ts': [1, 'a message of one conversation, and its text'],
   'edge/chat/message-ids.ts': [6, 'principal'],
   'edge/edge.ts': [1, 'the request itself'],
   'edge/access/request-rate.ts': [1, 'principal'],
