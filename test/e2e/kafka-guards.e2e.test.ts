@@ -149,7 +149,7 @@ describe('weir guard over Kafka', () => {
             '--replication-factor',
             '1',
           )
-          expect(checked).toMatchObject({ code: 0, out: '17 topics, all as Weir needs them\n' })
+          expect(checked).toMatchObject({ code: 0, out: '18 topics, all as Weir needs them\n' })
           expect(await guardUsers(run)).toEqual([])
           expect(await guardUsers(run, '--registered')).toEqual([
             `guard.no-removal: ${topicPrefix}guard-verdicts.no-removal`,
