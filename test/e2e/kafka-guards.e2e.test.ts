@@ -156,7 +156,7 @@ describe('weir guard over Kafka', () => {
             `guard.remote: ${topicPrefix}guard-verdicts.remote`,
           ])
           const doctor = (await run('doctor')).out
-          expect(doctor).toContain('17 topics that begin with')
+          expect(doctor).toContain('18 topics that begin with')
           expect(doctor).toMatch(/odd +guards +no process runs remote \(shadow\)/)
           guard.signal('SIGTERM')
           expect((await guard.ended).code).toBe(0)
