@@ -3,21 +3,21 @@
 // FORGET-1. Nothing of a conversation with an open turn is deleted: its stages would write the rest.
 // FORGET-2. The record that an idle unit is folded from stays: it has ids of messages only. So a
 //     repeated message is still recognised, and a restart folds as the running process did.
-// FORGET-3. `conversation-forgotten` follows in the activity. Readers drop their values of older
-//     records.
+// FORGET-3. `conversation-forgotten` is written to the activity before the deletion, and stays. Readers
+//     drop their values of older records. A repeated deletion finishes one that failed after the note.
 
 import { existsSync } from 'node:fs'
+import { eraseIn } from '../../shared/bus/erase-in.ts'
 import { batchesOf } from '../../shared/bus/range.ts'
 import { encode } from '../../shared/codec/codec.ts'
 import { messageOf } from '../../shared/codec/message-of.ts'
 import { isEvidence, withoutContent } from '../../shared/contract/audit/link.ts'
-import type { Erased, Erasure, RecordToAppend } from '../../shared/contract/bus.ts'
+import type { Erasure } from '../../shared/contract/bus.ts'
 import type { ConversationId } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type { PersonIdentity } from '../../shared/contract/messages.ts'
 import { partitionOf } from '../../shared/contract/partition.ts'
 import { defaultTenant } from '../../shared/contract/tenant.ts'
-import { historyPrefix } from '../../shared/contract/topology.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { toRecord } from '../../shared/runtime/record.ts'
@@ -26,7 +26,7 @@ import { openSearch } from '../search/search.ts'
 import {
   type ForgetLog,
   type ForgetSelection,
-  keysOf,
+  hasNewer,
   type Selected,
   selectedConversations,
 } from './rest.ts'
@@ -45,69 +45,117 @@ export type ForgetOptions = ForgetSelection & {
  * `records`: how many were deleted.
  * `isOverwritten`: in a data folder, their bytes are gone from unused parts of the file too. False: a
  * reader has the former file open, or the file is too large to write it anew while Weir runs.
- * `until`: on Kafka, the time when retention has deleted the records of topics. Null: they are gone.
+ * `until`: on Kafka, the time when retention has deleted the records of topics, with the evidence of
+ * the conversations. `never`: `retentionDays` is 0. Null: they are gone, as in a data folder.
  */
 export type Forgotten = {
   conversations: ConversationId[]
   open: ConversationId[]
   records: number
   isOverwritten: boolean
-  until: Milliseconds | null
+  until: Milliseconds | 'never' | null
 }
 
 type Parts = ForgetLog & {
   partitions: number
+  /** The log is in a data folder, which deletes records at once. */
+  isLocal: boolean
   /** The search index of the data folder. Undefined: it is in memory. */
   searchFile?: string | undefined
   /** Of the topics' records. Undefined: until somebody deletes them. */
   retentionMs: Milliseconds | undefined
+  /** Of evidence. */
+  auditMs: Milliseconds
 }
 
 /** A message may come between the fold and the deletion. */
 const triesMax = 3
 
+type Author = { by: string; identity: PersonIdentity }
+
 /**
  * Throws `conversation.unknown` if there is none, `conversation.open` if a turn of one is open, and
- * `encryption.key-missing`.
+ * `encryption.key-missing`. The text of an error names the number of those that were deleted before it.
  */
 export async function forgetConversations(
   log: Parts,
   { by, identity, dryRun, ...selection }: ForgetOptions & { by: string },
 ): Promise<Forgotten> {
-  for (let tries = 1; ; tries += 1) {
-    const selected = await selectedConversations(log, selection)
-    const { conversations, open } = selected
-    if (conversations.length === 0) throw unknown(selection)
-    const kept = { conversations, open, records: 0, isOverwritten: false, until: null }
-    if (dryRun === true) return kept
-    if (open.length > 0) throw stillOpen(open)
-    const author = { by, identity: identity ?? 'claimed' }
-    if (log.bus.erase === undefined)
-      return { ...kept, ...(await removeFromTables(log, selected, author)) }
-    const erased = await eraseAll(log, selected)
-    if (erased !== undefined) {
-      await noteAll(log, conversations, author)
-      await removeFromIndex(log)
-      return { ...kept, ...erased }
-    }
-    if (tries === triesMax) throw stillOpen(conversations)
+  const done = new Set<ConversationId>()
+  const all: Forgotten = {
+    conversations: [],
+    open: [],
+    records: 0,
+    isOverwritten: false,
+    until: null,
   }
+  const author = { by, identity: identity ?? 'claimed' }
+
+  /** False: a conversation has newer records than `selected`. */
+  async function deleteAll(selected: Selected): Promise<boolean> {
+    for (const conversations of piecesOf(selected.conversations)) {
+      const deleted = await deletePiece(log, { ...selected, conversations }, author)
+      if (deleted === undefined) return false
+      for (const id of conversations) done.add(id)
+      all.records += deleted.records
+      all.isOverwritten = deleted.isOverwritten
+      all.until = later(all.until, deleted.until)
+    }
+    return true
+  }
+
+  try {
+    for (let tries = 1; ; tries += 1) {
+      const selected = await selectedConversations(log, selection)
+      const { conversations, open } = selected
+      if (conversations.length === 0 && done.size === 0) throw unknown(selection)
+      if (dryRun === true) return { ...all, conversations, open }
+      if (open.length > 0) throw stillOpen(open)
+      if (await deleteAll(selected)) break
+      if (tries === triesMax) throw stillOpen(conversations)
+    }
+    await removeFromIndex(log)
+  } catch (error) {
+    if (done.size === 0 || !(error instanceof WeirError)) throw error
+    const { code, message, retryable } = error
+    const text = `${done.size} conversations were deleted, and then: ${message}`
+    throw new WeirError(code, text, { retryable, cause: error })
+  }
+  return { ...all, conversations: [...done] }
 }
 
-/** In pieces that fit into a request. Undefined: one of a piece has newer records. */
-async function eraseAll(log: Parts, selected: Selected): Promise<Erased | undefined> {
-  const { bus, topicPrefix } = log
-  const all: Erased = { records: 0, isOverwritten: true }
-  for (let at = 0; at < selected.conversations.length; at += limits.eraseConversationsMax) {
-    const conversations = selected.conversations.slice(at, at + limits.eraseConversationsMax)
-    const { keep, seen } = selected
-    const evidence = await evidenceOf(log, new Set(conversations))
-    const erased = await bus.erase?.({ topicPrefix, conversations, keep, seen, evidence })
-    if (erased === undefined) return undefined
-    all.records += erased.records
-    all.isOverwritten = erased.isOverwritten
+/** Pieces that fit into a request. */
+function* piecesOf(conversations: readonly ConversationId[]): Generator<ConversationId[]> {
+  for (let at = 0; at < conversations.length; at += limits.eraseConversationsMax)
+    yield conversations.slice(at, at + limits.eraseConversationsMax)
+}
+
+type Deleted = Pick<Forgotten, 'records' | 'isOverwritten' | 'until'>
+
+/**
+ * The notes come first: after a failure between them and the deletion, the conversations are still
+ * there to be deleted. Undefined: one of them has newer records.
+ */
+async function deletePiece(
+  log: Parts,
+  selected: Selected,
+  author: Author,
+): Promise<Deleted | undefined> {
+  const conversations = new Set(selected.conversations)
+  if (await hasNewer(log, selected, conversations)) return undefined
+  const notes = await noteAll(log, selected.conversations, author)
+  const evidence = await evidenceOf(log, conversations)
+  if (log.isLocal) {
+    const { topicPrefix } = log
+    const { seen } = selected
+    const keep = [...selected.keep, ...notes]
+    const erasure = { topicPrefix, conversations: selected.conversations, keep, seen, evidence }
+    const erased = await eraseIn(log.bus, erasure)
+    return erased && { ...erased, until: null }
   }
-  return all
+  if (await hasNewer(log, selected, conversations)) return undefined
+  const records = await removeFromTables(log, selected)
+  return { records, isOverwritten: false, until: untilOf(log, evidence.length > 0) }
 }
 
 /** The evidence of the conversations, without its content. */
@@ -127,56 +175,62 @@ async function evidenceOf(
   return all
 }
 
-type Author = { by: string; identity: PersonIdentity }
-
-/** First the note: from then on no reader shows the older records. */
+/**
+ * Deletes the keys that were read. A message that comes during the deletion can open a turn whose
+ * stages read a part of the history: Kafka has no deletion that depends on other records.
+ */
 async function removeFromTables(
-  log: Parts,
-  { conversations }: Selected,
-  author: Author,
-): Promise<Pick<Forgotten, 'records' | 'until'>> {
-  const { bus, topicPrefix, partitions, retentionMs } = log
-  await noteAll(log, conversations, author)
+  { bus, topicPrefix, partitions }: Parts,
+  { conversations, histories }: Selected,
+): Promise<number> {
   const topic = `${topicPrefix}history`
   let records = 0
   for (const conversation of conversations) {
     const partition = partitionOf(conversation, partitions)
-    const prefix = historyPrefix(conversation)
-    const tombstones: RecordToAppend[] = []
-    for await (const key of keysOf(bus, { topic, partition }, prefix)) {
-      if (!key.startsWith(prefix)) break
-      tombstones.push({ topic, partition, key, value: null })
-    }
+    const keys = histories.get(conversation) ?? []
+    const tombstones = keys.map((key) => ({ topic, partition, key, value: null }))
     if (tombstones.length > 0) await bus.append(tombstones)
     records += tombstones.length
   }
-  const keptMs = retentionMs && Math.max(retentionMs, limits.deadLettersKeptMs)
-  return {
-    records,
-    until: keptMs === undefined ? Number.POSITIVE_INFINITY : bus.clock.now() + keptMs,
-  }
+  return records
 }
 
-/** Keeps FORGET-3. */
+/** Keeps the longest retention of the topics that have records of the conversations. */
+function untilOf({ bus, retentionMs, auditMs }: Parts, hasEvidence: boolean): Forgotten['until'] {
+  if (retentionMs === undefined) return 'never'
+  const keptMs = Math.max(retentionMs, limits.deadLettersKeptMs, hasEvidence ? auditMs : 0)
+  return bus.clock.now() + keptMs
+}
+
+function later(a: Forgotten['until'], b: Forgotten['until']): Forgotten['until'] {
+  if (a === 'never' || b === 'never') return 'never'
+  return a === null || b === null ? (a ?? b) : Math.max(a, b)
+}
+
+/** Keeps FORGET-3. The places of the notes. */
 async function noteAll(
   { bus, topicPrefix, partitions }: Parts,
   conversations: readonly ConversationId[],
   { by, identity }: Author,
-): Promise<void> {
+): Promise<Erasure['keep']> {
+  const topic = `${topicPrefix}activity`
+  const places: Erasure['keep'] = []
   for (const conversation of conversations) {
     const message = { type: 'conversation-forgotten', conversation, by, identity } as const
     const partition = partitionOf(conversation, partitions)
-    const note = toRecord({ topic: `${topicPrefix}activity`, partition, message })
+    const note = toRecord({ topic, partition, message })
     const change = { setting: `conversation:${conversation}`, by, after: undefined }
-    await appendChange({ bus, topicPrefix, identity }, change, [note])
+    const appended = await appendChange({ bus, topicPrefix, identity }, change, [note])
+    for (const { offset } of appended) places.push({ topic, partition, offset })
   }
+  return places
 }
 
 /** Reads the notes into the index, which removes the words of the conversations. */
-async function removeFromIndex({ searchFile, ...log }: Parts): Promise<void> {
+async function removeFromIndex({ searchFile, isLocal, ...log }: Parts): Promise<void> {
   if (searchFile === undefined || !existsSync(searchFile)) return
   const progress = { expect: () => {}, read: () => {} }
-  const search = openSearch({ ...log, hasIndex: true, progress, searchFile })
+  const search = openSearch({ ...log, hasIndex: isLocal, progress, searchFile })
   try {
     await search.refresh()
   } finally {
@@ -204,7 +258,7 @@ function stillOpen(open: readonly ConversationId[]): WeirError {
   const [first] = open
   return new WeirError(
     'conversation.open',
-    `nothing was deleted: a turn is open, or a message waits, in ${ids}. Wait for its end, or end it: weir stop --conversation ${first} --now --reason TEXT`,
+    `the deletion was refused: a turn is open, or a message waits, in ${ids}. Wait for its end, or end it: weir stop --conversation ${first} --now --reason TEXT`,
     { retryable: true },
   )
 }

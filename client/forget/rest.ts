@@ -35,9 +35,13 @@ export type ForgetSelection =
   | { user: string; tenant?: string }
   | { tenant: string }
 
-/** `open`: those with an open turn, an outstanding round or a waiting message. */
+/**
+ * `open`: those with an open turn, an outstanding round or a waiting message. `histories`: the keys
+ * of each conversation in the table `history`.
+ */
 export type Selected = Pick<Erasure, 'conversations' | 'keep' | 'seen'> & {
   open: ConversationId[]
+  histories: Map<ConversationId, string[]>
 }
 
 /** The conversation whose call began this one, or itself. */
@@ -78,6 +82,7 @@ export async function selectedConversations(
   const open = new Set<ConversationId>()
   const keep: Selected['keep'] = []
   const seen: Selected['seen'] = []
+  const histories: Selected['histories'] = new Map()
   const taken = new Map<ConversationId, Offset>()
 
   async function* recordsIn(topic: string, ends: PartitionEnds): AsyncGenerator<StoredRecord> {
@@ -137,9 +142,25 @@ export async function selectedConversations(
   for (const { partition } of await log.bus.ends(history))
     for await (const key of keysOf(log.bus, { topic: history, partition })) {
       const id = historyConversation(key)
-      if (id !== undefined && isWanted(id)) found.add(id)
+      if (id === undefined || !isWanted(id)) continue
+      found.add(id)
+      histories.set(id, [...(histories.get(id) ?? []), key])
     }
-  return { conversations: [...found], open: [...open], keep, seen }
+  return { conversations: [...found], open: [...open], keep, seen, histories }
+}
+
+/** Whether an inbox has a record of one of the conversations that `seen` does not include. */
+export async function hasNewer(
+  { bus }: ForgetLog,
+  { seen }: Pick<Selected, 'seen'>,
+  conversations: ReadonlySet<ConversationId>,
+): Promise<boolean> {
+  for (const { topic, partition, end: from } of seen) {
+    const to = (await bus.ends(topic)).find((ends) => ends.partition === partition)?.end ?? from
+    for await (const records of batchesOf(bus, { topic, partition, from, to }))
+      if (records.some(({ key }) => conversations.has(key))) return true
+  }
+  return false
 }
 
 /** A record that a deleted conversation leaves, or that its idle unit writes later. */
@@ -150,7 +171,7 @@ function isRemainder({ value }: StoredRecord): boolean {
 
 const keysRead = 1_000
 
-export async function* keysOf(
+async function* keysOf(
   bus: Bus,
   table: { topic: string; partition: number },
   after?: string,

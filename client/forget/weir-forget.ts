@@ -1,8 +1,9 @@
 // weir.forget: checks the options of a program, and deletes.
 
 import { personHere } from '../../services/approval/performer/person.ts'
+import { busKindOf } from '../../shared/bus/kinds.ts'
 import { parseConversationId } from '../../shared/contract/ids.ts'
-import { retentionMsOf } from '../../shared/contract/retention.ts'
+import { keptBy } from '../../shared/contract/retention.ts'
 import { defaultTenant, isTenant, tenantRule } from '../../shared/contract/tenant.ts'
 import { usageError } from '../../shared/lib/errors.ts'
 import { shown } from '../../shared/settings/mistake.ts'
@@ -22,16 +23,22 @@ const asked = { code: 'usage', subject: 'weir.forget' } as const
 const names = ['conversation', 'user', 'tenant', 'by', 'identity', 'dryRun']
 
 type Log = Parameters<typeof forgetConversations>[0]
+type OpenedLog = Pick<Log, 'bus' | 'topicPrefix' | 'partitions'>
 
 /** Throws as forgetConversations, `usage`, and `message.invalid` for a bad id. */
 export async function forgetIn(
-  { bus, topicPrefix, partitions }: Pick<Log, 'bus' | 'topicPrefix' | 'partitions'>,
+  log: OpenedLog,
   settings: Settings,
   given: ForgetOptions,
 ): Promise<Forgotten> {
-  const retentionMs = retentionMsOf(settings.retentionDays)
-  const place = { bus, topicPrefix, partitions, retentionMs, searchFile: searchFileOf(settings) }
+  const place = forgetPlace(log, settings)
   return forgetConversations(place, { by: personHere(), ...checkedForget(given) })
+}
+
+export function forgetPlace({ bus, topicPrefix, partitions }: OpenedLog, settings: Settings): Log {
+  const { isLocal } = busKindOf(settings)
+  const searchFile = searchFileOf(settings)
+  return { bus, topicPrefix, partitions, isLocal, ...keptBy(settings), searchFile }
 }
 
 function checkedForget(given: ForgetOptions): ForgetOptions {

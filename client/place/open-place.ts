@@ -3,6 +3,7 @@
 
 import type { Logger } from 'pino'
 import type { RunningStages } from '../../services/stages.ts'
+import { eraseIn } from '../../shared/bus/erase-in.ts'
 import type { LocalBus } from '../../shared/bus/kind.ts'
 import type { Bus } from '../../shared/contract/bus.ts'
 import { partitionOf } from '../../shared/contract/partition.ts'
@@ -88,16 +89,18 @@ export async function openWatched({
   log,
 }: Pick<OpenParts, 'settings' | 'log'>): Promise<Place> {
   const reading = await openBusReadOnly(settings, log)
+  async function throughWriter<Result>(write: (bus: Bus) => Promise<Result>): Promise<Result> {
+    const writing = await openBusBeside(settings, log)
+    try {
+      return await write(writing)
+    } finally {
+      await writing.close()
+    }
+  }
   const bus: Bus = {
     ...reading,
-    async append(...records) {
-      const writing = await openBusBeside(settings, log)
-      try {
-        return await writing.append(...records)
-      } finally {
-        await writing.close()
-      }
-    },
+    append: (...records) => throughWriter((writing) => writing.append(...records)),
+    erase: (erasure) => throughWriter((writing) => eraseIn(writing, erasure)),
   }
   return closedOnFailure(reading, async () => ({
     bus,

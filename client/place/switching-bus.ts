@@ -1,6 +1,7 @@
 // One bus over the changes of a process's role: it reads and writes through the bus of the moment.
 // SWITCHING-1. A follower continues at its offset in the next bus, so it misses no record.
 
+import { eraseIn } from '../../shared/bus/erase-in.ts'
 import type { Bus } from '../../shared/contract/bus.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 
@@ -73,10 +74,7 @@ export function createSwitchingBus({ patiently, close }: SwitchingOptions): Swit
       },
       space: () => now().bus.space?.() ?? { bytes: 0, bytesMax: 0 },
       async erase(erasure) {
-        const { bus } = now()
-        if (bus.erase === undefined)
-          throw new WeirError('runtime.assertion', 'this bus deletes no records')
-        return bus.erase(erasure)
+        return eraseIn(now().bus, erasure)
       },
       ensureTopics: (topics) => now().bus.ensureTopics(topics),
       append: (records, options) => patiently(() => now().bus.append(records, options)),

@@ -89,12 +89,24 @@ type Place = Pick<Settings, 'dataFolder' | 'encryptionKeys' | 'encryptionCommand
 
 /**
  * The file of the index for a log of these settings. In memory if there is no such folder, or if this
- * process has the keys of encrypted records (INDEX-FILE-2).
+ * process has the keys of encrypted records (INDEX-FILE-2). Then a file from the time before the
+ * encryption is removed.
  */
 export function searchFileOf({ dataFolder, encryptionKeys, encryptionCommand }: Place): string {
+  if (!existsSync(dataFolder)) return inMemory
+  const file = join(dataFolder, searchFileName)
   const hasKeys = encryptionKeys !== '' || encryptionCommand !== ''
-  if (hasKeys || !existsSync(dataFolder)) return inMemory
-  return join(dataFolder, searchFileName)
+  if (!hasKeys) return file
+  if (existsSync(file)) removeIndexFile(file)
+  return inMemory
+}
+
+function removeIndexFile(file: string): void {
+  for (const path of [file, ...besideOf(file)]) rmSync(path, { force: true })
+}
+
+function besideOf(file: string): string[] {
+  return [`${file}-wal`, `${file}-shm`]
 }
 
 /** A name of files beside a log (isNameBesideLog). */
@@ -109,14 +121,13 @@ export function openIndexFile(file: string, log: string): Database {
 
 /** Undefined: it cannot be opened for writing. */
 function opened(file: string, stamp: string): Database | undefined {
-  const beside = [`${file}-wal`, `${file}-shm`]
   for (const isLast of [false, true])
     try {
-      makePrivateFile(file, beside)
+      makePrivateFile(file, besideOf(file))
       return prepared(file, stamp)
     } catch (error) {
       if (isLast || !damaged.has((error as { errcode?: number }).errcode ?? 0)) return undefined
-      for (const one of [file, ...beside]) rmSync(one, { force: true })
+      removeIndexFile(file)
     }
   return undefined
 }

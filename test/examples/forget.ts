@@ -11,5 +11,6 @@ const agent = defineAgent({
 const weir = await Weir.open({ agents: [agent] })
 await weir.ask({ agent, conversation: 'order-7', user: 'ann', text: 'Where is my order?' }).finished
 const { records, until } = await weir.forget({ conversation: 'order-7', by: 'support' })
-console.log(`${records} records deleted`, until === null ? '' : new Date(until).toISOString())
+const rest = typeof until === 'number' ? new Date(until).toISOString() : until
+console.log(`${records} records deleted`, rest ?? '')
 await weir.close()

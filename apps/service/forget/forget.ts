@@ -1,11 +1,9 @@
 // `weir forget`: deletes conversations, and prints the data that is gone and the data that goes later.
 
 import { type Forgotten, forgetConversations } from '../../../client/forget/forget.ts'
-import { selectionOf } from '../../../client/forget/weir-forget.ts'
+import { forgetPlace, selectionOf } from '../../../client/forget/weir-forget.ts'
 import { partitionCount } from '../../../client/place/open-bus.ts'
-import { searchFileOf } from '../../../client/search/index-file.ts'
 import { personHere } from '../../../services/approval/performer/person.ts'
-import { retentionMsOf } from '../../../shared/contract/retention.ts'
 import { usageError } from '../../../shared/lib/errors.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 import { withExistingRegistry } from '../../history/registry.ts'
@@ -34,22 +32,22 @@ export async function forget(
 ): Promise<0 | 1> {
   const { by = personHere(), dryRun = false, yes = false, json = false } = flags
   const selection = selectionOf(flags)
-  const { out, input } = streams
+  const { out, errors, input } = streams
+  // With --json, standard output has the answer alone.
+  const people = json ? errors : out
   if (!yes && !dryRun && input.isTTY !== true)
     throw usageError('standard input is not a terminal, so nobody can confirm: give --yes')
   return withExistingRegistry(settings, async ({ bus, topicPrefix }) => {
     const partitions = await partitionCount(bus, topicPrefix)
-    const retentionMs = retentionMsOf(settings.retentionDays)
-    const searchFile = searchFileOf(settings)
-    const log = { bus, topicPrefix, partitions, retentionMs, searchFile }
+    const log = forgetPlace({ bus, topicPrefix, partitions }, settings)
     if (dryRun || !yes) {
       const found = await forgetConversations(log, { ...selection, by, dryRun: true })
-      if (!json || !dryRun) out.write(foundLines(found))
-      else out.write(`${printableJson(found)}\n`)
+      if (json && dryRun) out.write(`${printableJson(found)}\n`)
+      else people.write(foundLines(found))
       if (dryRun) return 0
       const question = `Delete ${count(found.conversations.length, 'conversation')} for good?`
       if (!(await isConfirmed(question, streams))) {
-        out.write('nothing was deleted\n')
+        people.write('nothing was deleted\n')
         return 1
       }
     }
@@ -82,7 +80,7 @@ export function forgottenLines({
   if (until !== null)
     return [
       `deleted the history of ${subject}: ${count(records, 'record')}`,
-      `the records of topics stay until retention has deleted them, ${untilText(until)}; no screen shows them`,
+      `the records of topics ${untilText(until)}; no screen shows them`,
       '',
     ].join('\n')
   const lines = [`deleted ${subject}: ${count(records, 'record')}`]
@@ -93,8 +91,8 @@ export function forgottenLines({
   return `${lines.join('\n')}\n`
 }
 
-function untilText(until: number): string {
-  return Number.isFinite(until)
-    ? `by ${second(until)} (retentionDays)`
-    : 'and retentionDays is 0, so nothing deletes them'
+function untilText(until: number | 'never'): string {
+  return until === 'never'
+    ? 'stay, because retentionDays is 0'
+    : `stay until retention has deleted them, by ${second(until)}`
 }

@@ -5,7 +5,7 @@
 
 import { hash } from 'node:crypto'
 import { messageOf } from '../../codec/message-of.ts'
-import type { Bus, RecordToAppend, StoredRecord } from '../../contract/bus.ts'
+import type { Appended, Bus, RecordToAppend, StoredRecord } from '../../contract/bus.ts'
 import { limits } from '../../contract/limits.ts'
 import type { AuditChanged, Message, PersonIdentity } from '../../contract/messages.ts'
 import { WeirError } from '../../lib/errors.ts'
@@ -21,12 +21,12 @@ export type AuditedTable = {
 /** `setting`: the key of its record. `after`: undefined: it is removed. */
 export type Change = { setting: string; by: string; after: Message | undefined }
 
-/** Appends the records of the change, and its evidence (keeps AUDITED-CHANGE-1). */
+/** Appends the records of the change, and its evidence (keeps AUDITED-CHANGE-1). Their places. */
 export async function appendChange(
   { bus, topicPrefix, identity = 'claimed' }: AuditedTable,
   { setting, by, after }: Change,
   records: RecordToAppend[],
-): Promise<void> {
+): Promise<Appended[]> {
   const place = { topic: `${topicPrefix}policies`, partition: 0 }
   const known = await bus.list({ ...place, prefix: setting, upToNow: true })
   const message: AuditChanged = {
@@ -42,10 +42,10 @@ export async function appendChange(
   }
   const evidence = toRecord({ topic: `${topicPrefix}audit`, partition: 0, message })
   try {
-    await bus.append([evidence, ...records])
+    return (await bus.append([evidence, ...records])).slice(1)
   } catch (error) {
     if (!(error instanceof WeirError) || error.code !== 'bus.topic-missing') throw error
-    await bus.append(records)
+    return bus.append(records)
   }
 }
 

@@ -13,11 +13,15 @@ import { verifyAudit } from '../../../apps/history/audit/verify.ts'
 import { existingRecords } from '../../../apps/history/inspect/existing-records.ts'
 import { openLog } from '../../../apps/history/open-log.ts'
 import { forget } from '../../../apps/service/forget/forget.ts'
+import { changeTenantKeys } from '../../../apps/service/keys/tenant.ts'
 import { forgetConversations } from '../../../client/forget/forget.ts'
 import { always, call, says, scriptedModel } from '../../../client/testing/testing.ts'
 import { defineAgent, defineTool, Weir } from '../../../client/weir.ts'
 import { openEmbeddedBus } from '../../../shared/bus/embedded/bus.ts'
+import { batchesOf } from '../../../shared/bus/range.ts'
+import { messageOf } from '../../../shared/codec/message-of.ts'
 import type { Bus } from '../../../shared/contract/bus.ts'
+import { historyPrefix } from '../../../shared/contract/topology.ts'
 import { systemClock } from '../../../shared/lib/clock.ts'
 import { readSettings } from '../../../shared/settings/settings.ts'
 import { until } from '../../support/inbox.ts'
@@ -92,6 +96,16 @@ async function filesWith(marker: string): Promise<string[]> {
   return found
 }
 
+async function noteCount(bus: Bus, conversation: string): Promise<number> {
+  let count = 0
+  const topic = 'weir.activity'
+  for (const { partition, begin: from, end: to } of await bus.ends(topic))
+    for await (const records of batchesOf(bus, { topic, partition, from, to }))
+      for (const { key, value } of records)
+        if (key === conversation && messageOf(value)?.type === 'conversation-forgotten') count += 1
+  return count
+}
+
 const ids = async (weir: Weir) =>
   (await weir.conversations()).conversations.map(({ conversation }) => conversation).sort()
 
@@ -137,6 +151,48 @@ describe('a deleted conversation', () => {
     expect(await printed((out) => audit({}, settings, out))).toContain(
       'approval allow  look  by ann',
     )
+  })
+
+  it('can be deleted again after a failure between the note and the deletion', async () => {
+    const weir = await open()
+    for (const id of ['a', 'b']) await ask(weir, id)
+    await weir.close()
+    const bus = await openEmbeddedBus({ file: join(folder, 'weir.db'), clock: systemClock })
+    const place = { topicPrefix: 'weir.', partitions: 1, isLocal: true, retentionMs: 1, auditMs: 1 }
+    const failing = async () => {
+      throw new Error('the process ends')
+    }
+    const broken = { ...bus, erase: failing }
+    const which = { conversation: 'a', by: 'ann' }
+    await expect(forgetConversations({ ...place, bus: broken }, which)).rejects.toThrow('ends')
+    expect((await forgetConversations({ ...place, bus }, which)).records).toBeGreaterThan(20)
+    expect(await noteCount(bus, 'a')).toBe(1)
+    await bus.close()
+    expect(await filesWith('marker-a')).toEqual([])
+  })
+
+  it('that was refused for newer records once is deleted by the next try, with one note', async () => {
+    const weir = await open()
+    for (const id of ['a', 'b']) await ask(weir, id)
+    await weir.close()
+    const bus = await openEmbeddedBus({ file: join(folder, 'weir.db'), clock: systemClock })
+    const place = { topicPrefix: 'weir.', partitions: 1, isLocal: true, retentionMs: 1, auditMs: 1 }
+    let reads = 0
+    const busy: Bus = {
+      ...bus,
+      async erase(erasure) {
+        reads += 1
+        return reads === 1 ? undefined : bus.erase?.(erasure)
+      },
+    }
+    const { records, conversations } = await forgetConversations(
+      { ...place, bus: busy },
+      { tenant: 'default', by: 'ann' },
+    )
+    expect([reads, conversations.toSorted()]).toEqual([2, ['a', 'b']])
+    expect(records).toBeGreaterThan(40)
+    for (const id of conversations) expect(await noteCount(bus, id)).toBe(1)
+    await bus.close()
   })
 
   it('begins anew for its model under its old id, and a restart reads the same', async () => {
@@ -210,6 +266,36 @@ describe('a deleted conversation', () => {
 })
 
 describe('weir.forget', () => {
+  it('of a program without agents deletes from the folder as one with agents does', async () => {
+    const weir = await open()
+    await ask(weir, 'a')
+    const watching = await Weir.open({ agents: [], stages: 'elsewhere', dataFolder: folder })
+    for (const isBeside of [true, false]) {
+      const { records, until } = await watching.forget({ conversation: isBeside ? 'a' : 'b' })
+      expect(records).toBeGreaterThan(20)
+      expect(until).toBeNull()
+      expect(await filesWith('marker')).toEqual([])
+      if (!isBeside) break
+      await ask(weir, 'b')
+      await weir.close()
+    }
+    await watching.close()
+  })
+
+  it('deletes the plain words of the search index after encryption is switched on', async () => {
+    const weir = await open()
+    await ask(weir, 'a')
+    await weir.conversations({ where: { text: 'marker' } })
+    await weir.close()
+    expect(await readdir(folder)).toContain('weir.search')
+    const keys = join(folder, 'keys.json')
+    await printed(async (out) => changeTenantKeys('acme', { file: keys }, out))
+    const encrypted = readSettings({ dataFolder: folder, encryptionKeys: keys }, {})
+    const log = await openLog(encrypted)
+    await log.bus.close()
+    expect((await readdir(folder)).filter((name) => name.includes('search'))).toEqual([])
+  })
+
   it.each([
     [{}, 'name either a conversation, or a user or a tenant'],
     [{ conversation: 'c', tenant: 't' }, 'name either a conversation, or a user or a tenant'],
@@ -245,6 +331,9 @@ describe('weir forget', () => {
     const dry = streams()
     expect(await forget({ conversation: 'a', dryRun: true }, settings(), dry)).toBe(0)
     expect(dry.text()).toBe('a\n')
+    const json = streams('n')
+    expect(await forget({ conversation: 'a', json: true }, settings(), json)).toBe(1)
+    expect(json.text()).toBe('')
     const no = streams('n')
     expect(await forget({ conversation: 'a' }, settings(), no)).toBe(1)
     expect(no.text()).toBe('a\nnothing was deleted\n')
@@ -271,15 +360,69 @@ describe('a log that deletes by retention alone, as Kafka does', () => {
     }
   }
 
+  const place = { topicPrefix: 'weir.', partitions: 1, isLocal: false, auditMs: 400 * dayMs }
+
+  it('without retention answers in JSON that its records are never deleted', async () => {
+    const weir = await open()
+    await ask(weir, 'a')
+    await weir.close()
+    await withBus(async (bus) => {
+      const log = { ...place, bus, retentionMs: undefined }
+      const answer = await forgetConversations(log, { conversation: 'a', by: 'ann' })
+      expect(JSON.parse(JSON.stringify(answer))).toMatchObject({ until: 'never', records: 3 })
+    })
+  })
+
+  it('names the end of its evidence, which is kept longest', async () => {
+    const weir = await open(model(), { rules: [{ name: 'asks', tools: ['look'] }] })
+    const turn = ask(weir, 'a')
+    let waiting: { id: string }[] = []
+    while (waiting.length === 0) waiting = await weir.approvals()
+    await weir.allow(`${waiting[0]?.id}`, { by: 'ann' })
+    await turn
+    await weir.close()
+    await withBus(async (bus) => {
+      const log = { ...place, bus, retentionMs: 7 * dayMs }
+      const { until } = await forgetConversations(log, { conversation: 'a', by: 'ann' })
+      expect(Number(until) - Date.now()).toBeGreaterThan(399 * dayMs)
+    })
+  })
+
+  it('keeps the whole history if a message comes before the deletion', async () => {
+    const weir = await open()
+    await ask(weir, 'a')
+    await weir.close()
+    await withBus(async (bus) => {
+      const inbox = { topic: 'weir.client-messages', partition: 0 }
+      const { value } = (await bus.read({ ...inbox, from: 0, limit: 1 }))[0]!
+      let isFirst = true
+      const busy: Bus = {
+        ...bus,
+        async append(records, options) {
+          if (isFirst) await bus.append([{ ...inbox, key: 'a', value }])
+          isFirst = false
+          return bus.append(records, options)
+        },
+      }
+      const log = { ...place, bus: busy, retentionMs: 7 * dayMs }
+      const which = { conversation: 'a', by: 'ann' }
+      await expect(forgetConversations(log, which)).rejects.toMatchObject({
+        code: 'conversation.open',
+      })
+      const table = { topic: 'weir.history', partition: 0, prefix: historyPrefix('a') }
+      expect(await bus.list(table)).toHaveLength(3)
+    })
+  })
+
   it('loses the history at once, names the day of the rest, and no screen shows it', async () => {
     const weir = await open()
     for (const id of ['a', 'b']) await ask(weir, id)
     await weir.close()
     await withBus(async (bus) => {
-      const log = { bus, topicPrefix: 'weir.', partitions: 1, retentionMs: 7 * dayMs }
+      const log = { ...place, bus, retentionMs: 7 * dayMs }
       const { until, records } = await forgetConversations(log, { conversation: 'a', by: 'ann' })
       // Dead letters stay longest.
-      expect(until! - Date.now()).toBeGreaterThan(29 * dayMs)
+      expect(Number(until) - Date.now()).toBeGreaterThan(29 * dayMs)
       expect(records).toBe(3)
     })
     const read = await openLog(readSettings({ dataFolder: folder }, {}))

@@ -13,7 +13,9 @@ export type EdgeWeir = Omit<Weir, 'close' | 'http' | typeof Symbol.asyncDispose>
 export function ownWeir(weir: EdgeWeir, principal: Principal): EdgeWeir {
   const { tenant, context, user } = principal
   if (context !== undefined) return ownWeir(withContext(weir, context), without(principal))
-  if (tenant === null) return weir
+  const ask: EdgeWeir['ask'] = (question) =>
+    weir.ask(user === undefined ? question : { ...question, user })
+  if (tenant === null) return user === undefined ? weir : { ...weir, ask }
   /** Keeps OWN-WEIR-1. */
   const assertOwn = (id = ''): ConversationId => {
     shownConversation(principal, id)
@@ -25,7 +27,7 @@ export function ownWeir(weir: EdgeWeir, principal: Principal): EdgeWeir {
     failed: weir.failed,
     ask(question) {
       assertOwn(question.conversation)
-      return weir.ask(user === undefined ? question : { ...question, user })
+      return ask(question)
     },
     async cancel(message) {
       assertOwn(message.conversation)
