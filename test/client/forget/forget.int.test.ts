@@ -134,7 +134,7 @@ describe('a deleted conversation', () => {
     const checked = JSON.parse(await printed((out) => verifyAudit({ json: true }, settings, out)))
     expect(checked).toMatchObject({ faults: [], erased: expect.any(Number) })
     expect(checked.erased).toBeGreaterThan(0)
-    expect(await printed((out) => audit({}, settings, out))).toMatch(/ann.*look/s)
+    expect(await printed((out) => audit({}, settings, { out, errors: out }))).toMatch(/ann.*look/s)
   })
 
   it('begins anew for its model under its old id, and a restart reads the same', async () => {
