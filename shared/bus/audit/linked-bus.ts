@@ -3,8 +3,8 @@
 // LINKED-BUS-1. A chain has one writer and no gap. After an append that failed, its records may be
 //     missing, so the next one begins a new chain.
 // LINKED-BUS-2. A record also names the newest record that its partition had, of any writer. So the
-//     last record of a chain is covered by the next one of another chain. A record names none if the
-//     partition cannot be read: a change must not wait for its evidence.
+//     last record of a chain is covered by the next one of another chain.
+// LINKED-BUS-3. A record names none if the partition cannot be read: a change needs no evidence.
 
 import { randomBytes } from 'node:crypto'
 import { encode } from '../../codec/codec.ts'

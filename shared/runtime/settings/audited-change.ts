@@ -1,8 +1,8 @@
 // An operator's change with its evidence: the records of `policies`, and one of `audit` with the
 // author, the setting before and the setting after.
-// AUDITED-CHANGE-1. A change needs no evidence: a stop must work also while a fleet is upgraded, or
-//     while nobody can write to `audit`. The evidence is in the same append where one append is
-//     written completely or not at all. Elsewhere it comes after the change.
+// AUDITED-CHANGE-1. A change needs no evidence: a stop must work also while nobody can write to `audit`.
+// AUDITED-CHANGE-2. The evidence is in the same append as the change if the bus writes an append
+//     completely or not at all. On another bus it comes afterwards.
 
 import { hash } from 'node:crypto'
 import { messageOf } from '../../codec/message-of.ts'
@@ -22,7 +22,7 @@ export type AuditedTable = {
 /** `setting`: the key of its record. `after`: undefined: it is removed. */
 export type Change = { setting: string; by: string; after: Message | undefined }
 
-/** Appends the records of the change, and its evidence (keeps AUDITED-CHANGE-1). */
+/** Appends the records of the change, and its evidence (keeps AUDITED-CHANGE-1, AUDITED-CHANGE-2). */
 export async function appendChange(
   { bus, topicPrefix, identity = 'claimed' }: AuditedTable,
   { setting, by, after }: Change,
