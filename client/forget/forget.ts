@@ -116,12 +116,14 @@ export async function forgetConversations(
     }
     await removeFromIndex(log)
   } catch (error) {
-    if (done.size === 0 || !(error instanceof WeirError)) throw error
-    const { code, message, retryable } = error
-    const text = `${done.size} conversations were deleted, and then: ${message}`
-    throw new WeirError(code, text, { retryable, cause: error })
+    throw done.size > 0 && error instanceof WeirError ? afterSome(done.size, error) : error
   }
   return { ...all, conversations: [...done] }
+}
+
+function afterSome(deleted: number, { code, message, retryable, ...rest }: WeirError): WeirError {
+  const text = `${deleted} conversations were deleted, and then: ${message}`
+  return new WeirError(code, text, { ...rest, retryable })
 }
 
 /** Pieces that fit into a request. */

@@ -5,9 +5,8 @@
 //
 // HISTORY-EXPIRY-1. A conversation is removed as a whole, once its newest entry is older than
 //     `idleMs`. All entries are checked again before that, and one young entry keeps them all.
-// HISTORY-EXPIRY-2. No open turn loses its history: `idleMs` is longer than the longest turn, or
-//     Weir does not start (shared/contract/retention.ts).
-//     The origins of a fork stay as long as the fork.
+// HISTORY-EXPIRY-2. No open turn loses its history: `idleMs` is longer than the longest turn
+//     (shared/contract/retention.ts). The origins of a fork stay as long as the fork.
 // HISTORY-EXPIRY-3. A step checks a bounded number of keys. Only the first removal of a pass reads on:
 //     the records of forks. The first pass begins at a random place, so short processes do their share.
 // HISTORY-EXPIRY-4. Age is measured in the log's time (R2): a machine clock a week ahead would
