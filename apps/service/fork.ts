@@ -2,7 +2,7 @@
 // this process runs intake, the one stage that a fork needs.
 
 import { forkConversation } from '../../client/conversation/fork.ts'
-import { turnsInHistory } from '../../client/conversation/history.ts'
+import { historyOf, turnsInHistory } from '../../client/conversation/history.ts'
 import { openBus, openBusBeside, partitionCount } from '../../client/place/open-bus.ts'
 import { busKindOf } from '../../shared/bus/kinds.ts'
 import type { Bus } from '../../shared/contract/bus.ts'
@@ -42,7 +42,9 @@ export async function fork(
     const write = async (message: Parameters<typeof toRecord>[0]['message']) => {
       await bus.append([toRecord({ topic, partition, message })])
     }
-    const turn = turnOf(turns, flag === undefined ? undefined : number)
+    const isUnknown =
+      turns.length === 0 && (await historyOf(place, conversation)).origins.length === 0
+    const turn = turnOf(turns, flag === undefined || isUnknown ? undefined : number)
     const id = await forkConversation({ place, partitions, write }, conversation, turn)
     return { conversation: id, turn: number }
   })
@@ -52,7 +54,7 @@ export async function fork(
 
 /** `number`: as weir inspect has it. Undefined: the newest turn. */
 function turnOf(turns: readonly number[], number: number | undefined): { turn?: number } {
-  if (number === undefined || turns.length === 0) return {}
+  if (number === undefined) return {}
   const turn = turns[number - 1]
   if (turn !== undefined) return { turn }
   throw usageError(`there is no turn ${number}: the conversation has ${turns.length} of its own`)

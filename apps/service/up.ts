@@ -56,7 +56,7 @@ export async function up(options: UpOptions, beside: readonly Beside[] = []): Pr
   const backend =
     options.metricsEndpoint === undefined
       ? undefined
-      : backendOf(options.metricsEndpoint, process.env, 'metrics')
+      : backendOf(options.metricsEndpoint, process.env, 'metrics', '--metrics-endpoint')
   const written = agentsFor(stages, settings, { isNeeded: beside.length === 0 })
   const guards = await guardsOf(options)
   const secrets = [...secretsOf(written), ...beside.flatMap((part) => part.secrets ?? [])]

@@ -152,32 +152,33 @@ export type Signal = 'traces' | 'metrics'
 /**
  * The backend of `endpoint`, or of OpenTelemetry's variables, those of the signal first:
  * OTEL_EXPORTER_OTLP_TRACES_ENDPOINT, OTEL_EXPORTER_OTLP_ENDPOINT, their HEADERS and PROTOCOL,
- * OTEL_SERVICE_NAME. Throws `usage`.
+ * OTEL_SERVICE_NAME. `flag`: of the endpoint, for errors. Throws `usage`.
  */
 export function backendOf(
   endpoint: string | undefined,
   environment: NodeJS.ProcessEnv,
   signal: Signal = 'traces',
+  flag = '--endpoint',
 ): Backend {
   const own = environment[`OTEL_EXPORTER_OTLP_${signal.toUpperCase()}_ENDPOINT`]
   const ofSignal = endpoint === undefined ? own : undefined
   const given = ofSignal ?? endpoint ?? environment.OTEL_EXPORTER_OTLP_ENDPOINT
   if (given === undefined || given === '')
     throw usageError(
-      `no backend${signal === 'metrics' ? ' for metrics' : ''} is named: give --endpoint http://localhost:4318, or set OTEL_EXPORTER_OTLP_ENDPOINT`,
+      `no backend${signal === 'metrics' ? ' for metrics' : ''} is named: give ${flag} http://localhost:4318, or set OTEL_EXPORTER_OTLP_ENDPOINT`,
     )
   const url = URL.canParse(given) ? new URL(given) : undefined
   if (url === undefined || !/^https?:$/.test(url.protocol))
     throw usageError(
-      `the endpoint is not an http or https URL; give one such as http://localhost:4318`,
+      `the endpoint (${flag}) is not an http or https URL; give one such as http://localhost:4318`,
     )
   if (url.username !== '' || url.password !== '')
     throw usageError(
-      'the endpoint holds a user or a password; put credentials into OTEL_EXPORTER_OTLP_HEADERS',
+      `the endpoint (${flag}) holds a user or a password; put credentials into OTEL_EXPORTER_OTLP_HEADERS`,
     )
   // Of the variable for one signal, the path is complete.
   if (ofSignal === undefined)
-    url.pathname = `${url.pathname.replace(/\/$|\/v1\/traces$/, '')}/v1/${signal}`
+    url.pathname = `${url.pathname.replace(/(\/v1\/(traces|metrics))?\/?$/, '')}/v1/${signal}`
   return {
     url: url.href,
     headers: headersIn(variableOf(environment, signal, 'HEADERS') ?? ''),

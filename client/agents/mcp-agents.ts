@@ -35,9 +35,9 @@ const kept = new WeakMap<Agent, () => void>()
 
 /**
  * A server that gives no list is a warning, and its tools come with a later list. `pinsFolder`: the data
- * folder with the pins of tools. Default: no tool is held. Throws `folder.foreign`. Throws
- * `mcp.unreachable` for a `toolsFile` that cannot be read and for declarations that are too large, and
- * `agent.invalid` with each server that another process reaches and that has no `toolsFile`.
+ * folder with the pins of tools. Default: no tool is held. Throws `folder.foreign`. A
+ * `toolsFile` that cannot be read and declarations that are too large are `mcp.unreachable`. Servers that
+ * another process reaches and that have no `toolsFile` are `agent.invalid`.
  */
 export async function openMcpAgents<Provider extends string>(
   agents: Agents<Provider>,
@@ -274,14 +274,15 @@ function liveAgent<Provider extends string>(written: Agent<Provider>, options: L
    * former one, so no open round calls it (TOOL-PINS-1).
    */
   function keep(found: Tool[], held: ReadonlySet<string>): void {
+    const isFree = ({ run }: Tool) =>
+      run.kind !== 'mcp' || !held.has(placeOf(run.server.name, run.tool))
+    agent.formerTools = (agent.formerTools ?? []).filter(isFree)
     const now = JSON.stringify(found.map(({ declaration }) => declaration))
     if (now === shown) return
     const fault = sizeFault(agent.name, now)
     if (fault !== undefined) throw new WeirError('mcp.unreachable', fault)
-    const former = [...agent.tools.slice(own.length), ...(agent.formerTools ?? [])]
-    agent.formerTools = former
-      .filter(({ run }) => run.kind !== 'mcp' || !held.has(placeOf(run.server.name, run.tool)))
-      .slice(0, limits.mcpFormerToolsMax)
+    const former = [...agent.tools.slice(own.length).filter(isFree), ...agent.formerTools]
+    agent.formerTools = former.slice(0, limits.mcpFormerToolsMax)
     agent.tools = [...own, ...found]
     shown = now
   }

@@ -476,8 +476,12 @@ export const limits = {
   mcpMessageBytesMax: 16 * MiB,
   /** All that an MCP server sends while its list is read. */
   mcpListBytesMax: 32 * MiB,
-  /** One declaration in the file with the pinned tools. The file has the bound of a list. */
+  /**
+   * One declaration in the file with the pinned tools, and all of one server. The file has the bound
+   * of a list.
+   */
   mcpPinBytesMax: 256 * KiB,
+  mcpPinsBytesMax: 8 * MiB,
   /** Links to resources in results of MCP servers whose server a gateway remembers. */
   mcpLinksMax: 1024,
   /** The file with the login of an MCP server. */
@@ -653,6 +657,8 @@ export const limits = {
   consoleRefreshMs: 5 * second,
   /** Reports of conversations that the console makes at once. */
   consoleReportsMax: 2,
+  /** A bundle that the console sends, which it reads into memory. */
+  consoleExportBytesMax: 64 * MiB,
   /** Dead letters that the console lists. */
   consoleLettersMax: 200,
   /**

@@ -77,7 +77,7 @@ type Topic = {
   kind: TopicKind
   records: Partial<Record<MessageType, Writer[]>>
   tombstones?: Writer[]
-  /** No record has a text of a conversation. */
+  /** No record has a text of a conversation, or `weir forget` replaces it (`audit`). */
   withoutContent?: true
   formerly?: Partial<Record<MessageType, Writer[]>>
 }
@@ -247,7 +247,7 @@ export const topics: Record<TopicName, Topic> = {
     },
   },
   // Evidence, with its own retention. Its writers chain its records as they write them, so no replay
-  // compares them (shared/bus/chain.ts).
+  // compares them (shared/bus/audit/linked-bus.ts).
   audit: {
     kind: 'log',
     withoutContent: true,

@@ -152,12 +152,7 @@ it.each([
     'where.tenant is "Ada Lovelace": ',
   ],
   ['conversations', [{ where: null }], 'usage', 'where needs an object'],
-  [
-    'conversations',
-    [{ where: { since: 'soon' } }],
-    'usage',
-    'where.since is "soon"; must be a time',
-  ],
+  ['conversations', [{ where: { since: 'soon' } }], 'usage', "where.since is 'soon': give a time"],
 ])('%s refuses the arguments %j', async (name, args, code, message) => {
   const dataFolder = mkdtempSync(join(tmpdir(), 'weir-options-'))
   {

@@ -14,6 +14,7 @@ import {
   followedWord,
 } from '../../../shared/view/audit/entries.ts'
 import { painted } from '../../terminal/paint.ts'
+import { processStreams, type Streams } from '../../terminal/streams.ts'
 import { programText } from '../../terminal/text/activity-texts.ts'
 import { argumentLines } from '../../terminal/text/argument-lines.ts'
 import { instantOfFlag } from '../../terminal/text/instant-text.ts'
@@ -35,11 +36,14 @@ export type AuditOptions = {
   format?: AuditFormat
 }
 
-/** Prints the entries in the order of their times. With `json`, one AuditEntry per line. */
+/**
+ * Prints the entries in the order of their times. With `json`, one AuditEntry per line. Lines about
+ * entries that are not listed go to standard error if a program reads the output.
+ */
 export async function audit(
   options: AuditOptions,
   settings: Settings,
-  out: NodeJS.WriteStream,
+  { out, errors }: Omit<Streams, 'input'> = processStreams(),
 ): Promise<void> {
   const { json = false, unredacted, format } = options
   if (json && format !== undefined)
@@ -51,7 +55,8 @@ export async function audit(
   const lineOf = json ? printableJson : format && auditFormats[format]
   for (const entry of list.entries)
     out.write(`${lineOf?.(entry) ?? entryLines(entry, out).join('\n')}\n`)
-  if (lineOf === undefined) for (const line of endLines(list, where)) out.write(`${line}\n`)
+  const ends = lineOf === undefined ? out : errors
+  for (const line of endLines(list, where)) ends.write(`${line}\n`)
 }
 
 /** Throws `usage`. */

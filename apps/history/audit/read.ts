@@ -18,6 +18,7 @@ import {
   type AuditNames,
   type AuditWhere,
   auditFold,
+  withheldCall,
 } from '../../../shared/view/audit/entries.ts'
 import type { OpenLog } from '../open-log.ts'
 
@@ -55,7 +56,7 @@ export async function readAudit(log: OpenLog, where: AuditWhere, max: number): P
 async function shown(entry: AuditEntry, log: OpenLog, fold: AuditFold): Promise<AuditEntry> {
   if (!('tool' in entry) || log.unredacted === true || entry.withheld) return entry
   const rules = fold.rulesOf(entry) ?? (await rulesInLog(entry, log))
-  if (rules === undefined) return withoutContent(entry)
+  if (rules === undefined) return withheldCall(entry)
   return rules.length === 0 ? entry : redacted(entry, rules)
 }
 
@@ -73,11 +74,6 @@ async function rulesInLog(
   })
   const opened = record?.offset === turn ? messageOf(record.value) : undefined
   return opened === undefined ? undefined : rulesIn(opened)
-}
-
-function withoutContent(entry: AuditedCall): AuditedCall {
-  const none = { arguments: null, rule: null, question: null, values: null, reason: null }
-  return { ...entry, ...none, withheld: true }
 }
 
 /** Its texts as those of the records in `activity` (agent-redaction.ts). */

@@ -49,7 +49,8 @@ async function verify(log: OpenLog, expected: readonly AuditHead[]): Promise<Ver
   const faults: AuditFault[] = []
   const heads: AuditHead[] = []
   const sum = { records: 0, erased: 0, hidden: 0 }
-  for (const { partition, begin } of await endsOf(log, 'audit')) {
+  const places = await endsOf(log, 'audit')
+  for (const { partition, begin } of places) {
     const check = checkPartition(partition, begin)
     for await (const records of scan(log, { topic: 'audit', partition }))
       for (const { offset, value } of records) {
@@ -61,7 +62,14 @@ async function verify(log: OpenLog, expected: readonly AuditHead[]): Promise<Ver
     if (check.head !== undefined) heads.push(check.head)
     for (const name of ['records', 'erased', 'hidden'] as const) sum[name] += check.counts[name]
   }
+  const unread = expected.filter((head) => places.every((one) => one.partition !== head.partition))
+  faults.push(...unread.map(unreadFault))
   return { ...sum, faults, head: headText(heads) }
+}
+
+function unreadFault({ partition, offset }: AuditHead): AuditFault {
+  const text = 'its partition of the topic audit is missing. Is the topic prefix right?'
+  return { partition, offset, fault: 'truncated', text }
 }
 
 function linesOf({ records, erased, hidden, faults, head }: VerifiedAudit): string[] {
@@ -72,7 +80,7 @@ function linesOf({ records, erased, hidden, faults, head }: VerifiedAudit): stri
   const notes = [
     ...(erased > 0 ? [`the content of ${count(erased, 'record')} was erased`] : []),
     ...(hidden > 0
-      ? [`${count(hidden, 'record')} cannot be read, and gaps beside them cannot be judged`]
+      ? [`${count(hidden, 'record')} cannot be read, and as many missing records cannot be found`]
       : []),
   ]
   const end = isWhole

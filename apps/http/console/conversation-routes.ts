@@ -1,7 +1,7 @@
 // The routes of the console for one conversation: its page, its report as a file, its bundle, and the
 // reason of a call that waits.
 
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Hono } from 'hono'
@@ -11,6 +11,7 @@ import { limits } from '../../../shared/contract/limits.ts'
 import { createSlots } from '../../../shared/lib/slots.ts'
 import { pageHtml } from '../../report/page-html.ts'
 import type { EdgeContext } from '../edge/edge-context.ts'
+import { HttpError } from '../http-error.ts'
 import type { HttpApp } from '../server.ts'
 import type { ConsoleParts } from './console-parts.ts'
 import { isUnredacted, within } from './route-parts.ts'
@@ -70,7 +71,7 @@ export function conversationApi(
   return app
 }
 
-/** The file of `weir export`. */
+/** The file of `weir export`. Throws 413. */
 async function exportedBytes(
   conversation: Conversation,
   unredacted: boolean,
@@ -79,6 +80,13 @@ async function exportedBytes(
   try {
     const file = join(folder, 'conversation.weir')
     await conversation.export(file, { unredacted })
+    const { size } = await stat(file)
+    if (size > limits.consoleExportBytesMax)
+      throw new HttpError(
+        413,
+        'http.body',
+        `the bundle has ${size} bytes, more than the ${limits.consoleExportBytesMax} that the console sends: run weir export --conversation on the log`,
+      )
     return new Uint8Array(await readFile(file))
   } finally {
     await rm(folder, { recursive: true, force: true })

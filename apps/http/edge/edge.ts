@@ -147,6 +147,7 @@ function sharedWith(allowed: ReadonlySet<string>): MiddlewareHandler<{ Bindings:
       'x-weir-outcome',
       'x-weir-tools-left-out',
       'retry-after',
+      'x-should-retry',
     ],
   })
   return async (http, next) => {

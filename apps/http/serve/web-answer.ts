@@ -23,7 +23,10 @@ export async function webAnswer(app: HttpApp, request: Request): Promise<Respons
   outgoing.once('close', () => request.signal.removeEventListener('abort', leave))
   const env = { incoming, outgoing } as unknown as HttpBindings
   const answer = await app.fetch(request, env)
-  return direct() ?? withHeaders(answer, headers)
+  const written = direct()
+  if (written !== undefined) return written
+  outgoing.destroy() // nothing writes to it, and its listeners end with it
+  return withHeaders(answer, headers)
 }
 
 /** The parts of Node's request that the routes read. */

@@ -23,6 +23,7 @@ import type { Settings } from '../../../shared/settings/settings.ts'
 import { type OpenConversation, unfinishedIn } from '../../bundles/import/unfinished.ts'
 import { hiddenText } from '../../history/hidden-text.ts'
 import { type OpenLog, openLog } from '../../history/open-log.ts'
+import { printable } from '../../terminal/text/printable.ts'
 import { count } from '../../terminal/text/quantities.ts'
 import { filesInBackup, localKind } from './backup.ts'
 
@@ -58,7 +59,7 @@ export async function restore(
       throw error
     })
   const { ended, waiting } = work
-  out.write(`${file}: the log${madeAt === '' ? '' : ` of ${madeAt}`}\n`)
+  out.write(`${file}: the log${madeAt === '' ? '' : ` of ${printable(madeAt)}`}\n`)
   out.write(
     `${count(ended, 'message')} without an answer ended as cancelled; ${count(waiting, 'call')} still waiting for a person (weir approvals)\n`,
   )

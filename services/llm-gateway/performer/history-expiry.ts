@@ -7,21 +7,30 @@
 //     `idleMs`. All entries are checked again before that, and one young entry keeps them all.
 // HISTORY-EXPIRY-2. No open turn loses its history: `idleMs` is longer than the longest turn, or
 //     Weir does not start (shared/contract/retention.ts).
-// HISTORY-EXPIRY-3. A step checks a bounded number of keys and reads no values. The first pass
-//     begins at a random place, so that short processes do their share.
+//     The origins of a fork stay as long as the fork.
+// HISTORY-EXPIRY-3. A step checks a bounded number of keys. Only the first removal of a pass reads on:
+//     the records of forks. The first pass begins at a random place, so short processes do their share.
 // HISTORY-EXPIRY-4. Age is measured in the log's time (R2): a machine clock a week ahead would
 //     remove everything. Without a record since the assignment nothing is old.
 // HISTORY-EXPIRY-5. Two owners may sweep the same partition: a tombstone over a tombstone changes
 //     nothing.
 
+import { originsIn } from '../../../shared/contract/history/fork.ts'
 import type { ConversationId } from '../../../shared/contract/ids.ts'
 import { limits } from '../../../shared/contract/limits.ts'
+import type { Message } from '../../../shared/contract/messages.ts'
 import type { PerformerContext } from '../../../shared/contract/performer.ts'
-import { historyConversation, historyPrefix } from '../../../shared/contract/topology.ts'
+import { historyConversation, historyPrefix, originKey } from '../../../shared/contract/topology.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
+import { WeirError } from '../../../shared/lib/errors.ts'
 
 /** The conversation of the current keys. Its keys are adjacent. */
 type Passing = { conversation: ConversationId; newest: Milliseconds }
+
+/** Conversations with forks that a pass can keep apart. With more of them a pass removes nothing. */
+const originsMax = 100_000
+/** The record is in the table already. */
+const originWaitMs = 1_000
 
 /**
  * Starts the slow sweep. `stop` resolves once it no longer writes, and does not wait for a read
@@ -35,6 +44,8 @@ export function startHistoryExpiry(
   let after: string | undefined = historyPrefix(context.owner)
   let isFirstPass = true
   let passing: Passing | undefined
+  /** The origins of the forks. Undefined: this pass has removed nothing yet. */
+  let origins: ReadonlySet<ConversationId> | undefined
   let isStopped = false
   let writing: Promise<void> = Promise.resolve()
   let cancelNext = clock.after(limits.historySweepStepMs, sweep)
@@ -45,6 +56,7 @@ export function startHistoryExpiry(
       (error: unknown) => {
         if (!isStopped) log.warn({ err: error }, 'history expiry failed; it runs again in an hour')
         passing = undefined
+        origins = undefined
         plan(limits.historySweepEveryMs)
       },
     )
@@ -75,10 +87,44 @@ export function startHistoryExpiry(
     if (isEnd) passing = undefined
     after = isEnd ? undefined : keys.at(-1)?.key
     for (const { conversation, newest } of over)
-      if (isOld(newest)) await removeConversation(conversation)
+      if (isOld(newest)) {
+        origins ??= await originsOfForks()
+        if (!origins.has(conversation)) await removeConversation(conversation)
+      }
     const isPassOver = isEnd && !isFirstPass
-    if (isEnd) isFirstPass = false
+    if (isEnd) {
+      isFirstPass = false
+      origins = undefined
+    }
     return isPassOver
+  }
+
+  /** Undefined also for a record that nobody can read, such as one whose tenant's key was deleted. */
+  async function readable(key: string): Promise<Message | undefined> {
+    try {
+      return await context.kept(key, originWaitMs)
+    } catch (error) {
+      if (error instanceof WeirError && error.code.startsWith('codec.')) return undefined
+      throw error
+    }
+  }
+
+  /** A fork that is made later in the same pass may lose its origin. */
+  async function originsOfForks(): Promise<ReadonlySet<ConversationId>> {
+    const kept = new Set<ConversationId>()
+    for (let from: string | undefined; !isStopped; ) {
+      const page = await historyTable.keys(from, limits.historySweepKeysMax)
+      for (const { key } of page) {
+        const fork = historyConversation(key)
+        if (fork === undefined || key !== originKey(fork)) continue
+        for (const { conversation } of originsIn(await readable(key))) kept.add(conversation)
+        if (kept.size > originsMax)
+          throw new Error(`the history has forks of more than ${originsMax} conversations`)
+      }
+      from = page.at(-1)?.key
+      if (page.length < limits.historySweepKeysMax) break
+    }
+    return kept
   }
 
   /**

@@ -4,6 +4,7 @@
 //     missing, so the next one begins a new chain.
 // LINKED-BUS-2. A record also names the newest record that its partition had, of any writer. So the
 //     last record of a chain is covered by the next one of another chain.
+// LINKED-BUS-3. A record names none if the partition cannot be read: a change needs no evidence.
 
 import { randomBytes } from 'node:crypto'
 import { encode } from '../../codec/codec.ts'
@@ -68,7 +69,7 @@ function createChains(bus: Pick<Bus, 'ends' | 'read'>, topic: string) {
     if (!isEvidence(message)) return record
     const { partition } = record
     const { writer, sequence, previous } = chains.get(partition) ?? newChain()
-    const seen = await newestHash(bus, topic, partition)
+    const seen = await newestHash(bus, topic, partition).catch(() => '')
     const own = withLink(message, { writer, sequence: sequence + 1, previous, seen })
     const hash = recordHash(own) ?? ''
     chains.set(partition, { writer, sequence: sequence + 1, previous: hash })

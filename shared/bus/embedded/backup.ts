@@ -107,6 +107,12 @@ function checkPages(backup: string): void {
   }
 }
 
+/** As Date writes it. Somebody may have changed a backup. */
+function isIsoTime(text: string): boolean {
+  const time = new Date(text)
+  return !Number.isNaN(time.getTime()) && time.toISOString() === text
+}
+
 /** Writes the log of a backup to `unfinished`, without the table of a backup. */
 function copied(backup: string, unfinished: string): BackupContent {
   makePrivateFile(unfinished)
@@ -125,10 +131,14 @@ function copied(backup: string, unfinished: string): BackupContent {
     if (isBackup === undefined) return { madeAt: '', files: {} }
     const rows = db.prepare('SELECT name, content FROM backup').all()
     db.exec('DROP TABLE backup')
-    const { [timeRow]: madeAt = '', ...files } = Object.fromEntries(
-      rows.map(({ name, content }) => [String(name), content as Uint8Array]),
-    )
-    return { madeAt: Buffer.from(madeAt).toString(), files }
+    const contents = rows.map(({ name, content }): [string, Uint8Array] => {
+      if (content instanceof Uint8Array) return [String(name), content]
+      throw notADatabase(backup, 'its table of files has a row without bytes')
+    })
+    const { [timeRow]: time = new Uint8Array(), ...files } = Object.fromEntries(contents)
+    const madeAt = Buffer.from(time).toString()
+    if (!isIsoTime(madeAt)) throw notADatabase(backup, 'its time is none')
+    return { madeAt, files }
   } finally {
     db.close()
   }

@@ -25,10 +25,10 @@ export function withLink<One extends Evidence>(
   return { ...message, link: { ...place, content: contentHash(message) ?? '' } }
 }
 
-/** Undefined: the content was erased. */
+/** Undefined: the content was erased, which means all fields of it. */
 export function contentHash(message: Evidence): string | undefined {
   const content = contentOf(message)
-  return content.includes(null) ? undefined : sha256(content)
+  return content.every((field) => field === null) ? undefined : sha256(content)
 }
 
 /** The record without its content. Its hash, its place in the chain and its other fields stay. */

@@ -80,6 +80,7 @@ function judgeOne(guard: Guard, job: FoldedJob, { clock, memory }: Place): void 
       offset: record.offset,
       time: record.time,
       marks: job.marks,
+      isFork: forkedFrom !== null,
     })
 }
 

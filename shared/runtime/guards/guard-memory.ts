@@ -10,7 +10,8 @@ import { limits } from '../../contract/limits.ts'
 import type { Milliseconds } from '../../lib/clock.ts'
 import type { Marks } from '../derived-id.ts'
 
-type Remembered = { state: string; first: Offset; marksAtFirst: Marks }
+/** Without a state: a fork whose guard cleared it, so it does not get its origin's again. */
+type Remembered = { state: string | undefined; first: Offset; marksAtFirst: Marks }
 
 export type GuardMemory = {
   get(conversation: ConversationId): string | undefined
@@ -23,7 +24,7 @@ export type GuardMemory = {
   set(
     conversation: ConversationId,
     state: string | undefined,
-    at: { offset: Offset; time: Milliseconds; marks: Marks },
+    at: { offset: Offset; time: Milliseconds; marks: Marks; isFork: boolean },
   ): void
   /** Forgets conversations without a record since `time`. */
   forgetBefore(time: Milliseconds): void
@@ -47,7 +48,7 @@ export function createGuardMemory(): GuardMemory {
 
     fork(conversation, origin, time) {
       const known = byFirst.get(origin)
-      if (known === undefined || byFirst.has(conversation)) return
+      if (known?.state === undefined || byFirst.has(conversation)) return
       byFirst.set(conversation, { ...known })
       byLast.set(conversation, time)
       const sorted = [...byFirst].sort(([, a], [, b]) => a.first - b.first)
@@ -55,9 +56,9 @@ export function createGuardMemory(): GuardMemory {
       for (const [id, remembered] of sorted) byFirst.set(id, remembered)
     },
 
-    set(conversation, state, { offset, time, marks }) {
-      if (state === undefined) return forget(conversation)
+    set(conversation, state, { offset, time, marks, isFork }) {
       const known = byFirst.get(conversation)
+      if (state === undefined && (known === undefined || !isFork)) return forget(conversation)
       if (known === undefined)
         byFirst.set(conversation, { state, first: offset, marksAtFirst: { ...marks } })
       else known.state = state

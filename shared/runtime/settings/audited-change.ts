@@ -1,7 +1,8 @@
 // An operator's change with its evidence: the records of `policies`, and one of `audit` with the
 // author, the setting before and the setting after.
-// AUDITED-CHANGE-1. The evidence is in the same append as the change. A log without the topic `audit`
-//     gets the change alone: a stop must work also while a fleet is upgraded.
+// AUDITED-CHANGE-1. A change needs no evidence: a stop must work also while nobody can write to `audit`.
+// AUDITED-CHANGE-2. The evidence is in the same append as the change if the bus writes an append
+//     completely or not at all. On another bus it comes afterwards.
 
 import { hash } from 'node:crypto'
 import { messageOf } from '../../codec/message-of.ts'
@@ -13,7 +14,7 @@ import { toRecord } from '../record.ts'
 
 /** `identity`: the proof of the author. Default: `claimed`. */
 export type AuditedTable = {
-  bus: Pick<Bus, 'append' | 'list' | 'clock'>
+  bus: Pick<Bus, 'append' | 'list' | 'clock' | 'appendsWhole'>
   topicPrefix: string
   identity?: PersonIdentity | undefined
 }
@@ -21,7 +22,7 @@ export type AuditedTable = {
 /** `setting`: the key of its record. `after`: undefined: it is removed. */
 export type Change = { setting: string; by: string; after: Message | undefined }
 
-/** Appends the records of the change, and its evidence (keeps AUDITED-CHANGE-1). */
+/** Appends the records of the change, and its evidence (keeps AUDITED-CHANGE-1, AUDITED-CHANGE-2). */
 export async function appendChange(
   { bus, topicPrefix, identity = 'claimed' }: AuditedTable,
   { setting, by, after }: Change,
@@ -41,11 +42,23 @@ export async function appendChange(
     link: null,
   }
   const evidence = toRecord({ topic: `${topicPrefix}audit`, partition: 0, message })
+  if (bus.appendsWhole === true) {
+    try {
+      await bus.append([evidence, ...records])
+    } catch (error) {
+      if (!(error instanceof WeirError) || error.code !== 'bus.topic-missing') throw error
+      await bus.append(records)
+    }
+    return
+  }
+  await bus.append(records)
   try {
-    await bus.append([evidence, ...records])
+    await bus.append([evidence])
   } catch (error) {
-    if (!(error instanceof WeirError) || error.code !== 'bus.topic-missing') throw error
-    await bus.append(records)
+    const why = error instanceof Error ? error.message : String(error)
+    process.emitWarning(
+      `the change of ${setting} is in force, but has no evidence in audit: ${why}`,
+    )
   }
 }
 

@@ -121,7 +121,8 @@ function judged(
   const own = new Map(
     pins.filter((pin) => pin.server === server.name && pin.of === of).map((pin) => [pin.tool, pin]),
   )
-  let room = limits.mcpListBytesMax - textOf(pins).length
+  let room = limits.mcpListBytesMax - Buffer.byteLength(textOf(pins))
+  let ownRoom = limits.mcpPinsBytesMax - Buffer.byteLength(textOf([...own.values()]))
   let isChanged = false
   const free: ServerTool[] = []
   const held: LeftOut[] = []
@@ -131,7 +132,15 @@ function judged(
     const bytes = Buffer.byteLength(text)
     if (bytes > limits.mcpPinBytesMax)
       return `it has ${bytes} bytes, more than the ${limits.mcpPinBytesMax} of a pin`
+    if (bytes > ownRoom)
+      return `its server has had more than ${limits.mcpPinsBytesMax} bytes of tools`
     return bytes > room ? `${pinsFileName} is full` : undefined
+  }
+
+  function use(value: object): void {
+    const bytes = Buffer.byteLength(JSON.stringify(value))
+    room -= bytes
+    ownRoom -= bytes
   }
 
   for (const tool of tools) {
@@ -152,7 +161,7 @@ function judged(
       const added = { server: server.name, of, tool: tool.name, pinned: declared, seen: today }
       pins.push(added)
       own.set(tool.name, added)
-      room -= Buffer.byteLength(JSON.stringify(added))
+      use(added)
       isChanged = true
       free.push(tool)
     } else if (isDeepStrictEqual(pin.pinned, declared)) {
@@ -164,7 +173,7 @@ function judged(
       held.push({ tool: tool.name, reason: reason ?? changedReason })
       if (reason !== undefined || isDeepStrictEqual(pin.changed, declared)) continue
       pin.changed = declared
-      room -= Buffer.byteLength(text)
+      use(declared)
       isChanged = true
     }
   }

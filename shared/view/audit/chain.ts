@@ -3,6 +3,7 @@
 // AUDIT-CHAIN-1. A record is judged by its content's hash, by the record before it in its chain, and by
 //     the record that its writer saw last.
 // AUDIT-CHAIN-2. No fault names records that the retention deleted, or that this process cannot read.
+//     Such a record explains one missing record and no other one.
 // AUDIT-CHAIN-3. The end of a partition has no successor. Its head, kept elsewhere, proves it.
 
 import { contentHash, type Evidence, recordHash } from '../../contract/audit/link.ts'
@@ -11,14 +12,25 @@ import type { AuditLink } from '../../contract/messages.ts'
 export type AuditFault = {
   partition: number
   offset: number
-  fault: 'changed' | 'missing' | 'moved' | 'unlinked' | 'truncated'
+  fault: 'changed' | 'missing' | 'moved' | 'unlinked' | 'truncated' | 'deleted'
   text: string
 }
 
 /** The newest record of a partition. */
 export type AuditHead = { partition: number; offset: number; hash: string }
 
-type LastOfChain = { sequence: number; hash: string; offset: number }
+/** `hidden`: the number of unreadable records up to it. */
+type LastOfChain = { sequence: number; hash: string; offset: number; hidden: number }
+
+/** A record whose writer saw a record that did not stand before it. */
+type Unseen = {
+  offset: number
+  seen: string
+  before: number | undefined
+  hidden: number
+  /** No record up to this one names a record that was read, and the retention has deleted some. */
+  isAtBegin: boolean
+}
 
 export type PartitionCheck = {
   /** `message` undefined: it cannot be read. In the order of the log. */
@@ -30,6 +42,9 @@ export type PartitionCheck = {
   faultOf(head: AuditHead): AuditFault | undefined
 }
 
+/** Records after the retention's end whose writers may have seen only older ones: appends at one time. */
+const atBeginMax = 10
+
 /** `begin`: the oldest offset of the partition. */
 export function checkPartition(partition: number, begin: number): PartitionCheck {
   const faults: AuditFault[] = []
@@ -37,24 +52,42 @@ export function checkPartition(partition: number, begin: number): PartitionCheck
   const chains = new Map<string, LastOfChain>()
   const hashes = new Map<string, number>()
   const byOffset = new Map<number, string>()
-  const unseen: { offset: number; seen: string; before: number | undefined }[] = []
+  const reported = new Set<string>()
+  const unseen: Unseen[] = []
+  /** Hashes of records that the retention deleted or that cannot be read. */
+  const explained = new Set<string>()
+  let explainedByHidden = 0
+  let isAtBegin = begin > 0
   let before: number | undefined
   let head: AuditHead | undefined
 
   /** One of a kind for a record. */
   function report(fault: AuditFault['fault'], offset: number, text: string): void {
-    if (faults.some((one) => one.offset === offset && one.fault === fault)) return
+    if (reported.has(`${offset}/${fault}`)) return
+    reported.add(`${offset}/${fault}`)
     faults.push({ partition, offset, fault, text })
   }
 
-  /** Keeps AUDIT-CHAIN-2: nothing before these records is missing for sure. */
-  const isPartial = () => begin > 0 || counts.hidden > 0
+  /** Keeps AUDIT-CHAIN-2: whether this many records of a chain can be missing after its last one. */
+  function isExplained(missing: number, last: LastOfChain | undefined): boolean {
+    if (last === undefined && begin > 0) return true
+    return missing <= counts.hidden - (last?.hidden ?? 0)
+  }
+
+  /** Keeps AUDIT-CHAIN-2. */
+  function isSeenExplained({ seen, hidden, isAtBegin: isOfDeleted }: Unseen): boolean {
+    if (explained.has(seen)) return true
+    if (!isOfDeleted && explainedByHidden >= hidden) return false
+    if (!isOfDeleted) explainedByHidden += 1
+    explained.add(seen)
+    return true
+  }
 
   function checkChain(offset: number, link: AuditLink, hash: string): void {
     const { writer, sequence, previous, seen } = link
     const last = chains.get(writer)
     if (last?.hash === hash) return // sent again
-    chains.set(writer, { sequence, hash, offset })
+    chains.set(writer, { sequence, hash, offset, hidden: counts.hidden })
     if (last !== undefined && sequence <= last.sequence)
       return report(
         'moved',
@@ -62,7 +95,7 @@ export function checkPartition(partition: number, begin: number): PartitionCheck
         `it comes after a later record of its writer, at ${last.offset}`,
       )
     const next = (last?.sequence ?? 0) + 1
-    if (sequence > next && !isPartial())
+    if (sequence > next && !isExplained(sequence - next, last))
       return report('missing', offset, missingText(sequence - next, last?.offset))
     if (sequence === next && previous !== (last?.hash ?? ''))
       return report(
@@ -70,18 +103,21 @@ export function checkPartition(partition: number, begin: number): PartitionCheck
         last?.offset ?? offset,
         `the record at ${offset} has another hash of it`,
       )
-    if (seen !== '' && !hashes.has(seen)) unseen.push({ offset, seen, before })
+    if (hashes.has(seen) || byOffset.size >= atBeginMax) isAtBegin = false
+    if (seen !== '' && !hashes.has(seen))
+      unseen.push({ offset, seen, before, hidden: counts.hidden, isAtBegin })
   }
 
-  /** Records whose writer saw a record that did not stand before them. */
   function reportUnseen(): void {
-    for (const { offset, seen, before } of isPartial() ? [] : unseen.splice(0)) {
+    for (const record of unseen.splice(0)) {
+      const { offset, seen, before } = record
       if (hashes.has(seen))
         report(
           'moved',
           offset,
           `its writer saw the record at ${hashes.get(seen)}, which comes later`,
         )
+      else if (isSeenExplained(record)) continue
       else if (before === undefined || before + 1 < offset)
         report('missing', offset, 'the record that its writer saw is missing before it')
       else report('changed', before, `the writer of ${offset} saw another record in its place`)
@@ -122,7 +158,14 @@ export function checkPartition(partition: number, begin: number): PartitionCheck
       return head
     },
     faultOf({ offset, hash }) {
-      if (offset < begin || byOffset.get(offset) === hash) return undefined
+      if (offset < begin)
+        return {
+          partition,
+          offset,
+          fault: 'deleted',
+          text: `it cannot be proved: the oldest record is at ${begin}. Was it older than auditDays?`,
+        }
+      if (byOffset.get(offset) === hash) return undefined
       const known = byOffset.has(offset)
       return {
         partition,

@@ -1,10 +1,12 @@
 // The evidence in `audit` as entries: each decision about a call with the call's end, and each change of
 // an operator. Pure. The command, the API and the console show these entries.
-// AUDIT-VIEW-1. Derived records that come twice count once, by their writer's mark (R3).
+// AUDIT-VIEW-1. A decision that comes twice counts once, by the fields that its hash covers. The id of
+//     its record (R3) is covered by no hash, so it decides nothing.
 // AUDIT-VIEW-2. The newest `max` entries are kept. The number of the others is known.
+// AUDIT-VIEW-3. An entry of a conversation that was deleted later has no content.
 
-import type { Evidence } from '../../contract/audit/link.ts'
-import type { StoredRecord } from '../../contract/bus.ts'
+import { hash } from 'node:crypto'
+import { contentHash, type Evidence, withoutContent } from '../../contract/audit/link.ts'
 import { type CallId, callKey } from '../../contract/ids.ts'
 import type {
   ApprovalOutcome,
@@ -25,12 +27,11 @@ import {
   stopKeyPrefix,
 } from '../../contract/topology.ts'
 import type { Milliseconds } from '../../lib/clock.ts'
-import { isRepeat, type Marks, moveMark, parseId } from '../../runtime/derived-id.ts'
 
 /** The place of its record in `audit`. */
 type Place = { partition: number; offset: number }
 
-/** `withheld`: its content was erased, or is not shown. */
+/** `withheld`: all of its content was erased, or is not shown. */
 type Common = {
   place: Place
   at: Milliseconds
@@ -77,6 +78,9 @@ export type AuditedChange = Common & {
 
 export type AuditEntry = AuditedCall | AuditedChange
 
+/** The evidence of a deleted conversation names it so. No setting has this key. */
+const conversationPrefix = 'conversation:'
+
 /** The prefix of the keys of each kind of setting. */
 const changePrefixes = {
   stop: stopKeyPrefix,
@@ -84,7 +88,7 @@ const changePrefixes = {
   guard: guardKeyPrefix,
   policy: policyKeyPrefix,
   prices: pricesKey,
-  key: 'key:',
+  deletion: conversationPrefix,
 } as const
 
 export type ChangeKind = keyof typeof changePrefixes | 'other'
@@ -109,7 +113,7 @@ export type AuditWhere = {
 export type AuditNames = { by: Set<string>; tool: Set<string> }
 
 export type AuditFold = {
-  apply(record: Pick<StoredRecord, 'id' | 'partition' | 'offset'>, message: Evidence): void
+  apply(place: Place, message: Evidence): void
   /** In the order of their times. */
   entries(): AuditEntry[]
   /** The number of older entries that are not kept. */
@@ -120,20 +124,31 @@ export type AuditFold = {
 }
 
 export function auditFold(where: AuditWhere, max: number): AuditFold {
-  const marks = new Map<number, Marks>()
   const entries: AuditEntry[] = []
-  const calls = new Map<string, AuditedCall[]>()
+  /** Of `entries`, each with its identity. */
+  const calls = new Map<string, { entry: AuditedCall; identity: string }[]>()
+  /** The time of the last deletion of each conversation. */
+  const deletions = new Map<string, Milliseconds>()
   const rules = new Map<string, readonly RedactRule[]>()
   const names: AuditNames = { by: new Set(), tool: new Set() }
   let left = 0
 
+  function addDecision(message: AuditDecided, place: Place): void {
+    const content = contentHash(message)
+    const entry: AuditedCall = { ...callOf(message, place), withheld: content === undefined }
+    const identity = identityOf(message, message.link?.content ?? content)
+    const others = calls.get(callKey(entry)) ?? []
+    if (others.some((other) => other.identity === identity)) return // keeps AUDIT-VIEW-1
+    if (isIn(entry, where)) calls.set(callKey(entry), [...others, { entry, identity }])
+    add(entry)
+  }
+
   function add(entry: AuditEntry): void {
     if (!isIn(entry, { since: where.since, until: where.until, tenant: where.tenant })) return
-    if (entry.by !== '') names.by.add(entry.by)
-    if ('tool' in entry) names.tool.add(entry.tool)
+    if (entry.by !== '') addName(names.by, entry.by, where.by)
+    if ('tool' in entry) addName(names.tool, entry.tool, where.tool)
     if (!isIn(entry, where)) return
     entries.push(entry)
-    if ('tool' in entry) calls.set(callKey(entry), [...(calls.get(callKey(entry)) ?? []), entry])
     if (entries.length >= 2 * max) dropOldest()
   }
 
@@ -142,28 +157,45 @@ export function auditFold(where: AuditWhere, max: number): AuditFold {
     entries.sort(byTime)
     for (const entry of entries.splice(0, Math.max(0, entries.length - max))) {
       left += 1
-      if ('tool' in entry) calls.delete(callKey(entry))
+      if (!('tool' in entry)) continue
+      const kept = (calls.get(callKey(entry)) ?? []).filter((other) => other.entry !== entry)
+      if (kept.length > 0) calls.set(callKey(entry), kept)
+      else calls.delete(callKey(entry))
     }
   }
 
+  /** Of the entries, and of the newest `max` other turns: a later entry may be of one. */
+  function dropRules(): void {
+    const needed = new Set(entries.flatMap((entry) => ('tool' in entry ? [turnOf(entry)] : [])))
+    const older = [...rules.keys()].slice(0, -max)
+    for (const turn of older) if (!needed.has(turn)) rules.delete(turn)
+  }
+
+  function noteDeletion({ setting, isRemoved, at }: AuditChanged): void {
+    if (!isRemoved || !setting.startsWith(conversationPrefix)) return
+    const conversation = setting.slice(conversationPrefix.length)
+    deletions.set(conversation, Math.max(at, deletions.get(conversation) ?? 0))
+  }
+
+  /** Keeps AUDIT-VIEW-3. */
+  function withoutDeleted(entry: AuditEntry): AuditEntry {
+    if (!('tool' in entry) || entry.at > (deletions.get(entry.conversation) ?? -1)) return entry
+    return withheldCall(entry)
+  }
+
   return {
-    apply({ id: given, partition, offset }, message) {
-      const id = parseId(given)
-      if (id !== undefined) {
-        const own = marks.get(partition) ?? {}
-        marks.set(partition, own)
-        if (isRepeat(own, id)) return // keeps AUDIT-VIEW-1
-        moveMark(own, id)
-      }
+    apply({ partition, offset }, message) {
       switch (message.type) {
         case 'audit-decided':
-          return add(callOf(message, { partition, offset }))
+          return addDecision(message, { partition, offset })
         case 'audit-changed':
+          noteDeletion(message)
           return add(changeOf(message, { partition, offset }))
         case 'audit-followed': {
           const { status, reason, durationMs, at } = message
           rules.set(turnOf(message), message.redact)
-          for (const entry of calls.get(callKey(message)) ?? [])
+          if (rules.size >= 4 * max) dropRules()
+          for (const { entry } of calls.get(callKey(message)) ?? [])
             entry.followed = { status, reason, durationMs, at }
           return
         }
@@ -173,7 +205,7 @@ export function auditFold(where: AuditWhere, max: number): AuditFold {
     },
     entries() {
       dropOldest()
-      return entries
+      return entries.map(withoutDeleted)
     },
     get left() {
       return left
@@ -181,6 +213,26 @@ export function auditFold(where: AuditWhere, max: number): AuditFold {
     names,
     rulesOf: (call) => rules.get(turnOf(call)),
   }
+}
+
+/** The names of a text that lists them. The name of the filter is always among them. */
+const namesMax = 1_000
+
+function addName(names: Set<string>, name: string, asked: string | undefined): void {
+  if (names.size < namesMax || name === asked) names.add(name)
+}
+
+/** Of two copies the same, also if one of them has lost its content or has another link. */
+function identityOf(message: AuditDecided, content: string | undefined): string {
+  const fields = withoutContent({ ...message, link: null })
+  return hash('sha256', JSON.stringify([fields, content]))
+}
+
+/** The decision without its content. */
+export function withheldCall(entry: AuditedCall): AuditedCall {
+  const none = { arguments: null, rule: null, question: null, values: null, reason: null }
+  const followed = entry.followed && { ...entry.followed, reason: null }
+  return { ...entry, ...none, followed, withheld: true }
 }
 
 function turnOf({ conversation, turn }: Pick<CallId, 'conversation' | 'turn'>): string {
@@ -212,7 +264,7 @@ function callOf(message: AuditDecided, place: Place): AuditedCall {
     tool: name,
     place,
     tenant: tenantOf(message.conversation),
-    withheld: message.arguments === null,
+    withheld: false,
     followed: null,
   }
 }
@@ -230,7 +282,7 @@ function changeOf(message: AuditChanged, place: Place): AuditedChange {
     after,
     place,
     tenant: tenantOfSetting(setting),
-    withheld: before === null || after === null,
+    withheld: contentHash(message) === undefined,
   }
 }
 
@@ -241,11 +293,11 @@ function kindOf(setting: string): ChangeKind {
 
 /** Null: the setting concerns all tenants, or an agent or a tool of several ones. */
 function tenantOfSetting(setting: string): string | null {
-  const [, scope = '', name = ''] = /^stop:(tenant|conversation):(.*)$/s.exec(setting) ?? []
-  if (scope === 'conversation') return tenantOf(name)
+  const [, ofConversation] = /^(?:stop:)?conversation:(.*)$/s.exec(setting) ?? []
+  if (ofConversation !== undefined) return tenantOf(ofConversation)
+  const [, ofStop = ''] = /^stop:tenant:(.*)$/s.exec(setting) ?? []
   const [, ofBudget = ''] = /^budget:([^/]*)\//.exec(setting) ?? []
-  const [, ofKey = ''] = /^key:([^/]*)\//.exec(setting) ?? []
-  const tenant = name || ofBudget || ofKey
+  const tenant = ofStop || ofBudget
   return isTenant(tenant) ? tenant : null
 }
 

@@ -176,6 +176,8 @@ describe('a backend', () => {
   it.each([
     ['http://h:4318', {}, 'http://h:4318/v1/metrics'],
     ['http://h/x/v1/traces', {}, 'http://h/x/v1/metrics'],
+    ['http://h:4318/v1/metrics', {}, 'http://h:4318/v1/metrics'],
+    ['http://h/v1/metrics/', {}, 'http://h/v1/metrics'],
     [undefined, { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://h/' }, 'http://h/v1/metrics'],
     [undefined, { OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: 'http://h/own' }, 'http://h/own'],
   ])('at %p with %p gets metrics at %s', (given, environment, url) => {
@@ -187,8 +189,8 @@ describe('a backend', () => {
       OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://h/own',
       OTEL_EXPORTER_OTLP_TRACES_HEADERS: 'authorization=a',
     }
-    expect(() => backendOf(undefined, environment, 'metrics')).toThrow(
-      'no backend for metrics is named: give --endpoint',
+    expect(() => backendOf(undefined, environment, 'metrics', '--metrics-endpoint')).toThrow(
+      'no backend for metrics is named: give --metrics-endpoint',
     )
     expect(backendOf('http://h', environment, 'metrics').headers).toEqual({})
   })

@@ -292,6 +292,22 @@ describe('a tool that its server drops between the offer and the call', () => {
     await weir.ask({ agent, text: 'Again.' }).finished
     expect(model.requests[3]?.tools).not.toContain('test__weather')
   })
+
+  it('is no former tool once it comes back changed, so no open round calls it', async () => {
+    process.env.MCP_CHANGED = join(folder, 'changed')
+    const replies = [says(call('test__shrink', {})), says('Done.')]
+    const { agent, open } = agentWith([...replies, ...replies], { env: ['MCP_CHANGED'] })
+    await using weir = await open()
+    const isFormer = () =>
+      weir.agents
+        .get('helper')
+        ?.formerTools?.some(({ declaration }) => declaration.name === 'test__weather') === true
+    await weir.ask({ agent, text: 'Go.' }).finished
+    await until(async () => isFormer())
+    await writeFile(process.env.MCP_CHANGED, '')
+    await weir.ask({ agent, text: 'Again.' }).finished
+    await until(async () => !isFormer())
+  })
 })
 
 describe('an MCP server', () => {

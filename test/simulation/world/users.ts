@@ -71,6 +71,9 @@ export function startUsers({
   }
   for (let i = random.below(3); i > 0; i--) scheduler.at(start + random.below(durationMs), litter)
 
+  /** A cancel can come before its message, at the same moment. */
+  const cancelledFirst = new Set<string>()
+
   function sendMessage(conversation: string, messageId: string, agent: Agent): void {
     if (!ledger.sent.some((sent) => sent.messageId === messageId))
       ledger.sent.push({
@@ -79,7 +82,7 @@ export function startUsers({
         taken: true,
         refusable: agent === withoutFallback,
         blankReply: agent === withoutFallback,
-        cancelled: false,
+        cancelled: cancelledFirst.has(messageId),
         answer: 'unobserved',
       })
     const declarations = agent.tools.map((tool) => tool.declaration)
@@ -95,6 +98,7 @@ export function startUsers({
   }
 
   function cancel(conversation: string, messageId: string): void {
+    cancelledFirst.add(messageId)
     for (const sent of ledger.sent) if (sent.messageId === messageId) sent.cancelled = true
     write({ type: 'cancel-requested', conversation, messageId })
   }

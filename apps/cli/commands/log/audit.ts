@@ -11,7 +11,7 @@ export function addAudit(program: Command): void {
     .option('--tool <name>', 'only decisions about calls of this tool')
     .option(
       '--kind <kind>',
-      'only this kind: approval, question, stop, budget, guard, policy, prices, key, other',
+      'only this kind: approval, question, stop, budget, guard, policy, prices, deletion, other',
     )
     .option('--tenant <name>', 'only of this tenant')
     .option(
@@ -34,10 +34,6 @@ export function addAudit(program: Command): void {
         process.exitCode = await verifyAudit(options, settings, process.stdout)
         return
       }
-      await (await import('../../../history/audit/audit.ts')).audit(
-        options,
-        settings,
-        process.stdout,
-      )
+      await (await import('../../../history/audit/audit.ts')).audit(options, settings)
     })
 }

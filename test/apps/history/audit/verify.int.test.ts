@@ -62,7 +62,9 @@ describe('weir audit --verify on a data folder', () => {
 
   it('names a record with another author', async () => {
     const settings = edited(renamed(1))
-    expect(await printed((out) => audit({ by: 'eve' }, settings, out))).toContain('stop:agent:b')
+    expect(await printed((out) => audit({ by: 'eve' }, settings, { out, errors: out }))).toContain(
+      'stop:agent:b',
+    )
     expect(await faultsIn(settings)).toEqual(['changed 1'])
     const text = await printed((out) => verifyAudit({}, settings, out))
     expect(text).toContain('changed  0/1: the writer of 2 saw another record in its place')
@@ -88,6 +90,27 @@ describe('weir audit --verify on a data folder', () => {
     expect(await faultsIn(settings)).toEqual([])
     expect(await faultsIn(settings, head)).toEqual(['truncated 4'])
     expect(await verifyAudit({ expect: head }, settings, output().stream)).toBe(1)
+  })
+
+  it('finds that the whole partition of a head is gone', async () => {
+    const { head } = await verified(settingsOf('kept'))
+    expect(await faultsIn(settingsOf('kept'), head.replace('0/', '7/'))).toEqual(['truncated 4'])
+  })
+
+  it('lists a record whose id is lower than that of an earlier one: no hash covers ids', async () => {
+    const settings = edited(
+      "UPDATE AUDIT SET id = 'approval/0/999999/0' WHERE offset = 1",
+      "UPDATE AUDIT SET id = 'approval/0/3/0' WHERE offset = 4",
+    )
+    expect(await printed((out) => audit({}, settings, { out, errors: out }))).toContain('by bob')
+  })
+
+  it('prints the number of unreadable records to standard error if the output is JSON', async () => {
+    const settings = edited("UPDATE AUDIT SET value = x'00' WHERE offset = 1")
+    const [out, errors] = [output(), output()]
+    await audit({ json: true }, settings, { out: out.stream, errors: errors.stream })
+    expect(out.text().trim().split('\n')).toHaveLength(4)
+    expect(errors.text()).toBe('1 record cannot be read\n')
   })
 
   it('refuses a head in another form', async () => {

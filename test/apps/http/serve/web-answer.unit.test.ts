@@ -1,6 +1,7 @@
 // Requests of the web for routes that write to Node's response: the pace of the reader, and a client
 // that leaves.
 
+import { getEventListeners } from 'node:events'
 import { describe, expect, it } from '@jest/globals'
 import { Hono } from 'hono'
 import { alreadySent } from '../../../../apps/http/direct-answer.ts'
@@ -101,6 +102,20 @@ describe('an answer to a request of the web', () => {
     expect(answer.headers.get('cache-control')).toBe('no-store')
     expect(answer.headers.get('x-own')).toBe('1')
     expect(await answer.json()).toEqual({ ok: true })
+  })
+
+  it('closes the response of a route with its own answer, and leaves the signal of the request', async () => {
+    const leaving = new AbortController()
+    const closes = Promise.withResolvers<void>()
+    const app = appWith((http) => {
+      http.env.outgoing.once('close', () => closes.resolve())
+      return http.text('whole')
+    })
+    const request = new Request('http://a.example/', { signal: leaving.signal })
+    const answer = await webAnswer(app, request)
+    await closes.promise
+    expect(await answer.text()).toBe('whole')
+    expect(getEventListeners(request.signal, 'abort')).toHaveLength(0)
   })
 
   it('gives the route the bytes of the body and its host', async () => {

@@ -21,6 +21,7 @@ import { restore } from '../../../../apps/service/backup/restore.ts'
 import { always, call, says, scriptedModel } from '../../../../client/testing/testing.ts'
 import { defineAgent, defineTool, Weir, type WeirOptions } from '../../../../client/weir.ts'
 import { addTenantKey } from '../../../../shared/bus/encryption/tenant-keys.ts'
+import { DatabaseSync } from '../../../../shared/bus/sqlite.ts'
 import { messageOf } from '../../../../shared/codec/message-of.ts'
 import type { TopicName } from '../../../../shared/contract/topology.ts'
 import { readSettings, type Settings } from '../../../../shared/settings/settings.ts'
@@ -180,6 +181,18 @@ describe('a data folder that was backed up while its program ran', () => {
     const bytes = readFileSync(backup)
     writeFileSync(at('damaged'), bytes.fill(0xff, bytes.length - 8192, bytes.length - 4096))
     await expect(restoring(at('damaged'), 'new')).rejects.toMatchObject({
+      code: 'bus.not-a-database',
+    })
+    expect(existsSync(at('new'))).toBe(false)
+  })
+
+  it('is refused if its time is another text, which could be one for a terminal', async () => {
+    const changed = at('changed.backup')
+    cpSync(backup, changed)
+    const db = new DatabaseSync(changed)
+    db.prepare("UPDATE backup SET content = ? WHERE name = ''").run(Buffer.from('\u001b[2J'))
+    db.close()
+    await expect(restore(changed, settingsIn(at('new')), output().stream)).rejects.toMatchObject({
       code: 'bus.not-a-database',
     })
     expect(existsSync(at('new'))).toBe(false)

@@ -9,7 +9,7 @@ import { openEmbeddedBus } from '../../../../shared/bus/embedded/bus.ts'
 import type { Bus, Subscription } from '../../../../shared/contract/bus.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
 import { turnLongestMs } from '../../../../shared/contract/retention.ts'
-import { historyKey, topicSpecs } from '../../../../shared/contract/topology.ts'
+import { historyKey, originKey, topicSpecs } from '../../../../shared/contract/topology.ts'
 import { createLog } from '../../../../shared/lib/log/log.ts'
 import { toRecord } from '../../../../shared/runtime/record.ts'
 import { runStage } from '../../../../shared/runtime/run-stage.ts'
@@ -140,6 +140,29 @@ describe('the history of a conversation', () => {
         (line) => line.includes('"conversation":"old"') && line.includes('"entries":3'),
       ),
     ).toHaveLength(1)
+  })
+
+  it('stays as long as a conversation that was forked from it, and no longer', async () => {
+    await put(['a', 1, 0], ['a', 2, 0], ['b', 3, 0])
+    await pass(idleMs + 1)
+    const origins = [{ conversation: 'a', turn: 1, entries: 1 }]
+    const fork = { type: 'conversation-forked', conversation: 'f', origins } as const
+    await bus.append([toRecord({ topic: 'history', partition: 0, message: fork })])
+    const key = originKey('unreadable')
+    await bus.append([{ topic: 'history', partition: 0, key, value: Buffer.from([0xff]) }])
+    await start()
+    await twoPasses()
+    expect(await left()).toEqual([
+      ['a', 1, 0],
+      ['a', 2, 0],
+      ['f', 'origin', 0],
+      ['unreadable', 'origin', 0],
+    ])
+    await pass(idleMs + 1)
+    await pass(stepMs)
+    await pass(everyMs)
+    await pass(everyMs)
+    expect(await left()).toEqual([])
   })
 
   it('is found anywhere, even if a pass began behind it and its entries take several steps', async () => {

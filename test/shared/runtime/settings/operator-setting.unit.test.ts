@@ -1,5 +1,6 @@
 // The store of an operator's settings, for any kind of them.
 
+import { once } from 'node:events'
 import { describe, expect, it } from '@jest/globals'
 import { decode, encode } from '../../../../shared/codec/codec.ts'
 import type { RecordToAppend, StoredRecord } from '../../../../shared/contract/bus.ts'
@@ -35,10 +36,14 @@ const stopOf = (name: string, reason = 'wrong transfers'): OperatorStop => ({
 const foreign = encode({ type: 'setting-removed', setting: 'stop:x', setBy: 'anna', setAt: 0 })
 
 /** A table of one partition, in memory. */
-function tableWith(records: Record<string, Uint8Array> = {}, { hasAudit = true } = {}) {
+function tableWith(
+  records: Record<string, Uint8Array> = {},
+  { hasAudit = true, appendsWhole = true } = {},
+) {
   const values = new Map<string, Uint8Array>(Object.entries(records))
   const evidence: Message[] = []
   const bus = {
+    appendsWhole,
     clock: { now: () => 7 } as never,
     async append(added: RecordToAppend[]) {
       if (!hasAudit && added.some(({ topic }) => topic === 'audit'))
@@ -139,6 +144,22 @@ describe('the evidence of a change', () => {
     expect(table.evidence).toMatchObject([
       { after: expect.stringMatching(/^\{"bytes":\d{6},"sha256":"[0-9a-f]{64}"\}$/) },
     ])
+  })
+
+  it('comes after the change on Kafka, so a stop works while nobody can write evidence', async () => {
+    const table = tableWith({}, { appendsWhole: false })
+    const { append } = table.bus
+    table.bus.append = async (added) => {
+      if (added.some(({ topic }) => topic === 'audit'))
+        throw new WeirError('bus.unauthorized', 'no right to write to audit')
+      return append(added)
+    }
+    const emitted = once(process, 'warning')
+    await placeSetting(setting, table, stopOf('b'))
+    expect(table.keys()).toEqual(['stop:agent:b'])
+    expect(String(await emitted)).toContain(
+      'stop:agent:b is in force, but has no evidence in audit',
+    )
   })
 
   it('is left out in a log of an earlier Weir, so a stop still works while a fleet is upgraded', async () => {

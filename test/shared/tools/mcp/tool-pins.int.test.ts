@@ -103,6 +103,15 @@ it('holds a tool whose declaration is too large for a pin, also as a change', ()
   expect(heldPins(folder)).toEqual([])
 })
 
+it('holds the tools of one server past its part of the file, and takes those of another one', () => {
+  const long = 'x'.repeat(limits.mcpPinBytesMax - 1_000)
+  const many = Array.from({ length: 40 }, (_, n) => tool(`t${n}`, long))
+  const held = check(many)
+  expect(held.at(-1)).toContain('t39: its server has had more than 8388608 bytes of tools')
+  expect(check([...many, tool('small', 'x'.repeat(300_000))]).length).toBe(held.length + 1)
+  expect(check([tool('a')], 0, { ...server, name: 'other' })).toEqual([])
+})
+
 it('holds no tool of a server with pin: off', () => {
   const off: McpServer = { ...server, pin: 'off' }
   expect(check([tool('a')], 0, off)).toEqual([])

@@ -68,6 +68,10 @@ describe('evidence of several writers', () => {
     ])
   })
 
+  it('names a record of which only a part of the content is left', () => {
+    expect(faultsOf([first, { ...second, before: null }, third])).toEqual(['changed 1'])
+  })
+
   it('names the record that a missing one stood before', () => {
     expect(faultsOf(['deleted', second, third])).toEqual(['missing 1'])
     expect(faultsOf([first, 'deleted', third, fourth])).toContain('missing 3')
@@ -95,6 +99,23 @@ describe('evidence of several writers', () => {
   })
 })
 
+describe('a missing record', () => {
+  const apart = written('a', 'b', 'c', 'd', 'e', 'f')
+
+  it.each([
+    ['of writers with several records', written('a', 'b', 'a', 'b', 'a', 'b')],
+    ['of writers with one record each', apart],
+  ])('%s is found after records that the retention deleted or that nobody can read', (_, log) => {
+    const without = (...places: number[]) =>
+      log.map((record, n): Given => (places.includes(n) ? 'deleted' : record))
+    expect(faultsOf(without(0, 1), 2)).toEqual([])
+    expect(faultsOf(without(0, 1, 4), 2)).toEqual(['missing 5'])
+    const unreadable = (records: Given[]) => records.with(1, 'unreadable')
+    expect(faultsOf(unreadable(log))).toEqual([])
+    expect(faultsOf(unreadable(without(4)))).toEqual(['missing 5'])
+  })
+})
+
 describe('a head that was kept elsewhere', () => {
   const { head } = given(all)
   if (head === undefined) throw new Error('the partition has no head')
@@ -108,6 +129,11 @@ describe('a head that was kept elsewhere', () => {
     const records = [first, second, third, fourth, { ...fifth, by: 'bob' }]
     expect(given(records).faultOf(head)).toMatchObject({ fault: 'changed', offset: 4 })
     expect(given(written('a', 'a', 'b', 'a', 'c', 'a')).faultOf(head)).toBeUndefined()
+  })
+
+  it('is a fault if its record stood before the oldest one', () => {
+    const check = given(['deleted', ...written('a', 'a')], 1)
+    expect(check.faultOf({ ...head, offset: 0 })).toMatchObject({ fault: 'deleted', offset: 0 })
   })
 
   it('is read from its text, and another text is none', () => {

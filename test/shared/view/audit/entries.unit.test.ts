@@ -1,7 +1,7 @@
 // Evidence as entries: given these records of `audit`, then these decisions and changes.
 
 import { describe, expect, it } from '@jest/globals'
-import type { Evidence } from '../../../../shared/contract/audit/link.ts'
+import { type Evidence, withLink, withoutContent } from '../../../../shared/contract/audit/link.ts'
 import type {
   AuditChanged,
   AuditDecided,
@@ -56,15 +56,10 @@ const stopped: AuditChanged = {
   link: null,
 }
 
-type Given = Evidence | { id: string; message: Evidence }
-
 /** The entries of records in one partition. */
-function given(records: Given[], where: AuditWhere = {}, max = 100) {
+function given(records: Evidence[], where: AuditWhere = {}, max = 100) {
   const fold = auditFold(where, max)
-  for (const [offset, one] of records.entries()) {
-    const { id, message } = 'message' in one ? one : { id: undefined, message: one }
-    fold.apply({ id, partition: 0, offset }, message)
-  }
+  for (const [offset, message] of records.entries()) fold.apply({ partition: 0, offset }, message)
   return { entries: fold.entries(), left: fold.left, names: fold.names }
 }
 
@@ -99,15 +94,35 @@ describe('the evidence of a decision', () => {
     ])
   })
 
-  it('counts once if its record came twice', () => {
-    const repeated = { id: 'approval/0/4/1', message: decided }
-    expect(given([repeated, repeated]).entries).toHaveLength(1)
+  it('counts once if its record came twice, also with other links and erased content', () => {
+    const place = { writer: 'w', previous: '', seen: '' }
+    const copies = [1, 2].map((sequence) => withLink(decided, { ...place, sequence }))
+    const records = [...copies, withoutContent(copies[1] as Evidence)]
+    expect(given(records).entries).toHaveLength(1)
+    expect(given([...records, { ...decided, outcome: 'deny' }]).entries).toHaveLength(2)
   })
 
   it('stays when its content was erased', () => {
-    const erased = { ...decided, arguments: null, rule: null, values: null, reason: null }
-    expect(given([erased]).entries).toMatchObject([
+    expect(given([withoutContent(decided)]).entries).toMatchObject([
       { withheld: true, by: 'key:ann', action: 'allow', hash: 'ab' },
+    ])
+  })
+
+  it('is not erased as long as one field of its content is left', () => {
+    const partly = [
+      { ...decided, arguments: null },
+      { ...stopped, before: null },
+    ]
+    expect(given(partly).entries.map(({ withheld }) => withheld)).toEqual([false, false])
+  })
+
+  it('has no content after its conversation was deleted, unlike later decisions', () => {
+    const deletion = { ...stopped, setting: 'conversation:acme:c', isRemoved: true, at: 7_000 }
+    const later = { ...decided, turn: 9, at: 8_000 }
+    const { entries } = given([decided, followed, deletion, later], { tool: 'deploy' })
+    expect(entries).toMatchObject([
+      { at: 5_000, arguments: null, withheld: true, followed: { reason: null } },
+      { at: 8_000, arguments: decided.arguments, withheld: false },
     ])
   })
 })
@@ -151,6 +166,29 @@ describe('the entries', () => {
     const { entries, left } = given(many, {}, 10)
     expect(entries.map(({ at }) => at)).toEqual([15, 16, 17, 18, 19, 20, 21, 22, 23, 24])
     expect(left).toBe(15)
+  })
+
+  it('show the deletion of a conversation to its tenant', () => {
+    const deletion = { ...stopped, setting: 'conversation:acme:c', isRemoved: true }
+    const where = { kind: 'deletion', tenant: 'acme' }
+    expect(given([deletion], where).entries).toMatchObject([{ kind: 'deletion', tenant: 'acme' }])
+  })
+
+  it('keep the end of a call whose older entry is left out', () => {
+    const answered = { ...decided, input: 1, at: 9_000 }
+    const { entries } = given([decided, answered, followed], {}, 1)
+    expect(entries).toMatchObject([{ kind: 'question', followed: { status: 'error' } }])
+  })
+
+  it('keep no rules of turns that no entry is of, beyond a bound', () => {
+    const fold = auditFold({}, 2)
+    const turns = Array.from({ length: 50 }, (_, turn) => turn)
+    fold.apply({ partition: 0, offset: 0 }, { ...decided, turn: 0 })
+    for (const turn of turns) fold.apply({ partition: 0, offset: turn }, { ...followed, turn })
+    const known = turns.filter((turn) => fold.rulesOf({ ...place, turn }) !== undefined)
+    expect(known).toContain(0)
+    expect(known).toContain(49)
+    expect(known.length).toBeLessThan(10)
   })
 
   it('name the known people and tools, also those that a filter leaves out', () => {

@@ -1,0 +1,37 @@
+// `weir fork` on a data folder that a program has left.
+
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, it } from '@jest/globals'
+import { pino } from 'pino'
+import { fork } from '../../../apps/service/fork.ts'
+import { says, scriptedModel } from '../../../client/testing/testing.ts'
+import { defineAgent, Weir } from '../../../client/weir.ts'
+import { readSettings } from '../../../shared/settings/settings.ts'
+import { output } from '../../support/output.ts'
+
+it('refuses a turn that the conversation has not, also for a fork without own turns', async () => {
+  const dataFolder = mkdtempSync(join(tmpdir(), 'weir-fork-command-'))
+  try {
+    const agent = defineAgent({
+      name: 'helper',
+      model: scriptedModel(says('One.')),
+      system: 'Help.',
+    })
+    const weir = await Weir.open({ agents: [agent], dataFolder, log: pino({ level: 'silent' }) })
+    await weir.ask({ agent, conversation: 'c', text: 'first' }).finished
+    const { id } = await weir.conversation('c').fork()
+    await weir.close()
+    const settings = readSettings(
+      { dataFolder },
+      { WEIR_BUS: 'embedded', WEIR_LOG_LEVEL: 'silent' },
+    )
+    const forked = (of: string, turn: string) => fork(of, { turn }, settings, output().stream)
+    await expect(forked('c', '2')).rejects.toThrow('there is no turn 2: the conversation has 1')
+    await expect(forked(id, '1')).rejects.toThrow('there is no turn 1: the conversation has 0')
+    await expect(forked('unknown', '1')).rejects.toMatchObject({ code: 'conversation.unknown' })
+  } finally {
+    rmSync(dataFolder, { recursive: true, force: true })
+  }
+})
