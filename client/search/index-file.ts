@@ -3,16 +3,21 @@
 // INDEX-FILE-1. Only the user of the process may read the file, as the log's own file.
 // INDEX-FILE-2. Records that the log keeps encrypted are never written to a file.
 // INDEX-FILE-3. A file of another version or of another log is emptied, and a damaged one is replaced.
+// INDEX-FILE-4. Only a file of this user, in a folder with this user's mark, is opened. A link is not
+//     followed. A database of another application is not changed.
 
-import { existsSync, rmSync } from 'node:fs'
+import { existsSync, lstatSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { type DatabaseSync as Database, DatabaseSync } from '../../shared/bus/sqlite.ts'
+import { isOwnFolder } from '../../shared/lib/files/folder-owner.ts'
 import { makePrivateFile } from '../../shared/lib/files/private-files.ts'
 import { version } from '../../shared/lib/version.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
 
 /** Raise it when the tables change. */
-const schemaVersion = 1
+const schemaVersion = 2
+/** `Weir` as a number: SQLite keeps it in the header of the file. */
+const applicationId = 0x57656972
 /** A wait for another process blocks this one, so it is short. */
 const busyWaitMs = 250
 
@@ -27,13 +32,13 @@ const schema = `
     PRIMARY KEY (topic, partition)
   ) STRICT, WITHOUT ROWID;
   CREATE TABLE conversations (
-    id INTEGER PRIMARY KEY,
+    id INTEGER PRIMARY KEY AUTOINCREMENT, -- a deleted id would name another conversation
     name TEXT NOT NULL UNIQUE,
     at INTEGER NOT NULL, -- of its newest activity; 0: none
     tokens INTEGER NOT NULL,
     usd INTEGER NOT NULL, -- billionths
     ms INTEGER NOT NULL, -- of its longest turn
-    facts BLOB, -- those that belong to no turn
+    facts TEXT, -- those that belong to no turn
     hidden INTEGER NOT NULL DEFAULT 0 -- 1: the rules of an agent hide values of it
   ) STRICT;
   CREATE INDEX conversations_at ON conversations (at);
@@ -49,7 +54,7 @@ const schema = `
     partition INTEGER NOT NULL,
     offset INTEGER NOT NULL, -- of its newest activity; -1: none
     question TEXT,
-    view BLOB NOT NULL,
+    view TEXT NOT NULL,
     UNIQUE (conversation, turn)
   ) STRICT;
   CREATE TABLE facets (
@@ -65,6 +70,7 @@ const schema = `
     round INTEGER NOT NULL,
     input INTEGER, -- NULL: the round has no usage
     output INTEGER,
+    digest TEXT, -- of its words; NULL: it has none
     UNIQUE (turn, round)
   ) STRICT;
   CREATE TABLE settled (
@@ -73,13 +79,16 @@ const schema = `
     usd INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX settled_conversation ON settled (conversation);
+  CREATE TRIGGER conversation_deleted AFTER DELETE ON conversations BEGIN
+    DELETE FROM settled WHERE conversation = old.id;
+  END;
   CREATE VIRTUAL TABLE texts USING fts5 (
     text, content = '', contentless_delete = 1, tokenize = 'unicode61 remove_diacritics 2'
   );
   CREATE TABLE about (
     stamp TEXT NOT NULL,
     confirmed INTEGER NOT NULL, -- when it was last current
-    deleted INTEGER NOT NULL -- 1: words of deleted entries are still in the file
+    deleted INTEGER NOT NULL -- above 0: removed words may still be in the file. Each removal adds 1
   ) STRICT;
 `
 
@@ -88,12 +97,12 @@ export const inMemory = ':memory:'
 type Place = Pick<Settings, 'dataFolder' | 'encryptionKeys' | 'encryptionCommand'>
 
 /**
- * The file of the index for a log of these settings. In memory if there is no such folder, or if this
- * process has the keys of encrypted records (INDEX-FILE-2). Then a file from the time before the
- * encryption is removed.
+ * The file of the index for a log of these settings. In memory if there is no such folder, if the folder
+ * has no mark of this user (INDEX-FILE-4), or if this process has the keys of encrypted records
+ * (INDEX-FILE-2). Then a file from the time before the encryption is removed.
  */
 export function searchFileOf({ dataFolder, encryptionKeys, encryptionCommand }: Place): string {
-  if (!existsSync(dataFolder)) return inMemory
+  if (!existsSync(dataFolder) || !isOwnFolder(dataFolder)) return inMemory
   const file = join(dataFolder, searchFileName)
   const hasKeys = encryptionKeys !== '' || encryptionCommand !== ''
   if (!hasKeys) return file
@@ -119,8 +128,9 @@ export function openIndexFile(file: string, log: string): Database {
   return (file === inMemory ? undefined : opened(file, stamp)) ?? prepared(inMemory, stamp)
 }
 
-/** Undefined: it cannot be opened for writing. */
+/** Undefined: it cannot be opened for writing, or INDEX-FILE-4 forbids it. */
 function opened(file: string, stamp: string): Database | undefined {
+  if (![file, ...besideOf(file)].every(isOwnFile)) return undefined
   for (const isLast of [false, true])
     try {
       makePrivateFile(file, besideOf(file))
@@ -132,13 +142,21 @@ function opened(file: string, stamp: string): Database | undefined {
   return undefined
 }
 
+/** Also if there is none. */
+function isOwnFile(file: string): boolean {
+  const stat = lstatSync(file, { throwIfNoEntry: false })
+  return stat === undefined || (stat.isFile() && stat.uid === (process.getuid?.() ?? stat.uid))
+}
+
 /** SQLITE_CORRUPT and SQLITE_NOTADB. */
 const damaged = new Set([11, 26])
 
 function prepared(file: string, stamp: string): Database {
   const db = new DatabaseSync(file, { timeout: busyWaitMs, enableForeignKeyConstraints: false })
   try {
-    db.exec('PRAGMA trusted_schema = OFF; PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF')
+    db.exec('PRAGMA trusted_schema = OFF')
+    assertIndex(db)
+    db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF')
     db.exec('PRAGMA secure_delete = ON; PRAGMA cache_size = -32000; PRAGMA temp_store = MEMORY')
     if (!isOf(db, stamp)) emptied(db, stamp)
     return db
@@ -146,6 +164,13 @@ function prepared(file: string, stamp: string): Database {
     db.close()
     throw error
   }
+}
+
+/** Throws for a database of another application. An empty one has none. */
+function assertIndex(db: Database): void {
+  const id = db.prepare('PRAGMA application_id').get()?.application_id
+  const isEmpty = db.prepare('SELECT 1 FROM sqlite_schema').get() === undefined
+  if (id !== applicationId && !isEmpty) throw new Error('the file is no search index')
 }
 
 function isOf(db: Database, stamp: string): boolean {
@@ -157,6 +182,8 @@ function isOf(db: Database, stamp: string): boolean {
 /** Keeps INDEX-FILE-3. Other processes see the old tables or the new ones. */
 function emptied(db: Database, stamp: string): void {
   db.exec('BEGIN IMMEDIATE')
+  if (isOf(db, stamp)) return db.exec('COMMIT') // another process was first
+  assertIndex(db)
   const tables = db
     .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND sql NOT NULL")
     .all()
@@ -165,7 +192,9 @@ function emptied(db: Database, stamp: string): void {
     if (!/^(sqlite_|texts_)/.test(name)) db.exec(`DROP TABLE "${name.replaceAll('"', '""')}"`)
   db.exec(schema)
   db.prepare('INSERT INTO about VALUES (?, 0, 0)').run(stamp)
-  db.exec(`PRAGMA user_version = ${schemaVersion}; COMMIT`)
+  db.exec(
+    `PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${schemaVersion}; COMMIT`,
+  )
 }
 
 /** Removes all records of the log. */
@@ -178,14 +207,24 @@ export function clearIndex(db: Database): void {
 /** Pages of one step of a purge: some milliseconds. */
 const purgePages = 200
 
-/** Removes the words of deleted entries from the file, in steps. False: nothing is left. */
-export function purgeStep(db: Database, isFirst: boolean): boolean {
+/** The removals whose words may still be in the file. */
+export function removalsIn(db: Database): number {
+  return Number(db.prepare('SELECT deleted FROM about').get()?.deleted)
+}
+
+/**
+ * Removes the words of these removals from the file, in steps. False: there is no further step. The
+ * removals stay noted for the next purge if another process still reads the write-ahead log, or if it
+ * removed more meanwhile.
+ */
+export function purgeStep(db: Database, removals: number, isFirst: boolean): boolean {
   const changes = () => Number(db.prepare('SELECT total_changes() AS n').get()?.n)
   const before = changes()
   const pages = isFirst ? -purgePages : purgePages
   db.exec(`INSERT INTO texts (texts, rank) VALUES ('merge', ${pages})`)
   if (changes() - before >= 2) return true
-  db.exec('UPDATE about SET deleted = 0')
-  db.exec('PRAGMA wal_checkpoint(TRUNCATE)') // pages with these words may be in the write-ahead log
+  // Pages with these words may be in the write-ahead log.
+  const isTruncated = db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get()?.busy === 0
+  if (isTruncated) db.prepare('UPDATE about SET deleted = 0 WHERE deleted = ?').run(removals)
   return false
 }

@@ -22,9 +22,9 @@ export function statementsIn(db: DatabaseSync) {
     ),
     isHidden: db.prepare('SELECT hidden FROM conversations WHERE name = ?'),
     hide: writing('UPDATE conversations SET hidden = 1 WHERE id = ?'),
-    removeTexts: writing(
-      `DELETE FROM texts WHERE rowid IN
-        (SELECT e.id FROM turns t JOIN entries e ON e.turn = t.id WHERE t.conversation = ?)`,
+    entriesWithText: db.prepare(
+      `SELECT e.id FROM turns t JOIN entries e ON e.turn = t.id
+        WHERE t.conversation = ? AND e.digest NOT NULL`,
     ),
     removeQuestions: writing('UPDATE turns SET question = NULL WHERE conversation = ?'),
     facts: db.prepare('SELECT facts FROM conversations WHERE id = ?'),
@@ -32,7 +32,7 @@ export function statementsIn(db: DatabaseSync) {
     turn: db.prepare('SELECT id, view, offset FROM turns WHERE conversation = ? AND turn = ?'),
     addTurn: db.prepare(
       `INSERT INTO turns (conversation, turn, since, until, partition, offset, view)
-       VALUES (?, ?, 0, NULL, ?, -1, x'') RETURNING id`,
+       VALUES (?, ?, ?, NULL, ?, -1, ?) RETURNING id`,
     ),
     setTurn: writing('UPDATE turns SET since = ?, until = ?, offset = ?, view = ? WHERE id = ?'),
     question: writing('UPDATE turns SET question = ? WHERE id = ?'),
@@ -42,7 +42,7 @@ export function statementsIn(db: DatabaseSync) {
       `INSERT INTO entries (turn, round, input, output) VALUES (?, ?, ?, ?)
        ON CONFLICT (turn, round) DO UPDATE SET input = excluded.input, output = excluded.output`,
     ),
-    entryId: db.prepare('SELECT id FROM entries WHERE turn = ? AND round = ?'),
+    entryId: db.prepare('SELECT id, digest FROM entries WHERE turn = ? AND round = ?'),
     removeEntry: writing('DELETE FROM entries WHERE id = ?'),
     /** Each of a conversation, of turns that began until a time. */
     forget: [
@@ -57,8 +57,9 @@ export function statementsIn(db: DatabaseSync) {
       `DELETE FROM conversations WHERE id = ?
         AND NOT EXISTS (SELECT 1 FROM turns WHERE conversation = conversations.id)`,
     ),
-    noteDeleted: writing('UPDATE about SET deleted = 1'),
+    noteDeleted: writing('UPDATE about SET deleted = deleted + 1'),
     addText: writing('INSERT INTO texts (rowid, text) VALUES (?, ?)'),
+    setDigest: writing('UPDATE entries SET digest = ? WHERE id = ?'),
     removeText: writing('DELETE FROM texts WHERE rowid = ?'),
     settled: writing('INSERT OR IGNORE INTO settled (attempt, conversation, usd) VALUES (?, ?, ?)'),
     sums: writing(

@@ -1,7 +1,6 @@
 // The questions to the search index: a filter as SQL, and rows as summaries.
 // SEARCH-QUERIES-1. A filter becomes SQL here only, so every user of a filter finds the same turns.
 
-import { deserialize } from 'node:v8'
 import type { DatabaseSync } from '../../shared/bus/sqlite.ts'
 import type { ConversationId } from '../../shared/contract/ids.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
@@ -10,6 +9,7 @@ import type { FactFold } from '../../shared/view/turn-facts.ts'
 import type { TurnView } from '../../shared/view/turn-view.ts'
 import type { RoundUsage } from '../history/histories.ts'
 import { type ConversationSummary, summaryOfViews } from '../history/summary.ts'
+import { valueOfText } from './stored-value.ts'
 
 /** Known values of one key that an error and a form name. */
 const valuesShownMax = 50
@@ -141,10 +141,8 @@ function summaryOfRow(db: DatabaseSync, { id, name, at, facts }: Row): Conversat
   return summaryOfViews({
     conversation: String(name),
     at: Number(at),
-    facts: facts ? (deserialize(facts as Uint8Array) as FactFold) : undefined,
-    turns: new Map(
-      turns.map(({ turn, view }) => [Number(turn), deserialize(view as Uint8Array) as TurnView]),
-    ),
+    facts: facts ? valueOfText<FactFold>(facts) : undefined,
+    turns: new Map(turns.map(({ turn, view }) => [Number(turn), valueOfText<TurnView>(view)])),
     rounds: turns.flatMap(({ id: own, turn, question }) =>
       rounds.all(Number(own)).map(
         ({ round, input, output }): RoundUsage => ({

@@ -2,13 +2,14 @@
 // and asks the index.
 // SEARCH-1. A read ends at the end that the log had when it began, so a busy log does not hold it.
 // SEARCH-2. An index that may have missed a deletion, or that is of another log, is made anew.
+// SEARCH-3. Memory: the records of one transaction, bounded by their number and their bytes.
 
 import { setImmediate as othersTurn } from 'node:timers/promises'
 import { batchesOf } from '../../shared/bus/range.ts'
 import type { StoredRecord } from '../../shared/contract/bus.ts'
 import type { ConversationId } from '../../shared/contract/ids.ts'
 import type { HistoryEntry } from '../../shared/contract/messages.ts'
-import { historyTurn } from '../../shared/contract/topology.ts'
+import { historyRound } from '../../shared/contract/topology.ts'
 import { systemClock } from '../../shared/lib/clock.ts'
 import { pause } from '../../shared/lib/pause.ts'
 import {
@@ -21,7 +22,7 @@ import {
 import { contextIn } from '../history/context-turns.ts'
 import type { ReadableLog } from '../history/readable-log.ts'
 import type { ConversationSummary } from '../history/summary.ts'
-import { clearIndex, inMemory, openIndexFile, purgeStep } from './index-file.ts'
+import { clearIndex, inMemory, openIndexFile, purgeStep, removalsIn } from './index-file.ts'
 import { isSameLog, nextOf, type Place, placesOf } from './indexed-places.ts'
 import { findConversations, findTurns, knownValues } from './queries.ts'
 import { shownEntries } from './shown-entries.ts'
@@ -59,8 +60,9 @@ export type Search = {
 /** Before the log forgets deletions: both buses keep them for a day. */
 const unusedMsMax = 20 * 3_600_000
 
-/** Records that are written in one transaction. A larger one would hold up the process. */
+/** Records that are read for one transaction. A larger one would hold up the process. */
 const recordsAtOnce = 500
+const bytesAtOnce = 8 * 1024 * 1024
 
 /** Opens the index of the log. It is empty before the first `refresh`. */
 export function openSearch(log: ReadableLog): Search {
@@ -90,9 +92,10 @@ export function openSearch(log: ReadableLog): Search {
   }
 
   async function purge(): Promise<void> {
-    let isLeft = db.prepare('SELECT deleted FROM about').get()?.deleted === 1
+    const removals = removalsIn(db)
+    let isLeft = removals > 0
     for (let isFirst = true; isLeft && !isClosed; isFirst = false) {
-      isLeft = purgeStep(db, isFirst)
+      isLeft = purgeStep(db, removals, isFirst)
       await othersTurn()
     }
   }
@@ -113,16 +116,26 @@ export function openSearch(log: ReadableLog): Search {
       const next = Math.max(from.next, begin)
       if (next >= end || isClosed) return
       const range = { topic: topicPrefix + topic, partition, from: next, to: end }
-      let waiting: StoredRecord[] = []
-      let read = next
-      for await (const records of batchesOf(log.bus, range)) {
-        waiting = [...waiting, ...records]
-        read = (records.at(-1)?.offset ?? read) + 1
-        if (waiting.length >= recordsAtOnce) break
+      const records: StoredRecord[] = []
+      let last: StoredRecord | undefined
+      let count = 0
+      let bytes = 0
+      for await (const batch of batchesOf(log.bus, range)) {
+        last = batch.at(-1) ?? last
+        count += batch.length
+        for (const record of batch) {
+          bytes += record.value?.length ?? 0
+          if (topic !== 'history' || isIndexed(record)) records.push(record)
+        }
+        if (count >= recordsAtOnce || bytes >= bytesAtOnce) break
       }
       // Without records, all that is left is compacted away.
-      const to = { next: waiting.length === 0 ? end : read, time: timeOf(waiting, from), begin }
-      await write({ topic, partition, from, to, records: waiting })
+      const to = {
+        next: last === undefined ? end : last.offset + 1,
+        time: last?.time ?? from.time,
+        begin,
+      }
+      await write({ topic, partition, from, to, records })
       log.progress.read(to.next - next)
       behind = Math.max(0, behind - (to.next - next))
       await othersTurn()
@@ -130,23 +143,23 @@ export function openSearch(log: ReadableLog): Search {
   }
 
   async function write(batch: Parameters<typeof index.add>[0]): Promise<void> {
-    const records = batch.topic === 'history' ? withoutContext(batch.records) : batch.records
     const shown =
-      batch.topic === 'history' ? await shownOf(index.hiddenIn(records)) : new Map<string, []>()
+      batch.topic === 'history'
+        ? await shownOf(index.hiddenIn(batch.records))
+        : new Map<string, []>()
     try {
-      index.add({ ...batch, records }, shown)
+      index.add(batch, shown)
     } catch (error) {
       if (!isBusy(error)) throw error
       await pause(systemClock, 100) // another process writes; its position counts
     }
   }
 
-  function withoutContext(records: readonly StoredRecord[]): readonly StoredRecord[] {
-    if (log.bundle === undefined) return records
-    return records.filter(({ key }) => {
-      const id = historyTurn(key)
-      return id === undefined || !contextIn(id.conversation, log.bundle)(id.turn)
-    })
+  /** Not the pieces of files, summaries and origins, and no turn that is only context in a bundle. */
+  function isIndexed({ key }: StoredRecord): boolean {
+    const id = historyRound(key)
+    if (id === undefined) return false
+    return log.bundle === undefined || !contextIn(id.conversation, log.bundle)(id.turn)
   }
 
   /** Keeps TURN-INDEX-3. A bus without an index would copy the whole history for a list. */
@@ -184,10 +197,6 @@ export function openSearch(log: ReadableLog): Search {
       db.close()
     },
   }
-}
-
-function timeOf(records: readonly StoredRecord[], { time }: Position): number {
-  return records.at(-1)?.time ?? time
 }
 
 function isBusy(error: unknown): boolean {

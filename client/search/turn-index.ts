@@ -8,7 +8,7 @@
 // TURN-INDEX-4. A deleted entry of the history takes its words with it. A turn without records is
 //     deleted.
 
-import { deserialize, serialize } from 'node:v8'
+import { createHash } from 'node:crypto'
 import type { DatabaseSync } from '../../shared/bus/sqlite.ts'
 import { messageOf } from '../../shared/codec/message-of.ts'
 import type { StoredRecord } from '../../shared/contract/bus.ts'
@@ -23,6 +23,7 @@ import { addFact, beginFacts, type FactFold } from '../../shared/view/turn-facts
 import { addToTurn, beginTurn, type TurnView } from '../../shared/view/turn-view.ts'
 import { questionIn } from '../history/histories.ts'
 import { type IndexStatements, removeGone, statementsIn } from './index-statements.ts'
+import { storedText, valueOfText } from './stored-value.ts'
 
 export const indexedTopics = ['history', 'activity', 'budgets'] as const
 export type IndexedTopic = (typeof indexedTopics)[number]
@@ -46,7 +47,7 @@ export type ShownEntries = ReadonlyMap<string, readonly HistoryEntry[]>
 
 /** `at`: the time of its newest activity in the batch. */
 type OpenConversation = { id: number; at: number }
-type OpenTurn = { id: number; view: TurnView; offset: number }
+type OpenTurn = { id: number; conversation: string; view: TurnView; offset: number }
 
 /** The positions, as they are stored. */
 export function positionsIn(db: DatabaseSync): Map<string, Position> {
@@ -97,12 +98,11 @@ export function createTurnIndex(db: DatabaseSync): TurnIndex {
     if (known !== undefined) return known
     const own = conversation(name)
     const row = sql.turn.get(own, turn)
-    const open =
-      row === undefined
-        ? { view: beginTurn(turn, at.time), offset: -1 }
-        : { view: deserialize(row.view as Uint8Array) as TurnView, offset: Number(row.offset) }
-    const id = row?.id ?? sql.addTurn.get(own, turn, at.partition)?.id
-    const added = { ...open, id: Number(id) }
+    const view = row === undefined ? beginTurn(turn, at.time) : valueOfText<TurnView>(row.view)
+    // The row is whole from the start: `write` leaves out deleted turns.
+    const { id } =
+      row ?? sql.addTurn.get(own, turn, view.firstAt, at.partition, storedText(view)) ?? {}
+    const added = { id: Number(id), conversation: name, view, offset: Number(row?.offset ?? -1) }
     turns.set(key, added)
     return added
   }
@@ -124,16 +124,16 @@ export function createTurnIndex(db: DatabaseSync): TurnIndex {
   /** The turns from before its deletion. On Kafka their records are read again from an older log. */
   function forget(name: string, time: number): void {
     const own = conversation(name)
-    for (const [key, { view }] of turns)
-      if (key.endsWith(` ${name}`) && view.firstAt <= time) turns.delete(key)
+    for (const [key, { conversation: of, view }] of turns)
+      if (of === name && view.firstAt <= time) turns.delete(key)
     if (removeTurns(sql, own, time)) conversations.delete(name)
   }
 
   function addConversationFact(key: string, message: Message): void {
-    const blob = sql.facts.get(conversation(key))?.facts
-    const facts = blob ? (deserialize(blob as Uint8Array) as FactFold) : beginFacts()
+    const stored = sql.facts.get(conversation(key))?.facts
+    const facts = stored ? valueOfText<FactFold>(stored) : beginFacts()
     addFact(facts, message)
-    sql.setFacts.run(serialize(facts), conversation(key))
+    sql.setFacts.run(storedText(facts), conversation(key))
   }
 
   function addHistory({ key, value, time, partition }: StoredRecord, shown: ShownEntries): void {
@@ -157,7 +157,7 @@ export function createTurnIndex(db: DatabaseSync): TurnIndex {
     for (const { id, view, offset } of turns.values()) {
       const { end, firstAt, lastAt } = view
       const until = end === undefined ? null : lastAt
-      sql.setTurn.run(firstAt, until, offset, serialize(view), id)
+      sql.setTurn.run(firstAt, until, offset, storedText(view), id)
       sql.removeFacets.run(id)
       for (const [key, value] of valuesOf(view)) sql.facet.run(key, value, id)
     }
@@ -219,21 +219,38 @@ function addSettled(
 /** Keeps TURN-INDEX-3. */
 function showOnly(sql: IndexStatements, own: number, entries: readonly HistoryEntry[]): void {
   sql.hide.run(own)
-  sql.removeTexts.run(own)
   sql.removeQuestions.run(own)
+  const shown = new Set<number>()
   for (const entry of entries) {
-    const id = sql.turn.get(own, entry.turn)?.id
-    if (id !== undefined) setText(sql, Number(id), entry)
+    const turn = sql.turn.get(own, entry.turn)?.id
+    const id = turn === undefined ? undefined : setText(sql, Number(turn), entry)
+    if (id !== undefined) shown.add(id)
+  }
+  for (const { id } of sql.entriesWithText.all(own)) {
+    if (shown.has(Number(id))) continue
+    sql.removeText.run(Number(id))
+    sql.setDigest.run(null, Number(id))
+    sql.noteDeleted.run()
   }
 }
 
-function setText(sql: IndexStatements, turn: number, entry: HistoryEntry): void {
-  const id = sql.entryId.get(turn, entry.round)?.id
-  if (id === undefined) return
+/** The id of the entry. Words that the entry no longer has are removed, and that is noted. */
+function setText(sql: IndexStatements, turn: number, entry: HistoryEntry): number | undefined {
+  const row = sql.entryId.get(turn, entry.round)
+  if (row === undefined) return undefined
+  const id = Number(row.id)
   if (entry.round === 0 && entry.user !== null)
     sql.question.run(questionIn(entry.conversation, entry.user), turn)
-  sql.removeText.run(Number(id))
-  sql.addText.run(Number(id), textOf(entry))
+  const text = textOf(entry)
+  const digest = createHash('sha256').update(text).digest('base64')
+  if (row.digest === digest) return id
+  if (row.digest !== null) {
+    sql.removeText.run(id)
+    sql.noteDeleted.run()
+  }
+  sql.addText.run(id, text)
+  sql.setDigest.run(digest, id)
+  return id
 }
 
 /** The turns that began until then. True: the conversation has no other. */

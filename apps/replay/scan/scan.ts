@@ -41,7 +41,8 @@ export type ScanContext = {
 export async function scan(options: ScanOptions, context: ScanContext): Promise<0 | 1> {
   const { files, unread } = filesOf(options, context)
   const totals = createScanTotals()
-  for (const folder of unread) totals.leftOut('a folder that this user may not read', folder)
+  for (const folder of unread)
+    totals.leftOut('a folder that cannot be read, or that is too deep', folder)
   const progress = createProgress(process.stderr, systemClock, context.environment, {
     doing: 'reading sessions',
     what: 'byte',

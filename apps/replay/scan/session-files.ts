@@ -16,7 +16,7 @@ export type SessionFile = {
   changedAt: Milliseconds
 }
 
-/** `unread`: folders that this user may not read. */
+/** `unread`: folders that this user may not read, and folders below the deepest level. */
 export type SessionFiles = { files: SessionFile[]; unread: string[] }
 
 /** The agents whose sessions Weir finds, with their places. */
@@ -26,6 +26,7 @@ export const sessionStores: ReadonlyMap<string, StoredSessions> = new Map(
   ),
 )
 
+/** Levels below the given folder. */
 const depthMax = 8
 
 /** `agents`: names of `sessionStores`. `home`: the user's. The newest file is first. */
@@ -66,6 +67,10 @@ type Walk = { agents: readonly string[]; ending: string; depth: number }
 
 function addFolder({ files, unread }: SessionFiles, folder: string, walk: Walk): void {
   const { agents, ending, depth } = walk
+  if (depth > depthMax) {
+    unread.push(folder)
+    return
+  }
   let entries: Dirent[]
   try {
     entries = readdirSync(folder, { withFileTypes: true })
@@ -75,8 +80,7 @@ function addFolder({ files, unread }: SessionFiles, folder: string, walk: Walk):
   }
   for (const entry of entries) {
     const path = join(folder, entry.name)
-    if (entry.isDirectory() && depth < depthMax)
-      addFolder({ files, unread }, path, { ...walk, depth: depth + 1 })
+    if (entry.isDirectory()) addFolder({ files, unread }, path, { ...walk, depth: depth + 1 })
     if (!entry.isFile() || !entry.name.endsWith(ending)) continue
     const stat = statSync(path, { throwIfNoEntry: false })
     if (stat !== undefined)

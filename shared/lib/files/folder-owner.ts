@@ -45,6 +45,15 @@ export function refuseForeign(dataFolder: string): void {
   if (secret !== undefined) refuseUnmarked(dataFolder, secret)
 }
 
+/**
+ * Whether a file in the folder may be used as this user's own, for a caller that can do without the file.
+ * Stricter than FOLDER-OWNER-3: without a state folder, a person must have named the folder.
+ */
+export function isOwnFolder(dataFolder: string): boolean {
+  const secret = ownSecret()
+  return secret === undefined ? !found.has(resolve(dataFolder)) : isMarked(dataFolder, secret)
+}
+
 /** Another process may mark the folder and then write, between two looks of this one. */
 function refuseUnmarked(dataFolder: string, secret: Secret): void {
   if (!found.has(resolve(dataFolder)) || isMarked(dataFolder, secret)) return

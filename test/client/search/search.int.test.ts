@@ -1,4 +1,12 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
@@ -7,6 +15,7 @@ import type { ReadableLog } from '../../../client/history/readable-log.ts'
 import { searchFileOf } from '../../../client/search/index-file.ts'
 import { openSearch, type PageOptions, type Search } from '../../../client/search/search.ts'
 import { openEmbeddedBus } from '../../../shared/bus/embedded/bus.ts'
+import { DatabaseSync } from '../../../shared/bus/sqlite.ts'
 import type { Bus } from '../../../shared/contract/bus.ts'
 import type {
   HistoryEntry,
@@ -17,6 +26,7 @@ import type {
 import { partitionOf } from '../../../shared/contract/partition.ts'
 import { historyKey, type TopicName, topicSpecs } from '../../../shared/contract/topology.ts'
 import { systemClock } from '../../../shared/lib/clock.ts'
+import { claimFolder } from '../../../shared/lib/files/folder-owner.ts'
 import { toRecord } from '../../../shared/runtime/record.ts'
 import { conditionsOf, filterFrom, type Sort } from '../../../shared/view/filter/turn-filter.ts'
 import { interventionRaised, turnFinished, turnStarted } from '../../support/activity.ts'
@@ -149,6 +159,11 @@ async function turn(conversation: string, written: Written = {}): Promise<number
   now += ms
   await write('activity', { ...turnFinished(), ...at, ...end } as Message, conversation)
   return id
+}
+
+async function forget(conversation: string): Promise<void> {
+  const message = { type: 'conversation-forgotten', conversation, by: 'ann', identity: 'claimed' }
+  await write('activity', message as Message, conversation)
 }
 
 const searches: Search[] = []
@@ -332,6 +347,80 @@ describe('the index of a search', () => {
     expect(place()).toBe(file())
   })
 
+  it('is in memory in a folder without a mark of this user', () => {
+    const { XDG_STATE_HOME: stateOfRun } = process.env
+    process.env.XDG_STATE_HOME = join(folder, 'state')
+    const dataFolder = mkdtempSync(join(folder, 'data-'))
+    const place = { dataFolder, encryptionKeys: '', encryptionCommand: '' }
+    try {
+      expect(searchFileOf(place)).toBe(':memory:')
+      claimFolder(dataFolder)
+      expect(searchFileOf(place)).toBe(join(dataFolder, 'weir.search'))
+    } finally {
+      process.env.XDG_STATE_HOME = stateOfRun
+    }
+  })
+
+  it.each(['file', 'link'])('changes no %s that is another database', async (kind) => {
+    const other = kind === 'link' ? join(folder, 'other.db') : file()
+    const db = new DatabaseSync(other)
+    db.exec('CREATE TABLE orders (id INTEGER)')
+    db.close()
+    if (kind === 'link') symlinkSync(other, file())
+    const before = readFileSync(other)
+    await turn('a', { question: 'alpha' })
+    expect(idsOf(await search({ searchFile: file() }), ['text=alpha'])).toEqual(['a'])
+    expect(readFileSync(other)).toEqual(before)
+  })
+
+  it('follows no link, not even to an empty file', async () => {
+    const other = join(folder, 'empty')
+    writeFileSync(other, '')
+    symlinkSync(other, file())
+    await turn('a', { question: 'alpha' })
+    expect(idsOf(await search({ searchFile: file() }), ['text=alpha'])).toEqual(['a'])
+    expect(statSync(other).size).toBe(0)
+  })
+
+  it('keeps a conversation whose id ends with the id of a deleted one', async () => {
+    const ids = Array.from({ length: 50 }, (_, n) => `acme/${n} x`)
+    const id =
+      ids.find((one) => partitionOf(one, partitions) === partitionOf('x', partitions)) ?? ''
+    await turn(id)
+    await forget('x')
+    const found = await search()
+    expect(idsOf(found, ['agent=helper'])).toEqual([id])
+    expect(found.page(filterOf(), { limit: 1 }).conversations[0]).toMatchObject({ turns: 1 })
+  })
+
+  it('gives the cost of a deleted conversation to no later one', async () => {
+    await turn('a', { usd: 5e9 })
+    const found = await search()
+    expect(idsOf(found, ['minCost=4USD'])).toEqual(['a'])
+    await forget('a')
+    await found.refresh()
+    await turn('b')
+    await found.refresh()
+    expect(idsOf(found, [])).toEqual(['b'])
+    expect(idsOf(found, ['minCost=4USD'])).toEqual([])
+  })
+
+  it('reads many bytes in several steps, and keeps no pieces of files', async () => {
+    await turn('a', { question: 'alpha' })
+    const data = new Uint8Array(512 * 1024)
+    for (let piece = 0; piece < 20; piece += 1) {
+      const kept = { type: 'content-kept', conversation: 'a', hash: 'h', piece, data }
+      await write('history', kept as Message, 'a')
+    }
+    await turn('a', { question: 'omega' })
+    const steps: number[] = []
+    const counting = { expect() {}, read: (records: number) => steps.push(records) }
+    const found = await search({ progress: counting })
+    expect(idsOf(found, ['text=omega'])).toEqual(['a'])
+    // The 20 pieces in one step would be 10 MiB.
+    expect(Math.max(...steps)).toBeLessThan(20)
+  })
+
   it('has no value that the rules of an agent hide, not even of an earlier message', async () => {
     const redact = [{ name: 'card', pattern: null, path: 'arguments.card' }]
     await turn('a', {
@@ -345,8 +434,19 @@ describe('the index of a search', () => {
     expect(found.page(filterOf(), { limit: 1 }).conversations[0]?.question).toContain('my card is')
     await found.close()
     searches.splice(0)
-    for (const name of readdirSync(folder))
-      expect(readFileSync(join(folder, name)).includes('4111222233334444')).toBe(false)
+    expect(filesWith('4111222233334444')).toEqual([])
+  })
+
+  it('loses words of earlier turns that a later rule hides', async () => {
+    await turn('a', { question: 'my word is rosebud' })
+    const found = await search({ searchFile: file() })
+    expect(idsOf(found, ['text=rosebud'])).toEqual(['a'])
+    await turn('a', { redact: [{ name: 'word', pattern: 'rosebud', path: null }] })
+    await found.refresh()
+    expect(idsOf(found, ['text=rosebud'])).toEqual([])
+    await found.close()
+    searches.splice(0)
+    expect(filesWith('rosebud')).toEqual([])
   })
 
   it('has no words of a conversation with hidden values where the log cannot list it', async () => {
@@ -370,7 +470,22 @@ describe('the index of a search', () => {
     expect(found.page(filterOf(), { limit: 1 }).conversations[0]?.question).toBeNull()
     await found.close()
     searches.splice(0)
-    for (const name of readdirSync(folder))
-      expect(readFileSync(join(folder, name)).includes('omega')).toBe(false)
+    expect(filesWith('omega')).toEqual([])
   })
+
+  it('loses the words of a deleted entry later if another process still reads the old pages', async () => {
+    await turn('a', { question: 'omega' })
+    const found = await search({ searchFile: file() })
+    const reader = new DatabaseSync(file())
+    reader.exec('BEGIN; SELECT * FROM about')
+    await forget('a')
+    await found.refresh()
+    expect(filesWith('omega')).not.toEqual([])
+    reader.close()
+    await found.refresh()
+    expect(filesWith('omega')).toEqual([])
+  })
+
+  const filesWith = (word: string) =>
+    readdirSync(folder).filter((name) => readFileSync(join(folder, name)).includes(word))
 })

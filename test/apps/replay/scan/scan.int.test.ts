@@ -138,6 +138,12 @@ describe('a scan', () => {
     expect(leftOut).toEqual([{ what: 'a file without a session', files: 1, first: bad }])
   })
 
+  it('counts a folder that is too deep as left out', async () => {
+    const deep = Array.from({ length: 9 }, (_, n) => `f${n}`).join('/')
+    write(`.claude/projects/${deep}/s.jsonl`, claudeSession('s', 2))
+    expect((await scanned()).text).toContain(`too deep (${join(home, '.claude/projects', deep)})`)
+  })
+
   it('follows no link out of the place', async () => {
     const file = write('outside/a.jsonl', claudeSession('a', 1))
     mkdirSync(join(home, '.claude/projects/p'), { recursive: true })
