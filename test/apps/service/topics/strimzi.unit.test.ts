@@ -5,6 +5,7 @@ import { describe, expect, it } from '@jest/globals'
 import { parseAllDocuments } from 'yaml'
 import { showPlan } from '../../../../apps/service/topics/topics.ts'
 import { topicPlan } from '../../../../shared/bus/kafka/cluster/topic-plan.ts'
+import { keptBy, retentionDaysDefault } from '../../../../shared/contract/retention.ts'
 import { topicSpecs } from '../../../../shared/contract/topology.ts'
 
 type KafkaTopic = {
@@ -31,7 +32,9 @@ function printed(options: Partial<Parameters<typeof showPlan>[0]> = {}): KafkaTo
 
 describe('weir topics plan --as strimzi', () => {
   it('prints a KafkaTopic of v1 for each topic of the plan, with its partitions and configuration', () => {
-    const plan = topicPlan(topicSpecs('weir.', 12), { replicationFactor: 3 })
+    const { retentionMs, auditMs } = keptBy({ retentionDays: retentionDaysDefault, auditDays: 400 })
+    const specs = topicSpecs('weir.', 12, retentionMs, auditMs)
+    const plan = topicPlan(specs, { replicationFactor: 3 })
     expect(printed({ replicationFactor: '3' })).toEqual(
       plan.map(({ topic, configEntries }) => ({
         apiVersion: 'kafka.strimzi.io/v1',
