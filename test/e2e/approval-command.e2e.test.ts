@@ -38,7 +38,7 @@ describe('weir approvals, allow and deny', () => {
     expect(set).toMatchObject({
       code: 0,
       out: expect.stringContaining(
-        '1 rule for act: from the next model response, calls wait up to 60 min',
+        '1 rule for act: from the next model response, calls wait up to 1 h',
       ),
     })
     expect(JSON.parse((await run(['approvals', 'rules'])).out)).toMatchObject({
