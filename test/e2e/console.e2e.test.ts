@@ -717,7 +717,7 @@ withBrowser('the console', () => {
     await page.waitForSelector('.conversation-row')
     for (;;) {
       await page.evaluate('scrollTo(0, document.body.scrollHeight)')
-      const loaded = await page.getAttribute('.conversation-row', 'aria-setsize')
+      const loaded = await page.getAttribute('.rows [role=listitem]', 'aria-setsize')
       if (loaded === '30000') break
     }
     await page.evaluate('scrollTo(0, document.body.scrollHeight)')
