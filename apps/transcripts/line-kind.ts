@@ -52,8 +52,10 @@ export function writtenAt(
   sessions: readonly SessionFormat[],
 ): Milliseconds | undefined {
   if (!isObject(value)) return undefined
-  const times = sessions.map(({ time }) => time !== undefined && Date.parse(String(value[time])))
-  return times.find((at) => typeof at === 'number' && !Number.isNaN(at)) || undefined
+  const times = sessions.flatMap(({ time }) =>
+    time === undefined ? [] : Date.parse(String(value[time])),
+  )
+  return times.find((at) => !Number.isNaN(at))
 }
 
 /** Names steps of a run that are no model requests, and other lines of session logs. */

@@ -121,9 +121,10 @@ export async function forgetConversations(
   return { ...all, conversations: [...done] }
 }
 
-function afterSome(deleted: number, { code, message, retryable, ...rest }: WeirError): WeirError {
+function afterSome(deleted: number, cause: WeirError): WeirError {
+  const { code, message, retryable } = cause
   const text = `${deleted} conversations were deleted, and then: ${message}`
-  return new WeirError(code, text, { ...rest, retryable })
+  return new WeirError(code, text, { retryable, cause })
 }
 
 /** Pieces that fit into a request. */

@@ -4,7 +4,7 @@
 import type { CallTimeline, RoundTimeline, Timeline } from '../../../shared/view/timeline.ts'
 import { isPlayed } from '../../transcripts/made-up-settings.ts'
 import { flag, listOf, mapOf, number, objectOf, orNull, someText, text } from './json-schema.ts'
-import type { OwnSettings, Scenario, Step, ToolStep, TraceHints } from './scenario.ts'
+import type { OwnSettings, Scenario, SilentStep, Step, ToolStep, TraceHints } from './scenario.ts'
 
 const policy = orNull(objectOf({ differs: mapOf(orNull(text)) }))
 const hints = objectOf({
@@ -76,9 +76,23 @@ type RecordedStep = { step: Step; reason?: string }
 function stepsOf({ response, calls }: RoundTimeline, turn: number): RecordedStep[] {
   if (response === null) return []
   if (calls.length > 0) return calls.flatMap((call) => toolStep(call, turn))
-  const cut = response.stop === 'length' ? { finish: 'length' } : {}
-  if (response.text.trim() !== '') return [{ step: { kind: 'text', text: response.text, ...cut } }]
-  return [{ step: { kind: response.reasoning === null ? 'empty' : 'thinking_only', ...cut } }]
+  const { text, reasoning, stop } = response
+  return [{ step: silentStep({ text, thinks: reasoning !== null, stop }) }]
+}
+
+/** The step of a response without calls. `stop`: as in an attempt. */
+export function silentStep({
+  text,
+  thinks,
+  stop,
+}: {
+  text: string
+  thinks: boolean
+  stop: string
+}): SilentStep {
+  const cut = stop === 'length' ? { finish: 'length' } : {}
+  if (text.trim() !== '') return { kind: 'text', text, ...cut }
+  return { kind: thinks ? 'thinking_only' : 'empty', ...cut }
 }
 
 /** Skips calls that never ran because the turn had no time or budget left. */

@@ -4,10 +4,15 @@
 import type { Policy } from '../../../shared/contract/messages.ts'
 import { guestConversation } from '../../../shared/contract/topology.ts'
 import { hostNamed } from '../../../shared/hosts/hosts.ts'
-import type { Transcript, TranscriptResponse } from '../../../shared/transcript/transcript.ts'
+import {
+  stopOf,
+  type Transcript,
+  type TranscriptResponse,
+} from '../../../shared/transcript/transcript.ts'
 import { tokensOf } from '../../../shared/view/totals.ts'
 import { play } from '../judge/play.ts'
 import type { Scenario, Step, TraceHints } from '../judge/scenario.ts'
+import { silentStep } from '../judge/timeline-scenario.ts'
 
 /**
  * A turn in which Weir would have intervened, for the first time in `round` of `rounds`. `ended`: it would
@@ -88,12 +93,10 @@ function pollersOf(host: string): Record<string, TraceHints> {
   return Object.fromEntries(pollers.map((tool) => [tool, { poll: true }]))
 }
 
-function stepsOf({ text, reasoning, calls, finish }: TranscriptResponse, turn: number): Step[] {
-  if (calls.length === 0) {
-    const cut = finish === 'length' || finish === 'max_tokens' ? { finish: 'length' } : {}
-    if (text.trim() !== '') return [{ kind: 'text', text, ...cut }]
-    return [{ kind: reasoning.length === 0 ? 'empty' : 'thinking_only', ...cut }]
-  }
+function stepsOf(response: TranscriptResponse, turn: number): Step[] {
+  const { text, reasoning, calls } = response
+  if (calls.length === 0)
+    return [silentStep({ text, thinks: reasoning.length > 0, stop: stopOf(response) })]
   return calls.flatMap(({ name, arguments: raw, result }): Step[] => {
     if (typeof result !== 'object') return [] // nobody knows how it ended
     const { text, isError, at } = result
