@@ -4,7 +4,6 @@
 //     starts one after the other are rounds of one call each.
 
 import type {
-  GuestConversation,
   ReadGuestAnswer,
   ReadGuestRequest,
 } from '../../../client/guard/guest-conversation.ts'
@@ -13,7 +12,7 @@ import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import { argumentTextAt } from '../../../shared/transcript/json-fields.ts'
 import type { Piece } from '../../../shared/transcript/transcript.ts'
 import { type ModelAnswer, noUsage, piecesOfAnswer } from '../../../shared/wire/exchange.ts'
-import { type HeldVerdicts, heldVerdicts } from './held-verdicts.ts'
+import { type HeldConversation, type HeldVerdicts, heldVerdicts } from './held-verdicts.ts'
 import type { HookCall, HookResult } from './hooks/hook-payload.ts'
 
 /**
@@ -42,7 +41,7 @@ export type HeldRound = CallRound & {
  * heldVerdicts.
  */
 export function heldRound(
-  conversation: GuestConversation,
+  conversation: HeldConversation,
   shown: Pick<CallRound, 'prompt' | 'host' | 'tools'>,
   { joined, personsMs }: { joined: Promise<void>; personsMs?: Milliseconds },
 ): HeldRound {

@@ -32,9 +32,10 @@ import { ownAttempt } from '../../../../../shared/wire/strict/own-attempt.ts'
 import type { NotRun } from '../../../../../shared/wire/strict/strict.ts'
 import { usageSum } from '../../../../../shared/wire/strict/usage-sum.ts'
 import { HttpError } from '../../../http-error.ts'
+import { verdictNow } from '../../held-verdicts.ts'
 import { noteOf } from '../advised-request.ts'
 import { endWithoutModel, type GuestSession } from '../identity/guest-sessions.ts'
-import { proxiedCalls, verdictsNow } from '../proxied-calls.ts'
+import { proxiedCalls } from '../proxied-calls.ts'
 import type { ProxiedConversation } from '../request-budget.ts'
 import { guestRequest, mayCall, ownAnswer } from '../sent-request.ts'
 import {
@@ -163,7 +164,7 @@ export function vetoRun(
       sessions.judging(
         session,
         proxiedCalls(guestRequest(api, headers, sent), answer),
-        verdictsNow(guest, { last: async (at) => verdicts[at] }),
+        { last: async (at) => verdicts[at] && verdictNow(guest, verdicts[at]) },
       )
     if (streams) {
       await client.write(client.stream.rest(answer))
