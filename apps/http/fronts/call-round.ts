@@ -3,10 +3,7 @@
 // CALL-ROUND-1. The calls of one message join only if the host starts them together. Calls that it
 //     starts one after the other are rounds of one call each.
 
-import type {
-  ReadGuestAnswer,
-  ReadGuestRequest,
-} from '../../../client/guard/guest-conversation.ts'
+import type { ReadGuestAnswer, ReadGuestRequest } from '../../../client/guard/guest-conversation.ts'
 import type { Declaration } from '../../../shared/contract/messages.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import { argumentTextAt } from '../../../shared/transcript/json-fields.ts'

@@ -8,8 +8,8 @@ import type {
   CallVerdict,
   GuestConversation,
 } from '../../../client/guard/guest-conversation.ts'
-import { limits } from '../../../shared/contract/limits.ts'
 import type { GuestThread } from '../../../client/guard/guest-thread.ts'
+import { limits } from '../../../shared/contract/limits.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
 
 /** `index`: the place of a call in the answer. Both reject if Weir cannot judge the answer. */

@@ -123,7 +123,7 @@ function builtin(name: string, args: readonly string[], place: Place): boolean {
   return isMove || isSetter || isExec || harmless.includes(name)
 }
 
-/** What a command reads, as far as the script brings the text itself. */
+/** The input of a command, as far as the script brings that text. */
 function textOf({ input, whole }: Place): string {
   if (input.kind === 'text') return input.text
   return input.kind === 'pipe' ? whole.printed : ''

@@ -24,8 +24,8 @@ export type Input =
   | { kind: 'text'; text: string }
 
 /**
- * Shared by all places: steps, names of files, any use of the net, whether it may have brought files
- * of any name, where a cd leads, and the words that were printed into a pipe.
+ * Shared by all places: steps, names of files, any use of the net, whether the net may have brought files
+ * of any name, where a cd leads. `printed`: the words that went into a pipe.
  */
 export type Whole = {
   steps: number

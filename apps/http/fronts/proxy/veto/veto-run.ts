@@ -161,11 +161,9 @@ export function vetoRun(
     const { answer, isStreamed: streams } = attempt
     const calls = callsOfAnswer(answer).map(({ id }) => id)
     if (session !== undefined && calls.length > 0)
-      sessions.judging(
-        session,
-        proxiedCalls(guestRequest(api, headers, sent), answer),
-        { last: async (at) => verdicts[at] && verdictNow(guest, verdicts[at]) },
-      )
+      sessions.judging(session, proxiedCalls(guestRequest(api, headers, sent), answer), {
+        last: async (at) => verdicts[at] && verdictNow(guest, verdicts[at]),
+      })
     if (streams) {
       await client.write(client.stream.rest(answer))
       client.end(attempts.count())
