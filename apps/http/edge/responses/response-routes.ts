@@ -122,7 +122,7 @@ async function assertDecided(
   if (newest === undefined || newest.end !== undefined) return
   const calls = (await waitingFor(context, principal))
     .filter((call) => call.conversation === conversation && call.turn === newest.turn)
-    .map(({ id, tool: name }) => ({ id, name }))
+    .map(({ id, name }) => ({ id, name }))
   if (calls.length === 0) return
   const listed = calls.map(({ id, name }) => `${id} (${name})`).join(', ')
   const text = `the turn waits for decisions on ${listed}: send an mcp_approval_response for each of them, or cancel the turn`

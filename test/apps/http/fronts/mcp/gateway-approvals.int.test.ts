@@ -168,7 +168,7 @@ describe.each(eras)('a person at a host of the %s era', (era) => {
     const place = await newPlace()
     const one = await hostIn(place, era)
     const answer = textOf(one, 'weather', { city: 'Rome' })
-    const { id, arguments: shown } = await place.waitingApproval()
+    const { id, rawArguments: shown } = await place.waitingApproval()
     expect(shown).toBe('{"city":"Rome"}')
     await place.command('allow', id)
     expect(await answer).toEqual({ text: '18 °C in Rome', isError: false })
