@@ -2,8 +2,8 @@
 // question with `record` has its context in the log too.
 // CONTEXTS-1. A tool gets the context of the message that opened its turn, or none. The log knows
 //     that message.
-// CONTEXTS-2. The first context of a message counts, and a recorded one before all others: whoever repeats
-//     the message of somebody else does not lend a tool their own context.
+// CONTEXTS-2. The first context of a message counts, and a recorded one before all others. A repeat by
+//     somebody else does not lend a tool their own context.
 
 import { type SentMessage, type TurnId, turnKey } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'

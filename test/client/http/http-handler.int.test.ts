@@ -170,7 +170,7 @@ describe('the handler of a program', () => {
     await events.body?.cancel()
   })
 
-  it('runs the tools of a message with the context of its first author, whoever repeats it', async () => {
+  it('runs the tools of a message with the context of its first author, also if another user repeats it', async () => {
     const body = { text: 'Wait.', messageId: 'm1' }
     for (const cookie of ['ada', 'colleague', 'colleague'])
       expect((await ask('/v1/conversations/shared/messages', { cookie }, body)).status).toBe(202)

@@ -31,7 +31,7 @@ export type MessageRequest = {
   isPlaced?: boolean
 }
 
-/** `earlier`: the turn of the same message, if the log has it. `author`: who asks (keeps MESSAGE-IDS-3). */
+/** `earlier`: the turn of the same message, if the log has it. `author`: the asker (keeps MESSAGE-IDS-3). */
 export type FoundMessage = {
   message: SentMessage
   earlier: ConversationTurn | undefined

@@ -3,7 +3,7 @@
 // HELD-CALL-2. An answer of the host's person decides the arguments that the person saw. A repeat
 //     with others does not run. Judge, person and server get the text of the host.
 // HELD-CALL-3. Each placed call gets exactly one result, also if its host leaves.
-// HELD-CALL-5. A call that the host's person declines does not run, whoever else allows it.
+// HELD-CALL-5. A call that the host's person declines does not run, also if somebody else allows it.
 // HELD-CALL-4. A question shows the arguments as a whole. A longer call waits for Weir's commands.
 
 import type { CallToolResult, Progress } from '@modelcontextprotocol/client'
