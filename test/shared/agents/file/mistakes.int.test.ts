@@ -8,6 +8,7 @@ const top = 'system: x\nmodel: { provider: anthropic, name: m, maxOutputTokens: 
 const files = {
   'latin1.md': Buffer.from('\u00e9', 'latin1'),
   'there.sh': '#!/bin/sh\n',
+  'there.mjs': '',
   'plain.txt': 'x',
   'blank.md': ' \n',
   'folder/x': '',
@@ -966,6 +967,18 @@ describe('a module tool', () => {
     [
       `module: "\${NOPE}.ts"`,
       ['tools[0].module: needs the variable NOPE, which is not set; set it'],
+    ],
+    [
+      'http: { url: "http://h" }, export: pay',
+      ['tools[0].export: goes with module only; remove it'],
+    ],
+    [
+      'module: there.mjs, exports: pay',
+      ['tools[0].exports: is an unknown key; did you mean export?'],
+    ],
+    [
+      'module: there.mjs, export: pay now',
+      ['tools[0].export: is "pay now"; must be the name of an exported function, such as lookUp'],
     ],
     [
       'module: [x]',
