@@ -6,7 +6,7 @@
 //     neighbours on the link or a cloud's metadata: the owner of a name controls its DNS.
 // SANDBOX-PROXY-3. A plain request carries the host of its URL, so that it cannot name another
 //     behind the same server. The content of a tunnel (CONNECT) is not read.
-// SANDBOX-PROXY-4. Whatever a tool or a host sends ends at most its own connection.
+// SANDBOX-PROXY-4. The bytes of a tool or a host end at most their own connection.
 
 import { lookup } from 'node:dns/promises'
 import { mkdtempSync, rmSync } from 'node:fs'
