@@ -81,6 +81,14 @@ export type AuditEntry = AuditedCall | AuditedChange
 /** The evidence of a deleted conversation names it so. No setting has this key. */
 const conversationPrefix = 'conversation:'
 
+/** The evidence of an API key names it so: `api-key:acme/ci`, without a tenant `api-key:/ops`. */
+const apiKeySettingPrefix = 'api-key:'
+
+/** The name of an API key in evidence. `tenant` null: all tenants. */
+export function apiKeySetting({ tenant, name }: { tenant: string | null; name: string }): string {
+  return `${apiKeySettingPrefix}${tenant ?? ''}/${name}`
+}
+
 /** The prefix of the keys of each kind of setting. */
 const changePrefixes = {
   stop: stopKeyPrefix,
@@ -88,6 +96,7 @@ const changePrefixes = {
   guard: guardKeyPrefix,
   policy: policyKeyPrefix,
   prices: pricesKey,
+  key: apiKeySettingPrefix,
   deletion: conversationPrefix,
 } as const
 
@@ -296,8 +305,8 @@ function tenantOfSetting(setting: string): string | null {
   const [, ofConversation] = /^(?:stop:)?conversation:(.*)$/s.exec(setting) ?? []
   if (ofConversation !== undefined) return tenantOf(ofConversation)
   const [, ofStop = ''] = /^stop:tenant:(.*)$/s.exec(setting) ?? []
-  const [, ofBudget = ''] = /^budget:([^/]*)\//.exec(setting) ?? []
-  const tenant = ofStop || ofBudget
+  const [, ofPair = ''] = /^(?:budget|api-key):([^/]*)\//.exec(setting) ?? []
+  const tenant = ofStop || ofPair
   return isTenant(tenant) ? tenant : null
 }
 

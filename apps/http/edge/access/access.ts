@@ -15,6 +15,7 @@ import { personHere } from '../../../../services/approval/performer/person.ts'
 import { isTenant, tenantRule } from '../../../../shared/contract/tenant.ts'
 import { WeirError } from '../../../../shared/lib/errors.ts'
 import { HttpError } from '../../http-error.ts'
+import type { EdgeContext } from '../edge-context.ts'
 import { apiKeyPrefix, apiKeysIn } from './api-keys.ts'
 import { type OidcOptions, oidcTokens } from './oidc.ts'
 import { isSubject, type Principal, principalId, type Role, roles } from './principal.ts'
@@ -36,9 +37,11 @@ export type Access = (
   request: Request,
 ) => Promise<Principal>
 
+type AccessParts = Pick<EdgeContext, 'clock' | 'log' | 'closing'>
+
 /** Throws `settings.invalid` for an unusable file. The result throws 401, 403 and 503. */
-export function accessOf({ principal, ...options }: AccessOptions): Access {
-  const byKey = accessByKey(options)
+export function accessOf({ principal, ...options }: AccessOptions, parts: AccessParts): Access {
+  const byKey = accessByKey(options, parts)
   if (principal === undefined) return byKey
   return async (incoming, request) => {
     const { headers, method, url } = request
@@ -71,7 +74,10 @@ function wrongUser(text: string): WeirError {
   return new WeirError('settings.invalid', `principal of weir.http returned a wrong user: ${text}`)
 }
 
-function accessByKey({ apiKeys, oidc, ownKey }: Omit<AccessOptions, 'principal'>): Access {
+function accessByKey(
+  { apiKeys, oidc, ownKey }: Omit<AccessOptions, 'principal'>,
+  { clock, log, closing }: AccessParts,
+): Access {
   if (apiKeys === undefined && oidc === undefined) {
     const here: Principal = {
       id: principalId({ tenant: null, kind: 'user', name: personHere() }),
@@ -82,7 +88,10 @@ function accessByKey({ apiKeys, oidc, ownKey }: Omit<AccessOptions, 'principal'>
     }
     return ownKey === undefined ? async () => here : withOwnKey(ownKey, here)
   }
-  const keys = apiKeys === undefined ? undefined : apiKeysIn(apiKeys)
+  const onFault = (err: unknown) =>
+    log.warn({ err }, 'the last uses of API keys cannot be written next to their file')
+  const keys = apiKeys === undefined ? undefined : apiKeysIn(apiKeys, { clock, onFault })
+  closing.addEventListener('abort', () => keys?.close(), { once: true })
   const ofToken = oidc === undefined ? undefined : oidcTokens(oidc)
   return async ({ headers, socket }) => {
     const credential = credentialIn(headers)
