@@ -1,7 +1,7 @@
 // The registered guards: mode, verdicts over time, latency, silence, and the shadow against the
 // enforced verdicts.
 
-import { shellWord } from '../../../../../shared/lib/shell-word.ts'
+import { shellWord } from '../../../../../shared/lib/text/shell-word.ts'
 import { html } from '../../../../page/kit/html.ts'
 import { card, cards, type Figure, figures } from '../../../../page/kit/parts.ts'
 import { chart } from '../../../../page/kit/plot.ts'

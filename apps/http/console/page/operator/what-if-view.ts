@@ -1,7 +1,7 @@
 // The slider over recent turns: the effect of one threshold at several values. All values come with
 // one request, so the slider needs none.
 
-import { shellWord } from '../../../../../shared/lib/shell-word.ts'
+import { shellWord } from '../../../../../shared/lib/text/shell-word.ts'
 import { html } from '../../../../page/kit/html.ts'
 import { alert, select, wideTable } from '../../../../page/kit/parts.ts'
 import { counted, number } from '../../../../page/kit/texts.ts'

@@ -19,7 +19,7 @@ import type {
 } from '../../../../../client/guard/guest-conversation.ts'
 import { limits } from '../../../../../shared/contract/limits.ts'
 import { senderOf } from '../../../../../shared/hosts/request-sender.ts'
-import { occurrences } from '../../../../../shared/lib/occurrences.ts'
+import { occurrences } from '../../../../../shared/lib/text/occurrences.ts'
 import { asSentence, onOneLine, shortened } from '../../../../../shared/lib/text-cut.ts'
 import {
   deniedAnswers,
