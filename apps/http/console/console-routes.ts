@@ -14,8 +14,6 @@ import { parseConversationId } from '../../../shared/contract/ids.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import { createSlots } from '../../../shared/lib/slots.ts'
 import type { Sort } from '../../../shared/view/filter/turn-filter.ts'
-import { auditWhere } from '../../history/audit/audit.ts'
-import { readAudit } from '../../history/audit/read.ts'
 import { withMoney } from '../../history/conversations/conversations.ts'
 import { newestLetters, shownLetter } from '../../history/dead-letters/list.ts'
 import { retryDeadLetter } from '../../history/dead-letters/retry.ts'
@@ -27,6 +25,7 @@ import { sseResponse } from '../edge/sse.ts'
 import { bad, HttpError } from '../http-error.ts'
 import { textIn } from '../request-body.ts'
 import type { HttpApp, HttpContext } from '../server.ts'
+import { auditApi } from './audit-routes.ts'
 import { consoleAssets, consolePath, pagePolicy } from './console-assets.ts'
 import type { ConsoleParts } from './console-parts.ts'
 import { conversationApi } from './conversation-routes.ts'
@@ -81,6 +80,7 @@ export function consoleApi(edge: EdgeContext, parts: ConsoleParts): HttpApp {
 
   app.route('/', operatorApi(edge, parts, api))
   app.route('/', conversationApi(edge, parts, api))
+  app.route('/', auditApi(edge, parts, api))
 
   app.get(`${api}/state`, async (context) => context.json(await reader.state()))
 
@@ -94,15 +94,6 @@ export function consoleApi(edge: EdgeContext, parts: ConsoleParts): HttpApp {
   app.get(`${api}/dead-letters`, async (context) =>
     context.json(await within(reports, () => newestLetters(log, limits.consoleLettersMax))),
   )
-
-  app.get(`${api}/audit`, async (context) => {
-    const { unredacted: _, ...asked } = context.req.query()
-    const where = auditWhere(asked, edge.clock.now())
-    const opened = { ...log, unredacted: isUnredacted(edge, context) }
-    const list = await within(reports, () => readAudit(opened, where, limits.consoleAuditMax))
-    const { entries, left, hidden } = list
-    return context.json({ entries: entries.toReversed(), left, hidden })
-  })
 
   app.get(`${api}/dead-letter`, async (context) => {
     const place = context.req.query('place') ?? ''

@@ -16,7 +16,6 @@ import type {
   AuditFollowed,
   PersonIdentity,
   RedactRule,
-  ResultStatus,
 } from '../../contract/messages.ts'
 import { isTenant, tenantOf } from '../../contract/tenant.ts'
 import {
@@ -308,13 +307,4 @@ function tenantOfSetting(setting: string): string | null {
   const [, ofPair = ''] = /^(?:budget|api-key):([^/]*)\//.exec(setting) ?? []
   const tenant = ofStop || ofPair
   return isTenant(tenant) ? tenant : null
-}
-
-/** The end of the call, in one word. */
-export function followedWord({
-  action,
-  followed,
-}: Pick<AuditedCall, 'action' | 'followed'>): ResultStatus | 'not run' | 'not known' {
-  if (action === 'deny' || action === 'expired') return followed?.status ?? 'not run'
-  return followed?.status ?? 'not known'
 }

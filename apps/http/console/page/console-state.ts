@@ -2,6 +2,7 @@
 // milliseconds since 1970-01-01 UTC.
 
 import type { ApprovalOutcome, PersonIdentity } from '../../../../shared/contract/messages.ts'
+import type { AuditEntry } from '../../../../shared/view/audit/entries.ts'
 import type { PricedConversation } from '../../../history/conversations/conversations.ts'
 import type { RecordTable, ReportData, ReportIndex } from '../../../report/page/data.ts'
 
@@ -159,6 +160,17 @@ export type FilterData = {
   key: string
   accepted: readonly string[] | null
   known: readonly string[] | null
+}
+
+/**
+ * `entries`: the newest first. `left`: older entries that match and are not among them. `hidden`: records
+ * that cannot be read.
+ */
+export type AuditData = {
+  entries: AuditEntry[]
+  left: number
+  hidden: number
+  filters: FilterData[]
 }
 
 /** A conversation as its report has it. */

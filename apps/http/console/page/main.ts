@@ -5,9 +5,10 @@ import { render } from 'preact'
 import { type Child, html } from '../../../page/kit/html.ts'
 import { alert } from '../../../page/kit/parts.ts'
 import { counted } from '../../../page/kit/texts.ts'
+import { auditPage } from './audit/audit-page.ts'
 import type { ConsoleState, FilterData, WaitingCall } from './console-state.ts'
 import { conversationBar } from './conversations/conversation-bar.ts'
-import { conversationPages, type Filters } from './conversations/conversation-pages.ts'
+import { conversationPages } from './conversations/conversation-pages.ts'
 import { conversationsView, listKey } from './conversations/conversations-view.ts'
 import { type ReportPage, reportPage } from './conversations/report-view.ts'
 import { callReasons } from './inbox/call-reasons.ts'
@@ -21,6 +22,7 @@ import { guardsPage } from './operator/guards-page.ts'
 import { newStop, stopsPage } from './operator/stops-page.ts'
 import type { StagesData } from './operator-state.ts'
 import { confirmations } from './parts/confirmation.ts'
+import { addressOf, type Filters, filtersIn, withFilter } from './parts/filters.ts'
 import { polled } from './parts/poll.ts'
 import { follow, hasKey, RequestError, read, send, setKey } from './parts/server.ts'
 
@@ -97,6 +99,7 @@ const consolePages: Record<string, ConsolePage> = {
     open: () => letters.load(),
     view: (now) => deadLettersView(letters, { now, confirmations: confirming }),
   },
+  audit: { title: 'Audit', ...auditPage(() => draw()) },
 }
 const conversationPage: ConsolePage = {
   title: 'Conversation',
@@ -158,18 +161,11 @@ function openConversations(): void {
 const typedMs = 250
 
 function changeFilter(key: string, value: string): void {
-  const { [key]: _, ...others } = filters
-  filters = value === '' ? others : { ...others, [key]: value }
-  const query = `${new URLSearchParams(filters)}`
-  history.replaceState(null, '', `#/conversations${query === '' ? '' : `?${query}`}`)
+  filters = withFilter(filters, key, value)
+  history.replaceState(null, '', addressOf('conversations', filters))
   clearTimeout(loadTimer)
   loadTimer = setTimeout(() => pages.load(filters), key === 'text' ? typedMs : 0)
   draw()
-}
-
-function filtersIn(hash: string): Filters {
-  const [, query = ''] = hash.split('?', 2)
-  return Object.fromEntries([...new URLSearchParams(query)].filter(([, value]) => value !== ''))
 }
 
 function openReport(conversation: string): void {
