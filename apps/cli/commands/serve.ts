@@ -16,6 +16,13 @@ export function withEdge(command: Command): Command {
     .option('--oidc-jwks <url>', "the URL of the issuer's keys")
     .option('--oidc-tenant-claim <name>', 'the claim with the tenant; default: tenant')
     .option('--oidc-roles-claim <name>', 'the claim with the roles; default: roles')
+    .option('--oidc-client-id <id>', 'let people log in to the console: the client at the issuer')
+    .option('--oidc-client-secret-file <file>', 'its secret; default: a public client')
+    .option(
+      '--oidc-console-url <url>',
+      'the address of the console for browsers; the issuer leads back to URL/login/callback',
+    )
+    .option('--oidc-scope <scopes>', 'the scopes of the login; default: openid')
     .option('--tls-cert <file>', 'serve HTTPS with this certificate, in PEM')
     .option('--tls-key <file>', 'the key of that certificate, in PEM')
     .option(

@@ -26,11 +26,12 @@ import { bad, HttpError } from '../http-error.ts'
 import { textIn } from '../request-body.ts'
 import type { HttpApp, HttpContext } from '../server.ts'
 import { auditApi } from './audit-routes.ts'
-import { consoleAssets, consolePath, pagePolicy } from './console-assets.ts'
+import { consoleAssets, pagePolicy } from './console-assets.ts'
 import type { ConsoleParts } from './console-parts.ts'
+import { consolePath } from './console-path.ts'
 import { conversationApi } from './conversation-routes.ts'
 import { operatorApi } from './operator-routes.ts'
-import type { ConversationsData } from './page/console-state.ts'
+import type { ConversationsData, MeData } from './page/console-state.ts'
 import { bodyOf, isUnredacted, within } from './route-parts.ts'
 import { conversationsPage, filtersOf } from './state/conversations-page.ts'
 import { conversationEvents, stateEvents } from './state/live-events.ts'
@@ -83,6 +84,11 @@ export function consoleApi(edge: EdgeContext, parts: ConsoleParts): HttpApp {
   app.route('/', auditApi(edge, parts, api))
 
   app.get(`${api}/state`, async (context) => context.json(await reader.state()))
+
+  app.get(`${api}/me`, (context) => {
+    const { id: name, identity, isSession = false } = principalOf(context.req.raw)
+    return context.json({ name, identity, isSession } satisfies MeData)
+  })
 
   app.get(`${api}/live`, (context) => stream(context, (signal) => stateEvents(reader, signal)))
 
@@ -163,7 +169,7 @@ export function consoleApi(edge: EdgeContext, parts: ConsoleParts): HttpApp {
 }
 
 /** Keeps CONSOLE-ROUTES-2. */
-function refuseOtherSites({ env, req }: HttpContext): void {
+export function refuseOtherSites({ env, req }: HttpContext): void {
   const { origin, host } = env.incoming.headers
   const isOwn = origin !== undefined && URL.parse(origin)?.host === host
   if (!isOwn)

@@ -173,5 +173,8 @@ export type AuditData = {
   filters: FilterData[]
 }
 
+/** The person or program that reads the page. `isSession`: it logged in. */
+export type MeData = { name: string; identity: PersonIdentity; isSession: boolean }
+
 /** A conversation as its report has it. */
 export type ConversationData = { index: ReportIndex; data: ReportData; records: RecordTable }

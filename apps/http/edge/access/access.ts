@@ -19,6 +19,7 @@ import type { EdgeContext } from '../edge-context.ts'
 import { apiKeyPrefix, apiKeysIn } from './api-keys.ts'
 import { type OidcOptions, oidcTokens } from './oidc.ts'
 import { isSubject, type Principal, principalId, type Role, roles } from './principal.ts'
+import { cookieIn, isOfConsole, sessionCookie } from './session-cookie.ts'
 
 /**
  * `apiKeys`: a file. `ownKey`: of the data folder; without the others it is the only key. `principal`:
@@ -93,9 +94,14 @@ function accessByKey(
   const keys = apiKeys === undefined ? undefined : apiKeysIn(apiKeys, { clock, onFault })
   closing.addEventListener('abort', () => keys?.close(), { once: true })
   const ofToken = oidc === undefined ? undefined : oidcTokens(oidc)
-  return async ({ headers, socket }) => {
+  const login = oidc?.login
+  const ofSession = login && oidcTokens({ ...oidc, audience: login.clientId })
+  const access: Access = async ({ headers, socket }, request) => {
     const credential = credentialIn(headers)
     if (credential === undefined) {
+      const session = isOfConsole(request) ? cookieIn(headers, sessionCookie) : undefined
+      if (session !== undefined && ofSession !== undefined)
+        return { ...(await ofSession(session)), isSession: true }
       const subject = subjectOf(socket)
       if (subject === undefined) throw unauthorized('send Authorization: Bearer KEY')
       const principal = keys?.ofSubject(subject)
@@ -108,6 +114,20 @@ function accessByKey(
     if (principal === undefined) throw unauthorized('the key is unknown')
     return principal
   }
+  if (login === undefined) return access
+  return (incoming, request) =>
+    access(incoming, request).catch((error: unknown) => {
+      throw error instanceof HttpError && error.status === 401 ? withLogin(error) : error
+    })
+}
+
+/** The console offers a login if the answer has this field. */
+function withLogin({ status, code, message, headers, fields, cause }: HttpError): HttpError {
+  return new HttpError(status, code, message, {
+    headers,
+    cause,
+    fields: { ...fields, login: true },
+  })
 }
 
 /** `weir console` recognises a server of its data folder by this text. */
