@@ -141,7 +141,7 @@ describe('weir inspect', () => {
         },
         {
           name: 'exec',
-          raw: '{}',
+          rawArguments: '{}',
           verdict: { kind: 'deny', code: 'schema' },
           tries: [],
           result: { status: 'denied' },

@@ -25,33 +25,34 @@ import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { shortened } from '../../../shared/lib/text-cut.ts'
 import { toRecord } from '../../../shared/runtime/record.ts'
+import { argumentsOf, type CallArguments } from '../../../shared/view/messages/call-arguments.ts'
 import { type Approval, applyTime, idFrom } from '../approval.ts'
 import { alreadyText, countedText } from '../decision-texts.ts'
 import { type ApprovalEntry, readApprovals, readPartition, waitingIn } from './approval-log.ts'
 
 /**
- * A call that waits for a person. `arguments`: the bytes that the tool would get. Times are those
+ * A call that waits for a person. `rawArguments`: the text that the tool would get. Times are those
  * of the log, in milliseconds since 1970.
  */
-export type WaitingApproval = CallId & {
-  id: string
-  agent: string
-  tool: string
-  arguments: string
-  /** SHA-256, in hex, of tool, arguments and program. */
-  hash: string
-  /** The name of the rule that makes it wait. */
-  rule: string
-  /** `text`: the model wrote the call as text. Null: it is a native call. */
-  source: ArgumentSource | null
-  /** SHA-256, in hex, of the program for which an approval holds. Null: for any. */
-  program: string | null
-  /** The question of the running tool. Null: the call waits for an approval. */
-  question: InputQuestion | null
-  since: Milliseconds
-  /** The time at which it is denied if nobody decides. */
-  until: Milliseconds
-}
+export type WaitingApproval = CallId &
+  CallArguments & {
+    id: string
+    agent: string
+    name: string
+    /** SHA-256, in hex, of name, arguments and program. */
+    hash: string
+    /** The name of the rule that makes it wait. */
+    rule: string
+    /** `text`: the model wrote the call as text. Null: it is a native call. */
+    source: ArgumentSource | null
+    /** SHA-256, in hex, of the program for which an approval holds. Null: for any. */
+    program: string | null
+    /** The question of the running tool. Null: the call waits for an approval. */
+    question: InputQuestion | null
+    since: Milliseconds
+    /** The time at which it is denied if nobody decides. */
+    until: Milliseconds
+  }
 
 export type ApprovalDecision = {
   id: string
@@ -213,7 +214,6 @@ function waitingApproval({ request }: Approval): WaitingApproval {
     ordinal,
     agent,
     name,
-    arguments: text,
     hash,
     rule,
     source,
@@ -223,7 +223,7 @@ function waitingApproval({ request }: Approval): WaitingApproval {
     expiresAt,
   } = request
   const place = { id, conversation, turn, round, ordinal, agent }
-  const call = { tool: name, arguments: text, hash, rule, source, program }
+  const call = { name, ...argumentsOf(request), hash, rule, source, program }
   const asked = question === null ? null : (questionIn(question) ?? null)
   return { ...place, ...call, question: asked, since: askedAt, until: expiresAt }
 }

@@ -85,7 +85,7 @@ function callCard(
       kind: 'call',
       class: '',
       id: call.id,
-      name: call.tool,
+      name: call.name,
       head: html`<span class="faint">${call.rule}</span>
         ${call.isText && html`<span class="warning">written as text by the model</span>`}
         <span class=${left < 300_000 ? 'warning deadline' : 'faint deadline'}>
@@ -95,15 +95,15 @@ function callCard(
     html`
       ${place < reasonsShownMax && reasonPart(reasonOf(call))}
       ${
-        call.arguments === null
+        call.rawArguments === null
           ? html`<p class="warning">
               The arguments have ${number(call.bytes)} bytes, too many for this page. weir approvals
               shows them, and weir allow ${call.id} decides.
             </p>`
           : html`<h3>Arguments, exactly <span class="faint">${number(call.bytes)} bytes</span></h3>
-              <pre class="quote" tabindex="0" dir="ltr" aria-label="Arguments">${call.arguments}</pre>`
+              <pre class="quote" tabindex="0" dir="ltr" aria-label="Arguments">${call.rawArguments}</pre>`
       }
-      ${question === null && call.arguments !== null && difference(call.arguments, call.allowed)}
+      ${question === null && call.rawArguments !== null && difference(call.rawArguments, call.allowed)}
       ${question !== null && questionPart(question)}
       <p class="faint where">
         ${linkTo(call.conversation)}
@@ -111,7 +111,7 @@ function callCard(
         ${program !== null && program !== '' && html`<span>program ${program.slice(0, 12)}</span>`}
         <code>weir allow ${call.id}</code>
       </p>
-      ${call.arguments !== null && decisionForm(call, busy.has(call.id), decide)}
+      ${call.rawArguments !== null && decisionForm(call, busy.has(call.id), decide)}
       ${status(notes.get(call.id))}`,
     { tabindex: '0' },
   )
@@ -210,7 +210,7 @@ function decidedLine(one: Decision, now: number) {
   const isPerson = one.outcome === 'allow' || one.outcome === 'deny'
   return html`<li key=${`${one.id}/${one.at}`} data-outcome=${one.outcome}>
     <span class=${`mark ${tone}`} aria-hidden="true">${mark}</span>
-    <code>${one.tool}</code>
+    <code>${one.name}</code>
     <span class=${tone}>${text}</span>
     ${isPerson && html`<span>by ${personName(one.by)}${isClaimed(one) && ' (claimed)'}</span>`}
     ${isPerson && one.reason !== '' && html`<span class="reason">“${one.reason}”</span>`}
@@ -231,7 +231,7 @@ export function inboxKey(key: string, calls: readonly WaitingCall[], decide: Dec
     next?.scrollIntoView({ block: 'nearest' })
     return true
   }
-  if (card === null || call === undefined || call.arguments === null) return false
+  if (card === null || call === undefined || call.rawArguments === null) return false
   if (key === 'a') decide(call, 'allow', textIn(card.querySelector('form'), 'values'))
   else if (key === 'r') card.querySelector<HTMLInputElement>('input[name=reason]')?.focus()
   else return false
