@@ -103,19 +103,19 @@ function entryCard(entry: AuditEntry) {
     <span class="faint">by ${author}</span>
     <span class="faint deadline">${second(at)}</span>`
   return card(
-    { kind: 'entry', id, name: 'tool' in entry ? entry.tool : entry.setting, head },
+    { kind: 'entry', id, name: 'name' in entry ? entry.name : entry.setting, head },
     html`${entry.withheld && html`<p class="warning">The content was erased, or is not shown.</p>`}
       ${
-        'tool' in entry &&
-        entry.arguments !== null &&
-        html`<pre class="quote" tabindex="0" dir="ltr" aria-label="Arguments">${entry.arguments}</pre>`
+        'name' in entry &&
+        entry.rawArguments !== null &&
+        html`<pre class="quote" tabindex="0" dir="ltr" aria-label="Arguments">${entry.rawArguments}</pre>`
       }
       ${pairs([['tenant', tenant], ...valuesOf(entry)])}`,
   )
 }
 
 function valuesOf(entry: AuditEntry): (readonly [string, Child])[] {
-  if (!('tool' in entry))
+  if (!('name' in entry))
     return [
       ['before', entry.before ? html`<code>${entry.before}</code>` : null],
       ['after', entry.after ? html`<code>${entry.after}</code>` : null],
