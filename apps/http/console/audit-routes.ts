@@ -90,7 +90,7 @@ function tenantOf({ tenant }: Principal, asked: { tenant?: string }): { tenant?:
 
 /** Keeps AUDIT-ROUTES-1. */
 function shownTo(principal: Principal, entry: AuditEntry): AuditEntry {
-  if (!('tool' in entry)) return entry
+  if (!('name' in entry)) return entry
   const conversation = conversationFor(principal, entry.conversation) ?? entry.conversation
   return { ...entry, conversation }
 }

@@ -60,7 +60,7 @@ describe('the audit over HTTP', () => {
       const { status } = response
       const body = (await response.json()) as { entries?: AuditEntry[]; error?: { code: string } }
       const shown = body.entries?.flatMap((entry) =>
-        'tool' in entry ? [[entry.tenant, entry.conversation, entry.by, entry.arguments]] : [],
+        'name' in entry ? [[entry.tenant, entry.conversation, entry.by, entry.rawArguments]] : [],
       )
       return { status, shown, code: body.error?.code }
     }
@@ -92,7 +92,7 @@ describe('the audit over HTTP', () => {
       expect(response.headers.get('x-weir-entries-left')).toBe('0')
       return response.text()
     }
-    expect(JSON.parse(await file('json'))).toMatchObject({ tool: 'deploy', conversation: 'c' })
+    expect(JSON.parse(await file('json'))).toMatchObject({ name: 'deploy', conversation: 'c' })
     expect(JSON.parse(await file('ocsf'))).toMatchObject({ metadata: { tenant_uid: 'acme' } })
     expect(await file('cef')).toMatch(/^CEF:0\|Weir\|.*cs2=acme.*\n$/)
   })

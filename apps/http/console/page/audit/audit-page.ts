@@ -4,8 +4,7 @@ import type { AuditEntry } from '../../../../../shared/view/audit/entries.ts'
 import { followedWord } from '../../../../../shared/view/audit/followed.ts'
 import { type Child, html } from '../../../../page/kit/html.ts'
 import { alert, card, cards, pairs } from '../../../../page/kit/parts.ts'
-import { counted, number } from '../../../../page/kit/texts.ts'
-import { second, wholeDuration } from '../../../../terminal/text/quantities.ts'
+import { count, number, second, wholeDuration } from '../../../../terminal/text/quantities.ts'
 import type { AuditData } from '../console-state.ts'
 import { linkTo, personName } from '../parts/ago.ts'
 import { addressOf, type Filters, filterField, filtersIn, withFilter } from '../parts/filters.ts'
@@ -87,12 +86,12 @@ function countsOf(data: AuditData | undefined, isLoading: boolean): string {
   if (data === undefined) return isLoading ? 'Reading the audit.' : ''
   const { entries, left, hidden } = data
   const older = left === 0 ? '' : `, without ${entriesText(left, 'older ')}: give since and until`
-  const unread = hidden === 0 ? '' : `; ${counted(hidden, 'record')} cannot be read here`
+  const unread = hidden === 0 ? '' : `; ${count(hidden, 'record')} cannot be read here`
   return `${entriesText(entries.length)}${older}${unread}${isLoading ? ', loading' : ''}`
 }
 
-function entriesText(count: number, kind = ''): string {
-  return `${number(count)} ${kind}${count === 1 ? 'entry' : 'entries'}`
+function entriesText(entries: number, kind = ''): string {
+  return `${number(entries)} ${kind}${entries === 1 ? 'entry' : 'entries'}`
 }
 
 function entryCard(entry: AuditEntry) {
@@ -103,19 +102,19 @@ function entryCard(entry: AuditEntry) {
     <span class="faint">by ${author}</span>
     <span class="faint deadline">${second(at)}</span>`
   return card(
-    { kind: 'entry', id, name: 'tool' in entry ? entry.tool : entry.setting, head },
+    { kind: 'entry', id, name: 'name' in entry ? entry.name : entry.setting, head },
     html`${entry.withheld && html`<p class="warning">The content was erased, or is not shown.</p>`}
       ${
-        'tool' in entry &&
-        entry.arguments !== null &&
-        html`<pre class="quote" tabindex="0" dir="ltr" aria-label="Arguments">${entry.arguments}</pre>`
+        'name' in entry &&
+        entry.rawArguments !== null &&
+        html`<pre class="quote" tabindex="0" dir="ltr" aria-label="Arguments">${entry.rawArguments}</pre>`
       }
       ${pairs([['tenant', tenant], ...valuesOf(entry)])}`,
   )
 }
 
 function valuesOf(entry: AuditEntry): (readonly [string, Child])[] {
-  if (!('tool' in entry))
+  if (!('name' in entry))
     return [
       ['before', entry.before ? html`<code>${entry.before}</code>` : null],
       ['after', entry.after ? html`<code>${entry.after}</code>` : null],
