@@ -97,6 +97,10 @@ const commandList: Readonly<Record<string, readonly Part[]>> = {
     part(async () => (await import('./commands/log/topics.ts')).addTopics, {
       topics: 'Plan, create and check the topics that Weir needs on Kafka.',
     }),
+    part(async () => (await import('./commands/operator/fleet.ts')).addFleet, {
+      fleet:
+        'Show the processes of a fleet on Kafka with their versions and record formats, and pin a format.',
+    }),
     part(async () => (await import('./commands/operator/keys.ts')).addKeys, {
       keys: 'Create the keys of signed records on Kafka, and of encrypted ones.',
     }),
