@@ -70,7 +70,7 @@ async function create(context: EdgeContext, http: HttpContext): Promise<Response
   if (content === undefined) return resume(context, http, request, previous)
   const agent = namedAgent(context.agents, request.model, 'model')
   assertClientTools(context.agents, agent, request.tools)
-  const { message, earlier } = await context.messageIds.of({
+  const { message, earlier, author } = await context.messageIds.of({
     principal,
     conversation: request.conversation ?? previous?.conversation,
     key: http.req.header('idempotency-key'),
@@ -88,7 +88,7 @@ async function create(context: EdgeContext, http: HttpContext): Promise<Response
   const fields = { ...questionFields(content), ...(system !== '' && { system }) }
   const question = { agent, ...fields, ...message }
   const isUnread = request.isBackground && !request.streams
-  const events = await sentTurn(weir, question, { isUnread })
+  const events = await sentTurn(context.weirOf(author), question, { isUnread })
   const { messageId, conversation } = message
   const head: ResponseHead = {
     id: responseIdOf({ conversation: shown, messageId, answered: [] }),
