@@ -80,7 +80,7 @@ export type {
   TurnOutcome,
 } from '../shared/contract/messages.ts'
 export type { ErrorCode } from '../shared/lib/errors.ts'
-export type { CallInput } from '../shared/view/messages/call-input.ts'
+export type { CallArguments } from '../shared/view/messages/call-arguments.ts'
 export type { CallCard, ConversationMessage } from '../shared/view/messages/messages.ts'
 export { type Agent, type Agents, loadAgents, type Model } from './agents/agents-in-files.ts'
 export type { ExportOptions } from './bundle/exported-conversation.ts'

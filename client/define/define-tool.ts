@@ -49,8 +49,10 @@ type Surroundings = {
 
 type ProgramTool = ToolFields & { parameters: StandardSchema | JsonSchema } & (
     | ({
-        /** A file whose default export is the function. It runs in its own process. */
+        /** A file that exports the function. It runs in its own process. */
         module: string | URL
+        /** The name of the function among its exports. Default: the default export. */
+        export?: string
       } & Surroundings)
     | ({
         /** A program and its arguments. It reads the arguments as JSON on standard input. */

@@ -50,7 +50,7 @@ function runParts({ run }: Tool): unknown[] {
     case 'http':
       return [run.kind, run.url]
     case 'module':
-      return [run.kind, run.file, run.definedTool]
+      return [run.kind, run.file, run.entry?.kind, run.entry?.name]
     case 'function':
       return [run.kind, run.runsAgent]
     case 'mcp':

@@ -1,13 +1,19 @@
 // The events of a turn, as programs, servers and the command line see them. docs/reference/events.md
 // describes each, and test/client/turn/turn-events.unit.test.ts holds the JSON of each kind.
-// TURN-EVENT-1. Version 1 only gains kinds and fields. A change of a field's meaning is a new version.
+// TURN-EVENT-1. A version only gains kinds and fields. A change of a field's meaning is a new version.
+// TURN-EVENT-2. A call has `name`, `arguments` (the value) and `rawArguments` (the text), in every event.
 
 import type { ConversationId, RoundId } from '../../shared/contract/ids.ts'
-import type { AnsweredCall, MessageOf, TurnFinished } from '../../shared/contract/messages.ts'
-import type { CallInput } from '../../shared/view/messages/call-input.ts'
+import type {
+  AnsweredCall,
+  MessageOf,
+  PendingCall,
+  TurnFinished,
+} from '../../shared/contract/messages.ts'
+import type { CallArguments, WithArguments } from '../../shared/view/messages/call-arguments.ts'
 
 /** The version of the events. Each carries it as `v`. */
-export const turnEventVersion = 1
+export const turnEventVersion = 2
 
 /**
  * `position`: opaque; the place behind this event. Reading `after` it continues with the next event,
@@ -32,7 +38,12 @@ export type TurnWaiting = { type: 'turn-waiting'; conversation: ConversationId }
  * `text`, as far as it is not cut. `textBytes`, `argumentsBytes`: of the whole texts.
  */
 export type ModelAnsweredEvent = Omit<MessageOf<'model-answered'>, 'calls'> & {
-  calls: (AnsweredCall & CallInput)[]
+  calls: WithArguments<AnsweredCall>[]
+}
+
+/** Calls of the round wait for a person. */
+export type ApprovalPendingEvent = Omit<MessageOf<'approval-pending'>, 'calls'> & {
+  calls: WithArguments<PendingCall>[]
 }
 
 /** An event without its version and position. */
@@ -44,15 +55,10 @@ export type TurnEventBody =
   | TextReset
   | MessageOf<'model-retry' | 'budget-reached'>
   | ModelAnsweredEvent
-  | (MessageOf<'call-denied'> & CallInput)
-  | MessageOf<
-      | 'intervention-raised'
-      | 'calls-waiting'
-      | 'guard-verdict-given'
-      | 'approval-pending'
-      | 'approval-decided'
-    >
-  | (MessageOf<'tool-started' | 'call-offered'> & CallInput)
+  | (MessageOf<'call-denied'> & CallArguments)
+  | ApprovalPendingEvent
+  | MessageOf<'intervention-raised' | 'calls-waiting' | 'guard-verdict-given' | 'approval-decided'>
+  | (MessageOf<'tool-started' | 'call-offered'> & CallArguments)
   | MessageOf<'call-finished'>
   | TurnFinished
 
@@ -65,10 +71,6 @@ export type TurnEvent = TurnEventBody & Placed
 /** The place of a call in its conversation, as its events have it. */
 export type CallPlace = { turn: number; round: number; ordinal: number }
 
-/** The whole texts of a call. `result` null: it has none. */
-export type WholeCall = CallPlace & {
-  id: string
-  name: string
-  arguments: string
-  result: string | null
-}
+/** The whole arguments and the whole result of a call. `result` null: it has none. */
+export type WholeCall = CallPlace &
+  CallArguments & { id: string; name: string; result: string | null }

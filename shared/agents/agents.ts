@@ -60,8 +60,11 @@ export type ModuleTool = {
   kind: 'module'
   /** Absolute path of a .ts, .mts, .js or .mjs file. */
   file: string
-  /** The name of a tool among its exports, made by `defineTool`. Default: its default export. */
-  definedTool?: string
+  /**
+   * Its function among the exports: a function under this name, or the tool of this name that
+   * `defineTool` made. Default: the default export.
+   */
+  entry?: { kind: 'export' | 'defined'; name: string }
   /** The folder in which its process runs. Default: the executor's working folder. */
   cwd?: string
   /**

@@ -99,7 +99,7 @@ export type RequestFormat = {
   model?(path: string): string
   /** The members that stay from run to run of one program. */
   program: readonly string[]
-  /** The texts of the instructions that stand before the history. */
+  /** The texts of the instructions, those in front of the history first. */
   instructions?(body: Json): unknown[]
   /** The limits of the tokens of an answer, as the request has them. */
   outputLimits(body: Json): unknown[]

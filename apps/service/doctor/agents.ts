@@ -9,7 +9,7 @@ import { unreachable } from '../../../shared/contract/stage.ts'
 import { systemClock } from '../../../shared/lib/clock.ts'
 import { startModuleProcess } from '../../../shared/tools/module/module-process.ts'
 import { count } from '../../terminal/text/quantities.ts'
-import { type Check, mistakesIn, odd, ok, skipped, wrong } from './check.ts'
+import { type Check, mistakesIn, ok, skipped, warning, wrong } from './check.ts'
 
 const loadMsMax = 10_000
 const defaultFile = 'agent.yaml'
@@ -27,7 +27,7 @@ export function agentChecks(
     return {
       agents: none,
       checks: [
-        odd(
+        warning(
           'agent',
           `none was named, and there is no ${defaultFile} here`,
           'name one: --agent FILE; weir init makes one',

@@ -79,10 +79,14 @@ export function guardVerdictText({
 }
 
 /** The texts before and after the arguments of a call that waits for a person. */
-export function approvalPendingTexts({ name, id, rule, source, program, question }: PendingCall): {
-  before: string
-  after: string
-} {
+export function approvalPendingTexts({
+  name,
+  id,
+  rule,
+  source,
+  program,
+  question,
+}: Omit<PendingCall, 'arguments'>): { before: string; after: string } {
   if (question !== null)
     return {
       before: `${printable(name)} runs and needs input (${printable(rule)}):`,

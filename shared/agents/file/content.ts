@@ -118,6 +118,7 @@ export type ToolContent = LabelsContent & {
   outputBytesMax?: number
   http?: HttpContent
   module?: string
+  export?: string
   client?: true
   sandbox?: SandboxContent
   /** Only in a program. */

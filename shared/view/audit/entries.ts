@@ -51,14 +51,14 @@ export type AuditedCall = Common &
     kind: 'approval' | 'question'
     action: ApprovalOutcome
     agent: string
-    tool: string
+    name: string
     id: string
-    /** SHA-256, in hex, of tool, arguments and program. */
+    /** SHA-256, in hex, of name, arguments and program. */
     hash: string
     program: string | null
     source: ArgumentSource | null
     askedAt: Milliseconds
-    arguments: string | null
+    rawArguments: string | null
     rule: string | null
     question: string | null
     values: string | null
@@ -146,7 +146,7 @@ export function auditFold(where: AuditWhere, max: number): AuditFold {
   function add(entry: AuditEntry): void {
     if (!isIn(entry, { since: where.since, until: where.until, tenant: where.tenant })) return
     if (entry.by !== '') addName(names.by, entry.by, where.by)
-    if ('tool' in entry) addName(names.tool, entry.tool, where.tool)
+    if ('name' in entry) addName(names.tool, entry.name, where.tool)
     if (!isIn(entry, where)) return
     entries.push(entry)
     if (entries.length >= 2 * max) dropOldest()
@@ -157,7 +157,7 @@ export function auditFold(where: AuditWhere, max: number): AuditFold {
     entries.sort(byTime)
     for (const entry of entries.splice(0, Math.max(0, entries.length - max))) {
       left += 1
-      if (!('tool' in entry)) continue
+      if (!('name' in entry)) continue
       const kept = (calls.get(callKey(entry)) ?? []).filter((other) => other.entry !== entry)
       if (kept.length > 0) calls.set(callKey(entry), kept)
       else calls.delete(callKey(entry))
@@ -166,7 +166,7 @@ export function auditFold(where: AuditWhere, max: number): AuditFold {
 
   /** Of the entries, and of the newest `max` other turns: a later entry may be of one. */
   function dropRules(): void {
-    const needed = new Set(entries.flatMap((entry) => ('tool' in entry ? [turnOf(entry)] : [])))
+    const needed = new Set(entries.flatMap((entry) => ('name' in entry ? [turnOf(entry)] : [])))
     const older = [...rules.keys()].slice(0, -max)
     for (const turn of older) if (!needed.has(turn)) rules.delete(turn)
   }
@@ -179,7 +179,7 @@ export function auditFold(where: AuditWhere, max: number): AuditFold {
 
   /** Keeps AUDIT-VIEW-3. */
   function withoutDeleted(entry: AuditEntry): AuditEntry {
-    if (!('tool' in entry) || entry.at > (deletions.get(entry.conversation) ?? -1)) return entry
+    if (!('name' in entry) || entry.at > (deletions.get(entry.conversation) ?? -1)) return entry
     return withheldCall(entry)
   }
 
@@ -230,7 +230,7 @@ function identityOf(message: AuditDecided, content: string | undefined): string 
 
 /** The decision without its content. */
 export function withheldCall(entry: AuditedCall): AuditedCall {
-  const none = { arguments: null, rule: null, question: null, values: null, reason: null }
+  const none = { rawArguments: null, rule: null, question: null, values: null, reason: null }
   const followed = entry.followed && { ...entry.followed, reason: null }
   return { ...entry, ...none, followed, withheld: true }
 }
@@ -249,19 +249,19 @@ function isIn(entry: AuditEntry, { since, until, by, tool, kind, tenant }: Audit
     (since === undefined || entry.at >= since) &&
     (until === undefined || entry.at < until) &&
     (by === undefined || entry.by === by) &&
-    (tool === undefined || ('tool' in entry && entry.tool === tool)) &&
+    (tool === undefined || ('name' in entry && entry.name === tool)) &&
     (kind === undefined || entry.kind === kind) &&
     (tenant === undefined || entry.tenant === tenant)
   )
 }
 
 function callOf(message: AuditDecided, place: Place): AuditedCall {
-  const { type: _, name, outcome, input, link: __, ...rest } = message
+  const { type: _, arguments: rawArguments, outcome, input, link: __, ...rest } = message
   return {
     ...rest,
     kind: input === 0 ? 'approval' : 'question',
     action: outcome,
-    tool: name,
+    rawArguments,
     place,
     tenant: tenantOf(message.conversation),
     withheld: false,

@@ -266,7 +266,12 @@ describe('an agent of a program', () => {
     const { tools } = agentOf({ ...base, sandbox: 'default', tools: [tool, isolated] })
     expect(tools.map((one) => one.run)).toMatchObject([
       { kind: 'function', run },
-      { kind: 'module', file: import.meta.filename, definedTool: 'i', sandbox: 'default' },
+      {
+        kind: 'module',
+        file: import.meta.filename,
+        entry: { kind: 'defined', name: 'i' },
+        sandbox: 'default',
+      },
     ])
     expect(tools[0]?.run).not.toHaveProperty('sandbox')
     expect(

@@ -62,9 +62,9 @@ export type WaitingCall = {
   turn: number
   round: number
   agent: string
-  tool: string
-  /** The bytes that the tool would get. Null: too large for the inbox. */
-  arguments: string | null
+  name: string
+  /** The text that the tool would get. Null: too large for the inbox. */
+  rawArguments: string | null
   bytes: number
   rule: string
   /** The model wrote the call as text. */
@@ -90,7 +90,7 @@ export type Decision = {
   id: string
   conversation: string
   agent: string
-  tool: string
+  name: string
   outcome: ApprovalOutcome
   /** Empty: no person decided. */
   by: string

@@ -4,7 +4,7 @@
 import { render } from 'preact'
 import { type Child, html } from '../../../page/kit/html.ts'
 import { alert } from '../../../page/kit/parts.ts'
-import { counted } from '../../../page/kit/texts.ts'
+import { count } from '../../../terminal/text/quantities.ts'
 import type { ConsoleState, FilterData, WaitingCall } from './console-state.ts'
 import { conversationBar } from './conversations/conversation-bar.ts'
 import { conversationPages, type Filters } from './conversations/conversation-pages.ts'
@@ -251,7 +251,7 @@ function stop(what: { conversation: string } | { agent: string }): void {
         stopNote =
           cancelled === 0
             ? 'No open turn was found.'
-            : `The end of ${counted(cancelled, 'turn')} is requested.`
+            : `The end of ${count(cancelled, 'turn')} is requested.`
       },
       (error: unknown) => {
         stopNote = error instanceof Error ? error.message : String(error)

@@ -56,6 +56,10 @@ export type Principal = {
   context?: { value: unknown; record: boolean }
 }
 
+export function withoutContext({ context: _, ...principal }: Principal): Principal {
+  return principal
+}
+
 /** 1 to 255 visible ASCII characters, with single blanks between them. Keeps OIDC-2. */
 export function isSubject(name: unknown): name is string {
   return typeof name === 'string' && name.length <= 255 && /^[!-~]+( [!-~]+)*$/.test(name)

@@ -50,7 +50,7 @@ function callPart(card: CallCard, toolCallId: string, isOfPage: boolean): Part {
     type: 'dynamic-tool' as const,
     toolName,
     toolCallId,
-    input: card.input ?? card.arguments,
+    input: card.arguments ?? card.rawArguments,
     ...(!isOfPage && { providerExecuted: true }),
   }
   return status === 'ok'

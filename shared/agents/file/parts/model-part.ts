@@ -9,11 +9,14 @@ import { urlOf } from '../url.ts'
 import { variableValue } from '../variables.ts'
 import { headersOf } from './headers-part.ts'
 
+/** Enough for an answer with several calls, and below the limit of every current model. */
+const outputTokensDefault = 8192
+
 export function modelOf<Provider extends string>(
   source: Source<Provider>,
   content: ModelContent,
 ): Model<Provider> {
-  const { name = '', maxOutputTokens = 1, temperature, topP, toolCalls } = content
+  const { name = '', maxOutputTokens = outputTokensDefault, temperature, topP, toolCalls } = content
   const secrets: string[] = []
   const baseUrl =
     content.baseUrl === undefined

@@ -5,9 +5,8 @@ import type { PricedConversation } from '../../../../history/conversations/conve
 import { factTexts } from '../../../../history/facts-text.ts'
 import { html } from '../../../../page/kit/html.ts'
 import { alert, select } from '../../../../page/kit/parts.ts'
-import { counted, number } from '../../../../page/kit/texts.ts'
 import { moneyText } from '../../../../terminal/text/money-text.ts'
-import { wholeDuration } from '../../../../terminal/text/quantities.ts'
+import { count, number, wholeDuration } from '../../../../terminal/text/quantities.ts'
 import type { FilterData } from '../console-state.ts'
 import { conversationLink } from '../parts/ago.ts'
 import type { ConversationPages, Filters } from './conversation-pages.ts'
@@ -82,11 +81,11 @@ export function conversationsView(
 /** `12 of 1,212 conversations`. */
 function countsOf({ rows, total, all, behind, isLoading, isWhole }: ConversationPages): string {
   const reading =
-    behind === 0 ? '' : `, without ${counted(behind, 'record')} that the search has still to read`
+    behind === 0 ? '' : `, without ${count(behind, 'record')} that the search has still to read`
   if (total === null)
     return isLoading && rows.length === 0
       ? 'Loading the list.'
-      : `${counted(rows.length, 'conversation')}${isWhole ? '' : ', more below'}${reading}`
+      : `${count(rows.length, 'conversation')}${isWhole ? '' : ', more below'}${reading}`
   const of = all === null || all === total ? '' : ` of ${number(all)}`
   return `${number(total)}${of} ${(all ?? total) === 1 ? 'conversation' : 'conversations'}${isLoading ? ', loading' : ''}${reading}`
 }
@@ -154,7 +153,7 @@ function row(
     <span class=${`outcome ${toneOf(last.outcome)}`}>${last.outcome}${why === null ? '' : ` (${why.replaceAll('_', ' ')})`}</span>
     <span class="faint about"><span class="id">${conversation}</span>${agent === null ? '' : ` · ${agent}`}</span>
     <span class="faint digits cost">
-      ${counted(turns, 'turn')} · ${number(inputTokens + outputTokens)} tokens${money === null ? '' : ` · ${moneyText(money)}`} · ${wholeDuration(now - last.at)} ago
+      ${count(turns, 'turn')} · ${number(inputTokens + outputTokens)} tokens${money === null ? '' : ` · ${moneyText(money)}`} · ${wholeDuration(now - last.at)} ago
     </span>
     <span class="warning notable">${factTexts(facts).join('; ')}</span>
     </a>
