@@ -43,6 +43,8 @@ const wordFirst = anyOf('gi', [
 ])
 
 const digitFirst = anyOf('g', [
+  // The line of a shell in its own error: `bash: line 3: x: command not found`, `sh: 1: x`.
+  String.raw`(?<=\b(?:ba|da|z|k)?sh: (?:-c: )?line |(?<![.\w])(?:ba|da|z|k)?sh: ?)\d+(?=: )`,
   String.raw`\d{4}[-/]\d{2}[-/]\d{2}(?:[T ]${time})?${zone}`,
   String.raw`\d{8}T\d{6}Z?\b`,
   dayFirst,
