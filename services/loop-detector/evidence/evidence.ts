@@ -238,7 +238,7 @@ function callEvidence(
       : failureOf(call, result, { value: read.value, denial, seen, text })
   const echo =
     failure === undefined && !sleeps
-      ? echoOf(tool, read.value, { effect: guess.effect, text: result.text })
+      ? echoOf(tool, read.value, { effect: guess.effect, raw: call.raw, text: result.text })
       : undefined
   const isEcho = echo?.kind === 'speech'
   const key = fingerprint('arguments', call.name, isEcho ? 'echo' : read.canonical)

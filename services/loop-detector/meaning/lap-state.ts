@@ -14,7 +14,7 @@ const charsMax = 4_096
 const valuesMax = 16
 
 const hint =
-  /state|code|nonce|token|csrf|challenge|verifier|sig|[?&]\w{1,24}=|:\/\/|\bport\b|:\d{4,5}\b|otp|session/i
+  /[sS]tate|[cC]ode|nonce|[tT]oken|csrf|challenge|verifier|[sS]ig|[?&]\w{1,24}=|:\/\/|port[ :=]|:\d{4,5}\b|otp|_id"/
 
 /** Names of values that nobody chooses. */
 const randomNames =

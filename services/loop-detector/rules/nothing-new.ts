@@ -86,7 +86,7 @@ function restarts({ tool, raw, text }: CallEvidence): boolean {
 
 const charsMax = 256
 const restart =
-  /(?:^|[^a-z])(?:restart|reset|reboot|relaunch|reconnect|respawn|recreate)|\b(?:new|fresh) (?:session|kernel|sandbox|container)\b/i
+  /[rR]e(?:start|set|boot|launch|connect|spawn|creat)|(?:new|fresh) (?:session|kernel|sandbox|container)\b/
 
 function finding({ streak, rounds }: Row): Finding {
   return found(streak, {

@@ -12,14 +12,13 @@
 import { isObject } from '../../../../shared/lib/json/json-object.ts'
 import { noProgress, finding as texts } from '../../../../shared/model-texts/interventions.ts'
 import { type CallEvidence, isWaiting } from '../../evidence/evidence.ts'
-import { addMatch, emptyStreak, found, type Streak } from '../../ladder.ts'
+import { addMatch, emptyStreak, found } from '../../ladder.ts'
 import { countingRoundsMax } from '../../patience.ts'
 import type { Rule } from '../../rule.ts'
 
-/** `last`: the newest call of the row. `rounds`: 0 without a row. */
-type Memory = { last: CallEvidence | undefined; streak: Streak; rounds: number }
-
-const noRow = (): Memory => ({ last: undefined, streak: emptyStreak(), rounds: 0 })
+type Counted = Pick<CallEvidence, 'ref' | 'tool' | 'key' | 'raw' | 'text' | 'shown'>
+/** `row`: the newest calls that may count, compared when there are enough. `rounds`: those before. */
+type Memory = { row: Counted[]; rounds: number }
 
 export const counting: Rule<Memory> = {
   name: 'counting',
@@ -31,85 +30,55 @@ export const counting: Rule<Memory> = {
     'the 16th call in a row has the same words and another number, and its result says nothing more. It only reminds the model, and again after as many calls',
   endedBy: 'any other call, a result with any other new number, a failure, or a wait',
   sentence: 'kept counting',
-  initial: noRow,
+  initial: () => ({ row: [], rounds: 0 }),
 
   judge(memory, { calls }, { loop }) {
     const [call] = calls
     if (call === undefined) return undefined
-    if (calls.length > 1 || !mayCount(call)) {
-      if (memory.last !== undefined) Object.assign(memory, noRow())
-      return undefined
-    }
-    const { last, streak } = memory
+    if (calls.length > 1 || !mayCount(call) || memory.row.at(-1)?.tool !== call.tool)
+      Object.assign(memory, { row: [], rounds: 0 })
+    if (calls.length > 1 || !mayCount(call)) return undefined
+    const { ref, tool, key, raw, text, shown } = call
+    const { row } = memory
+    row.push({ ref, tool, key, raw, text, shown })
     const limit = countingRoundsMax(loop)
-    const isNext =
-      last !== undefined &&
-      differInNumbers(last, call) &&
-      // The exact comparison costs more, and most rows are short.
-      (memory.rounds < limit / 2 || (onlyCounts(call.value) && wordsOf(last) === wordsOf(call)))
-    memory.last = call
-    if (!isNext) {
-      if (memory.rounds > 0) Object.assign(memory, { ...noRow(), last: call })
+    if (row.length < limit) return undefined
+    const at = row.findLastIndex((later, index) => {
+      const last = row[index - 1]
+      return last !== undefined && !differInNumbers(last, later)
+    })
+    if (at > 0 || !onlyCounts(call.value)) {
+      Object.assign(memory, { row: row.slice(Math.max(at, 1)), rounds: 0 })
       return undefined
     }
-    if (memory.rounds === 0) addMatch(streak, last)
-    memory.rounds = Math.max(memory.rounds, 1) + 1
-    addMatch(streak, call)
-    if (memory.rounds % limit !== 0) return undefined
+    memory.row = []
+    memory.rounds += limit
+    const streak = emptyStreak()
+    for (const counted of row) addMatch(streak, counted)
     return found(streak, {
       action: 'nudge',
-      key: call.tool,
-      reason: `${call.tool} was called ${memory.rounds} times in a row with the same words and another number, and ${call.shown.outcome}`,
+      key: tool,
+      reason: `${tool} was called ${memory.rounds} times in a row with the same words and another number, and ${shown.outcome}`,
       text: noProgress(streak.shown, texts.counting(memory.rounds)),
     })
   },
 }
 
 function mayCount(call: CallEvidence): boolean {
-  const { failure, isEcho, mutates, effect, freeText } = call
+  const { failure, isEcho, mutates, effect, freeText, raw, text } = call
   if (failure !== undefined || isEcho || mutates || isWaiting(call)) return false
+  if (raw.length > charsMax || text.length > charsMax) return false
   return effect !== 'changes' || freeText
 }
 
-function differInNumbers(last: CallEvidence, { tool, key, raw, text }: CallEvidence): boolean {
-  return (
-    last.tool === tool &&
-    last.key !== key &&
-    raw.length <= charsMax &&
-    text.length <= charsMax &&
-    areEqualButNumbers(last.raw, raw) &&
-    areEqualButNumbers(last.text, text)
-  )
+function differInNumbers(last: Counted, { key, raw, text }: Counted): boolean {
+  return last.key !== key && wordsOf(last) === wordsOf({ raw, text })
 }
 
 const charsMax = 1_000
 
-/** Whether both texts are equal when each run of digits is one sign. */
-function areEqualButNumbers(one: string, other: string): boolean {
-  let at = 0
-  let otherAt = 0
-  for (;;) {
-    const code = one.charCodeAt(at)
-    const otherCode = other.charCodeAt(otherAt)
-    if (isDigit(code) && isDigit(otherCode)) {
-      while (isDigit(one.charCodeAt(at))) at += 1
-      while (isDigit(other.charCodeAt(otherAt))) otherAt += 1
-      continue
-    }
-    if (at >= one.length || otherAt >= other.length)
-      return at >= one.length && otherAt >= other.length
-    if (code !== otherCode) return false
-    at += 1
-    otherAt += 1
-  }
-}
-
-function isDigit(code: number): boolean {
-  return code >= 48 && code <= 57
-}
-
 /** The call and its result without the numbers of the call. */
-function wordsOf({ raw, text }: CallEvidence): string {
+function wordsOf({ raw, text }: Pick<Counted, 'raw' | 'text'>): string {
   const numbers = new Set(raw.match(/\d+/g))
   const result = text.replace(/\d+/g, (digits) => (numbers.has(digits) ? '#' : digits))
   return `${raw.replace(/\d+/g, '#')} ${result}`
