@@ -5,6 +5,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { describe, expect, it, test } from '@jest/globals'
 import { Command } from 'commander'
+import type { GuardedCall } from '../shared/contract/guard/guard.ts'
 import { stages, topics } from '../shared/contract/topology.ts'
 import { settingTable } from '../shared/settings/settings.ts'
 import noFridayDeploys from './examples/no-friday-deploys.ts'
@@ -159,6 +160,36 @@ test('docs/reference/commands.md has a row for each command of weir', () => {
   expect(leavesOf(program, 'weir').filter((command) => !named.has(command))).toEqual([])
 })
 
+/** A field that the type gains or loses does not compile here. */
+const fieldsOfCall = Object.keys({
+  ordinal: 0,
+  name: 0,
+  arguments: 0,
+  rawArguments: 0,
+  source: 0,
+  enforced: 0,
+  declaration: 0,
+} satisfies Record<keyof GuardedCall, 0>)
+
+describe('the fields of a call that a guard gets', () => {
+  const fields = (page: string) => {
+    const named = rowsOf(page).flatMap(([first]) => first ?? [])
+    return named.slice(named.indexOf('ordinal'), named.indexOf('declaration') + 1)
+  }
+
+  it.each(['docs/guides/guard-in-typescript.md', 'docs/guides/guard-in-python.md'])(
+    'are the table of %s',
+    (page) => expect(fields(page)).toEqual(fieldsOfCall),
+  )
+
+  it('are those that the example in Python builds', () => {
+    const example = textOf('services/guards/python/no_customer_data.py')
+    const [, built = ''] = /^def guarded_call\((.*?)^def /ms.exec(example) ?? []
+    const keys = [...built.matchAll(/[{,] ?"(\w+)":/g)].map(([, key]) => key)
+    expect(keys.toSorted()).toEqual(fieldsOfCall.toSorted())
+  })
+})
+
 test('the guard of docs/guides/guard-in-typescript.md denies on Fridays only', () => {
   const on = (day: string) =>
     noFridayDeploys.judge(undefined, {
@@ -170,8 +201,9 @@ test('the guard of docs/guides/guard-in-typescript.md denies on Fridays only', (
       calls: [
         {
           ordinal: 0,
-          tool: 'deploy',
+          name: 'deploy',
           arguments: {},
+          rawArguments: '{}',
           source: 'deltas',
           enforced: true,
           declaration: {} as never,

@@ -171,7 +171,7 @@ describe('its commands', () => {
       expect(doctor).toMatchObject({
         code: 0,
         errors: '',
-        out: expect.stringContaining('Nothing is wrong.'),
+        out: expect.stringContaining('Nothing is wrong'),
       })
 
       const answer = await project.run([

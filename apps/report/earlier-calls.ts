@@ -15,7 +15,7 @@ export function earlierCalls(): EarlierCalls {
   const byCall = new Map<string, Place>()
   const byTool = new Map<string, Place>()
   return ({ round, calls, hints }) => {
-    const found = calls.map(({ name, raw }) => {
+    const found = calls.map(({ name, rawArguments: raw }) => {
       const { canonical } = readArguments(raw, Object.hasOwn(hints, name) ? hints[name] : undefined)
       const same = byCall.get(keyOf(name, canonical))
       const previous = same ?? byTool.get(name)

@@ -75,6 +75,6 @@ function withEarlier(evidence: number[], rounds: RoundTimeline[]): number[] {
   ]
 }
 
-function identityOf({ name, raw, result }: CallTimeline): string {
-  return JSON.stringify([name, raw.trim(), result?.status, result?.reason])
+function identityOf({ name, rawArguments, result }: CallTimeline): string {
+  return JSON.stringify([name, rawArguments.trim(), result?.status, result?.reason])
 }

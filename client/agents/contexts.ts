@@ -2,6 +2,8 @@
 // question with `record` has its context in the log too.
 // CONTEXTS-1. A tool gets the context of the message that opened its turn, or none. The log knows
 //     that message.
+// CONTEXTS-2. The first context of a message counts, and a recorded one before all others. A repeat by
+//     somebody else does not lend a tool their own context.
 
 import { type SentMessage, type TurnId, turnKey } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
@@ -49,15 +51,16 @@ export function createContexts(
       const opening = await openingOf(turn)
       if (opening === undefined) return undefined
       const { context } = opening.settings
+      // Keeps CONTEXTS-2.
+      if (context !== null) return { value: JSON.parse(context) }
       const own = () =>
-        [...kept].findLast(
+        [...kept].find(
           ({ message: { conversation, messageId } }) =>
             conversation === turn.conversation && messageId === opening.messageId,
         )
-      if (own() === undefined && context === null) await othersBring(opening.time)
+      if (own() === undefined) await othersBring(opening.time)
       const found = own()
-      if (found !== undefined) return { value: found.value }
-      return context === null ? undefined : { value: JSON.parse(context) }
+      return found && { value: found.value }
     },
 
     keep(message, value) {

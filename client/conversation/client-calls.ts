@@ -10,7 +10,7 @@ import { limits } from '../../shared/contract/limits.ts'
 import type { CallFinished, ResultSent } from '../../shared/contract/messages.ts'
 import { messageError, WeirError } from '../../shared/lib/errors.ts'
 import { shown } from '../../shared/settings/mistake.ts'
-import { type CallInput, inputOf } from '../../shared/view/messages/call-input.ts'
+import { argumentsOf, type CallArguments } from '../../shared/view/messages/call-arguments.ts'
 import type { RoundView } from '../../shared/view/round-view.ts'
 import { addToTurn, beginTurn } from '../../shared/view/turn-view.ts'
 import type { Edge } from '../edge/edge.ts'
@@ -21,7 +21,7 @@ import type { CallPlace } from '../turn/turn-event.ts'
 import { newestTurns } from './conversation-turns.ts'
 
 /** A call that its client runs. `until`: the time of the log at which its outcome is unknown. */
-export type OfferedCall = CallPlace & CallInput & { name: string; until: number }
+export type OfferedCall = CallPlace & CallArguments & { name: string; until: number }
 
 /** The result of a call that a client ran. `isError`: the call failed, and `text` is the reason. */
 export type SentResult = { text: string; isError?: boolean }
@@ -149,8 +149,7 @@ function offeredIn({ calls }: RoundView): KnownCall[] {
   return [...calls.values()].flatMap(({ answered, offered, finished: end }) => {
     if (offered === undefined) return []
     const { turn, round, ordinal, name, until } = offered
-    const { arguments: sent, input } = inputOf(answered)
-    return [{ call: { turn, round, ordinal, name, arguments: sent, input, until }, end }]
+    return [{ call: { turn, round, ordinal, name, ...argumentsOf(answered), until }, end }]
   })
 }
 

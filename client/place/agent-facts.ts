@@ -36,10 +36,11 @@ function factsOfAgent({ system, model, tools }: Agent): AgentFacts {
 /** Without its key: two processes may have two keys of one account. */
 function modelParts(model: Model): unknown[] {
   const { provider, name, baseUrl, maxOutputTokens, temperature, topP, reasoningEffort } = model
-  const { serviceTier, seed, toolCalls } = model
+  const { serviceTier, seed, toolCalls, endMark } = model
   return [
     ...[provider, name, baseUrl, maxOutputTokens, temperature, topP],
     ...[reasoningEffort, serviceTier, seed, toolCalls],
+    ...(endMark === undefined ? [] : [endMark]),
   ]
 }
 
@@ -50,7 +51,7 @@ function runParts({ run }: Tool): unknown[] {
     case 'http':
       return [run.kind, run.url]
     case 'module':
-      return [run.kind, run.file, run.definedTool]
+      return [run.kind, run.file, run.entry?.kind, run.entry?.name]
     case 'function':
       return [run.kind, run.runsAgent]
     case 'mcp':

@@ -16,7 +16,7 @@ import { guardMistakes } from '../guards/guard-mistakes.ts'
 
 /** A call. `arguments`: default {}. `schema`: that of the tool; default: any object. */
 export type GivenCall = {
-  tool: string
+  name: string
   arguments?: JsonObject
   description?: string
   schema?: JsonObject
@@ -122,11 +122,11 @@ function roundOf(
     typeof at === 'string' ? Date.parse(at) : (at ?? (before.at(-1) ?? firstTime - 60_000) + 60_000)
   if (!Number.isFinite(time)) throw new Error(`${at} is no time; write an ISO date or milliseconds`)
   const judged = calls.flatMap((call, ordinal) =>
-    guard.tools.some((pattern) => matchesPattern(pattern, call.tool)) ? [{ ...call, ordinal }] : [],
+    guard.tools.some((pattern) => matchesPattern(pattern, call.name)) ? [{ ...call, ordinal }] : [],
   )
   if (judged.length === 0)
     throw new Error(
-      `no call is for this guard: it judges ${guard.tools.join(', ')}, and the round calls ${calls.map(({ tool }) => tool).join(', ') || 'nothing'}`,
+      `no call is for this guard: it judges ${guard.tools.join(', ')}, and the round calls ${calls.map(({ name }) => name).join(', ') || 'nothing'}`,
     )
   return {
     conversation,
@@ -134,14 +134,15 @@ function roundOf(
     round: before.length + 1,
     agent,
     time,
-    calls: judged.map(({ ordinal, tool, source = 'done', enforced = true, ...call }) => ({
+    calls: judged.map(({ ordinal, name, source = 'done', enforced = true, ...call }) => ({
       ordinal,
-      tool,
+      name,
       source,
       enforced,
       arguments: structuredClone(call.arguments ?? {}),
+      rawArguments: JSON.stringify(call.arguments ?? {}),
       declaration: {
-        name: tool,
+        name,
         description: call.description ?? '',
         schema: JSON.stringify(call.schema ?? { type: 'object' }),
         idempotent: false,

@@ -8,7 +8,12 @@ import type { CallId } from '../../shared/contract/ids.ts'
 import type { MessageOf, Part } from '../../shared/contract/messages.ts'
 import { unreachable } from '../../shared/contract/stage.ts'
 import { remember } from '../../shared/lib/recency.ts'
-import { type CallInput, inputOf, inputValue } from '../../shared/view/messages/call-input.ts'
+import {
+  argumentsOf,
+  type CallArguments,
+  withArguments,
+} from '../../shared/view/messages/call-arguments.ts'
+import { resultOf } from '../../shared/view/messages/call-result.ts'
 import type { Activity } from '../edge/edge.ts'
 import type { Received } from '../edge/feed.ts'
 import {
@@ -74,7 +79,9 @@ export function createEventFold(): EventFold {
       case 'call-denied':
       case 'tool-started':
       case 'call-offered':
-        return [recorded(at, { ...message, ...sentInput(message) })]
+        return [recorded(at, { ...message, ...sentArguments(message) })]
+      case 'approval-pending':
+        return [recorded(at, { ...message, calls: message.calls.map(withArguments) })]
       case 'turn-finished':
         stream.endTurn(message.turn)
         return [recorded(at, message)]
@@ -83,10 +90,10 @@ export function createEventFold(): EventFold {
       case 'intervention-raised':
       case 'calls-waiting':
       case 'guard-verdict-given':
-      case 'approval-pending':
       case 'approval-decided':
-      case 'call-finished':
         return [recorded(at, message)]
+      case 'call-finished':
+        return [recorded(at, { ...message, ...resultOf(message.status, message.result) })]
       default:
         return unreachable(message)
     }
@@ -94,15 +101,16 @@ export function createEventFold(): EventFold {
 
   function answer(at: number, message: MessageOf<'model-answered'>): TurnEvent[] {
     const rest = stream.answer(message)
-    const calls = message.calls.map((call) => ({ ...call, input: inputValue(call) }))
+    const calls = message.calls.map(withArguments)
     answered = message
     return [...rest, recorded(at, { ...message, calls })]
   }
 
-  function sentInput({ turn, round, ordinal }: Omit<CallId, 'conversation'>): CallInput {
+  function sentArguments(place: Omit<CallId, 'conversation'>): CallArguments {
+    const { turn, round, ordinal } = place
     const isAnswered = answered?.turn === turn && answered.round === round
     const calls = isAnswered ? answered?.calls : undefined
-    return inputOf(calls?.find((call) => call.ordinal === ordinal))
+    return argumentsOf(calls?.find((call) => call.ordinal === ordinal))
   }
 }
 

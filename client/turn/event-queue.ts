@@ -112,14 +112,14 @@ export function createEventQueue({ charactersMax, eventsMax }: Bounds = bounds):
 function weightOf(event: TurnEvent): number {
   switch (event.type) {
     case 'model-answered':
-      return event.calls.reduce((sum, call) => sum + call.arguments.length, event.text.length)
+      return event.calls.reduce((sum, call) => sum + call.rawArguments.length, event.text.length)
     case 'call-finished':
-      return event.result.length
+      return event.rawResult.length
     case 'call-denied':
-      return event.text.length + event.arguments.length
+      return event.text.length + event.rawArguments.length
     case 'tool-started':
     case 'call-offered':
-      return event.arguments.length
+      return event.rawArguments.length
     default:
       return 0
   }

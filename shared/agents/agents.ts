@@ -60,8 +60,11 @@ export type ModuleTool = {
   kind: 'module'
   /** Absolute path of a .ts, .mts, .js or .mjs file. */
   file: string
-  /** The name of a tool among its exports, made by `defineTool`. Default: its default export. */
-  definedTool?: string
+  /**
+   * Its function among the exports: a function under this name, or the tool of this name that
+   * `defineTool` made. Default: the default export.
+   */
+  entry?: { kind: 'export' | 'defined'; name: string }
   /** The folder in which its process runs. Default: the executor's working folder. */
   cwd?: string
   /**
@@ -218,6 +221,11 @@ export type Model<Provider extends string = string> = {
    * because it has no other way.
    */
   toolCalls?: 'native' | 'text'
+  /**
+   * `missing`: its server ends no answer that has calls. Such an answer counts, and only its whole
+   * calls run. Default: learned from two such answers.
+   */
+  endMark?: 'missing'
 }
 
 export type Agent<Provider extends string = string> = {

@@ -8,6 +8,9 @@ function notRun(why: string): string {
 export const undecided = notRun(
   'no person or guard decided on this call in time. Do not repeat it now; go on without it, or ask the user.',
 )
+export const declinedInHost = notRun(
+  'the user declined it. Do not repeat it; go on without it, or ask the user.',
+)
 export const cannotJudge = notRun(
   'Weir cannot judge calls now. Do not repeat the call. Tell the user that Weir must be checked.',
 )

@@ -1,7 +1,7 @@
 // The words for each kind of an operator's settings: commands, their help and the console's page take
 // them from here. The page loads this file, so it imports nothing else.
 
-import { shellWord } from '../lib/shell-word.ts'
+import { shellWord } from '../lib/text/shell-word.ts'
 
 export type SettingWords = {
   /** A verb in the imperative, and its participle. */

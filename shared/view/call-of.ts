@@ -15,7 +15,7 @@ export function callOf(
     ordinal,
     id,
     name,
-    raw,
+    rawArguments: raw,
     source,
     problem,
     repair,

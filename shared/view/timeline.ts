@@ -227,9 +227,9 @@ export type CallTimeline = {
   id: string
   name: string
   /** The argument text, as received or repaired. Empty: no byte arrived. */
-  raw: string
+  rawArguments: string
   /**
-   * The source of `raw`: none, pieces, the end or the start of the call, the start of the response,
+   * The source of `rawArguments`: none, pieces, the end or the start of the call, the start of the response,
    * or the visible text.
    */
   source: ArgumentSource

@@ -16,6 +16,7 @@ import type { TurnEvent } from '../../client/weir.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type { MessageOf } from '../../shared/contract/messages.ts'
 import { systemClock } from '../../shared/lib/clock.ts'
+import { argumentsOf, asSent } from '../../shared/view/messages/call-arguments.ts'
 import { answered, event, pending } from './http/edge/turn-of-events.ts'
 
 const harm = 'rm -rf /'
@@ -31,12 +32,15 @@ function eventsOf(text: string): TurnEvent[] {
   const cut = text.slice(0, limits.activityArgumentBytesMax)
   const response = answered('', {}) as Extract<TurnEvent, { type: 'model-answered' }>
   const [call] = response.calls
-  const calls = [{ ...call, arguments: cut, argumentsBytes: text.length }]
+  const calls = [{ ...call, rawArguments: cut, argumentsBytes: text.length }]
   const events = [event({ type: 'turn-started' }), event({ type: 'round-started', callsLeft: 9 })]
   return [...events, { ...response, calls } as TurnEvent, pending(0, text)]
 }
 
-const recordOf = (text: string) => pending(0, text) as unknown as MessageOf<'approval-pending'>
+function recordOf(text: string): MessageOf<'approval-pending'> {
+  const event = pending(0, text) as Extract<TurnEvent, { type: 'approval-pending' }>
+  return { ...event, calls: event.calls.map(asSent) }
+}
 
 const run = { threadId: 't', runId: 'r', messages: [] }
 const head = { id: 'r', model: 'm', conversation: 'c', createdAt: 0, previous: null }
@@ -50,8 +54,16 @@ const places: Record<string, Place> = {
   },
 
   'the list of weir approvals'(text) {
-    const [call] = recordOf(text).calls
-    const waiting = { ...call, ...approval, tool: 'look', agent: 'a', since: 0, until: 9 }
+    const waiting = {
+      ...approval,
+      ...argumentsOf({ arguments: text }),
+      name: 'look',
+      agent: 'a',
+      program: null,
+      question: null,
+      since: 0,
+      until: 9,
+    }
     const lines = approvalList.lines(waiting as never, process.stdout)
     return { asks: true, shown: lines.join('\n') }
   },
@@ -61,7 +73,10 @@ const places: Record<string, Place> = {
     addToInbox(inbox, recordOf(text), { agent: 'a', time: 0 })
     const [call] = shownInbox(inbox, 1).waiting
     // The card of a call without arguments has no form, and names the command.
-    return { asks: call?.arguments !== null, shown: call?.arguments ?? `weir allow ${call?.id}` }
+    return {
+      asks: call?.rawArguments !== null,
+      shown: call?.rawArguments ?? `weir allow ${call?.id}`,
+    }
   },
 
   'a page of the AI SDK'(text) {

@@ -112,10 +112,10 @@ async function program(weir: Weir, error: unknown): Promise<string> {
         same<typeof event.totals, TurnFinished['totals']>(true)
         break
       case 'model-answered':
-        same<(typeof event.calls)[number]['input'], Record<string, unknown> | null>(true)
+        same<(typeof event.calls)[number]['arguments'], Record<string, unknown> | null>(true)
         break
       case 'tool-started':
-        same<typeof event.arguments, string>(true)
+        same<typeof event.rawArguments, string>(true)
         break
       case 'turn-started':
         // @ts-expect-error it has no text

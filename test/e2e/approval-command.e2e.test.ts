@@ -58,8 +58,9 @@ describe('weir approvals, allow and deny', () => {
       .split('\n')
       .map((line) => line && JSON.parse(line))
     expect(waiting).toMatchObject({
-      tool: 'act',
-      arguments: '{"env":"prod"}',
+      name: 'act',
+      arguments: { env: 'prod' },
+      rawArguments: '{"env":"prod"}',
       conversation: 'c',
       rule: 'production',
     })
@@ -116,7 +117,7 @@ describe('weir approvals, allow and deny', () => {
       kind: 'approval',
       action: 'allow',
       identity: 'claimed',
-      arguments: '{"env":"prod"}',
+      rawArguments: '{"env":"prod"}',
       id,
       followed: { status: 'ok' },
     })

@@ -88,7 +88,7 @@ describe('an external guard', () => {
     const { port } = server.address() as AddressInfo
     process.env.POLICY_URL = `http://127.0.0.1:${port}`
     answer = { 1: 'Not on a Friday.' }
-    const calls = [0, 1].map((ordinal) => ({ ordinal, tool: 'deploy', arguments: {} }))
+    const calls = [0, 1].map((ordinal) => ({ ordinal, name: 'deploy', arguments: {} }))
     const round = { conversation: 'c', turn: 0, round: 1, agent: 'a', time: 0, calls }
     const { signal } = new AbortController()
     expect(await policyServer.judge(undefined, round as never, { signal })).toMatchObject({

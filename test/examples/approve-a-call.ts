@@ -20,8 +20,8 @@ const weir = await Weir.open({
 const turn = weir.ask({ agent, text: 'Refund order 17.' })
 for await (const event of turn) {
   if (event.type !== 'approval-pending') continue
-  for (const { id, name, arguments: args, hash, rule } of event.calls) {
-    console.log(`${rule}: ${name} ${args}`)
+  for (const { id, name, rawArguments, hash, rule } of event.calls) {
+    console.log(`${rule}: ${name} ${rawArguments}`)
     await weir.allow(id, { by: 'ada', hash })
   }
 }

@@ -22,7 +22,7 @@ const turn = weir.ask({ agent, text: 'A seat on LH 12, please.' })
 const conversation = weir.conversation(turn.conversation)
 for await (const event of turn) {
   if (event.type === 'call-offered')
-    await conversation.sendResult(event, { text: `picked 14A on ${event.input?.flight}` })
+    await conversation.sendResult(event, { text: `picked 14A on ${event.arguments?.flight}` })
   if (event.type === 'call-finished') console.error(`${event.name}: ${event.result}`)
 }
 console.log((await turn.finished).reply)

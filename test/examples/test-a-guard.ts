@@ -18,7 +18,7 @@ const guard: Guard<number> = {
   }),
 }
 
-const once = given(guard, [{ tool: 'pay_invoice', arguments: { amount: 5 } }])
+const once = given(guard, [{ name: 'pay_invoice', arguments: { amount: 5 } }])
 assert.deepEqual(once.verdicts, [{ ordinal: 0, verdict: 'allow' }])
-const again = once.when({ calls: [{ tool: 'pay_invoice' }], at: '2026-11-20T09:00:00Z' })
+const again = once.when({ calls: [{ name: 'pay_invoice' }], at: '2026-11-20T09:00:00Z' })
 assert.equal(again.verdicts[0]?.verdict, 'deny')

@@ -11,8 +11,8 @@ import {
   type AuditedCall,
   type AuditWhere,
   auditKinds,
-  followedWord,
 } from '../../../shared/view/audit/entries.ts'
+import { followedWord } from '../../../shared/view/audit/followed.ts'
 import { painted } from '../../terminal/paint.ts'
 import { processStreams, type Streams } from '../../terminal/streams.ts'
 import { programText } from '../../terminal/text/activity-texts.ts'
@@ -79,10 +79,10 @@ export function auditWhere(
 }
 
 function entryLines(entry: AuditEntry, out: NodeJS.WriteStream): string[] {
-  const title = 'tool' in entry ? `${entry.tool}` : entry.setting
+  const title = 'name' in entry ? `${entry.name}` : entry.setting
   const head = `${second(entry.at)}  ${entry.kind} ${entry.action}  ${printable(title)}`
   const lines = [`${painted(out, 'title', head)}  ${authorText(entry)}`]
-  if ('tool' in entry) return [...lines, ...callLines(entry, out)]
+  if ('name' in entry) return [...lines, ...callLines(entry, out)]
   const { before, after } = entry
   if (entry.withheld) return [...lines, `    ${withheldText}`]
   const was = before ? [`    before: ${printable(before)}`] : []
@@ -96,9 +96,9 @@ function callLines(entry: AuditedCall, out: NodeJS.WriteStream): string[] {
   const columns = out.isTTY === true ? out.columns || 80 : Number.POSITIVE_INFINITY
   const program = programText(entry.program)
   return [
-    ...(entry.arguments === null
+    ...(entry.rawArguments === null
       ? [`    ${withheldText} (--unredacted)`]
-      : argumentLines(entry.arguments, columns)),
+      : argumentLines(entry.rawArguments, columns)),
     `    ${id}, hash ${hash}${program === undefined ? '' : `, ${program}`}`,
     `    conversation ${printable(conversation)}, turn at ${turn}, round ${round}, call ${ordinal}, agent ${printable(agent)}`,
     ...(rule ? [`    rule ${printable(rule)}`] : []),

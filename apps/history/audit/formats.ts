@@ -2,7 +2,8 @@
 // AUDIT-FORMAT-1. A value of the log cannot end a field or a line: each format escapes its signs.
 
 import { version } from '../../../shared/lib/version.ts'
-import { type AuditEntry, followedWord } from '../../../shared/view/audit/entries.ts'
+import type { AuditEntry } from '../../../shared/view/audit/entries.ts'
+import { followedWord } from '../../../shared/view/audit/followed.ts'
 import { printable, printableJson } from '../../terminal/text/printable.ts'
 
 export const auditFormats = { ocsf: ocsfLine, cef: cefLine } as const
@@ -33,17 +34,17 @@ function ocsfLine(entry: AuditEntry): string {
     },
     actor: { user: { name: by } },
     entity: {
-      name: 'tool' in entry ? entry.tool : entry.setting,
+      name: 'name' in entry ? entry.name : entry.setting,
       type_id: 99,
-      type: 'tool' in entry ? 'Tool call' : `Weir ${entry.kind}`,
-      uid: 'tool' in entry ? entry.id : entry.setting,
+      type: 'name' in entry ? 'Tool call' : `Weir ${entry.kind}`,
+      uid: 'name' in entry ? entry.id : entry.setting,
     },
     unmapped: { identity, ...details },
   })
 }
 
 function activityOf(entry: AuditEntry): keyof typeof activities {
-  if ('tool' in entry) return 'other'
+  if ('name' in entry) return 'other'
   if (entry.action === 'removed') return 'delete'
   return entry.before === '' ? 'create' : 'update'
 }
@@ -65,15 +66,15 @@ function cefFields(entry: AuditEntry): Record<string, string | number | null> {
     cs1: identity,
     ...(tenant !== null && tenantField(tenant)),
   }
-  if (!('tool' in entry)) {
+  if (!('name' in entry)) {
     const change = { cs3Label: 'before', cs3: entry.before, cs4Label: 'after', cs4: entry.after }
     return { ...common, ...labelled, fname: entry.setting, ...change }
   }
-  const { tool, conversation, agent, hash, reason } = entry
+  const { name: fname, conversation, agent, hash, reason } = entry
   const call = { cs3Label: 'conversation', cs3: conversation, cs4Label: 'agent', cs4: agent }
   const proof = { cs5Label: 'hash', cs5: hash, cs6Label: 'id', cs6: entry.id }
-  const end = { outcome: followedWord(entry), reason, msg: entry.arguments }
-  return { ...common, ...labelled, fname: tool, ...call, ...proof, ...end }
+  const end = { outcome: followedWord(entry), reason, msg: entry.rawArguments }
+  return { ...common, ...labelled, fname, ...call, ...proof, ...end }
 }
 
 function tenantField(tenant: string): Record<string, string> {
@@ -86,7 +87,7 @@ function uidOf({ place }: Pick<AuditEntry, 'place'>): string {
 }
 
 function titleOf(entry: AuditEntry): string {
-  return `${entry.kind} ${entry.action}: ${'tool' in entry ? entry.tool : entry.setting}`
+  return `${entry.kind} ${entry.action}: ${'name' in entry ? entry.name : entry.setting}`
 }
 
 // Keeps AUDIT-FORMAT-1.

@@ -54,7 +54,7 @@ export async function readAudit(log: OpenLog, where: AuditWhere, max: number): P
 
 /** Keeps AUDIT-READ-1. */
 async function shown(entry: AuditEntry, log: OpenLog, fold: AuditFold): Promise<AuditEntry> {
-  if (!('tool' in entry) || log.unredacted === true || entry.withheld) return entry
+  if (!('name' in entry) || log.unredacted === true || entry.withheld) return entry
   const rules = fold.rulesOf(entry) ?? (await rulesInLog(entry, log))
   if (rules === undefined) return withheldCall(entry)
   return rules.length === 0 ? entry : redacted(entry, rules)
@@ -78,21 +78,27 @@ async function rulesInLog(
 
 /** Its texts as those of the records in `activity` (agent-redaction.ts). */
 function redacted(entry: AuditedCall, rules: readonly RedactRule[]): AuditedCall {
-  const { tool, ordinal, conversation, turn, round } = entry
-  const call = { ordinal, name: tool, raw: entry.arguments ?? '' }
+  const { name, ordinal, conversation, turn, round } = entry
+  const call = { ordinal, name, raw: entry.rawArguments ?? '' }
   const texts = {
     type: 'audit-decided',
     conversation,
     turn,
     round,
     ordinal,
-    name: tool,
-    arguments: entry.arguments,
+    name,
+    arguments: entry.rawArguments,
     rule: entry.rule,
     question: entry.question,
     values: entry.values,
     reason: entry.reason,
   } as AuditDecided
-  const { arguments: text, rule, question, values, reason } = redactedActivity(texts, rules, [call])
-  return { ...entry, arguments: text, rule, question, values, reason }
+  const {
+    arguments: rawArguments,
+    rule,
+    question,
+    values,
+    reason,
+  } = redactedActivity(texts, rules, [call])
+  return { ...entry, rawArguments, rule, question, values, reason }
 }

@@ -11,8 +11,8 @@ import type { Page } from './page.ts'
 const below = 6
 
 export function printCall(page: Page, call: CallTimeline): void {
-  const { ordinal, name, raw, verdict, tries, result } = call
-  page.entryOrQuote(4, `call ${ordinal}`, name, raw)
+  const { ordinal, name, rawArguments, verdict, tries, result } = call
+  page.entryOrQuote(4, `call ${ordinal}`, name, rawArguments)
   const validTone = call.repair === null && !call.disputed ? 'faint' : 'warning'
   // A front does not see in which pieces the arguments came, and no reader misses that of a good call.
   const isPlain = call.source === 'deltas' && validTone === 'faint' && call.problem === null

@@ -3,17 +3,13 @@
 // CALL-ROUND-1. The calls of one message join only if the host starts them together. Calls that it
 //     starts one after the other are rounds of one call each.
 
-import type {
-  GuestConversation,
-  ReadGuestAnswer,
-  ReadGuestRequest,
-} from '../../../client/guard/guest-conversation.ts'
+import type { ReadGuestAnswer, ReadGuestRequest } from '../../../client/guard/guest-conversation.ts'
 import type { Declaration } from '../../../shared/contract/messages.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import { argumentTextAt } from '../../../shared/transcript/json-fields.ts'
 import type { Piece } from '../../../shared/transcript/transcript.ts'
 import { type ModelAnswer, noUsage, piecesOfAnswer } from '../../../shared/wire/exchange.ts'
-import { type HeldVerdicts, heldVerdicts } from './held-verdicts.ts'
+import { type HeldConversation, type HeldVerdicts, heldVerdicts } from './held-verdicts.ts'
 import type { HookCall, HookResult } from './hooks/hook-payload.ts'
 
 /**
@@ -42,7 +38,7 @@ export type HeldRound = CallRound & {
  * heldVerdicts.
  */
 export function heldRound(
-  conversation: GuestConversation,
+  conversation: HeldConversation,
   shown: Pick<CallRound, 'prompt' | 'host' | 'tools'>,
   { joined, personsMs }: { joined: Promise<void>; personsMs?: Milliseconds },
 ): HeldRound {

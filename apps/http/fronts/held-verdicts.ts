@@ -1,11 +1,14 @@
 // The verdicts on an answer whose calls are held one by one: in hooks of a host, in the gateway.
 // HELD-VERDICTS-1. A call that may run does not wait for a person who decides its neighbour.
+// HELD-VERDICTS-2. The stops are looked at again whenever a front takes an `allow`, because the verdict may
+//     be minutes old.
 
 import type {
   AnyGuestAnswer,
   CallVerdict,
   GuestConversation,
 } from '../../../client/guard/guest-conversation.ts'
+import type { GuestThread } from '../../../client/guard/guest-thread.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
 
@@ -17,6 +20,9 @@ export type HeldVerdicts = {
   last(index: number): Promise<CallVerdict | undefined>
 }
 
+/** A conversation whose verdicts a stop of an operator can overtake. Without `verdictNow` no stop can come. */
+export type HeldConversation = GuestConversation & Partial<Pick<GuestThread, 'verdictNow'>>
+
 /** Each look writes a record, and takes twice as long as the one before. */
 const firstLookMs = 250
 const lookMaxMs = 8_000
@@ -27,7 +33,7 @@ const lookMaxMs = 8_000
  * other waits end after limits.guestHoldMs.
  */
 export function heldVerdicts(
-  conversation: GuestConversation,
+  conversation: HeldConversation,
   answer: AnyGuestAnswer | Promise<AnyGuestAnswer>,
   personsMs: Milliseconds = Number.POSITIVE_INFINITY,
 ): HeldVerdicts {
@@ -64,7 +70,7 @@ export function heldVerdicts(
   ): Promise<CallVerdict | undefined> {
     for (;;) {
       const verdict = verdicts[index]
-      if (verdict !== undefined && isKnown(verdict)) return verdict
+      if (verdict !== undefined && isKnown(verdict)) return verdictNow(conversation, verdict)
       if (isOver) return undefined
       await nextLook()
     }
@@ -80,6 +86,14 @@ export function heldVerdicts(
     },
     last: (index) => until(index, ({ verdict }) => verdict !== 'pending'),
   }
+}
+
+/** Keeps HELD-VERDICTS-2. Rejects if the stops cannot be read. */
+export async function verdictNow(
+  conversation: Pick<HeldConversation, 'verdictNow'> | undefined,
+  verdict: CallVerdict,
+): Promise<CallVerdict> {
+  return (await conversation?.verdictNow?.(verdict)) ?? verdict
 }
 
 /**

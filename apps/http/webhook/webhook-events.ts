@@ -26,20 +26,20 @@ export function webhookEvents(
     case 'approval-pending': {
       const { conversation, turn, round, until } = message
       // The rule of a question has the message of its server.
-      return message.calls.map(({ ordinal, id, name: tool, rule, question }) =>
+      return message.calls.map(({ ordinal, id, name, rule, question }) =>
         eventOf('approval.pending', [conversation, turn, round, ordinal, id], time, {
           id,
           conversation,
           agent,
           round,
-          tool,
+          name,
           rule: question === null ? rule : 'question',
           until: new Date(until).toISOString(),
         }),
       )
     }
     case 'approval-decided': {
-      const { conversation, turn, round, ordinal, id, name: tool, outcome, by, identity } = message
+      const { conversation, turn, round, ordinal, id, name, outcome, by, identity } = message
       const isPerson = outcome === 'allow' || outcome === 'deny'
       return [
         eventOf(`approval.${outcome}`, [conversation, turn, round, ordinal, id], time, {
@@ -47,7 +47,7 @@ export function webhookEvents(
           conversation,
           agent,
           round,
-          tool,
+          name,
           by: isPerson ? by : null,
           identity: isPerson ? identity : null,
         }),

@@ -96,7 +96,7 @@ export function silentStep({
 }
 
 /** Skips calls that never ran because the turn had no time or budget left. */
-function toolStep({ name, raw, result }: CallTimeline, turn: number): RecordedStep[] {
+function toolStep({ name, rawArguments, result }: CallTimeline, turn: number): RecordedStep[] {
   if (result === null || result.status === 'skipped') return []
   const outcome = result.status === 'ok' ? 'ok' : 'error'
   const { text, reason } = result
@@ -104,7 +104,7 @@ function toolStep({ name, raw, result }: CallTimeline, turn: number): RecordedSt
     kind: 'tool',
     tool: name,
     args: {},
-    raw_args: raw,
+    raw_args: rawArguments,
     turn,
     outcome,
     result: text,

@@ -6,11 +6,10 @@
 // Standard input is read only during a question, so Ctrl-C reaches the process otherwise.
 
 import { createInterface } from 'node:readline/promises'
-import type { Activity } from '../../../client/edge/edge.ts'
 import type { TurnEventBody } from '../../../client/turn/turn-event.ts'
 import type { Weir } from '../../../client/weir.ts'
 import { idFrom } from '../../../services/approval/approval.ts'
-import type { MessageOf, PendingCall } from '../../../shared/contract/messages.ts'
+import type { PendingCall } from '../../../shared/contract/messages.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import type { Screen } from '../../terminal/live-screen.ts'
 import type { Streams } from '../../terminal/streams.ts'
@@ -20,12 +19,14 @@ export type Asker = {
   /** A question is on the terminal's last line. */
   readonly isAsking: boolean
   /** Withdraws questions that this event makes needless. Call it before showing the event. */
-  stopFor(event: TurnEventBody | Activity): void
+  stopFor(event: TurnEventBody): void
   /** Asks about the calls of this event. Call it after showing the event. */
-  askFor(event: TurnEventBody | Activity): void
+  askFor(event: TurnEventBody): void
   /** Ends all questions. */
   close(): void
 }
+
+type AskedCall = Omit<PendingCall, 'arguments'>
 
 type Decide = Pick<Weir, 'allow' | 'deny'>
 
@@ -36,7 +37,7 @@ export function createAsker(
   { input, errors }: Pick<Streams, 'input' | 'errors'>,
 ): Asker | undefined {
   if (input.isTTY !== true || errors.isTTY !== true) return undefined
-  const queue: PendingCall[] = []
+  const queue: AskedCall[] = []
   let asking: { id: string; stop: AbortController } | undefined
 
   function next(): void {
@@ -64,7 +65,7 @@ export function createAsker(
 
   /** Undefined: the question was withdrawn or closed. */
   async function answerTo(
-    { name, id, question: toolQuestion }: PendingCall,
+    { name, id, question: toolQuestion }: AskedCall,
     signal: AbortSignal,
   ): Promise<Answer | undefined> {
     const prompt = createInterface({ input, output: errors, terminal: true, historySize: 0 })
@@ -108,7 +109,7 @@ export function createAsker(
     },
     askFor(event) {
       if (event.type !== 'approval-pending') return
-      queue.push(...(event as MessageOf<'approval-pending'>).calls)
+      queue.push(...event.calls)
       next()
     },
     close() {
@@ -145,7 +146,7 @@ const idCharactersMin = 4
 /** The text of a decision that does not count. Undefined: it counts, and an event reports it. */
 async function decide(
   weir: Decide,
-  { id, hash }: PendingCall,
+  { id, hash }: AskedCall,
   answer: Answer,
 ): Promise<string | undefined> {
   const { counted, text } =

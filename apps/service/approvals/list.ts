@@ -25,15 +25,15 @@ async function neverAppends(): Promise<never> {
 }
 
 function approvalLines(approval: WaitingApproval, out: NodeJS.WriteStream): string[] {
-  const { id, tool, rule, source, conversation, agent, arguments: text, since, until } = approval
+  const { id, name, rule, source, conversation, agent, rawArguments, since, until } = approval
   const now = systemClock.now()
   const written = source === 'text' ? ', written as text by the model' : ''
   const columns = out.isTTY === true ? out.columns || 80 : Number.POSITIVE_INFINITY
   const program = programText(approval.program)
   const place = `    conversation ${printable(conversation)}, agent ${printable(agent)}`
   return [
-    `${painted(out, 'title', id)}  ${printable(tool)} (${printable(rule)})${written}`,
-    ...argumentLines(text, columns),
+    `${painted(out, 'title', id)}  ${printable(name)} (${printable(rule)})${written}`,
+    ...argumentLines(rawArguments, columns),
     ...(approval.question === null ? [] : questionLines(approval.question, columns)),
     program === undefined ? place : `${place}, ${program}`,
     `    since ${second(since)}; denied in ${elapsed(Math.max(0, until - now))} if nobody decides, at ${second(until)}`,

@@ -3,13 +3,15 @@
 
 import { providers } from '../../../services/llm-gateway/performer/providers/providers.ts'
 import { loadAgents, loadGuests } from '../../../shared/agents/file/load-agents.ts'
-import { decode } from '../../../shared/codec/codec.ts'
 import type { Bus } from '../../../shared/contract/bus.ts'
 import type { AgentPolicy, OperatorLimits } from '../../../shared/contract/messages.ts'
 import { defaultTenant } from '../../../shared/contract/tenant.ts'
 import { everyAgent } from '../../../shared/contract/topology.ts'
-import { WeirError } from '../../../shared/lib/errors.ts'
-import { readableSettings } from '../../../shared/runtime/settings/operator-setting.ts'
+import { usageError } from '../../../shared/lib/errors.ts'
+import {
+  readableSetting,
+  readableSettings,
+} from '../../../shared/runtime/settings/operator-setting.ts'
 import { nearestName } from '../../../shared/settings/nearest-name.ts'
 import { type AgentInLog, agentInLog, type NameInLog } from '../../history/agents-in-log.ts'
 import type { OwnPolicy, PolicyLayers } from '../../history/effective.ts'
@@ -52,25 +54,19 @@ async function storedLimits({ bus, topicPrefix }: Table): Promise<OperatorLimits
   const key = 'operator-limits'
   const records = await bus.list({ topic: `${topicPrefix}policies`, partition: 0, prefix: key })
   const value = records.find((record) => record.key === key)?.value ?? null
-  if (value === null) return undefined
-  const message = decode(value)
-  if (message.type === 'operator-limits') return message
-  throw new WeirError('policies.unreadable', `the record ${key} in policies is a ${message.type}`)
+  return value === null ? undefined : readableSetting(value, 'operator-limits', key, 'remove it')
 }
 
 /** Reads no key and starts nothing. */
 export function policyInFile(agent: string | undefined, file: string): OwnPolicy {
   if (agent === undefined || agent === everyAgent)
-    throw new WeirError('usage', "--agent is for one agent: name the agent, and not '*'")
+    throw usageError("--agent is for one agent: name the agent, and not '*'")
   const agents = loadAgents(file, process.env, { needs: [] }, { providers })
   const guests = loadGuests(file)
   const own = agents.get(agent) ?? guests.get(agent)
   if (own !== undefined) return { from: 'agent-file', file, policy: own.settings.policy }
   const there = [...agents.keys(), ...guests.keys()].map((name) => printable(name)).join(', ')
-  throw new WeirError(
-    'usage',
-    `--agent ${printable(file)} has no agent ${printable(agent)}; it has ${there}`,
-  )
+  throw usageError(`--agent ${printable(file)} has no agent ${printable(agent)}; it has ${there}`)
 }
 
 /** A warning about an agent that no message in the log names. Undefined: there is nothing to report. */

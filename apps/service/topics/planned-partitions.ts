@@ -1,10 +1,12 @@
 // The partition count of a plan: the number that a person set, otherwise the log's own. A default must
 // never contradict an existing log.
 
+import { fleetMembers } from '../../../client/place/fleet.ts'
 import { endsOnceAnswered, openBus } from '../../../client/place/open-bus.ts'
 import { noneIfMissing } from '../../../shared/bus/range.ts'
 import type { Bus } from '../../../shared/contract/bus.ts'
 import { createLog } from '../../../shared/lib/log/log.ts'
+import { storeFormats } from '../../../shared/runtime/fleet/stored-formats.ts'
 import {
   otherPartitionCount,
   storedPartitionCount,
@@ -34,10 +36,14 @@ export async function withPlannedPartitions(
   })
 }
 
-/** Keeps the number in the log, once its topics fit. */
+/** Keeps the number and the schemas in the log, once its topics fit. */
 export async function keepPartitions(settings: Settings): Promise<void> {
   const { topicPrefix, partitions } = settings
-  await withTopicsBus(settings, (bus) => storePartitionCount(bus, topicPrefix, partitions))
+  await withTopicsBus(settings, async (bus) => {
+    const fleet = { bus, settings, log: createLog({ level: 'silent' }) }
+    await storePartitionCount(bus, topicPrefix, partitions, () => fleetMembers(fleet))
+    await storeFormats({ bus, topicPrefix })
+  })
 }
 
 async function countOf(bus: Bus, topicPrefix: string): Promise<number | undefined> {

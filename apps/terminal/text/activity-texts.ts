@@ -23,7 +23,12 @@ export function callDeniedText({ name, reason }: CallDenied): string {
 }
 
 /** The end of a call that was not denied at once, on one line. */
-export function callFinishedText({ name, status, reason, durationMs }: CallFinished): string {
+export function callFinishedText({
+  name,
+  status,
+  reason,
+  durationMs,
+}: Omit<CallFinished, 'result'>): string {
   return `${printable(name)} ${statusText(status, durationMs)}${reason === '' ? '' : `: ${printable(reason)}`}`
 }
 
@@ -79,10 +84,14 @@ export function guardVerdictText({
 }
 
 /** The texts before and after the arguments of a call that waits for a person. */
-export function approvalPendingTexts({ name, id, rule, source, program, question }: PendingCall): {
-  before: string
-  after: string
-} {
+export function approvalPendingTexts({
+  name,
+  id,
+  rule,
+  source,
+  program,
+  question,
+}: Omit<PendingCall, 'arguments'>): { before: string; after: string } {
   if (question !== null)
     return {
       before: `${printable(name)} runs and needs input (${printable(rule)}):`,

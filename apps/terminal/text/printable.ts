@@ -5,12 +5,20 @@
 // PRINTABLE-1. The result has no control character, no half of a surrogate pair, and no invisible
 //     character but the joiner and the variation of an emoji.
 
-/**
- * Cc: controls, including C1. Cf: directions, joiners, tags. Cs: half characters. Zl, Zp: foreign
- * line ends. Default_Ignorable: characters without a shape, whose 256 variations can hide any bytes.
- */
-const unseen =
-  /(?!(?<=\p{Extended_Pictographic}[\u{fe0f}\u{1f3fb}-\u{1f3ff}]?)\u{200d}(?=\p{Extended_Pictographic})|(?<=\p{Extended_Pictographic})[\u{fe0e}\u{fe0f}]|\u{fe0f}(?=\u{20e3}))[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu
+import {
+  controls,
+  directionBegins,
+  directionEnds,
+  directionOverrides,
+  formats,
+  tags,
+} from '../../../shared/lib/text/invisible.ts'
+
+/** The joiner and the variation of an emoji, and of a key. */
+const ofEmoji =
+  /(?<=\p{Extended_Pictographic}[\u{fe0f}\u{1f3fb}-\u{1f3ff}]?)\u{200d}(?=\p{Extended_Pictographic})|(?<=\p{Extended_Pictographic})[\u{fe0e}\u{fe0f}]|\u{fe0f}(?=\u{20e3})/u
+
+const unseen = new RegExp(`(?!${ofEmoji.source})[${controls}${formats}]`, 'gu')
 
 /** True for most texts, and much faster than a look at each character. */
 const isPlain = /^[\x20-\x7e]*$/
@@ -36,13 +44,11 @@ export function printableLines(text: string): string[] {
   return lines.map((line) => printable(line.replaceAll('\t', '  ')))
 }
 
-/**
- * Controls but tab and line end, half characters, foreign line ends, and the format characters that
- * turn or hide text: directions that embed, override or isolate, and tags. Joiners stay, because
- * languages need them.
- */
-const obeyed =
-  /(?![\t\n])[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u{202a}-\u{202e}\u{2066}-\u{2069}\u{e0000}-\u{e007f}]/gu
+/** But tab and line end. Joiners stay, because languages need them. */
+const obeyed = new RegExp(
+  `(?![\\t\\n])[${controls}${directionBegins}${directionEnds}${directionOverrides}${tags}]`,
+  'gu',
+)
 
 /** For a file or a pipe, which may end on a terminal: removes the characters that a terminal obeys. */
 export function withoutControls(text: string): string {

@@ -5,13 +5,7 @@
 // TERMINAL-TRANSCRIPT-3. Text stands at the margin and events are indented: they differ even
 //     without colours.
 
-import type { Activity } from '../../../client/edge/edge.ts'
-import type {
-  ReasoningDelta,
-  TextDelta,
-  TextReset,
-  TurnWaiting,
-} from '../../../client/turn/turn-event.ts'
+import type { TurnEventBody } from '../../../client/turn/turn-event.ts'
 import { questionIn } from '../../../shared/contract/call/input-question.ts'
 import { callInTurn } from '../../../shared/contract/ids.ts'
 import { unreachable } from '../../../shared/contract/stage.ts'
@@ -37,9 +31,6 @@ import { printable } from './printable.ts'
 import { durationText } from './quantities.ts'
 import { questionLines } from './question-lines.ts'
 import { cutToColumns, flow, wrapped } from './word-wrap.ts'
-
-/** An event of a turn, or a record of its activity. */
-export type ShownEvent = Activity | TurnWaiting | TextDelta | ReasoningDelta | TextReset
 
 /** `isOpen`: the next line continues this one. */
 export type Line = { text: string; tone: Tone; isOpen?: true }
@@ -88,7 +79,7 @@ export function beginTranscript(now: Milliseconds): Transcript {
 /** `now`: the time of the event, on the clock that the live line uses too. */
 export function transcribe(
   before: Transcript,
-  event: ShownEvent,
+  event: TurnEventBody,
   layout: Layout,
   now: Milliseconds,
 ): { transcript: Transcript; lines: Line[] } {
@@ -203,7 +194,7 @@ function applyEvent(
         const { before, after } = approvalPendingTexts(call)
         const question = call.question === null ? undefined : questionIn(call.question)
         const exact = [
-          ...argumentLines(call.arguments, layout.columns),
+          ...argumentLines(call.rawArguments, layout.columns),
           ...(question === undefined ? [] : questionLines(question, layout.columns)),
         ].map((text): Line => ({ text, tone: 'warning' }))
         return [...linesOf(before, 'warning'), ...exact, ...linesOf(after, 'warning')]
@@ -258,11 +249,11 @@ function applyEvent(
 }
 
 type NonTextEvent = Exclude<
-  ShownEvent,
+  TurnEventBody,
   { type: 'text-delta' | 'reasoning-delta' | 'model-answered' }
 >
 
-function toneOf(status: Extract<ShownEvent, { type: 'call-finished' }>['status']): Tone {
+function toneOf(status: Extract<TurnEventBody, { type: 'call-finished' }>['status']): Tone {
   switch (status) {
     case 'ok':
     case 'skipped':

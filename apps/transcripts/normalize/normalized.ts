@@ -54,7 +54,7 @@ export type NormalizedCall = {
   reason: string | null
   source: ArgumentSource
   /** The text as sent. For a call written in the text, the part read from there. */
-  raw: string
+  rawArguments: string
   /** The call, or the text around it, was repaired. */
   repaired: boolean
 }
@@ -229,7 +229,7 @@ function callOf(call: Call, ordinal: number, { denials, response }: RoundChecked
     runnable: given !== null,
     reason: given !== null ? null : (call.problem ?? denial?.code ?? 'not_an_object'),
     source: call.source,
-    raw: call.repair?.sent ?? call.raw,
+    rawArguments: call.repair?.sent ?? call.raw,
     repaired: call.repair !== null || (response.textCalls?.repairs.length ?? 0) > 0,
   }
 }

@@ -31,9 +31,9 @@ export function pageOf(
     )
   }
   const sent = rounds.flatMap(({ response }) => response.calls)
-  for (const [n, { ordinal, name, raw, runnable, reason }] of calls.entries()) {
+  for (const [n, { ordinal, name, rawArguments, runnable, reason }] of calls.entries()) {
     const call = sent[n]
-    page.entryOrQuote(2, `call ${ordinal}`, name, raw)
+    page.entryOrQuote(2, `call ${ordinal}`, name, rawArguments)
     page.line(4, runnable ? 'may run' : `must not run: ${reason}`, runnable ? 'good' : 'bad')
     if (call !== undefined) page.line(4, argumentsText(call), 'faint')
     if (call?.repair) page.entryOrQuote(4, 'runs as', '', call.raw)

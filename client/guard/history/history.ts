@@ -25,7 +25,7 @@ import {
 } from '../../../shared/hosts/rewriting.ts'
 import { isObject } from '../../../shared/lib/json/json-object.ts'
 import { newest } from '../../../shared/lib/newest.ts'
-import { occurrences } from '../../../shared/lib/occurrences.ts'
+import { occurrences } from '../../../shared/lib/text/occurrences.ts'
 import { cutToBytes } from '../../../shared/lib/text-cut.ts'
 import { roundKey, type Words, wordsHash } from '../../../shared/transcript/round-key.ts'
 import {

@@ -25,33 +25,34 @@ import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { shortened } from '../../../shared/lib/text-cut.ts'
 import { toRecord } from '../../../shared/runtime/record.ts'
+import { argumentsOf, type CallArguments } from '../../../shared/view/messages/call-arguments.ts'
 import { type Approval, applyTime, idFrom } from '../approval.ts'
 import { alreadyText, countedText } from '../decision-texts.ts'
 import { type ApprovalEntry, readApprovals, readPartition, waitingIn } from './approval-log.ts'
 
 /**
- * A call that waits for a person. `arguments`: the bytes that the tool would get. Times are those
+ * A call that waits for a person. `rawArguments`: the text that the tool would get. Times are those
  * of the log, in milliseconds since 1970.
  */
-export type WaitingApproval = CallId & {
-  id: string
-  agent: string
-  tool: string
-  arguments: string
-  /** SHA-256, in hex, of tool, arguments and program. */
-  hash: string
-  /** The name of the rule that makes it wait. */
-  rule: string
-  /** `text`: the model wrote the call as text. Null: it is a native call. */
-  source: ArgumentSource | null
-  /** SHA-256, in hex, of the program for which an approval holds. Null: for any. */
-  program: string | null
-  /** The question of the running tool. Null: the call waits for an approval. */
-  question: InputQuestion | null
-  since: Milliseconds
-  /** The time at which it is denied if nobody decides. */
-  until: Milliseconds
-}
+export type WaitingApproval = CallId &
+  CallArguments & {
+    id: string
+    agent: string
+    name: string
+    /** SHA-256, in hex, of name, arguments and program. */
+    hash: string
+    /** The name of the rule that makes it wait. */
+    rule: string
+    /** `text`: the model wrote the call as text. Null: it is a native call. */
+    source: ArgumentSource | null
+    /** SHA-256, in hex, of the program for which an approval holds. Null: for any. */
+    program: string | null
+    /** The question of the running tool. Null: the call waits for an approval. */
+    question: InputQuestion | null
+    since: Milliseconds
+    /** The time at which it is denied if nobody decides. */
+    until: Milliseconds
+  }
 
 export type ApprovalDecision = {
   id: string
@@ -110,11 +111,10 @@ export function openApprovals({
     },
 
     async decide(decision) {
-      const { id: given, answer, by, identity = 'claimed', hash, tenant, of } = decision
+      const { answer, by, identity = 'claimed', hash, tenant, of } = decision
       const { reason = '', values = null } = decision
       checkSize('reason', reason, limits.approvalReasonBytesMax)
       checkSize('name', by, limits.approvalByBytesMax)
-      const id = idFrom(given)
       const now = bus.clock.now()
       const entries = (await readApprovals({ bus, topicPrefix })).filter(
         ({ approval: { request } }) =>
@@ -123,7 +123,7 @@ export function openApprovals({
           (of === undefined ||
             (request.conversation === of.conversation && request.turn === of.turn)),
       )
-      const approval = applyTime(entryUnder(id, entries, now).approval, now)
+      const approval = applyTime(entryUnder(decision.id, entries, now).approval, now)
       const { request, kind } = approval
       if (kind !== 'pending') return { counted: false, outcome: kind, text: alreadyText(approval) }
       refuseValues(request, answer, values)
@@ -132,7 +132,7 @@ export function openApprovals({
       const message = {
         type: 'approval-answered' as const,
         ...place,
-        id,
+        id: request.id,
         hash: hash ?? request.hash,
         answer,
         by,
@@ -178,10 +178,15 @@ export function openApprovals({
 }
 
 /**
- * The call that waits under the id, otherwise the one that waited last. Throws `approval.unknown`,
- * `approval.ambiguous`.
+ * The call that waits under the id, otherwise the one that waited last. `typed`: the id as a person
+ * types it. Throws `approval.unknown`, `approval.ambiguous`.
  */
-export function entryUnder(id: string, entries: ApprovalEntry[], now: Milliseconds): ApprovalEntry {
+export function entryUnder(
+  typed: string,
+  entries: ApprovalEntry[],
+  now: Milliseconds,
+): ApprovalEntry {
+  const id = idFrom(typed)
   const known = entries.filter(({ approval }) => approval.request.id === id)
   const [waits, ...others] = waitingIn(known, now)
   if (others.length > 0)
@@ -190,7 +195,7 @@ export function entryUnder(id: string, entries: ApprovalEntry[], now: Millisecon
       `${others.length + 1} calls wait under the id ${id}, so it cannot decide any of them. Chance does not produce equal ids. Cancel their turns, or let them expire. ${waitingIn(known, now).map(placeText).join('; ')}`,
     )
   const entry = waits ?? known.at(-1)
-  if (entry === undefined) throw unknown(id)
+  if (entry === undefined) throw unknown(typed)
   return entry
 }
 
@@ -213,7 +218,6 @@ function waitingApproval({ request }: Approval): WaitingApproval {
     ordinal,
     agent,
     name,
-    arguments: text,
     hash,
     rule,
     source,
@@ -223,7 +227,7 @@ function waitingApproval({ request }: Approval): WaitingApproval {
     expiresAt,
   } = request
   const place = { id, conversation, turn, round, ordinal, agent }
-  const call = { tool: name, arguments: text, hash, rule, source, program }
+  const call = { name, ...argumentsOf(request), hash, rule, source, program }
   const asked = question === null ? null : (questionIn(question) ?? null)
   return { ...place, ...call, question: asked, since: askedAt, until: expiresAt }
 }

@@ -57,7 +57,7 @@ function judge(
   const verdicts = round.calls.map((call): Verdict => {
     const labels = rules.labelsOf(call)
     const verdict = verdictOn(call, labels, { met, requested }, rules)
-    const place = { tool: call.tool, turn: round.turn, round: round.round }
+    const place = { tool: call.name, turn: round.turn, round: round.round }
     const brought = Object.fromEntries(labels.map((label) => [label, place]))
     if (verdict.verdict === 'allow' || !call.enforced) met = { ...brought, ...met }
     else if (verdict.verdict === 'ask') requested = { ...brought, ...requested }
@@ -79,7 +79,7 @@ function earlierThan(met: Met, { turn, round }: GuardedRound): Met {
 
 /** Keeps FLOW-GUARD-1. */
 function verdictOn(
-  { ordinal, tool }: GuardedCall,
+  { ordinal, name }: GuardedCall,
   labels: readonly FlowLabel[],
   { met, requested }: FlowState,
   { onMeeting }: FlowRules,
@@ -95,10 +95,10 @@ function verdictOn(
   })
   const what = labels.includes('sends:out') ? 'send data out' : 'read it'
   const since = before.length === 0 ? '' : `In this conversation ${before.join(', ')}. `
-  const text = `${since}${tool} would now ${what}: private data could leak by instructions in a text of others.`
+  const text = `${since}${name} would now ${what}: private data could leak by instructions in a text of others.`
   const advice = 'Go on without this call, or tell the user.'
   const code = 'flow.meeting'
-  const evidence = `${tool} brings ${labels.join(', ')}${before.length === 0 ? '' : ` after ${before.join(', ')}`}`
+  const evidence = `${name} brings ${labels.join(', ')}${before.length === 0 ? '' : ` after ${before.join(', ')}`}`
   return onMeeting === 'ask'
     ? { ordinal, verdict: 'ask', code, text, evidence }
     : { ordinal, verdict: 'deny', code, text: `${text} ${advice}`, evidence }

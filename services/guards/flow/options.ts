@@ -64,9 +64,9 @@ export function flowRules(options: FlowGuardOptions): FlowRules {
     tools,
     onMeeting,
     rememberedMs: rememberedHours * 60 * 60_000,
-    labelsOf({ tool, declaration }) {
+    labelsOf({ name, declaration }) {
       const given = byPattern.flatMap(([pattern, some]) =>
-        matchesPattern(pattern, tool) ? some : [],
+        matchesPattern(pattern, name) ? some : [],
       )
       // A log from before there were labels has none.
       const own: string[] = declaration.hints?.labels ?? []

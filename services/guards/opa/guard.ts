@@ -68,12 +68,12 @@ export default function opaGuard(options: OpaGuardOptions): Guard<undefined> {
 }
 
 function inputOf(
-  { tool, arguments: args }: GuardedCall,
+  { name, arguments: args }: GuardedCall,
   { agent, conversation }: GuardedRound,
   runtimeContext: JsonObject,
 ): JsonObject {
   return {
-    tool: { name: tool },
+    tool: { name },
     args,
     messages: [],
     runtimeContext: { ...runtimeContext, agent, conversation },

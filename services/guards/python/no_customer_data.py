@@ -10,14 +10,21 @@ LOCK = {entry["id"]: entry for entry in json.load(open(os.environ.get("WEIR_SCHE
 SCHEMAS = {number: parse_schema(entry["schema"]) for number, entry in LOCK.items() if entry["type"] in ("round-cleared", "guard-verdict")}
 ANSWER = max(number for number in SCHEMAS if LOCK[number]["type"] == "guard-verdict")
 
-def judge(tool, arguments):
-    """None lets the call pass; a code for people and a text for the model deny it."""
-    if re.search(r"[^\s@]{1,64}@[^\s@]{1,255}\.", json.dumps(arguments, ensure_ascii=False)):
+def judge(call):
+    """`call`: see guarded_call. None lets the call pass; a code for people and a text for the model deny it."""
+    if re.search(r"[^\s@]{1,64}@[^\s@]{1,255}\.", json.dumps(call["arguments"], ensure_ascii=False)):
         return "customer-data", "the arguments hold an e-mail address, which must not leave the company. Do it without one."
 
-def verdict(call):
+def guarded_call(call, mode, cleared):
+    """The fields of a call that a guard in TypeScript gets, under the same names."""
+    text = call["raw"] or "{}"
+    declaration = next((one for one in cleared["declarations"] if one["name"] == call["name"]), None)
+    known = {"ordinal": call["ordinal"], "name": call["name"], "source": call["source"], "declaration": declaration}
+    return known | {"arguments": json.loads(text), "rawArguments": text, "enforced": "enforce" in mode}
+
+def verdict(call, mode, cleared):
     try:
-        found = judge(call["name"], json.loads(call["raw"] or "{}"))
+        found = judge(guarded_call(call, mode, cleared))
     except Exception as error:  # a call that cannot be judged must not run
         print(f"{NAME}: call {call['ordinal']}: {error!r}", file=sys.stderr)
         found = "guard-failed", "it could not be judged. Do without this call, or tell the user."
@@ -43,7 +50,7 @@ def answer(value, cleared_at):
     if not modes:
         return None
     body = {key: cleared[key] for key in ("conversation", "turn", "round")}
-    body |= {"guard": NAME, "version": VERSION, "verdicts": [verdict(call) for call in cleared["calls"] if call["ordinal"] in modes]}
+    body |= {"guard": NAME, "version": VERSION, "verdicts": [verdict(call, modes[call["ordinal"]], cleared) for call in cleared["calls"] if call["ordinal"] in modes]}
     body |= {"enforces": [ordinal for ordinal in modes if "enforce" in modes[ordinal]], "deadlineMs": mine["deadlineMs"]}
     body |= {"clearedAt": cleared_at, "judgedMs": (time.monotonic() - began) * 1000}
     out = io.BytesIO()

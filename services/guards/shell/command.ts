@@ -110,7 +110,10 @@ function builtin(name: string, args: readonly string[], place: Place): boolean {
       throw notPlain(`${name} ${odd} changes how later commands run`, `Use ${name} without it.`)
   }
   const isSetter = setters.includes(name) || (name === 'printf' && args[0]?.startsWith('-v'))
-  if (isSetter || /^(test|\[|wait)$/.test(name)) for (const arg of args) checkReadTwice(arg, name)
+  if (isSetter || /^(test|\[|wait|set)$/.test(name))
+    for (const arg of args) checkReadTwice(arg, name)
+  if (/^(read|readarray|mapfile)$/.test(name)) checkReadTwice(textOf(place), name)
+  if (place.isRead && printers.includes(name)) place.whole.printed += args.join(' ')
   if (isSetter) forgetSet(name, args, place)
   if (name === 'trap' && args.length > 1) checkTrap(args, place)
   const isMove = /^(cd|pushd|popd)$/.test(name)
@@ -118,6 +121,12 @@ function builtin(name: string, args: readonly string[], place: Place): boolean {
   // With redirections only. script.ts refuses it with a command.
   const isExec = name === 'exec' && args.length === 0
   return isMove || isSetter || isExec || harmless.includes(name)
+}
+
+/** The input of a command, as far as the script brings that text. */
+function textOf({ input, whole }: Place): string {
+  if (input.kind === 'text') return input.text
+  return input.kind === 'pipe' ? whole.printed : ''
 }
 
 /** It may fail, so the folder before stays possible. */

@@ -99,7 +99,14 @@ function start(args: GuardedCall['arguments'], rules: ShellRules): Place {
     input: { kind: 'nothing' },
     isRead: false,
     depth: 0,
-    whole: { steps: 0, named: new Set(), net: false, unnamed: false, moved: undefined },
+    whole: {
+      steps: 0,
+      named: new Set(),
+      net: false,
+      unnamed: false,
+      moved: undefined,
+      printed: '',
+    },
     walk: walkText,
   }
 }

@@ -93,7 +93,7 @@ const names = /\bfrom (datetime|collections|itertools|math|decimal) import\b/g
 const ofPython = [
   /\b(import|from|eval|exec|compile|[gs]etattr|delattr|globals|locals|vars|breakpoint|help)\b/,
   /\bos\b(?!\s*\.\s*(path|environ|getcwd|listdir|sep|cpu_count|name)\b)/,
-  /\bsys\b(?!\s*\.\s*(argv|stdin|stdout|stderr|version|version_info|exit|path|platform|maxsize|executable|getsizeof)\b)/,
+  /\bsys\b(?!\s*\.\s*(argv|stdin|stdout|stderr|version|version_info|exit|platform|maxsize|executable|getsizeof)\b)/,
   /\byaml\b(?!['"]|\s*\.\s*(safe_load|safe_load_all|dump|safe_dump)\b)/,
   /\.\s*(io|codecs|builtins|subprocess|types|enum|copyreg|warnings|inspect|importlib|functools|shutil|tempfile)\b/,
   /(?<!\w)_(?!_(version|name|file)__)\w+/,
@@ -103,7 +103,10 @@ const ofPython = [
 ]
 
 function isPlainPython(code: string): boolean {
-  const rest = code.replace(imports, '').replace(names, '')
+  const rest = code
+    .replace(/\bprint\(sys\.path\)/g, '')
+    .replace(imports, '')
+    .replace(names, '')
   return version.test(code) || !ofPython.some((form) => form.test(rest))
 }
 
@@ -128,12 +131,18 @@ function isPlainNode(code: string): boolean {
 const perl =
   /^(?:\s*(?:s([/|#,!])(?:\\.|(?!\1)[^\\])*\1(?:\\.|(?!\1)[^\\])*\1[gimsx]*|print (?:if|unless) \/(?:\\.|[^/\\])*\/i?)(?:;|\s*$))+$/
 
+const perlDenied = /@|\\|\$(?![\d&)|/#,!\s]|$)|\$.\d*[-[{(]|\(\s*[?*]+\s*\{/
+
 function isPlainPerl(code: string): boolean {
-  return perl.test(code) && !/[@$]\s*\{|\(\?+\{|@\w*\[/.test(code)
+  // Perl runs the code in a subscript, also within a pattern.
+  const rest = code.replace(/(?<!\$)\\[^$]/g, '')
+  return perl.test(code) && !perlDenied.test(rest)
 }
 
-const sql = /^\s*(select|explain|show|\.tables|\.schema|\\(d|dt|l)\b)[^\\`;]*;?\s*$/i
-const deniedSql = /file|extension|program|\bpg_|\blo_|\bedit\b|\binto\b|\battach\b|\n\s*\./i
+const sql =
+  /^\s*(select|explain(?!\W*(analy|.*\banaly))|show|\.tables|\.schema|\\(d|dt|l)\b)[^\\`;]*;?\s*$/i
+const deniedSql =
+  /file|extension|program|\bpg_|\blo_|\bedit\b|\binto\b|\battach\b|dblink|_to_xml|crosstab|\n\s*\./i
 
 function isPlainSql(code: string): boolean {
   return sql.test(code) && !deniedSql.test(code)
@@ -179,10 +188,12 @@ const awkDenied =
   /\bsystem\s*\(|\|\s*&|\|\s*"|"\s*\|[^|]|\bgetline\b|@\s*(load|include|\w+\s*\()|\bextension\s*\(/
 
 function isPlainAwk(program: string): boolean {
-  // `>` and `|` behind a print are its output. Elsewhere they compare, or are part of a pattern.
-  const outputs = program
-    .split(/[;}\n]/)
-    .map((part) => part.slice((part.search(/\bprint/) + 1 || part.length + 1) - 1))
+  // `>` and `|` after a print are its output. Elsewhere they compare, or are part of a pattern. A text or
+  // pattern that may hold the end of a part stays, and then the program is one part.
+  const rest = program.replace(/"[^"\\/;}>|\n]*"|\/[^"\\/;}>|\n]*\//g, ' ')
+  const outputs = (/["/]/.test(rest) ? [rest] : rest.split(/[;}]/)).map((part) =>
+    part.slice((part.search(/\bprint/) + 1 || part.length + 1) - 1),
+  )
   return !awkDenied.test(program) && !outputs.some((part) => />|[^|]\|[^|]/.test(part))
 }
 

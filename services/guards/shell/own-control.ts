@@ -1,17 +1,26 @@
 // Weir on this machine: its program, its routes and its processes. A call may not control them.
 
 import { Denial, shown } from './denial.ts'
+import { isPlain } from './field.ts'
 
 /** The routes of a server of Weir, with which a call could allow itself. */
-const ownServer =
-  /\b(localhost|127\.[\d.]+|\[::1\]|0\.0\.0\.0)(:[\d\uE000\uE001]+)?\/(v1\/approvals|console)\b/
+const ownRoute = /^\/(v1\/(approvals|conversations|guest|hooks)|console)\b|[{[]/
+/** A host that is not this machine by its name, with a dot: curl may read `{` and `[` as lists. */
+const otherHost = /^(?!(127|0)\.|.*\.localhost$)[\w-]+(\.[\w-]+)+$/
 
 function ownControl(): Denial {
   return new Denial('not-allowed', 'it controls Weir itself', 'Leave that to a person.')
 }
 
 export function checkNotServer(address: string): void {
-  if (ownServer.test(address)) throw ownControl()
+  const [, rest = ''] = /^(?:https?:)?\/*(.*)$/is.exec(address) ?? []
+  const [host = ''] = rest.split(/[/?#]/)
+  const { hostname, pathname } = URL.parse(`http://${rest.replace(/[\uE000\uE001]/g, '1')}`) ?? {}
+  const isOther = isPlain(host) && otherHost.test(hostname ?? '')
+  const path = (pathname ?? rest.slice(host.length)).replace(/%([2-7]\w)/g, (_, code) =>
+    String.fromCharCode(Number.parseInt(code, 16)),
+  )
+  if (!isOther && ownRoute.test(path)) throw ownControl()
 }
 
 const weir = /^(.*[/:])?weir(-agents)?(-\d[\w.-]*)?(@.*)?(\.([cm]?[jt]s|git|tgz))?(#.*)?$/

@@ -24,8 +24,8 @@ export type Input =
   | { kind: 'text'; text: string }
 
 /**
- * Shared by all places: steps, names of files, any use of the net, whether it may have brought files
- * of any name, and where a cd leads.
+ * Shared by all places: steps, names of files, any use of the net, whether the net may have brought files
+ * of any name, where a cd leads. `printed`: the words that went into a pipe.
  */
 export type Whole = {
   steps: number
@@ -33,6 +33,7 @@ export type Whole = {
   net: boolean
   unnamed: boolean
   moved: Facts['folders']
+  printed: string
 }
 
 export type Place = {
@@ -128,7 +129,7 @@ export function checkProjectFile(file: string, name: string, place: Place): void
   for (const path of pathsOf(file, place))
     if (
       path === undefined ||
-      file.includes('://') ||
+      /:\/\/|^[{[]/.test(file) ||
       !allowedFolders.some((folder) => isInside(path, folder))
     )
       throw unlisted(name, file)

@@ -212,7 +212,13 @@ function redirected(redirects: readonly Redirection[], place: Place): Input {
     checkSecret(file, place)
     if (operator === '<' || operator === '<&') {
       if (descriptor?.type === 'FileDescriptor' && descriptor.value !== 0) continue
-      const isFile = operator === '<' && isPlain(file) && !/^\/dev\/(tcp|udp)\//.test(file)
+      if (/^\/+dev\/+([\uE000\uE001]|tcp|udp)/.test(file))
+        throw new Denial(
+          'net-into-shell',
+          `"${shown(file)}" is a connection`,
+          'Use curl, and read it.',
+        )
+      const isFile = operator === '<' && isPlain(file)
       input = isFile ? { kind: 'file', path: file } : { kind: 'pipe' }
     } else if (operator !== '>&' || !/^(\d+-?|-)$/.test(file)) {
       checkWrite(more.length > 0 ? anything : file, 'a redirection', place)

@@ -28,7 +28,8 @@ const publicPem = /(^|[-_.])(ca|cacert|cert|certs|chain|fullchain|pub|public|bun
 /** In a home only: a project's file of that name has settings. */
 const ofHome = /^\/(root|home\/[^/]+)\/\.(npmrc|\w+_history)$/
 /** Also of the parent: its environment, memory and open files. */
-const processes = /^\/proc\/[^/]+\/(environ|mem|maps|fd|root|cwd|task)(\/|$)/
+const processes =
+  /^\/(dev|proc)\/(.*\/)?\.\.(\/|$)|^\/dev\/(fd\/[^/]+|std\w+)\/|^\/proc\/[^/]+\/(environ|mem|maps|fd|root|cwd|task)(\/|$)/
 
 /**
  * The secret that a word names, as a message may show it. Undefined: none. `from`: possible folders
@@ -60,8 +61,12 @@ function secretPath(path: string): string | undefined {
 }
 
 function secretPlace(path: string, from: readonly string[] | undefined): string | undefined {
-  if (processes.test(path)) return path
   for (const folder of path.startsWith('/') ? ['/'] : (from ?? [])) {
+    const written = (path.startsWith('/') ? path : `${folder}/${path}`).replace(
+      /\/+(\.?\/+)*/g,
+      '/',
+    )
+    if (processes.test(written)) return path
     const full = resolved(path, folder)
     if (full === undefined) continue
     const place = absolute.find((one) => full.startsWith(`${one}/`) || isSamePath(full, one))

@@ -58,6 +58,7 @@ function codeSchema(): AnySchemaObject {
             ),
             outputBytesMax: { anyOf: [...isProgram, { required: ['run'] }] },
             isolated: { anyOf: [{ required: ['run'] }] },
+            export: { anyOf: [{ required: ['module'] }] },
           },
           properties: {
             ...toolProperties,

@@ -96,6 +96,7 @@ export type ModelContent = {
   seed?: number
   headers?: Record<string, string | undefined>
   toolCalls?: 'native' | 'text'
+  endMark?: 'missing'
 }
 
 export type ToolContent = LabelsContent & {
@@ -118,6 +119,7 @@ export type ToolContent = LabelsContent & {
   outputBytesMax?: number
   http?: HttpContent
   module?: string
+  export?: string
   client?: true
   sandbox?: SandboxContent
   /** Only in a program. */

@@ -1,9 +1,9 @@
 // Names of tools and fields in a text for the model, which wrote many of them itself. They are cut,
 // and invisible characters are escaped: a name cannot look like another one, or like Weir's words.
 
-/** Control characters and others without a shape, half surrogate pairs, foreign line ends. */
-export const invisible = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u
+import { controls, formats } from '../../lib/text/invisible.ts'
 
+export const invisible = new RegExp(`[${controls}${formats}]`, 'u')
 export const everyInvisible = new RegExp(invisible.source, 'gu')
 const shownCharactersMax = 100
 const listedMax = 5

@@ -24,13 +24,18 @@ export type GuardedRound = RoundId & {
 }
 
 export type GuardedCall = {
+  /** Its place in the response of the model, from 0. A verdict names it. */
   ordinal: number
-  tool: string
+  /** The name of the tool. */
+  name: string
   arguments: JsonObject
+  /** The text of the arguments, as the tool gets it. */
+  rawArguments: string
   /** The source of the arguments. `text`: the model wrote the call as text, not natively. */
   source: ArgumentSource
   /** Whether the guard enforces for it in this round. Otherwise it runs even if denied. */
   enforced: boolean
+  /** The tool as the model sees it, with its schema as JSON text. */
   declaration: Declaration
 }
 

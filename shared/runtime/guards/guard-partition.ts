@@ -200,7 +200,7 @@ function answerOf(
     clearedAt: record.time,
     judgedMs,
     enforces: round.calls
-      .filter(({ tool }) => modeFor(inForce, tool) === 'enforce')
+      .filter(({ name }) => modeFor(inForce, name) === 'enforce')
       .map(({ ordinal }) => ordinal),
     deadlineMs: inForce.deadlineMs,
   }

@@ -46,14 +46,16 @@ function guardedCalls(
       // The executor denies a call without a declaration, or whose arguments are not an object.
       const mode = modeFor(inForce, call.name)
       if (isDecided.has(call.ordinal) || declaration === undefined || mode === undefined) return []
-      const args = objectIn(argumentText(call)) as JsonObject | undefined
+      const rawArguments = argumentText(call)
+      const args = objectIn(rawArguments) as JsonObject | undefined
       return args === undefined
         ? []
         : [
             {
               ordinal: call.ordinal,
-              tool: call.name,
+              name: call.name,
               arguments: args,
+              rawArguments,
               source: call.source,
               enforced: mode === 'enforce',
               declaration,

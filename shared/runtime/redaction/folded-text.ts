@@ -5,6 +5,8 @@
 // FOLDED-TEXT-1. Each pass reads the text once, and the number of passes is fixed: linear time.
 // FOLDED-TEXT-2. A folded character maps to its whole spelling: a replacement never leaves half of one.
 
+import { formats } from '../../lib/text/invisible.ts'
+
 /** `starts[at]`, `ends[at]`: the spelling of the folded character at that index. */
 export type FoldedText = { text: string; starts: number[]; ends: number[] }
 
@@ -177,7 +179,7 @@ function characterOf(code: string, base: 10 | 16): string {
 }
 
 const quotePair = /''|""/y
-const dropped = /[\s\\'"\p{Cf}\p{Variation_Selector}]/u
+const dropped = new RegExp(`[\\s\\\\'"${formats}]`, 'u')
 
 /** Drops invisible characters, blanks and a shell's marks, and decomposes the rest. */
 function plainAt(text: string, at: number): Spelled {
@@ -188,7 +190,7 @@ function plainAt(text: string, at: number): Spelled {
   return { means: dropped.test(character) ? '' : character.normalize('NFKD'), length }
 }
 
-const invisible = /[\p{Cf}\p{Variation_Selector}]/u
+const invisible = new RegExp(`[${formats}]`, 'u')
 
 const beforeQuotes = /[\p{L}\p{N}\p{M}@._+-]$/u
 const afterQuotes = /[\p{L}\p{N}@._+-]/uy

@@ -3,6 +3,7 @@
 // OPERATOR-SETTING-1. A record that cannot be read stays in the list, and can be removed.
 
 import { decode } from '../../codec/codec.ts'
+import { visible } from '../../contract/arguments/name-text.ts'
 import type { Bus, StoredRecord } from '../../contract/bus.ts'
 import type { Message, MessageOf, MessageType } from '../../contract/messages.ts'
 import { WeirError } from '../../lib/errors.ts'
@@ -60,21 +61,38 @@ export async function storedSettings<Type extends MessageType>(
   })
 }
 
-/** As storedSettings. Throws `policies.unreadable` with the remedy for a foreign record. */
+/** As storedSettings. Throws `policies.unreadable` with the remedy for a record of another kind, or garbage. */
 export async function readableSettings<Type extends MessageType>(
   { kind, schema, scope }: OperatorSetting<Type>,
   table: Table,
 ): Promise<MessageOf<Type>[]> {
   const records = await recordsOf({ scope }, table)
-  return records.map(({ id, record }) => {
-    const message = decode(record)
-    if (isOf(message, schema)) return message
-    const fault = `the record ${scope}${id} in policies is a ${message.type}`
-    throw new WeirError(
+  return records.map(({ id, record }) =>
+    readableSetting(record, schema, scope + id, `remove it with ${removalCommand(kind, id)}`),
+  )
+}
+
+/** The record under a key of `policies`. Throws `policies.unreadable` with the key, the fault and the remedy. */
+export function readableSetting<Type extends MessageType>(
+  record: Uint8Array,
+  type: Type,
+  key: string,
+  remedy: string,
+): MessageOf<Type> {
+  const unreadable = (fault: string, cause?: unknown) =>
+    new WeirError(
       'policies.unreadable',
-      `${fault}; remove it with ${removalCommand(kind, id)}`,
+      `the record ${visible(key)} in policies ${fault}; ${remedy}`,
+      { cause },
     )
-  })
+  let message: Message
+  try {
+    message = decode(record)
+  } catch (error) {
+    throw unreadable(`cannot be read: ${String(error)}`, error)
+  }
+  if (!isOf(message, type)) throw unreadable(`is a ${message.type}`)
+  return message
 }
 
 /**

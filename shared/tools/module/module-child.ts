@@ -1,5 +1,5 @@
-// The process of a module tool. Loads the module once, then calls its default export, one call at a
-// time, as its parent requests over a pipe of lines. It is a separate program, which
+// The process of a module tool. Loads the module once, then calls its function, one call at a time,
+// as its parent requests over a pipe of lines. It is a separate program, which
 // module-process.ts starts.
 // MODULE-CHILD-1. It sends one answer to each call, and one when loading is over. It reports a
 //     crash in between if it still can.
@@ -47,7 +47,7 @@ const watch = `
     .on('close', () => process.kill(0, 'SIGKILL'))
     .resume()`
 
-const [, , file = '', network = '', definedTool] = process.argv
+const [, , file = '', network = '', kind, entry = ''] = process.argv
 const channel = new Socket({ fd: channelFd, readable: true, writable: true })
 channel.on('error', () => {}) // the lifeline ends this process
 channel.unref() // a module that waits for nothing ends while it loads
@@ -64,7 +64,8 @@ function answer(value: Answer, then = () => {}): void {
 
 async function load(): Promise<ModuleFunction> {
   const exports: Record<string, unknown> = await import(pathToFileURL(file).href)
-  if (definedTool !== undefined) return definedIn(exports, definedTool)
+  if (kind === 'defined') return definedIn(exports, entry)
+  if (kind === 'export') return exportedIn(exports, entry)
   const exported = exports.default as { default?: unknown } | null | undefined
   // CommonJS compiled from a module has its default inside of the default.
   const found: unknown =
@@ -75,6 +76,21 @@ async function load(): Promise<ModuleFunction> {
     })
   return found as ModuleFunction
 }
+
+/** CommonJS that Node.js cannot analyse has its names inside of the default. */
+function exportedIn(exports: Record<string, unknown>, name: string): ModuleFunction {
+  const all = { ...(exports.default as object | null | undefined), ...exports }
+  const functions = Object.entries(all).filter(([, value]) => typeof value === 'function')
+  const found = functions.find(([key]) => key === name)?.[1]
+  if (found !== undefined) return found as ModuleFunction
+  const names = functions.map(([key]) => key).slice(0, exportsShown)
+  throw Object.assign(
+    new Error(`it exports no function '${name}'; its functions: ${names.join(', ') || 'none'}`),
+    { code: 'NO_FUNCTION' },
+  )
+}
+
+const exportsShown = 32
 
 /** A tool that `defineTool` made has its function under a symbol (client/define/define-tool.ts). */
 function definedIn(exports: Record<string, unknown>, name: string): ModuleFunction {

@@ -102,6 +102,6 @@ export function createModulePool(): ModulePool {
 
 /** Two tools share a process only if it sees and may do the same for both. */
 function keyOf(run: ModuleTool): string {
-  const { file, definedTool, cwd, environment = [], sandbox = 'off' } = run
-  return JSON.stringify([file, definedTool, cwd, environment, sandbox])
+  const { file, entry, cwd, environment = [], sandbox = 'off' } = run
+  return JSON.stringify([file, entry, cwd, environment, sandbox])
 }

@@ -160,7 +160,7 @@ const channelFd = 3
 const statusFd = 5
 
 function launch(run: ModuleTool): { child: ChildProcess; bounds: Bounds | undefined } {
-  const { file, cwd, environment, definedTool } = run
+  const { file, cwd, environment, entry } = run
   const heap = `--max-old-space-size=${limits.moduleHeapMiBMax}`
   const [node, ...flags] = nodeArgv
   const argv = [node, ...flags, heap, moduleChild, file] as const
@@ -168,7 +168,7 @@ function launch(run: ModuleTool): { child: ChildProcess; bounds: Bounds | undefi
   const [program, ...programArguments] = boxed?.argv ?? argv
   const throughProxy = boxed?.usesProxy === true
   const network = throughProxy ? 'through-proxy' : 'direct'
-  const forChild = [network, ...(definedTool === undefined ? [] : [definedTool])]
+  const forChild = [network, ...(entry === undefined ? [] : [entry.kind, entry.name])]
   const child = spawn(program, [...programArguments, ...forChild], {
     cwd,
     detached: true,

@@ -16,7 +16,6 @@ import type {
   AuditFollowed,
   PersonIdentity,
   RedactRule,
-  ResultStatus,
 } from '../../contract/messages.ts'
 import { isTenant, tenantOf } from '../../contract/tenant.ts'
 import {
@@ -51,14 +50,14 @@ export type AuditedCall = Common &
     kind: 'approval' | 'question'
     action: ApprovalOutcome
     agent: string
-    tool: string
+    name: string
     id: string
-    /** SHA-256, in hex, of tool, arguments and program. */
+    /** SHA-256, in hex, of name, arguments and program. */
     hash: string
     program: string | null
     source: ArgumentSource | null
     askedAt: Milliseconds
-    arguments: string | null
+    rawArguments: string | null
     rule: string | null
     question: string | null
     values: string | null
@@ -81,6 +80,14 @@ export type AuditEntry = AuditedCall | AuditedChange
 /** The evidence of a deleted conversation names it so. No setting has this key. */
 const conversationPrefix = 'conversation:'
 
+/** The evidence of an API key names it so: `api-key:acme/ci`, without a tenant `api-key:/ops`. */
+const apiKeySettingPrefix = 'api-key:'
+
+/** The name of an API key in evidence. `tenant` null: all tenants. */
+export function apiKeySetting({ tenant, name }: { tenant: string | null; name: string }): string {
+  return `${apiKeySettingPrefix}${tenant ?? ''}/${name}`
+}
+
 /** The prefix of the keys of each kind of setting. */
 const changePrefixes = {
   stop: stopKeyPrefix,
@@ -88,6 +95,7 @@ const changePrefixes = {
   guard: guardKeyPrefix,
   policy: policyKeyPrefix,
   prices: pricesKey,
+  key: apiKeySettingPrefix,
   deletion: conversationPrefix,
 } as const
 
@@ -146,7 +154,7 @@ export function auditFold(where: AuditWhere, max: number): AuditFold {
   function add(entry: AuditEntry): void {
     if (!isIn(entry, { since: where.since, until: where.until, tenant: where.tenant })) return
     if (entry.by !== '') addName(names.by, entry.by, where.by)
-    if ('tool' in entry) addName(names.tool, entry.tool, where.tool)
+    if ('name' in entry) addName(names.tool, entry.name, where.tool)
     if (!isIn(entry, where)) return
     entries.push(entry)
     if (entries.length >= 2 * max) dropOldest()
@@ -157,7 +165,7 @@ export function auditFold(where: AuditWhere, max: number): AuditFold {
     entries.sort(byTime)
     for (const entry of entries.splice(0, Math.max(0, entries.length - max))) {
       left += 1
-      if (!('tool' in entry)) continue
+      if (!('name' in entry)) continue
       const kept = (calls.get(callKey(entry)) ?? []).filter((other) => other.entry !== entry)
       if (kept.length > 0) calls.set(callKey(entry), kept)
       else calls.delete(callKey(entry))
@@ -166,7 +174,7 @@ export function auditFold(where: AuditWhere, max: number): AuditFold {
 
   /** Of the entries, and of the newest `max` other turns: a later entry may be of one. */
   function dropRules(): void {
-    const needed = new Set(entries.flatMap((entry) => ('tool' in entry ? [turnOf(entry)] : [])))
+    const needed = new Set(entries.flatMap((entry) => ('name' in entry ? [turnOf(entry)] : [])))
     const older = [...rules.keys()].slice(0, -max)
     for (const turn of older) if (!needed.has(turn)) rules.delete(turn)
   }
@@ -179,7 +187,7 @@ export function auditFold(where: AuditWhere, max: number): AuditFold {
 
   /** Keeps AUDIT-VIEW-3. */
   function withoutDeleted(entry: AuditEntry): AuditEntry {
-    if (!('tool' in entry) || entry.at > (deletions.get(entry.conversation) ?? -1)) return entry
+    if (!('name' in entry) || entry.at > (deletions.get(entry.conversation) ?? -1)) return entry
     return withheldCall(entry)
   }
 
@@ -230,7 +238,7 @@ function identityOf(message: AuditDecided, content: string | undefined): string 
 
 /** The decision without its content. */
 export function withheldCall(entry: AuditedCall): AuditedCall {
-  const none = { arguments: null, rule: null, question: null, values: null, reason: null }
+  const none = { rawArguments: null, rule: null, question: null, values: null, reason: null }
   const followed = entry.followed && { ...entry.followed, reason: null }
   return { ...entry, ...none, followed, withheld: true }
 }
@@ -249,19 +257,19 @@ function isIn(entry: AuditEntry, { since, until, by, tool, kind, tenant }: Audit
     (since === undefined || entry.at >= since) &&
     (until === undefined || entry.at < until) &&
     (by === undefined || entry.by === by) &&
-    (tool === undefined || ('tool' in entry && entry.tool === tool)) &&
+    (tool === undefined || ('name' in entry && entry.name === tool)) &&
     (kind === undefined || entry.kind === kind) &&
     (tenant === undefined || entry.tenant === tenant)
   )
 }
 
 function callOf(message: AuditDecided, place: Place): AuditedCall {
-  const { type: _, name, outcome, input, link: __, ...rest } = message
+  const { type: _, arguments: rawArguments, outcome, input, link: __, ...rest } = message
   return {
     ...rest,
     kind: input === 0 ? 'approval' : 'question',
     action: outcome,
-    tool: name,
+    rawArguments,
     place,
     tenant: tenantOf(message.conversation),
     withheld: false,
@@ -296,16 +304,7 @@ function tenantOfSetting(setting: string): string | null {
   const [, ofConversation] = /^(?:stop:)?conversation:(.*)$/s.exec(setting) ?? []
   if (ofConversation !== undefined) return tenantOf(ofConversation)
   const [, ofStop = ''] = /^stop:tenant:(.*)$/s.exec(setting) ?? []
-  const [, ofBudget = ''] = /^budget:([^/]*)\//.exec(setting) ?? []
-  const tenant = ofStop || ofBudget
+  const [, ofPair = ''] = /^(?:budget|api-key):([^/]*)\//.exec(setting) ?? []
+  const tenant = ofStop || ofPair
   return isTenant(tenant) ? tenant : null
-}
-
-/** The end of the call, in one word. */
-export function followedWord({
-  action,
-  followed,
-}: Pick<AuditedCall, 'action' | 'followed'>): ResultStatus | 'not run' | 'not known' {
-  if (action === 'deny' || action === 'expired') return followed?.status ?? 'not run'
-  return followed?.status ?? 'not known'
 }

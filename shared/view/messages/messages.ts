@@ -5,12 +5,14 @@ import { isImage } from '../../contract/call/contents.ts'
 import type { Call, CallResult, Content, HistoryEntry, Usage } from '../../contract/messages.ts'
 import { redactedActivity } from '../../runtime/redaction/agent-redaction.ts'
 import { reasoningText } from '../../wire/request/reasoning-text.ts'
-import { type CallInput, inputValue } from './call-input.ts'
+import { argumentsIn, type CallArguments } from './call-arguments.ts'
+import { type CallValue, resultOf } from './call-result.ts'
 
-/** A call with its end, as a tool card shows it. `result` is the whole text for the model. */
-export type CallCard = CallInput &
+/** A call with its end, as a tool card shows it, with the whole result. */
+export type CallCard = CallArguments &
+  CallValue &
   Pick<Call, 'ordinal' | 'id' | 'name' | 'problem'> &
-  Pick<CallResult, 'status' | 'reason' | 'durationMs'> & { result: string }
+  Pick<CallResult, 'status' | 'reason' | 'durationMs'>
 
 /** An image or a file of a user's message, without its bytes. `name`: empty for an image. */
 export type ShownContent = {
@@ -50,12 +52,17 @@ export function messagesIn(entries: readonly HistoryEntry[]): ConversationMessag
 export function wholeCallIn(
   entry: HistoryEntry,
   ordinal: number,
-): { id: string; name: string; arguments: string; result: string | null } | undefined {
+):
+  | ({ id: string; name: string } & CallArguments & (CallValue | { result: null; rawResult: null }))
+  | undefined {
   const isOfCall = (one: { ordinal: number }) => one.ordinal === ordinal
   const call = entry.response?.calls.find(isOfCall)
   if (call === undefined) return undefined
   const result = redactedActivity(entry, entry.redact).results.find(isOfCall)
-  return { id: call.id, name: call.name, arguments: call.raw, result: result?.text ?? null }
+  const shown = { id: call.id, name: call.name, ...argumentsIn(call) }
+  return result === undefined
+    ? { ...shown, result: null, rawResult: null }
+    : { ...shown, ...resultOf(result.status, result.text) }
 }
 
 function messagesOfRound(entry: HistoryEntry): ConversationMessage[] {
@@ -81,23 +88,22 @@ function shownContent({ hash, mediaType, bytes, name }: Content): ShownContent {
   return { type: isImage({ mediaType }) ? 'image' : 'file', name, mediaType, bytes, sha256: hash }
 }
 
-function cardOf({ ordinal, id, name, raw, problem }: Call, results: CallResult[]): CallCard[] {
+function cardOf(call: Call, results: CallResult[]): CallCard[] {
+  const { ordinal, id, name, problem } = call
   const result = results.find((one) => one.ordinal === ordinal)
   if (result === undefined) return []
   const { status, reason, durationMs, text } = result
-  const whole = { arguments: raw, argumentsBytes: Buffer.byteLength(raw), problem }
   return [
     {
       ordinal,
       id,
       name,
-      arguments: raw,
-      input: inputValue(whole),
+      ...argumentsIn(call),
       problem,
       status,
       reason,
       durationMs,
-      result: text,
+      ...resultOf(status, text),
     },
   ]
 }

@@ -57,7 +57,7 @@ describe('the file of a report', () => {
     const data = JSON.parse(scripts[1]?.text ?? '')
     const call = data.timeline.turns[0].rounds[0].calls[0]
     for (const text of hostileTexts) {
-      expect(call.raw).toContain(text)
+      expect(call.rawArguments).toContain(text)
       expect(call.result.text).toContain(text)
     }
   })

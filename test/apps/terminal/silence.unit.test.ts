@@ -5,7 +5,7 @@ import type { Turn } from '../../../client/turn/turn.ts'
 import type { TurnEvent } from '../../../client/turn/turn-event.ts'
 import { stageNames } from '../../../shared/contract/topology.ts'
 
-const waiting: TurnEvent = { v: 1, position: '0', type: 'turn-waiting', conversation: 'c' }
+const waiting: TurnEvent = { v: 2, position: '0', type: 'turn-waiting', conversation: 'c' }
 
 async function* none(): AsyncGenerator<never> {}
 const nothingElse = { events: none(), textStream: none() }

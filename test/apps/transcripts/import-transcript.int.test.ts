@@ -63,7 +63,10 @@ async function toldOf(conversation: string) {
     user,
     rounds: rounds.flatMap(({ response, calls }) =>
       calls.length > 0
-        ? calls.map(({ name, raw, result }) => `${name}(${raw})=${result?.status}: ${result?.text}`)
+        ? calls.map(
+            ({ name, rawArguments, result }) =>
+              `${name}(${rawArguments})=${result?.status}: ${result?.text}`,
+          )
         : response === null
           ? []
           : [response.text],
@@ -609,9 +612,9 @@ describe('weir import-transcript', () => {
     )
     expect(told).toContain('left out: a message that the runtime wrote')
     const [turn] = (await timeline('s')).turns
-    expect(turn?.rounds.flatMap(({ calls }) => calls.map(({ raw }) => raw))).toEqual([
-      '{"path": "a',
-    ])
+    expect(
+      turn?.rounds.flatMap(({ calls }) => calls.map(({ rawArguments }) => rawArguments)),
+    ).toEqual(['{"path": "a'])
   })
 
   it('reads a session of Codex by its name, and counts the lines between the items', async () => {

@@ -27,6 +27,7 @@ const base = 'http://shop.example/api/weir'
 const users: Record<string, HttpPrincipal> = Object.fromEntries(
   ['ada', 'bob'].map((user) => [user, { name: user, tenant: user, context: { user } }]),
 )
+users.colleague = { name: 'colleague', tenant: 'ada', context: { user: 'colleague' } }
 const principal: HttpOptions['principal'] = ({ headers }) => users[headers.get('cookie') ?? '']
 
 const whoami = defineTool({
@@ -36,15 +37,25 @@ const whoami = defineTool({
   needsContext: z.object({ user: z.string() }),
   run: async (_, { context }) => `you are ${context.user}`,
 })
+const opened = Promise.withResolvers<string>()
+const wait = defineTool({
+  name: 'wait',
+  description: 'Waits',
+  parameters: z.object({}),
+  run: async () => opened.promise,
+})
 const agent = defineAgent({
   name: 'helper',
   model: scriptedModel(
-    always(({ newResults }) =>
-      newResults.length > 0 ? says('Done.') : says('I look.', call('whoami')),
-    ),
+    always(({ newResults: [last], texts }) => {
+      if (last === undefined && texts.at(-1) === 'Wait.') return says('I wait.', call('wait'))
+      return last === undefined || last === 'opened'
+        ? says('I look.', call('whoami'))
+        : says('Done.')
+    }),
   ),
   system: 'Help.',
-  tools: [whoami],
+  tools: [whoami, wait],
 })
 
 const folder = mkdtempSync(join(tmpdir(), 'weir-handler-'))
@@ -157,6 +168,19 @@ describe('the handler of a program', () => {
     const events = await send(path, { cookie: 'ada' })
     expect(events.status).toBe(200)
     await events.body?.cancel()
+  })
+
+  it('runs the tools of a message with the context of its first author, also if another user repeats it', async () => {
+    const body = { text: 'Wait.', messageId: 'm1' }
+    for (const cookie of ['ada', 'colleague', 'colleague'])
+      expect((await ask('/v1/conversations/shared/messages', { cookie }, body)).status).toBe(202)
+    opened.resolve('opened')
+    const events = weir.conversation('ada:shared').events()
+    for await (const event of events) {
+      if (event.type !== 'call-finished' || event.name !== 'whoami') continue
+      expect(event.result).toBe('you are ada')
+      break
+    }
   })
 
   it('refuses pages of other sites, though their requests carry the cookie', async () => {

@@ -27,7 +27,7 @@ const counting: Guard<{ seen: number }> = {
 
 describe('given(guard, ...rounds)', () => {
   it('passes a deploy on Monday and denies one on Friday', () => {
-    const deploy = [{ tool: 'deploy' }]
+    const deploy = [{ name: 'deploy' }]
     expect(given(noFridayDeploys, { calls: deploy, at: monday }).verdicts).toEqual([
       { ordinal: 0, verdict: 'allow' },
     ])
@@ -42,17 +42,17 @@ describe('given(guard, ...rounds)', () => {
   })
 
   it('keeps the memory of the rounds before, and one history can continue in two ways', () => {
-    const once = given(counting, [{ tool: 'pay_invoice', arguments: { amount: 5 } }])
+    const once = given(counting, [{ name: 'pay_invoice', arguments: { amount: 5 } }])
     expect(once).toMatchObject({ verdicts: [{ verdict: 'allow' }], state: { seen: 1 } })
-    const again = once.when([{ tool: 'list' }, { tool: 'pay_invoice' }])
+    const again = once.when([{ name: 'list' }, { name: 'pay_invoice' }])
     expect(again.verdicts).toEqual([
       { ordinal: 1, verdict: 'deny', code: 'again', text: 'Paid already.', evidence: 'seen' },
     ])
-    expect(once.when([{ tool: 'pay_rent' }]).state).toEqual({ seen: 2 })
+    expect(once.when([{ name: 'pay_rent' }]).state).toEqual({ seen: 2 })
   })
 
   it('refuses a round without a call of its tools, and names both', () => {
-    expect(() => given(counting, [{ tool: 'list' }])).toThrow(
+    expect(() => given(counting, [{ name: 'list' }])).toThrow(
       'no call is for this guard: it judges pay_*, and the round calls list',
     )
   })
@@ -62,7 +62,7 @@ describe('given(guard, ...rounds)', () => {
       ...noFridayDeploys,
       judge: () => ({ state: undefined, verdicts: [] }),
     }
-    expect(() => given(careless, [{ tool: 'deploy' }])).toThrow(
+    expect(() => given(careless, [{ name: 'deploy' }])).toThrow(
       'Weir would not accept the answer: it has no verdict for call 0',
     )
   })
@@ -81,11 +81,11 @@ describe('given(guard, ...rounds)', () => {
     ],
     [{ ...counting, external: true }, 'given judges no external guard'],
   ])('refuses the guard %j', (guard, message) => {
-    expect(() => given(guard as unknown as Guard, [{ tool: 'pay_rent' }])).toThrow(message)
+    expect(() => given(guard as unknown as Guard, [{ name: 'pay_rent' }])).toThrow(message)
   })
 
   it('refuses a time that is none', () => {
-    expect(() => given(counting, { calls: [{ tool: 'pay_rent' }], at: 'Friday' })).toThrow(
+    expect(() => given(counting, { calls: [{ name: 'pay_rent' }], at: 'Friday' })).toThrow(
       'Friday is no time; write an ISO date or milliseconds',
     )
   })

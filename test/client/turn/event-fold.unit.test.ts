@@ -130,7 +130,7 @@ describe('the arguments of a call', () => {
     const whole = { ordinal: 0, id: '', name: 'exec', problem: null, argumentsBytes: sent.length }
     const calls = [{ arguments: sent, ...whole, ...call }]
     return play([...begun, answered('', { calls }), toolStarted()]).flatMap((event) =>
-      event.type === 'tool-started' ? [event.input] : [],
+      event.type === 'tool-started' ? [event.arguments] : [],
     )
   }
 
@@ -138,8 +138,11 @@ describe('the arguments of a call', () => {
     const events = play([...begun, answered(''), callDenied('no'), toolStarted()])
     for (const event of events)
       if (event.type === 'call-denied' || event.type === 'tool-started')
-        expect(event).toMatchObject({ arguments: '{"city":"Paris"}', input: { city: 'Paris' } })
-    expect(events).toMatchObject([{}, {}, { calls: [{ input: { city: 'Paris' } }] }, {}, {}])
+        expect(event).toMatchObject({
+          arguments: { city: 'Paris' },
+          rawArguments: '{"city":"Paris"}',
+        })
+    expect(events).toMatchObject([{}, {}, { calls: [{ arguments: { city: 'Paris' } }] }, {}, {}])
   })
 
   it('have no value if they are cut, broken or no object', () => {
@@ -153,7 +156,10 @@ describe('the arguments of a call', () => {
   })
 
   it('are unknown if the response was not read', () => {
-    expect(play([...begun, toolStarted()]).at(-1)).toMatchObject({ arguments: '', input: null })
+    expect(play([...begun, toolStarted()]).at(-1)).toMatchObject({
+      arguments: null,
+      rawArguments: '',
+    })
   })
 })
 
@@ -228,24 +234,24 @@ describe('the JSON of each kind of event', () => {
   it('is this, and changes only with its version', () => {
     expect(play(records).map((event) => JSON.stringify(event))).toMatchInlineSnapshot(`
 [
-  "{"v":1,"position":"1","type":"turn-started","conversation":"c","turn":7,"messageId":"m","agent":"agent"}",
-  "{"v":1,"position":"2","type":"round-started","conversation":"c","turn":7,"round":1,"callsLeft":100,"nudged":false,"key":"","turnKey":"","caps":null}",
-  "{"v":1,"position":"2.0.2.a","type":"reasoning-delta","conversation":"c","turn":7,"round":1,"text":"hm"}",
-  "{"v":1,"position":"2.3.2.a","type":"text-delta","conversation":"c","turn":7,"round":1,"text":"Hel"}",
-  "{"v":1,"position":"2","type":"text-reset","conversation":"c","turn":7,"round":1}",
-  "{"v":1,"position":"3","type":"model-retry","conversation":"c","turn":7,"round":1,"attempt":"a","next":2,"reason":"the provider answered 429","waitMs":1000}",
-  "{"v":1,"position":"3.6.0.b","type":"text-delta","conversation":"c","turn":7,"round":1,"text":"Hello."}",
-  "{"v":1,"position":"4","type":"model-answered","conversation":"c","turn":7,"round":1,"attempt":"b","text":"Hello.","textBytes":6,"calls":[{"ordinal":0,"id":"call_1","name":"exec","problem":null,"arguments":"{\\"city\\":\\"Paris\\"}","argumentsBytes":16,"input":{"city":"Paris"}}],"stop":"calls","usage":{"inputTokens":9,"outputTokens":4,"cacheReadTokens":0,"cacheWriteTokens":0}}",
-  "{"v":1,"position":"5","type":"call-denied","conversation":"c","turn":7,"round":1,"ordinal":0,"name":"exec","reason":"no such field","text":"Tool call rejected before execution.","arguments":"{\\"city\\":\\"Paris\\"}","input":{"city":"Paris"}}",
-  "{"v":1,"position":"6","type":"intervention-raised","conversation":"c","turn":7,"round":1,"intervention":{"action":"nudge","ordinary":false,"rule":"cycle","ruleVersion":1,"key":"exec","reason":"x","text":"Stop.","class":null,"evidence":[]},"shadow":false}",
-  "{"v":1,"position":"7","type":"calls-waiting","conversation":"c","turn":7,"round":1,"until":9000,"calls":[{"ordinal":0,"name":"exec","guards":["approval"]}]}",
-  "{"v":1,"position":"8","type":"approval-pending","conversation":"c","turn":7,"round":1,"calls":[{"ordinal":0,"name":"exec","arguments":"{\\"city\\":\\"Paris\\"}","id":"1a","hash":"9f","rule":"all","source":null,"program":null,"question":null}],"until":9000}",
-  "{"v":1,"position":"9","type":"approval-decided","conversation":"c","turn":7,"round":1,"ordinal":0,"name":"exec","id":"1a","outcome":"allow","by":"ada","reason":"","waitedMs":5,"identity":"claimed"}",
-  "{"v":1,"position":"10","type":"guard-verdict-given","conversation":"c","turn":7,"round":1,"guard":"approval","version":"1","answer":"verdicts","verdicts":[{"ordinal":0,"verdict":"allow","code":"","text":"","evidence":null}],"waitedMs":5}",
-  "{"v":1,"position":"11","type":"tool-started","conversation":"c","turn":7,"round":1,"ordinal":0,"try":1,"name":"exec","arguments":"{\\"city\\":\\"Paris\\"}","input":{"city":"Paris"}}",
-  "{"v":1,"position":"12","type":"call-offered","conversation":"c","turn":7,"round":1,"ordinal":0,"name":"exec","until":9000,"arguments":"{\\"city\\":\\"Paris\\"}","input":{"city":"Paris"}}",
-  "{"v":1,"position":"13","type":"call-finished","conversation":"c","turn":7,"round":1,"ordinal":0,"name":"exec","status":"ok","reason":"","durationMs":300,"result":"done","resultId":"","guard":"","resultBytes":4}",
-  "{"v":1,"position":"14","type":"turn-finished","conversation":"c","turn":7,"messageId":"m","outcome":"answered","reply":"Done.","reason":"the model answered","class":null,"cap":null,"totals":{"rounds":2,"calls":1,"inputTokens":120,"outputTokens":30,"wallMs":3210}}",
+  "{"v":2,"position":"1","type":"turn-started","conversation":"c","turn":7,"messageId":"m","agent":"agent"}",
+  "{"v":2,"position":"2","type":"round-started","conversation":"c","turn":7,"round":1,"callsLeft":100,"nudged":false,"key":"","turnKey":"","caps":null}",
+  "{"v":2,"position":"2.0.2.a","type":"reasoning-delta","conversation":"c","turn":7,"round":1,"text":"hm"}",
+  "{"v":2,"position":"2.3.2.a","type":"text-delta","conversation":"c","turn":7,"round":1,"text":"Hel"}",
+  "{"v":2,"position":"2","type":"text-reset","conversation":"c","turn":7,"round":1}",
+  "{"v":2,"position":"3","type":"model-retry","conversation":"c","turn":7,"round":1,"attempt":"a","next":2,"reason":"the provider answered 429","waitMs":1000}",
+  "{"v":2,"position":"3.6.0.b","type":"text-delta","conversation":"c","turn":7,"round":1,"text":"Hello."}",
+  "{"v":2,"position":"4","type":"model-answered","conversation":"c","turn":7,"round":1,"attempt":"b","text":"Hello.","textBytes":6,"calls":[{"ordinal":0,"id":"call_1","name":"exec","problem":null,"arguments":{"city":"Paris"},"argumentsBytes":16,"rawArguments":"{\\"city\\":\\"Paris\\"}"}],"stop":"calls","usage":{"inputTokens":9,"outputTokens":4,"cacheReadTokens":0,"cacheWriteTokens":0}}",
+  "{"v":2,"position":"5","type":"call-denied","conversation":"c","turn":7,"round":1,"ordinal":0,"name":"exec","reason":"no such field","text":"Tool call rejected before execution.","arguments":{"city":"Paris"},"rawArguments":"{\\"city\\":\\"Paris\\"}"}",
+  "{"v":2,"position":"6","type":"intervention-raised","conversation":"c","turn":7,"round":1,"intervention":{"action":"nudge","ordinary":false,"rule":"cycle","ruleVersion":1,"key":"exec","reason":"x","text":"Stop.","class":null,"evidence":[]},"shadow":false}",
+  "{"v":2,"position":"7","type":"calls-waiting","conversation":"c","turn":7,"round":1,"until":9000,"calls":[{"ordinal":0,"name":"exec","guards":["approval"]}]}",
+  "{"v":2,"position":"8","type":"approval-pending","conversation":"c","turn":7,"round":1,"calls":[{"ordinal":0,"name":"exec","arguments":{"city":"Paris"},"id":"1a","hash":"9f","rule":"all","source":null,"program":null,"question":null,"rawArguments":"{\\"city\\":\\"Paris\\"}"}],"until":9000}",
+  "{"v":2,"position":"9","type":"approval-decided","conversation":"c","turn":7,"round":1,"ordinal":0,"name":"exec","id":"1a","outcome":"allow","by":"ada","reason":"","waitedMs":5,"identity":"claimed"}",
+  "{"v":2,"position":"10","type":"guard-verdict-given","conversation":"c","turn":7,"round":1,"guard":"approval","version":"1","answer":"verdicts","verdicts":[{"ordinal":0,"verdict":"allow","code":"","text":"","evidence":null}],"waitedMs":5}",
+  "{"v":2,"position":"11","type":"tool-started","conversation":"c","turn":7,"round":1,"ordinal":0,"try":1,"name":"exec","arguments":{"city":"Paris"},"rawArguments":"{\\"city\\":\\"Paris\\"}"}",
+  "{"v":2,"position":"12","type":"call-offered","conversation":"c","turn":7,"round":1,"ordinal":0,"name":"exec","until":9000,"arguments":{"city":"Paris"},"rawArguments":"{\\"city\\":\\"Paris\\"}"}",
+  "{"v":2,"position":"13","type":"call-finished","conversation":"c","turn":7,"round":1,"ordinal":0,"name":"exec","status":"ok","reason":"","durationMs":300,"result":"done","resultId":"","guard":"","resultBytes":4,"rawResult":"done"}",
+  "{"v":2,"position":"14","type":"turn-finished","conversation":"c","turn":7,"messageId":"m","outcome":"answered","reply":"Done.","reason":"the model answered","class":null,"cap":null,"totals":{"rounds":2,"calls":1,"inputTokens":120,"outputTokens":30,"wallMs":3210}}",
 ]
 `)
   })

@@ -4,7 +4,7 @@ import type { TurnEvent } from '../../../client/turn/turn-event.ts'
 import type { MessageOf } from '../../../shared/contract/messages.ts'
 import * as activity from '../../support/activity.ts'
 
-const placed = { v: 1, position: '0' } as const
+const placed = { v: 2, position: '0' } as const
 const place = { ...placed, conversation: 'c', turn: 7, round: 1 }
 const roundStarted = (): TurnEvent => ({
   ...placed,

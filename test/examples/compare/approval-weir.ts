@@ -26,7 +26,7 @@ page.get('/', async (c) => {
   const button = (id: string, text: string) =>
     html`<form method="post" action="/${id}">${text} <button>Approve</button></form>`
   const calls = await weir.approvals()
-  return c.html(html`<h1>Calls</h1>${calls.map((call) => button(call.id, call.arguments))}`)
+  return c.html(html`<h1>Calls</h1>${calls.map((call) => button(call.id, call.rawArguments))}`)
 })
 page.post('/:id', async (c) => {
   await weir.allow(c.req.param('id'))

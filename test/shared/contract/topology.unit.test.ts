@@ -96,6 +96,8 @@ history (table)
 policies (table)
     operator-limits <- operator
     partition-count <- operator, runtime
+    format-schemas <- operator, runtime
+    fleet-format <- operator, runtime
     agent-policy <- operator
     guard-registration <- operator
     operator-stop <- operator

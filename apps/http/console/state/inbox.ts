@@ -53,7 +53,7 @@ export function addToInbox(
       return
     }
     case 'approval-decided': {
-      const { conversation, turn, round, ordinal, name: tool, id, outcome } = message
+      const { conversation, turn, round, ordinal, name, id, outcome } = message
       const { by, identity, reason } = message
       const key = JSON.stringify([conversation, turn, round, ordinal, id])
       const call = inbox.waiting.get(key)
@@ -63,7 +63,7 @@ export function addToInbox(
         id,
         conversation,
         agent: call?.agent ?? agent,
-        tool,
+        name,
         outcome,
         by,
         identity,
@@ -90,8 +90,8 @@ function shownCall(call: PendingCall) {
   return {
     id,
     hash,
-    tool: name,
-    arguments: text,
+    name,
+    rawArguments: text,
     bytes: Buffer.byteLength(text),
     rule,
     isText: source === 'text',
@@ -112,20 +112,20 @@ function addCall(inbox: InboxFold, key: string, call: Waiting): void {
   }
   const fits = inbox.bytes + call.bytes <= limits.consoleInboxBytesMax
   if (fits) inbox.bytes += call.bytes
-  waiting.set(key, fits ? call : { ...call, arguments: null })
+  waiting.set(key, fits ? call : { ...call, rawArguments: null })
 }
 
 function remove(inbox: InboxFold, key: string): void {
   const call = inbox.waiting.get(key)
-  if (call !== undefined && call.arguments !== null) inbox.bytes -= call.bytes
+  if (call !== undefined && call.rawArguments !== null) inbox.bytes -= call.bytes
   inbox.waiting.delete(key)
   inbox.more.delete(key)
 }
 
 function keepAllowed({ allowed }: InboxFold, call: Waiting): void {
-  const key = JSON.stringify([call.agent, call.tool])
-  if (call.arguments !== null && call.bytes <= limits.consoleAllowedBytesMax)
-    touch(allowed, key, call.arguments, limits.consoleAllowedMax)
+  const key = JSON.stringify([call.agent, call.name])
+  if (call.rawArguments !== null && call.bytes <= limits.consoleAllowedBytesMax)
+    touch(allowed, key, call.rawArguments, limits.consoleAllowedMax)
   else allowed.delete(key)
 }
 
@@ -136,7 +136,7 @@ export function shownInbox(inbox: InboxFold, now: Milliseconds): ConsoleState['i
     .sort((a, b) => a.until - b.until || a.since - b.since)
   let bytes = 0
   const waiting = open.map((call): WaitingCall => {
-    const allowed = inbox.allowed.get(JSON.stringify([call.agent, call.tool])) ?? null
+    const allowed = inbox.allowed.get(JSON.stringify([call.agent, call.name])) ?? null
     bytes += allowed?.length ?? 0
     return { ...call, allowed: bytes > limits.consoleInboxBytesMax ? null : allowed }
   })

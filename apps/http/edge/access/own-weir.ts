@@ -5,14 +5,14 @@
 import type { Weir } from '../../../../client/weir.ts'
 import type { ConversationId } from '../../../../shared/contract/ids.ts'
 import { WeirError } from '../../../../shared/lib/errors.ts'
-import { conversationFor, type Principal, shownConversation } from './principal.ts'
+import { conversationFor, type Principal, shownConversation, withoutContext } from './principal.ts'
 
 export type EdgeWeir = Omit<Weir, 'close' | 'http' | typeof Symbol.asyncDispose>
 
 /** `approvals` has the calls of the principal's tenant, and `allow` and `deny` know no others. */
 export function ownWeir(weir: EdgeWeir, principal: Principal): EdgeWeir {
   const { tenant, context, user } = principal
-  if (context !== undefined) return ownWeir(withContext(weir, context), without(principal))
+  if (context !== undefined) return ownWeir(withContext(weir, context), withoutContext(principal))
   const ask: EdgeWeir['ask'] = (question) =>
     weir.ask(user === undefined ? question : { ...question, user })
   if (tenant === null) return user === undefined ? weir : { ...weir, ask }
@@ -50,10 +50,6 @@ export function ownWeir(weir: EdgeWeir, principal: Principal): EdgeWeir {
     allow: (id, decision) => weir.allow(id, { ...decision, tenant }),
     deny: (id, decision) => weir.deny(id, { ...decision, tenant }),
   }
-}
-
-function without({ context: _, ...principal }: Principal): Principal {
-  return principal
 }
 
 /** The questions of a user of the program carry the user's context. */

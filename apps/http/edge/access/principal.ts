@@ -50,10 +50,16 @@ export type Principal = {
   cancelsOnDisconnect: boolean
   /** The user of its messages. Undefined: it does not stand for a user. */
   user?: string
-  /** When its token expires. Undefined: never. */
+  /** It logged in to the console. */
+  isSession?: boolean
+  /** When its key or token expires. Undefined: never. */
   until?: Milliseconds
   /** The context of its messages, for `ask`. */
   context?: { value: unknown; record: boolean }
+}
+
+export function withoutContext({ context: _, ...principal }: Principal): Principal {
+  return principal
 }
 
 /** 1 to 255 visible ASCII characters, with single blanks between them. Keeps OIDC-2. */

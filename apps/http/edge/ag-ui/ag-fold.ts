@@ -122,7 +122,7 @@ export function createAgFold({ threadId, runId, messages }: AgRun): TurnFold<AgE
       case 'call-denied':
         return ended(event, event.text || event.reason)
       case 'call-finished':
-        return ended(event, event.result || event.reason)
+        return ended(event, event.rawResult || event.reason)
       case 'turn-finished':
         return finished(event)
       default:
@@ -162,7 +162,7 @@ export function createAgFold({ threadId, runId, messages }: AgRun): TurnFold<AgE
 /** `text`: the last text of the round, which has the calls. */
 function callsOf(event: Event<'model-answered'>, text: string | undefined): AgEvent[] {
   const parentMessageId = text ?? `calls-${event.turn}-${event.round}`
-  return event.calls.flatMap(({ ordinal, name, arguments: delta }): AgEvent[] => {
+  return event.calls.flatMap(({ ordinal, name, rawArguments: delta }): AgEvent[] => {
     const toolCallId = callIdOf({ ...event, ordinal })
     return [
       { type: 'TOOL_CALL_START', toolCallId, toolCallName: name, parentMessageId },
@@ -178,11 +178,11 @@ function result(toolCallId: string, content: string): AgEvent {
 }
 
 function interruptOf(call: WaitingCall): AgInterrupt {
-  const { id, callId, name, rule, until, question, wholeArguments } = call
+  const { id, callId, name, rule, until, question, rawArguments } = call
   const values = question?.mode === 'form' ? { values: question.schema } : {}
   const properties = { ...responseSchema.properties, ...values }
   const address = question?.mode === 'url' ? ` Open ${question.url}` : ''
-  const rest = wholeArguments === undefined ? '' : ` Its arguments: ${wholeArguments}`
+  const rest = rawArguments === undefined ? '' : ` Its arguments: ${rawArguments}`
   return {
     id,
     reason: 'approval',

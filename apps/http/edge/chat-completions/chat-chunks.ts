@@ -101,7 +101,7 @@ function callsOf(
   { calls }: Extract<AnswerPiece, { kind: 'calls' }>,
   conversation: string,
 ): AnswerCall[] {
-  return calls.map(({ callId, name, arguments: given }) => ({
+  return calls.map(({ callId, name, rawArguments: given }) => ({
     kind: 'call',
     id: toolCallId({ conversation, callId }),
     name,

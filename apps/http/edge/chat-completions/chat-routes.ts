@@ -96,11 +96,11 @@ async function begun(
     const request = { principal, conversation, key, body, text }
     return context.messageIds.of({ ...request, isPlaced: history.length > 0 })
   }
-  let { message, earlier } = await idIn(known)
+  let { message, earlier, author } = await idIn(known)
   let start = await startOf(weir, message, request, named !== undefined)
   if (start === 'fork') {
     if (named !== undefined) throw forkError('the messages differ from those of the conversation')
-    ;({ message, earlier } = await idIn(undefined))
+    ;({ message, earlier, author } = await idIn(undefined))
     start = 'new'
   }
   const shown = shownConversation(principal, message.conversation)
@@ -115,7 +115,7 @@ async function begun(
   const instructions = [system, start === 'new' ? transcriptOf(history) : ''].filter(
     (one) => one !== '',
   )
-  const events = await sentTurn(weir, {
+  const events = await sentTurn(context.weirOf(author), {
     agent,
     ...questionFields(content),
     ...message,

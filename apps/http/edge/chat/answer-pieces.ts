@@ -10,7 +10,7 @@ export type AnswerPiece =
   | { kind: 'text'; text: string }
   | { kind: 'reasoning'; text: string }
   /** The answer ends with calls that the client runs. */
-  | { kind: 'calls'; calls: Pick<OpenCall, 'callId' | 'name' | 'arguments'>[] }
+  | { kind: 'calls'; calls: Pick<OpenCall, 'callId' | 'name' | 'rawArguments'>[] }
   | { kind: 'end'; finished: TurnFinished; data: TurnData }
 
 const separator = '\n\n'

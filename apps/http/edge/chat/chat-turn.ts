@@ -74,11 +74,12 @@ export async function chatTurn<Chunk>(
   }
   const { text } = message
   const key = sending.id
-  const { message: own } = await messageIds.of({ principal, conversation, key, body, text })
+  const { message: own, author } = await messageIds.of({ principal, conversation, key, body, text })
   if (isReplaced && newest.end === undefined)
     await weir.cancel({ conversation: id, messageId: newest.messageId })
   const after = afterTurn === undefined ? {} : { afterTurn }
-  const events = await sentTurn(weir, { agent, ...questionFields(message), ...own, ...after })
+  const asking = context.weirOf(author)
+  const events = await sentTurn(asking, { agent, ...questionFields(message), ...own, ...after })
   const leave = leaveHandler(context, principal, own)
   const items = turnChunks({ weir, events, fold: stream.fold })
   return streamed(context, http, stream, { items, onLeave: leave })

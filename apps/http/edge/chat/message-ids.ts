@@ -2,6 +2,8 @@
 // repeat a request after a broken connection, and most of them send no id with it.
 // MESSAGE-IDS-1. The id depends on the request and the log only: any process finds the same message.
 //     A conversation that no request named is found for an hour after its start.
+// MESSAGE-IDS-3. The log does not say whose a message is. So a repeat under an id that a client chose brings
+//     no context: it may be the message of somebody else.
 // MESSAGE-IDS-2. An equal message behind a later one is another message, unless that one waited for
 //     its turn.
 
@@ -13,7 +15,7 @@ import type { Clock } from '../../../../shared/lib/clock.ts'
 import { newest } from '../../../../shared/lib/newest.ts'
 import { HttpError } from '../../http-error.ts'
 import type { EdgeWeir } from '../access/own-weir.ts'
-import { conversationIn, type Principal } from '../access/principal.ts'
+import { conversationIn, type Principal, withoutContext } from '../access/principal.ts'
 
 /**
  * `conversation`: as the principal names it; undefined: a new one. `key`: the client's own id of the
@@ -29,8 +31,13 @@ export type MessageRequest = {
   isPlaced?: boolean
 }
 
-/** `earlier`: the turn of the same message, if the log has it. */
-export type FoundMessage = { message: SentMessage; earlier: ConversationTurn | undefined }
+/** `earlier`: the turn of the same message, if the log has it. `author`: the asker (keeps MESSAGE-IDS-3). */
+export type FoundMessage = {
+  message: SentMessage
+  earlier: ConversationTurn | undefined
+  author: Principal
+}
+type Found = Omit<FoundMessage, 'author'>
 
 export type MessageIds = {
   /** Throws 422 for a key that had another message. */
@@ -52,7 +59,7 @@ export function createMessageIds(
   const wentOn = ({ end }: ConversationTurn, later: readonly ConversationTurn[]): boolean =>
     end !== undefined && later.some(({ since }) => since >= end.at)
 
-  async function withKey(request: MessageRequest, key: string): Promise<FoundMessage> {
+  async function withKey(request: MessageRequest, key: string): Promise<Found> {
     const { principal, text } = request
     const { conversation = `new-${digest(principal.id, key)}` } = request
     const message = { conversation: conversationIn(principal, conversation), messageId: key }
@@ -70,7 +77,7 @@ export function createMessageIds(
   async function inConversation(
     { principal, body, isPlaced = false }: MessageRequest,
     given: string,
-  ): Promise<FoundMessage> {
+  ): Promise<Found> {
     const conversation = conversationIn(principal, given)
     const base = `h-${digest(principal.id, conversation, body)}`
     const own = weirOf(principal).conversation(conversation)
@@ -95,7 +102,7 @@ export function createMessageIds(
       : { message: numbered(number), earlier: same.turn }
   }
 
-  async function unnamed({ principal, body }: MessageRequest): Promise<FoundMessage> {
+  async function unnamed({ principal, body }: MessageRequest): Promise<Found> {
     const base = digest(principal.id, body)
     const known = sent.get(base)
     const stretch = Math.floor(clock.now() / limits.edgeRepeatMs)
@@ -117,9 +124,15 @@ export function createMessageIds(
 
   return {
     async of(request) {
-      const { key, conversation } = request
-      if (key !== undefined) return withKey(request, key)
-      return conversation === undefined ? unnamed(request) : inConversation(request, conversation)
+      const { key, conversation, principal } = request
+      if (key !== undefined) {
+        const found = await withKey(request, key)
+        const author = found.earlier === undefined ? principal : withoutContext(principal)
+        return { ...found, author }
+      }
+      const finding =
+        conversation === undefined ? unnamed(request) : inConversation(request, conversation)
+      return { ...(await finding), author: principal }
     },
   }
 }

@@ -8,6 +8,11 @@
 import type { CallPlace, TurnEvent } from '../../../../client/weir.ts'
 import { type InputQuestion, questionIn } from '../../../../shared/contract/call/input-question.ts'
 import type { AnsweredCall, Message } from '../../../../shared/contract/messages.ts'
+import {
+  asSent,
+  type WithArguments,
+  withArguments,
+} from '../../../../shared/view/messages/call-arguments.ts'
 import { type ApprovalView, isOver, type RoundView } from '../../../../shared/view/round-view.ts'
 import { stoppingRule } from '../../../../shared/view/turn-facts.ts'
 import { addToTurn, beginTurn } from '../../../../shared/view/turn-view.ts'
@@ -27,12 +32,12 @@ export type WaitingCall = {
   until: number
   /** Of a running tool. */
   question?: InputQuestion
-  /** The whole arguments, if the response of the model shows others: a long text is cut there. */
-  wholeArguments?: string
+  /** The whole text of the arguments, if the response of the model has only its beginning. */
+  rawArguments?: string
 }
 
 /** A call without its end. `mayStart`: the turn has calls left for it. */
-export type OpenCall = AnsweredCall & {
+export type OpenCall = WithArguments<AnsweredCall> & {
   callId: string
   mayStart: boolean
   isRunning: boolean
@@ -80,7 +85,8 @@ export function createTurnCalls(): TurnCalls {
 
   return {
     see(event) {
-      if (isRecord(event)) addToTurn(view, { topic: 'activity', time: 0, message: event }, 'open')
+      const message = recordOf(event)
+      if (message !== undefined) addToTurn(view, { topic: 'activity', time: 0, message }, 'open')
     },
     open: (place) => all().find(({ callId }) => callId === callIdOf(place)),
     all,
@@ -89,8 +95,23 @@ export function createTurnCalls(): TurnCalls {
   }
 }
 
-function isRecord(event: TurnEvent): event is TurnEvent & Message {
-  return !/^(text-|reasoning-|turn-waiting)/.test(event.type)
+/** Undefined: the event is no record of the log. */
+function recordOf(event: TurnEvent): Message | undefined {
+  switch (event.type) {
+    case 'text-delta':
+    case 'text-reset':
+    case 'reasoning-delta':
+    case 'turn-waiting':
+      return undefined
+    case 'model-answered':
+      return { ...event, calls: event.calls.map(asSent) }
+    case 'approval-pending':
+      return { ...event, calls: event.calls.map(asSent) }
+    case 'call-finished':
+      return { ...event, result: event.rawResult }
+    default:
+      return event
+  }
 }
 
 function openCallsIn({ stage, calls, approvals: all }: RoundView): OpenCall[] {
@@ -99,16 +120,17 @@ function openCallsIn({ stage, calls, approvals: all }: RoundView): OpenCall[] {
   const inOrder = answered?.calls.toSorted((a, b) => a.ordinal - b.ordinal) ?? []
   return inOrder.flatMap((sent, at): OpenCall[] => {
     const { ordinal, name } = sent
-    const call = calls.get(ordinal)
-    if (answered === undefined || call === undefined || isOver(call)) return []
+    const state = calls.get(ordinal)
+    if (answered === undefined || state === undefined || isOver(state)) return []
     const callId = callIdOf({ ...answered, ordinal })
-    const { offered, startedAt } = call
+    const { offered, startedAt } = state
     const own = { kind: 'client', id: callId, callId, name, rule: '' } as const
     const offer = offered && { ...own, until: offered.until }
     const asked = all.filter((one) => one.ordinal === ordinal)
     const approvals = asked.flatMap((one) => approvalOf(callId, sent.arguments, one))
     const isRunning = startedAt !== undefined
-    return [{ ...sent, callId, mayStart: at < callsLeft, isRunning, offer, approvals }]
+    const call = withArguments(sent)
+    return [{ ...call, callId, mayStart: at < callsLeft, isRunning, offer, approvals }]
   })
 }
 
@@ -127,7 +149,7 @@ function approvalOf(
     {
       ...shown,
       ...(question && { question }),
-      ...(isCut && { wholeArguments: call.arguments }),
+      ...(isCut && { rawArguments: call.arguments }),
       ...(decided && { decided }),
     },
   ]

@@ -52,7 +52,7 @@ function routes(context: EdgeContext): HttpApp {
     if (afterTurn !== undefined && typeof afterTurn !== 'number')
       throw bad('afterTurn must be the number of a turn, or -1')
     const after = afterTurn === undefined ? {} : { afterTurn }
-    const { message } = await context.messageIds.of({
+    const { message, author: asker } = await context.messageIds.of({
       principal,
       conversation: given,
       body: bytes,
@@ -60,7 +60,7 @@ function routes(context: EdgeContext): HttpApp {
       key: http.req.header('idempotency-key') ?? optionalText(value, 'messageId'),
     })
     const question = { agent, ...questionFields(content), ...message, system, user, ...after }
-    const turn = weirOf(principal).ask(question)
+    const turn = weirOf(asker).ask(question)
     await turn.sent
     return answerJson(http, { conversation: given, messageId: message.messageId }, { status: 202 })
   })

@@ -26,7 +26,7 @@ export function beginCalls(output: OutputItem[], seen: TurnCalls) {
   }
 }
 
-type Call = CallPlace & { name: string; arguments: string }
+type Call = CallPlace & { name: string; rawArguments: string }
 
 /** Empty if the call is there already. */
 export function startedCall({ indexes, output, seen }: Calls, event: Call): object[] {
@@ -45,22 +45,22 @@ export function deniedCall(calls: Calls, event: Event<'call-denied'>): object[] 
 export function finishedCall(calls: Calls, event: Event<'call-finished'>): object[] {
   const open = calls.seen.open(event)
   if (open === undefined || open.offer !== undefined) return []
-  const { status, result } = event
+  const { status, rawResult: result } = event
   return endedCall(
     calls,
-    { ...event, arguments: open.arguments },
+    { ...event, rawArguments: open.rawArguments },
     status === 'ok' ? { status: 'completed', output: result } : { status: 'failed', error: result },
   )
 }
 
 export function offeredCall({ output }: Calls, event: Event<'call-offered'>): object[] {
-  const { name, arguments: given } = event
+  const { name, rawArguments: given } = event
   const call = { kind: 'call' as const, id: callIdOf(event), name, arguments: given }
   return addWhole(output, itemOf(call, placeText(event)))
 }
 
 export function pendingCalls({ output }: Calls, event: Event<'approval-pending'>): object[] {
-  return event.calls.flatMap(({ id, name, arguments: given, question }) =>
+  return event.calls.flatMap(({ id, name, rawArguments: given, question }) =>
     addWhole(output, approvalItem({ id, server, name, arguments: question ?? given })),
   )
 }
@@ -79,7 +79,7 @@ type CallState = Parameters<typeof mcpCallItem>[1]
 const server = 'weir'
 
 function itemAt(call: Call, seen: TurnCalls, state: CallState): OutputItem {
-  const { name, arguments: given } = call
+  const { name, rawArguments: given } = call
   const approval = seen.open(call)?.approvals.at(-1)?.id
   return mcpCallItem({ id: callId(call), server, name, arguments: given, approval }, state)
 }

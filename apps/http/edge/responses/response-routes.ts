@@ -70,7 +70,7 @@ async function create(context: EdgeContext, http: HttpContext): Promise<Response
   if (content === undefined) return resume(context, http, request, previous)
   const agent = namedAgent(context.agents, request.model, 'model')
   assertClientTools(context.agents, agent, request.tools)
-  const { message, earlier } = await context.messageIds.of({
+  const { message, earlier, author } = await context.messageIds.of({
     principal,
     conversation: request.conversation ?? previous?.conversation,
     key: http.req.header('idempotency-key'),
@@ -88,7 +88,7 @@ async function create(context: EdgeContext, http: HttpContext): Promise<Response
   const fields = { ...questionFields(content), ...(system !== '' && { system }) }
   const question = { agent, ...fields, ...message }
   const isUnread = request.isBackground && !request.streams
-  const events = await sentTurn(weir, question, { isUnread })
+  const events = await sentTurn(context.weirOf(author), question, { isUnread })
   const { messageId, conversation } = message
   const head: ResponseHead = {
     id: responseIdOf({ conversation: shown, messageId, answered: [] }),
@@ -122,7 +122,7 @@ async function assertDecided(
   if (newest === undefined || newest.end !== undefined) return
   const calls = (await waitingFor(context, principal))
     .filter((call) => call.conversation === conversation && call.turn === newest.turn)
-    .map(({ id, tool: name }) => ({ id, name }))
+    .map(({ id, name }) => ({ id, name }))
   if (calls.length === 0) return
   const listed = calls.map(({ id, name }) => `${id} (${name})`).join(', ')
   const text = `the turn waits for decisions on ${listed}: send an mcp_approval_response for each of them, or cancel the turn`

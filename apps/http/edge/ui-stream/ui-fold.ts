@@ -6,8 +6,7 @@
 
 import type { CallPlace, TurnEvent } from '../../../../client/weir.ts'
 import { isDeniedByGuard } from '../../../../shared/contract/call/call.ts'
-import { objectIn } from '../../../../shared/lib/json/json-object.ts'
-import { inputValue } from '../../../../shared/view/messages/call-input.ts'
+import type { CallArguments } from '../../../../shared/view/messages/call-arguments.ts'
 import { type BlockChunks, createTextBlocks } from '../chat/text-blocks.ts'
 import {
   callIdOf,
@@ -158,7 +157,7 @@ function shown(parts: CallParts, place: CallPlace): UiChunk[] {
 /** Empty if it is shown already. */
 function inputOf(parts: CallParts, call: OpenCall): UiChunk[] {
   if (parts.shown.has(call.callId)) return []
-  return inputChunk(parts, call, inputValue(call) ?? call.arguments)
+  return inputChunk(parts, call, call.arguments ?? call.rawArguments)
 }
 
 function inputChunk({ shown, clientTools }: CallParts, call: OpenCall, input: unknown): UiChunk[] {
@@ -170,17 +169,18 @@ function inputChunk({ shown, clientTools }: CallParts, call: OpenCall, input: un
 }
 
 /** Keeps UI-FOLD-3: the response of the model may have only the beginning of the arguments. */
-function wholeInput(parts: CallParts, place: CallPlace, text: string): UiChunk[] {
+function wholeInput(parts: CallParts, place: CallPlace & CallArguments): UiChunk[] {
   const call = parts.calls.open(place)
-  if (call === undefined || call.arguments === text) return shown(parts, place)
-  return inputChunk(parts, call, objectIn(text) ?? text)
+  if (call === undefined || call.rawArguments === place.rawArguments) return shown(parts, place)
+  return inputChunk(parts, call, place.arguments ?? place.rawArguments)
 }
 
 function pending(parts: CallParts, event: Event<'approval-pending'>): UiChunk[] {
-  return event.calls.flatMap(({ ordinal, id, rule, question, arguments: text }): UiChunk[] => {
-    const place = { ...event, ordinal }
+  return event.calls.flatMap((call): UiChunk[] => {
+    const { id, rule, question } = call
+    const place = { ...event, ...call }
     const request = { approvalId: id, toolCallId: callIdOf(place), reason: rule }
-    const input = question === null ? wholeInput(parts, place, text) : shown(parts, place)
+    const input = question === null ? wholeInput(parts, place) : shown(parts, place)
     return [...input, { type: 'tool-approval-request', ...request }]
   })
 }
@@ -195,7 +195,7 @@ function denied({ shown }: CallParts, event: Event<'call-denied'>): UiChunk[] {
       toolCallId,
       toolName: event.name,
       ...known,
-      input: event.input ?? event.arguments,
+      input: event.arguments ?? event.rawArguments,
       errorText: event.text || event.reason,
     },
   ]
@@ -209,14 +209,14 @@ function finished(parts: CallParts, event: Event<'call-finished'>): UiChunk[] {
 
 function endOf(
   { callId, approvals }: OpenCall,
-  { status, result, reason, guard }: Event<'call-finished'>,
+  { status, result, rawResult, reason, guard }: Event<'call-finished'>,
 ): UiChunk[] {
   if (status === 'ok')
     return [{ type: 'tool-output-available', toolCallId: callId, output: result }]
   const outcome = approvals.at(-1)?.decided?.outcome
   const isUndecided = outcome === 'expired' || outcome === 'withdrawn'
   if (!isDeniedByGuard({ status, guard }) || isUndecided)
-    return [{ type: 'tool-output-error', toolCallId: callId, errorText: result || reason }]
+    return [{ type: 'tool-output-error', toolCallId: callId, errorText: rawResult || reason }]
   const denied: UiChunk = { type: 'tool-output-denied', toolCallId: callId }
   return outcome === 'deny' ? [denied] : [...byGuard(callId, reason), denied]
 }

@@ -45,17 +45,17 @@ function partsOf({ text, reasoning, calls, turn, round }: Assistant, tools: Read
 }
 
 function callPart(card: CallCard, toolCallId: string, isOfPage: boolean): Part {
-  const { name: toolName, status, result, reason } = card
+  const { name: toolName, status, result, rawResult, reason } = card
   const call = {
     type: 'dynamic-tool' as const,
     toolName,
     toolCallId,
-    input: card.input ?? card.arguments,
+    input: card.arguments ?? card.rawArguments,
     ...(!isOfPage && { providerExecuted: true }),
   }
   return status === 'ok'
     ? { ...call, state: 'output-available', output: result }
-    : { ...call, state: 'output-error', errorText: result || reason }
+    : { ...call, state: 'output-error', errorText: rawResult || reason }
 }
 
 /** The text that a turn without an answer has in its place. */

@@ -3,6 +3,7 @@
 // HELD-CALL-2. An answer of the host's person decides the arguments that the person saw. A repeat
 //     with others does not run. Judge, person and server get the text of the host.
 // HELD-CALL-3. Each placed call gets exactly one result, also if its host leaves.
+// HELD-CALL-5. A call that the host's person declines does not run, also if somebody else allows it.
 // HELD-CALL-4. A question shows the arguments as a whole. A longer call waits for Weir's commands.
 
 import type { CallToolResult, Progress } from '@modelcontextprotocol/client'
@@ -17,6 +18,7 @@ import { sameJson } from '../../../../shared/lib/json/same-json.ts'
 import { pause } from '../../../../shared/lib/pause.ts'
 import {
   cannotJudge,
+  declinedInHost,
   hostIsGone,
   otherArguments,
   questionIsOver,
@@ -148,7 +150,8 @@ export function heldCalls({
     await finished(placed, { status: isAllowed ? 'error' : 'skipped', text: hostIsGone })
   }
 
-  async function waited(own: Asked, call: HostCall): Promise<Result> {
+  /** `answer`: that of the host's person. */
+  async function waited(own: Asked, call: HostCall, answer?: PersonAnswer): Promise<Result> {
     const { placed, run, approval } = own
     const message = waits(own)
     let progress = 0
@@ -161,7 +164,11 @@ export function heldCalls({
     const last = await known(placed, call, () => placed.verdicts.last(placed.index)).finally(() =>
       clearInterval(timer),
     )
-    return typeof last === 'string' ? result(last) : settled(placed, run, call, last, approval)
+    if (typeof last === 'string') return result(last)
+    // Keeps HELD-CALL-5.
+    const isDeclined = answer === 'deny' && last.verdict === 'allow'
+    const verdict = isDeclined ? { ...last, verdict: 'deny' as const, text: declinedInHost } : last
+    return settled(placed, run, call, verdict, approval)
   }
 
   /** The verdict, or the text of a call that ended without one. */
@@ -249,7 +256,7 @@ export function heldCalls({
           return result(undecided)
         }
       }
-      return waited({ placed, run, approval }, call)
+      return waited({ placed, run, approval }, call, answer)
     },
   }
 }

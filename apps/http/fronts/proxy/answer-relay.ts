@@ -16,7 +16,7 @@ import { sendAdvised, withoutEncoding } from './advised-request.ts'
 import { copyOf, roundIn } from './answer-copy.ts'
 import type { GuestIdentities } from './identity/guest-identity.ts'
 import type { GuestSessions } from './identity/guest-sessions.ts'
-import { proxiedCalls, verdictsNow } from './proxied-calls.ts'
+import { proxiedCalls } from './proxied-calls.ts'
 import type { ConversationOf, ReservedRequest } from './request-budget.ts'
 import type { JudgedRequest } from './request-judge.ts'
 import { guestRequest, type SentRequest } from './sent-request.ts'
@@ -107,7 +107,7 @@ export function createAnswerRelay({
       sessions.judging(
         session,
         proxiedCalls(own, answer),
-        verdictsNow(guest, heldVerdicts(guest, judged, limits.guestHoldMs)),
+        heldVerdicts(guest, judged, limits.guestHoldMs),
       )
   }
 

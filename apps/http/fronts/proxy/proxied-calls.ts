@@ -8,9 +8,7 @@ import { hostNamed } from '../../../../shared/hosts/hosts.ts'
 import { sentArguments } from '../../../../shared/hosts/rewriting.ts'
 import { canonicalArguments } from '../../../../shared/transcript/round-key.ts'
 import { callsOfAnswer, type ModelAnswer } from '../../../../shared/wire/exchange.ts'
-import type { HeldVerdicts } from '../held-verdicts.ts'
 import type { JudgedCalls } from '../hooks/host-sessions.ts'
-import type { ProxiedConversation } from './request-budget.ts'
 
 export function proxiedCalls(request: GuestRequest, answer: ModelAnswer): JudgedCalls {
   const host = hostNamed(request.host)
@@ -27,19 +25,6 @@ export function proxiedCalls(request: GuestRequest, answer: ModelAnswer): Judged
       const text = host?.rewriting ? sentArguments(given, host.rewriting) : given
       const words = wordsOf(id, name, text)
       return calls.flatMap((own, at) => (own.includes(words) ? [at] : []))
-    },
-  }
-}
-
-/** For hooks, which look later than the proxy: a stop may have come since. */
-export function verdictsNow(
-  guest: ProxiedConversation | undefined,
-  verdicts: Pick<HeldVerdicts, 'last'>,
-): Pick<HeldVerdicts, 'last'> {
-  return {
-    async last(index) {
-      const verdict = await verdicts.last(index)
-      return (verdict && (await guest?.verdictNow?.(verdict))) ?? verdict
     },
   }
 }

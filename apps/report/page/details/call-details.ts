@@ -21,7 +21,7 @@ export function callDetails(
   found: CallFindings | undefined,
   { turn, isImported }: In,
 ): Child {
-  const { name, id, raw, verdict, result, repair } = call
+  const { name, id, rawArguments: raw, verdict, result, repair } = call
   const mark = markOfCall(call)
   const hasTrouble = call.problem !== null || repair !== null || call.disputed
   return html`<article class=${`call ${mark.tone}`}>
@@ -70,7 +70,7 @@ function part(title: string, content: Child): Child {
 // ── The earlier call ──
 
 function difference(
-  { raw, waits }: CallTimeline,
+  { rawArguments: raw, waits }: CallTimeline,
   { previous }: CallFindings,
   turn: ShownTurn,
 ): Child {
@@ -81,9 +81,9 @@ function difference(
   if (earlier === undefined) return null
   const title = `Compared with round ${previous.round}`
   const warning = (text: string) => html`<p class=${waits ? 'faint' : 'warning'}>${text}</p>`
-  if (previous.same && earlier.raw === raw)
+  if (previous.same && earlier.rawArguments === raw)
     return part(title, warning('The same call, byte for byte.'))
-  const { unchanged, members } = argumentDiff(earlier.raw, raw)
+  const { unchanged, members } = argumentDiff(earlier.rawArguments, raw)
   if (members.length === 0)
     return part(title, warning('The same members with the same values, written otherwise.'))
   const rest = `${unchanged} ${unchanged === 1 ? 'member is' : 'members are'} unchanged.`

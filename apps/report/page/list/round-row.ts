@@ -139,13 +139,13 @@ function contentOf(round: ShownRound): Child {
   const flags = flagsOf(round)
   const [call] = calls
   if (call === undefined) return [silentWords(round), flags]
-  const { name, raw, result } = call
+  const { name, rawArguments, result } = call
   const failure = result?.status === 'ok' ? '' : result?.reason
   const more = calls.length > 1 && ` and ${count(calls.length - 1, 'call')} more`
   const came = html`<span class="came">${flowing(failure || (result?.text ?? ''), besideMax)}</span>`
   return html`
     <span class="called">
-      ${code(cut(`${name}(${raw})`, besideMax))}${more && html`<span class="faint">${more}</span>`}
+      ${code(cut(`${name}(${rawArguments})`, besideMax))}${more && html`<span class="faint">${more}</span>`}
     </span>
     ${flags === null ? came : html`<span class="end">${came}${flags}</span>`}`
 }

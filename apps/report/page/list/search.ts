@@ -45,9 +45,9 @@ function textsOf({ response, calls, intervention, failure, note, guards }: Shown
     note ?? '',
     failure?.reason ?? '',
     ...(intervention === null ? [] : [intervention.rule, intervention.reason]),
-    ...calls.flatMap(({ name, raw, result }) => [
+    ...calls.flatMap(({ name, rawArguments, result }) => [
       name,
-      raw,
+      rawArguments,
       result?.status ?? '',
       result?.reason ?? '',
       result?.text ?? '',

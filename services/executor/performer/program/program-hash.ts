@@ -47,7 +47,7 @@ function partsOf(run: ToolRun, digestOf: Digests): unknown[] {
     case 'module':
       return [
         ...[run.kind, run.file, digestOf(run.file), seen(run)],
-        ...(run.definedTool === undefined ? [] : [run.definedTool]),
+        ...(run.entry === undefined ? [] : [run.entry.kind, run.entry.name]),
       ]
     case 'function': // only its text: the values that it closes over are not visible
       return [run.kind, run.run.toString()]

@@ -17,10 +17,12 @@
 export const programs = String.raw`
 ls, cat, head, tail, wc, grep, egrep, fgrep, cut, tr, nl, od, strings, stat, du, df, basename,
   dirname, realpath, readlink, which, whereis, seq, sleep, uname, whoami, id, groups, users, who,
-  uptime, free, ps, pgrep, pidof, pstree, lscpu, lsblk, nproc, printenv, diff, cmp, comm, paste,
+  uptime, free, pgrep, pidof, pstree, lscpu, lsblk, nproc, printenv, diff, cmp, comm, paste,
   join, fold, fmt, column, expr, tsort, tac, rev, sum, cksum, md5sum, sha1sum, sha256sum, sha512sum,
   hexdump, cal, tty, arch, locale, getconf, logname, factor, expand, unexpand, yes, zcat, zgrep,
   netstat, lsb_release: any-option text*
+ps: -AaTdNefFjlyMHLmwcVr -p: -o: -C: -u: -U: -g: -G: -t: -O: --sort: --no-headers --forest --pid:
+  --ppid: /^[a-df-zA-Z]+$|^\d[\d,]*$|^[a-z%]+(,[a-z%]+)+$/*
 sort: -bdfghiMnrRsVuzcCm -k: -t: -S: -T:write -o:write --output:write --key: --reverse --unique
   --numeric-sort --field-separator: --temporary-directory:write --version-sort read*
 uniq: -cdDiuz -f: -s: -w: --count --repeated --unique --ignore-case read write
@@ -53,12 +55,13 @@ prettier: package -wcl --write --check --list-different --config:script --log-le
   --ignore-unknown --single-quote write*
 tsc: package here -wbpv --noEmit --project: --watch --build --pretty? --strict --skipLibCheck
   --outDir:write --target: --module: --version --listFiles --init --jsx: --declaration
-  --esModuleInterop --incremental? --noEmitOnError --force --moduleResolution: --lib: read*
+  --esModuleInterop --incremental? --noEmitOnError --force --moduleResolution: --lib: /^[^@]/*
 jest: package -iu -t: -w: -c:script --config:script --coverage --watch? --watchAll? --verbose
   --runInBand --ci --silent --bail? --testPathPattern: --testPathPatterns: --passWithNoTests
   --testNamePattern: --maxWorkers: --no-cache --no-coverage --updateSnapshot --listTests --forceExit
   --detectOpenHandles --json --findRelatedTests --selectProjects: text*
-vitest: package -tu --run --coverage --watch? --config:script --reporter: --testNamePattern:
+vitest: package -tu --run --coverage --watch? --config:script
+  --reporter:/^(default|verbose|dot|json|junit|basic|tap|html)$/ --testNamePattern:
   --passWithNoTests --bail? --project: text*
 pytest: -xqvsl -k: -m: -n: -r: -W: --tb: --maxfail: --lf --ff --co --collect-only --cov?
   --cov-report:/^(term|term-missing|html|xml|json)$/ --durations: --no-header --timeout:
@@ -76,7 +79,7 @@ black, isort, gofmt, rustfmt, flake8, pylint: -lsdqwv --check --diff --quiet --c
   --line-length: --edition: --max-line-length: --version -E --errors-only --disable: --select:
   --ignore: write*
 tox: here -rvqpl -e: -s: --parallel? text*
-rspec: -fd! -f: -e: --format: --fail-fast read*
+rspec: -fd! -f: -e: --format: --fail-fast script*
 bundle, poetry, uv: --version -q --quiet sub
 bundle exec, poetry run, uv run: command...
 pip, pip3, uv pip: --version -qv --disable-pip-version-check sub
@@ -115,13 +118,13 @@ make: here -kBnsiw -j? -l? -C:folder -f:script --file:script --makefile:script -
 ninja: here -vnk -C:folder -f:script -j: setting*
 cmake: here -S:script -B:write -G: -D:setting -P:script --build:write -j? --parallel? --target:
   --config: --install:write --prefix:write --version -LAH script*
-ctest: -VNQ -j: -R: -E: -L: --output-on-failure --test-dir: --verbose text*
+ctest: -VNQ -j: -R: -E: -L: --output-on-failure --test-dir:script --verbose text*
 gcc, g++, cc, clang, clang++: here -cESvs -o:write -x: --version -pthread! -shared! -static!
   /-O\w?|-g\d?|-W(?![pal],)[\w=-]*|-std=[\w+]+|-[ILlDU][^,]+|-M[MD]*|-pedantic|-ansi/
   /-f(PIC|pic|no-[\w-]+|sanitize=\w+|openmp|lto|exceptions|visibility=\w+)|-m(arch|tune)=[\w-]+|-m\d+/
   /^[^@]/*
 go: -C:folder sub
-go build, go test, go vet, go list, go install: <go> text*
+go build, go test, go vet, go list, go install: <go> /^(?!.*@)/*
 go run: <go> /^(?!.*\.\.)(\.(\/[\w./-]*)?|[\w-][\w./-]*\.go)$/ text...
 go mod, go fmt, go version, go doc, go clean, go get, go generate, go work: here net -vxu -go:
   --json text*
@@ -180,7 +183,7 @@ curl: net -sSLfkIivgGN46# -X: -H: -d: -o:write -O. -D:write -c:write -m: -u: -A:
   --json: --header: --request: --fail --silent --show-error --location --head --include --compressed
   --http1.1 --http2 --insecure --url:url --user: --cacert: --write-out:/^(?!@|.*%output)/
   --no-buffer --get --verbose --no-progress-meter --progress-bar --dump-header:write
-  --cookie-jar:write --cookie: --user-agent: --form: --resolve: --remote-name. url*
+  --cookie-jar:write --cookie: --user-agent: --form: --remote-name. url*
 wget: net here -qcNSv46 -O:write -P:write -o:write -T: -t: -U: --tries: --timeout: --header: --quiet
   --output-document:write --directory-prefix:write --show-progress -nv! -nc! --user-agent: --spider
   --no-verbose --post-data: --method: url*

@@ -199,7 +199,7 @@ function tarWords(args: readonly string[]): string[] {
 
 /** The plain remote shell, and plain settings of ssh, start no other program. */
 const sshSetting =
-  /^ssh( -(p|i|l) ?[\w./~-]+| -q| -T| -x)*$|^(StrictHostKeyChecking|ConnectTimeout|BatchMode|LogLevel|Port|User|ServerAlive\w+|UserKnownHostsFile)[= ][\w./]+$/i
+  /^ssh( -(p|i|l) ?[\w./~-]+| -q| -T| -x)*$|^(StrictHostKeyChecking|ConnectTimeout|BatchMode|LogLevel|Port|User|ServerAlive\w+)[= ][\w./]+$|^UserKnownHostsFile[= ]\/dev\/null$/i
 /** The settings of git that a command may set: all others may name a command. */
 const gitSetting =
   /^(user\.(name|email)|color\.\w+|core\.(quotepath|autocrlf|longpaths|filemode|pager=(cat|less)?$)|advice\.\w+|commit\.gpgsign|init\.defaultbranch|gc\.auto|pull\.(rebase|ff)|push\.\w+|safe\.directory|merge\.conflictstyle|diff\.(renames|algorithm)|log\.\w+|fetch\.prune)(=|$)/i
@@ -216,6 +216,7 @@ function check(kind: string, word: string, base: string, place: Place): void {
     (kind === 'ssh-setting' && !sshSetting.test(word)) ||
     (kind === 'git-setting' && !gitSetting.test(word)) ||
     (kind === 'name' && !packageName.test(word)) ||
+    (kind === 'write' && base === 'curl' && /#\d/.test(word)) ||
     (kind === 'setting' && !makeSetting.test(word)) ||
     (kind === 'url' && /^(?!https?:)\w+:\/\//.test(word)) ||
     (kind === 'dd' && !/^(if|of|bs|count|skip|seek|conv|status|[io]flag)=/.test(word))

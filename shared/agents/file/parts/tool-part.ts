@@ -138,8 +138,8 @@ function functionOf(
   const bytesMax = outputBytesMax === undefined ? {} : { outputBytesMax }
   if (isolatedIn === undefined)
     return { kind: 'function', run, ...(runsAgent !== undefined && { runsAgent }), ...bytesMax }
-  const definedTool = name ?? ''
-  return { ...moduleOf(source, path, isolatedIn, surroundings), definedTool }
+  const entry = { kind: 'defined' as const, name: name ?? '' }
+  return { ...moduleOf(source, path, isolatedIn, surroundings), entry }
 }
 
 // ── http ──
@@ -172,7 +172,12 @@ function moduleOf(
   source: Source,
   path: Path,
   text: string,
-  { cwd, environment, outputBytesMax }: Surroundings,
+  {
+    cwd,
+    environment,
+    outputBytesMax,
+    export: exported,
+  }: Surroundings & Pick<ToolContent, 'export'>,
 ): ModuleTool {
   const at = [...path, 'module']
   const folder = cwd === undefined ? undefined : referred(source, [...path, 'cwd'], cwd)
@@ -187,6 +192,7 @@ function moduleOf(
   return {
     kind: 'module',
     file: file?.path ?? '',
+    ...(exported === undefined ? {} : { entry: { kind: 'export' as const, name: exported } }),
     ...(folder === undefined ? {} : { cwd: folder.path }),
     ...visibleOf(source, [...path, 'environment'], environment),
     ...(outputBytesMax === undefined ? {} : { outputBytesMax }),

@@ -3,6 +3,17 @@
 // a character, joiners of scripts, and marks of text that runs from right to left.
 // CONCEALED-TEXT-1. Each character is judged by its neighbours, so a text takes linear time.
 
+import {
+  directionBegins,
+  directionEnds,
+  directionMarks,
+  directionOverrides,
+  formats,
+  selectors,
+  tags,
+  zeroWidth,
+} from '../../../lib/text/invisible.ts'
+
 /** The kinds, in the words of a person. */
 export type ConcealedKind =
   | 'tag characters'
@@ -10,23 +21,22 @@ export type ConcealedKind =
   | 'direction controls'
   | 'zero-width characters'
 
-const possible =
-  /\u034f|[\ufe00-\ufe0f\u{e0000}-\u{e0fff}]|[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/u
+const anyOf = (...classes: string[]) => new RegExp(`[${classes.join('')}]`, 'u')
+const possible = anyOf(formats)
 
 /** The flag of a region, such as Scotland: a black flag, at most six tags, an end. */
 const flag = /\u{1f3f4}[\u{e0030}-\u{e0039}\u{e0061}-\u{e007a}]{1,6}\u{e007f}/gu
-const tag = /[\u{e0000}-\u{e007f}]/u
-const selector = /[\ufe00-\ufe0f\u{e0100}-\u{e01ef}]/u
+const tag = anyOf(tags)
+const selector = anyOf(selectors)
 const picture = /[\p{Emoji}\p{So}\p{Sm}]/u
 const ideograph = /[\p{Script=Han}\p{Script=Mongolian}\p{Script=Phags_Pa}\p{Script=Myanmar}]/u
 const rightToLeft =
   /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}\p{Script=Adlam}]/u
-/** Overrides, and controls that are out of use. */
-const override = /[\u202d\u202e\u206a-\u206f\ufff9-\ufffb]/u
-const opening = /[\u202a\u202b\u2066-\u2068]/u
-const closing = /[\u202c\u2069]/u
-const mark = /[\u061c\u200e\u200f]/u
-const zeroWidth = /\u034f|[\u00ad\u180e\u200b-\u200d\u2060-\u2064\ufeff]/u
+const override = anyOf(directionOverrides)
+const opening = anyOf(directionBegins)
+const closing = anyOf(directionEnds)
+const mark = anyOf(directionMarks)
+const withoutWidth = anyOf(zeroWidth)
 const latin = /[A-Za-z0-9]/
 const softHyphen = '\u00ad'
 
@@ -76,8 +86,8 @@ function kindOf(
   if (override.test(character)) return 'direction controls'
   if (opening.test(character) || closing.test(character) || mark.test(character))
     return mayTurn ? undefined : 'direction controls'
-  if (!zeroWidth.test(character)) return undefined
-  const isRun = zeroWidth.test(before) || zeroWidth.test(after)
+  if (!withoutWidth.test(character)) return undefined
+  const isRun = withoutWidth.test(before) || withoutWidth.test(after)
   const isInWord = latin.test(before) && latin.test(after) && character !== softHyphen
   return isRun || isInWord ? 'zero-width characters' : undefined
 }

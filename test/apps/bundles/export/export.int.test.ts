@@ -234,7 +234,7 @@ describe('weir export', () => {
         /^(customer-[0-9a-f]{12}) knows, xxxx times\.$/.exec(
           turn?.rounds[1]?.response?.text ?? '',
         ) ?? []
-      expect(turn?.rounds[0]?.calls[0]?.raw).toBe(
+      expect(turn?.rounds[0]?.calls[0]?.rawArguments).toBe(
         JSON.stringify({ command: `tell ${mail} of ${name}`, customer: { name } }),
       )
       expect(turn?.rounds[0]?.calls[0]?.result?.text).toBe(`ran: tell ${mail} of ${name}`)

@@ -341,7 +341,7 @@ describe('the inbox', () => {
       ...[turnStarted(), pending({ arguments: '{"a":1}' }), decided('allow')],
       pending({ ordinal: 1, arguments: '{"a":2}' }),
     ])
-    expect(inbox.waiting).toMatchObject([{ arguments: '{"a":2}', allowed: '{"a":1}' }])
+    expect(inbox.waiting).toMatchObject([{ rawArguments: '{"a":2}', allowed: '{"a":1}' }])
   })
 
   it('drops the decisions and the approved arguments of a deleted conversation', () => {
@@ -371,7 +371,7 @@ describe('the inbox', () => {
   it.each(['allow', 'deny', 'expired'] as const)('lists a call that is %s', (outcome) => {
     const { waiting, decided: list } = folded([turnStarted(), pending(), decided(outcome)]).inbox
     expect(waiting).toEqual([])
-    expect(list).toMatchObject([{ outcome, tool: 'exec', agent: 'agent' }])
+    expect(list).toMatchObject([{ outcome, name: 'exec', agent: 'agent' }])
   })
 
   it('shows the arguments of a call as a whole or not at all', () => {
@@ -380,7 +380,7 @@ describe('the inbox', () => {
       pending({ ordinal, id: `${ordinal}`, arguments: half }),
     )
     const { waiting } = folded([turnStarted(), ...calls]).inbox
-    expect(waiting.map((one) => one.arguments?.length ?? null)).toEqual([
+    expect(waiting.map((one) => one.rawArguments?.length ?? null)).toEqual([
       ...[half.length, half.length, null],
     ])
   })

@@ -185,7 +185,7 @@ describe('the console', () => {
     })
     for await (const event of turn) if (event.type === 'approval-pending') break
     const [waiting] = await server.weir.approvals()
-    expect(waiting?.arguments).toContain('ann@mail.example')
+    expect(waiting?.rawArguments).toContain('ann@mail.example')
 
     const shown = async (path: string, key: string) => {
       const headers = { authorization: `Bearer ${key}` }
@@ -239,7 +239,7 @@ describe('the console', () => {
       await reader.close()
       await log.bus.close()
     }
-    expect(states[0]?.inbox.waiting).toMatchObject([{ arguments: '{"a":1}' }])
+    expect(states[0]?.inbox.waiting).toMatchObject([{ rawArguments: '{"a":1}' }])
     expect(states[1]).toEqual(states[0])
   })
 

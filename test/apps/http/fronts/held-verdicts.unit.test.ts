@@ -63,6 +63,21 @@ describe('verdicts on calls that are held one by one', () => {
     expect(waits).toEqual([250, limits.guestHoldMs - 250])
   })
 
+  it('are given with the stops of the moment at which a front takes them', async () => {
+    const { waits, conversation } = scripted(() => [call('c1', 'allow')])
+    let isStopped = false
+    const denied = call('c1', 'deny', { code: 'operator.stopped' })
+    const held = heldVerdicts(
+      { ...conversation, verdictNow: async (verdict) => (isStopped ? denied : verdict) },
+      answer,
+    )
+    expect(await held.first(0)).toMatchObject({ verdict: 'allow' })
+    isStopped = true
+    expect(await held.first(0)).toBe(denied)
+    expect(await held.last(0)).toBe(denied)
+    expect(waits).toHaveLength(1)
+  })
+
   it('name the person whom a call waits for before the end of the wait', async () => {
     const { conversation } = scripted((look) => [
       look === 1 ? call('c1', 'pending') : persons('c1'),

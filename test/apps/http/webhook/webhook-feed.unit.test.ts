@@ -64,6 +64,6 @@ it('a question of a tool is an event beside the approval of its call, without it
   const question = { ...pending(1), calls: [asked] } as ApprovalPending
   const [first] = webhookEvents(pending(1), about)
   const [second] = webhookEvents(question, about)
-  expect(second?.data).toMatchObject({ id: 'q', tool: 'pay', rule: 'question' })
+  expect(second?.data).toMatchObject({ id: 'q', name: 'pay', rule: 'question' })
   expect(second?.id).not.toBe(first?.id)
 })

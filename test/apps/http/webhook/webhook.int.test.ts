@@ -91,7 +91,7 @@ describe('the webhook', () => {
     expect(pending).toMatchObject({
       id: expect.stringMatching(/^evt_[0-9a-f]{32}$/),
       type: 'approval.pending',
-      data: { id: waiting?.id, conversation: 'c', agent: 'helper', tool: 'deploy' },
+      data: { id: waiting?.id, conversation: 'c', agent: 'helper', name: 'deploy' },
     })
     expect(decided).toMatchObject({ type: 'approval.deny', data: { by: 'ann' } })
     expect(decided?.id).not.toBe(pending?.id)

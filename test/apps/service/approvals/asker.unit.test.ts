@@ -2,6 +2,7 @@ import { PassThrough } from 'node:stream'
 import { describe, expect, it } from '@jest/globals'
 import { type Asker, answerIn, createAsker } from '../../../../apps/service/approvals/asker.ts'
 import type { Screen } from '../../../../apps/terminal/live-screen.ts'
+import type { ApprovalPendingEvent } from '../../../../client/turn/turn-event.ts'
 import type { MessageOf } from '../../../../shared/contract/messages.ts'
 import { WeirError } from '../../../../shared/lib/errors.ts'
 import { until } from '../../../support/inbox.ts'
@@ -15,11 +16,12 @@ const id = {
 }
 const place = { conversation: 'c', turn: 1, round: 1 }
 
-function pending(...ids: string[]): MessageOf<'approval-pending'> {
+function pending(...ids: string[]): ApprovalPendingEvent {
   const calls = ids.map((id, ordinal) => ({
     ordinal,
     name: 'deploy',
-    arguments: '{}',
+    arguments: {},
+    rawArguments: '{}',
     id,
     hash: `hash of ${id}`,
     rule: 'r',

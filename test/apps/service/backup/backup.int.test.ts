@@ -148,7 +148,7 @@ describe('a data folder that was backed up while its program ran', () => {
     expect(results).toEqual(['unknown'])
 
     const [waiting] = await weir.approvals()
-    expect(waiting).toMatchObject({ conversation: 'pay', tool: 'pay' })
+    expect(waiting).toMatchObject({ conversation: 'pay', name: 'pay' })
     expect(second).toEqual([])
     await weir.allow(waiting?.id ?? '')
     const paid = async () => (await weir.conversation('pay').turns())[0]?.end?.outcome

@@ -4,10 +4,11 @@ import {
   type Layout,
   type Line,
   liveLine,
-  type ShownEvent,
   type Transcript,
   transcribe,
 } from '../../../../apps/terminal/text/transcript.ts'
+import type { Activity } from '../../../../client/edge/edge.ts'
+import type { TurnEventBody } from '../../../../client/turn/turn-event.ts'
 import {
   callDenied,
   callFinished,
@@ -23,13 +24,13 @@ const pipe: Layout = { columns: Number.POSITIVE_INFINITY, isLive: false, isTermi
 const plain: Layout = { ...pipe, isTerminal: true }
 
 const place = { conversation: 'c', turn: 7, round: 1 }
-const text = (piece: string): ShownEvent => ({ type: 'text-delta', ...place, text: piece })
-const reasoning: ShownEvent = { type: 'reasoning-delta', ...place, text: 'hm' }
-const reset: ShownEvent = { type: 'text-reset', ...place }
+const text = (piece: string): TurnEventBody => ({ type: 'text-delta', ...place, text: piece })
+const reasoning: TurnEventBody = { type: 'reasoning-delta', ...place, text: 'hm' }
+const reset: TurnEventBody = { type: 'text-reset', ...place }
 
 /** Events, a second apart. */
 function play(
-  events: ShownEvent[],
+  events: (TurnEventBody | Activity)[],
   layout: Layout,
 ): { transcript: Transcript; lines: Line[]; now: number } {
   let transcript = beginTranscript(0)
@@ -37,23 +38,23 @@ function play(
   let now = 0
   for (const event of events) {
     now += 1_000
-    const shown = transcribe(transcript, event, layout, now)
+    const shown = transcribe(transcript, event as TurnEventBody, layout, now)
     transcript = shown.transcript
     lines.push(...shown.lines)
   }
   return { transcript, lines, now }
 }
 
-const linesOf = (events: ShownEvent[], layout = screen) =>
+const linesOf = (events: (TurnEventBody | Activity)[], layout = screen) =>
   play(events, layout).lines.map(({ text }) => text)
 
 /** The output without a live line, byte for byte. */
-const piped = (events: ShownEvent[], layout = pipe) =>
+const piped = (events: (TurnEventBody | Activity)[], layout = pipe) =>
   play(events, layout)
     .lines.map(({ text, isOpen }) => `${text}${isOpen ? '' : '\n'}`)
     .join('')
 
-function live(events: ShownEvent[], laterMs = 0): string | undefined {
+function live(events: (TurnEventBody | Activity)[], laterMs = 0): string | undefined {
   const { transcript, now } = play(events, screen)
   return liveLine(transcript, screen.columns, now + laterMs)?.text
 }
@@ -71,7 +72,7 @@ describe('the events of a turn', () => {
         text('Done.'),
         turnFinished(),
       ],
-    ] as ShownEvent[]
+    ]
     expect(linesOf(events)).toEqual([
       'I will look.',
       '  exec ok, 0.3 s',
@@ -132,7 +133,7 @@ describe('the events of a turn', () => {
       interventionRaised('cycle', 'of a rule in shadow', true),
       interventionRaised('identical-failure', 'exec({}) failed in 3 rounds'),
       roundStarted(4, { nudged: true }),
-    ] as ShownEvent[]
+    ]
     expect(linesOf(events)).toEqual([
       '  intervention: identical-failure: exec({}) failed in 3 rounds',
       '  the next request has the intervention as its newest system message',
@@ -140,7 +141,7 @@ describe('the events of a turn', () => {
   })
 
   it('include a round without tools', () => {
-    expect(linesOf([roundStarted(5, { callsLeft: 0 }) as ShownEvent])).toEqual([
+    expect(linesOf([roundStarted(5, { callsLeft: 0 })])).toEqual([
       '  the model gets one more request, without tools',
     ])
   })
@@ -228,8 +229,9 @@ describe('text on a screen', () => {
 })
 
 it('a call that waits for a person is marked if the model wrote it as text', () => {
-  const call = { ordinal: 0, name: 'rm', arguments: '{}', id: 'k', hash: 'h', rule: 'files' }
-  const calls = [{ ...call, source: 'text' as const, program: null, question: null }]
+  const call = { ordinal: 0, name: 'rm', id: 'k', hash: 'h', rule: 'files' }
+  const sent = { arguments: {}, rawArguments: '{}' }
+  const calls = [{ ...call, ...sent, source: 'text' as const, program: null, question: null }]
   expect(linesOf([{ type: 'approval-pending', ...place, calls, until: 9_000 }])[0]).toBe(
     "  rm, which the model wrote as text, needs a person's approval (files):",
   )
@@ -239,7 +241,8 @@ it('a call that waits for a person has its exact arguments between the rule and 
   const call = {
     ordinal: 0,
     name: 'rm',
-    arguments: `{"path":"${'x'.repeat(62)}  y"}`,
+    arguments: null,
+    rawArguments: `{"path":"${'x'.repeat(62)}  y"}`,
     id: 'k7f3-9qxm-2b4d',
     hash: 'h',
     rule: 'files',
@@ -267,21 +270,21 @@ describe('text in a pipe', () => {
       text('ee\n'),
       turnFinished(),
     ]
-    expect(piped(events as ShownEvent[])).toBe(
+    expect(piped(events)).toBe(
       'one\ntwo\n  exec started\n  exec ok, 0.3 s\nthree\n  2 rounds, 1 call, 120 + 30 tokens, 3.2 s\n',
     )
   })
 
   it('is not wrapped, and arrives once its round goes on', () => {
     expect(piped([text('word '.repeat(50))])).toBe('')
-    expect(piped([text('word '.repeat(50)), toolStarted() as ShownEvent])).toBe(
+    expect(piped([text('word '.repeat(50)), toolStarted()])).toBe(
       `${'word '.repeat(50)}\n  exec started\n`,
     )
   })
 
   it('leaves out the reply, which stands on the standard output', () => {
     const events = [text('All is'), text(' well.\n'), turnFinished({ reply: 'All is well.' })]
-    expect(piped(events as ShownEvent[])).toBe('  2 rounds, 1 call, 120 + 30 tokens, 3.2 s\n')
+    expect(piped(events)).toBe('  2 rounds, 1 call, 120 + 30 tokens, 3.2 s\n')
   })
 
   it('leaves out the text of a response that broke off', () => {
@@ -295,11 +298,11 @@ describe('text in a pipe', () => {
   })
 
   it('shows the start of a tool, because there is no live line', () => {
-    expect(piped([toolStarted() as ShownEvent])).toBe('  exec started\n')
+    expect(piped([toolStarted()])).toBe('  exec started\n')
   })
 })
 
-const retry = (waitMs = 1_000): ShownEvent => ({
+const retry = (waitMs = 1_000): TurnEventBody => ({
   type: 'model-retry',
   conversation: 'c',
   turn: 7,

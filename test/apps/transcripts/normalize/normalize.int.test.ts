@@ -95,7 +95,7 @@ describe('a recorded stream', () => {
         runnable: true,
         reason: null,
         source: 'deltas',
-        raw: '{"path":"x"}',
+        rawArguments: '{"path":"x"}',
         repaired: false,
       },
     ],
@@ -259,7 +259,7 @@ describe('a call', () => {
 
   it('without arguments runs as {} if its tool needs none, and shows that none were sent', async () => {
     expect(await only([call(''), ending])).toMatchObject([
-      { arguments: {}, runnable: true, source: 'none', raw: '' },
+      { arguments: {}, runnable: true, source: 'none', rawArguments: '' },
     ])
   })
 
@@ -289,7 +289,7 @@ describe('a call', () => {
 
   it('that was repaired shows the sent text', async () => {
     expect(await only([call("{'path':'x',}"), ending], tools)).toMatchObject([
-      { arguments: { path: 'x' }, runnable: true, raw: "{'path':'x',}", repaired: true },
+      { arguments: { path: 'x' }, runnable: true, rawArguments: "{'path':'x',}", repaired: true },
     ])
   })
 })

@@ -5,7 +5,7 @@ import flowGuard from '../../../../services/guards/flow/guard.ts'
 import type { FlowGuardOptions } from '../../../../services/guards/flow/options.ts'
 import type { ToolHints } from '../../../../shared/contract/messages.ts'
 
-function labelled(tool: string, ...labels: string[]): GivenCall {
+function labelled(name: string, ...labels: string[]): GivenCall {
   const hints: ToolHints = {
     mutates: null,
     ignoreFields: [],
@@ -14,13 +14,13 @@ function labelled(tool: string, ...labels: string[]): GivenCall {
     client: false,
     labels,
   }
-  return { tool, hints }
+  return { name, hints }
 }
 
 const mail = labelled('read_mail', 'reads:private')
 const web = labelled('web_fetch', 'reads:untrusted')
 const post = labelled('post', 'sends:out')
-const plain: GivenCall = { tool: 'clock' }
+const plain: GivenCall = { name: 'clock' }
 
 const refusing = flowGuard()
 const asking = flowGuard({ onMeeting: 'ask' })
@@ -110,9 +110,9 @@ describe('the flow guard', () => {
         mail_send: { sends: 'out' },
       },
     })
-    expect(verdicts(guard, [{ tool: 'mail_read' }])).toBe('allow')
-    expect(verdicts(guard, [{ tool: 'mail_read' }], [{ tool: 'mail_send' }])).toBe('deny')
-    expect(verdicts(guard, [{ tool: 'mail_send' }])).toBe('deny')
+    expect(verdicts(guard, [{ name: 'mail_read' }])).toBe('allow')
+    expect(verdicts(guard, [{ name: 'mail_read' }], [{ name: 'mail_send' }])).toBe('deny')
+    expect(verdicts(guard, [{ name: 'mail_send' }])).toBe('deny')
   })
 
   it('never lets the three labels meet in the calls that it passes', () => {

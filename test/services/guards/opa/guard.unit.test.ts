@@ -29,8 +29,8 @@ beforeAll(async () => {
 
 afterAll(() => rm(folder, { recursive: true }))
 
-function verdictOn(tool: string, args: JsonObject = {}, by = guard) {
-  return given(by, [{ tool, arguments: args }]).verdicts[0]
+function verdictOn(name: string, args: JsonObject = {}, by = guard) {
+  return given(by, [{ name, arguments: args }]).verdicts[0]
 }
 
 describe('the opa guard', () => {
@@ -85,7 +85,7 @@ describe('the opa guard', () => {
 
   it('judges each call of a round by its own arguments', () => {
     const calls = [['log'], ['push'], ['diff']].map((args) => ({
-      tool: 'git',
+      name: 'git',
       arguments: { args },
     }))
     expect(given(guard, calls).verdicts.map(({ verdict }) => verdict)).toEqual([

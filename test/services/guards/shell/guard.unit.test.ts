@@ -27,8 +27,9 @@ function judged(args: JsonObject, options: Partial<ShellGuardOptions> = {}): Ver
     calls: [
       {
         ordinal: 3,
-        tool: 'bash',
+        name: 'bash',
         arguments: args,
+        rawArguments: JSON.stringify(args),
         source: 'deltas' as const,
         enforced: true,
         declaration,
@@ -136,8 +137,9 @@ describe('the source of a command, and its start', () => {
         calls: [
           {
             ordinal: 0,
-            tool: 'bash',
+            name: 'bash',
             arguments: { command },
+            rawArguments: JSON.stringify({ command }),
             source: 'deltas' as const,
             enforced: true,
             declaration,

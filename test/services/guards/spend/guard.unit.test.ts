@@ -35,8 +35,9 @@ function roundWith(round: number, all: JsonObject[], { time = noon, turn = 1 } =
   const declaration = declarationWith({ name: 'pay', timeoutMs: 1 })
   const calls = all.map((args, ordinal) => ({
     ordinal,
-    tool: 'pay',
+    name: 'pay',
     arguments: args,
+    rawArguments: JSON.stringify(args),
     declaration,
     source: 'deltas' as const,
     enforced: true,

@@ -30,6 +30,8 @@ const spellings: [name: string, spell: (value: string) => string][] = [
       ),
   ],
   ['zero-width spaces', (value) => [...value].join('\u200b')],
+  ['grapheme joiners', (value) => [...value].join('\u034f')],
+  ['fillers of Hangul', (value) => [...value].join('\u3164')],
   [
     'zero-width joiners and a byte order mark',
     (value) => `${value.slice(0, 5)}\u200d\ufeff${value.slice(5)}`,

@@ -100,13 +100,17 @@ describe('a record that cannot be read (OPERATOR-SETTING-1)', () => {
     expect(table.keys()).toEqual(['removed:stop:agent:bank'])
   })
 
-  it('is named with the command that removes it', async () => {
-    const table = tableWith({ 'stop:agent:bank': foreign })
-    await expect(readableSettings(setting, table)).rejects.toMatchObject({
-      code: 'policies.unreadable',
-      message:
-        'the record stop:agent:bank in policies is a setting-removed; remove it with weir release agent:bank',
-    })
+  it.each([
+    ['of another type', foreign, /^is a setting-removed$/],
+    ['that is no message', Uint8Array.of(1, 2, 3), /^cannot be read: .+$/],
+  ])('%s is named with the fault and the command that removes it', async (_, value, fault) => {
+    const table = tableWith({ 'stop:agent:bank': value })
+    const error = await readableSettings(setting, table).catch((thrown: unknown) => thrown)
+    expect(error).toMatchObject({ code: 'policies.unreadable' })
+    const [, found = '', remedy] =
+      /^the record stop:agent:bank in policies (.+); (.+)$/.exec((error as Error).message) ?? []
+    expect(found).toMatch(fault)
+    expect(remedy).toBe('remove it with weir release agent:bank')
   })
 })
 

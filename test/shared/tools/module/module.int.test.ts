@@ -112,6 +112,29 @@ const mayBePartDone = 'It may have done a part of its work; check before doing i
 const setupAdvice =
   'This is a fault of the set-up, not of the arguments: do not retry, continue without this tool or tell the user.'
 
+describe('a module with several functions', () => {
+  const tools = newFile(
+    'export const pay = ({ how }) => `paid ${how}`\nexport function refund() { return "refunded" }\nexport const rate = 2\n',
+  )
+  const behaveAs = (name: string, path = tools) =>
+    behave('x', { run: { file: path, entry: { kind: 'export', name } } })
+
+  it('runs the export that the tool names', async () => {
+    expect(await behaveAs('pay')).toEqual({ status: 'ok', text: 'paid x', reason: '' })
+    expect(await behaveAs('refund')).toEqual({ status: 'ok', text: 'refunded', reason: '' })
+  })
+
+  it('may be CommonJS', async () => {
+    const path = newFile('const all = { pay() { return "paid" } }\nmodule.exports = all\n', '.cjs')
+    expect(await behaveAs('pay', path)).toMatchObject({ text: 'paid' })
+  })
+
+  it.each(['pai', 'rate', 'toString'])('names its functions in place of %s', async (name) => {
+    const { fault } = await behaveAs(name)
+    expect(fault).toContain(`it exports no function '${name}'; its functions: pay, refund`)
+  })
+})
+
 describe('a function that returns', () => {
   it('gets the arguments, and the JSON of the object that it returns is the result', async () => {
     const started = start({ how: 'echo', copy: 'héllo' })

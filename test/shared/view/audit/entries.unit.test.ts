@@ -65,13 +65,13 @@ function given(records: Evidence[], where: AuditWhere = {}, max = 100) {
 
 describe('the evidence of a decision', () => {
   it('has the author, the whole question and the end of the call', () => {
-    const { type: _, name, input: __, outcome, link: ___, ...rest } = decided
+    const { type: _, arguments: sent, input: __, outcome, link: ___, ...rest } = decided
     expect(given([decided, followed]).entries).toEqual([
       {
         ...rest,
         kind: 'approval',
         action: outcome,
-        tool: name,
+        rawArguments: sent,
         tenant: 'acme',
         withheld: false,
         place: { partition: 0, offset: 0 },
@@ -121,8 +121,8 @@ describe('the evidence of a decision', () => {
     const later = { ...decided, turn: 9, at: 8_000 }
     const { entries } = given([decided, followed, deletion, later], { tool: 'deploy' })
     expect(entries).toMatchObject([
-      { at: 5_000, arguments: null, withheld: true, followed: { reason: null } },
-      { at: 8_000, arguments: decided.arguments, withheld: false },
+      { at: 5_000, rawArguments: null, withheld: true, followed: { reason: null } },
+      { at: 8_000, rawArguments: decided.arguments, withheld: false },
     ])
   })
 })

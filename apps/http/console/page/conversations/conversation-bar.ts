@@ -1,6 +1,6 @@
 // The actions on an open conversation: its link, its files, a replay with another rule, and a stop.
 
-import { shellWord } from '../../../../../shared/lib/shell-word.ts'
+import { shellWord } from '../../../../../shared/lib/text/shell-word.ts'
 import { type Child, html } from '../../../../page/kit/html.ts'
 import { status } from '../../../../page/kit/parts.ts'
 import type { ReportData } from '../../../../report/page/data.ts'

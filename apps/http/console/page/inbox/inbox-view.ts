@@ -5,8 +5,7 @@ import { diffList } from '../../../../page/kit/diff-list.ts'
 import { html } from '../../../../page/kit/html.ts'
 import { argumentDiff } from '../../../../page/kit/member-diff.ts'
 import { card, cards, status } from '../../../../page/kit/parts.ts'
-import { counted, number } from '../../../../page/kit/texts.ts'
-import { wholeDuration } from '../../../../terminal/text/quantities.ts'
+import { count, number, wholeDuration } from '../../../../terminal/text/quantities.ts'
 import type {
   CallContext,
   ConsoleState,
@@ -34,7 +33,7 @@ export function inboxView({ inbox, health }: ConsoleState, context: InboxContext
   const open = waiting.length + more
   return html`<main class="inbox">
     <h1 class="title">
-      ${open === 0 ? 'No call waits for a person' : `${counted(open, 'call')} ${open === 1 ? 'waits' : 'wait'} for a person`}
+      ${open === 0 ? 'No call waits for a person' : `${count(open, 'call')} ${open === 1 ? 'waits' : 'wait'} for a person`}
     </h1>
     ${
       open > 0 &&
@@ -47,7 +46,7 @@ export function inboxView({ inbox, health }: ConsoleState, context: InboxContext
       open > 0 &&
       others > 0 &&
       html`<p class="faint viewers">
-        ${counted(others, 'other page')} of the console ${others === 1 ? 'is' : 'are'} open: another person
+        ${count(others, 'other page')} of the console ${others === 1 ? 'is' : 'are'} open: another person
         may decide too.
       </p>`
     }
@@ -58,7 +57,7 @@ export function inboxView({ inbox, health }: ConsoleState, context: InboxContext
       'Waiting calls',
       waiting.map((call, place) => callCard(call, place, context)),
     )}
-    ${more > 0 && html`<p class="warning">${counted(more, 'further call')} not shown: weir approvals lists all of them.</p>`}
+    ${more > 0 && html`<p class="warning">${count(more, 'further call')} not shown: weir approvals lists all of them.</p>`}
     <section aria-labelledby="decided">
       <h2 id="decided">Decided lately</h2>
       ${decided.length === 0 && html`<p class="faint">Nothing yet.</p>`}
@@ -85,7 +84,7 @@ function callCard(
       kind: 'call',
       class: '',
       id: call.id,
-      name: call.tool,
+      name: call.name,
       head: html`<span class="faint">${call.rule}</span>
         ${call.isText && html`<span class="warning">written as text by the model</span>`}
         <span class=${left < 300_000 ? 'warning deadline' : 'faint deadline'}>
@@ -95,15 +94,15 @@ function callCard(
     html`
       ${place < reasonsShownMax && reasonPart(reasonOf(call))}
       ${
-        call.arguments === null
+        call.rawArguments === null
           ? html`<p class="warning">
               The arguments have ${number(call.bytes)} bytes, too many for this page. weir approvals
               shows them, and weir allow ${call.id} decides.
             </p>`
           : html`<h3>Arguments, exactly <span class="faint">${number(call.bytes)} bytes</span></h3>
-              <pre class="quote" tabindex="0" dir="ltr" aria-label="Arguments">${call.arguments}</pre>`
+              <pre class="quote" tabindex="0" dir="ltr" aria-label="Arguments">${call.rawArguments}</pre>`
       }
-      ${question === null && call.arguments !== null && difference(call.arguments, call.allowed)}
+      ${question === null && call.rawArguments !== null && difference(call.rawArguments, call.allowed)}
       ${question !== null && questionPart(question)}
       <p class="faint where">
         ${linkTo(call.conversation)}
@@ -111,7 +110,7 @@ function callCard(
         ${program !== null && program !== '' && html`<span>program ${program.slice(0, 12)}</span>`}
         <code>weir allow ${call.id}</code>
       </p>
-      ${call.arguments !== null && decisionForm(call, busy.has(call.id), decide)}
+      ${call.rawArguments !== null && decisionForm(call, busy.has(call.id), decide)}
       ${status(notes.get(call.id))}`,
     { tabindex: '0' },
   )
@@ -210,7 +209,7 @@ function decidedLine(one: Decision, now: number) {
   const isPerson = one.outcome === 'allow' || one.outcome === 'deny'
   return html`<li key=${`${one.id}/${one.at}`} data-outcome=${one.outcome}>
     <span class=${`mark ${tone}`} aria-hidden="true">${mark}</span>
-    <code>${one.tool}</code>
+    <code>${one.name}</code>
     <span class=${tone}>${text}</span>
     ${isPerson && html`<span>by ${personName(one.by)}${isClaimed(one) && ' (claimed)'}</span>`}
     ${isPerson && one.reason !== '' && html`<span class="reason">“${one.reason}”</span>`}
@@ -231,7 +230,7 @@ export function inboxKey(key: string, calls: readonly WaitingCall[], decide: Dec
     next?.scrollIntoView({ block: 'nearest' })
     return true
   }
-  if (card === null || call === undefined || call.arguments === null) return false
+  if (card === null || call === undefined || call.rawArguments === null) return false
   if (key === 'a') decide(call, 'allow', textIn(card.querySelector('form'), 'values'))
   else if (key === 'r') card.querySelector<HTMLInputElement>('input[name=reason]')?.focus()
   else return false

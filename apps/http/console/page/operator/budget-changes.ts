@@ -1,6 +1,6 @@
 // The changes of budgets: a new one and other amounts, each with its command.
 
-import { shellWord } from '../../../../../shared/lib/shell-word.ts'
+import { shellWord } from '../../../../../shared/lib/text/shell-word.ts'
 import type { BudgetsData } from '../operator-state.ts'
 import type { Change, Field, Values } from '../parts/confirmation.ts'
 

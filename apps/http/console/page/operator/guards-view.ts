@@ -1,12 +1,11 @@
 // The registered guards: mode, verdicts over time, latency, silence, and the shadow against the
 // enforced verdicts.
 
-import { shellWord } from '../../../../../shared/lib/shell-word.ts'
+import { shellWord } from '../../../../../shared/lib/text/shell-word.ts'
 import { html } from '../../../../page/kit/html.ts'
 import { card, cards, type Figure, figures } from '../../../../page/kit/parts.ts'
 import { chart } from '../../../../page/kit/plot.ts'
-import { counted, number } from '../../../../page/kit/texts.ts'
-import { elapsed, second } from '../../../../terminal/text/quantities.ts'
+import { count, elapsed, number, second } from '../../../../terminal/text/quantities.ts'
 import type { ConsoleGuard } from '../operator-state.ts'
 import { personName } from '../parts/ago.ts'
 import type { Change, Confirmations } from '../parts/confirmation.ts'
@@ -103,7 +102,7 @@ function figuresOf(guard: ConsoleGuard): Figure[] {
     {
       name: 'rounds late or silent',
       value: number(late),
-      about: letThrough > 0 && `${counted(letThrough, 'call')} let through`,
+      about: letThrough > 0 && `${count(letThrough, 'call')} let through`,
       isBad: late > 0,
     },
   ]
@@ -164,7 +163,7 @@ function modeChange(
 ): Change {
   const effect =
     mode === 'enforce'
-      ? `From the next model response on, calls wait for ${name}, and its denials count. In shadow it would have denied ${counted(wouldHaveDenied, 'call')} in the last hour.`
+      ? `From the next model response on, calls wait for ${name}, and its denials count. In shadow it would have denied ${count(wouldHaveDenied, 'call')} in the last hour.`
       : `From the next model response on, no call waits for ${name}. Its verdicts are recorded and change nothing.`
   return {
     title: `Switch ${name} to ${mode}?`,

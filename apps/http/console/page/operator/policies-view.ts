@@ -1,6 +1,6 @@
 // The policy of an agent: each value with its origin, and a change behind a confirmation.
 
-import { shellWord } from '../../../../../shared/lib/shell-word.ts'
+import { shellWord } from '../../../../../shared/lib/text/shell-word.ts'
 import { originTexts, valueText } from '../../../../history/policy-texts.ts'
 import { html } from '../../../../page/kit/html.ts'
 import { wideTable } from '../../../../page/kit/parts.ts'

@@ -1,6 +1,6 @@
 // The stop switch: the stops in force, a new stop, and a release.
 
-import { shellWord } from '../../../../../shared/lib/shell-word.ts'
+import { shellWord } from '../../../../../shared/lib/text/shell-word.ts'
 import { html } from '../../../../page/kit/html.ts'
 import { card } from '../../../../page/kit/parts.ts'
 import { wholeDuration } from '../../../../terminal/text/quantities.ts'

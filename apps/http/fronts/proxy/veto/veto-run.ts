@@ -19,7 +19,7 @@ import type {
 } from '../../../../../client/guard/guest-conversation.ts'
 import { limits } from '../../../../../shared/contract/limits.ts'
 import { senderOf } from '../../../../../shared/hosts/request-sender.ts'
-import { occurrences } from '../../../../../shared/lib/occurrences.ts'
+import { occurrences } from '../../../../../shared/lib/text/occurrences.ts'
 import { asSentence, onOneLine, shortened } from '../../../../../shared/lib/text-cut.ts'
 import {
   deniedAnswers,
@@ -32,9 +32,10 @@ import { ownAttempt } from '../../../../../shared/wire/strict/own-attempt.ts'
 import type { NotRun } from '../../../../../shared/wire/strict/strict.ts'
 import { usageSum } from '../../../../../shared/wire/strict/usage-sum.ts'
 import { HttpError } from '../../../http-error.ts'
+import { verdictNow } from '../../held-verdicts.ts'
 import { noteOf } from '../advised-request.ts'
 import { endWithoutModel, type GuestSession } from '../identity/guest-sessions.ts'
-import { proxiedCalls, verdictsNow } from '../proxied-calls.ts'
+import { proxiedCalls } from '../proxied-calls.ts'
 import type { ProxiedConversation } from '../request-budget.ts'
 import { guestRequest, mayCall, ownAnswer } from '../sent-request.ts'
 import {
@@ -160,11 +161,9 @@ export function vetoRun(
     const { answer, isStreamed: streams } = attempt
     const calls = callsOfAnswer(answer).map(({ id }) => id)
     if (session !== undefined && calls.length > 0)
-      sessions.judging(
-        session,
-        proxiedCalls(guestRequest(api, headers, sent), answer),
-        verdictsNow(guest, { last: async (at) => verdicts[at] }),
-      )
+      sessions.judging(session, proxiedCalls(guestRequest(api, headers, sent), answer), {
+        last: async (at) => verdicts[at] && verdictNow(guest, verdicts[at]),
+      })
     if (streams) {
       await client.write(client.stream.rest(answer))
       client.end(attempts.count())

@@ -10,9 +10,16 @@ import type { TurnEvent } from '../../../../../client/weir.ts'
 import { noUsage } from '../../../../../shared/wire/exchange.ts'
 
 const place = { conversation: 'c', turn: 7, round: 1 }
-const event = (fields: object) => ({ v: 1, position: '0', ...place, ...fields }) as TurnEvent
+const event = (fields: object) => ({ v: 2, position: '0', ...place, ...fields }) as TurnEvent
 const offered = (ordinal: number) =>
-  event({ type: 'call-offered', ordinal, name: 'pick', until: 9, arguments: '{}', input: {} })
+  event({
+    type: 'call-offered',
+    ordinal,
+    name: 'pick',
+    until: 9,
+    arguments: {},
+    rawArguments: '{}',
+  })
 
 /** A response with so many calls. */
 function calls(count: number, callsLeft = 100) {
@@ -20,7 +27,8 @@ function calls(count: number, callsLeft = 100) {
   const named = Array.from({ length: count }, (_, ordinal) => ({
     ordinal,
     name: 'pick',
-    input: {},
+    arguments: {},
+    rawArguments: '{}',
   }))
   all.see(event({ type: 'round-started', callsLeft }))
   all.see(event({ type: 'model-answered', calls: named, usage: noUsage }))

@@ -92,7 +92,7 @@ describe('the message of a turn', () => {
       event({ type: 'turn-started' }),
       round(),
       answered('', null),
-      event({ type: 'call-denied', arguments: '{bad', text: 'No JSON.' }),
+      event({ type: 'call-denied', rawArguments: '{bad', text: 'No JSON.' }),
       event({ type: 'call-finished', status: 'denied', result: 'No JSON.' }),
       end(),
     )

@@ -24,13 +24,14 @@ const card = (fields: Partial<CallCard>): CallCard => ({
   ordinal: 0,
   id: 'x',
   name: 'look',
-  arguments: '{"a":1}',
-  input: { a: 1 },
+  arguments: { a: 1 },
+  rawArguments: '{"a":1}',
   problem: null,
   status: 'ok',
   reason: '',
   durationMs: 1,
   result: 'seen',
+  rawResult: typeof fields.result === 'string' ? fields.result : 'seen',
   ...fields,
 })
 const turn = (number: number, messageId: string, end?: object) =>
@@ -41,7 +42,7 @@ it('has the reasoning, texts and calls of each round, under the ids of the strea
   const calls = [
     card({}),
     card({ ordinal: 1, name: 'drop', status: 'denied', result: '', reason: 'not you' }),
-    card({ ordinal: 2, name: 'pick', arguments: '{"a', input: null }),
+    card({ ordinal: 2, name: 'pick', arguments: null, rawArguments: '{"a' }),
   ]
   const messages = [
     user(3, 'Hi'),

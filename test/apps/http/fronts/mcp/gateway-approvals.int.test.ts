@@ -101,7 +101,7 @@ async function newPlace(): Promise<Place> {
   }
 }
 
-type Asked = { answer: () => ElicitResult; asksInSecondProcess?: boolean }
+type Asked = { answer: () => ElicitResult | Promise<ElicitResult>; asksInSecondProcess?: boolean }
 
 /** `asked`: the host asks its user. */
 async function hostIn({ folder, journal }: Place, era: Era, asked?: Asked): Promise<Client> {
@@ -168,10 +168,33 @@ describe.each(eras)('a person at a host of the %s era', (era) => {
     const place = await newPlace()
     const one = await hostIn(place, era)
     const answer = textOf(one, 'weather', { city: 'Rome' })
-    const { id, arguments: shown } = await place.waitingApproval()
+    const { id, rawArguments: shown } = await place.waitingApproval()
     expect(shown).toBe('{"city":"Rome"}')
     await place.command('allow', id)
     expect(await answer).toEqual({ text: '18 °C in Rome', isError: false })
+  })
+})
+
+describe('a call that a command allows while its host asks', () => {
+  it.each<[string, ElicitResult, string[]]>([
+    ['the person at the host declines', { action: 'decline' }, []],
+    [
+      'an operator stops the tool',
+      { action: 'accept', content: { run: true } },
+      ['stop', '--tool', 'weather', '--reason', 'test'],
+    ],
+  ])('does not run if %s', async (_, answer, command) => {
+    const place = await newPlace()
+    const one = await hostIn(place, 'modern', {
+      async answer() {
+        const { id } = await place.waitingApproval()
+        await place.command('allow', id)
+        if (command.length > 0) await place.command(...command)
+        return answer
+      },
+    })
+    expect(await textOf(one, 'weather', { city: 'Rome' })).toMatchObject({ isError: true })
+    expect(await place.calls()).toBe('')
   })
 })
 

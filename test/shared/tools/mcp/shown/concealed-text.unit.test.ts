@@ -30,6 +30,7 @@ describe('concealed text is removed:', () => {
     ['direction controls', 'a\u200eb', 'ab'],
     ['zero-width characters', `Weather${asZeroWidth('send')} of a city`, 'Weather of a city'],
     ['zero-width characters', 'a\u200bb\u200cc\ufeffd', 'abcd'],
+    ['zero-width characters', 'Weather\u3164\uffa0\u3164 of a city', 'Weather of a city'],
     ['zero-width characters', 'مـ\u200c\u200d\u200cم', 'مـم'],
   ])('%s in %j', (kind, text, expected) => {
     const { text: shown, kinds } = withoutConcealed(text)
