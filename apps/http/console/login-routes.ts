@@ -116,16 +116,17 @@ function loginRoutes({ log }: EdgeContext, oidc: OidcOptions, login: OidcLogin):
     refuseOtherSites(context)
     const token = cookieIn(context.env.incoming.headers, sessionCookie)
     deleteCookie(context, sessionCookie, cookieOptions(login, 'Strict'))
-    const configuration = await issuer()
-    const hasEnd = configuration.serverMetadata().end_session_endpoint !== undefined
-    const url = hasEnd
-      ? buildEndSessionUrl(configuration, {
-          post_logout_redirect_uri: consoleUrl.href,
-          ...(token !== undefined && { id_token_hint: token }),
-        })
-      : consoleUrl
-    return context.json({ url: url.href })
+    const configuration = await issuer().catch(() => undefined) // the session here ends anyway
+    return context.json({ url: endUrl(configuration, token).href })
   })
+
+  function endUrl(configuration: Configuration | undefined, token: string | undefined): URL {
+    if (configuration?.serverMetadata().end_session_endpoint === undefined) return consoleUrl
+    return buildEndSessionUrl(configuration, {
+      post_logout_redirect_uri: consoleUrl.href,
+      ...(token !== undefined && { id_token_hint: token }),
+    })
+  }
 
   return app
 }
