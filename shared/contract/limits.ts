@@ -712,6 +712,9 @@ export const limits = {
   edgeBodyDepthMax: 64,
   /** Requests of one key in a minute, unless a flag sets another number. */
   edgeRequestsPerMinute: 6_000,
+  /** Open answers of one principal; of all without the role `operate`. The rest is for operators. */
+  edgeOpenAnswersMax: 512,
+  edgeOpenAnswersSharedMax: 3_584,
   /** Principals whose requests a server counts, and messages that it remembers, oldest first out. */
   edgePrincipalsMax: 10_000,
   edgeMessagesMax: 10_000,
