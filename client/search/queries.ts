@@ -4,6 +4,7 @@
 import type { DatabaseSync } from '../../shared/bus/sqlite.ts'
 import type { ConversationId } from '../../shared/contract/ids.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
+import { searchedWords } from '../../shared/view/filter/searched-words.ts'
 import type { Sort, TurnFilter, ValueKey } from '../../shared/view/filter/turn-filter.ts'
 import type { FactFold } from '../../shared/view/turn-facts.ts'
 import type { TurnView } from '../../shared/view/turn-view.ts'
@@ -97,7 +98,7 @@ function ofTurns({ text, values, longerThan, since, until }: TurnFilter, now: Mi
       text: `t.id IN (SELECT turn FROM facets WHERE key = ? AND value IN (${[...wanted].map(() => '?')}))`,
       values: [key, ...wanted],
     })),
-    ...text.flatMap(wordsOf).map((words) => ({
+    ...searchedWords(text).map((words) => ({
       text: 't.id IN (SELECT e.turn FROM texts w JOIN entries e ON e.id = w.rowid WHERE w.text MATCH ?)',
       values: [words],
     })),
@@ -116,19 +117,6 @@ function joined(all: readonly Sql[]): Sql {
     text: all.length === 0 ? anyTurn : all.map(({ text }) => text).join(' AND '),
     values: all.flatMap(({ values }) => values),
   }
-}
-
-/**
- * A text as FTS5 expects it. The turn has a word with each beginning. Words between quotation marks must
- * stand together.
- */
-function wordsOf(text: string): string[] {
-  const parts = [...text.matchAll(/"([^"]*)"|[^\s"]+/g)]
-  return parts.flatMap(([whole, phrase]) => {
-    const words = phrase ?? whole
-    const isWord = /[\p{L}\p{N}]/u.test(words) // others have nothing to find
-    return isWord ? [`"${words}"${phrase === undefined ? '*' : ''}`] : []
-  })
 }
 
 type Row = Record<string, unknown>
