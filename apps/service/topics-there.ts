@@ -16,7 +16,7 @@ import { WeirError } from '../../shared/lib/errors.ts'
 import { otherPartitionCount } from '../../shared/runtime/log/partition-count.ts'
 
 export type TopicsThereOptions = {
-  bus: Pick<Bus, 'ends' | 'clock' | 'list' | 'read' | 'append'>
+  bus: Pick<Bus, 'ends' | 'clock' | 'list' | 'read' | 'append' | 'topicId'>
   topicPrefix: string
   /** The number that a person set. Undefined: nobody did, and the topics give it. */
   setPartitions: number | undefined

@@ -2,7 +2,6 @@
 // keeps the newest format that every live process reads in force.
 // JOIN-FLEET-1. A process that may not read the groups or write `policies` changes no format: an operator
 //     sets it with `weir fleet`.
-// JOIN-FLEET-2. A format is raised after all members knew it for `limits.fleetSettledMs`, and lowered at once.
 
 import type { Logger } from 'pino'
 import type { FleetMember } from '../../shared/bus/fleet/fleet-members.ts'
@@ -10,12 +9,12 @@ import { busKindOf } from '../../shared/bus/kinds.ts'
 import { ownFormat } from '../../shared/codec/codec.ts'
 import type { Bus } from '../../shared/contract/bus.ts'
 import { limits } from '../../shared/contract/limits.ts'
-import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { pause } from '../../shared/lib/pause.ts'
 import {
   assertNeighbours,
   commonFormat,
+  createFormatChoice,
   fleetGroups,
 } from '../../shared/runtime/fleet/fleet-rules.ts'
 import {
@@ -65,27 +64,19 @@ export async function joinFleet(options: Options): Promise<{ close(): void }> {
   return { close: () => closed.abort() }
 }
 
-/** Keeps JOIN-FLEET-2. */
 async function watch(options: Options, signal: AbortSignal): Promise<void> {
   const { bus, log } = options
-  let commonSince: { format: number; at: Milliseconds } | undefined
+  const { topicPrefix } = options.settings
+  const choice = createFormatChoice(ownFormat)
   for (;;) {
     await pause(bus.clock, limits.fleetMembersLookMs, signal)
     if (signal.aborted) return
     try {
-      const { format, isPinned } = await formatInForce({
-        bus,
-        topicPrefix: options.settings.topicPrefix,
-      })
+      const { format: inForce, isPinned } = await formatInForce({ bus, topicPrefix })
       if (isPinned) continue
-      const common = commonFormat(await fleetMembers(options), options.settings.topicPrefix)
-      const target = common && Math.min(common, ownFormat)
-      if (target === undefined || target === format) commonSince = undefined
-      else if (target < format) await setFormat(options, target)
-      else if (commonSince?.format !== target)
-        commonSince = { format: target, at: bus.clock.monotonic() }
-      else if (bus.clock.monotonic() - commonSince.at >= limits.fleetSettledMs)
-        await setFormat(options, target)
+      const common = commonFormat(await fleetMembers(options), topicPrefix)
+      const next = choice.next({ inForce, common, now: bus.clock.monotonic() })
+      if (next !== undefined) await setFormat(options, next)
     } catch (error) {
       log.debug({ err: error }, 'the members of the fleet cannot be compared now')
       if (isUnauthorized(error)) return

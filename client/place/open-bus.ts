@@ -18,6 +18,7 @@ import {
   storePartitionCount,
 } from '../../shared/runtime/log/partition-count.ts'
 import { foldFrom } from '../../shared/runtime/log/position.ts'
+import { keepTopicIds } from '../../shared/runtime/log/topic-ids.ts'
 import { ownerLeaves } from './stage-host.ts'
 
 type Options = Omit<OpenOptions, 'log' | 'keepFrom'>
@@ -181,7 +182,7 @@ export async function keepPartitionCount({
   members,
   log,
 }: {
-  bus: Pick<Bus, 'list' | 'ends' | 'read' | 'append' | 'clock'>
+  bus: Pick<Bus, 'list' | 'ends' | 'read' | 'append' | 'clock' | 'topicId'>
   topicPrefix: string
   partitions: number
   members?: (() => Promise<readonly FleetMember[]>) | undefined
@@ -191,6 +192,7 @@ export async function keepPartitionCount({
   try {
     if (await onceAnswered(bus, store))
       log.info({ partitions }, 'the partition count is now kept in the log')
+    await onceAnswered(bus, () => keepTopicIds({ bus, topicPrefix }))
   } catch (error) {
     if (!(error instanceof WeirError) || error.code !== 'bus.unauthorized') throw error
     log.warn(

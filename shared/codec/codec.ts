@@ -47,9 +47,9 @@ export type Codec = {
   familiarity(bytes: Uint8Array): 'known' | 'unknown' | 'unreadable'
   /**
    * Writes the newest schemas of this format at most, from now on. The lowest format of all holders
-   * counts. Undefined: the holder has no limit.
+   * counts, which this returns; infinity without a holder. Undefined: the holder has no limit.
    */
-  hold(holder: object, format: number | undefined): void
+  hold(holder: object, format: number | undefined): number
 }
 
 export type LearnedSchema = Pick<LockEntry, 'id' | 'type' | 'version' | 'schema'>
@@ -201,6 +201,7 @@ export function codecOf(lock: readonly LockEntry[]): Codec {
       const limit = Math.min(Number.POSITIVE_INFINITY, ...held.values())
       written = newestOf(lock.filter(({ id, type }) => isOfFleet(type) || formatOf(id) <= limit))
       writers.clear()
+      return limit
     },
   }
 }
@@ -217,7 +218,7 @@ function newestOf(lock: readonly LockEntry[]): Map<string, LockEntry> {
 
 /** Readers find these records by their keys, so an older reader skips them. */
 function isOfFleet(type: string): boolean {
-  return type === 'format-schemas' || type === 'fleet-format'
+  return ['format-schemas', 'fleet-format', 'topic-ids'].includes(type)
 }
 
 function isEqual(

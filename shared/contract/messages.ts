@@ -74,6 +74,7 @@ export type Message =
   | SettingRemoved
   | Tick
   | ToolStarted
+  | TopicIds
   | TurnEnded
   | TurnExtended
   | TurnFailed
@@ -1750,6 +1751,17 @@ export type ToolStarted = {
   try: number
   /** the tool */
   name: string
+}
+
+/**
+ * The ids that the brokers gave to the topics of this log. A topic with another id was deleted and
+ * created again, so its records and the marks of its writers are gone. Observed, written by an
+ * operator or by the first start into the table policies.
+ */
+export type TopicIds = {
+  type: 'topic-ids'
+  /** by the name of the topic without the prefix */
+  ids: Record<string, string>
 }
 
 /** The turn is over: all its rounds have ended. Derived, written by the conversation. */

@@ -203,6 +203,7 @@ export const topics: Record<TopicName, Topic> = {
     records: {
       'operator-limits': ['operator'],
       'partition-count': ['operator', 'runtime'],
+      'topic-ids': ['operator', 'runtime'],
       'format-schemas': ['operator', 'runtime'],
       'fleet-format': ['operator', 'runtime'],
       'agent-policy': ['operator'],
@@ -330,6 +331,9 @@ export const auditKeyOfOperator = ''
 
 /** The key of the log's partition count in `policies`. */
 export const partitionCountKey = 'partition-count'
+
+/** The key of the ids of the log's topics in `policies`. */
+export const topicIdsKey = 'topic-ids'
 
 /** The prefix of the keys of formats' schemas in `policies`. The format's number follows it. */
 export const formatKeyPrefix = 'format:'
@@ -534,6 +538,8 @@ export function keyOf(message: Message): string {
       return 'operator-limits'
     case 'partition-count':
       return partitionCountKey
+    case 'topic-ids':
+      return topicIdsKey
     case 'format-schemas':
       return `${formatKeyPrefix}${message.format}`
     case 'fleet-format':

@@ -36,6 +36,7 @@ export const errorCodes = [
   'bus.newer-version',
   'bus.topic-missing',
   'bus.topic-differs',
+  'bus.topic-recreated',
   'bus.record-too-large',
   'bus.commit-outside-log',
   'bus.closed',

@@ -12,6 +12,7 @@ import {
   storedPartitionCount,
   storePartitionCount,
 } from '../../../shared/runtime/log/partition-count.ts'
+import { keepTopicIds } from '../../../shared/runtime/log/topic-ids.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 
 /** Short, because a person waits. */
@@ -42,6 +43,7 @@ export async function keepPartitions(settings: Settings): Promise<void> {
   await withTopicsBus(settings, async (bus) => {
     const fleet = { bus, settings, log: createLog({ level: 'silent' }) }
     await storePartitionCount(bus, topicPrefix, partitions, () => fleetMembers(fleet))
+    await keepTopicIds({ bus, topicPrefix })
     await storeFormats({ bus, topicPrefix })
   })
 }

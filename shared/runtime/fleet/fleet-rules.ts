@@ -1,9 +1,12 @@
 // The rules of two versions in one fleet. Pure.
 // FLEET-1. Two neighbouring formats run together, in both directions. Two apart do not.
 // FLEET-2. A format is raised only when every live member knows it, and every stage has a member.
+// FLEET-3. A format is raised after all members knew it for `limits.fleetSettledMs`, and lowered at once.
 
 import type { FleetMember } from '../../bus/fleet/fleet-members.ts'
+import { limits } from '../../contract/limits.ts'
 import { stageNames } from '../../contract/topology.ts'
+import type { Milliseconds } from '../../lib/clock.ts'
 import { WeirError } from '../../lib/errors.ts'
 
 /** `weirOf`: the version of the Weir that brought a format, for the text. */
@@ -52,6 +55,31 @@ export function commonFormat(
   const groups = new Set(members.map(({ group }) => group))
   if (!stageNames.every((name) => groups.has(topicPrefix + name))) return undefined
   return Math.min(...members.map(({ format }) => format))
+}
+
+/** Keeps FLEET-3. `own`: the newest format of this process, which changes to no newer one. */
+export function createFormatChoice(own: number) {
+  let since: { format: number; at: Milliseconds } | undefined
+
+  return {
+    /** The format to set now. Undefined: none. `common`: as commonFormat. */
+    next({
+      inForce,
+      common = inForce,
+      now,
+    }: {
+      inForce: number
+      common: number | undefined
+      now: Milliseconds
+    }): number | undefined {
+      const format = Math.min(common, own)
+      if (format < inForce) return format
+      if (format === inForce) since = undefined
+      else if (since?.format !== format) since = { format, at: now }
+      else if (now - since.at >= limits.fleetSettledMs) return format
+      return undefined
+    },
+  }
 }
 
 /** The groups of all stages and of the guards that are registered. */

@@ -96,6 +96,7 @@ history (table)
 policies (table)
     operator-limits <- operator
     partition-count <- operator, runtime
+    topic-ids <- operator, runtime
     format-schemas <- operator, runtime
     fleet-format <- operator, runtime
     agent-policy <- operator
