@@ -87,7 +87,7 @@ const commandList: Readonly<Record<string, readonly Part[]>> = {
         'Print the address of the console of a running weir serve or weir up --http-port, and open it in a browser with --open. If no server answers, serve the history and the controls of the log.',
     }),
     part(async () => (await import('./commands/serve.ts')).addApiKeys, {
-      'api-keys': 'Create and remove the API keys of clients of weir serve.',
+      'api-keys': 'Create, list, rotate and remove the API keys of clients of weir serve.',
     }),
     part(async () => (await import('./commands/log/backup.ts')).addBackup, {
       backup: 'Copy the log of a data folder to one file. Works beside a running Weir.',
@@ -96,6 +96,10 @@ const commandList: Readonly<Record<string, readonly Part[]>> = {
     }),
     part(async () => (await import('./commands/log/topics.ts')).addTopics, {
       topics: 'Plan, create and check the topics that Weir needs on Kafka.',
+    }),
+    part(async () => (await import('./commands/operator/fleet.ts')).addFleet, {
+      fleet:
+        'Show the processes of a fleet on Kafka with their versions and record formats, and pin a format.',
     }),
     part(async () => (await import('./commands/operator/keys.ts')).addKeys, {
       keys: 'Create the keys of signed records on Kafka, and of encrypted ones.',

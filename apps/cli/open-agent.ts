@@ -16,6 +16,7 @@ import type { Settings } from '../../shared/settings/settings.ts'
 import { withLog } from '../history/open-log.ts'
 import { guardNamed } from '../service/guards/named-guard.ts'
 import type { Screen } from '../terminal/live-screen.ts'
+import { logSentence } from '../terminal/text/log-sentence.ts'
 
 /** Guards to run in this process (see guards/named-guard.ts), and the mode of all of them. */
 type GuardFiles = { guard?: string[]; guardMode?: 'shadow' | 'enforce' }
@@ -57,8 +58,8 @@ export async function openAgent(
     secrets: secretsOf(agents),
     destination: {
       write(line) {
-        // A failure of the stages ends the turn, and the command prints its text.
-        if (!isFatal(line)) screen.print(line)
+        const text = logSentence(line)
+        if (text !== undefined) screen.print(text)
       },
     },
   })
@@ -74,13 +75,6 @@ export async function openAgent(
   if (name !== undefined && another === undefined) return { weir, name }
   await weir.close()
   throw usageError(`${agent} has ${weir.agents.size} agents: name one agent file with --agent`)
-}
-
-/** As pino numbers it. */
-const fatalLevel = 60
-
-function isFatal(line: string): boolean {
-  return (JSON.parse(line) as { level: number }).level >= fatalLevel
 }
 
 async function guardsOf(

@@ -7,7 +7,7 @@ import { unreachable } from '../../shared/contract/stage.ts'
 import { reasons } from '../../shared/contract/turn/turn-texts.ts'
 import { placeIn } from '../../shared/view/place.ts'
 import type { RoundTimeline, TurnEnd, TurnTimeline } from '../../shared/view/timeline.ts'
-import { elapsed } from '../terminal/text/quantities.ts'
+import { count, elapsed, number } from '../terminal/text/quantities.ts'
 import type { Figures, Loop, Phrase, Tone } from './page/data.ts'
 
 export type Summary = { sentence: Phrase[]; tone: Tone }
@@ -124,10 +124,10 @@ function endOf(
 
 /** `lasted` null: unknown. */
 function afterText(rounds: number, lasted: string | null): string {
-  if (lasted === null) return `after ${roundsText(rounds)}`
+  if (lasted === null) return `after ${count(rounds, 'round')}`
   return rounds === 0
     ? `after ${lasted}, before the first request to the model`
-    : `after ${roundsText(rounds)} and ${lasted}`
+    : `after ${count(rounds, 'round')} and ${lasted}`
 }
 
 /** For a transcript that ends without an answer, or has the next message before one. */
@@ -229,14 +229,10 @@ function loopText(loops: Loop[], before = ''): Phrase[] {
 function shareOf(loops: Loop[], { rounds, loopRounds }: Figures, isWhole: boolean): Phrase[] {
   if (loopRounds === 0) return []
   const share = `${Math.round((100 * loopRounds) / Math.max(1, rounds))} %`
-  const all = `${loopRounds.toLocaleString('en')} of ${isWhole ? '' : 'the '}${roundsText(rounds)}${isWhole ? '' : ' that are left'}`
+  const all = `${number(loopRounds)} of ${isWhole ? '' : 'the '}${count(rounds, 'round')}${isWhole ? '' : ' that are left'}`
   return [
     `; ${all} (${share}) ${loopRounds === 1 ? 'was' : 'were'} ${loops.length === 1 ? 'that loop' : 'loops'}`,
   ]
-}
-
-function roundsText(rounds: number): string {
-  return `${rounds.toLocaleString('en')} ${rounds === 1 ? 'round' : 'rounds'}`
 }
 
 function costOf(
@@ -245,7 +241,7 @@ function costOf(
 ): Phrase[] {
   const tokens = inputTokens + outputTokens
   if (tokens === 0) return []
-  const cost = `cost ${tokens.toLocaleString('en')} tokens`
+  const cost = `cost ${number(tokens)} tokens`
   return [
     `${loopRounds === 0 ? '; ' : ', and '}${isWhole ? `it ${cost} ${isOver ? 'in all' : 'so far'}` : `what is left of it ${cost}`}`,
   ]

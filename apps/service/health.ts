@@ -34,7 +34,7 @@ export type Readiness = {
 /** The JSON of /livez. */
 export type Liveness = { live: boolean; why: string[] }
 
-type Watched = Pick<Subscription, 'joined' | 'damaged'>
+type Watched = Pick<Subscription, 'joined' | 'damaged' | 'unready'>
 
 export type Health = {
   /** The number of damaged partitions of each reader. */
@@ -76,6 +76,8 @@ export function createHealth(
       why.push(
         `${name} has not joined its group ${phase === 'starting' ? 'yet' : 'or its partitions are changing'}`,
       )
+    const unready = subscriptions.get(name)?.unready
+    if (unready !== undefined) why.push(`${name}: ${unready}`)
     for (const [partition, reason] of subscriptions.get(name)?.damaged ?? [])
       why.push(`${name} does not read partition ${partition}: ${reason}`)
     const away = missing.get(name)

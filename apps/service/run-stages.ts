@@ -4,6 +4,7 @@
 import type { Logger } from 'pino'
 import type { Agents } from '../../client/agents/agents-in-files.ts'
 import { createContexts } from '../../client/agents/contexts.ts'
+import { fleetMembers, joinFleet } from '../../client/place/fleet.ts'
 import { openBusOnceFree } from '../../client/place/open-bus.ts'
 import { createStageHost } from '../../client/place/stage-host.ts'
 import { openingOf } from '../../client/turn/opening.ts'
@@ -135,7 +136,15 @@ async function run(options: RunOptions & { stopping: AbortSignal }, open: Open):
   const { setPartitions } = options
   const partitions = ownsTopics
     ? settings.partitions
-    : await topicsThere({ bus, topicPrefix, setPartitions, log })
+    : await topicsThere({
+        bus,
+        topicPrefix,
+        setPartitions,
+        members: () => fleetMembers({ bus, settings, log }),
+        log,
+      })
+  const fleet = await joinFleet({ bus, settings, log })
+  open.push({ name: 'the fleet', close: async () => fleet.close() })
   const own = await guardsBeside({
     bus,
     topicPrefix,

@@ -8,6 +8,7 @@ import {
   keepPartitionCount,
   partitionCount,
 } from '../../client/place/open-bus.ts'
+import type { FleetMember } from '../../shared/bus/fleet/fleet-members.ts'
 import { noneIfMissing } from '../../shared/bus/range.ts'
 import type { Bus } from '../../shared/contract/bus.ts'
 import { topicSpecs } from '../../shared/contract/topology.ts'
@@ -15,10 +16,11 @@ import { WeirError } from '../../shared/lib/errors.ts'
 import { otherPartitionCount } from '../../shared/runtime/log/partition-count.ts'
 
 export type TopicsThereOptions = {
-  bus: Pick<Bus, 'ends' | 'clock' | 'list' | 'read' | 'append'>
+  bus: Pick<Bus, 'ends' | 'clock' | 'list' | 'read' | 'append' | 'topicId'>
   topicPrefix: string
   /** The number that a person set. Undefined: nobody did, and the topics give it. */
   setPartitions: number | undefined
+  members?: () => Promise<readonly FleetMember[]>
   log: Logger
 }
 
@@ -31,6 +33,7 @@ export async function topicsThere({
   bus,
   topicPrefix,
   setPartitions,
+  members,
   log,
 }: TopicsThereOptions): Promise<number> {
   const partitions = await partitionCount(bus, topicPrefix)
@@ -50,7 +53,7 @@ export async function topicsThere({
       'bus.topic-differs',
       `partitions is set to ${setPartitions} (--partitions, WEIR_PARTITIONS), and the topics that begin with ${topicPrefix} have ${partitions}: leave the setting out, or set ${partitions}`,
     )
-  await keepPartitionCount({ bus, topicPrefix, partitions, log })
+  await keepPartitionCount({ bus, topicPrefix, partitions, members, log })
   return partitions
 }
 

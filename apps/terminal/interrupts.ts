@@ -4,6 +4,7 @@
 
 import type { Turn } from '../../client/turn/turn.ts'
 import { killRunningGroups } from '../../shared/tools/tool-process.ts'
+import { stopEndingEarly } from './early-signals.ts'
 import type { Screen } from './live-screen.ts'
 
 const signals = ['SIGINT', 'SIGTERM'] as const
@@ -30,6 +31,7 @@ export function listenForInterrupts(onFirst: (signal: InterruptSignal) => void):
   }
 
   for (const signal of signals) process.on(signal, onSignal)
+  stopEndingEarly()
   return stop
 }
 

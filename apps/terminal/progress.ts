@@ -4,7 +4,7 @@
 import type { Clock, Milliseconds } from '../../shared/lib/clock.ts'
 
 import { createScreen } from './live-screen.ts'
-import { bytesText, count, durationText } from './text/quantities.ts'
+import { bytesText, count, durationText, number } from './text/quantities.ts'
 
 export type Progress = {
   /** Adds to the number of records (or other units) to read. */
@@ -57,7 +57,7 @@ export function createProgress(
 }
 
 /**
- * `reading the log: 120000 of 1000000 records, 40000 a second, 22 s left`. The rate is the average
+ * `reading the log: 120,000 of 1,000,000 records, 40,000 a second, 22 s left`. The rate is the average
  * over the whole time.
  */
 export function progressText(
@@ -69,5 +69,5 @@ export function progressText(
     perSecond === 0 ? '' : `, ${durationText(((expected - done) / perSecond) * 1000)} left`
   if (what === 'byte')
     return `${doing}: ${bytesText(done)} of ${bytesText(expected)}, ${bytesText(perSecond)} a second${left}`
-  return `${doing}: ${done} of ${count(expected, what)}, ${Math.round(perSecond)} a second${left}`
+  return `${doing}: ${number(done)} of ${count(expected, what)}, ${number(Math.round(perSecond))} a second${left}`
 }

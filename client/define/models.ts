@@ -33,6 +33,11 @@ export type ModelOptions = {
   fetch?: typeof globalThis.fetch
   /** `text`: the request asks a model without native tool calls to write them as text. */
   toolCalls?: 'native' | 'text'
+  /**
+   * `missing`: the server sends calls, and then neither a finish reason nor an end mark. Only for
+   * `openai-chat`.
+   */
+  endMark?: 'missing'
 }
 
 export type AnthropicOptions = ModelOptions & {
@@ -54,25 +59,22 @@ export type GeminiOptions = ModelOptions & {
   seed?: number
 }
 
-/** Enough for an answer with several calls, and below the limit of every current model. */
-const outputTokensDefault = 8192
-
 /** A model of Anthropic's Messages API. Key: ANTHROPIC_API_KEY. */
 export function anthropic(name: string, options: AnthropicOptions = {}): DefinedModel {
-  return { provider: 'anthropic', name, maxOutputTokens: outputTokensDefault, ...options }
+  return { provider: 'anthropic', name, ...options }
 }
 
 /** A model of OpenAI's Responses API. Key: OPENAI_API_KEY. */
 export function openai(name: string, options: OpenaiOptions = {}): DefinedModel {
-  return { provider: 'openai-responses', name, maxOutputTokens: outputTokensDefault, ...options }
+  return { provider: 'openai-responses', name, ...options }
 }
 
 /** A model of OpenAI's Chat Completions API, or of a server that speaks it. Key: OPENAI_API_KEY. */
 export function openaiChat(name: string, options: OpenaiChatOptions = {}): DefinedModel {
-  return { provider: 'openai-chat', name, maxOutputTokens: outputTokensDefault, ...options }
+  return { provider: 'openai-chat', name, ...options }
 }
 
 /** A model of the Gemini API. Key: GEMINI_API_KEY. */
 export function gemini(name: string, options: GeminiOptions = {}): DefinedModel {
-  return { provider: 'gemini', name, maxOutputTokens: outputTokensDefault, ...options }
+  return { provider: 'gemini', name, ...options }
 }

@@ -5,6 +5,7 @@ import { decode, typeIn } from '../../shared/codec/codec.ts'
 import type { Bus, Offset } from '../../shared/contract/bus.ts'
 import type { ConversationId } from '../../shared/contract/ids.ts'
 import type { Message, MessageType } from '../../shared/contract/messages.ts'
+import { WeirError } from '../../shared/lib/errors.ts'
 import { createPartitionReader, type Listening } from './partition-reader.ts'
 
 /** `id`: of a derived record. */
@@ -53,9 +54,17 @@ export function createFeed<M extends Message>(
           try {
             onRecord({ id, offset, message: decode(value) as M })
           } catch (error) {
-            onFailure(error)
+            if (!isOfUnknownSchema(error)) onFailure(error)
           }
         },
       }),
   }
+}
+
+/** A newer Weir may write such a record. No decision depends on records that clients read. */
+function isOfUnknownSchema(error: unknown): boolean {
+  return (
+    error instanceof WeirError &&
+    (error.code === 'codec.unknown-schema' || error.code === 'codec.newer-schema')
+  )
 }

@@ -1,6 +1,7 @@
 // Opens the bus of the settings. The record of each bus is in shared/bus/kinds.ts.
 
 import type { Logger } from 'pino'
+import type { FleetMember } from '../../shared/bus/fleet/fleet-members.ts'
 import type { BesideSettings, BusSettings, OpenOptions } from '../../shared/bus/kind.ts'
 import { busKindOf } from '../../shared/bus/kinds.ts'
 import type { Bus, PartitionEnds } from '../../shared/contract/bus.ts'
@@ -17,6 +18,7 @@ import {
   storePartitionCount,
 } from '../../shared/runtime/log/partition-count.ts'
 import { foldFrom } from '../../shared/runtime/log/position.ts'
+import { keepTopicIds } from '../../shared/runtime/log/topic-ids.ts'
 import { ownerLeaves } from './stage-host.ts'
 
 type Options = Omit<OpenOptions, 'log' | 'keepFrom'>
@@ -177,16 +179,20 @@ export async function keepPartitionCount({
   bus,
   topicPrefix,
   partitions,
+  members,
   log,
 }: {
-  bus: Pick<Bus, 'list' | 'ends' | 'read' | 'append' | 'clock'>
+  bus: Pick<Bus, 'list' | 'ends' | 'read' | 'append' | 'clock' | 'topicId'>
   topicPrefix: string
   partitions: number
+  members?: (() => Promise<readonly FleetMember[]>) | undefined
   log: Logger
 }): Promise<void> {
+  const store = () => storePartitionCount(bus, topicPrefix, partitions, members)
   try {
-    if (await onceAnswered(bus, () => storePartitionCount(bus, topicPrefix, partitions)))
+    if (await onceAnswered(bus, store))
       log.info({ partitions }, 'the partition count is now kept in the log')
+    await onceAnswered(bus, () => keepTopicIds({ bus, topicPrefix }))
   } catch (error) {
     if (!(error instanceof WeirError) || error.code !== 'bus.unauthorized') throw error
     log.warn(

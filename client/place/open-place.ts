@@ -17,6 +17,7 @@ import { openingOf } from '../turn/opening.ts'
 import type { WeirOptions } from '../weir-options.ts'
 import { clockOfChoice } from './bus-choice.ts'
 import { closedOnFailure } from './closed-on-failure.ts'
+import { fleetMembers, joinFleet } from './fleet.ts'
 import {
   keepPartitionCount,
   openBus,
@@ -140,8 +141,16 @@ export async function openShared({
     const running = isHere
       ? await runHere({ ...parts, contextOf: contexts.of }, options)
       : { failed: new Promise<never>(() => {}), close: async () => {} }
-    if (isHere) await keepPartitionCount({ bus, topicPrefix, partitions, log })
-    return { bus, partitions, contexts, running }
+    if (!isHere) return { bus, partitions, contexts, running }
+    const fleetParts = { bus, settings, log }
+    const members = () => fleetMembers(fleetParts)
+    await keepPartitionCount({ bus, topicPrefix, partitions, members, log })
+    const fleet = await joinFleet(fleetParts)
+    async function close(): Promise<void> {
+      fleet.close()
+      await running.close()
+    }
+    return { bus, partitions, contexts, running: { failed: running.failed, close } }
   })
 }
 

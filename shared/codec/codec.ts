@@ -4,7 +4,7 @@
 //
 // The frame is that of Confluent's registry, so any Kafka tool reads our records: byte 0, the
 // schema's id as a big-endian int32, Avro. The registry is a file, schemas/lock.json: one process
-// less, and each build knows exactly the records that it can read.
+// less. A build learns the schemas of newer ones from the log (shared/bus/fleet).
 //
 // Decoding changes a few values. A lone surrogate becomes U+FFFD, because it has no UTF-8. Bytes
 // become a Buffer, and an integer -0 becomes 0. A missing field gets its default, and properties
@@ -23,9 +23,14 @@ import type { Message, MessageType } from '../contract/messages.ts'
 import { WeirError } from '../lib/errors.ts'
 import { ByteReader, ByteWriter } from './avro-bytes.ts'
 import { type CompiledType, compile, type Schema } from './avro-types.ts'
+import { formatOf } from './formats.ts'
 import { nameGuards } from './former-words.ts'
 
 export type Codec = {
+  /**
+   * Throws `codec.bad-message` if the message does not fit its schema, and `codec.newer-schema` if its
+   * type begins after the format that holds (`hold`).
+   */
   encode(message: Message): Buffer
   decode(bytes: Uint8Array): Message
   /**
@@ -33,7 +38,21 @@ export type Codec = {
    * frame, or an unknown schema.
    */
   typeIn(bytes: Uint8Array): MessageType | undefined
+  /** Adds schemas of a newer Weir, to read its records as this one's. Own schemas stay. */
+  learn(schemas: readonly LearnedSchema[]): void
+  /**
+   * Whether a record can be read. `unreadable`: its schema is learned, and this Weir has no such type, or
+   * the two versions do not fit. Bytes without a frame are `known`: their error is another one.
+   */
+  familiarity(bytes: Uint8Array): 'known' | 'unknown' | 'unreadable'
+  /**
+   * Writes the newest schemas of this format at most, from now on. The lowest format of all holders
+   * counts, which this returns; infinity without a holder. Undefined: the holder has no limit.
+   */
+  hold(holder: object, format: number | undefined): number
 }
+
+export type LearnedSchema = Pick<LockEntry, 'id' | 'type' | 'version' | 'schema'>
 
 const magicByte = 0
 /**
@@ -49,10 +68,12 @@ export const headerBytes = 5
  * only a few.
  */
 export function codecOf(lock: readonly LockEntry[]): Codec {
-  const entries = new Map(lock.map((entry) => [entry.id, entry]))
-  const newest = new Map<string, LockEntry>()
-  for (const entry of lock)
-    if (entry.version > (newest.get(entry.type)?.version ?? 0)) newest.set(entry.type, entry)
+  const entries = new Map<number, KnownSchema>(lock.map((entry) => [entry.id, entry]))
+  const newest = newestOf(lock)
+  /** The newest schemas that may be written. */
+  let written = newest
+  const held = new Map<object, number>()
+  const newestOwn = Math.max(0, ...entries.keys())
 
   // Caches, filled once for each schema, and two scratch objects. Calls can share them, because no
   // call waits.
@@ -62,14 +83,16 @@ export function codecOf(lock: readonly LockEntry[]): Codec {
   const writer = new ByteWriter()
   const reader = new ByteReader()
 
-  const compiledOf = (entry: LockEntry): CompiledType => {
+  const compiledOf = (entry: KnownSchema): CompiledType => {
     const type = compiled.get(entry.id) ?? compile(entry.schema as Schema, entry.type)
     compiled.set(entry.id, type)
     return type
   }
 
   const writerOf = (message: Message): { id: number; write: CompiledType['write'] } => {
-    const entry = newest.get(typeOf(message))
+    const entry = written.get(typeOf(message))
+    const tooNew = newest.get(typeOf(message))
+    if (entry === undefined && tooNew !== undefined) throw notInForce(tooNew, held)
     if (entry === undefined) {
       throw new WeirError(
         'codec.bad-message',
@@ -84,10 +107,11 @@ export function codecOf(lock: readonly LockEntry[]): Codec {
   const readerOf = (id: number): ((reader: ByteReader) => unknown) => {
     const entry = entries.get(id)
     const current = entry && newest.get(entry.type)
+    if (entry !== undefined && current === undefined) throw unknownType(entry)
     if (entry === undefined || current === undefined) {
       throw new WeirError(
         'codec.unknown-schema',
-        `schema ${id} is not in schemas/lock.json, which ends at ${Math.max(0, ...entries.keys())}. ` +
+        `schema ${id} is not in schemas/lock.json, which ends at ${newestOwn}. ` +
           'A newer Weir wrote the record (deploy that version here too), or another program writes to this topic.',
       )
     }
@@ -96,7 +120,10 @@ export function codecOf(lock: readonly LockEntry[]): Codec {
     return read
   }
 
-  const olderReader = (entry: LockEntry, current: LockEntry): ((reader: ByteReader) => unknown) => {
+  const olderReader = (
+    entry: KnownSchema,
+    current: LockEntry,
+  ): ((reader: ByteReader) => unknown) => {
     try {
       const read = compiledOf(current).readerOf(compiledOf(entry))
       if (entry.former !== true) return read
@@ -106,7 +133,7 @@ export function codecOf(lock: readonly LockEntry[]): Codec {
         return message
       }
     } catch (cause) {
-      throw unreadableVersion(entry, current, cause)
+      throw unreadableVersion(entry, current, { cause, isNewer: entry.id > newestOwn })
     }
   }
 
@@ -119,7 +146,7 @@ export function codecOf(lock: readonly LockEntry[]): Codec {
         bytes.writeInt32BE(id, 1)
         return bytes
       } catch (cause) {
-        throw badMessage(message, compiledOf(newest.get(message.type) as LockEntry), cause)
+        throw badMessage(message, compiledOf(written.get(message.type) as LockEntry), cause)
       }
     },
 
@@ -133,7 +160,7 @@ export function codecOf(lock: readonly LockEntry[]): Codec {
         if (reader.remaining > 0) throw new Error(`${reader.remaining} bytes follow after its end`)
         return message as Message
       } catch (cause) {
-        throw badBody(bytes, entries.get(id) as LockEntry, cause)
+        throw badBody(bytes, entries.get(id) as KnownSchema, cause)
       } finally {
         reader.finish()
       }
@@ -144,7 +171,65 @@ export function codecOf(lock: readonly LockEntry[]): Codec {
       if (bytes.length < headerBytes || !isFramed) return undefined
       return entries.get(idIn(bytes))?.type as MessageType | undefined
     },
+
+    learn(schemas) {
+      for (const schema of schemas)
+        if (schema.id > newestOwn && !isEqual(entries.get(schema.id), schema)) {
+          entries.set(schema.id, schema)
+          compiled.delete(schema.id)
+          readers.delete(schema.id)
+        }
+    },
+
+    familiarity(bytes) {
+      const isFramed = bytes[0] === magicByte || bytes[0] === encryptedByte
+      if (bytes.length < headerBytes || !isFramed) return 'known'
+      const id = idIn(bytes)
+      if (readers.has(id)) return 'known'
+      if (!entries.has(id)) return 'unknown'
+      try {
+        readerOf(id)
+        return 'known'
+      } catch {
+        return 'unreadable'
+      }
+    },
+
+    hold(holder, format) {
+      if (format === undefined) held.delete(holder)
+      else held.set(holder, format)
+      const limit = Math.min(Number.POSITIVE_INFINITY, ...held.values())
+      written = newestOf(lock.filter(({ id, type }) => isOfFleet(type) || formatOf(id) <= limit))
+      writers.clear()
+      return limit
+    },
   }
+}
+
+/** `released` and `former` are absent for a learned schema. */
+type KnownSchema = LearnedSchema & Partial<LockEntry>
+
+function newestOf(lock: readonly LockEntry[]): Map<string, LockEntry> {
+  const newest = new Map<string, LockEntry>()
+  for (const entry of lock)
+    if (entry.version > (newest.get(entry.type)?.version ?? 0)) newest.set(entry.type, entry)
+  return newest
+}
+
+/** Readers find these records by their keys, so an older reader skips them. */
+function isOfFleet(type: string): boolean {
+  return ['format-schemas', 'fleet-format', 'topic-ids'].includes(type)
+}
+
+function isEqual(
+  known: KnownSchema | undefined,
+  { type, version, schema }: LearnedSchema,
+): boolean {
+  return (
+    known?.type === type &&
+    known.version === version &&
+    JSON.stringify(known.schema) === JSON.stringify(schema)
+  )
 }
 
 /** The id in the frame, known or not. Undefined: no frame. */
@@ -161,10 +246,31 @@ function idIn(bytes: Uint8Array): number {
   )
 }
 
-function unreadableVersion(entry: LockEntry, current: LockEntry, cause: unknown): WeirError {
+function unreadableVersion(
+  entry: KnownSchema,
+  current: LockEntry,
+  { cause, isNewer }: { cause: unknown; isNewer: boolean },
+): WeirError {
   const fault = `${entry.type} of version ${entry.version} (schema ${entry.id}) cannot be read as version ${current.version}`
-  const advice = 'schemas/compatibility.ts should have refused that change; revert it.'
-  return new WeirError('codec.unknown-schema', `${fault}: ${textOf(cause)}. ${advice}`, { cause })
+  const advice = isNewer
+    ? 'A newer Weir wrote the record: upgrade this process.'
+    : 'schemas/compatibility.ts should have refused that change; revert it.'
+  const code = isNewer ? 'codec.newer-schema' : 'codec.unknown-schema'
+  return new WeirError(code, `${fault}: ${textOf(cause)}. ${advice}`, { cause })
+}
+
+function unknownType({ id, type }: LearnedSchema): WeirError {
+  return new WeirError(
+    'codec.newer-schema',
+    `schema ${id} is the type ${brief(type)}, which this Weir does not have. A newer Weir wrote the record: upgrade this process.`,
+  )
+}
+
+function notInForce({ id, type }: LockEntry, held: ReadonlyMap<object, number>): WeirError {
+  return new WeirError(
+    'codec.newer-schema',
+    `${type} cannot be written: the type begins with format ${formatOf(id)}, and format ${Math.min(...held.values())} is in force, because older processes run (weir fleet names them)`,
+  )
 }
 
 function badMessage(message: Message, type: CompiledType, cause: unknown): WeirError {
@@ -200,7 +306,7 @@ function badFrame(bytes: Uint8Array): WeirError {
   )
 }
 
-function badBody(bytes: Uint8Array, { id, type, version }: LockEntry, cause: unknown): WeirError {
+function badBody(bytes: Uint8Array, { id, type, version }: KnownSchema, cause: unknown): WeirError {
   const fault = `the record of ${bytes.length} bytes is not a ${type} of version ${version} (schema ${id})`
   return new WeirError(
     'codec.bad-body',
@@ -238,7 +344,10 @@ export const knownSchemas = JSON.parse(
 
 export const codec = codecOf(knownSchemas)
 
-export const { encode, decode, typeIn } = codec
+export const { encode, decode, typeIn, learn, familiarity, hold } = codec
+
+/** The newest format of this build, which the process announces to its fleet. */
+export const ownFormat = formatOf(knownSchemas.at(-1)?.id ?? 0)
 
 /** The symbols of an enumeration in the newest schemas, such as `FailureClass`. */
 export function symbolsOf(name: string): readonly string[] {

@@ -130,6 +130,8 @@ export type Subscription = {
    * reason. The others go on. Absent: the bus fails the subscription instead.
    */
   readonly damaged?: ReadonlyMap<number, string>
+  /** The reason why nothing can be read or written now, although it is a member. Absent: there is none. */
+  readonly unready?: string | undefined
   /**
    * Rejects when reading cannot continue: a reader threw, the log is damaged, or writes failed
    * beyond their retries. Never resolves before close().
@@ -141,13 +143,15 @@ export type Subscription = {
 
 /**
  * Conversations whose records are deleted, in all topics with content. `keep`: records that stay,
- * such as the one from which a stage folds an idle conversation. `seen`: the ends of the inboxes up
+ * such as the one from which a stage folds an idle conversation. `forks`: conversations that stay, and
+ * lose only the summary of their history. `seen`: the ends of the inboxes up
  * to which the caller has read. `evidence`: the records in `audit` that stay with this value, which
  * has no content.
  */
 export type Erasure = {
   topicPrefix: string
   conversations: ConversationId[]
+  forks: ConversationId[]
   keep: { topic: string; partition: number; offset: Offset }[]
   seen: { topic: string; partition: number; end: Offset }[]
   evidence: { partition: number; offset: Offset; value: Uint8Array }[]
@@ -242,6 +246,11 @@ export type Bus = {
    */
   append(records: RecordToAppend[], options?: { patient?: boolean }): Promise<Appended[]>
   subscribe(options: SubscribeOptions): Promise<Subscription>
+  /**
+   * The id that a topic got when it was created. Undefined: the brokers are too old for ids. Throws
+   * `bus.topic-missing`. Absent: nobody can delete a single topic of this bus.
+   */
+  topicId?(topic: string): Promise<string | undefined>
   /** `partitions`: only these; default: all. A bus may ignore it. */
   ends(topic: string, partitions?: readonly number[]): Promise<PartitionEnds[]>
   /** The end of one partition. Absent: `ends` has it. */

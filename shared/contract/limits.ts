@@ -634,6 +634,11 @@ export const limits = {
   consoleTurnsShownMax: 200,
   consoleDecisionsMax: 50,
   consolePairsMax: 200,
+  /** The pause before the format in force is followed again, and between two looks at the members of a fleet. */
+  fleetLookMs: second,
+  fleetMembersLookMs: 15 * second,
+  /** How long all members of a fleet must know a format before a process raises it. */
+  fleetSettledMs: minute,
   /** Removals of settings that `policies` keeps with their authors. */
   settingsRemovedKept: 20,
   /** A setting in the evidence of its change. Of a larger one it has the size and the hash. */
@@ -642,6 +647,8 @@ export const limits = {
   auditEntriesMax: 100_000,
   /** Of these, an answer of the console's API has the newest. */
   consoleAuditMax: 1_000,
+  /** A file of the API has the newest. */
+  auditExportMax: 10_000,
   /** Rounds of an open turn whose tokens the console keeps, and rounds whose money it keeps. */
   consoleRoundsKept: 64,
   consoleRoundsPricedMax: 20_000,

@@ -34,7 +34,9 @@ export type Message =
   | ConversationForked
   | ConversationTitled
   | DeadLetter
+  | FleetFormat
   | ForkRequested
+  | FormatSchemas
   | GuardRegistration
   | GuardVerdict
   | GuardVerdictGiven
@@ -74,6 +76,7 @@ export type Message =
   | Tick
   | TitleGiven
   | ToolStarted
+  | TopicIds
   | TurnEnded
   | TurnExtended
   | TurnFailed
@@ -804,6 +807,23 @@ export type DeadLetter = {
   value: Uint8Array
 }
 
+/**
+ * The format in which all processes of a fleet write, because every live reader knows it. Observed,
+ * written by an operator or by the runtime into the table policies. Without it format 1 is in
+ * force. Its own schema never changes, because every later Weir reads it.
+ */
+export type FleetFormat = {
+  type: 'fleet-format'
+  /** the number of the format, 1 or more */
+  format: number
+  /** whether an operator set it, so that no process raises it */
+  isPinned: boolean
+  /** the operator's name as they gave it, or Weir and its version, for people */
+  setBy: string
+  /** time of writing in milliseconds, by the writer's clock, for people */
+  setAt: number
+}
+
 /** A client wants a new conversation that continues others. Observed, written by the edge. */
 export type ForkRequested = {
   type: 'fork-requested'
@@ -811,6 +831,21 @@ export type ForkRequested = {
   conversation: ConversationId
   /** the conversations that it continues, oldest first; the last one is the one that was forked */
   origins: Origin[]
+}
+
+/**
+ * The schemas with which a format of records begins, so that an older Weir can read its records.
+ * Observed, written by an operator or by the first start of a newer Weir into the table policies.
+ * Its own schema never changes, because every later Weir reads it.
+ */
+export type FormatSchemas = {
+  type: 'format-schemas'
+  /** the number of the format, 2 or more. The key of the record is format: and the number */
+  format: number
+  /** the version of the Weir that wrote the record, for people */
+  weir: string
+  /** the new schemas as a JSON list; each has id, type, version and schema */
+  schemas: string
 }
 
 /**
@@ -1739,6 +1774,17 @@ export type ToolStarted = {
   try: number
   /** the tool */
   name: string
+}
+
+/**
+ * The ids that the brokers gave to the topics of this log. A topic with another id was deleted and
+ * created again, so its records and the marks of its writers are gone. Observed, written by an
+ * operator or by the first start into the table policies.
+ */
+export type TopicIds = {
+  type: 'topic-ids'
+  /** by the name of the topic without the prefix */
+  ids: Record<string, string>
 }
 
 /** The turn is over: all its rounds have ended. Derived, written by the conversation. */

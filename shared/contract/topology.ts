@@ -205,6 +205,9 @@ export const topics: Record<TopicName, Topic> = {
     records: {
       'operator-limits': ['operator'],
       'partition-count': ['operator', 'runtime'],
+      'topic-ids': ['operator', 'runtime'],
+      'format-schemas': ['operator', 'runtime'],
+      'fleet-format': ['operator', 'runtime'],
       'agent-policy': ['operator'],
       'guard-registration': ['operator'],
       'operator-stop': ['operator'],
@@ -330,6 +333,15 @@ export const auditKeyOfOperator = ''
 
 /** The key of the log's partition count in `policies`. */
 export const partitionCountKey = 'partition-count'
+
+/** The key of the ids of the log's topics in `policies`. */
+export const topicIdsKey = 'topic-ids'
+
+/** The prefix of the keys of formats' schemas in `policies`. The format's number follows it. */
+export const formatKeyPrefix = 'format:'
+
+/** The key of the format in force in `policies`. */
+export const fleetFormatKey = 'fleet-format'
 
 /**
  * `mayHaveActed`: whether a call of a round may have run by the time this stage works on the round.
@@ -530,6 +542,12 @@ export function keyOf(message: Message): string {
       return 'operator-limits'
     case 'partition-count':
       return partitionCountKey
+    case 'topic-ids':
+      return topicIdsKey
+    case 'format-schemas':
+      return `${formatKeyPrefix}${message.format}`
+    case 'fleet-format':
+      return fleetFormatKey
     case 'agent-policy':
       return policyKeyPrefix + message.agent
     case 'guard-registration':

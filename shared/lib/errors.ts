@@ -5,6 +5,7 @@ export const errorCodes = [
   // codec: bytes that are not a message, or a message that does not match its schema
   'codec.bad-frame',
   'codec.unknown-schema',
+  'codec.newer-schema',
   'codec.bad-body',
   'codec.bad-message',
   'codec.encrypted',
@@ -35,6 +36,7 @@ export const errorCodes = [
   'bus.newer-version',
   'bus.topic-missing',
   'bus.topic-differs',
+  'bus.topic-recreated',
   'bus.record-too-large',
   'bus.commit-outside-log',
   'bus.closed',
@@ -45,6 +47,8 @@ export const errorCodes = [
   'bus.unauthorized',
   'bus.refused',
   'bus.group-foreign',
+  // a version that cannot run next to the ones that run, or a pin that a live process cannot read
+  'fleet.apart',
   'bus.compression-unreadable',
   'bus.record-unreadable',
   // bundles: not a bundle, a damaged one, or one from a newer Weir

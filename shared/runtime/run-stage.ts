@@ -96,6 +96,9 @@ export async function runStage<State, In extends Message, Task>(
     get damaged() {
       return subscription.damaged ?? noneDamaged
     },
+    get unready() {
+      return subscription.unready
+    },
     failed,
     close: () => subscription.close(),
   }

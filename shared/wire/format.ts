@@ -99,7 +99,7 @@ export type RequestFormat = {
   model?(path: string): string
   /** The members that stay from run to run of one program. */
   program: readonly string[]
-  /** The texts of the instructions that stand before the history. */
+  /** The texts of the instructions, those in front of the history first. */
   instructions?(body: Json): unknown[]
   /** The limits of the tokens of an answer, as the request has them. */
   outputLimits(body: Json): unknown[]
@@ -163,9 +163,14 @@ export type AnswerFormat = {
 
 /**
  * `secret`: removed from error texts. `model`: the author of reasoning. `outputTokensMax`: of the
- * request; undefined: unknown.
+ * request; undefined: unknown. `endMark`: `missing` if the server ends no answer that has calls.
  */
-export type ReaderOptions = { secret: Secret; model?: string; outputTokensMax?: number }
+export type ReaderOptions = {
+  secret: Secret
+  model?: string
+  outputTokensMax?: number
+  endMark?: 'missing' | undefined
+}
 
 /** Reads one answer of a model as events. Keeps the state of the answer. */
 export type AnswerReader = {

@@ -262,7 +262,7 @@ describe('weir guard', () => {
     )
     expect((await run(['guard', 'list', '--json'])).out).toContain('"mode":"mixed"')
     expect((await run(['doctor'])).out).toMatch(
-      /^odd +guards +calls wait for remote \(mixed\), and no process runs it now: run it/m,
+      /^warning +guards +calls wait for remote \(mixed\), and no process runs it now: run it/m,
     )
     const vetoed = await run([...ask, 'nobody answers for it'])
     expect(vetoed.errors).toContain(

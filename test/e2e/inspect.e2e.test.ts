@@ -172,7 +172,7 @@ describe('weir inspect', () => {
     expect(out).toMatch(/ {6}try 1: claimed after [^,]+, started after [^,\n]+\n/)
     expect(out).toContain('    open      waits for its tools\n')
     expect((await commands.run(['doctor'])).out).toMatch(
-      new RegExp(`odd +lock +process ${asking.child.pid} writes there`),
+      new RegExp(`warning +lock +process ${asking.child.pid} writes there`),
     )
     asking.child.kill('SIGINT')
     expect(await asking.ended).toMatchObject({ code: null, signal: 'SIGINT' })

@@ -302,7 +302,7 @@ describe('weir doctor over Kafka', () => {
       lines: out
         .split('\n')
         .filter((line) =>
-          /^(ok|odd|wrong|skipped) +(client|brokers|topics|stages|records|clocks)/.test(line),
+          /^(ok|warning|wrong|skipped) +(client|brokers|topics|stages|records|clocks)/.test(line),
         ),
     }
   }
@@ -335,7 +335,7 @@ describe('weir doctor over Kafka', () => {
           /^wrong +topics +no topic begins with 'nobody\.': weir topics create/,
         ),
         expect.stringMatching(
-          /^odd +stages +no process runs intake, conversation, guest, llm-gateway, .*: weir up --stages/,
+          /^warning +stages +no process runs intake, conversation, guest, llm-gateway, .*: weir up --stages/,
         ),
         expect.stringMatching(/^wrong +records +there is no topic nobody\./),
         expect.stringMatching(/^skipped +clocks +not compared until the topics exist/),

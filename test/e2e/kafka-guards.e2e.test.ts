@@ -157,7 +157,7 @@ describe('weir guard over Kafka', () => {
           ])
           const doctor = (await run('doctor')).out
           expect(doctor).toContain('18 topics that begin with')
-          expect(doctor).toMatch(/odd +guards +no process runs remote \(shadow\)/)
+          expect(doctor).toMatch(/warning +guards +no process runs remote \(shadow\)/)
           guard.signal('SIGTERM')
           expect((await guard.ended).code).toBe(0)
         },

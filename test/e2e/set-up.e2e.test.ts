@@ -186,7 +186,7 @@ describe('weir doctor', () => {
     const { code, out, errors } = await commands.run(['doctor', ...args], { environment: given })
     expect(errors).toBe('')
     expect(out).not.toContain(key)
-    const lines = out.split('\n').filter((line) => /^(ok|odd|wrong|skipped) /.test(line))
+    const lines = out.split('\n').filter((line) => /^(ok|warning|wrong|skipped) /.test(line))
     const known = canSandbox ? lines : lines.filter((line) => !line.includes(' sandbox '))
     return { code, out, lines: known, notWell: known.filter((line) => !line.startsWith('ok ')) }
   }
@@ -241,7 +241,7 @@ describe('weir doctor', () => {
       ),
       expect.stringMatching(/^skipped {2}data folder/),
       expect.stringMatching(
-        /^wrong {4}tool .*starter\/read_file: .*cannot be imported: .*no-such-package.*: correct the module$/,
+        /^wrong {4}tool .*start\/read_file: .*cannot be imported: .*no-such-package.*: correct the module$/,
       ),
     ])
   })
@@ -275,7 +275,7 @@ describe('weir doctor', () => {
     expect({ code, notWell }).toEqual({
       code: 0,
       notWell: [
-        expect.stringMatching(/^odd {6}agent .*: name one: --agent FILE; weir init makes one$/),
+        expect.stringMatching(/^warning {2}agent .*: name one: --agent FILE; weir init makes one$/),
       ],
     })
   })
@@ -311,8 +311,8 @@ describe('weir doctor', () => {
 
     it.each([
       [401, /^wrong .*refuses the key \(401\): put a valid key/],
-      [404, /^odd .*does not know a model some-model: check model\.name/],
-      [503, /^odd .*answers with 503: try again later/],
+      [404, /^warning .*does not know a model some-model: check model\.name/],
+      [503, /^warning .*answers with 503: try again later/],
     ])('explains a %d', async (status, words) => {
       expect(await answering(() => status)).toEqual([expect.stringMatching(words)])
     })

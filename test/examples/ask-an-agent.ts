@@ -4,7 +4,7 @@
 import { Weir } from '../../client/weir.ts' // in a program of yours: from 'weir-agents'
 
 const weir = await Weir.open({ agents: 'agent.yaml' })
-const turn = weir.ask({ agent: 'starter', text: 'Which files are here?' })
+const turn = weir.ask({ agent: 'my-agent', text: 'Which files are here?' })
 
 for await (const event of turn) {
   if (event.type === 'text-delta') process.stderr.write(event.text)

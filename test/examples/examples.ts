@@ -117,7 +117,7 @@ export async function openExampleFolder(): Promise<ExampleFolder> {
   )
   await writeFile(
     join(folder, 'agent.yaml'),
-    `name: starter
+    `name: my-agent
 system: You are an example.
 model: { provider: anthropic, name: scripted, baseUrl: '${server.url}', maxOutputTokens: 1000 }
 tools:

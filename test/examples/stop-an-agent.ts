@@ -3,7 +3,7 @@
 import { Weir } from '../../client/weir.ts' // in a program of yours: from 'weir-agents'
 
 const weir = await Weir.open({ agents: 'agent.yaml' })
-const turn = weir.ask({ agent: 'starter', text: 'Wait an hour.' })
+const turn = weir.ask({ agent: 'my-agent', text: 'Wait an hour.' })
 
 for await (const event of turn) {
   if (event.type === 'tool-started') await turn.cancel() // or from elsewhere: ask({ ..., signal })
@@ -11,6 +11,6 @@ for await (const event of turn) {
 }
 console.log((await turn.finished).outcome) // cancelled
 
-const next = weir.ask({ agent: 'starter', text: 'Never mind.', conversation: turn.conversation })
+const next = weir.ask({ agent: 'my-agent', text: 'Never mind.', conversation: turn.conversation })
 console.log((await next.finished).reply)
 await weir.close()

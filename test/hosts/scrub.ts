@@ -2,6 +2,7 @@
 // machine one home, long texts of the host their lengths and a sum.
 
 import { createHash } from 'node:crypto'
+import { hostProfiles } from '../../shared/hosts/hosts.ts'
 
 /** Characters of the longest text that stays. */
 const longText = 300
@@ -52,13 +53,19 @@ export function scrubber(home: string, called?: ReadonlySet<string>): Scrub {
   return walk
 }
 
-/** The tags around a text stay: readers know a host's own texts by them. */
+/**
+ * The tags around a text stay: readers know a host's own texts by them. So does the line with the
+ * host's folder, which its calls lose.
+ */
 function shortened(text: string): string {
   const tag = /^<([\w-]+)>/.exec(text)?.[1]
   const sum = createHash('sha256').update(text).digest('hex').slice(0, 6)
-  const length = `(${text.length} characters, ${sum})`
-  return tag === undefined ? length : `<${tag}>${length}</${tag}>`
+  const folders = text.split('\n').filter((line) => folderLines.some((one) => one.test(line)))
+  const kept = [`(${text.length} characters, ${sum})`, ...folders].join('\n')
+  return tag === undefined ? kept : `<${tag}>${kept}</${tag}>`
 }
+
+const folderLines = hostProfiles.flatMap(({ rewriting }) => rewriting?.folder?.named ?? [])
 
 type Tool = { name?: string; function?: { name?: string }; tools?: unknown }
 

@@ -44,6 +44,7 @@ type StartOptions = {
   input?: string | Uint8Array
   environment?: Record<string, string>
   fileSizeMax?: number
+  program?: string | undefined
 }
 
 export type CommandFolder = {
@@ -56,10 +57,7 @@ export type CommandFolder = {
    * `child.stdin`.
    */
   startOnTerminal(args: string[], environment?: Record<string, string>): RunningWeir
-  run(
-    args: string[],
-    options?: { input?: string | Uint8Array; environment?: Record<string, string> },
-  ): Promise<Ended>
+  run(args: string[], options?: Omit<StartOptions, 'fileSizeMax'>): Promise<Ended>
   close(): Promise<void>
 }
 
@@ -95,11 +93,14 @@ tools:
     return child
   }
 
-  function start(args: string[], { input = '', environment = {}, fileSizeMax }: StartOptions = {}) {
-    const [program, ...rest] =
-      fileSizeMax === undefined ? [weir, ...args] : limited(fileSizeMax, [weir, ...args])
+  function start(
+    args: string[],
+    { input = '', environment = {}, fileSizeMax, program = weir }: StartOptions = {},
+  ) {
+    const [command, ...rest] =
+      fileSizeMax === undefined ? [program, ...args] : limited(fileSizeMax, [program, ...args])
     const child = kept(
-      spawn(program, rest, { cwd: folder, env: environmentOf(environment), stdio: 'pipe' }),
+      spawn(command, rest, { cwd: folder, env: environmentOf(environment), stdio: 'pipe' }),
     )
     child.stdin.on('error', () => {}) // it may refuse to read all of it
     child.stdin.end(input)

@@ -21,22 +21,24 @@ export type WeirUp = {
 
 /**
  * `command`: another service than `weir up`. `fileSizeMax`: the largest size of a file in bytes.
- * Beyond it, writes fail as on a full disk.
+ * Beyond it, writes fail as on a full disk. `program`: the path of another Weir's command.
  */
 export type UpOptions = {
   command?: string[]
   args?: string[]
   environment?: Record<string, string>
   fileSizeMax?: number
+  program?: string | undefined
 }
 
 /** Starts `weir up ARGUMENTS` in the folder. */
 export function startUp(
   commands: Pick<CommandFolder, 'start'>,
-  { command = ['up'], args = [], environment = {}, fileSizeMax }: UpOptions = {},
+  { command = ['up'], args = [], environment = {}, fileSizeMax, program }: UpOptions = {},
 ): WeirUp {
   const { child, ended } = commands.start([...command, ...args], {
     environment,
+    program,
     ...(fileSizeMax !== undefined && { fileSizeMax }),
   })
   const lines: LogLine[] = []

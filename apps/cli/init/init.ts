@@ -4,7 +4,7 @@
 // Weir.
 
 import { readdir, readFile, writeFile } from 'node:fs/promises'
-import { dirname, join, relative, resolve } from 'node:path'
+import { basename, dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { providers } from '../../../services/llm-gateway/performer/providers/providers.ts'
 import { usageError } from '../../../shared/lib/errors.ts'
@@ -31,9 +31,10 @@ export async function init(
   environment: NodeJS.ProcessEnv,
   out: NodeJS.WriteStream,
 ): Promise<void> {
+  const agent = agentNameOf(resolve(folder))
   for (const { name, source } of await filesToWrite(template)) {
     const file = join(folder, name)
-    const wasThere = await copied(source, file)
+    const wasThere = await copied(source, file, agent)
     out.write(
       `${wasThere ? 'kept     ' : 'written  '}${printable(file)}${wasThere ? ' (it exists)' : ''}\n`,
     )
@@ -58,7 +59,7 @@ async function filesToWrite(name: TemplateName): Promise<{ name: string; source:
 }
 
 /** True: the file existed and was kept. */
-async function copied(source: string, file: string): Promise<boolean> {
+async function copied(source: string, file: string, agent: string): Promise<boolean> {
   try {
     makeFolders(dirname(file))
   } catch (error) {
@@ -66,11 +67,26 @@ async function copied(source: string, file: string): Promise<boolean> {
   }
   try {
     const text = (await readFile(source, 'utf8')).replace('WEIR_VERSION', version())
-    await writeFile(file, withSandbox(text), { flag: 'wx' })
+    await writeFile(file, withSandbox(withName(text, agent)), { flag: 'wx' })
     return false
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EEXIST' || refuse(file, error as Error)
   }
+}
+
+/** The folder's name as the name of an agent. Without a letter or a digit in it: `agent`. */
+function agentNameOf(folder: string): string {
+  const words = basename(folder)
+    .toLowerCase()
+    .match(/[a-z0-9]+/g)
+  return words?.join('-').slice(0, 64) ?? 'agent'
+}
+
+/** The text of a template, with the name of its agent. */
+function withName(text: string, agent: string): string {
+  return text
+    .replace(/^name: starter$/m, `name: ${JSON.stringify(agent)}`)
+    .replace("name: 'notes',", `name: '${agent}',`)
 }
 
 /** The text of a template, with the sandbox that this machine can make. */

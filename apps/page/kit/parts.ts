@@ -1,5 +1,6 @@
 // The parts of both pages: figures, tables, cards, dialogs, fields and notes.
 
+import { number } from '../../terminal/text/quantities.ts'
 import { type Child, html, stateful } from './html.ts'
 
 type Attributes = Record<string, unknown>
@@ -50,7 +51,7 @@ export function table<Row>({ columns, rows, row = () => ({}), class: kind }: Tab
       <tr>
         ${columns.map(
           ({ title, class: of }) =>
-            html`<th scope="col" class=${of === 'digits' ? of : undefined}>${title}</th>`,
+            html`<th scope="col" class=${typeof of === 'string' ? of : undefined}>${title}</th>`,
         )}
       </tr>
     </thead>
@@ -188,7 +189,7 @@ const Quote = stateful(false, ({ text, kind }: { text: string; kind: string }, i
   return html`<div>
     ${block}
     <button type="button" class="more" onClick=${() => set(true)}>
-      Show all ${text.length.toLocaleString('en')} characters
+      Show all ${number(text.length)} characters
     </button>
   </div>`
 })

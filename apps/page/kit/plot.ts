@@ -1,7 +1,7 @@
 // Numbers over time as a plot. The page has them as text too.
 
 import uPlot from 'uplot'
-import { number } from './texts.ts'
+import { number } from '../../terminal/text/quantities.ts'
 
 /** `colour`: a class of the style. A later series is drawn over an earlier one. */
 export type Series = { colour: string; shape: 'bars' | 'line'; values: (number | null)[] }

@@ -4,13 +4,9 @@ import { hostNamed } from '../../../shared/hosts/hosts.ts'
 import { ownCommand } from '../../terminal/own-command.ts'
 import { painted } from '../../terminal/paint.ts'
 import { printable } from '../../terminal/text/printable.ts'
+import { count, number } from '../../terminal/text/quantities.ts'
 import type { Scanned, ScannedAgent, ScannedLoop } from './scan-totals.ts'
 import { sessionStores } from './session-files.ts'
-
-/** `1 token`, `716,900 tokens`. */
-function count(n: number, noun: string): string {
-  return `${n.toLocaleString('en')} ${noun}${n === 1 ? '' : 's'}`
-}
 
 export function printScan(scanned: Scanned, out: NodeJS.WriteStream): void {
   const line = (text: string, tone: Parameters<typeof painted>[1] = 'plain') =>
@@ -39,9 +35,7 @@ export function printScan(scanned: Scanned, out: NodeJS.WriteStream): void {
     line('')
     line('Tools that fail most:')
     for (const { agent, tool, calls, failed } of failing)
-      line(
-        `  ${tool} (${titleOf(agent)}): ${failed.toLocaleString('en')} of ${count(calls, 'call')}`,
-      )
+      line(`  ${tool} (${titleOf(agent)}): ${number(failed)} of ${count(calls, 'call')}`)
   }
   if (storm !== null) {
     line('')
@@ -65,7 +59,7 @@ function agentText({
   tokens,
 }: ScannedAgent): string {
   const inside = subAgents > 0 ? ` with ${count(subAgents, 'sub-agent')}` : ''
-  const failed = failedCalls > 0 ? ` (${failedCalls.toLocaleString('en')} failed)` : ''
+  const failed = failedCalls > 0 ? ` (${number(failedCalls)} failed)` : ''
   const parts = [count(turns, 'turn'), count(rounds, 'round'), `${count(calls, 'call')}${failed}`]
   return `${titleOf(agent)}: ${count(sessions, 'session')}${inside}, ${parts.join(', ')}${tokensText(', ', tokens)}`
 }

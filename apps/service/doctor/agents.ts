@@ -9,7 +9,7 @@ import { unreachable } from '../../../shared/contract/stage.ts'
 import { systemClock } from '../../../shared/lib/clock.ts'
 import { startModuleProcess } from '../../../shared/tools/module/module-process.ts'
 import { count } from '../../terminal/text/quantities.ts'
-import { type Check, mistakesIn, odd, ok, skipped, wrong } from './check.ts'
+import { type Check, mistakesIn, ok, skipped, warning, wrong } from './check.ts'
 
 const loadMsMax = 10_000
 const defaultFile = 'agent.yaml'
@@ -27,7 +27,7 @@ export function agentChecks(
     return {
       agents: none,
       checks: [
-        odd(
+        warning(
           'agent',
           `none was named, and there is no ${defaultFile} here`,
           'name one: --agent FILE; weir init makes one',
@@ -38,7 +38,11 @@ export function agentChecks(
     const agents = loadAgents(path ?? defaultFile, environment)
     return {
       agents,
-      checks: [...agents.values()].flatMap((agent) => [agentCheck(agent), keyCheck(agent)]),
+      checks: [...agents.values()].flatMap((agent) => [
+        agentCheck(agent),
+        keyCheck(agent),
+        ...endMarkChecks(agent),
+      ]),
     }
   } catch (error) {
     const nameOf = (mistake: string) => (/ model\.apiKey: /.test(mistake) ? 'key' : 'agent')
@@ -64,6 +68,18 @@ function keyCheck({ name, model }: Agent): Check {
     'key',
     model.apiKey === '' ? `${name}: no key is sent to its own server` : `${name}: it is set`,
   )
+}
+
+/** Without an end, an answer whose last call is missing looks whole. */
+function endMarkChecks({ name, model }: Agent): Check[] {
+  if (model.endMark === undefined) return []
+  return [
+    warning(
+      'end mark',
+      `${name}: its server ends no answer that has calls (model.endMark: missing)`,
+      'remove the setting as soon as the server sends a finish reason',
+    ),
+  ]
 }
 
 export async function toolChecks(agents: Agents): Promise<Check[]> {

@@ -2,10 +2,10 @@
 
 import { type ErrorCode, WeirError } from '../../../shared/lib/errors.ts'
 
-/** odd: it works, but perhaps not as intended. skipped: another problem prevents the check. */
+/** warning: it works, but perhaps not as intended. skipped: another problem prevents the check. */
 export type Check = {
   name: string
-  state: 'ok' | 'odd' | 'wrong' | 'skipped'
+  state: 'ok' | 'warning' | 'wrong' | 'skipped'
   /** The finding, without secrets. It is made printable when it is printed. */
   finding: string
   /** The remedy, if `finding` does not contain it. */
@@ -31,7 +31,7 @@ const problem =
   })
 
 export const ok = finding('ok')
-export const odd = problem('odd')
+export const warning = problem('warning')
 export const wrong = problem('wrong')
 export const skipped = finding('skipped')
 

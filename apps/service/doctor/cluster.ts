@@ -16,7 +16,7 @@ import { withLog } from '../../history/open-log.ts'
 import { count } from '../../terminal/text/quantities.ts'
 import { guardTopicsOn } from '../topics/guard-topics.ts'
 import { withPlannedPartitions, withTopicsBus } from '../topics/planned-partitions.ts'
-import { type Check, odd, ok, skipped, wrong, wrongBy } from './check.ts'
+import { type Check, ok, skipped, warning, wrong, wrongBy } from './check.ts'
 import { guardsCheck } from './guards.ts'
 import { clockCheck } from './machine.ts'
 
@@ -113,7 +113,7 @@ async function stagesCheck(kind: SharedBus, settings: Settings): Promise<Check> 
       .map((stage) => `${stage} ${members.get(topicPrefix + stage) ?? 0}`)
       .join(', ')
     if (missing.length === 0) return ok(name, `running copies: ${running}`)
-    return odd(
+    return warning(
       name,
       `no process runs ${missing.join(', ')}`,
       `weir up --stages ${missing.join(',')}`,
@@ -174,6 +174,6 @@ function skewCheck(name: string, skewMs: number): Check {
   if (Math.abs(skewMs) <= limits.clockSkewWarnMs) return ok(name, finding)
   const remedy = 'set the clocks of this machine and of the brokers by NTP'
   return Math.abs(skewMs) <= limits.clockSkewMaxMs
-    ? odd(name, finding, remedy)
+    ? warning(name, finding, remedy)
     : wrong(name, finding, remedy)
 }

@@ -13,7 +13,7 @@ import { widerThanUser } from '../../../shared/lib/files/private-files.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 import { type OpenLog, withLog } from '../../history/open-log.ts'
 import { bytesText, count } from '../../terminal/text/quantities.ts'
-import { type Check, odd, ok, wrong, wrongBy } from './check.ts'
+import { type Check, ok, warning, wrong, wrongBy } from './check.ts'
 import { guardsCheck } from './guards.ts'
 import { clockCheck } from './machine.ts'
 
@@ -83,13 +83,13 @@ function accessCheck({ dataFolder }: Settings): Check {
   const { open, foreign } = widerThanUser(dataFolder, isNameBesideLog)
   const shown = (paths: string[], separator: string) => paths.slice(0, shownMax).join(separator)
   if (foreign.length > 0)
-    return odd(
+    return warning(
       name,
       `another user owns ${shown(foreign, ', ')}`,
       'run Weir as that user, or make this user the owner: chown',
     )
   if (open.length === 0) return ok(name, 'no other user can read the conversations')
-  return odd(
+  return warning(
     name,
     `other users of this machine can reach ${shown(open, ', ')}`,
     `close it: chmod go= ${shown(open, ' ')}`,
@@ -102,7 +102,7 @@ function lockCheck(kind: LocalBus, settings: Settings): Check {
     const lock = kind.lockState(settings)
     if (lock.kind === 'free') return ok(name, 'no other process writes there')
     const who = lock.pid === undefined ? 'another process' : `process ${lock.pid}`
-    return odd(
+    return warning(
       name,
       `${who} writes there`,
       'wait for its end, stop it, or name another folder: --data-folder, WEIR_DATA_FOLDER',
@@ -153,7 +153,7 @@ async function sizeCheck(settings: Settings): Promise<Check> {
   const remedy =
     'raise dataFolderBytesMax, set retentionDays lower, delete conversations (weir forget), or name another data folder'
   if (used >= max) return wrong(name, `${finding}: no new turn begins`, remedy)
-  return used >= 0.9 * max ? odd(name, `${finding}: nearly full`, remedy) : ok(name, finding)
+  return used >= 0.9 * max ? warning(name, `${finding}: nearly full`, remedy) : ok(name, finding)
 }
 
 function keptText({ retentionDays }: Settings): string {

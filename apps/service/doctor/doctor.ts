@@ -1,5 +1,5 @@
 // `weir doctor`: the problems of this machine, each with its remedy. Changes nothing and shows no
-// secret. Exit codes: 0 nothing is wrong (odd things may be), 1 something is wrong, 2 it failed.
+// secret. Exit codes: 0 nothing is wrong (there may be warnings), 1 something is wrong, 2 it failed.
 
 import { busKindOf } from '../../../shared/bus/kinds.ts'
 import { type Settings, type SettingValue, settingKeys } from '../../../shared/settings/settings.ts'
@@ -27,15 +27,23 @@ export type DoctorOptions = { agent?: string; online?: boolean } & SettingFlags
 
 /** Prints a line after each check. Resolves to the exit code. */
 export async function doctor(options: DoctorOptions, out: NodeJS.WriteStream): Promise<0 | 1> {
-  let wrongs = 0
+  const states = { wrong: 0, warning: 0 }
   for await (const check of checks(options)) {
-    if (check.state === 'wrong') wrongs += 1
+    if (check.state === 'wrong' || check.state === 'warning') states[check.state] += 1
     print(check, out)
   }
-  out.write(
-    `\n${wrongs === 0 ? 'Nothing is wrong.' : `${count(wrongs, 'thing')} ${wrongs === 1 ? 'is' : 'are'} wrong.`}\n`,
-  )
-  return wrongs === 0 ? 0 : 1
+  out.write(`\n${totalText(states)}\n`)
+  return states.wrong === 0 ? 0 : 1
+}
+
+/** `Nothing is wrong.`, or `2 things are wrong, and there is 1 warning.` */
+function totalText({ wrong, warning }: { wrong: number; warning: number }): string {
+  const wrongs =
+    wrong === 0
+      ? 'Nothing is wrong'
+      : `${count(wrong, 'thing')} ${wrong === 1 ? 'is' : 'are'} wrong`
+  if (warning === 0) return `${wrongs}.`
+  return `${wrongs}, and there ${warning === 1 ? 'is' : 'are'} ${count(warning, 'warning')}.`
 }
 
 async function* checks({ agent, online = false, ...flags }: DoctorOptions): AsyncGenerator<Check> {
@@ -84,7 +92,7 @@ function originsText(values: SettingValue[]): string {
 
 const tones: Record<Check['state'], Tone> = {
   ok: 'good',
-  odd: 'warning',
+  warning: 'warning',
   wrong: 'bad',
   skipped: 'faint',
 }

@@ -10,7 +10,7 @@ import { createLog } from '../../../shared/lib/log/log.ts'
 import { isStage, modeOf, registeredGuards } from '../../../shared/runtime/guards/guard-registry.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 import { withLog } from '../../history/open-log.ts'
-import { type Check, odd, ok, skipped, wrongBy } from './check.ts'
+import { type Check, ok, skipped, warning, wrongBy } from './check.ts'
 
 export async function guardsCheck(settings: Settings): Promise<Check> {
   const name = 'guards'
@@ -27,7 +27,7 @@ export async function guardsCheck(settings: Settings): Promise<Check> {
     const silent = apart.filter((guard) => (members.get(groupOf(guard.name)) ?? 0) === 0)
     if (silent.length === 0) return ok(name, all)
     const finding = `no process runs ${silent.map((guard) => `${guard.name} (${modeOf(guard) ?? 'mixed'})`).join(', ')}`
-    return odd(
+    return warning(
       name,
       finding,
       'start it (weir guard run), or remove it (weir guard remove): calls that wait for it are decided at its deadline',
@@ -51,7 +51,7 @@ async function guardsOfFolder(
   if (kind.lockState(settings).kind === 'free')
     return inForce.length === 0
       ? ok(name, all)
-      : odd(name, `calls wait for ${listed(inForce)}, and no process runs it now`, remedy)
+      : warning(name, `calls wait for ${listed(inForce)}, and no process runs it now`, remedy)
   const state = await ownerState(kind, settings).catch(() => undefined)
   if (state === undefined)
     return ok(
@@ -69,7 +69,7 @@ async function guardsOfFolder(
     (guard) => !running.some(({ guards }) => guards.includes(guard.name)),
   )
   if (silent.length > 0)
-    return odd(name, `calls wait for ${listed(silent)}, and no process runs it now`, remedy)
+    return warning(name, `calls wait for ${listed(silent)}, and no process runs it now`, remedy)
   return ok(name, [all, ...answering].join('; '))
 }
 

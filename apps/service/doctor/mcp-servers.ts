@@ -5,7 +5,7 @@ import { closeMcpOf, type McpReading, mcpToolsOf } from '../../../client/agents/
 import type { Agent, Agents } from '../../../shared/agents/agents.ts'
 import { createLog } from '../../../shared/lib/log/log.ts'
 import { count } from '../../terminal/text/quantities.ts'
-import { type Check, odd, ok } from './check.ts'
+import { type Check, ok, warning } from './check.ts'
 
 const name = 'mcp'
 const shownMax = 10
@@ -32,12 +32,12 @@ function checksIn(agent: string, reading: McpReading): Check[] {
   const given = `${place}: ${count(tools.length, 'tool')}`
   if (leftOut.length === 0) {
     if (tools.length > 0) return [ok(name, given)]
-    return [odd(name, `${given}`, 'look at allow and deny of the server in the agent file')]
+    return [warning(name, `${given}`, 'look at allow and deny of the server in the agent file')]
   }
   const reasons = leftOut.slice(0, shownMax).map(({ tool, reason }) => `${tool} (${reason})`)
   const more = leftOut.length - reasons.length
   return [
-    odd(
+    warning(
       name,
       `${given}, ${leftOut.length} left out: ${reasons.join('; ')}${more > 0 ? `; ${more} more` : ''}`,
       'rename them on the server, or exclude them with deny',

@@ -4,7 +4,7 @@
 
 import { providerNamed } from '../../../services/llm-gateway/performer/providers/providers.ts'
 import type { Agent, Agents } from '../../../shared/agents/agents.ts'
-import { type Check, odd, ok, wrong } from './check.ts'
+import { type Check, ok, warning, wrong } from './check.ts'
 
 const answerMsMax = 10_000
 const skewMsMax = 5 * 60_000
@@ -39,13 +39,13 @@ async function providerCheck({ name, model }: Agent): Promise<Check> {
       'put a valid key into its variable',
     )
   if (status === 404)
-    return odd(
+    return warning(
       'provider',
       `${name}: ${host} answers, but does not know a model ${model.name}`,
       'check model.name and model.baseUrl in the agent file',
     )
   if (status >= 400)
-    return odd(
+    return warning(
       'provider',
       `${name}: ${host} answers with ${status}`,
       'try again later, or ask its operator',

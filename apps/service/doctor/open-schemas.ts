@@ -18,7 +18,7 @@ import { ruledFields } from '../../../shared/runtime/guards/ruled-fields.ts'
 import { modeFor } from '../../../shared/runtime/guards/tool-pattern.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 import { withLog } from '../../history/open-log.ts'
-import { type Check, odd } from './check.ts'
+import { type Check, warning } from './check.ts'
 
 /** None if the log cannot be read: the check of guards reports that. */
 export async function openSchemaChecks(agents: Agents, settings: Settings): Promise<Check[]> {
@@ -45,7 +45,7 @@ export function openSchemas(agents: Agents, guards: readonly Judge[]): Check[] {
 
 function openCheck(tool: string, judges: readonly Judge[], open: string[]): Check {
   const places = open.map((place) => (place === '' ? 'at the top' : `in ${place}`))
-  return odd(
+  return warning(
     'schema',
     `${tool} accepts fields that its schema does not declare, ${listedShort(places)}, and ${judges.map(({ name }) => name).join(', ')} may not see them`,
     'write additionalProperties: false there',

@@ -7,7 +7,7 @@ import { type Backend, type Found, sandboxBackend } from '../../../shared/lib/sa
 import { agentFileIn, isProgramFolder, ownPaths } from '../../../shared/lib/sandbox/own-paths.ts'
 import { hasProcessCap } from '../../../shared/lib/sandbox/process-cap.ts'
 import { sandboxed } from '../../../shared/tools/sandbox/sandboxed.ts'
-import { type Check, odd, ok, wrong } from './check.ts'
+import { type Check, ok, warning, wrong } from './check.ts'
 import { nestedCredentials } from './nested-credentials.ts'
 
 const name = 'sandbox'
@@ -37,8 +37,9 @@ function hasSandbox({ sandbox }: Program): boolean {
 
 function missingCheck(missing: string, isNeeded: boolean): Check {
   const remedy = `${missing}, or write sandbox: off`
-  if (isNeeded) return wrong(name, 'none can be made, so calls of some tools do not start', remedy)
-  return odd(name, 'none can be made on this machine', remedy)
+  if (isNeeded)
+    return wrong(name, 'this machine can make none, so calls of some tools do not start', remedy)
+  return warning(name, 'this machine can make none', remedy)
 }
 
 /** The features that are missing in some containers, and the bounds that hold. */
@@ -51,13 +52,14 @@ export function backendCheck(
   if (!backend.hasProc) lacking.push('tools see no /proc (a container hides parts of its own)')
   if (!backend.closesUserNamespaces) lacking.push('tools can make user namespaces')
   if (isRoot && !hasCap) lacking.push('processes of root are only watched, so a fork bomb can win')
-  const bounds = 'bounds: memory of a call (watched), processes, CPU time of each process'
-  if (lacking.length === 0) return ok(name, `${version}; ${bounds}`)
+  const bounds =
+    'it bounds the processes of a call, their CPU time and, by watching them, their memory'
+  if (lacking.length === 0) return ok(name, `${version} works: ${bounds}`)
   const remedy =
     isRoot && !hasCap
       ? 'run Weir as another user'
       : 'see docs/guides/sandbox.md for the permissions of a container'
-  return odd(name, `${version}; ${lacking.join('; ')}; ${bounds}`, remedy)
+  return warning(name, `${version} works (${bounds}), but ${lacking.join(', and ')}`, remedy)
 }
 
 function agentChecks({ name: agent }: Agent, tools: Named[], found: Found): Check[] {
@@ -67,7 +69,7 @@ function agentChecks({ name: agent }: Agent, tools: Named[], found: Found): Chec
     without.length === 0
       ? []
       : [
-          odd(
+          warning(
             name,
             `${agent}: ${without.join(', ')} can do all that this user can`,
             'write sandbox: default, or sandbox: off, in the agent file',
@@ -94,7 +96,7 @@ function credentialChecks(agent: string, { tool, run }: Named): Check[] {
   const found = nestedCredentials([resolve(run.cwd ?? '.'), ...listed], isHidden)
   if (found.length === 0) return []
   return [
-    odd(
+    warning(
       name,
       `${agent}/${tool}: it can read ${found.join(', ')}`,
       'list only the folders that it needs, or move the credentials out of them',
@@ -108,13 +110,13 @@ function placeCheck(agent: string, { tool, run }: Named): Check {
   const isReadOnly = typeof run.sandbox === 'object' && run.sandbox.read?.includes(cwd) === true
   const held = heldIn(realpathSync(cwd))
   if (!isReadOnly && held !== undefined)
-    return odd(
+    return warning(
       name,
       `${agent}/${tool}: its working folder is read-only, because it holds ${held}`,
       'if it writes files, make a folder for them and set cwd: files; otherwise list . in sandbox.read',
     )
   if (!isOurs || isReadOnly) return ok(name, `${agent}/${tool}: its sandbox can be made`)
-  return odd(
+  return warning(
     name,
     `${agent}/${tool}: its working folder is the folder of the data folder or of files that Weir hides, so it can add files there`,
     'set cwd to a folder of its own, or list the folder in sandbox.read',

@@ -1,15 +1,18 @@
 // The partition count of a plan: the number that a person set, otherwise the log's own. A default must
 // never contradict an existing log.
 
+import { fleetMembers } from '../../../client/place/fleet.ts'
 import { endsOnceAnswered, openBus } from '../../../client/place/open-bus.ts'
 import { noneIfMissing } from '../../../shared/bus/range.ts'
 import type { Bus } from '../../../shared/contract/bus.ts'
 import { createLog } from '../../../shared/lib/log/log.ts'
+import { storeFormats } from '../../../shared/runtime/fleet/stored-formats.ts'
 import {
   otherPartitionCount,
   storedPartitionCount,
   storePartitionCount,
 } from '../../../shared/runtime/log/partition-count.ts'
+import { keepTopicIds } from '../../../shared/runtime/log/topic-ids.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 
 /** Short, because a person waits. */
@@ -34,10 +37,15 @@ export async function withPlannedPartitions(
   })
 }
 
-/** Keeps the number in the log, once its topics fit. */
+/** Keeps the number and the schemas in the log, once its topics fit. */
 export async function keepPartitions(settings: Settings): Promise<void> {
   const { topicPrefix, partitions } = settings
-  await withTopicsBus(settings, (bus) => storePartitionCount(bus, topicPrefix, partitions))
+  await withTopicsBus(settings, async (bus) => {
+    const fleet = { bus, settings, log: createLog({ level: 'silent' }) }
+    await storePartitionCount(bus, topicPrefix, partitions, () => fleetMembers(fleet))
+    await keepTopicIds({ bus, topicPrefix })
+    await storeFormats({ bus, topicPrefix })
+  })
 }
 
 async function countOf(bus: Bus, topicPrefix: string): Promise<number | undefined> {

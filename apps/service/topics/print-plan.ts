@@ -3,6 +3,7 @@
 
 import type { PlannedTopic } from '../../../shared/bus/kafka/cluster/topic-plan.ts'
 import { columnsOfOutput, painted } from '../../terminal/paint.ts'
+import { inColumns } from '../../terminal/text/in-columns.ts'
 import { printable } from '../../terminal/text/printable.ts'
 import { count } from '../../terminal/text/quantities.ts'
 import { wrapped } from '../../terminal/text/word-wrap.ts'
@@ -12,16 +13,9 @@ const dayMs = 86_400_000
 export function printPlan(topics: PlannedTopic[], lines: string[], out: NodeJS.WriteStream): void {
   const rows = topics.map(rowOf)
   const header = ['TOPIC', 'KIND', 'PARTITIONS', 'COPIES', 'KEPT']
-  const widths = header.map((title, column) =>
-    Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)),
-  )
-  const inColumns = (row: string[]) =>
-    row
-      .map((text, column) => text.padEnd(widths[column] ?? 0))
-      .join('  ')
-      .trimEnd()
-  out.write(`${painted(out, 'title', inColumns(header))}\n`)
-  for (const row of rows) out.write(`${inColumns(row)}\n`)
+  const [titles = '', ...rowLines] = inColumns([header, ...rows])
+  out.write(`${painted(out, 'title', titles)}\n`)
+  for (const row of rowLines) out.write(`${row}\n`)
   for (const entry of entriesOf(topics)) {
     out.write(`\n${painted(out, 'title', `${entry.name}=${entry.value}`)}  (${entry.of})\n`)
     for (const line of wrapped(entry.reason, columnsOfOutput(out) - 4))

@@ -1,8 +1,13 @@
 // Numbers and times as texts for pages and lists.
 
-/** `1 turn`, `2 turns`. */
-export function count(n: number, noun: string): string {
-  return `${n} ${noun}${n === 1 ? '' : 's'}`
+/** `716,900`. */
+export function number(value: number): string {
+  return value.toLocaleString('en')
+}
+
+/** `1 turn`, `2,000 turns`. */
+export function count(value: number, noun: string): string {
+  return `${number(value)} ${noun}${value === 1 ? '' : 's'}`
 }
 
 /** `2026-07-29 10:12:03.123 UTC` */

@@ -111,11 +111,10 @@ export function openApprovals({
     },
 
     async decide(decision) {
-      const { id: given, answer, by, identity = 'claimed', hash, tenant, of } = decision
+      const { answer, by, identity = 'claimed', hash, tenant, of } = decision
       const { reason = '', values = null } = decision
       checkSize('reason', reason, limits.approvalReasonBytesMax)
       checkSize('name', by, limits.approvalByBytesMax)
-      const id = idFrom(given)
       const now = bus.clock.now()
       const entries = (await readApprovals({ bus, topicPrefix })).filter(
         ({ approval: { request } }) =>
@@ -124,7 +123,7 @@ export function openApprovals({
           (of === undefined ||
             (request.conversation === of.conversation && request.turn === of.turn)),
       )
-      const approval = applyTime(entryUnder(id, entries, now).approval, now)
+      const approval = applyTime(entryUnder(decision.id, entries, now).approval, now)
       const { request, kind } = approval
       if (kind !== 'pending') return { counted: false, outcome: kind, text: alreadyText(approval) }
       refuseValues(request, answer, values)
@@ -133,7 +132,7 @@ export function openApprovals({
       const message = {
         type: 'approval-answered' as const,
         ...place,
-        id,
+        id: request.id,
         hash: hash ?? request.hash,
         answer,
         by,
@@ -179,10 +178,15 @@ export function openApprovals({
 }
 
 /**
- * The call that waits under the id, otherwise the one that waited last. Throws `approval.unknown`,
- * `approval.ambiguous`.
+ * The call that waits under the id, otherwise the one that waited last. `typed`: the id as a person
+ * types it. Throws `approval.unknown`, `approval.ambiguous`.
  */
-export function entryUnder(id: string, entries: ApprovalEntry[], now: Milliseconds): ApprovalEntry {
+export function entryUnder(
+  typed: string,
+  entries: ApprovalEntry[],
+  now: Milliseconds,
+): ApprovalEntry {
+  const id = idFrom(typed)
   const known = entries.filter(({ approval }) => approval.request.id === id)
   const [waits, ...others] = waitingIn(known, now)
   if (others.length > 0)
@@ -191,7 +195,7 @@ export function entryUnder(id: string, entries: ApprovalEntry[], now: Millisecon
       `${others.length + 1} calls wait under the id ${id}, so it cannot decide any of them. Chance does not produce equal ids. Cancel their turns, or let them expire. ${waitingIn(known, now).map(placeText).join('; ')}`,
     )
   const entry = waits ?? known.at(-1)
-  if (entry === undefined) throw unknown(id)
+  if (entry === undefined) throw unknown(typed)
   return entry
 }
 

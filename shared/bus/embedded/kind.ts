@@ -7,6 +7,7 @@ import type { Bus } from '../../contract/bus.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { WeirError } from '../../lib/errors.ts'
 import { reachedByOthers } from '../../lib/files/private-files.ts'
+import { learningBus } from '../fleet/learning-bus.ts'
 import type { GroupPlace, GroupProgress } from '../group-progress.ts'
 import type { BesideSettings, BusSettings, LocalBus, OpenOptions } from '../kind.ts'
 import { backUpLog, restoreLog } from './backup.ts'
@@ -35,8 +36,11 @@ export const embeddedKind: LocalBus = {
   hasAtomicSteps: true,
   describe: ({ dataFolder, partitions }) => ({ dataFolder, partitions }),
   open: openOwned,
-  openReadOnly: ({ dataFolder, dataFolderBytesMax: bytesMax }) =>
-    openEmbeddedBus({ file: logFileIn(dataFolder), clock: systemClock, readOnly: true, bytesMax }),
+  openReadOnly: async ({ dataFolder, dataFolderBytesMax: bytesMax, topicPrefix }) => {
+    const file = logFileIn(dataFolder)
+    const bus = await openEmbeddedBus({ file, clock: systemClock, readOnly: true, bytesMax })
+    return learningBus(bus, topicPrefix)
+  },
   progressOfGroups,
   openBeside: openOwnedOrBeside,
   logFile: ({ dataFolder }) => logFileIn(dataFolder),
@@ -59,7 +63,7 @@ function privatePaths({ dataFolder }: Pick<BusSettings, 'dataFolder'>): string[]
 
 /** Without its socket the owner works as well, so a failed socket is only logged. */
 async function openOwned(
-  { dataFolder, synchronous, dataFolderBytesMax: bytesMax }: BusSettings,
+  { dataFolder, synchronous, dataFolderBytesMax: bytesMax, topicPrefix }: BusSettings,
   { log, keepFrom, clock = systemClock, linkHost, values }: OpenOptions,
 ): Promise<Bus> {
   const file = logFileIn(dataFolder)
@@ -99,7 +103,7 @@ async function openOwned(
     return undefined
   })
   return {
-    ...bus,
+    ...learningBus(bus, topicPrefix),
     async close() {
       try {
         await socket?.close()

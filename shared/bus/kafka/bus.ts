@@ -164,6 +164,7 @@ export async function openKafkaBus(options: KafkaBusOptions): Promise<Bus> {
     addOwner: (owner) => place?.addOwner(owner),
     hasEnded: (owner) => place?.hasEnded(owner) === true,
     recordBytesMax,
+    topicId: async (topic) => (await cluster.topic(topic)).id,
     ends: reading.ends,
     end: reading.end,
     offsetSince: reading.offsetSince,
@@ -285,6 +286,9 @@ function createOpenSubscriptions(writer: Writer) {
         },
         get damaged() {
           return subscription.damaged ?? noneDamaged
+        },
+        get unready() {
+          return subscription.unready
         },
         failed: subscription.failed,
         close() {

@@ -67,6 +67,10 @@ export function recoveryOf(error: unknown): Recovery {
 /** `right`: the operation and resource that the action needs, such as `Write on topic weir.history`. */
 export type Action = { text: string; right: string }
 
+/** A topic that is created again has no records, and its writers' ids begin again below their marks. */
+export const deletedTopicAdvice =
+  'Do not create a topic of an existing log again: delete everything (weir reset --all), or begin anew under another prefix (--topic-prefix)'
+
 /** Reading records of a partition. */
 export function readOf({ topic, partition }: { topic: string; partition: number }): Action {
   return { text: `read ${topic}/${partition}`, right: `Read on topic ${topic}` }
@@ -101,7 +105,7 @@ export function asBusError(error: unknown, tried: string | Action): WeirError {
   if (type === 'UNKNOWN_TOPIC_OR_PARTITION')
     return new WeirError(
       'bus.topic-missing',
-      `there is no topic or partition to ${action}: create the topics with \`weir topics create\``,
+      `there is no topic or partition to ${action}: create the topics of a new log with \`weir topics create\`. ${deletedTopicAdvice}`,
       options,
     )
   if (type === 'MESSAGE_TOO_LARGE' || type === 'RECORD_LIST_TOO_LARGE')

@@ -5,6 +5,8 @@ import { join } from 'node:path'
 import type { Logger } from 'pino'
 import type { Bus } from '../../contract/bus.ts'
 import { systemClock } from '../../lib/clock.ts'
+import { heldBus } from '../fleet/held-bus.ts'
+import { learningBus } from '../fleet/learning-bus.ts'
 import type { BusSettings, OpenOptions, SharedBus } from '../kind.ts'
 import { readKeys } from '../signing/keys.ts'
 import { acceptsSigned, signedBus } from '../signing/signed-bus.ts'
@@ -20,9 +22,9 @@ export const kafkaKind: SharedBus = {
   ownsTopics: false,
   hasAtomicSteps: false,
   describe: ({ bootstrapServer }) => ({ bootstrapServer }),
-  open,
+  open: openHeld,
   openReadOnly: open,
-  openBeside: open,
+  openBeside: openHeld,
   async checkClient(settings) {
     await kafkaClient(settings)
   },
@@ -39,6 +41,10 @@ export const kafkaKind: SharedBus = {
 async function groups(settings: BusSettings, log: Logger): Promise<GroupAdmin> {
   const { groupAdmin } = await import('./group/group-admin.ts')
   return groupAdmin(await kafkaClient(settings), log)
+}
+
+async function openHeld(settings: BusSettings, options: OpenOptions): Promise<Bus> {
+  return heldBus(await open(settings, options), settings.topicPrefix, options.log)
 }
 
 async function open(
@@ -62,6 +68,7 @@ async function open(
     instanceId: settings.groupInstanceId || undefined,
     placePath: keepsTables ? join(settings.dataFolder, 'processes', 'process') : undefined,
   })
-  const signed = signing === undefined ? bus : signedBus(bus, signing, log)
+  const learning = learningBus(bus, settings.topicPrefix)
+  const signed = signing === undefined ? learning : signedBus(learning, signing, log)
   return settings.traceHeaders === 'on' ? tracedBus(signed) : signed
 }

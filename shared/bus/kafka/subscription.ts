@@ -167,6 +167,9 @@ export function startSubscription(options: KafkaSubscriptionOptions): Subscripti
       return life === 'open' && membership.isMember && restores.isIdle
     },
     damaged,
+    get unready() {
+      return cluster.missing()
+    },
     failed,
     close() {
       closing ??= close()

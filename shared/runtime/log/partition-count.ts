@@ -6,11 +6,14 @@
 // PARTITION-COUNT-2. A log without the record gets it only if most of its conversations are in the
 //     partition that the count gives.
 
+import type { FleetMember } from '../../bus/fleet/fleet-members.ts'
 import { decode } from '../../codec/codec.ts'
 import type { Bus } from '../../contract/bus.ts'
 import { partitionOf } from '../../contract/partition.ts'
 import { partitionCountKey } from '../../contract/topology.ts'
 import { WeirError } from '../../lib/errors.ts'
+import { assertNoneBefore } from '../fleet/fleet-rules.ts'
+import { firstFormat } from '../fleet/stored-formats.ts'
 import { toRecord } from '../record.ts'
 
 /** The advice for every refusal: Kafka cannot undo a growth. */
@@ -58,14 +61,17 @@ export function otherPartitionCount(topic: string, is: number, stored: number): 
 }
 
 /**
- * Stores the count of a log that has none. Resolves to false if it has one already. Throws
+ * Stores the count of a log that has none. A log without records gets the newest format too. Resolves to
+ * false if it has a count already. `members`: the live members of the fleet, by default none. A log with
+ * records and without a count is of a Weir before format 1: throws `fleet.apart` if there are any. Throws
  * `bus.topic-differs` if its conversations are in other partitions (PARTITION-COUNT-2), and
  * `bus.unauthorized` if this user may not write `policies`.
  */
 export async function storePartitionCount(
-  bus: Pick<Bus, 'list' | 'ends' | 'read' | 'append'>,
+  bus: Pick<Bus, 'list' | 'ends' | 'read' | 'append' | 'clock'>,
   topicPrefix: string,
   partitions: number,
+  members: () => Promise<readonly FleetMember[]> = async () => [],
 ): Promise<boolean> {
   if ((await storedPartitionCount(bus, topicPrefix)) !== undefined) return false
   const topic = `${topicPrefix}conversation-events`
@@ -75,8 +81,10 @@ export async function storePartitionCount(
       'bus.topic-differs',
       `${topic} has ${partitions} partitions, and ${elsewhere} of ${seen} sampled records are in another partition than this number gives: the topic has grown since they were written. ${otherCountRemedy}`,
     )
+  if (seen > 0) assertNoneBefore(await members())
   const message = { type: 'partition-count', partitions } as const
-  await bus.append([toRecord({ topic: `${topicPrefix}policies`, partition: 0, message })])
+  const count = toRecord({ topic: `${topicPrefix}policies`, partition: 0, message })
+  await bus.append([count, ...(seen > 0 ? [] : firstFormat({ bus, topicPrefix }))])
   return true
 }
 

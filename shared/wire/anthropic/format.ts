@@ -23,8 +23,11 @@ const request: RequestFormat = {
   history: 'messages',
   elsewhere: () => undefined,
   program: ['system', 'tools'],
-  instructions: ({ system }) =>
-    typeof system === 'string' ? [system] : listIn(system).map(({ text }) => text),
+  // A host can also write instructions between the messages.
+  instructions: ({ system, messages }) => [
+    ...textsOf(system),
+    ...listIn(messages).flatMap(({ role, content }) => (role === 'system' ? textsOf(content) : [])),
+  ],
   outputLimits: ({ max_tokens }) => [max_tokens],
   answers: () => 1,
   hasTools: ({ tools }) => listIn(tools).some(isToolOfClient),
@@ -41,6 +44,10 @@ const request: RequestFormat = {
       : textIn(content, ['text']),
   modelText: contentText,
   edit: { addAdvice: inLastUserMessage, withoutCalls: toolChoice({ type: 'none' }) },
+}
+
+function textsOf(content: unknown): unknown[] {
+  return typeof content === 'string' ? [content] : listIn(content).map(({ text }) => text)
 }
 
 /** A text block at the end of the last message of the user. */
@@ -62,6 +69,7 @@ const agent: AgentFormat = {
     reasoningEffort: ['low', 'medium', 'high', 'xhigh', 'max'],
     serviceTier: ['auto', 'standard_only'],
     seed: false,
+    endMark: false,
   },
   target: { sdk: 'anthropic', path: '/v1/messages' },
   check: ({ baseUrl = 'https://api.anthropic.com', apiKey, path }) => ({

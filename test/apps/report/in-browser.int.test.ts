@@ -184,7 +184,7 @@ inBrowser('the page in a browser', () => {
       await browser.evaluate<number>('document.querySelectorAll(".lanes *").length'),
     ).toBeLessThan(200)
     expect(await browser.evaluate('document.querySelector(".cell title").textContent')).toBe(
-      'turns 1 to 1000, 1000 rounds',
+      'turns 1 to 1000, 1,000 rounds',
     )
     await browser.evaluate(`(() => {
       const lanes = document.querySelector(".lanes")

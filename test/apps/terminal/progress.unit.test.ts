@@ -6,7 +6,7 @@ import { progressText } from '../../../apps/terminal/progress.ts'
 describe('progress', () => {
   it('shows the finished part, the rate and the remaining time', () => {
     expect(progressText({ done: 120_000, expected: 1_000_000, ms: 3_000 })).toBe(
-      'reading the log: 120000 of 1000000 records, 40000 a second, 22 s left',
+      'reading the log: 120,000 of 1,000,000 records, 40,000 a second, 22 s left',
     )
   })
 

@@ -81,6 +81,6 @@ describe('the partition count of a log that has none', () => {
     }
     const log = { info: () => {} } as unknown as Logger
     await keepPartitionCount({ bus, topicPrefix: 'weir.', partitions: 1, log })
-    expect(appended).toMatchObject([{ topic: 'weir.policies' }])
+    expect(appended[0]).toMatchObject({ topic: 'weir.policies', key: 'partition-count' })
   })
 })

@@ -98,6 +98,9 @@ history (table)
 policies (table)
     operator-limits <- operator
     partition-count <- operator, runtime
+    topic-ids <- operator, runtime
+    format-schemas <- operator, runtime
+    fleet-format <- operator, runtime
     agent-policy <- operator
     guard-registration <- operator
     operator-stop <- operator

@@ -9,11 +9,14 @@ import { urlOf } from '../url.ts'
 import { variableValue } from '../variables.ts'
 import { headersOf } from './headers-part.ts'
 
+/** Enough for an answer with several calls, and below the limit of every current model. */
+const outputTokensDefault = 8192
+
 export function modelOf<Provider extends string>(
   source: Source<Provider>,
   content: ModelContent,
 ): Model<Provider> {
-  const { name = '', maxOutputTokens = 1, temperature, topP, toolCalls } = content
+  const { name = '', maxOutputTokens = outputTokensDefault, temperature, topP, toolCalls } = content
   const secrets: string[] = []
   const baseUrl =
     content.baseUrl === undefined
@@ -40,8 +43,8 @@ export function modelOf<Provider extends string>(
 /** The options that not every provider has, with values that its API accepts. */
 function acceptedOf(
   { providers, refuse }: Source,
-  { provider, reasoningEffort, serviceTier, seed }: ModelContent,
-): Pick<Model, 'reasoningEffort' | 'serviceTier' | 'seed'> {
+  { provider, reasoningEffort, serviceTier, seed, endMark }: ModelContent,
+): Pick<Model, 'reasoningEffort' | 'serviceTier' | 'seed' | 'endMark'> {
   const accepts = providers.find(({ name }) => name === provider)?.accepts
   const refuseOther = (key: string, value: string | undefined, known: readonly string[] = []) => {
     if (value !== undefined && accepts !== undefined && !known.includes(value))
@@ -49,12 +52,14 @@ function acceptedOf(
   }
   refuseOther('reasoningEffort', reasoningEffort, accepts?.reasoningEffort)
   refuseOther('serviceTier', serviceTier, accepts?.serviceTier)
-  if (seed !== undefined && accepts?.seed === false)
-    refuse(['model', 'seed'], `is an option that ${provider} does not have; remove it`)
+  for (const [key, value] of Object.entries({ seed, endMark }))
+    if (value !== undefined && accepts?.[key as 'seed' | 'endMark'] === false)
+      refuse(['model', key], `is an option that ${provider} does not have; remove it`)
   return {
     ...(reasoningEffort === undefined ? {} : { reasoningEffort }),
     ...(serviceTier === undefined ? {} : { serviceTier }),
     ...(seed === undefined ? {} : { seed }),
+    ...(endMark === undefined ? {} : { endMark }),
   }
 }
 

@@ -30,6 +30,8 @@ export type ClusterTopics = {
   apply(picture: ClusterPicture, requested: string[]): void
   /** The first topic whose partition count changed since it was first seen, with both counts. */
   readonly resized: ResizedTopic | undefined
+  /** A topic that existed and that no broker knows now. */
+  readonly missing: string | undefined
   kindOf(name: string): TopicKind | undefined
   setKind(name: string, kind: TopicKind): void
 }
@@ -47,6 +49,11 @@ export function createClusterTopics(): ClusterTopics {
   return {
     get resized() {
       return resized
+    },
+    get missing() {
+      return [...failures].find(
+        ([name, code]) => seen.has(name) && code === errorCodes.unknownTopicOrPartition,
+      )?.[0]
     },
     nodes: () => nodes,
     known: (name) => topics.get(name),

@@ -14,7 +14,7 @@ import { WeirError } from '../../../lib/errors.ts'
 import { pause } from '../../../lib/pause.ts'
 import { backoffMs } from '../backoff.ts'
 import { errorCodes, type Node, protocolError } from '../driver.ts'
-import { type Action, asBusError, recoveryOf } from '../failure.ts'
+import { type Action, asBusError, deletedTopicAdvice, recoveryOf } from '../failure.ts'
 import { readCommitted } from '../fetch/fetch-request.ts'
 import { createLogThrottle } from '../log-throttle.ts'
 import { kafkajsLog } from '../properties/kafkajs-log.ts'
@@ -58,6 +58,8 @@ export type Cluster = {
   ): Promise<Result>
   /** Throws `bus.topic-differs` once a topic has grown (CLUSTER-3). */
   assertNotResized(): void
+  /** A sentence about a topic that existed and is gone now. */
+  missing(): string | undefined
   /** Calls `onResized` with that error, at once if it happened before. Returns how to stop that. */
   whenResized(onResized: (error: WeirError) => void): () => void
   close(): void
@@ -183,6 +185,12 @@ export function createCluster({ client, clock, log, closed }: ClusterOptions): C
       return { id: coordinator.nodeId, host: coordinator.host, port: coordinator.port }
     },
 
+    missing() {
+      const name = topics.missing
+      return name === undefined
+        ? undefined
+        : `there is no topic ${name} any more. ${deletedTopicAdvice}`
+    },
     assertNotResized: resizes.assertNone,
     whenResized: resizes.listen,
 
@@ -330,7 +338,7 @@ async function requestOffsets(
 function topicMissing(name: string): WeirError {
   return new WeirError(
     'bus.topic-missing',
-    `there is no topic ${name}: create it with \`weir topics create\``,
+    `there is no topic ${name}: create the topics of a new log with \`weir topics create\`. ${deletedTopicAdvice}`,
   )
 }
 

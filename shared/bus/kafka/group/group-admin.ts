@@ -6,17 +6,21 @@ import type { Logger } from 'pino'
 import type { Commit } from '../../../contract/bus.ts'
 import { systemClock } from '../../../lib/clock.ts'
 import { WeirError } from '../../../lib/errors.ts'
+import type { FleetMember } from '../../fleet/fleet-members.ts'
 import type { GroupPlace, GroupProgress } from '../../group-progress.ts'
 import { createCluster } from '../cluster/cluster.ts'
 import { asAdmin } from '../cluster/cluster-survey.ts'
 import { type Coordinator, createCoordinator } from '../cluster/coordinator.ts'
 import { asBusError, protocolTypeOf } from '../failure.ts'
+import { announcementIn } from './announcement.ts'
 import { commitRequest, fetchCommits } from './group-commits.ts'
 
 /** Everything throws `bus.unreachable`, `bus.unauthorized` and `bus.refused`. */
 export type GroupAdmin = {
   /** The number of members of each group, 0 if it does not exist. */
   members(groups: string[]): Promise<ReadonlyMap<string, number>>
+  /** All members of these groups, with the announcement of each (announcement.ts). */
+  announced(groups: string[]): Promise<FleetMember[]>
   /** As in Capabilities. One connection serves all groups. */
   progress(places: readonly GroupPlace[]): Promise<GroupProgress[]>
   commits(place: GroupPlace, partitions: number[]): Promise<Map<number, Commit>>
@@ -38,6 +42,18 @@ export function groupAdmin(client: KafkaConfig, log: Logger): GroupAdmin {
 
   return {
     members: (groups) => lookAtGroups((admin) => membersOf(admin, groups)),
+
+    announced: (groups) =>
+      lookAtGroups(async (admin) => {
+        const { groups: found } = await admin.describeGroups(groups)
+        return found.flatMap(({ groupId: group, members }) =>
+          members.map(({ clientHost, memberId, memberMetadata }) => ({
+            group,
+            host: clientHost.replace(/^\//, ''),
+            ...announcementIn(memberMetadata, memberId),
+          })),
+        )
+      }),
 
     progress: (places) =>
       lookAtGroups(async (admin) => {

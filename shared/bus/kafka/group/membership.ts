@@ -22,6 +22,7 @@ import { type Member, memberAssignment, memberBroker, memberMetadata } from '../
 import { asBusError, protocolTypeOf, recoveryOf } from '../failure.ts'
 import { createLogThrottle } from '../log-throttle.ts'
 import { within } from '../within.ts'
+import { ownAnnouncement } from './announcement.ts'
 import { assignPartitions } from './assignment.ts'
 import { commitRequest, fetchCommits } from './group-commits.ts'
 
@@ -217,7 +218,7 @@ async function joinAndSync(
   onMember: (member: string) => void,
 ): Promise<Identity> {
   const { cluster, group: groupId, topic, sessionMs, rebalanceMs, instanceId } = options
-  const userData = Buffer.from(JSON.stringify({ generation, owned }))
+  const userData = Buffer.from(JSON.stringify({ generation, owned, ...ownAnnouncement() }))
   const metadata = memberMetadata.encode({ version: 1, topics: [topic], userData })
   const joined = await coordinator.request(
     (broker) =>

@@ -1,9 +1,11 @@
 // The files of `weir init`.
 
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
 import { describe, expect, it } from '@jest/globals'
-import { withSandbox } from '../../../../apps/cli/init/init.ts'
+import { init, withSandbox } from '../../../../apps/cli/init/init.ts'
 import { loadAgents } from '../../../../client/weir.ts'
 import { agentFolder } from '../../../shared/agents/file/agent-folder.ts'
 
@@ -16,6 +18,23 @@ const environment = {
 }
 
 describe('the files of weir init', () => {
+  it.each([
+    ['My Bot!', 'my-bot'],
+    ['123', '123'],
+    ['…', 'agent'],
+  ])('name the agent after the folder %s', async (name, agent) => {
+    const parent = mkdtempSync(join(tmpdir(), 'weir-init-'))
+    try {
+      const out = new PassThrough() as unknown as NodeJS.WriteStream
+      await init(join(parent, name), 'agent-file', {}, out)
+      await init(join(parent, name, 'ts'), 'typescript', {}, out)
+      expect([...loadAgents(join(parent, name), environment).keys()]).toEqual([agent])
+      expect(readFileSync(join(parent, name, 'ts/agent.ts'), 'utf8')).toContain("name: 'ts',")
+    } finally {
+      rmSync(parent, { recursive: true })
+    }
+  })
+
   it('are a usable agent, with a program and a module as tools', () => {
     const agent = loadAgents(join(template, 'agent.yaml'), environment).get('starter')
     expect(agent?.model).toEqual({

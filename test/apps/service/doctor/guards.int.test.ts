@@ -50,10 +50,10 @@ describe('the check of guards beside a running process', () => {
 
   it('reports a guard in force that no process runs', async () => {
     await (await open([guard])).close()
-    expect(await check()).toMatchObject({ state: 'odd' })
+    expect(await check()).toMatchObject({ state: 'warning' })
     await using _owner = await open([])
     expect(await check()).toMatchObject({
-      state: 'odd',
+      state: 'warning',
       finding: 'calls wait for no-rome (enforce), and no process runs it now',
     })
   })

@@ -57,9 +57,9 @@ describe('the MCP servers of an agent', () => {
     expect(second?.finding).toMatch(/^a\/test: 1 tool, 2 left out: /)
   })
 
-  it('are odd with each tool that is left out, and the reason', async () => {
+  it('have a warning with each tool that is left out, and the reason', async () => {
     const [check] = await mcpChecks(agentsOf(server('test', program)))
-    expect(check).toMatchObject({ state: 'odd', remedy: expect.any(String) })
+    expect(check).toMatchObject({ state: 'warning', remedy: expect.any(String) })
     expect(check?.finding).toContain('Twin (another tool has this name, perhaps in other letters)')
     expect(check?.finding).toContain('remote (its schema is unusable: ')
   })

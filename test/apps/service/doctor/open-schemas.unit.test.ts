@@ -23,7 +23,7 @@ const approval = (...rules: object[]) => ({
 function places(schema: object, ...guards: Parameters<typeof openSchemas>[1]): string[] {
   const agent = agentOf({ tools: [tool('deploy', { schema: JSON.stringify(schema) })] })
   return openSchemas(new Map([['agent', agent]]), guards).map(({ state, finding }) => {
-    expect(state).toBe('odd')
+    expect(state).toBe('warning')
     return /declare, (.*), and /.exec(finding)?.[1] ?? finding
   })
 }
@@ -54,7 +54,7 @@ describe('a tool that accepts fields which its schema does not declare', () => {
     expect(openSchemas(new Map([['agent', agent]]), [guard('deploy')])).toEqual([
       {
         name: 'schema',
-        state: 'odd',
+        state: 'warning',
         finding:
           'agent/deploy accepts fields that its schema does not declare, at the top, and spend may not see them',
         remedy: 'write additionalProperties: false there',

@@ -44,11 +44,11 @@ describe('a machine that can make sandboxes', () => {
       name: 'sandbox',
       state: 'ok',
       finding:
-        'bubblewrap 0.8.0; bounds: memory of a call (watched), processes, CPU time of each process',
+        'bubblewrap 0.8.0 works: it bounds the processes of a call, their CPU time and, by watching them, their memory',
     })
     expect(backendCheck(bubblewrap, { isRoot: true, hasCap: true }).state).toBe('ok')
     expect(backendCheck(bubblewrap, { isRoot: true, hasCap: false })).toMatchObject({
-      state: 'odd',
+      state: 'warning',
       remedy: 'run Weir as another user',
     })
   })
@@ -56,9 +56,9 @@ describe('a machine that can make sandboxes', () => {
   it.each<[Partial<Backend>, string]>([
     [{ hasProc: false }, 'tools see no /proc'],
     [{ closesUserNamespaces: false }, 'tools can make user namespaces'],
-  ])('is odd without a feature: %j', (lacking, finding) => {
+  ])('has a warning without a feature: %j', (lacking, finding) => {
     const check = backendCheck({ ...bubblewrap, ...lacking }, { isRoot: false })
-    expect(check).toMatchObject({ state: 'odd', finding: expect.stringContaining(finding) })
+    expect(check).toMatchObject({ state: 'warning', finding: expect.stringContaining(finding) })
   })
 })
 
@@ -66,9 +66,9 @@ describe('a machine that can make none', () => {
   const missing = { missing: 'bubblewrap is not installed; run: apk add bubblewrap' }
   const remedy = `${missing.missing}, or write sandbox: off`
 
-  it('is odd while no tool needs one, and wrong as soon as one does', () => {
+  it('has a warning while no tool needs one, and wrong as soon as one does', () => {
     expect(sandboxChecks(agentsOf(command('off'), http), missing)).toEqual([
-      expect.objectContaining({ state: 'odd', remedy }),
+      expect.objectContaining({ state: 'warning', remedy }),
     ])
     expect(sandboxChecks(agentsOf(command('default')), missing)).toEqual([
       expect.objectContaining({ state: 'wrong', remedy }),
@@ -84,7 +84,7 @@ describe('a tool without the setting', () => {
     expect(lines).toEqual([
       {
         name: 'sandbox',
-        state: 'odd',
+        state: 'warning',
         finding: 'a: tool0 can do all that this user can',
         remedy: 'write sandbox: default, or sandbox: off, in the agent file',
       },
@@ -104,13 +104,13 @@ inSandboxes('a tool with a sandbox', () => {
     })
   })
 
-  it('is odd if it works beside the agent file, unless it lists that folder for reading', () => {
+  it('has a warning if it works beside the agent file, unless it lists that folder for reading', () => {
     protectAgentFile(join(folder, 'agent.yaml'))
     const [, writes, reads] = sandboxChecks(
       agentsOf(command('default'), command({ read: [folder] })),
     )
     expect(writes).toMatchObject({
-      state: 'odd',
+      state: 'warning',
       finding: 'a/tool0: its working folder is read-only, because it holds the agent file',
       remedy: expect.stringContaining('cwd: files'),
     })
@@ -119,7 +119,7 @@ inSandboxes('a tool with a sandbox', () => {
 })
 
 inSandboxes('a tool with credentials in its folders', () => {
-  it('is odd if they are deeper than a sandbox hides them', () => {
+  it('has a warning if they are deeper than a sandbox hides them', () => {
     const project = join(folder, 'project')
     for (const path of ['app/deep', 'node_modules/p', 'hidden', 'shown', '../elsewhere'])
       mkdirSync(join(project, path), { recursive: true })
@@ -130,7 +130,7 @@ inSandboxes('a tool with credentials in its folders', () => {
     const shown = join(project, 'shown', '.env')
     const checks = sandboxChecks(agentsOf(command({ read: [shown] }, project)))
     expect(checks.filter(({ finding }) => finding.includes('.env'))).toMatchObject([
-      { state: 'odd', finding: `a/tool0: it can read ${join(project, 'app/deep/.env')}` },
+      { state: 'warning', finding: `a/tool0: it can read ${join(project, 'app/deep/.env')}` },
     ])
   })
 })

@@ -326,6 +326,20 @@ describe('a command that begins with the folder of Claude Code', () => {
     expect(keyOf('cd /v && ls', system)).not.toBe(keyOf('ls', system))
   })
 
+  it('is known by a message with instructions too', () => {
+    const keyAfter = (command: string) => {
+      const { body } = requestOf('anthropic', [
+        { user: 'Go.', responses: [saidCall('Bash', { command }, { id: 'c1', result: '' })] },
+      ])
+      const { messages } = body as { messages: unknown[] }
+      const instructions = { role: 'system', content: 'Primary working directory: /w' }
+      const request = { body: { messages: [instructions, ...messages] }, host: 'claude-code' }
+      return historyOf({ format: 'anthropic', ...request }).rounds[0]?.key
+    }
+    expect(keyAfter('cd /w && ls')).toBe(keyAfter('ls'))
+    expect(keyAfter('cd /v && ls')).not.toBe(keyAfter('ls'))
+  })
+
   it('is read in linear time: a quadratic search does not end in this test', () => {
     const system = `working directory: /w${' '.repeat(1_000_000)}x`
     expect(keyOf('cd /w && ls', system)).not.toBe(keyOf('ls', system))

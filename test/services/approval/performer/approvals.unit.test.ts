@@ -35,4 +35,10 @@ describe('entryUnder', () => {
       expect.objectContaining({ code: 'approval.unknown' }),
     )
   })
+
+  it('takes an id without dashes, and repeats an unknown one as it was typed', () => {
+    const typed = id.replaceAll('-', '').toUpperCase()
+    expect(entryUnder(typed, [entry(pending)], now).approval).toBe(pending)
+    expect(() => entryUnder('undefined', [entry(pending)], now)).toThrow(/under the id "undefined"/)
+  })
 })

@@ -317,7 +317,7 @@ describe('an agent', () => {
   it('needs instructions and a model', () => {
     expect(ofFile('name: x\n')).toEqual([
       'a.yaml:1:1: has none of system and systemFile; must have one of them',
-      'a.yaml:1:1 model: is missing; must be a mapping with provider, name and maxOutputTokens',
+      'a.yaml:1:1 model: is missing; must be a mapping with provider and name',
     ])
   })
 
@@ -364,11 +364,10 @@ describe('a model', () => {
       environment: given,
     })
 
-  it('has a provider, a name and a bound for its output', () => {
+  it('has a provider and a name', () => {
     expect(ofFile('system: x\nmodel: {}\n')).toEqual([
       'a.yaml:2:1 model.provider: is missing; must be anthropic, openai-chat, openai-responses or gemini',
       `a.yaml:2:1 model.name: is missing; must be the provider's name of a model, without spaces and without \${...}`,
-      'a.yaml:2:1 model.maxOutputTokens: is missing; must be a whole number from 1 to 10000000',
     ])
   })
 

@@ -60,6 +60,7 @@ export function scriptedCluster(topics: Topic[], over: Partial<Cluster> = {}) {
     connect,
     retry: (_, work) => work(),
     assertNotResized() {},
+    missing: () => undefined,
     whenResized: () => () => {},
     close() {},
     ...over,

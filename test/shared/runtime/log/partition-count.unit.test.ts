@@ -1,10 +1,11 @@
 // The stored partition count, on a log in memory.
 
 import { describe, expect, it } from '@jest/globals'
-import { encode } from '../../../../shared/codec/codec.ts'
+import { decode, encode, ownFormat } from '../../../../shared/codec/codec.ts'
 import type { RecordToAppend, StoredRecord } from '../../../../shared/contract/bus.ts'
 import type { Message } from '../../../../shared/contract/messages.ts'
 import { partitionOf } from '../../../../shared/contract/partition.ts'
+import { systemClock } from '../../../../shared/lib/clock.ts'
 import { WeirError } from '../../../../shared/lib/errors.ts'
 import {
   assertPartitionCount,
@@ -21,6 +22,7 @@ function log(written: number, now: number, conversations: number, stored?: Messa
     keys.filter((key) => partitionOf(key as never, written) === partition)
   return {
     appended,
+    clock: systemClock,
     async list(): Promise<StoredRecord[]> {
       if (stored === undefined) return []
       const key = 'partition-count'
@@ -52,9 +54,41 @@ describe('the partition count of a log without a record', () => {
   ])('is stored if the log %s', async (_, written, now, conversations) => {
     const bus = log(written, now, conversations)
     expect(await storePartitionCount(bus, 'w.', now)).toBe(true)
-    expect(bus.appended).toMatchObject([
-      { topic: 'w.policies', partition: 0, key: 'partition-count' },
+    expect(bus.appended[0]).toMatchObject({
+      topic: 'w.policies',
+      partition: 0,
+      key: 'partition-count',
+    })
+  })
+
+  it('is stored with the newest format if the log has no record, because no older process has read it', async () => {
+    const bus = log(4, 4, 0)
+    await storePartitionCount(bus, 'w.', 4)
+    const [fleet] = bus.appended.slice(-1)
+    expect(bus.appended.map(({ key }) => key)).toEqual([
+      'partition-count',
+      ...Array.from({ length: ownFormat - 1 }, (_, at) => `format:${at + 2}`),
+      'fleet-format',
     ])
+    expect(decode(fleet?.value as Uint8Array)).toMatchObject({ format: ownFormat, isPinned: false })
+  })
+
+  it('is refused while a process of 0.2.0 runs, with the way to upgrade', async () => {
+    const bus = log(4, 4, 5)
+    const member = {
+      group: 'w.validator',
+      host: '10.0.0.7',
+      process: 'kafkajs-1',
+      weir: undefined,
+      format: 1,
+    }
+    await expect(storePartitionCount(bus, 'w.', 4, async () => [member])).rejects.toMatchObject({
+      code: 'fleet.apart',
+      message: expect.stringMatching(
+        /kafkajs-1 at 10\.0\.0\.7.*0\.2\.0 or older.*stop the whole fleet/,
+      ),
+    })
+    expect(bus.appended).toEqual([])
   })
 
   it.each([

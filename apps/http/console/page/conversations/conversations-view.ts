@@ -5,12 +5,12 @@ import type { PricedConversation } from '../../../../history/conversations/conve
 import { factTexts } from '../../../../history/facts-text.ts'
 import { html } from '../../../../page/kit/html.ts'
 import { alert, select } from '../../../../page/kit/parts.ts'
-import { counted, number } from '../../../../page/kit/texts.ts'
 import { moneyText } from '../../../../terminal/text/money-text.ts'
-import { wholeDuration } from '../../../../terminal/text/quantities.ts'
+import { count, number, wholeDuration } from '../../../../terminal/text/quantities.ts'
 import type { FilterData } from '../console-state.ts'
 import { conversationLink } from '../parts/ago.ts'
-import type { ConversationPages, Filters } from './conversation-pages.ts'
+import { type Filters, filterField } from '../parts/filters.ts'
+import type { ConversationPages } from './conversation-pages.ts'
 
 export type ListContext = {
   now: number
@@ -21,24 +21,6 @@ export type ListContext = {
   /** On a narrow page, whether the filters behind the text are open. */
   showsFilters: boolean
   onToggle(): void
-}
-
-/** Labels that differ from the key. */
-const labels: Record<string, string> = {
-  call: 'calls',
-  failureClass: 'class',
-  cap: 'limit',
-  minTokens: 'tokens, at least',
-  minCost: 'cost, at least',
-  longerThan: 'longer than',
-}
-
-const examples: Record<string, string> = {
-  minTokens: '100000',
-  minCost: '0.5USD',
-  longerThan: '5m',
-  since: '1d ago',
-  until: '1h ago',
 }
 
 const orders = [
@@ -62,12 +44,12 @@ export function conversationsView(
     <form class=${showsFilters ? 'filters open' : 'filters'} role="search" onSubmit=${(event: Event) => event.preventDefault()}>
       <label>
         <span class="name">text</span>
-        <input type="search" name="text" value=${filters.text ?? ''} placeholder="in questions, answers and calls" onInput=${(event: Event) => onFilter('text', (event.target as HTMLInputElement).value)} />
+        <input type="search" name="text" value=${filters.text ?? ''} placeholder="words" onInput=${(event: Event) => onFilter('text', (event.target as HTMLInputElement).value)} />
       </label>
       <button type="button" class="quiet toggle" aria-expanded=${showsFilters ? 'true' : 'false'} onClick=${onToggle}>
         Filters${used === 0 ? '' : ` (${used})`}
       </button>
-      ${keys.map((one) => one.key !== 'text' && filter(one, { value: filters[one.key] ?? '', onFilter }))}
+      ${keys.map((one) => one.key !== 'text' && filterField(one, { value: filters[one.key] ?? '', onFilter }))}
       <label class="filter">
         <span class="name">order</span>
         ${select({ name: 'sort', value: filters.sort ?? '', values: orders, onChange: (value) => onFilter('sort', value) })}
@@ -82,40 +64,13 @@ export function conversationsView(
 /** `12 of 1,212 conversations`. */
 function countsOf({ rows, total, all, behind, isLoading, isWhole }: ConversationPages): string {
   const reading =
-    behind === 0 ? '' : `, without ${counted(behind, 'record')} that the search has still to read`
+    behind === 0 ? '' : `, without ${count(behind, 'record')} that the search has still to read`
   if (total === null)
     return isLoading && rows.length === 0
       ? 'Loading the list.'
-      : `${counted(rows.length, 'conversation')}${isWhole ? '' : ', more below'}${reading}`
+      : `${count(rows.length, 'conversation')}${isWhole ? '' : ', more below'}${reading}`
   const of = all === null || all === total ? '' : ` of ${number(all)}`
   return `${number(total)}${of} ${(all ?? total) === 1 ? 'conversation' : 'conversations'}${isLoading ? ', loading' : ''}${reading}`
-}
-
-type Filter = { value: string; onFilter: ListContext['onFilter'] }
-
-function filter({ key, accepted, known }: FilterData, { value, onFilter }: Filter) {
-  const set = (given: string) => onFilter(key, given)
-  const onChange = (event: Event) => set((event.target as HTMLInputElement).value)
-  const list = `known-${key}`
-  return html`<label key=${key} class="filter">
-    <span class="name">${labels[key] ?? key}</span>
-    ${
-      accepted === null
-        ? html`<input type="text" name=${key} value=${value} placeholder=${examples[key] ?? 'all'} list=${known === null ? undefined : list} onChange=${onChange} />`
-        : select({
-            name: key,
-            value,
-            values: [['', 'all'], ...accepted.map(choice)],
-            onChange: set,
-          })
-    }
-    ${known !== null && html`<datalist id=${list}>${known.map((one) => html`<option value=${one}></option>`)}</datalist>`}
-  </label>`
-}
-
-/** The value `any` of interventions. */
-function choice(value: string): readonly [string, string] {
-  return [value, value === 'any' ? 'any intervention' : value.replaceAll('_', ' ')]
 }
 
 /** Keeps CONSOLE-LIST-1. */
@@ -148,13 +103,14 @@ function row(
   { place, total, now }: { place: number; total: number; now: number },
 ) {
   const why = last.cap ?? last.class
+  const tokens = inputTokens + outputTokens // of finished rounds: a first round that waits has none yet
   return html`<div role="listitem" key=${conversation} aria-posinset=${place + 1} aria-setsize=${total}>
     <a class="conversation-row" data-place=${place} href=${conversationLink(conversation)}>
     <span class="question">${title ?? 'Its text is no longer in the log.'}</span>
     <span class=${`outcome ${toneOf(last.outcome)}`}>${last.outcome}${why === null ? '' : ` (${why.replaceAll('_', ' ')})`}</span>
     <span class="faint about"><span class="id">${conversation}</span>${agent === null ? '' : ` · ${agent}`}</span>
     <span class="faint digits cost">
-      ${counted(turns, 'turn')} · ${number(inputTokens + outputTokens)} tokens${money === null ? '' : ` · ${moneyText(money)}`} · ${wholeDuration(now - last.at)} ago
+      ${count(turns, 'turn')}${tokens === 0 ? '' : ` · ${count(tokens, 'token')}`}${money === null ? '' : ` · ${moneyText(money)}`} · ${wholeDuration(now - last.at)} ago
     </span>
     <span class="warning notable">${factTexts(facts).join('; ')}</span>
     </a>

@@ -5,8 +5,7 @@ import { diffList } from '../../../../page/kit/diff-list.ts'
 import { html } from '../../../../page/kit/html.ts'
 import { argumentDiff } from '../../../../page/kit/member-diff.ts'
 import { card, cards, status } from '../../../../page/kit/parts.ts'
-import { counted, number } from '../../../../page/kit/texts.ts'
-import { wholeDuration } from '../../../../terminal/text/quantities.ts'
+import { count, number, wholeDuration } from '../../../../terminal/text/quantities.ts'
 import type {
   CallContext,
   ConsoleState,
@@ -34,7 +33,7 @@ export function inboxView({ inbox, health }: ConsoleState, context: InboxContext
   const open = waiting.length + more
   return html`<main class="inbox">
     <h1 class="title">
-      ${open === 0 ? 'No call waits for a person' : `${counted(open, 'call')} ${open === 1 ? 'waits' : 'wait'} for a person`}
+      ${open === 0 ? 'No call waits for a person' : `${count(open, 'call')} ${open === 1 ? 'waits' : 'wait'} for a person`}
     </h1>
     ${
       open > 0 &&
@@ -47,7 +46,7 @@ export function inboxView({ inbox, health }: ConsoleState, context: InboxContext
       open > 0 &&
       others > 0 &&
       html`<p class="faint viewers">
-        ${counted(others, 'other page')} of the console ${others === 1 ? 'is' : 'are'} open: another person
+        ${count(others, 'other page')} of the console ${others === 1 ? 'is' : 'are'} open: another person
         may decide too.
       </p>`
     }
@@ -58,7 +57,7 @@ export function inboxView({ inbox, health }: ConsoleState, context: InboxContext
       'Waiting calls',
       waiting.map((call, place) => callCard(call, place, context)),
     )}
-    ${more > 0 && html`<p class="warning">${counted(more, 'further call')} not shown: weir approvals lists all of them.</p>`}
+    ${more > 0 && html`<p class="warning">${count(more, 'further call')} not shown: weir approvals lists all of them.</p>`}
     <section aria-labelledby="decided">
       <h2 id="decided">Decided lately</h2>
       ${decided.length === 0 && html`<p class="faint">Nothing yet.</p>`}

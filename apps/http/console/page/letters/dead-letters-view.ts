@@ -4,8 +4,7 @@
 import type { ListedLetter, ShownLetter } from '../../../../history/dead-letters/list.ts'
 import { html } from '../../../../page/kit/html.ts'
 import { alert, card, cards, status } from '../../../../page/kit/parts.ts'
-import { counted } from '../../../../page/kit/texts.ts'
-import { wholeDuration } from '../../../../terminal/text/quantities.ts'
+import { count, wholeDuration } from '../../../../terminal/text/quantities.ts'
 import { linkTo } from '../parts/ago.ts'
 import type { Confirmations } from '../parts/confirmation.ts'
 import type { DeadLetters } from './dead-letters.ts'
@@ -20,7 +19,7 @@ export function deadLettersView(letters: DeadLetters, context: LettersContext) {
     </main>`
   const hidden = list.total - list.letters.length
   return html`<main class="letters">
-    <h1 class="title">${list.total === 0 ? 'No dead letter' : counted(list.total, 'dead letter')}</h1>
+    <h1 class="title">${list.total === 0 ? 'No dead letter' : count(list.total, 'dead letter')}</h1>
     <p class="faint">
       A dead letter is a record that a stage could not process. Once its cause is fixed, you can write
       a record from outside again.
@@ -30,7 +29,7 @@ export function deadLettersView(letters: DeadLetters, context: LettersContext) {
       'Dead letters',
       list.letters.map((one) => letterCard(one, letters, context)),
     )}
-    ${hidden > 0 && html`<p class="warning">${counted(hidden, 'older dead letter')} not shown: weir dead-letters list prints all of them.</p>`}
+    ${hidden > 0 && html`<p class="warning">${count(hidden, 'older dead letter')} not shown: weir dead-letters list prints all of them.</p>`}
   </main>`
 }
 
@@ -49,7 +48,7 @@ function letterCard(letter: ListedLetter, letters: DeadLetters, context: Letters
       <p class="where faint">
         ${linkTo(conversation)}
         <span>${origin.topic}/${origin.partition}/${origin.offset}</span>
-        <span>${counted(bytes, 'byte')}</span>
+        <span>${count(bytes, 'byte')}</span>
       </p>
       <button type="button" data-place=${place} aria-expanded=${isOpen ? 'true' : 'false'} onClick=${() => letters.toggle(place)}>
         ${isOpen ? 'Hide the record' : 'Show the record'}

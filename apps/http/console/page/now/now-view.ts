@@ -4,9 +4,8 @@
 import { html } from '../../../../page/kit/html.ts'
 import { figures, wideTable } from '../../../../page/kit/parts.ts'
 import { chart } from '../../../../page/kit/plot.ts'
-import { counted, number } from '../../../../page/kit/texts.ts'
 import { usdText } from '../../../../terminal/text/money-text.ts'
-import { wholeDuration } from '../../../../terminal/text/quantities.ts'
+import { count, number, wholeDuration } from '../../../../terminal/text/quantities.ts'
 import type {
   ConsoleState,
   ShownTurn,
@@ -43,7 +42,7 @@ export function nowView(
   const { by } = stops
   const open = turnStates.reduce((sum, state) => sum + turns.counts[state], 0) + turns.dropped
   return html`<main class="now">
-    <h1 class="title">${open === 0 ? 'No turn is open' : `${counted(open, 'open turn')}`}</h1>
+    <h1 class="title">${open === 0 ? 'No turn is open' : `${count(open, 'open turn')}`}</h1>
     <ul class="states" aria-label="Open turns by state">
       ${turnStates.map(
         (state) => html`<li class=${`state ${state}${turns.counts[state] > 0 ? '' : ' none'}`}>
@@ -56,7 +55,7 @@ export function nowView(
       ${turns.shown.length === 0 ? html`<p class="faint">None.</p>` : turnsTable(turns.shown, { now, onCancel })}
       ${
         open > turns.shown.length &&
-        html`<p class="faint">${counted(open - turns.shown.length, 'further turn')} not shown.</p>`
+        html`<p class="faint">${count(open - turns.shown.length, 'further turn')} not shown.</p>`
       }
     </section>
     <section aria-labelledby="stopped">
@@ -74,11 +73,11 @@ export function nowView(
         ${health.problem !== null && html`<li class="bad">${health.problem}</li>`}
         ${
           health.behind > 0 &&
-          html`<li class="warning">This page still misses the newest ${counted(health.behind, 'record')}.</li>`
+          html`<li class="warning">This page still misses the newest ${count(health.behind, 'record')}.</li>`
         }
         ${
           health.deadLetters > 0 &&
-          html`<li class="warning"><a href="#/letters">${counted(health.deadLetters, 'dead letter')}</a></li>`
+          html`<li class="warning"><a href="#/letters">${count(health.deadLetters, 'dead letter')}</a></li>`
         }
         <li>
           ${health.newestAt === null ? 'No agent has written a record yet.' : `Last activity ${wholeDuration(now - health.newestAt)} ago.`}
@@ -186,6 +185,7 @@ function turnsTable(
   { now, onCancel }: { now: number; onCancel: (turn: ShownTurn) => void },
 ) {
   return wideTable('Table of open turns', {
+    class: 'open-turns',
     rows: shown,
     row: ({ conversation, startedAt }) => ({ key: `${conversation}/${startedAt}` }),
     columns: [
@@ -193,8 +193,12 @@ function turnsTable(
       { title: 'since', class: 'digits', cell: ({ since }) => wholeDuration(now - since) },
       { title: 'conversation', class: 'id', cell: ({ conversation }) => linkTo(conversation) },
       { title: 'agent', cell: ({ agent }) => agent },
-      { title: 'round', class: 'digits', cell: ({ round }) => number(round) },
-      { title: 'open', class: 'digits', cell: ({ startedAt }) => wholeDuration(now - startedAt) },
+      { title: 'round', class: 'digits detail', cell: ({ round }) => number(round) },
+      {
+        title: 'open',
+        class: 'digits detail',
+        cell: ({ startedAt }) => wholeDuration(now - startedAt),
+      },
       {
         title: html`<span class="unseen">stop</span>`,
         cell: (turn) =>
@@ -208,5 +212,5 @@ function stateCell({ state, detail, idle }: ShownTurn) {
   return html`
     <span class=${`badge ${state}`}>${state}</span>
     ${detail !== '' && html` <span class="faint">${detail}</span>`}
-    ${idle > 0 && html` <span class="warning">${counted(idle, 'round')} without progress</span>`}`
+    ${idle > 0 && html` <span class="warning">${count(idle, 'round')} without progress</span>`}`
 }

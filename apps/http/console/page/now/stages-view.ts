@@ -2,8 +2,7 @@
 
 import { html } from '../../../../page/kit/html.ts'
 import { wideTable } from '../../../../page/kit/parts.ts'
-import { number } from '../../../../page/kit/texts.ts'
-import { wholeDuration } from '../../../../terminal/text/quantities.ts'
+import { number, wholeDuration } from '../../../../terminal/text/quantities.ts'
 import type { ConsoleStage, StagesData } from '../operator-state.ts'
 import type { Polled } from '../parts/poll.ts'
 

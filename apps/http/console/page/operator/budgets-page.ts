@@ -3,8 +3,8 @@
 
 import { html } from '../../../../page/kit/html.ts'
 import { card, wideTable } from '../../../../page/kit/parts.ts'
-import { number } from '../../../../page/kit/texts.ts'
 import { shownAmount } from '../../../../terminal/text/money-text.ts'
+import { number } from '../../../../terminal/text/quantities.ts'
 import type { BudgetsData } from '../operator-state.ts'
 import { personName } from '../parts/ago.ts'
 import type { Confirmations } from '../parts/confirmation.ts'

@@ -5,8 +5,7 @@ import { shellWord } from '../../../../../shared/lib/text/shell-word.ts'
 import { html } from '../../../../page/kit/html.ts'
 import { card, cards, type Figure, figures } from '../../../../page/kit/parts.ts'
 import { chart } from '../../../../page/kit/plot.ts'
-import { counted, number } from '../../../../page/kit/texts.ts'
-import { elapsed, second } from '../../../../terminal/text/quantities.ts'
+import { count, elapsed, number, second } from '../../../../terminal/text/quantities.ts'
 import type { ConsoleGuard } from '../operator-state.ts'
 import { personName } from '../parts/ago.ts'
 import type { Change, Confirmations } from '../parts/confirmation.ts'
@@ -103,7 +102,7 @@ function figuresOf(guard: ConsoleGuard): Figure[] {
     {
       name: 'rounds late or silent',
       value: number(late),
-      about: letThrough > 0 && `${counted(letThrough, 'call')} let through`,
+      about: letThrough > 0 && `${count(letThrough, 'call')} let through`,
       isBad: late > 0,
     },
   ]
@@ -129,7 +128,7 @@ function charts(guard: ConsoleGuard) {
       <div class="chart" aria-hidden="true" ref=${latencyChart(guard)}></div>
       <figcaption>
         <span>Latency, median of each minute.</span>
-        <span>${p50Ms === undefined ? 'No answer was in time.' : `Half within ${number(p50Ms)} ms, 99 of 100 within ${number(p99Ms)} ms.`}</span>
+        <span>${p50Ms === undefined ? 'No answer was in time.' : `Half within ${elapsed(p50Ms)}, 99 of 100 within ${elapsed(p99Ms)}.`}</span>
       </figcaption>
     </figure>
   </div>`
@@ -164,7 +163,7 @@ function modeChange(
 ): Change {
   const effect =
     mode === 'enforce'
-      ? `From the next model response on, calls wait for ${name}, and its denials count. In shadow it would have denied ${counted(wouldHaveDenied, 'call')} in the last hour.`
+      ? `From the next model response on, calls wait for ${name}, and its denials count. In shadow it would have denied ${count(wouldHaveDenied, 'call')} in the last hour.`
       : `From the next model response on, no call waits for ${name}. Its verdicts are recorded and change nothing.`
   return {
     title: `Switch ${name} to ${mode}?`,

@@ -2,7 +2,7 @@
 
 import { html } from '../../../../page/kit/html.ts'
 import { card, cards } from '../../../../page/kit/parts.ts'
-import { counted } from '../../../../page/kit/texts.ts'
+import { count } from '../../../../terminal/text/quantities.ts'
 import type { HeldTool, HeldToolsData } from '../operator-state.ts'
 import type { Change, Confirmations } from '../parts/confirmation.ts'
 
@@ -17,7 +17,7 @@ export function heldToolsView({ tools, more }: HeldToolsData, context: Context) 
       'Changed tools of MCP servers',
       tools.map((tool) => heldCard(tool, context)),
     )}
-    ${more > 0 && html`<p class="faint">${counted(more, 'more tool')}: weir mcp approve prints all.</p>`}
+    ${more > 0 && html`<p class="faint">${count(more, 'more tool')}: weir mcp approve prints all.</p>`}
   </section>`
 }
 

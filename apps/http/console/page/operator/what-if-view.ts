@@ -4,7 +4,7 @@
 import { shellWord } from '../../../../../shared/lib/text/shell-word.ts'
 import { html } from '../../../../page/kit/html.ts'
 import { alert, select, wideTable } from '../../../../page/kit/parts.ts'
-import { counted, number } from '../../../../page/kit/texts.ts'
+import { count, number } from '../../../../terminal/text/quantities.ts'
 import type { TurnChange, WhatIfData } from '../operator-state.ts'
 import { linkTo } from '../parts/ago.ts'
 import type { Polled } from '../parts/poll.ts'
@@ -62,12 +62,12 @@ function result(data: WhatIfData, { key, place, onPlace, onSet }: WhatIfContext)
     </div>
     <p class="outcome-text" role="status">${summary(data, row)}</p>
     ${changes.length > 0 && changesTable(changes)}
-    ${touched > changes.length && html`<p class="faint">${counted(touched - changes.length, 'further conversation')} not shown.</p>`}
+    ${touched > changes.length && html`<p class="faint">${count(touched - changes.length, 'further conversation')} not shown.</p>`}
     <p class="faint">
       ${
         conversation === null
-          ? `The newest ${counted(turns, 'turn')} of at most 24 hours.`
-          : `The newest ${counted(turns, 'turn')} of this conversation, with the policy of ${agent}.`
+          ? `${count(turns, 'turn')}, the newest of at most 24 hours.`
+          : `${count(turns, 'turn')}, the newest of this conversation, with the policy of ${agent}.`
       }
       ${' '}Nothing is known after a changed decision, so savings are upper limits. In a terminal:${' '}
       <code>weir replay ${conversation === null ? '' : `--conversation ${shellWord(conversation)} `}--sweep ${key}=${rows[0]?.value}..${rows.at(-1)?.value}</code>
@@ -88,16 +88,14 @@ function summary(
     falseAlarms,
   }: WhatIfData['rows'][number],
 ) {
-  const base = `With ${key} at ${number(value)}, ${touched === 0 ? 'nothing changes in' : `${number(touched)} of`} ${counted(conversations, 'conversation')}`
+  const base = `With ${key} at ${number(value)}, ${touched === 0 ? 'nothing changes in' : `${number(touched)} of`} ${count(conversations, 'conversation')}`
   if (touched === 0) return `${base}.`
   const parts = [
     ...(roundsSaved > 0
-      ? [`at most ${counted(roundsSaved, 'round')} and ${counted(tokensSaved, 'token')} saved`]
+      ? [`at most ${count(roundsSaved, 'round')} and ${count(tokensSaved, 'token')} saved`]
       : []),
-    ...(milder > 0
-      ? [`${number(milder)} stop at least ${counted(roundsLater, 'round')} later`]
-      : []),
-    `${counted(falseAlarms, 'call')} that had succeeded would not run`,
+    ...(milder > 0 ? [`${number(milder)} stop at least ${count(roundsLater, 'round')} later`] : []),
+    `${count(falseAlarms, 'call')} that had succeeded would not run`,
   ]
   return `${base} would end otherwise: ${parts.join('; ')}.`
 }

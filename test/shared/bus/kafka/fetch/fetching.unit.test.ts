@@ -72,6 +72,7 @@ function scriptedCluster(topics: Topic[]): {
       }
     },
     assertNotResized() {},
+    missing: () => undefined,
     whenResized: () => () => {},
     retry: (_, work) => work(),
     close() {},

@@ -1,0 +1,111 @@
+// A process with stages joins the fleet of its log. It refuses to run next to a version too far away, and
+// keeps the newest format that every live process reads in force.
+// JOIN-FLEET-1. A process that may not read the groups or write `policies` changes no format: an operator
+//     sets it with `weir fleet`.
+
+import type { Logger } from 'pino'
+import type { FleetMember } from '../../shared/bus/fleet/fleet-members.ts'
+import { busKindOf } from '../../shared/bus/kinds.ts'
+import { ownFormat } from '../../shared/codec/codec.ts'
+import type { Bus } from '../../shared/contract/bus.ts'
+import { limits } from '../../shared/contract/limits.ts'
+import { WeirError } from '../../shared/lib/errors.ts'
+import { pause } from '../../shared/lib/pause.ts'
+import {
+  assertNeighbours,
+  commonFormat,
+  createFormatChoice,
+  fleetGroups,
+} from '../../shared/runtime/fleet/fleet-rules.ts'
+import {
+  formatInForce,
+  runtimeAuthor,
+  storedFormats,
+  storeFleetFormat,
+  storeFormats,
+} from '../../shared/runtime/fleet/stored-formats.ts'
+import { registeredGuardNames } from '../../shared/runtime/guards/guard-registry.ts'
+import type { Settings } from '../../shared/settings/settings.ts'
+
+type Options = { bus: Bus; settings: Settings; log: Logger }
+
+/** The live members. Empty on a local bus, which only one process writes. Throws `bus.unauthorized`. */
+export async function fleetMembers({ bus, settings, log }: Options): Promise<FleetMember[]> {
+  const kind = busKindOf(settings)
+  if (kind.isLocal) return []
+  const { topicPrefix } = settings
+  const guards = await registeredGuardNames({ bus, topicPrefix })
+  const groups = await kind.groups(settings, log)
+  return groups.announced(fleetGroups(topicPrefix, guards))
+}
+
+/** Throws `fleet.apart`. `close` ends the watch of the members. */
+export async function joinFleet(options: Options): Promise<{ close(): void }> {
+  const { bus, settings, log } = options
+  if (busKindOf(settings).isLocal) return { close() {} }
+  const fleet = { bus, topicPrefix: settings.topicPrefix }
+  const { format, isPinned } = await formatInForce(fleet)
+  const formats = await storedFormats(fleet)
+  assertNeighbours({
+    own: ownFormat,
+    inForce: format,
+    members: (await ifAllowed(() => fleetMembers(options), log)) ?? [],
+    weirOf: (number) => formats.find((stored) => stored.format === number)?.weir,
+  })
+  if (format > ownFormat && isPinned)
+    log.warn(
+      { format },
+      `record format ${format} is pinned (weir fleet), and this process writes ${ownFormat}`,
+    )
+  await ifAllowed(() => storeFormats(fleet), log)
+  if (format > ownFormat && !isPinned) await ifAllowed(() => setFormat(options, ownFormat), log)
+  const closed = new AbortController()
+  void watch(options, closed.signal)
+  return { close: () => closed.abort() }
+}
+
+async function watch(options: Options, signal: AbortSignal): Promise<void> {
+  const { bus, log } = options
+  const { topicPrefix } = options.settings
+  const choice = createFormatChoice(ownFormat)
+  for (;;) {
+    await pause(bus.clock, limits.fleetMembersLookMs, signal)
+    if (signal.aborted) return
+    try {
+      const { format: inForce, isPinned } = await formatInForce({ bus, topicPrefix })
+      if (isPinned) continue
+      const common = commonFormat(await fleetMembers(options), topicPrefix)
+      const next = choice.next({ inForce, common, now: bus.clock.monotonic() })
+      if (next !== undefined) await setFormat(options, next)
+    } catch (error) {
+      log.debug({ err: error }, 'the members of the fleet cannot be compared now')
+      if (isUnauthorized(error)) return
+    }
+  }
+}
+
+async function setFormat({ bus, settings, log }: Options, format: number): Promise<void> {
+  await storeFleetFormat(
+    { bus, topicPrefix: settings.topicPrefix },
+    { format, isPinned: false, setBy: runtimeAuthor() },
+  )
+  log.info({ format }, 'another record format is in force now')
+}
+
+/** Keeps JOIN-FLEET-1. */
+async function ifAllowed<T>(work: () => Promise<T>, log: Logger): Promise<T | undefined> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!isUnauthorized(error)) throw error
+    log.info(
+      { reason: (error as WeirError).message },
+      'this user may not compare the versions of the fleet: an operator sees and sets them with weir fleet',
+    )
+    return undefined
+  }
+}
+
+function isUnauthorized(error: unknown): boolean {
+  return error instanceof WeirError && error.code === 'bus.unauthorized'
+}

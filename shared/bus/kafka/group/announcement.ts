@@ -1,0 +1,33 @@
+// The version and the format of a process, in the metadata of its membership. So a fleet knows its live
+// processes without another heartbeat, and a dead one is forgotten with its session.
+
+import { hostname } from 'node:os'
+import { ownFormat } from '../../../codec/codec.ts'
+import { objectIn } from '../../../lib/json/json-object.ts'
+import { version } from '../../../lib/version.ts'
+import type { FleetMember } from '../../fleet/fleet-members.ts'
+import { memberMetadata } from '../driver.ts'
+
+type Announcement = Pick<FleetMember, 'process' | 'weir' | 'format'>
+
+export function ownAnnouncement(): Announcement {
+  return { process: `${hostname()}/${process.pid}`, weir: version(), format: ownFormat }
+}
+
+/** `member`: the id of the member, for a Weir or another program that announces nothing. */
+export function announcementIn(metadata: Buffer, member: string): Announcement {
+  const { process, weir, format } = announced(metadata) ?? {}
+  return {
+    process: typeof process === 'string' ? process : member,
+    weir: typeof weir === 'string' ? weir : undefined,
+    format: Number.isInteger(format) && Number(format) > 0 ? Number(format) : 1,
+  }
+}
+
+function announced(metadata: Buffer): Record<string, unknown> | undefined {
+  try {
+    return objectIn(memberMetadata.decode(metadata).userData?.toString())
+  } catch {
+    return undefined // another program is a member
+  }
+}

@@ -1,0 +1,103 @@
+// Writes the formats of a fleet to the table `policies`: the schemas of each, and the one in force.
+// STORED-FORMATS-1. The schemas of a format are in the table before the format is in force.
+
+import { fleetFormat } from '../../bus/fleet/held-bus.ts'
+import { knownSchemas, ownFormat } from '../../codec/codec.ts'
+import { closedFormats, formatOf } from '../../codec/formats.ts'
+import { messageOf } from '../../codec/message-of.ts'
+import type { Bus, RecordToAppend } from '../../contract/bus.ts'
+import type { FleetFormat, FormatSchemas } from '../../contract/messages.ts'
+import { formatKeyPrefix } from '../../contract/topology.ts'
+import { version } from '../../lib/version.ts'
+import { toRecord } from '../record.ts'
+
+type Log = { bus: Pick<Bus, 'list' | 'append' | 'clock'>; topicPrefix: string }
+
+/** The formats after the first one with their schemas, as the table has them. */
+export async function storedFormats({
+  bus,
+  topicPrefix,
+}: {
+  bus: Pick<Bus, 'list'>
+  topicPrefix: string
+}): Promise<FormatSchemas[]> {
+  const table = { topic: `${topicPrefix}policies`, partition: 0, upToNow: true }
+  const records = await bus.list({ ...table, prefix: formatKeyPrefix })
+  return records.flatMap(({ value }) => {
+    const message = messageOf(value)
+    return message?.type === 'format-schemas' ? [message] : []
+  })
+}
+
+/**
+ * Stores the schemas of this build's formats, where the table has none or a draft. Throws
+ * `bus.unauthorized` if this user may not write `policies`.
+ */
+export async function storeFormats(log: Log): Promise<void> {
+  const stored = await storedFormats(log)
+  const missing = formatRecords(log.topicPrefix).filter(
+    ({ message }) =>
+      stored.find(({ format }) => format === message.format)?.schemas !== message.schemas &&
+      isOwnToWrite(message.format, stored),
+  )
+  if (missing.length > 0) await log.bus.append(missing.map(({ record }) => record))
+}
+
+/** A closed format is written once. An open one grows until its release. */
+function isOwnToWrite(format: number, stored: readonly FormatSchemas[]): boolean {
+  return format > closedFormats.length || !stored.some((other) => other.format === format)
+}
+
+/** Sets the format in force after its schemas (keeps STORED-FORMATS-1). Throws as storeFormats. */
+export async function storeFleetFormat(
+  log: Log,
+  { format, isPinned, setBy }: Pick<FleetFormat, 'format' | 'isPinned' | 'setBy'>,
+): Promise<void> {
+  await storeFormats(log)
+  await log.bus.append([fleetRecord(log, { format, isPinned, setBy })])
+}
+
+/** The records with which a new log begins: no older process has read it. */
+export function firstFormat(log: Pick<Log, 'topicPrefix'> & { bus: Pick<Bus, 'clock'> }) {
+  return [
+    ...formatRecords(log.topicPrefix).map(({ record }) => record),
+    fleetRecord(log, { format: ownFormat, isPinned: false, setBy: runtimeAuthor() }),
+  ]
+}
+
+/** The author of a change that no person made. */
+export function runtimeAuthor(): string {
+  return `Weir ${version()}`
+}
+
+/** The format in force; 1 if the log names none. */
+export async function formatInForce(log: {
+  bus: Pick<Bus, 'list'>
+  topicPrefix: string
+}): Promise<Pick<FleetFormat, 'format' | 'isPinned' | 'setBy'>> {
+  return (await fleetFormat(log.bus, log.topicPrefix)) ?? { format: 1, isPinned: false, setBy: '' }
+}
+
+function fleetRecord(
+  { bus, topicPrefix }: { bus: Pick<Bus, 'clock'>; topicPrefix: string },
+  set: Pick<FleetFormat, 'format' | 'isPinned' | 'setBy'>,
+): RecordToAppend {
+  const message = { type: 'fleet-format', ...set, setAt: bus.clock.now() } as const
+  return toRecord({ topic: `${topicPrefix}policies`, partition: 0, message })
+}
+
+function formatRecords(topicPrefix: string) {
+  const formats = Array.from({ length: ownFormat - 1 }, (_, at) => at + 2)
+  return formats.map((format) => {
+    const schemas = knownSchemas
+      .filter(({ id }) => formatOf(id) === format)
+      .map(({ id, type, version, schema }) => ({ id, type, version, schema }))
+    const message = {
+      type: 'format-schemas',
+      format,
+      weir: version(),
+      schemas: JSON.stringify(schemas),
+    } as const
+    return { message, record: toRecord({ topic: `${topicPrefix}policies`, partition: 0, message }) }
+  })
+}

@@ -1,0 +1,190 @@
+// A rolling upgrade and a rolling downgrade under load, with kills: the former version is the tree of the
+// newest closed format, from the history of this checkout.
+
+import { randomUUID } from 'node:crypto'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { pino } from 'pino'
+import type { FleetReport } from '../../apps/service/fleet/fleet.ts'
+import { openBus } from '../../client/place/open-bus.ts'
+import { Weir } from '../../client/weir.ts'
+import { ownFormat } from '../../shared/codec/codec.ts'
+import { closedFormats } from '../../shared/codec/formats.ts'
+import type { Bus } from '../../shared/contract/bus.ts'
+import { topicSpecs } from '../../shared/contract/topology.ts'
+import { readSettings } from '../../shared/settings/settings.ts'
+import { type FormerWeir, formerWeir, hasCommit } from '../support/former-weir.ts'
+import { brokerStartMs, sharedBroker } from '../support/kafka/broker.ts'
+import { call, resultsOf, says, text } from '../support/script.ts'
+import { type CommandFolder, openCommandFolder } from '../support/weir-command.ts'
+import { startUp, type WeirUp } from '../support/weir-up.ts'
+
+const commit = closedFormats.at(-1)?.commit ?? ''
+const partitions = 2
+const asking = 'intake,conversation,guest,llm-gateway,approval'
+const judging = 'accumulator,validator,loop-detector,executor'
+const topicPrefix = `upgrade-${randomUUID().slice(0, 8)}.`
+
+let former: FormerWeir
+let commands: CommandFolder
+let bus: Bus
+let client: Weir
+let environment: Record<string, string>
+
+const withHistory = hasCommit(commit) ? describe : describe.skip
+
+withHistory(
+  `a fleet of format ${closedFormats.length} (skipped where the history does not have ${commit.slice(0, 8)})`,
+  () => {
+    beforeAll(async () => {
+      const { bootstrapServers: bootstrapServer } = await sharedBroker()
+      former = formerWeir(commit)
+      commands = await openCommandFolder((request) =>
+        resultsOf(request).length < 2
+          ? says(call('act', { n: resultsOf(request).length, sleepMs: 200 }))
+          : says(text('All is well.')),
+      )
+      environment = {
+        WEIR_BUS: 'kafka',
+        WEIR_BOOTSTRAP_SERVER: bootstrapServer,
+        WEIR_TOPIC_PREFIX: topicPrefix,
+        WEIR_SESSION_TIMEOUT_MS: '6000',
+      }
+      const settings = readSettings(
+        { bus: 'kafka', bootstrapServer, dataFolder: commands.folder, topicPrefix },
+        {},
+      )
+      bus = await openBus(settings, pino({ level: 'silent' }))
+      await bus.ensureTopics(topicSpecs(topicPrefix, partitions))
+    }, brokerStartMs)
+
+    afterAll(async () => {
+      await client?.close()
+      await bus?.close()
+      await commands?.close()
+      await former?.remove()
+    })
+
+    it('is upgraded and downgraded one process at a time under load with kills: no turn is lost, and no record is a dead letter', async () => {
+      let old = { asking: up(asking, former), judging: up(judging, former) }
+      await Promise.all([old.asking.untilReady(), old.judging.untilReady()])
+      expect(await fleet('--format', '1')).toMatchObject({ format: 1, isPinned: true })
+      await openClient()
+      const load = startLoad()
+      await load.answered(3)
+
+      const mixed = up(judging)
+      await mixed.untilReady()
+      await kill(old.judging)
+      await load.answered(3)
+      expect(await askFormer()).toBe(0)
+      const { processes, holdBack } = await fleet()
+      const formats = processes.map(({ format }) => format)
+      expect(new Set(formats)).toEqual(new Set([closedFormats.length, ownFormat]))
+      expect(holdBack).toEqual(
+        processes.filter(({ format }) => format < ownFormat).map(({ process }) => process),
+      )
+
+      const upgraded = { asking: up(asking), judging: mixed }
+      await upgraded.asking.untilReady()
+      await kill(old.asking)
+      await load.answered(3)
+      expect(await askFormer()).toBe(0)
+
+      old = { asking: up(asking, former), judging: up(judging, former) }
+      await old.judging.untilReady()
+      await kill(upgraded.judging)
+      await load.answered(3)
+      await old.asking.untilReady()
+      await kill(upgraded.asking)
+      await load.answered(3)
+      expect(await askFormer()).toBe(0)
+
+      const ends = await load.end()
+      expect(ends.filter((outcome) => outcome !== 'answered')).toEqual([])
+      expect(await recordsIn('dead-letters')).toBe(0)
+      const keys = starts()
+      expect(new Set(keys).size).toBe(keys.length)
+      for (const one of [old.asking, old.judging]) one.signal('SIGTERM')
+      await Promise.all([old.asking.ended, old.judging.ended])
+    })
+  },
+)
+
+/** Each has its own data folder, as on different machines. */
+function up(stages: string, weir?: FormerWeir): WeirUp {
+  return startUp(commands, {
+    args: ['--stages', stages, '--agents', 'agent.yaml'],
+    environment: { ...environment, WEIR_DATA_FOLDER: `data-${randomUUID()}` },
+    program: weir?.program,
+  })
+}
+
+async function kill(one: WeirUp): Promise<void> {
+  one.signal('SIGKILL')
+  await one.ended
+}
+
+async function fleet(...flags: string[]): Promise<FleetReport> {
+  const { out, errors } = await commands.run(['fleet', '--json', ...flags], { environment })
+  expect(errors).toBe('')
+  return JSON.parse(out) as FleetReport
+}
+
+/** The exit code of a question by a client of the former version. */
+async function askFormer(): Promise<number | null> {
+  const args = ['ask', '--agent', 'agent.yaml', 'How is it?']
+  const { code } = await commands.run(args, { environment, program: former.program })
+  return code
+}
+
+async function openClient(): Promise<void> {
+  client = await Weir.open({
+    agents: join(commands.folder, 'agent.yaml'),
+    log: pino({ level: 'silent' }),
+    dataFolder: join(commands.folder, 'client'),
+    topicPrefix,
+    stages: 'elsewhere',
+    bus: { kind: 'kafka', bootstrapServer: environment.WEIR_BOOTSTRAP_SERVER ?? '' },
+  })
+}
+
+/** Four conversations, each with the next question after the answer. */
+function startLoad() {
+  const ends: string[] = []
+  let isOver = false
+  const asked = Promise.all(
+    Array.from({ length: 4 }, async (_, n) => {
+      while (!isOver) {
+        const conversation = `load-${n}-${ends.length}`
+        const turn = client.ask({ agent: 'agent', text: 'go', conversation })
+        ends.push((await turn.finished).outcome)
+      }
+    }),
+  )
+  return {
+    /** Resolves after so many more turns. */
+    async answered(more: number): Promise<void> {
+      const goal = ends.length + more
+      while (ends.length < goal) await new Promise((resolve) => setTimeout(resolve, 50))
+    },
+    async end(): Promise<string[]> {
+      isOver = true
+      await asked
+      return ends
+    },
+  }
+}
+
+async function recordsIn(topic: string): Promise<number> {
+  const ends = await bus.ends(topicPrefix + topic)
+  return ends.reduce((sum, { begin, end }) => sum + end - begin, 0)
+}
+
+/** The idempotency keys of all started tools. */
+function starts(): string[] {
+  const file = join(commands.folder, 'starts')
+  const lines = existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : []
+  return lines.map((line) => (JSON.parse(line) as { key: string }).key)
+}

@@ -1,0 +1,114 @@
+// Records of a newer Weir: their schemas are learned, and the format in force limits the schemas to write.
+
+import { describe, expect, it } from '@jest/globals'
+import type { LockEntry } from '../../../schemas/lock-entry.ts'
+import { codecOf, knownSchemas } from '../../../shared/codec/codec.ts'
+import { closedFormats } from '../../../shared/codec/formats.ts'
+import { cancel } from '../../support/messages.ts'
+
+const lastClosed = closedFormats.at(-1)?.lastSchema ?? 0
+const old = knownSchemas.filter(({ id }) => id <= lastClosed)
+const newestCancel = old.findLast(({ type }) => type === 'cancel') as LockEntry
+
+/** The next version of `cancel`, with one more field. */
+const nextCancel: LockEntry = {
+  ...newestCancel,
+  id: 900,
+  version: newestCancel.version + 1,
+  released: false,
+  schema: {
+    ...newestCancel.schema,
+    fields: [...newestCancel.schema.fields, { name: 'why', type: 'string', default: '' }],
+  },
+}
+const nextType: LockEntry = {
+  ...nextCancel,
+  id: 901,
+  type: 'call-weighed',
+  version: 1,
+  schema: { ...nextCancel.schema, name: 'weir.CallWeighed' },
+}
+const newer = () => codecOf([...old, nextCancel, nextType])
+const written = (type: string, more: object = {}) =>
+  newer().encode({ ...cancel(), ...more, type } as never)
+
+describe('a record of a newer schema', () => {
+  it('is unknown until its schema is learned, then reads as the own version without the new field', () => {
+    const older = codecOf(old)
+    const bytes = written('cancel', { why: 'a new field' })
+    expect(older.familiarity(bytes)).toBe('unknown')
+    expect(() => older.decode(bytes)).toThrow(/schema 900 is not in schemas\/lock\.json/)
+
+    older.learn([nextCancel])
+    expect(older.familiarity(bytes)).toBe('known')
+    expect(older.decode(bytes)).toEqual(cancel())
+  })
+
+  it('cannot be read if its type is new, and the error says to upgrade', () => {
+    const older = codecOf(old)
+    older.learn([nextType])
+    expect(older.familiarity(written('call-weighed'))).toBe('unreadable')
+    expect(() => older.decode(written('call-weighed'))).toThrow(
+      expect.objectContaining({
+        code: 'codec.newer-schema',
+        message: expect.stringMatching(/schema 901.*'call-weighed'.*upgrade this process/),
+      }),
+    )
+  })
+
+  it('cannot be read if the two versions do not fit', () => {
+    const older = codecOf(old)
+    const fields = [{ name: 'conversation', type: 'int' }]
+    older.learn([{ ...nextCancel, schema: { ...nextCancel.schema, fields } }])
+    expect(older.familiarity(written('cancel'))).toBe('unreadable')
+  })
+
+  it.each<[string, object]>([
+    ['has no fields', { type: 'record', name: 'weir.Cancel' }],
+    ['has a name that is code', { type: 'record', name: 'a(){}', fields: [] }],
+    ['refers to itself', { type: 'record', name: 'R', fields: [{ name: 'r', type: 'R' }] }],
+  ])('of a schema that %s is refused', (_, schema) => {
+    const older = codecOf(old)
+    older.learn([{ ...nextCancel, schema: schema as never }])
+    const bytes = written('cancel')
+    expect(() => older.decode(bytes)).toThrow(expect.objectContaining({ name: 'WeirError' }))
+  })
+
+  it('does not replace an own schema, even under an own id', () => {
+    const older = codecOf(old)
+    older.learn([{ ...nextCancel, id: newestCancel.id }])
+    expect(older.decode(older.encode(cancel()))).toEqual(cancel())
+  })
+})
+
+describe('the format in force', () => {
+  it('limits a process to the schemas of that format until the last holder leaves', () => {
+    const codec = newer()
+    const [one, two] = [{}, {}]
+    codec.hold(one, closedFormats.length)
+    codec.hold(two, closedFormats.length + 1)
+    const held = codec.encode(cancel())
+    expect(held).toEqual(codecOf(old).encode(cancel()))
+
+    codec.hold(one, undefined)
+    expect(codec.encode({ ...cancel(), why: 'now' } as never)).toEqual(
+      written('cancel', { why: 'now' }),
+    )
+  })
+
+  it('refuses a message of a type that begins later, and names weir fleet', () => {
+    const codec = newer()
+    codec.hold({}, closedFormats.length)
+    expect(() => codec.encode({ ...cancel(), type: 'call-weighed' } as never)).toThrow(
+      /call-weighed cannot be written.*format 1 is in force.*weir fleet/,
+    )
+  })
+})
+
+it.each(['format-schemas', 'fleet-format'])(
+  '%s has one schema for ever, because every later Weir reads it',
+  (type) => {
+    const versions = knownSchemas.filter((entry) => entry.type === type)
+    expect(versions.map(({ version }) => version)).toEqual([1])
+  },
+)
