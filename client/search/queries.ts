@@ -31,7 +31,7 @@ export function findConversations(
   const order = sort === 'time' ? 'at DESC, id DESC' : `${columns[sort]} DESC, at DESC`
   const rows = db
     .prepare(
-      `SELECT id, name, at, facts FROM conversations c WHERE ${text} ORDER BY ${order} LIMIT ? OFFSET ?`,
+      `SELECT id, name, at, facts, title, hidden FROM conversations c WHERE ${text} ORDER BY ${order} LIMIT ? OFFSET ?`,
     )
     .all(...values, limit, skip)
   return { conversations: rows.map((row) => summaryOfRow(db, row)), total: Number(total?.n) }
@@ -121,7 +121,10 @@ function joined(all: readonly Sql[]): Sql {
 
 type Row = Record<string, unknown>
 
-function summaryOfRow(db: DatabaseSync, { id, name, at, facts }: Row): ConversationSummary {
+function summaryOfRow(
+  db: DatabaseSync,
+  { id, name, at, facts, title, hidden }: Row,
+): ConversationSummary {
   const turns = db
     .prepare('SELECT id, turn, question, view FROM turns WHERE conversation = ?')
     .all(Number(id))
@@ -129,6 +132,7 @@ function summaryOfRow(db: DatabaseSync, { id, name, at, facts }: Row): Conversat
   return summaryOfViews({
     conversation: String(name),
     at: Number(at),
+    title: title === null || hidden === 1 ? undefined : String(title),
     facts: facts ? valueOfText<FactFold>(facts) : undefined,
     turns: new Map(turns.map(({ turn, view }) => [Number(turn), valueOfText<TurnView>(view)])),
     rounds: turns.flatMap(({ id: own, turn, question }) =>

@@ -84,6 +84,8 @@ export const limits = {
   forkWaitMs: 10 * second,
   /** Bytes of a client's message id: a conversation carries the recent ids along. */
   messageIdBytesMax: 256,
+  /** A title of a conversation. */
+  titleBytesMax: 256,
   /** Calls of one response. More make the response unusable. */
   responseCallsMax: 256,
   /** Items, blocks or choices of one response. More make the response unusable. */
