@@ -45,7 +45,7 @@ const memories: Record<string, [count: number, key: string]> = {
   'edge/responses/call-events.ts': [1, 'a call of one response'],
   'fronts/call-round.ts': [1, 'a call of one round'],
   'fronts/hooks/hook-front.ts': [4, 'a guest, its session and its sub-agent; in it a call'],
-  'fronts/hooks/host-sessions.ts': [1, 'a session of a host'],
+  'fronts/hooks/host-sessions.ts': [2, 'a session of a host; a guest and its session'],
   'fronts/mcp/gateway.ts': [1, 'a guest and its conversation'],
   'fronts/mcp/held-call.ts': [1, 'an approval'],
   'fronts/mcp/held-tasks.ts': [1, 'the random id of a task'],
