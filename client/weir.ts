@@ -60,6 +60,7 @@ export type { ApprovalRule } from '../services/approval/rules.ts'
 export type { CommandTool, HttpTool, ModuleTool, Tool } from '../shared/agents/agents.ts'
 export { defaultSettings, policyOf } from '../shared/agents/agents.ts'
 export type { SandboxFields, SandboxSetting } from '../shared/agents/sandbox.ts'
+export type { CallArguments } from '../shared/contract/call/call-arguments.ts'
 export type { InputQuestion } from '../shared/contract/call/input-question.ts'
 export type {
   AnyGuard,
@@ -81,7 +82,6 @@ export type {
   TurnOutcome,
 } from '../shared/contract/messages.ts'
 export type { ErrorCode } from '../shared/lib/errors.ts'
-export type { CallArguments } from '../shared/view/messages/call-arguments.ts'
 export type { CallValue, ResultValue } from '../shared/view/messages/call-result.ts'
 export type { CallCard, ConversationMessage } from '../shared/view/messages/messages.ts'
 export { type Agent, type Agents, loadAgents, type Model } from './agents/agents-in-files.ts'

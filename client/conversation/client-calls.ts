@@ -5,12 +5,12 @@
 
 import { hash } from 'node:crypto'
 import { rangeSince } from '../../shared/bus/range.ts'
+import { argumentsOf, type CallArguments } from '../../shared/contract/call/call-arguments.ts'
 import type { ConversationId } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type { CallFinished, ResultSent } from '../../shared/contract/messages.ts'
 import { messageError, WeirError } from '../../shared/lib/errors.ts'
 import { shown } from '../../shared/settings/mistake.ts'
-import { argumentsOf, type CallArguments } from '../../shared/view/messages/call-arguments.ts'
 import type { RoundView } from '../../shared/view/round-view.ts'
 import { addToTurn, beginTurn } from '../../shared/view/turn-view.ts'
 import type { Edge } from '../edge/edge.ts'

@@ -33,6 +33,7 @@ import { conversationEvents, type EventsOptions } from './conversation-events.ts
 import { type ConversationTurn, type TurnsOptions, turnsOf } from './conversation-turns.ts'
 import { type ForkOptions, forkConversation } from './fork.ts'
 import { messagesOf, wholeCall } from './history.ts'
+import { setTitle, titleOf } from './title.ts'
 
 /**
  * Conditions on a conversation, as `weir conversations --where` has them. One turn must meet all
@@ -67,6 +68,16 @@ export type ConversationsPage = {
 
 export type Conversation = {
   readonly id: ConversationId
+  /**
+   * Its title: that of `setTitle`, or otherwise the first words of its first message. Undefined: it has
+   * no finished round yet.
+   */
+  title(): Promise<string | undefined>
+  /**
+   * Gives it a title for lists: at most 256 bytes on one line. An empty text removes the title. Resolves
+   * when the request is written. Throws `message.invalid` and `conversation.unknown`.
+   */
+  setTitle(title: string): Promise<void>
   /** Its finished rounds as messages to show, those of its origins first. Empty: the log has none. */
   messages(): Promise<ConversationMessage[]>
   /**
@@ -121,6 +132,8 @@ export function conversationIn(log: Log, given: string): Conversation {
   const call = (at: CallPlace) => wholeCall(place, id, at)
   return {
     id,
+    title: () => titleOf(place, id),
+    setTitle: (title) => setTitle({ place, write: edge.title }, id, title),
     messages: () => messagesOf(place, id),
     turns: (options) => turnsOf(place, id, options),
     events: (options = {}) => conversationEvents({ ...place, followKey }, id, options),

@@ -16,6 +16,7 @@ import type {
   MessageType,
   Part,
   ResultSent,
+  TitleGiven,
   UserMessage,
   UserNamed,
 } from '../../shared/contract/messages.ts'
@@ -80,6 +81,8 @@ export type Edge = {
   sendResult(result: ResultSent): Promise<void>
   /** Requests a fork. */
   fork(request: ForkRequested): Promise<void>
+  /** Gives a conversation a title. */
+  title(given: TitleGiven): Promise<void>
   /**
    * Delivers the activity of a conversation from now on, until `stop` is called. A record may come
    * twice. `types`: only these; default: all.
@@ -127,7 +130,14 @@ export function openEdge(log: Log): Edge {
   }
 
   async function send(
-    message: UserMessage | CancelRequested | ContentSent | ForkRequested | ResultSent | UserNamed,
+    message:
+      | UserMessage
+      | CancelRequested
+      | ContentSent
+      | ForkRequested
+      | ResultSent
+      | TitleGiven
+      | UserNamed,
   ): Promise<void> {
     await bus.append([
       toRecord({
@@ -144,6 +154,7 @@ export function openEdge(log: Log): Edge {
       send({ type: 'cancel-requested', conversation, messageId }),
     sendResult: send,
     fork: send,
+    title: send,
     onActivity: (conversation, listener, types) =>
       activity.of(conversation).listen(conversation, listener, types),
     onParts: (conversation, listener) => parts.of(conversation).listen(conversation, listener),

@@ -8,7 +8,12 @@ import type { StoredRecord } from '../../shared/contract/bus.ts'
 import type { ConversationId } from '../../shared/contract/ids.ts'
 import type { HistoryEntry, RedactRule, Usage } from '../../shared/contract/messages.ts'
 import { partitionOf } from '../../shared/contract/partition.ts'
-import { historyConversation, historyPrefix, isGuest } from '../../shared/contract/topology.ts'
+import {
+  historyConversation,
+  historyPrefix,
+  isGuest,
+  titledConversation,
+} from '../../shared/contract/topology.ts'
 import { distinctRules, redactionRules } from '../../shared/runtime/redaction/agent-redaction.ts'
 import { createRedaction, type Redaction } from '../../shared/runtime/redaction/redaction.ts'
 import { withoutReminders } from '../guard/history/reminders.ts'
@@ -24,8 +29,11 @@ export type RoundUsage = Pick<HistoryEntry, 'turn' | 'round'> & {
   question: string | undefined
 }
 
+/** `rounds`: each round once. `title`: the one that was given. Undefined also if rules hide values. */
+export type History = { rounds: Iterable<RoundUsage>; title: string | undefined }
+
 /** Undefined: the conversation became active after the read began. */
-export type Histories = (conversation: ConversationId) => Promise<Iterable<RoundUsage> | undefined>
+export type Histories = (conversation: ConversationId) => Promise<History | undefined>
 
 /** Without an index, memory is a few numbers per round of the `max` newest conversations. */
 export async function historiesOf(log: ReadableLog, max: number): Promise<Histories> {
@@ -41,24 +49,36 @@ export async function historiesOf(log: ReadableLog, max: number): Promise<Histor
     const entries = records.flatMap((record) => entryOf(record) ?? [])
     const redaction = redactionOf(distinctRules(entries.flatMap(({ redact }) => redact)), log)
     for (const entry of entries) redaction?.learn(entry)
-    return entries.filter(({ turn }) => !isContext(turn)).map((entry) => usageOf(entry, redaction))
+    const rounds = entries
+      .filter(({ turn }) => !isContext(turn))
+      .map((entry) => usageOf(entry, redaction))
+    const title = redaction === undefined ? titleAmong(records) : undefined
+    return { rounds, title }
   }
 }
 
 /** `rounds`: by the keys of their records. */
-type Found = { rounds: Map<string, RoundUsage>; rules: RedactRule[] }
+type Found = { rounds: Map<string, RoundUsage>; rules: RedactRule[]; title: string | undefined }
 
 async function historiesRead(log: ReadableLog, ids: string[]): Promise<Histories> {
-  const found = new Map(ids.map((id): [string, Found] => [id, { rounds: new Map(), rules: [] }]))
-  for await (const { key, conversation, entry } of entriesIn(log, ids)) {
+  const found = new Map(
+    ids.map((id): [string, Found] => [id, { rounds: new Map(), rules: [], title: undefined }]),
+  )
+  for await (const { key, conversation, entry, value } of entriesIn(log, ids)) {
     const one = found.get(conversation)
-    if (entry === undefined) one?.rounds.delete(key)
+    if (one !== undefined && titledConversation(key) !== undefined) one.title = titleIn(value)
+    else if (entry === undefined) one?.rounds.delete(key)
     else one?.rounds.set(key, usageOf(entry, undefined))
     if (one !== undefined && entry !== undefined)
       one.rules = distinctRules([...one.rules, ...entry.redact])
   }
   await redactQuestions(log, found)
-  return async (conversation) => found.get(conversation)?.rounds.values()
+  return async (conversation) => {
+    const one = found.get(conversation)
+    if (one === undefined) return undefined
+    const isShown = redactionOf(one.rules, log) === undefined
+    return { rounds: one.rounds.values(), title: isShown ? one.title : undefined }
+  }
 }
 
 /** Keeps HISTORIES-1 by a second read, only of conversations with rules. */
@@ -90,8 +110,19 @@ async function* entriesIn(log: ReadableLog, ids: readonly string[]) {
       for (const record of records) {
         const conversation = historyConversation(record.key) ?? ''
         if (wanted.has(conversation))
-          yield { key: record.key, conversation, entry: entryOf(record) }
+          yield { key: record.key, conversation, entry: entryOf(record), value: record.value }
       }
+}
+
+/** The title of the record under `titleKey`. Undefined: none. */
+export function titleIn(value: Uint8Array | null): string | undefined {
+  const message = messageOf(value)
+  return message?.type === 'conversation-titled' ? message.title : undefined
+}
+
+function titleAmong(records: readonly StoredRecord[]): string | undefined {
+  const [title] = records.flatMap(({ value }) => titleIn(value) ?? [])
+  return title
 }
 
 function entryOf({ value }: StoredRecord): HistoryEntry | undefined {

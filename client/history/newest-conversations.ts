@@ -56,6 +56,6 @@ async function begunFrom(
   record: StoredRecord,
   histories: Histories,
 ): Promise<Unfinished | undefined> {
-  const rounds = await histories(record.key)
-  return rounds === undefined ? undefined : begin(log, record, rounds)
+  const history = await histories(record.key)
+  return history === undefined ? undefined : begin(log, record, history)
 }

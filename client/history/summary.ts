@@ -15,7 +15,7 @@ import { inputTokensOf } from '../../shared/view/totals.ts'
 import { type FactFold, factsOf, sumOfFacts, type TurnFacts } from '../../shared/view/turn-facts.ts'
 import { isEndedByAdvice, type TurnView } from '../../shared/view/turn-view.ts'
 import { openingOf } from '../turn/opening.ts'
-import type { RoundUsage } from './histories.ts'
+import type { History, RoundUsage } from './histories.ts'
 import type { ReadableLog } from './readable-log.ts'
 
 /**
@@ -28,6 +28,11 @@ export type ConversationSummary = {
   agent: string | null
   /** The first words of its first message. Null: its text is no longer in the log. */
   question: string | null
+  /**
+   * Its title for lists, or otherwise `question`. Where rules of its agent hide values, it is
+   * `question`, which these rules have passed.
+   */
+  title: string | null
   turns: number
   /** The total of all finished rounds. The input includes cached tokens. */
   inputTokens: number
@@ -49,7 +54,8 @@ export type ConversationSummary = {
 }
 
 /** A conversation that the walk has found, as far as it is known. */
-export type Unfinished = Omit<ConversationSummary, 'last' | 'facts'> & {
+export type Unfinished = Omit<ConversationSummary, 'last' | 'facts' | 'title'> & {
+  title: string | undefined
   /** Undefined: the walk has not reached its last end yet. */
   last: ConversationSummary['last'] | undefined
   /** The ids of its first and last turn. Undefined: no turn ever began. */
@@ -63,14 +69,15 @@ export type Unfinished = Omit<ConversationSummary, 'last' | 'facts'> & {
   at: Milliseconds
 }
 
-/** `newest`: the newest activity record. `rounds`: the whole history, each round once. */
+/** `newest`: the newest activity record. */
 export async function begin(
   log: ReadableLog,
   newest: StoredRecord,
-  rounds: Iterable<RoundUsage>,
+  { rounds, title }: History,
 ): Promise<Unfinished> {
   const { key: conversation, value, time: at } = newest
   const found = withRounds(conversation, at, rounds)
+  found.title = title
   const isCount = value !== null && messageOf(value)?.type === 'requests-unjudged'
   found.isWhole = found.firstTurn === undefined && !isCount
   if (found.lastTurn !== undefined)
@@ -87,6 +94,7 @@ function withRounds(
     conversation,
     agent: null,
     question: null,
+    title: undefined,
     turns: 0,
     inputTokens: 0,
     outputTokens: 0,
@@ -105,6 +113,7 @@ function withRounds(
 export type FoldedConversation = {
   conversation: ConversationId
   at: Milliseconds
+  title: string | undefined
   rounds: readonly RoundUsage[]
   turns: ReadonlyMap<number, TurnView>
   facts: FactFold | undefined
@@ -114,11 +123,13 @@ export type FoldedConversation = {
 export function summaryOfViews({
   conversation,
   at,
+  title,
   rounds,
   turns,
   facts,
 }: FoldedConversation): ConversationSummary {
   const found = withRounds(conversation, at, rounds)
+  found.title = title
   const { firstTurn, lastTurn } = found
   const last = lastTurn === undefined ? undefined : turns.get(lastTurn)
   if (lastTurn !== undefined) found.agent = guestOf(conversation) ?? last?.agent ?? null
@@ -196,12 +207,13 @@ function withoutEnd(
 }
 
 export function summaryOf(found: Unfinished): ConversationSummary {
-  const { conversation, agent, question, turns, inputTokens, outputTokens, at, view } = found
+  const { conversation, agent, question, title, turns, inputTokens, outputTokens, at, view } = found
   const facts = [view, ...view.turns.values()].flatMap((one) => one.facts ?? [])
   return {
     conversation,
     agent,
     question,
+    title: title || question,
     turns,
     inputTokens,
     outputTokens,

@@ -15,7 +15,7 @@ import { version } from '../../shared/lib/version.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
 
 /** Raise it when the tables change. */
-const schemaVersion = 2
+const schemaVersion = 3
 /** `Weir` as a number: SQLite keeps it in the header of the file. */
 const applicationId = 0x57656972
 /** A wait for another process blocks this one, so it is short. */
@@ -34,6 +34,7 @@ const schema = `
   CREATE TABLE conversations (
     id INTEGER PRIMARY KEY AUTOINCREMENT, -- a deleted id would name another conversation
     name TEXT NOT NULL UNIQUE,
+    title TEXT, -- the one that was given
     at INTEGER NOT NULL, -- of its newest activity; 0: none
     tokens INTEGER NOT NULL,
     usd INTEGER NOT NULL, -- billionths

@@ -4,6 +4,7 @@
 import type { DatabaseSync } from '../../shared/bus/sqlite.ts'
 import type { ConversationId } from '../../shared/contract/ids.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
+import { searchedWords } from '../../shared/view/filter/searched-words.ts'
 import type { Sort, TurnFilter, ValueKey } from '../../shared/view/filter/turn-filter.ts'
 import type { FactFold } from '../../shared/view/turn-facts.ts'
 import type { TurnView } from '../../shared/view/turn-view.ts'
@@ -30,7 +31,7 @@ export function findConversations(
   const order = sort === 'time' ? 'at DESC, id DESC' : `${columns[sort]} DESC, at DESC`
   const rows = db
     .prepare(
-      `SELECT id, name, at, facts FROM conversations c WHERE ${text} ORDER BY ${order} LIMIT ? OFFSET ?`,
+      `SELECT id, name, at, facts, title, hidden FROM conversations c WHERE ${text} ORDER BY ${order} LIMIT ? OFFSET ?`,
     )
     .all(...values, limit, skip)
   return { conversations: rows.map((row) => summaryOfRow(db, row)), total: Number(total?.n) }
@@ -97,7 +98,7 @@ function ofTurns({ text, values, longerThan, since, until }: TurnFilter, now: Mi
       text: `t.id IN (SELECT turn FROM facets WHERE key = ? AND value IN (${[...wanted].map(() => '?')}))`,
       values: [key, ...wanted],
     })),
-    ...text.flatMap(wordsOf).map((words) => ({
+    ...searchedWords(text).map((words) => ({
       text: 't.id IN (SELECT e.turn FROM texts w JOIN entries e ON e.id = w.rowid WHERE w.text MATCH ?)',
       values: [words],
     })),
@@ -118,22 +119,12 @@ function joined(all: readonly Sql[]): Sql {
   }
 }
 
-/**
- * A text as FTS5 expects it. The turn has a word with each beginning. Words between quotation marks must
- * stand together.
- */
-function wordsOf(text: string): string[] {
-  const parts = [...text.matchAll(/"([^"]*)"|[^\s"]+/g)]
-  return parts.flatMap(([whole, phrase]) => {
-    const words = phrase ?? whole
-    const isWord = /[\p{L}\p{N}]/u.test(words) // others have nothing to find
-    return isWord ? [`"${words}"${phrase === undefined ? '*' : ''}`] : []
-  })
-}
-
 type Row = Record<string, unknown>
 
-function summaryOfRow(db: DatabaseSync, { id, name, at, facts }: Row): ConversationSummary {
+function summaryOfRow(
+  db: DatabaseSync,
+  { id, name, at, facts, title, hidden }: Row,
+): ConversationSummary {
   const turns = db
     .prepare('SELECT id, turn, question, view FROM turns WHERE conversation = ?')
     .all(Number(id))
@@ -141,6 +132,7 @@ function summaryOfRow(db: DatabaseSync, { id, name, at, facts }: Row): Conversat
   return summaryOfViews({
     conversation: String(name),
     at: Number(at),
+    title: title === null || hidden === 1 ? undefined : String(title),
     facts: facts ? valueOfText<FactFold>(facts) : undefined,
     turns: new Map(turns.map(({ turn, view }) => [Number(turn), valueOfText<TurnView>(view)])),
     rounds: turns.flatMap(({ id: own, turn, question }) =>

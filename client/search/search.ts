@@ -9,7 +9,7 @@ import { batchesOf } from '../../shared/bus/range.ts'
 import type { StoredRecord } from '../../shared/contract/bus.ts'
 import type { ConversationId } from '../../shared/contract/ids.ts'
 import type { HistoryEntry } from '../../shared/contract/messages.ts'
-import { historyRound } from '../../shared/contract/topology.ts'
+import { historyRound, titledConversation } from '../../shared/contract/topology.ts'
 import { systemClock } from '../../shared/lib/clock.ts'
 import { pause } from '../../shared/lib/pause.ts'
 import {
@@ -158,7 +158,7 @@ export function openSearch(log: ReadableLog): Search {
   /** Not the pieces of files, summaries and origins, and no turn that is only context in a bundle. */
   function isIndexed({ key }: StoredRecord): boolean {
     const id = historyRound(key)
-    if (id === undefined) return false
+    if (id === undefined) return titledConversation(key) !== undefined
     return log.bundle === undefined || !contextIn(id.conversation, log.bundle)(id.turn)
   }
 

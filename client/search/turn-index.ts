@@ -15,13 +15,13 @@ import type { StoredRecord } from '../../shared/contract/bus.ts'
 import type { RoundId } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type { HistoryEntry, Message } from '../../shared/contract/messages.ts'
-import { historyRound } from '../../shared/contract/topology.ts'
+import { historyRound, titledConversation } from '../../shared/contract/topology.ts'
 import { cutToBytes } from '../../shared/lib/text-cut.ts'
 import { valuesOf } from '../../shared/view/filter/turn-filter.ts'
 import { inputTokensOf, isOfMoney, usdOf } from '../../shared/view/totals.ts'
 import { addFact, beginFacts, type FactFold } from '../../shared/view/turn-facts.ts'
 import { addToTurn, beginTurn, type TurnView } from '../../shared/view/turn-view.ts'
-import { questionIn } from '../history/histories.ts'
+import { questionIn, titleIn } from '../history/histories.ts'
 import { type IndexStatements, removeGone, statementsIn } from './index-statements.ts'
 import { storedText, valueOfText } from './stored-value.ts'
 
@@ -138,7 +138,7 @@ export function createTurnIndex(db: DatabaseSync): TurnIndex {
 
   function addHistory({ key, value, time, partition }: StoredRecord, shown: ShownEntries): void {
     const round = historyRound(key)
-    if (round === undefined) return
+    if (round === undefined) return addTitle(sql, { key, value }, conversation)
     if (value === null) return removeEntry(sql, conversation(round.conversation), round)
     const entry = messageOf(value)
     if (entry?.type !== 'history-entry' || entry.conversation !== round.conversation) return
@@ -204,6 +204,17 @@ export function createTurnIndex(db: DatabaseSync): TurnIndex {
       }
     },
   }
+}
+
+function addTitle(
+  sql: IndexStatements,
+  { key, value }: Pick<StoredRecord, 'key' | 'value'>,
+  conversation: (name: string) => number,
+): void {
+  const name = titledConversation(key)
+  if (name === undefined) return
+  const isGone = value === null && sql.conversation.get(name) === undefined
+  if (!isGone) sql.title.run(titleIn(value) ?? null, conversation(name))
 }
 
 function addSettled(

@@ -4,15 +4,15 @@
 // EVENT-FOLD-2. Parts are preliminary: a new attempt of a round voids its streamed text. A text
 //     without its beginning is skipped. No record gives its events twice.
 
-import type { CallId } from '../../shared/contract/ids.ts'
-import type { MessageOf, Part } from '../../shared/contract/messages.ts'
-import { unreachable } from '../../shared/contract/stage.ts'
-import { remember } from '../../shared/lib/recency.ts'
 import {
   argumentsOf,
   type CallArguments,
   withArguments,
-} from '../../shared/view/messages/call-arguments.ts'
+} from '../../shared/contract/call/call-arguments.ts'
+import type { CallId } from '../../shared/contract/ids.ts'
+import type { MessageOf, Part } from '../../shared/contract/messages.ts'
+import { unreachable } from '../../shared/contract/stage.ts'
+import { remember } from '../../shared/lib/recency.ts'
 import { resultOf } from '../../shared/view/messages/call-result.ts'
 import type { Activity } from '../edge/edge.ts'
 import type { Received } from '../edge/feed.ts'

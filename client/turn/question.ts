@@ -12,7 +12,11 @@ import {
   parseMessageId,
 } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
-import { conversationOfTenant, isTenant, tenantRule } from '../../shared/contract/tenant.ts'
+import {
+  conversationOfTenant,
+  isNamedTenant,
+  namedTenantRule,
+} from '../../shared/contract/tenant.ts'
 import { messageError, WeirError } from '../../shared/lib/errors.ts'
 import { shown } from '../../shared/settings/mistake.ts'
 import type { Agent, Agents } from '../agents/agents-in-files.ts'
@@ -261,8 +265,8 @@ function ofCall(conversation: ConversationId): WeirError {
 /** Throws `message.invalid`. */
 function inTenant(tenant: string | undefined, conversation: ConversationId): ConversationId {
   if (tenant === undefined) return conversation
-  if (typeof tenant !== 'string' || !isTenant(tenant))
-    throw messageError(`the tenant is ${JSON.stringify(tenant)?.slice(0, 80)}: ${tenantRule}`)
+  if (typeof tenant !== 'string' || !isNamedTenant(tenant))
+    throw messageError(`the tenant is ${JSON.stringify(tenant)?.slice(0, 80)}: ${namedTenantRule}`)
   const id = parseConversationId(conversation)
   return id.startsWith(`${tenant}:`) ? id : conversationOfTenant(tenant, id)
 }

@@ -4,6 +4,7 @@
 // TURN-EVENT-2. A call has `name`, `arguments` and `result` (the values), `rawArguments` and `rawResult`
 //     (the texts), in every event.
 
+import type { CallArguments, WithArguments } from '../../shared/contract/call/call-arguments.ts'
 import type { ConversationId, RoundId } from '../../shared/contract/ids.ts'
 import type {
   AnsweredCall,
@@ -12,7 +13,6 @@ import type {
   ResultStatus,
   TurnFinished,
 } from '../../shared/contract/messages.ts'
-import type { CallArguments, WithArguments } from '../../shared/view/messages/call-arguments.ts'
 import type { CallValue } from '../../shared/view/messages/call-result.ts'
 import type { CallTypes } from '../define/call-types.ts'
 import type { DefinedAgent } from '../define/define-agent.ts'

@@ -1,10 +1,10 @@
 // Intake: copies the messages of clients into the conversation's inbox, and the results of calls that
-// clients ran into the executor's. Images, files and the origins of forks go into the history. So a
+// clients ran into the executor's. Images, files, titles and the origins of forks go into the history. So a
 // client needs no write access to the inbox of a stage or to the history, where it could forge the
 // records of others.
 // Reads: client-messages.
 // Writes: user-message and cancel-requested to conversation-events, cancel-requested to guest-events,
-// content-kept and conversation-forked to history, result-sent to rounds-cleared.
+// content-kept, conversation-forked and conversation-titled to history, result-sent to rounds-cleared.
 // A cancel of a guest goes to guest-events (`topicOf`).
 // Owns: the types of records that a client may write. A record of another type, or one that cannot be read, goes to
 // dead-letters, as the runtime does it for every inbox.
@@ -14,22 +14,31 @@
 //
 // INTAKE-1. Stateless. The copy has the id of its message in client-messages, so a message that is
 //     copied twice is applied once (R3), in the order of the client's writes.
-// INTAKE-2. A piece that no content can have is dropped, so nothing of it stays in the history. So is
-//     a fork with origins that it cannot have, such as those of another tenant.
+// INTAKE-2. A piece that no content can have is dropped, so nothing of it stays in the history. So are
+//     a title that is too long and a fork with impossible origins, such as those of another tenant.
 
 import { isPossiblePiece } from '../../shared/contract/call/contents.ts'
 import { isPossibleFork } from '../../shared/contract/history/fork.ts'
+import { isPossibleTitle } from '../../shared/contract/history/title.ts'
 import type {
   CancelRequested,
   ContentSent,
   ForkRequested,
   ResultSent,
+  TitleGiven,
   UserMessage,
   UserNamed,
 } from '../../shared/contract/messages.ts'
 import { type Reaction, type Stage, unreachable } from '../../shared/contract/stage.ts'
 
-type In = UserMessage | CancelRequested | ContentSent | ForkRequested | ResultSent | UserNamed
+type In =
+  | UserMessage
+  | CancelRequested
+  | ContentSent
+  | ForkRequested
+  | ResultSent
+  | TitleGiven
+  | UserNamed
 
 export const intake: Stage<never, In> = {
   name: 'intake',
@@ -55,6 +64,10 @@ function copied(message: In): Reaction<never> {
     case 'fork-requested':
       return isPossibleFork(message)
         ? { records: [{ to: 'history', message: { ...message, type: 'conversation-forked' } }] }
+        : {}
+    case 'title-given':
+      return isPossibleTitle(message.title)
+        ? { records: [{ to: 'history', message: { ...message, type: 'conversation-titled' } }] }
         : {}
     case 'user-named':
       return {} // for readers of the log

@@ -84,6 +84,8 @@ export const limits = {
   forkWaitMs: 10 * second,
   /** Bytes of a client's message id: a conversation carries the recent ids along. */
   messageIdBytesMax: 256,
+  /** A title of a conversation. */
+  titleBytesMax: 256,
   /** Calls of one response. More make the response unusable. */
   responseCallsMax: 256,
   /** Items, blocks or choices of one response. More make the response unusable. */
@@ -544,6 +546,9 @@ export const limits = {
   turnToolNamesMax: 64,
   turnToolNameBytesMax: 128,
   searchTextBytesMax: 256 * KiB,
+  /** Different words and bytes of one search. Each word reads a list of the index. */
+  searchWordsMax: 16,
+  searchBytesMax: 1 * KiB,
   /** Conversations that a list can have. */
   conversationsListedMax: 100_000,
   /** The wait for the history of a call's round, which follows the result of its last call. */
@@ -712,6 +717,9 @@ export const limits = {
   edgeBodyDepthMax: 64,
   /** Requests of one key in a minute, unless a flag sets another number. */
   edgeRequestsPerMinute: 6_000,
+  /** Open answers of one principal; of all without the role `operate`. The rest is for operators. */
+  edgeOpenAnswersMax: 512,
+  edgeOpenAnswersSharedMax: 3_584,
   /** Principals whose requests a server counts, and messages that it remembers, oldest first out. */
   edgePrincipalsMax: 10_000,
   edgeMessagesMax: 10_000,

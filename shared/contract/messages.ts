@@ -32,6 +32,7 @@ export type Message =
   | ContentSent
   | ConversationForgotten
   | ConversationForked
+  | ConversationTitled
   | DeadLetter
   | FleetFormat
   | ForkRequested
@@ -73,6 +74,7 @@ export type Message =
   | RoundStarted
   | SettingRemoved
   | Tick
+  | TitleGiven
   | ToolStarted
   | TopicIds
   | TurnEnded
@@ -765,6 +767,18 @@ export type ConversationForked = {
   conversation: ConversationId
   /** the conversations that it continues, oldest first; the last one is the one that was forked */
   origins: Origin[]
+}
+
+/**
+ * The title of a conversation for lists. No stage acts on it. Derived, written by intake into the
+ * table history under (conversation, title); the newest one counts.
+ */
+export type ConversationTitled = {
+  type: 'conversation-titled'
+  /** the conversation: the key of the record */
+  conversation: ConversationId
+  /** the title for lists; empty: the first words of the first message */
+  title: string
 }
 
 /**
@@ -1734,6 +1748,15 @@ export type Tick = {
   conversation: ConversationId
   /** the unit's key */
   unit: string
+}
+
+/** A client gives a conversation a title. Observed, written by the edge. */
+export type TitleGiven = {
+  type: 'title-given'
+  /** the conversation: the key of the record */
+  conversation: ConversationId
+  /** the title for lists; empty: the first words of the first message */
+  title: string
 }
 
 /** Activity: a tool has started. Observed, written by the executor after the start. */

@@ -15,6 +15,17 @@ export function isTenant(name: string): boolean {
 /** The rule of `isTenant`, for error texts. */
 export const tenantRule = "give 1 to 64 of a-z, 0-9, '.', '_' and '-', and not guest or call"
 
+/**
+ * Whether a program or a client can name this tenant. `defaultTenant` is a tenant for operators only:
+ * its conversations are of everybody without a tenant.
+ */
+export function isNamedTenant(name: string): boolean {
+  return isTenant(name) && name !== defaultTenant
+}
+
+/** The rule of `isNamedTenant`, for error texts. */
+export const namedTenantRule = `${tenantRule}, nor ${defaultTenant}`
+
 export function tenantOf(conversation: string): string {
   const [, name = ''] = /^(?:call\/)*([^:]{1,64}):/.exec(conversation) ?? []
   return isTenant(name) ? name : defaultTenant

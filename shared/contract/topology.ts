@@ -89,6 +89,7 @@ export const topics: Record<TopicName, Topic> = {
     records: {
       'content-sent': ['edge'],
       'fork-requested': ['edge'],
+      'title-given': ['edge'],
       'user-named': ['edge'],
       'user-message': ['edge'],
       'cancel-requested': ['edge'],
@@ -193,6 +194,7 @@ export const topics: Record<TopicName, Topic> = {
       'history-entry': ['conversation', 'guest'],
       'content-kept': ['intake', 'executor performer'],
       'conversation-forked': ['intake'],
+      'conversation-titled': ['intake'],
       'history-summary': ['llm-gateway performer'],
     },
     tombstones: ['llm-gateway performer', 'operator'],
@@ -534,6 +536,8 @@ export function keyOf(message: Message): string {
       return contentKey(message)
     case 'conversation-forked':
       return originKey(message.conversation)
+    case 'conversation-titled':
+      return titleKey(message.conversation)
     case 'operator-limits':
       return 'operator-limits'
     case 'partition-count':
@@ -582,6 +586,17 @@ export function summaryKey(conversation: ConversationId): string {
 /** The key of the record that names the origins of a fork in the history: `["c","origin",0]`. */
 export function originKey(conversation: ConversationId): string {
   return JSON.stringify([conversation, 'origin', 0])
+}
+
+/** The key of a conversation's title in the history: `["c","title",0]`. */
+export function titleKey(conversation: ConversationId): string {
+  return JSON.stringify([conversation, 'title', 0])
+}
+
+/** The conversation of a key of a title. Undefined: another key. */
+export function titledConversation(key: string): ConversationId | undefined {
+  const conversation = historyConversation(key)
+  return conversation !== undefined && key === titleKey(conversation) ? conversation : undefined
 }
 
 /** The key of a piece of a content in the history: `["c","<hash>",0]`. */

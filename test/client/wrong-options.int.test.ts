@@ -102,6 +102,7 @@ it('ask refuses a text that is none, and a question that is no object', async ()
 it.each([
   [{ system: 5 }, 'system is 5; must be a text'],
   [{ signal: 5 }, 'signal is 5; must be an AbortSignal'],
+  [{ tenant: 'default' }, 'the tenant is "default": give 1 to 64 of'],
   [{ output: 'x' }, 'output is "x"; must be a Standard Schema or a JSON Schema'],
 ])('ask refuses %j', async (field, message) => {
   const dataFolder = mkdtempSync(join(tmpdir(), 'weir-options-'))

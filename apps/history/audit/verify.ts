@@ -2,8 +2,10 @@
 
 import { endsOf } from '../../../client/history/readable-log.ts'
 import { scan } from '../../../client/history/scan.ts'
+import { encryptedByte, typeIn } from '../../../shared/codec/codec.ts'
 import { messageOf } from '../../../shared/codec/message-of.ts'
-import { isEvidence } from '../../../shared/contract/audit/link.ts'
+import { evidenceTypes, isEvidence } from '../../../shared/contract/audit/link.ts'
+import { keptBy } from '../../../shared/contract/retention.ts'
 import { usageError } from '../../../shared/lib/errors.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 import {
@@ -39,23 +41,30 @@ export async function verifyAudit(
     throw usageError(
       `--expect is '${printable(expect ?? '')}': give the head that weir audit --verify printed`,
     )
-  const verified = await withLog(settings, (log) => verify(log, expected))
+  const isKept = keptBy(settings).retentionMs === undefined
+  const verified = await withLog(settings, (log) => verify(log, { expected, isKept }))
   if (json) out.write(`${printableJson(verified)}\n`)
   else for (const line of linesOf(verified)) out.write(`${line}\n`)
   return verified.faults.length === 0 ? 0 : 1
 }
 
-async function verify(log: OpenLog, expected: readonly AuditHead[]): Promise<VerifiedAudit> {
+/** `isKept`: the retention deletes no evidence. */
+async function verify(
+  log: OpenLog,
+  { expected, isKept }: { expected: readonly AuditHead[]; isKept: boolean },
+): Promise<VerifiedAudit> {
   const faults: AuditFault[] = []
   const heads: AuditHead[] = []
   const sum = { records: 0, erased: 0, hidden: 0 }
   const places = await endsOf(log, 'audit')
   for (const { partition, begin } of places) {
     const check = checkPartition(partition, begin)
+    if (begin > 0 && isKept) faults.push(unkeptFault(partition, begin))
     for await (const records of scan(log, { topic: 'audit', partition }))
       for (const { offset, value } of records) {
         const message = messageOf(value)
-        check.apply(offset, isEvidence(message) ? message : undefined)
+        if (isEvidence(message)) check.apply(offset, message)
+        else check.apply(offset, isEncryptedEvidence(value) ? 'hidden' : 'none')
       }
     const ofPartition = expected.filter((head) => head.partition === partition)
     faults.push(...check.faults, ...ofPartition.flatMap((head) => check.faultOf(head) ?? []))
@@ -65,6 +74,16 @@ async function verify(log: OpenLog, expected: readonly AuditHead[]): Promise<Ver
   const unread = expected.filter((head) => places.every((one) => one.partition !== head.partition))
   faults.push(...unread.map(unreadFault))
   return { ...sum, faults, head: headText(heads) }
+}
+
+/** Whether the value has the header of evidence under a key that this process does not have. */
+function isEncryptedEvidence(value: Uint8Array | null): boolean {
+  return value?.[0] === encryptedByte && evidenceTypes.has(typeIn(value) ?? '')
+}
+
+function unkeptFault(partition: number, begin: number): AuditFault {
+  const text = `the records before ${begin} were deleted, and retentionDays is 0, which deletes none`
+  return { partition, offset: begin, fault: 'deleted', text }
 }
 
 function unreadFault({ partition, offset }: AuditHead): AuditFault {

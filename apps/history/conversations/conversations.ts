@@ -101,9 +101,9 @@ function printList({ found, max, total, isFiltered }: Listed, out: NodeJS.WriteS
   if (found.length === 0) out.write(isFiltered ? 'No conversation matches.\n' : noneYet)
   for (const summary of found) {
     const isWell = summary.last.outcome === 'answered' || summary.last.outcome === 'open'
-    const { conversation, question, facts } = summary
+    const { conversation, title, facts } = summary
     out.write(
-      `${painted(out, 'title', printable(conversation))}${question === null ? '' : `  ${printable(question)}`}\n`,
+      `${painted(out, 'title', printable(conversation))}${title === null ? '' : `  ${printable(title)}`}\n`,
     )
     out.write(`${painted(out, isWell ? 'plain' : 'bad', detailsOf(summary))}\n`)
     const notable = factTexts(facts)

@@ -19,6 +19,7 @@ import {
   type TlsFiles,
 } from '../server.ts'
 import { type Access, type AccessOptions, accessOf } from './access/access.ts'
+import { type OpenAnswers, openAnswers } from './access/open-answers.ts'
 import { type EdgeWeir, ownWeir } from './access/own-weir.ts'
 import { type Principal, requireRole } from './access/principal.ts'
 import { requestRate } from './access/request-rate.ts'
@@ -116,6 +117,7 @@ export function openEdgeApp({
     authors,
     access: accessOf(access, context),
     rate: requestRate(requestsPerMinute, clock),
+    open: openAnswers(),
   })
   return { app, allowed, close: () => closing.abort() }
 }
@@ -167,9 +169,13 @@ type Checks = {
   authors: WeakMap<Request, Principal>
   access: Access
   rate: ReturnType<typeof requestRate>
+  open: OpenAnswers
 }
 
-function edgeApp(context: EdgeContext, { all, allowed, authors, access, rate }: Checks): HttpApp {
+function edgeApp(
+  context: EdgeContext,
+  { all, allowed, authors, access, rate, open }: Checks,
+): HttpApp {
   const app: HttpApp = new Hono()
   app.onError((error, { env, header, json, req }) => {
     const answer = httpErrorOf(error)
@@ -195,6 +201,7 @@ function edgeApp(context: EdgeContext, { all, allowed, authors, access, rate }: 
     endAt(principal.until, env.outgoing, context.clock)
     for (const [name, value] of Object.entries(rate(principal.id)))
       env.outgoing.setHeader(name, value)
+    open(principal, env.outgoing)
     await next()
   })
   for (const { routes } of all) app.route('/', routes(context))

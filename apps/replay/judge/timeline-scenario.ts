@@ -15,7 +15,7 @@ const hints = objectOf({
 })
 const response = orNull(objectOf({ text, reasoning: { type: ['object', 'null'] }, stop: text }))
 const result = orNull(objectOf({ status: text, text, reason: text }))
-const calls = listOf(objectOf({ name: text, raw: text, result }))
+const calls = listOf(objectOf({ name: text, rawArguments: text, result }))
 const round = objectOf({ policy, endedAt: orNull(number), hints: mapOf(hints), response, calls }, [
   'response',
   'calls',

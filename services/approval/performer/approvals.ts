@@ -7,6 +7,7 @@
 //     that two calls wait under is refused.
 
 import type { Appended, Bus } from '../../../shared/contract/bus.ts'
+import { argumentsOf, type CallArguments } from '../../../shared/contract/call/call-arguments.ts'
 import {
   type InputQuestion,
   questionIn,
@@ -25,7 +26,6 @@ import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { shortened } from '../../../shared/lib/text-cut.ts'
 import { toRecord } from '../../../shared/runtime/record.ts'
-import { argumentsOf, type CallArguments } from '../../../shared/view/messages/call-arguments.ts'
 import { type Approval, applyTime, idFrom } from '../approval.ts'
 import { alreadyText, countedText } from '../decision-texts.ts'
 import { type ApprovalEntry, readApprovals, readPartition, waitingIn } from './approval-log.ts'

@@ -9,12 +9,14 @@ import type { AuditChanged, AuditDecided, AuditFollowed, AuditLink, Message } fr
 
 export type Evidence = AuditDecided | AuditFollowed | AuditChanged
 
+export const evidenceTypes: ReadonlySet<string> = new Set<Evidence['type']>([
+  'audit-decided',
+  'audit-followed',
+  'audit-changed',
+])
+
 export function isEvidence(message: Message | undefined): message is Evidence {
-  return (
-    message?.type === 'audit-decided' ||
-    message?.type === 'audit-followed' ||
-    message?.type === 'audit-changed'
-  )
+  return message !== undefined && evidenceTypes.has(message.type)
 }
 
 /** The record at this place of its writer's chain. */

@@ -48,7 +48,7 @@ const argumentFields = new Set(['raw', 'arguments', 'sent', 'shown'])
 
 function placeOf(name: string, fields: Record<string, unknown>): RedactionPlace | undefined {
   if (argumentFields.has(name)) return 'arguments'
-  if (name === 'values') return 'user'
+  if (name === 'values' || name === 'title') return 'user'
   if (name === 'reasoning') return 'reasoning'
   if (name === 'user' || ((name === 'system' || name === 'context') && 'policy' in fields))
     return 'user'

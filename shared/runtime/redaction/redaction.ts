@@ -44,6 +44,7 @@ export type Redaction = {
 /** Fields with free text, in all records. */
 const contentFields = new Set([
   'text',
+  'title', // of a conversation
   'user',
   'reply',
   'raw',

@@ -33,8 +33,11 @@ type Unseen = {
 }
 
 export type PartitionCheck = {
-  /** `message` undefined: it cannot be read. In the order of the log. */
-  apply(offset: number, message: Evidence | undefined): void
+  /**
+   * In the order of the log. `hidden`: evidence that is encrypted under an absent key. `none`: the
+   * record is no evidence.
+   */
+  apply(offset: number, message: Evidence | 'hidden' | 'none'): void
   readonly faults: AuditFault[]
   readonly head: AuditHead | undefined
   readonly counts: { records: number; erased: number; hidden: number }
@@ -129,7 +132,12 @@ export function checkPartition(partition: number, begin: number): PartitionCheck
       counts.records += 1
       if (counts.records === 1 && offset > begin)
         report('missing', offset, `the records from ${begin} on are missing before it`)
-      if (message === undefined) {
+      if (message === 'none') {
+        report('changed', offset, 'it is no evidence that this version can read')
+        before = offset
+        return
+      }
+      if (message === 'hidden') {
         counts.hidden += 1
         return
       }

@@ -11,6 +11,7 @@ import { onOneLine } from '../../lib/text-cut.ts'
 import { nearestName } from '../../settings/nearest-name.ts'
 import type { TurnView } from '../turn-view.ts'
 import { durationOf, instantOf } from './instant.ts'
+import { searchedWords } from './searched-words.ts'
 import { type TurnSummary, turnSummary } from './summary.ts'
 
 export type ValueKey =
@@ -175,8 +176,10 @@ export function filterFrom(conditions: readonly Condition[], now: Milliseconds):
   const filter = emptyFilter()
   for (const { key: given, value, place } of conditions) {
     const key = keyNamed(given, place)
-    if (key === 'text') filter.text.push(textIn(value, place))
-    else if (isValueKey(key))
+    if (key === 'text') {
+      filter.text.push(textIn(value, place))
+      searchedWords(filter.text, place) // throws for too many
+    } else if (isValueKey(key))
       filter.values.set(
         key,
         (filter.values.get(key) ?? new Set()).add(valueNamed(key, value, place)),

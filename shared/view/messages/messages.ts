@@ -1,11 +1,11 @@
 // A conversation as messages to show: the user's texts, the model's texts with cards of its calls,
 // and notes. They come from the history, so a round appears when it is over.
 
+import { argumentsIn, type CallArguments } from '../../contract/call/call-arguments.ts'
 import { isImage } from '../../contract/call/contents.ts'
 import type { Call, CallResult, Content, HistoryEntry, Usage } from '../../contract/messages.ts'
 import { redactedActivity } from '../../runtime/redaction/agent-redaction.ts'
 import { reasoningText } from '../../wire/request/reasoning-text.ts'
-import { argumentsIn, type CallArguments } from './call-arguments.ts'
 import { type CallValue, resultOf } from './call-result.ts'
 
 /** A call with its end, as a tool card shows it, with the whole result. */

@@ -254,6 +254,7 @@ describe.each([
       inputTokens: 222,
       outputTokens: 10,
       question: 'hello of a',
+      title: 'hello of a',
       facts: noFacts,
       last: { ...answered, at: now },
     })
@@ -329,6 +330,7 @@ describe.each([
         inputTokens: 0,
         outputTokens: 0,
         question: null,
+        title: null,
         facts: noFacts,
         last: {
           outcome: 'failed',

@@ -219,12 +219,15 @@ describe('the handler of a program', () => {
     expect([answer.status, await codeOf(answer)]).toEqual([404, 'http.path'])
   })
 
-  it('shows a client nothing of a wrong user, and writes it into the log', async () => {
-    const wrong = weir.http({ principal: () => ({ name: 'ada', tenant: 'Ada Smith' }) })
-    const answer = await wrong(new Request('http://shop.example/v1/models'))
-    expect([answer.status, await codeOf(answer)]).toEqual([500, 'http.internal'])
-    expect(lines.at(-1)).toContain('principal of weir.http returned a wrong user: tenant must be')
-  })
+  it.each(['Ada Smith', 'default'])(
+    'shows a client nothing of a wrong user of the tenant %s, and writes it into the log',
+    async (tenant) => {
+      const wrong = weir.http({ principal: () => ({ name: 'ada', tenant }) })
+      const answer = await wrong(new Request('http://shop.example/v1/models'))
+      expect([answer.status, await codeOf(answer)]).toEqual([500, 'http.internal'])
+      expect(lines.at(-1)).toContain('principal of weir.http returned a wrong user: tenant must be')
+    },
+  )
 
   it('ends its open streams when Weir is closed', async () => {
     const own = mkdtempSync(join(tmpdir(), 'weir-handler-'))

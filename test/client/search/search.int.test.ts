@@ -219,6 +219,7 @@ describe('a search', () => {
     expect(idsOf(found, ['text=customer', 'text=late'])).toEqual(['b'])
     expect(idsOf(found, ['text=" XOR *'])).toEqual([])
     expect(idsOf(found, ['text=- "'])).toHaveLength(3) // nothing to find
+    expect(idsOf(found, ['text="customer\0 700"'])).toEqual(['a'])
   })
 
   it('finds and sorts by tokens and cost of a conversation, and by its longest turn', async () => {

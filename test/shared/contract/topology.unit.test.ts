@@ -23,6 +23,7 @@ describe('the topology', () => {
 client-messages (log) -> intake, a unit is none
     content-sent <- edge
     fork-requested <- edge
+    title-given <- edge
     user-named <- edge
     user-message <- edge
     cancel-requested <- edge
@@ -91,6 +92,7 @@ history (table)
     history-entry <- conversation, guest
     content-kept <- intake, executor performer
     conversation-forked <- intake
+    conversation-titled <- intake
     history-summary <- llm-gateway performer
     (tombstone) <- llm-gateway performer, operator
 policies (table)

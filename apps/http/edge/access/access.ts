@@ -12,7 +12,7 @@ import type { IncomingMessage } from 'node:http'
 import { TLSSocket } from 'node:tls'
 import type { HttpOptions, HttpPrincipal } from '../../../../client/http/http-options.ts'
 import { personHere } from '../../../../services/approval/performer/person.ts'
-import { isTenant, tenantRule } from '../../../../shared/contract/tenant.ts'
+import { isNamedTenant, namedTenantRule } from '../../../../shared/contract/tenant.ts'
 import { WeirError } from '../../../../shared/lib/errors.ts'
 import { HttpError } from '../../http-error.ts'
 import type { EdgeContext } from '../edge-context.ts'
@@ -56,8 +56,8 @@ function signedIn(user: HttpPrincipal): Principal {
   const { name, tenant, roles: own = ['ask', 'read'], context, record, cancelOnDisconnect } = user
   if (!isSubject(name))
     throw wrongUser('name must be 1 to 255 visible ASCII characters, such as the id of a user')
-  if (tenant !== null && !isTenant(tenant))
-    throw wrongUser(`tenant must be null for all tenants, or the name of one: ${tenantRule}`)
+  if (tenant !== null && !isNamedTenant(tenant))
+    throw wrongUser(`tenant must be null for all tenants, or the name of one: ${namedTenantRule}`)
   const unknown = own.find((role) => !roles.includes(role))
   if (unknown !== undefined) throw wrongUser(`roles must be of ${roles.join(', ')}`)
   return {

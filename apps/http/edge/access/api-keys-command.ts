@@ -3,7 +3,7 @@
 //     The evidence has neither a key nor a hash. Without a log the change counts, with a warning.
 
 import { personHere } from '../../../../services/approval/performer/person.ts'
-import { isTenant, tenantRule } from '../../../../shared/contract/tenant.ts'
+import { isNamedTenant, namedTenantRule } from '../../../../shared/contract/tenant.ts'
 import type { Milliseconds } from '../../../../shared/lib/clock.ts'
 import { usageError, WeirError } from '../../../../shared/lib/errors.ts'
 import { appendTexts } from '../../../../shared/runtime/settings/audited-change.ts'
@@ -58,8 +58,8 @@ export async function createKey(
     )
   if (allTenants === (tenant !== undefined))
     throw usageError('give either --tenant NAME or --all-tenants')
-  if (tenant !== undefined && !isTenant(tenant))
-    throw usageError(`the tenant is '${printable(tenant)}': ${tenantRule}`)
+  if (tenant !== undefined && !isNamedTenant(tenant))
+    throw usageError(`the tenant is '${printable(tenant)}': ${namedTenantRule}`)
   const created = Date.now()
   const expires = options.expires === undefined ? undefined : endOf(options.expires, created)
   const owner = {

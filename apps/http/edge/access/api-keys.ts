@@ -7,7 +7,7 @@
 import { hash, randomBytes } from 'node:crypto'
 import { readFileSync, statSync } from 'node:fs'
 import { limits } from '../../../../shared/contract/limits.ts'
-import { isTenant } from '../../../../shared/contract/tenant.ts'
+import { isNamedTenant } from '../../../../shared/contract/tenant.ts'
 import type { Clock, Milliseconds } from '../../../../shared/lib/clock.ts'
 import { usageError, WeirError } from '../../../../shared/lib/errors.ts'
 import { writeSecretFile } from '../../../../shared/lib/files/secret-files.ts'
@@ -238,7 +238,7 @@ function entryOf(value: unknown, file: string, where: string): ApiKeyEntry {
       file,
       `${where} must have either sha256, 64 hex digits, or a subject: O=Acme,CN=ci`,
     )
-  if (tenant !== null && !(typeof tenant === 'string' && isTenant(tenant)))
+  if (tenant !== null && !(typeof tenant === 'string' && isNamedTenant(tenant)))
     throw invalid(file, `${where}.tenant must be the name of a tenant, or null for all`)
   const known = Array.isArray(given) ? roles.filter((role) => given.includes(role)) : []
   if (!Array.isArray(given) || known.length !== given.length)

@@ -4,7 +4,7 @@
 //     screen, and no subject writes a line or a mark.
 
 import { createRemoteJWKSet, errors, jwtVerify } from 'jose'
-import { isTenant } from '../../../../shared/contract/tenant.ts'
+import { isNamedTenant } from '../../../../shared/contract/tenant.ts'
 import { HttpError } from '../../http-error.ts'
 import { isSubject, type Principal, principalId, roles } from './principal.ts'
 
@@ -72,7 +72,7 @@ export function oidcTokens({
     })
     const claimedTenant = payload[tenantClaim]
     const isOfAll = claimedTenant === allTenants
-    if (!isOfAll && (typeof claimedTenant !== 'string' || !isTenant(claimedTenant)))
+    if (!isOfAll && (typeof claimedTenant !== 'string' || !isNamedTenant(claimedTenant)))
       throw new HttpError(403, 'edge.tenant', `the token has no usable claim ${tenantClaim}`)
     const tenant = isOfAll ? null : claimedTenant
     const { sub: name } = payload

@@ -6,13 +6,13 @@
 //     start is awaited, so a pause has all offers of a round.
 
 import type { CallPlace, TurnEvent } from '../../../../client/weir.ts'
-import { type InputQuestion, questionIn } from '../../../../shared/contract/call/input-question.ts'
-import type { AnsweredCall, Message } from '../../../../shared/contract/messages.ts'
 import {
   asSent,
   type WithArguments,
   withArguments,
-} from '../../../../shared/view/messages/call-arguments.ts'
+} from '../../../../shared/contract/call/call-arguments.ts'
+import { type InputQuestion, questionIn } from '../../../../shared/contract/call/input-question.ts'
+import type { AnsweredCall, Message } from '../../../../shared/contract/messages.ts'
 import { type ApprovalView, isOver, type RoundView } from '../../../../shared/view/round-view.ts'
 import { stoppingRule } from '../../../../shared/view/turn-facts.ts'
 import { addToTurn, beginTurn } from '../../../../shared/view/turn-view.ts'

@@ -74,6 +74,16 @@ function routes(context: EdgeContext): HttpApp {
     return answerJson(http, { records, isOverwritten, until })
   })
 
+  app.put('/v1/conversations/:id/title', async (http) => {
+    const principal = author(http, 'ask')
+    const { value } = await fieldsOf(http, ['title'])
+    const { title } = value
+    if (typeof title !== 'string') throw bad('title must be a text; an empty one removes the title')
+    const id = conversationIn(principal, http.req.param('id'))
+    await weirOf(principal).conversation(id).setTitle(title)
+    return answerJson(http, { title }, { status: 202 })
+  })
+
   app.get('/v1/conversations/:id/events', async (http) => {
     const principal = author(http, 'read')
     const given = http.req.param('id')

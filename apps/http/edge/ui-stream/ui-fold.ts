@@ -6,7 +6,7 @@
 
 import type { CallPlace, TurnEvent } from '../../../../client/weir.ts'
 import { isDeniedByGuard } from '../../../../shared/contract/call/call.ts'
-import type { CallArguments } from '../../../../shared/view/messages/call-arguments.ts'
+import type { CallArguments } from '../../../../shared/contract/call/call-arguments.ts'
 import { type BlockChunks, createTextBlocks } from '../chat/text-blocks.ts'
 import {
   callIdOf,

@@ -51,6 +51,8 @@ export type HookFront = {
   ): Promise<HookAnswer>
 }
 
+type PayloadOfGuest = HookPayload & { agent: string }
+
 type HookFrontOptions = { sessions: HostSessions; clock: Clock; log: Logger }
 
 /** The memory of one conversation's hooks: of a guest, its session and its sub-agent. */
@@ -88,17 +90,23 @@ export function hookFront({ sessions, clock, log }: HookFrontOptions): HookFront
           if (turn === undefined) seen.ended = undefined // this host names no turns
           return undefined
         case 'pre':
-          return holdCall(seen, conversation, payload, beginning(seen, event.call), signal)
+          return holdCall(
+            seen,
+            conversation,
+            { ...payload, agent },
+            beginning(seen, event.call),
+            signal,
+          )
         case 'post':
         case 'batch':
-          if (sessions.hasProxy(session)) return undefined
+          if (sessions.hasProxy({ agent, session })) return undefined
           return withEndedAgents(
             await judgeResults(seen, conversation, { ...payload, event: withOwnIds(seen, event) }),
             payload,
             { seen, ofSession },
           )
         case 'stop':
-          if (!sessions.hasProxy(session) && !isUnnamedAgent(payload))
+          if (!sessions.hasProxy({ agent, session }) && !isUnnamedAgent(payload))
             await conversation.finishTurn()
           return undefined
         case 'end':
@@ -130,7 +138,7 @@ export function hookFront({ sessions, clock, log }: HookFrontOptions): HookFront
   async function holdCall(
     seen: Seen,
     conversation: GuestConversation,
-    payload: HookPayload,
+    payload: PayloadOfGuest,
     call: HookCall,
     signal: AbortSignal,
   ): Promise<HookAnswer> {
@@ -152,15 +160,17 @@ export function hookFront({ sessions, clock, log }: HookFrontOptions): HookFront
   async function verdictOn(
     seen: Seen,
     conversation: GuestConversation,
-    payload: HookPayload,
+    payload: PayloadOfGuest,
     call: HookCall,
   ): Promise<CallVerdict | undefined> {
-    const { session } = payload
+    const { agent, session } = payload
     const beside = await sessions.verdictOn(
       session,
       payload.event.kind === 'pre' ? payload.event.call : call,
     )
-    if (beside !== undefined) return beside.verdict
+    // Keeps HOST-SESSIONS-3.
+    if (beside !== undefined && (beside.agent === agent || beside.verdict?.verdict !== 'allow'))
+      return beside.verdict
     const known = seen.rounds.get(call.id)
     const isRepeat = known !== undefined && placeOf(known, call) >= 0
     const round = isRepeat ? known : joinCall(seen, conversation, payload, call)

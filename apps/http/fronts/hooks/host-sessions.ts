@@ -4,6 +4,8 @@
 // HOST-SESSIONS-1. It decides nothing. Without an entry the hook judges the call alone.
 // HOST-SESSIONS-2. A verdict holds for a call with the same id, tool and arguments, and is given once: to
 //     all hooks that wait for it. An id alone names no call, because models repeat ids.
+// HOST-SESSIONS-3. A verdict is about the guest of the proxy's path. A hook of another guest is judged
+//     alone too, and the stricter verdict counts.
 
 import type { CallVerdict } from '../../../../client/guard/guest-conversation.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
@@ -13,31 +15,38 @@ import { givenOnce, type HeldVerdicts } from '../held-verdicts.ts'
 import type { HookCall } from './hook-payload.ts'
 
 export type HostSessions = {
-  /** The proxy has a request of this session. */
-  sawProxy(session: string): void
-  /** Whether the proxy has had a request of this session. */
-  hasProxy(session: string): boolean
+  /** The proxy has a request of this session, under the name of this guest. */
+  sawProxy(owner: Owner): void
+  /** Whether the proxy has had a request of this session, under the name of this guest. */
+  hasProxy(owner: Owner): boolean
   /** The proxy passes on an answer with these calls. The verdicts are in their order. */
-  judging(session: string, judged: JudgedCalls, verdicts: Judged['verdicts']): void
+  judging(owner: Owner, judged: JudgedCalls, verdicts: Judged['verdicts']): void
   /** A hook of this session was called. */
   sawHook(session: string): void
   /** Whether a hook can hold the calls of this session. */
   hasHooks(session: string): boolean
   /**
-   * For a hook: the proxy's verdict on this call, as of strictestOf. Undefined: the session does not
-   * use the proxy, or no answer with this call has passed within `limits.hookProxyMs`. Rejects as the
-   * verdicts.
+   * For a hook: the proxy's verdict on this call, as of strictestOf, and the guest that the verdict is
+   * about. Undefined: the session does not use the proxy, or no answer with this call has passed within
+   * `limits.hookProxyMs`. Rejects as the verdicts.
    */
   verdictOn(
     session: string,
     call: HookCall,
-  ): Promise<{ verdict: CallVerdict | undefined } | undefined>
+  ): Promise<{ verdict: CallVerdict | undefined; agent: string } | undefined>
 }
+
+/** A guest's name, which the path of a request has, and the session of its host. */
+type Owner = { agent: string; session: string }
 
 /** The calls of an answer. Equal calls have several places. */
 export type JudgedCalls = { placesOf(call: HookCall): number[] }
 /** `given`: the places of the calls whose verdicts a hook has. */
-type Judged = JudgedCalls & { verdicts: Pick<HeldVerdicts, 'last'>; given: Set<number> }
+type Judged = JudgedCalls & {
+  agent: string
+  verdicts: Pick<HeldVerdicts, 'last'>
+  given: Set<number>
+}
 type Session = {
   hasProxy: boolean
   hasHooks: boolean
@@ -51,17 +60,19 @@ const messagesKept = 4
 
 export function hostSessions(clock: Clock): HostSessions {
   const sessions = newest<Session>(limits.hookSessionsMax)
+  const proxied = newest<true>(limits.hookSessionsMax)
   const at = (id: string) =>
     sessions.at(id, () => ({ hasProxy: false, hasHooks: false, judged: [], waiting: new Set() }))
 
   return {
-    sawProxy(id) {
-      at(id).hasProxy = true
+    sawProxy({ agent, session }) {
+      at(session).hasProxy = true
+      proxied.at(JSON.stringify([agent, session]), () => true)
     },
-    hasProxy: (id) => sessions.get(id)?.hasProxy === true,
-    judging(id, judged, verdicts) {
+    hasProxy: ({ agent, session }) => proxied.get(JSON.stringify([agent, session])) === true,
+    judging({ agent, session: id }, judged, verdicts) {
       const session = at(id)
-      const entry = { ...judged, verdicts, given: new Set<number>() }
+      const entry = { ...judged, agent, verdicts, given: new Set<number>() }
       session.judged = [...session.judged.slice(1 - messagesKept), entry]
       for (const look of session.waiting) look()
     },
@@ -73,7 +84,12 @@ export function hostSessions(clock: Clock): HostSessions {
       const session = sessions.get(id)
       if (session === undefined || !session.hasProxy) return undefined
       const found = await entryWith(session, call, clock)
-      return found && { verdict: await givenOnce(found.judged, found.places) }
+      return (
+        found && {
+          verdict: await givenOnce(found.judged, found.places),
+          agent: found.judged.agent,
+        }
+      )
     },
   }
 }

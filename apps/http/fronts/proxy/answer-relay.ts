@@ -105,7 +105,7 @@ export function createAnswerRelay({
     if (!holds || calls.length === 0) await guest.afterModel(judged, { waitMs: 0 })
     else
       sessions.judging(
-        session,
+        { agent, session },
         proxiedCalls(own, answer),
         heldVerdicts(guest, judged, limits.guestHoldMs),
       )

@@ -87,7 +87,7 @@ export function createRequestJudge({
     const identity = identities.ofRequest({ agent, api, headers, body: sent.body })
     if (identity === undefined) return unchanged(undefined, sent)
     const session = senderOf(headers)?.session
-    if (session !== undefined) sessions.sawProxy(session)
+    if (session !== undefined) sessions.sawProxy({ agent, session })
     const holds = session !== undefined && sessions.hasHooks(session)
     const request = guestRequest(api, headers, sent)
     const { advice, guest } = await adviceOn(agent, { ...identity, holds }, request, signal)

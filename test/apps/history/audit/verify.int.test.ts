@@ -105,6 +105,24 @@ describe('weir audit --verify on a data folder', () => {
     expect(await printed((out) => audit({}, settings, { out, errors: out }))).toContain('by bob')
   })
 
+  it.each(["x'00'", 'NULL', '(SELECT value FROM "weir.policies/0" LIMIT 1)', "x'0100000000'"])(
+    'names a record whose value became %s, next to a head that is still there',
+    async (value) => {
+      const { head } = await verified(settingsOf('kept'))
+      const settings = edited(`UPDATE AUDIT SET value = ${value} WHERE offset = 1`)
+      expect(await faultsIn(settings, head)).toContain('changed 1')
+    },
+  )
+
+  it('names a deleted begin in a log that keeps all evidence', async () => {
+    const cut = edited(
+      'DELETE FROM AUDIT WHERE offset < 3',
+      "INSERT INTO trimmed VALUES ('weir.audit', 0, 3, 3, 0)",
+    )
+    expect(await faultsIn(cut)).toEqual(['deleted 3'])
+    expect(await faultsIn({ ...cut, retentionDays: 30 })).toEqual([])
+  })
+
   it('prints the number of unreadable records to standard error if the output is JSON', async () => {
     const settings = edited("UPDATE AUDIT SET value = x'00' WHERE offset = 1")
     const [out, errors] = [output(), output()]

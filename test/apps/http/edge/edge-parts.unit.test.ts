@@ -16,7 +16,7 @@ import { edgeOptionsOf } from '../../../../apps/http/edge/edge-flags.ts'
 import { type ServerSentEvent, sseResponse } from '../../../../apps/http/edge/sse.ts'
 import { fakeClock } from '../../../../client/testing/testing.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
-import { isTenant } from '../../../../shared/contract/tenant.ts'
+import { isNamedTenant, isTenant } from '../../../../shared/contract/tenant.ts'
 import { WeirError } from '../../../../shared/lib/errors.ts'
 
 const context = () => ({
@@ -172,6 +172,10 @@ describe('a tenant of the edge', () => {
       expect(conversationFor(of('acme'), conversationIn(of('a'), given))).toBeUndefined()
     expect(conversationFor(of('a'), conversationIn(of('a'), 'acme:c'))).toBe('acme:c')
     expect(conversationFor(of(null), 'acme:c')).toBe('acme:c')
+  })
+
+  it('has no name that means everybody without a tenant', () => {
+    expect(['acme', 'default', 'guest'].map(isNamedTenant)).toEqual([true, false, false])
   })
 
   it('has no name that the log uses for other ids', () => {

@@ -1,7 +1,7 @@
 // Events of a turn for the tests of chat protocols: the fields that a test does not name are filled.
 
 import type { TurnEvent } from '../../../../client/weir.ts'
-import { withArguments } from '../../../../shared/view/messages/call-arguments.ts'
+import { withArguments } from '../../../../shared/contract/call/call-arguments.ts'
 
 type Fields = { type: TurnEvent['type']; turn?: number; round?: number } & Record<string, unknown>
 

@@ -55,7 +55,7 @@ describe('a scenario', () => {
 })
 
 describe('an exported conversation', () => {
-  const call = { ordinal: 0, id: 'x', name: 'read', raw: '{"a":1}' }
+  const call = { ordinal: 0, id: 'x', name: 'read', rawArguments: '{"a":1}' }
   const round = (
     calls: unknown[],
     response: unknown = { text: '', reasoning: null, stop: 'calls' },

@@ -30,12 +30,11 @@ function written(...writers: string[]): AuditChanged[] {
   })
 }
 
-type Given = Evidence | 'deleted' | 'unreadable'
+type Given = Evidence | 'deleted' | 'hidden' | 'none'
 
 function given(records: Given[], begin = 0) {
   const check = checkPartition(0, begin)
-  for (const [offset, one] of records.entries())
-    if (one !== 'deleted') check.apply(offset, one === 'unreadable' ? undefined : one)
+  for (const [offset, one] of records.entries()) if (one !== 'deleted') check.apply(offset, one)
   return check
 }
 
@@ -87,6 +86,11 @@ describe('evidence of several writers', () => {
     expect(faultsOf([first, changed(1), second])).toEqual(['unlinked 1'])
   })
 
+  it('names a record that is no evidence, which explains no missing one', () => {
+    expect(faultsOf([first, 'none', third, fourth])).toContain('changed 1')
+    expect(faultsOf([first, 'none', 'deleted', fourth])).toContain('missing 3')
+  })
+
   it('is whole when content was erased, and its records are counted', () => {
     const erased = given([first, { ...second, before: null, after: null }, third, fourth])
     expect(erased.faults).toEqual([])
@@ -95,7 +99,7 @@ describe('evidence of several writers', () => {
 
   it('is not judged where the retention deleted records or nobody can read them', () => {
     expect(faultsOf(['deleted', 'deleted', third, fourth, fifth], 2)).toEqual([])
-    expect(faultsOf([first, 'unreadable', third, fourth])).toEqual([])
+    expect(faultsOf([first, 'hidden', third, fourth])).toEqual([])
   })
 })
 
@@ -110,9 +114,9 @@ describe('a missing record', () => {
       log.map((record, n): Given => (places.includes(n) ? 'deleted' : record))
     expect(faultsOf(without(0, 1), 2)).toEqual([])
     expect(faultsOf(without(0, 1, 4), 2)).toEqual(['missing 5'])
-    const unreadable = (records: Given[]) => records.with(1, 'unreadable')
-    expect(faultsOf(unreadable(log))).toEqual([])
-    expect(faultsOf(unreadable(without(4)))).toEqual(['missing 5'])
+    const withHidden = (records: Given[]) => records.with(1, 'hidden')
+    expect(faultsOf(withHidden(log))).toEqual([])
+    expect(faultsOf(withHidden(without(4)))).toEqual(['missing 5'])
   })
 })
 

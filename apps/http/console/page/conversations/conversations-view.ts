@@ -92,7 +92,7 @@ function row(
   {
     conversation,
     agent,
-    question,
+    title,
     turns,
     inputTokens,
     outputTokens,
@@ -106,7 +106,7 @@ function row(
   const tokens = inputTokens + outputTokens // of finished rounds: a first round that waits has none yet
   return html`<div role="listitem" key=${conversation} aria-posinset=${place + 1} aria-setsize=${total}>
     <a class="conversation-row" data-place=${place} href=${conversationLink(conversation)}>
-    <span class="question">${question ?? 'Its text is no longer in the log.'}</span>
+    <span class="question">${title ?? 'Its text is no longer in the log.'}</span>
     <span class=${`outcome ${toneOf(last.outcome)}`}>${last.outcome}${why === null ? '' : ` (${why.replaceAll('_', ' ')})`}</span>
     <span class="faint about"><span class="id">${conversation}</span>${agent === null ? '' : ` · ${agent}`}</span>
     <span class="faint digits cost">

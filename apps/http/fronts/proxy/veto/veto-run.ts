@@ -78,7 +78,7 @@ export function vetoRun(
   }
 
   async function answer(): Promise<void> {
-    if (session !== undefined) sessions.sawProxy(session)
+    if (session !== undefined) sessions.sawProxy({ agent, session })
     const end = endWithoutModel(known, clientRequest)
     if (end !== undefined && known !== undefined) {
       clients.denied(clientRequest, identity?.conversation ?? known.turn, end)
@@ -161,7 +161,7 @@ export function vetoRun(
     const { answer, isStreamed: streams } = attempt
     const calls = callsOfAnswer(answer).map(({ id }) => id)
     if (session !== undefined && calls.length > 0)
-      sessions.judging(session, proxiedCalls(guestRequest(api, headers, sent), answer), {
+      sessions.judging({ agent, session }, proxiedCalls(guestRequest(api, headers, sent), answer), {
         last: async (at) => verdicts[at] && verdictNow(guest, verdicts[at]),
       })
     if (streams) {

@@ -1,7 +1,8 @@
 // Access to the edge: keys, tokens with a local JWKS, tenants, other sites, and hostile bodies.
 
+import { EventEmitter } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:http'
+import { createServer, type ServerResponse } from 'node:http'
 import { request } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -15,12 +16,15 @@ import {
   isCertificateSubject,
   removeApiKey,
 } from '../../../../../apps/http/edge/access/api-keys.ts'
-import type { Role } from '../../../../../apps/http/edge/access/principal.ts'
+import { openAnswers } from '../../../../../apps/http/edge/access/open-answers.ts'
+import { principalId, type Role } from '../../../../../apps/http/edge/access/principal.ts'
 import { responseIdOf } from '../../../../../apps/http/edge/responses/response-id.ts'
 import { call, says } from '../../../../../client/testing/testing.ts'
 import { defineTool } from '../../../../../client/weir.ts'
+import { limits } from '../../../../../shared/contract/limits.ts'
 import { type Clock, systemClock } from '../../../../../shared/lib/clock.ts'
 import { makeCertificates } from '../../../../support/certificates.ts'
+import { until } from '../../../../support/inbox.ts'
 import { type EdgeServer, edgeServer, post } from '../edge-server.ts'
 
 let folder = ''
@@ -87,6 +91,51 @@ describe('an API key', () => {
         expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0)
     }
     expect(statuses).toEqual([200, 200, 429])
+  })
+})
+
+describe('open answers', () => {
+  const eventsOf = async (edge: EdgeServer, headers: Record<string, string>, count: number) => {
+    const { signal, abort } = leaving()
+    const url = `${edge.url}/v1/conversations/c/events`
+    const answers: Promise<Response>[] = []
+    for (let at = 0; at < count; at += 1) answers.push(fetch(url, { headers, signal }))
+    return { statuses: (await Promise.all(answers)).map(({ status }) => status), abort }
+  }
+
+  const leaving = () => {
+    const controller = new AbortController()
+    return { signal: controller.signal, abort: () => controller.abort() }
+  }
+
+  it('of one key end at a bound, which leaves the connections of other keys alone', async () => {
+    const [acme, beta] = [keyFor('a', 'acme', 'ask', 'read'), keyFor('b', 'beta', 'ask', 'read')]
+    await using edge = await edgeServer([says('Yes.')], { access: { apiKeys: fileOf() } })
+    await ask(edge, 'c', acme)
+    const streams = await eventsOf(edge, acme, limits.edgeOpenAnswersMax)
+    expect(new Set(streams.statuses)).toEqual(new Set([200]))
+    const models = (headers: Record<string, string>) => fetch(`${edge.url}/v1/models`, { headers })
+    expect(await answerOf(await models(acme))).toEqual([429, 'edge.open'])
+    expect((await models(beta)).status).toBe(200)
+    streams.abort()
+    await until(async () => (await models(acme)).status === 200)
+  })
+
+  it('of keys without the role operate leave connections for an operator', () => {
+    const open = openAnswers()
+    const outgoings: EventEmitter[] = []
+    const openFor = (name: string, ...roles: Role[]) => {
+      const outgoing = Object.assign(new EventEmitter(), { destroyed: false })
+      const id = principalId({ tenant: 'acme', kind: 'key', name })
+      open({ id, roles: new Set(roles) }, outgoing as unknown as ServerResponse)
+      outgoings.push(outgoing)
+    }
+    for (let at = 0; at < limits.edgeOpenAnswersSharedMax; at += 1) openFor(`k${at % 8}`, 'ask')
+    expect(() => openFor('other', 'ask')).toThrow('this server has too many open requests')
+    openFor('ops', 'operate')
+    outgoings[0]?.emit('close')
+    openFor('other', 'ask')
+    expect(limits.edgeOpenAnswersSharedMax).toBeLessThan(limits.httpConnectionsMax)
   })
 })
 
@@ -300,7 +349,8 @@ describe('a token', () => {
       ] as const)
         expect(await (await send(claims)).text()).toContain(text)
       expect(await status({ tenant: undefined })).toEqual([403, 'edge.tenant'])
-      expect(await status({ tenant: 'guest' })).toEqual([403, 'edge.tenant'])
+      for (const tenant of ['guest', 'default'])
+        expect(await status({ tenant })).toEqual([403, 'edge.tenant'])
       expect(await status({ tenant: '*' })).toEqual([200, ''])
       expect(await status({ tenant: null })).toEqual([403, 'edge.tenant'])
       for (const sub of [

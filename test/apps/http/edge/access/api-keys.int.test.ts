@@ -220,6 +220,13 @@ describe('the evidence of API keys', () => {
   })
 })
 
+it('a key cannot be of the tenant default, which has the conversations of everybody without a tenant', async () => {
+  await expect(create('ci', { tenant: 'default' })).rejects.toMatchObject({
+    code: 'usage',
+    message: expect.stringContaining('nor default'),
+  })
+})
+
 it('a key that is made without a log counts, with a warning that it has no evidence', async () => {
   const { key, errors } = await create('ci')
   expect(key).toMatch(/^weir_/)

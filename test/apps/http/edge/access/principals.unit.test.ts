@@ -2,8 +2,10 @@
 // a key hold the whole identity.
 
 import { readdirSync, readFileSync } from 'node:fs'
+import type { ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { describe, expect, it } from '@jest/globals'
+import { openAnswers } from '../../../../../apps/http/edge/access/open-answers.ts'
 import { ownWeir } from '../../../../../apps/http/edge/access/own-weir.ts'
 import {
   conversationFor,
@@ -38,11 +40,12 @@ const memories: Record<string, [count: number, key: string]> = {
   'edge/chat/chat-request.ts': [1, 'a message of one conversation, and its text'],
   'edge/chat/message-ids.ts': [6, 'principal'],
   'edge/edge.ts': [1, 'the request itself'],
+  'edge/access/open-answers.ts': [1, 'principal'],
   'edge/access/request-rate.ts': [1, 'principal'],
   'edge/responses/call-events.ts': [1, 'a call of one response'],
   'fronts/call-round.ts': [1, 'a call of one round'],
   'fronts/hooks/hook-front.ts': [4, 'a guest, its session and its sub-agent; in it a call'],
-  'fronts/hooks/host-sessions.ts': [1, 'a session of a host'],
+  'fronts/hooks/host-sessions.ts': [2, 'a session of a host; a guest and its session'],
   'fronts/mcp/gateway.ts': [1, 'a guest and its conversation'],
   'fronts/mcp/held-call.ts': [1, 'an approval'],
   'fronts/mcp/held-tasks.ts': [1, 'the random id of a task'],
@@ -100,6 +103,20 @@ const body = Buffer.from('{}')
 
 /** The entry that each caller gets for one equal request. Equal texts: two callers share an entry. */
 const entries: Record<string, () => Promise<unknown[]> | unknown[]> = {
+  'edge/access/open-answers.ts'() {
+    const open = openAnswers()
+    return callers.map((caller, at) => {
+      let count = 0
+      const outgoing = { destroyed: false, once: () => (count += 1) } as unknown as ServerResponse
+      for (let times = 0; times < at; times += 1) open(caller, outgoing)
+      count = 0
+      try {
+        for (;;) open(caller, outgoing)
+      } catch {
+        return count
+      }
+    })
+  },
   'edge/access/request-rate.ts'() {
     const take = requestRate(10, fakeClock(0))
     return callers.map(({ id }, at) => {

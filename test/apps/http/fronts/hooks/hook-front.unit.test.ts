@@ -67,6 +67,7 @@ const post = (id: string, text: string) => ({
   ...call(id),
   tool_response: { stdout: text, stderr: '' },
 })
+const proxied = { agent: 'guest', session: 's1' }
 /** An answer of the proxy with these calls. */
 const shownCalls = (...calls: ReturnType<typeof call>[]): JudgedCalls => ({
   placesOf: ({ id, input }) =>
@@ -201,9 +202,9 @@ describe('a hook before a call', () => {
   })
 
   it("gives the proxy's verdict to each hook that waits for it, and asks nobody a second time", async () => {
-    sessions.sawProxy('s1')
+    sessions.sawProxy(proxied)
     const { promise: decided, resolve } = Promise.withResolvers<CallVerdict>()
-    sessions.judging('s1', shownCalls(call('c1')), { last: () => decided })
+    sessions.judging(proxied, shownCalls(call('c1')), { last: () => decided })
     const guard = scriptedGuard({ after: () => [refuse('c1', 'Alone.')] })
     const hook = hooksOf(guard)
     const looks = [hook('pre', pre('c1')), hook('pre', pre('c1'))]
@@ -220,9 +221,11 @@ describe('a hook before a call', () => {
   })
 
   it("takes the strictest of the proxy's verdicts on calls of one id", async () => {
-    sessions.sawProxy('s1')
+    sessions.sawProxy(proxied)
     const verdicts = [run('c1'), refuse('c1', 'No.')]
-    sessions.judging('s1', shownCalls(call('c1'), call('c1')), { last: async (at) => verdicts[at] })
+    sessions.judging(proxied, shownCalls(call('c1'), call('c1')), {
+      last: async (at) => verdicts[at],
+    })
     const hook = hooksOf(scriptedGuard())
     expect(await hook('pre', pre('c1'))).toEqual(denied('No.'))
   })
@@ -463,38 +466,65 @@ describe('a hook beside the proxy', () => {
   it('waits for the verdict of the round that the proxy passes on', async () => {
     const guard = scriptedGuard()
     const hook = hooksOf(guard)
-    sessions.sawProxy('s1')
+    sessions.sawProxy(proxied)
     const held = hook('pre', pre('c2'))
     const verdicts = [run('c1'), refuse('c2', 'No.')]
-    sessions.judging('s1', shownCalls(call('c1'), call('c2')), { last: async (at) => verdicts[at] })
+    sessions.judging(proxied, shownCalls(call('c1'), call('c2')), {
+      last: async (at) => verdicts[at],
+    })
     expect(await held).toEqual(denied('No.'))
     expect(guard.asked).toEqual([])
   })
 
+  it('is judged alone too if the proxy has the session under another guest: the stricter verdict counts', async () => {
+    const guard = scriptedGuard({ after: () => [refuse('c1', 'The agent is stopped.')] })
+    const hook = hooksOf(guard, 'claude-code')
+    sessions.sawProxy(proxied)
+    sessions.judging(proxied, shownCalls(call('c1')), { last: async () => run('c1') })
+    const held = hook('pre', pre('c1'))
+    await nextTask()
+    expect(await alone(held)).toEqual(denied(expect.stringContaining('The agent is stopped.')))
+    sessions.judging(proxied, shownCalls(call('c2')), { last: async () => refuse('c2', 'No.') })
+    expect(await hook('pre', pre('c2'))).toEqual(denied('No.'))
+    expect(guard.asked.filter(({ kind }) => kind === 'after')).toHaveLength(1)
+  })
+
+  it('reports results to its own guest if the proxy has the session under another guest', async () => {
+    const guard = scriptedGuard({ after: runAll })
+    const hook = hooksOf(guard, 'claude-code')
+    sessions.sawProxy(proxied)
+    sessions.judging(proxied, shownCalls(call('c1')), { last: async () => run('c1') })
+    const held = hook('pre', pre('c1'))
+    await nextTask()
+    expect(await alone(held)).toBeUndefined()
+    await hook('post', post('c1', 'a'))
+    expect(guard.asked.map(({ kind }) => kind)).toEqual(['after', 'before'])
+  })
+
   it('takes no verdict on another call with the same id', async () => {
     const hook = hooksOf(scriptedGuard())
-    sessions.sawProxy('s1')
-    sessions.judging('s1', shownCalls(call('c1', 'ls')), { last: async () => run('c1') })
+    sessions.sawProxy(proxied)
+    sessions.judging(proxied, shownCalls(call('c1', 'ls')), { last: async () => run('c1') })
     const held = hook('pre', pre('c1', 'rm -rf /'))
     const next = { last: async () => refuse('c1', 'No.') }
-    sessions.judging('s1', shownCalls(call('c1', 'rm -rf /')), next)
+    sessions.judging(proxied, shownCalls(call('c1', 'rm -rf /')), next)
     expect(await held).toEqual(denied('No.'))
   })
 
   it('takes a verdict once, and waits for the next one on an equal call', async () => {
     const hook = hooksOf(scriptedGuard())
-    sessions.sawProxy('s1')
-    sessions.judging('s1', shownCalls(call('c1')), { last: async () => run('c1') })
+    sessions.sawProxy(proxied)
+    sessions.judging(proxied, shownCalls(call('c1')), { last: async () => run('c1') })
     expect(await hook('pre', pre('c1'))).toBeUndefined()
     const held = hook('pre', pre('c1'))
-    sessions.judging('s1', shownCalls(call('c1')), { last: async () => refuse('c1', 'No.') })
+    sessions.judging(proxied, shownCalls(call('c1')), { last: async () => refuse('c1', 'No.') })
     expect(await held).toEqual(denied('No.'))
   })
 
   it('judges a call alone that no round of the proxy has shown in time', async () => {
     const guard = scriptedGuard({ after: runAll })
     const hook = hooksOf(guard)
-    sessions.sawProxy('s1')
+    sessions.sawProxy(proxied)
     const held = hook('pre', pre('c1'))
     await nextTask()
     clock.advance(limits.hookProxyMs)
@@ -505,7 +535,7 @@ describe('a hook beside the proxy', () => {
   it('leaves results, advice and the end of the turn to the proxy', async () => {
     const guard = scriptedGuard()
     const hook = hooksOf(guard)
-    sessions.sawProxy('s1')
+    sessions.sawProxy(proxied)
     for (const [kind, body] of [
       ['post', post('c1', 'a')],
       ['batch', batch(['c1', 'a'])],

@@ -40,6 +40,7 @@ it.each(hosts)('a hook gets the verdict on a call of $name', async (host) => {
   await fetch(url + host.path, { method: 'POST', body: host.request, headers: host.headers })
   expect(await sessions.verdictOn('s1', { id: 'call_2', name: 'exec', input: {} })).toEqual({
     verdict: refused,
+    agent: 'main',
   })
   expect(guard.asked.map(({ kind }) => kind)).toEqual(['before', 'after'])
 })
@@ -101,6 +102,6 @@ it('a session without hooks waits for no verdict', async () => {
   const { url, sessions } = proxy
   await fetch(`${url}/v1/messages`, { method: 'POST', body: messagesCase.request, headers })
   await proxy.settled()
-  expect(sessions.hasProxy('s2')).toBe(true)
+  expect(sessions.hasProxy({ agent: 'main', session: 's2' })).toBe(true)
   expect(sessions.hasHooks('s2')).toBe(false)
 })

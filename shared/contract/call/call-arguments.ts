@@ -1,7 +1,7 @@
 // The arguments of a call as a value and as the text that was sent.
 
-import type { AnsweredCall, Call } from '../../contract/messages.ts'
 import { objectIn } from '../../lib/json/json-object.ts'
+import type { AnsweredCall, Call } from '../messages.ts'
 
 /**
  * The arguments of a call: `rawArguments` is the text as sent, `arguments` its value. Null: the text

@@ -1,0 +1,105 @@
+// The titles of conversations: in the log, in lists and over HTTP.
+
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, it } from '@jest/globals'
+import { pino } from 'pino'
+import { says, scriptedModel } from '../../../client/testing/testing.ts'
+import { defineAgent, Weir } from '../../../client/weir.ts'
+import { until } from '../../support/inbox.ts'
+
+const question = 'A hotel for ada@example.org'
+
+let folder: string
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'weir-titles-'))
+})
+
+afterEach(() => rm(folder, { recursive: true, force: true }))
+
+/** With a conversation `trip` of one turn. */
+async function openWith(redact: 'email'[] = []): Promise<Weir> {
+  const model = scriptedModel(() => says('Done.'))
+  const agent = defineAgent({ name: 'helper', model, system: 'Help.', redact })
+  const log = pino({ level: 'silent' })
+  const weir = await Weir.open({ agents: [agent], dataFolder: folder, log })
+  await weir.ask({ agent, text: question, conversation: 'trip' }).finished
+  return weir
+}
+
+async function listed(weir: Weir): Promise<unknown[]> {
+  const { conversations } = await weir.conversations()
+  const found = await weir.conversations({ where: { agent: 'helper' } })
+  return [...conversations, ...found.conversations].map(({ title }) => title)
+}
+
+it('the title of a conversation is its first words until a program gives it another one', async () => {
+  await using weir = await openWith()
+  const trip = weir.conversation('trip')
+  expect(await trip.title()).toBe(question)
+  expect(await listed(weir)).toEqual([question, question])
+  for (const title of ['Three days in Ulm', 'Ulm']) {
+    await trip.setTitle(title)
+    await until(async () => (await trip.title()) === title)
+    expect(await listed(weir)).toEqual([title, title])
+  }
+  await trip.setTitle('')
+  await until(async () => (await trip.title()) === question)
+  expect(await listed(weir)).toEqual([question, question])
+})
+
+it('a list shows redacted first words in place of a title where rules hide values', async () => {
+  await using weir = await openWith(['email'])
+  const trip = weir.conversation('trip')
+  await trip.setTitle('Mail to ada@example.org')
+  await until(async () => (await trip.title()) === 'Mail to ada@example.org')
+  expect(await listed(weir)).toEqual(['A hotel for [email]', 'A hotel for [email]'])
+})
+
+it.each([
+  [undefined, 'title is undefined; must be a text'],
+  [' ', 'title is blank; an empty text removes the title'],
+  ['a\nb', 'title has a control character or a line end; remove it'],
+  ['x'.repeat(257), 'title has 257 bytes; at most 256 are allowed'],
+])('the title %j is refused', async (title, message) => {
+  await using weir = await openWith()
+  const refused = weir.conversation('trip').setTitle(title as string)
+  await expect(refused).rejects.toMatchObject({ code: 'message.invalid', message })
+})
+
+it('a conversation without a turn gets no title', async () => {
+  await using weir = await openWith()
+  const refused = weir.conversation('other').setTitle('Other')
+  await expect(refused).rejects.toMatchObject({ code: 'conversation.unknown' })
+  expect(await weir.conversation('other').title()).toBeUndefined()
+})
+
+it('PUT on the title of a conversation gives it a title', async () => {
+  await using weir = await openWith()
+  const handler = weir.http({ principal: () => ({ name: 'ann', tenant: null }) })
+  const put = (id: string, body: object) =>
+    handler(
+      new Request(`http://localhost/v1/conversations/${id}/title`, {
+        method: 'PUT',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      }),
+    )
+  expect((await put('trip', { title: 'Ulm' })).status).toBe(202)
+  await until(async () => (await weir.conversation('trip').title()) === 'Ulm')
+  expect((await put('trip', { title: 5 })).status).toBe(400)
+  expect((await put('trip', { name: 'Ulm' })).status).toBe(400)
+  expect((await put('other', { title: 'Ulm' })).status).toBe(404)
+})
+
+it('a deleted conversation has no title any more', async () => {
+  await using weir = await openWith()
+  const trip = weir.conversation('trip')
+  await trip.setTitle('Ulm')
+  await until(async () => (await trip.title()) === 'Ulm')
+  await weir.forget({ conversation: 'trip' })
+  expect(await trip.title()).toBeUndefined()
+  expect(await listed(weir)).toEqual([])
+})
