@@ -38,6 +38,7 @@ import {
   conversationIn,
   conversationsIn,
 } from './conversation/conversation.ts'
+import type { CallTypes } from './define/call-types.ts'
 import { type Edge, openEdge } from './edge/edge.ts'
 import { createFollowKey } from './edge/followed-key.ts'
 import type { ForgetOptions, Forgotten } from './forget/forget.ts'
@@ -81,6 +82,7 @@ export type {
 } from '../shared/contract/messages.ts'
 export type { ErrorCode } from '../shared/lib/errors.ts'
 export type { CallArguments } from '../shared/view/messages/call-arguments.ts'
+export type { CallValue, ResultValue } from '../shared/view/messages/call-result.ts'
 export type { CallCard, ConversationMessage } from '../shared/view/messages/messages.ts'
 export { type Agent, type Agents, loadAgents, type Model } from './agents/agents-in-files.ts'
 export type { ExportOptions } from './bundle/exported-conversation.ts'
@@ -95,6 +97,7 @@ export type {
 export type { EventsOptions } from './conversation/conversation-events.ts'
 export type { ConversationTurn, TurnsOptions } from './conversation/conversation-turns.ts'
 export type { ForkOptions } from './conversation/fork.ts'
+export type { CallTypes } from './define/call-types.ts'
 export { type DefinedAgent, defineAgent } from './define/define-agent.ts'
 export { defineTool, type ToolCall } from './define/define-tool.ts'
 export {
@@ -155,7 +158,9 @@ export type Weir = AsyncDisposable & {
    * Sends a message and returns its turn at once. Throws `agent.unknown`, `message.invalid` (with
    * the accepted values), `bus.closed`, or the error of `failed`.
    */
-  ask<Context = unknown, Output = string>(question: Question<Context, Output>): Turn<Output>
+  ask<Context = unknown, Output = string, Call extends CallTypes = CallTypes>(
+    question: Question<Context, Output, Call>,
+  ): Turn<Output, Call>
   /**
    * Requests the end of a message's turn, even if another process sent the message. Resolves when
    * the request is written. See Turn.cancel.
@@ -375,9 +380,10 @@ function weirOf(parts: Parts): Weir {
     agents,
     failed: running.failed,
 
-    ask<Context, Output>(given: Question<Context, Output>) {
+    ask<Context, Output, Call extends CallTypes>(given: Question<Context, Output, Call>) {
       assertOpen()
-      return askNow(checkedQuestion(given, agents)) as Turn<Output> // outputOf has checked it
+      // outputOf checks the output, and the schemas of the tools the calls.
+      return askNow(checkedQuestion(given, agents)) as unknown as Turn<Output, Call>
     },
 
     async cancel(message) {

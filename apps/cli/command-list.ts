@@ -87,7 +87,7 @@ const commandList: Readonly<Record<string, readonly Part[]>> = {
         'Print the address of the console of a running weir serve or weir up --http-port, and open it in a browser with --open. If no server answers, serve the history and the controls of the log.',
     }),
     part(async () => (await import('./commands/serve.ts')).addApiKeys, {
-      'api-keys': 'Create and remove the API keys of clients of weir serve.',
+      'api-keys': 'Create, list, rotate and remove the API keys of clients of weir serve.',
     }),
     part(async () => (await import('./commands/log/backup.ts')).addBackup, {
       backup: 'Copy the log of a data folder to one file. Works beside a running Weir.',

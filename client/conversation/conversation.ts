@@ -125,7 +125,7 @@ export function conversationIn(log: Log, given: string): Conversation {
     turns: (options) => turnsOf(place, id, options),
     events: (options = {}) => conversationEvents({ ...place, followKey }, id, options),
     call,
-    result: async (at) => (await call(at))?.result ?? undefined,
+    result: async (at) => (await call(at))?.rawResult ?? undefined,
     offeredCalls: () => offeredCalls(place, id),
     sendResult: (at, result) => sendResult({ place, edge }, id, at, result),
     fork: async (options) =>

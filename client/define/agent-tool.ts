@@ -11,8 +11,11 @@ import type { JsonSchema } from './standard-schema.ts'
 import type { DefinedTool, ParametersOf, ToolFields } from './tool-fields.ts'
 
 /** Each call is a turn of the agent, as long as its caps allow, so a second start asks the same. */
-export type AgentTool<Args, Context> = Omit<ToolFields, Fixed> &
-  Partial<ParametersOf<Args>> & {
+export type AgentTool<Args, Context, Name extends string = string, Sent = unknown> = Omit<
+  ToolFields<Name>,
+  Fixed
+> &
+  Partial<ParametersOf<Args, Sent>> & {
     /** The agent that a call asks. `parameters` are an object with `task`, a text, by default. */
     agent: DefinedAgent<Context>
     /** Caps of each call, in addition to those of the agent. Default: 10 minutes of wall time. */

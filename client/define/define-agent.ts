@@ -3,20 +3,26 @@
 import type { SandboxSetting } from '../../shared/agents/sandbox.ts'
 import type { AgentSettings, TextCallsMode } from '../../shared/contract/messages.ts'
 import { needOptions } from '../given-options.ts'
+import type { CallTypes, McpCallOf } from './call-types.ts'
 import type { DefinedModel } from './models.ts'
 import type { DefinedTool, FlowSource } from './tool-fields.ts'
 
 declare const contextOf: unique symbol
+declare const callOf: unique symbol
 
-/** An agent for `Weir.open`. `Context`: the context that its tools take from a question. */
-export type DefinedAgent<Context = unknown> = {
+/**
+ * An agent for `Weir.open`. `Context`: the context that its tools take from a question. `Call`: the
+ * types of its calls in events.
+ */
+export type DefinedAgent<Context = unknown, Call extends CallTypes = CallTypes> = {
   readonly name: string
+  readonly [callOf]?: Call
   readonly [contextOf]?: (context: Context) => void
 }
 
 type Policy = AgentSettings['policy']
 
-type AgentFields<Tools> = {
+type AgentFields<Tools, Server extends string> = {
   /** The name under which you ask it: 1 to 64 of a-z, 0-9 and -. */
   name: string
   /** The model: anthropic(...), openai(...), openaiChat(...) or gemini(...). */
@@ -48,7 +54,7 @@ type AgentFields<Tools> = {
   /** The use of calls that the model writes as text. */
   textCalls?: TextCallsMode
   /** Servers of the Model Context Protocol. Their tools are named SERVER__TOOL. */
-  mcp?: Record<string, DefinedMcpServer>
+  mcp?: Record<Server, DefinedMcpServer>
   /** Names of servers whose hints on their tools are believed. */
   trust?: string[]
   /**
@@ -86,9 +92,16 @@ type ContextsOf<Tools extends readonly DefinedTool<never>[]> = [
   ? All
   : unknown
 
-export function defineAgent<const Tools extends readonly DefinedTool<never>[] = readonly []>(
-  agent: AgentFields<Tools>,
-): DefinedAgent<ContextsOf<Tools>> {
+/** The calls of all tools. */
+type CallsOf<Tools extends readonly DefinedTool<never>[]> =
+  Tools[number] extends DefinedTool<never, infer Call> ? Call : never
+
+export function defineAgent<
+  const Tools extends readonly DefinedTool<never>[] = readonly [],
+  Server extends string = never,
+>(
+  agent: AgentFields<Tools, Server>,
+): DefinedAgent<ContextsOf<Tools>, CallsOf<Tools> | McpCallOf<Server>> {
   const example = "{ name: 'helper', model, system: 'You help.' }"
   needOptions(agent, { code: 'agent.invalid', subject: 'defineAgent', example })
   return { ...agent }

@@ -5,12 +5,8 @@ import util from 'node:util'
 import type { SandboxSetting } from '../../shared/agents/sandbox.ts'
 import { needOptions } from '../given-options.ts'
 import { type AgentTool, agentTool } from './agent-tool.ts'
-import {
-  checkBy,
-  isStandardSchema,
-  type JsonSchema,
-  type StandardSchema,
-} from './standard-schema.ts'
+import type { CallOf } from './call-types.ts'
+import { checkBy, isStandardSchema, type StandardSchema } from './standard-schema.ts'
 import type { DefinedTool, ParametersOf, ToolFields } from './tool-fields.ts'
 
 /** The call that a function tool runs. */
@@ -23,11 +19,11 @@ export type ToolCall<Context = undefined> = {
   context: Context
 }
 
-type InProcess<Args, Context> = ToolFields &
-  ParametersOf<Args> &
+type InProcess<Args, Context, Name extends string, Sent, Returned> = ToolFields<Name> &
+  ParametersOf<Args, Sent> &
   Isolation & {
     /** Its text or its value's JSON is the result. An exception is the error. */
-    run: (args: Args, call: ToolCall<Context>) => unknown
+    run: (args: Args, call: ToolCall<Context>) => Returned
   }
 
 type Isolation = {
@@ -47,7 +43,9 @@ type Surroundings = {
   environment?: readonly string[]
 }
 
-type ProgramTool = ToolFields & { parameters: StandardSchema | JsonSchema } & (
+type ProgramTool<Name extends string, Sent> = ToolFields<Name> &
+  ParametersOf<unknown, Sent> &
+  (
     | ({
         /** A file that exports the function. It runs in its own process. */
         module: string | URL
@@ -73,16 +71,35 @@ type ProgramTool = ToolFields & { parameters: StandardSchema | JsonSchema } & (
  * schema's own refinements are checked. With `needsContext`, a call without its context never
  * starts: `true`, or a schema that also checks the context.
  */
-export function defineTool<Args = Record<string, unknown>, Context = unknown>(
-  tool: InProcess<Args, Context> & { needsContext: true | StandardSchema<Context> },
-): DefinedTool<Context>
-export function defineTool<Args = Record<string, unknown>, Context = unknown>(
-  tool: InProcess<Args, Context | undefined> & { needsContext?: false },
-): DefinedTool<Context | undefined>
-export function defineTool<Args = { task: string }, Context = unknown>(
-  tool: AgentTool<Args, Context>,
-): DefinedTool<Context>
-export function defineTool(tool: ProgramTool): DefinedTool
+export function defineTool<
+  Args = Record<string, unknown>,
+  Context = unknown,
+  const Name extends string = string,
+  Sent = Args,
+  Returned = unknown,
+>(
+  tool: InProcess<Args, Context, Name, Sent, Returned> & {
+    needsContext: true | StandardSchema<Context>
+  },
+): DefinedTool<Context, CallOf<Name, Sent, Returned>>
+export function defineTool<
+  Args = Record<string, unknown>,
+  Context = unknown,
+  const Name extends string = string,
+  Sent = Args,
+  Returned = unknown,
+>(
+  tool: InProcess<Args, Context | undefined, Name, Sent, Returned> & { needsContext?: false },
+): DefinedTool<Context | undefined, CallOf<Name, Sent, Returned>>
+export function defineTool<
+  Args = { task: string },
+  Context = unknown,
+  const Name extends string = string,
+  Sent = Args,
+>(tool: AgentTool<Args, Context, Name, Sent>): DefinedTool<Context, CallOf<Name, Sent, string>>
+export function defineTool<const Name extends string = string, Sent = Record<string, unknown>>(
+  tool: ProgramTool<Name, Sent>,
+): DefinedTool<unknown, CallOf<Name, Sent, unknown>>
 export function defineTool(tool: object): DefinedTool {
   const example = "{ name: 'search', description: 'Finds pages.' }"
   needOptions(tool, { code: 'agent.invalid', subject: 'defineTool', example })

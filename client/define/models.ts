@@ -33,6 +33,11 @@ export type ModelOptions = {
   fetch?: typeof globalThis.fetch
   /** `text`: the request asks a model without native tool calls to write them as text. */
   toolCalls?: 'native' | 'text'
+  /**
+   * `missing`: the server sends calls, and then neither a finish reason nor an end mark. Only for
+   * `openai-chat`.
+   */
+  endMark?: 'missing'
 }
 
 export type AnthropicOptions = ModelOptions & {

@@ -3,13 +3,23 @@
 
 import type { Checked, ValueCheck } from '../../shared/agents/agents.ts'
 
-/** `Output`: the type of a value after its check. */
-export type StandardSchema<Output = unknown> = {
+/** `Output`: the type of a value after its check, `Input`: in front of it. */
+export type StandardSchema<Output = unknown, Input = unknown> = {
   readonly '~standard': {
     readonly version: 1
     readonly vendor: string
     readonly validate: (value: unknown) => Result<Output> | Promise<Result<Output>>
-    readonly types?: { readonly input: unknown; readonly output: Output } | undefined
+    readonly types?: { readonly input: Input; readonly output: Output } | undefined
+  }
+}
+
+/**
+ * A schema whose library converts it to JSON Schema. Zod and arktype do. A schema of valibot needs
+ * toStandardJsonSchema of @valibot/to-json-schema.
+ */
+export type ConvertibleSchema<Output = unknown, Input = unknown> = StandardSchema<Output, Input> & {
+  readonly '~standard': {
+    readonly jsonSchema: { readonly input: (options: { target: 'draft-2020-12' }) => JsonSchema }
   }
 }
 
@@ -22,8 +32,11 @@ type Issue = {
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined
 }
 
-/** A JSON Schema as data. */
-export type JsonSchema = { readonly [keyword: string]: unknown }
+/** A JSON Schema as data. No schema of a library is one: the compiler shows the text. */
+export type JsonSchema = {
+  readonly [keyword: string]: unknown
+  readonly '~standard'?: 'this schema has no converter to JSON Schema: wrap a schema of valibot in toStandardJsonSchema of @valibot/to-json-schema'
+}
 
 /** A schema of arktype is a function. */
 export function isStandardSchema(value: unknown): value is StandardSchema {

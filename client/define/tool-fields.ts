@@ -1,21 +1,27 @@
 // The parts of a tool that all kinds share.
 
-import type { JsonSchema, StandardSchema } from './standard-schema.ts'
+import type { CallTypes } from './call-types.ts'
+import type { ConvertibleSchema, JsonSchema } from './standard-schema.ts'
 
 declare const contextOf: unique symbol
+declare const callOf: unique symbol
 
-/** A tool for `defineAgent`. `Context`: the context that it takes from the question. */
-export type DefinedTool<Context = unknown> = {
-  readonly name: string
+/**
+ * A tool for `defineAgent`. `Context`: the context that it takes from the question. `Call`: the types
+ * of its calls in events.
+ */
+export type DefinedTool<Context = unknown, Call extends CallTypes = CallTypes> = {
+  readonly name: Call['name']
+  readonly [callOf]?: Call
   readonly [contextOf]?: (context: Context) => void
 }
 
 /** `private`: data that must not leak. `untrusted`: texts of others, which may hold instructions. */
 export type FlowSource = 'private' | 'untrusted'
 
-export type ToolFields = {
+export type ToolFields<Name extends string = string> = {
   /** For the model. Unique in an agent: 1 to 64 of A-Z, a-z, 0-9, _ and -. */
-  name: string
+  name: Name
   /** For the model. */
   description: string
   /** Whether a second call with the same idempotency key has no further effect. Default: false. */
@@ -43,4 +49,6 @@ export type ToolFields = {
 }
 
 /** The schema of the arguments: of zod, arktype and others, or a JSON Schema. */
-export type ParametersOf<Args> = { parameters: StandardSchema<Args> | JsonSchema }
+export type ParametersOf<Args, Sent = unknown> = {
+  parameters: ConvertibleSchema<Args, Sent> | JsonSchema
+}

@@ -12,7 +12,7 @@ import { batchesOf } from '../../shared/bus/range.ts'
 import { encode } from '../../shared/codec/codec.ts'
 import { messageOf } from '../../shared/codec/message-of.ts'
 import { isEvidence, withoutContent } from '../../shared/contract/audit/link.ts'
-import type { Erasure } from '../../shared/contract/bus.ts'
+import type { Erasure, Offset } from '../../shared/contract/bus.ts'
 import type { ConversationId } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type { PersonIdentity } from '../../shared/contract/messages.ts'
@@ -93,8 +93,12 @@ export async function forgetConversations(
 
   /** False: a conversation has newer records than `selected`. */
   async function deleteAll(selected: Selected): Promise<boolean> {
+    const evidenceOf = evidenceReader(log, selected.conversations)
+    let { forks } = selected
     for (const conversations of piecesOf(selected.conversations)) {
-      const deleted = await deletePiece(log, { ...selected, conversations }, author)
+      const piece = { ...selected, conversations, forks }
+      forks = []
+      const deleted = await deletePiece(log, piece, { author, evidenceOf })
       if (deleted === undefined) return false
       for (const id of conversations) done.add(id)
       all.records += deleted.records
@@ -142,17 +146,24 @@ type Deleted = Pick<Forgotten, 'records' | 'isOverwritten' | 'until'>
 async function deletePiece(
   log: Parts,
   selected: Selected,
-  author: Author,
+  { author, evidenceOf }: { author: Author; evidenceOf: ReturnType<typeof evidenceReader> },
 ): Promise<Deleted | undefined> {
   const conversations = new Set(selected.conversations)
   if (await hasNewer(log, selected, conversations)) return undefined
   const notes = await noteAll(log, selected.conversations, author)
-  const evidence = await evidenceOf(log, conversations)
+  const evidence = await evidenceOf(conversations)
   if (log.isLocal) {
     const { topicPrefix } = log
-    const { seen } = selected
+    const { seen, forks } = selected
     const keep = [...selected.keep, ...notes]
-    const erasure = { topicPrefix, conversations: selected.conversations, keep, seen, evidence }
+    const erasure = {
+      topicPrefix,
+      conversations: selected.conversations,
+      forks,
+      keep,
+      seen,
+      evidence,
+    }
     const erased = await eraseIn(log.bus, erasure)
     return erased && { ...erased, until: null }
   }
@@ -161,21 +172,28 @@ async function deletePiece(
   return { records, isOverwritten: false, until: untilOf(log, evidence.length > 0) }
 }
 
-/** The evidence of the conversations, without its content. */
-async function evidenceOf(
-  { bus, topicPrefix }: ForgetLog,
-  conversations: ReadonlySet<ConversationId>,
-): Promise<Erasure['evidence']> {
+/**
+ * Returns the evidence of some of the conversations, without its content. Each record of `audit` is
+ * read once for all of them.
+ */
+function evidenceReader({ bus, topicPrefix }: ForgetLog, all: readonly ConversationId[]) {
   const topic = `${topicPrefix}audit`
-  const all: Erasure['evidence'] = []
-  for (const { partition, begin: from, end: to } of await bus.ends(topic))
-    for await (const records of batchesOf(bus, { topic, partition, from, to }))
-      for (const { key, offset, value } of records) {
-        const message = conversations.has(key) ? messageOf(value) : undefined
-        if (!isEvidence(message)) continue
-        all.push({ partition, offset, value: encode(withoutContent(message)) })
-      }
-  return all
+  const byConversation = new Map<ConversationId, Erasure['evidence']>(all.map((id) => [id, []]))
+  const ends = new Map<number, Offset>()
+  return async (conversations: ReadonlySet<ConversationId>): Promise<Erasure['evidence']> => {
+    for (const { partition, begin, end: to } of await bus.ends(topic)) {
+      const from = ends.get(partition) ?? begin
+      for await (const records of batchesOf(bus, { topic, partition, from, to }))
+        for (const { key, offset, value } of records) {
+          const evidence = byConversation.get(key)
+          const message = evidence && messageOf(value)
+          if (isEvidence(message))
+            evidence?.push({ partition, offset, value: encode(withoutContent(message)) })
+        }
+      ends.set(partition, to)
+    }
+    return [...conversations].flatMap((id) => byConversation.get(id) ?? [])
+  }
 }
 
 /**
@@ -184,11 +202,11 @@ async function evidenceOf(
  */
 async function removeFromTables(
   { bus, topicPrefix, partitions }: Parts,
-  { conversations, histories }: Selected,
+  { conversations, forks, histories }: Selected,
 ): Promise<number> {
   const topic = `${topicPrefix}history`
   let records = 0
-  for (const conversation of conversations) {
+  for (const conversation of [...conversations, ...forks]) {
     const partition = partitionOf(conversation, partitions)
     const keys = histories.get(conversation) ?? []
     const tombstones = keys.map((key) => ({ topic, partition, key, value: null }))

@@ -15,11 +15,12 @@ import type {
   PartitionEnds,
   StoredRecord,
 } from '../../shared/contract/bus.ts'
+import { originsIn } from '../../shared/contract/history/fork.ts'
 import { type ConversationId, callOfConversation } from '../../shared/contract/ids.ts'
 import type { Message } from '../../shared/contract/messages.ts'
 import type { Stage } from '../../shared/contract/stage.ts'
 import { defaultTenant, tenantOf } from '../../shared/contract/tenant.ts'
-import { historyConversation } from '../../shared/contract/topology.ts'
+import { historyConversation, originKey, summaryKey } from '../../shared/contract/topology.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { parseId } from '../../shared/runtime/derived-id.ts'
 import { createFold } from '../../shared/runtime/fold.ts'
@@ -37,9 +38,10 @@ export type ForgetSelection =
 
 /**
  * `open`: those with an open turn, an outstanding round or a waiting message. `histories`: the keys
- * of each conversation in the table `history`.
+ * to delete of each conversation in the table `history`. `forks`: others that begin with turns of these, and have
+ * a summary that repeats such turns.
  */
-export type Selected = Pick<Erasure, 'conversations' | 'keep' | 'seen'> & {
+export type Selected = Pick<Erasure, 'conversations' | 'forks' | 'keep' | 'seen'> & {
   open: ConversationId[]
   histories: Map<ConversationId, string[]>
 }
@@ -138,15 +140,23 @@ export async function selectedConversations(
   for (const [id, offset] of sent) if (offset > (taken.get(id) ?? -1)) open.add(id)
 
   // Retention may have left a history alone.
-  const history = `${log.topicPrefix}history`
-  for (const { partition } of await log.bus.ends(history))
-    for await (const key of keysOf(log.bus, { topic: history, partition })) {
+  const topic = `${log.topicPrefix}history`
+  const forks: ConversationId[] = []
+  for (const { partition } of await log.bus.ends(topic))
+    for await (const key of keysOf(log.bus, { topic, partition })) {
       const id = historyConversation(key)
-      if (id === undefined || !isWanted(id)) continue
-      found.add(id)
-      histories.set(id, [...(histories.get(id) ?? []), key])
+      if (id === undefined) continue
+      if (isWanted(id)) {
+        found.add(id)
+        histories.set(id, [...(histories.get(id) ?? []), key])
+      } else if (key === summaryKey(id)) {
+        const origins = await originsOf(log.bus, { topic, partition, id })
+        if (!origins.some(isWanted)) continue
+        forks.push(id)
+        histories.set(id, [key])
+      }
     }
-  return { conversations: [...found], open: [...open], keep, seen, histories }
+  return { conversations: [...found], open: [...open], keep, seen, histories, forks }
 }
 
 /** Whether an inbox has a record of one of the conversations that `seen` does not include. */
@@ -167,6 +177,15 @@ export async function hasNewer(
 function isRemainder({ value }: StoredRecord): boolean {
   const type = value === null ? undefined : typeIn(value)
   return type === 'carried' || type === 'guest-carried' || type === 'tick'
+}
+
+/** The conversations whose turns this one shares. */
+async function originsOf(
+  bus: Bus,
+  { topic, partition, id }: { topic: string; partition: number; id: ConversationId },
+): Promise<ConversationId[]> {
+  const record = await bus.get({ topic, partition, key: originKey(id), waitMs: 0 })
+  return originsIn(record && messageOf(record.value)).map((origin) => origin.conversation)
 }
 
 const keysRead = 1_000

@@ -36,10 +36,11 @@ function factsOfAgent({ system, model, tools }: Agent): AgentFacts {
 /** Without its key: two processes may have two keys of one account. */
 function modelParts(model: Model): unknown[] {
   const { provider, name, baseUrl, maxOutputTokens, temperature, topP, reasoningEffort } = model
-  const { serviceTier, seed, toolCalls } = model
+  const { serviceTier, seed, toolCalls, endMark } = model
   return [
     ...[provider, name, baseUrl, maxOutputTokens, temperature, topP],
     ...[reasoningEffort, serviceTier, seed, toolCalls],
+    ...(endMark === undefined ? [] : [endMark]),
   ]
 }
 

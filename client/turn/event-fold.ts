@@ -13,6 +13,7 @@ import {
   type CallArguments,
   withArguments,
 } from '../../shared/view/messages/call-arguments.ts'
+import { resultOf } from '../../shared/view/messages/call-result.ts'
 import type { Activity } from '../edge/edge.ts'
 import type { Received } from '../edge/feed.ts'
 import {
@@ -90,8 +91,9 @@ export function createEventFold(): EventFold {
       case 'calls-waiting':
       case 'guard-verdict-given':
       case 'approval-decided':
-      case 'call-finished':
         return [recorded(at, message)]
+      case 'call-finished':
+        return [recorded(at, { ...message, ...resultOf(message.status, message.result) })]
       default:
         return unreachable(message)
     }

@@ -114,7 +114,7 @@ function weightOf(event: TurnEvent): number {
     case 'model-answered':
       return event.calls.reduce((sum, call) => sum + call.rawArguments.length, event.text.length)
     case 'call-finished':
-      return event.result.length
+      return event.rawResult.length
     case 'call-denied':
       return event.text.length + event.rawArguments.length
     case 'tool-started':

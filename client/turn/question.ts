@@ -16,6 +16,7 @@ import { conversationOfTenant, isTenant, tenantRule } from '../../shared/contrac
 import { messageError, WeirError } from '../../shared/lib/errors.ts'
 import { shown } from '../../shared/settings/mistake.ts'
 import type { Agent, Agents } from '../agents/agents-in-files.ts'
+import type { CallTypes } from '../define/call-types.ts'
 import type { DefinedAgent } from '../define/define-agent.ts'
 import { needOptions, needSignal, needText } from '../given-options.ts'
 import { refuseUnknownKeys } from '../known-keys.ts'
@@ -25,9 +26,13 @@ import type { AskOptions } from './turn.ts'
 import { type OutputSchema, outputText } from './turn-output.ts'
 
 /** A user's message. Messages of one conversation are answered one by one, in their order. */
-export type Question<Context = unknown, Output = unknown> = QuestionFields & {
+export type Question<
+  Context = unknown,
+  Output = unknown,
+  Call extends CallTypes = CallTypes,
+> = QuestionFields & {
   /** The agent, or its name. */
-  agent: string | DefinedAgent<Context>
+  agent: string | DefinedAgent<Context, Call>
   /**
    * The schema of the reply: a Standard Schema with its JSON Schema converter, or a JSON Schema. The
    * model gets it with the instructions. A reply that does not fit is requested again, at most

@@ -1,16 +1,21 @@
 // The events of a turn, as programs, servers and the command line see them. docs/reference/events.md
 // describes each, and test/client/turn/turn-events.unit.test.ts holds the JSON of each kind.
 // TURN-EVENT-1. A version only gains kinds and fields. A change of a field's meaning is a new version.
-// TURN-EVENT-2. A call has `name`, `arguments` (the value) and `rawArguments` (the text), in every event.
+// TURN-EVENT-2. A call has `name`, `arguments` and `result` (the values), `rawArguments` and `rawResult`
+//     (the texts), in every event.
 
 import type { ConversationId, RoundId } from '../../shared/contract/ids.ts'
 import type {
   AnsweredCall,
   MessageOf,
   PendingCall,
+  ResultStatus,
   TurnFinished,
 } from '../../shared/contract/messages.ts'
 import type { CallArguments, WithArguments } from '../../shared/view/messages/call-arguments.ts'
+import type { CallValue } from '../../shared/view/messages/call-result.ts'
+import type { CallTypes } from '../define/call-types.ts'
+import type { DefinedAgent } from '../define/define-agent.ts'
 
 /** The version of the events. Each carries it as `v`. */
 export const turnEventVersion = 2
@@ -41,13 +46,47 @@ export type ModelAnsweredEvent = Omit<MessageOf<'model-answered'>, 'calls'> & {
   calls: WithArguments<AnsweredCall>[]
 }
 
+/** A call that fits the schema of its tool. The arguments are null if they are cut. */
+type JudgedCall<Call extends CallTypes> = CallTypes extends Call
+  ? { name: string } & CallArguments
+  : Call extends CallTypes
+    ? { name: Call['name']; arguments: Call['arguments'] | null; rawArguments: string }
+    : never
+
 /** Calls of the round wait for a person. */
-export type ApprovalPendingEvent = Omit<MessageOf<'approval-pending'>, 'calls'> & {
-  calls: WithArguments<PendingCall>[]
-}
+export type ApprovalPendingEvent<Call extends CallTypes = CallTypes> = Omit<
+  MessageOf<'approval-pending'>,
+  'calls'
+> & { calls: (Omit<PendingCall, 'name' | 'arguments'> & JudgedCall<Call>)[] }
+
+type StartedEvent<Type extends 'tool-started' | 'call-offered', Call extends CallTypes> = Omit<
+  MessageOf<Type>,
+  'name'
+> &
+  JudgedCall<Call>
+
+/** The end of a call that did not end with `ok` has a text for the model as its result. */
+type EndedCall<Call extends CallTypes> = CallTypes extends Call
+  ? { name: string; status: ResultStatus } & CallValue
+  :
+      | (Call extends CallTypes
+          ? { name: Call['name']; status: 'ok'; result: Call['result']; rawResult: string }
+          : never)
+      | {
+          name: Call['name']
+          status: Exclude<ResultStatus, 'ok'>
+          result: string
+          rawResult: string
+        }
+
+type CallFinishedEvent<Call extends CallTypes> = Omit<
+  MessageOf<'call-finished'>,
+  'name' | 'status' | 'result'
+> &
+  EndedCall<Call>
 
 /** An event without its version and position. */
-export type TurnEventBody =
+export type TurnEventBody<Call extends CallTypes = CallTypes> =
   | TurnWaiting
   | MessageOf<'turn-started' | 'round-started'>
   | TextDelta
@@ -56,21 +95,29 @@ export type TurnEventBody =
   | MessageOf<'model-retry' | 'budget-reached'>
   | ModelAnsweredEvent
   | (MessageOf<'call-denied'> & CallArguments)
-  | ApprovalPendingEvent
+  | ApprovalPendingEvent<Call>
   | MessageOf<'intervention-raised' | 'calls-waiting' | 'guard-verdict-given' | 'approval-decided'>
-  | (MessageOf<'tool-started' | 'call-offered'> & CallArguments)
-  | MessageOf<'call-finished'>
+  | StartedEvent<'tool-started', Call>
+  | StartedEvent<'call-offered', Call>
+  | CallFinishedEvent<Call>
   | TurnFinished
 
 /**
  * All events of a turn, distinguished by `type`. shared/contract/messages.ts describes the fields
- * of those that are records of the log.
+ * of those that are records of the log. `Agent`: the agent of the turn, `typeof agent`. Its tools are
+ * the names, arguments and results of the calls that fit their schemas. Calls of `model-answered` and
+ * `call-denied` are not judged, so they have the general types.
  */
-export type TurnEvent = TurnEventBody & Placed
+export type TurnEvent<Agent = unknown> = EventOf<
+  Agent extends DefinedAgent<never, infer Call> ? Call : CallTypes
+>
+
+/** The event of a turn with these calls. */
+export type EventOf<Call extends CallTypes> = TurnEventBody<Call> & Placed
 
 /** The place of a call in its conversation, as its events have it. */
 export type CallPlace = { turn: number; round: number; ordinal: number }
 
 /** The whole arguments and the whole result of a call. `result` null: it has none. */
 export type WholeCall = CallPlace &
-  CallArguments & { id: string; name: string; result: string | null }
+  CallArguments & { id: string; name: string } & (CallValue | { result: null; rawResult: null })

@@ -4,15 +4,15 @@ import type { TurnFinished } from '../../shared/contract/messages.ts'
 import { messageError, WeirError } from '../../shared/lib/errors.ts'
 import { shown } from '../../shared/settings/mistake.ts'
 import {
+  type ConvertibleSchema,
   checkBy,
   isStandardSchema,
   type JsonSchema,
   jsonSchemaOf,
   objectOfSchemas,
-  type StandardSchema,
 } from '../define/standard-schema.ts'
 
-export type OutputSchema<Output> = StandardSchema<Output> | JsonSchema
+export type OutputSchema<Output> = ConvertibleSchema<Output> | JsonSchema
 
 /** The schema as the text of a record. Throws `message.invalid`. */
 export function outputText(schema: OutputSchema<unknown>): string {

@@ -4,9 +4,10 @@
 import type { ConversationId, MessageId } from '../../shared/contract/ids.ts'
 import type { TurnFinished } from '../../shared/contract/messages.ts'
 import type { Clock } from '../../shared/lib/clock.ts'
+import type { CallTypes } from '../define/call-types.ts'
 import type { Edge, Question } from '../edge/edge.ts'
 import { endOnly } from '../edge/past-records.ts'
-import type { CallPlace, TurnEvent, WholeCall } from './turn-event.ts'
+import type { CallPlace, EventOf, TurnEvent, WholeCall } from './turn-event.ts'
 import { type OutputSchema, outputOf } from './turn-output.ts'
 import { openTurnReader, type TurnReader } from './turn-reader.ts'
 
@@ -15,14 +16,16 @@ import { openTurnReader, type TurnReader } from './turn-reader.ts'
  * the start of the turn, however late it begins. Leaving a loop early only stops listening, and a
  * turn that nobody reads decodes its end only.
  */
-/** `Output`: the value that a question with `output` requires. */
-export type Turn<Output = unknown> = AsyncIterable<TurnEvent> & {
+/** `Output`: the value that a question with `output` requires. `Call`: the calls of its agent. */
+export type Turn<Output = unknown, Call extends CallTypes = CallTypes> = AsyncIterable<
+  EventOf<Call>
+> & {
   readonly conversation: ConversationId
   readonly messageId: MessageId
   /** Resolves when the message is written. Rejects if it cannot be. */
   readonly sent: Promise<void>
   /** The same events as the loop over the turn. */
-  readonly events: AsyncIterable<TurnEvent>
+  readonly events: AsyncIterable<EventOf<Call>>
   /**
    * The model's text of all rounds as it is streamed. It goes on with the new text after a
    * text-reset; `events` shows which text is void.
@@ -41,7 +44,7 @@ export type Turn<Output = unknown> = AsyncIterable<TurnEvent> & {
   readonly output: Promise<Output>
   /** The whole arguments and the whole result of a call. Undefined: the log has no such call. */
   call(place: CallPlace): Promise<WholeCall | undefined>
-  /** The whole result of a call. Undefined: it has none yet. */
+  /** The whole text of the result of a call. Undefined: it has none yet. */
   result(place: CallPlace): Promise<string | undefined>
   /**
    * Requests the end of the turn and of its running tools, or removes the message from the queue.
@@ -176,7 +179,7 @@ export function askTurn({
     finished,
     output,
     call: wholeCall,
-    result: async (place) => (await wholeCall(place))?.result ?? undefined,
+    result: async (place) => (await wholeCall(place))?.rawResult ?? undefined,
     cancel,
     fail,
     [Symbol.asyncIterator]: read,

@@ -27,11 +27,13 @@ import { textFrom } from './piece-texts.ts'
  * place. All sources are kept apart, and one is used whole at the end. All texts are '' if none came.
  * `deltas`: the pieces in the order of the stream, none empty.
  * `dones`: the texts of events that ended the arguments.
+ * `final`: the one of `dones` that the pieces begin, if they are no JSON by themselves.
  * `start`: the start input. `isInMessage`: the start of the response held the whole call.
  */
 type ArgumentSources = {
   deltas: string[]
   dones: string[]
+  final?: string
   start: string
   isInMessage: boolean
 }
@@ -105,9 +107,11 @@ export function finalCall(streamed: StreamedCall, end: CallEnd): Call {
 export function argumentsFrom({
   deltas,
   dones,
+  final,
   start,
   isInMessage,
 }: ArgumentSources): Pick<Call, 'raw' | 'source' | 'disputed'> {
+  if (final !== undefined) return { raw: final, source: 'done', disputed: true }
   const given: Pick<Call, 'raw' | 'source'>[] = [
     { raw: textFrom(deltas), source: 'deltas' },
     ...dones.map((raw) => ({ raw, source: 'done' as const })),

@@ -14,11 +14,17 @@
 import { canonical } from '../../shared/contract/arguments/compiled-schema.ts'
 import type { AnsweredText, EarlierText } from '../../shared/contract/call/echo-check.ts'
 import { isObject } from '../../shared/lib/json/json-object.ts'
-import { fenced, withoutThinking, withoutTurnEnd } from './dialects/around-calls.ts'
+import { fenced, withoutTurnEnd } from './dialects/around-calls.ts'
 import type { WrittenCall } from './dialects/dialect.ts'
 import { dialects, readingIn } from './dialects/marks.ts'
 import { type Repair, readJson } from './dialects/readers/written-json.ts'
-import { judgedCall, type OfferedTool, type RecoveredCall, recover } from './dialects/recover.ts'
+import {
+  answerIn,
+  judgedCall,
+  type OfferedTool,
+  type RecoveredCall,
+  recover,
+} from './dialects/recover.ts'
 import { argumentKeys, nameKeys, objectOf } from './dialects/unrunnable.ts'
 import { type CallWords, callWords, holdsWords, type Work } from './echo-words.ts'
 import { plain } from './spelling.ts'
@@ -28,7 +34,7 @@ export function echoSource(
   { text, offered, callsAsText }: AnsweredText,
   earlier: Iterable<EarlierText>,
 ): string | null {
-  const answer = withoutThinking(text)
+  const answer = answerIn(text)
   const recovery = recover({ text: answer, offered, callsAsText })
   if (recovery?.kind !== 'calls') return null
   const sought = soughtFor(answer, recovery.calls, offered)

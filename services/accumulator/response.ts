@@ -25,7 +25,7 @@ import {
   newPiecedCalls,
   type PiecedCalls,
 } from './call-pieces.ts'
-import { firstObject } from './piece-texts.ts'
+import { firstObject, textFrom } from './piece-texts.ts'
 
 /** The facts about a response that its parts lack. */
 export type ResponseEnd = Pick<ModelFinished, 'attempt' | 'stop' | 'finish' | 'usage'>
@@ -200,7 +200,26 @@ function streamedCalls(stream: Stream): StreamedCall[] {
       isFreeText,
     }
   })
-  return withoutRepeats([...calls.values(), ...begun])
+  return withoutRepeats(withFinals([...calls.values(), ...begun]))
+}
+
+/**
+ * Pieces that break off are the beginning of the final arguments. Those are used if no other final
+ * arguments of the response begin so: then the pieces cannot belong to another call.
+ */
+function withFinals(calls: StreamedCall[]): StreamedCall[] {
+  if (calls.every(({ dones }) => dones.length === 0)) return calls
+  return calls.map((call) => {
+    const sent = textFrom(call.deltas)
+    if (sent.trim() === '' || jsonFault(sent, limits.argumentDepthMax) === undefined) return call
+    const begun = new Set<string>()
+    for (const { dones } of calls)
+      for (const done of dones) if (done.startsWith(sent)) begun.add(done)
+    const [final = '', ...others] = begun
+    const isFinal =
+      others.length === 0 && call.dones.includes(final) && firstObject(final) === final
+    return isFinal ? { ...call, final } : call
+  })
 }
 
 /**

@@ -22,8 +22,7 @@ import type {
   Stop,
   TextCalls,
 } from '../../shared/contract/messages.ts'
-import { withoutThinking } from './dialects/around-calls.ts'
-import { type RecoveredCall, type Recovery, recover } from './dialects/recover.ts'
+import { answerIn, type RecoveredCall, type Recovery, recover } from './dialects/recover.ts'
 import { unrunnable } from './dialects/unrunnable.ts'
 
 type Folded = Pick<RoundProposed, 'response' | 'failure'>
@@ -50,18 +49,22 @@ export function withTextCalls(
   const tools = offered.map((name) => ({ name, schema: declared.get(name) ?? '' }))
   const cut = notWhole[response.stop]
   const recovery = recover({
-    text: withoutThinking(response.text),
+    text: answerIn(response.text),
     offered: tools,
     cut,
     callsAsText: finished.callsAsText,
   })
   if (recovery !== undefined) return { response: judged(response, recovery, finished), failure }
   // Older versions searched for nothing more, and their logs must replay as recorded.
-  if (finished.textCalls === null || cut !== undefined) return folded
-  const found = unrunnable(response.text, tools)
+  if (finished.textCalls === null) return folded
+  const found = unrunnable(response.text, tools, cut !== undefined)
   if (found === undefined) return folded
-  const { dialect, hold } = found
-  return { response: held(response, { dialect, hold, why: whyOf(hold, finished) }), failure }
+  const { dialect, hold, token } = found
+  const why =
+    token === undefined
+      ? whyOf(hold, finished)
+      : `${token} belongs to a call, and no whole call is there; also, ${whyOf('tell', finished)}`
+  return { response: held(response, { dialect, hold, why }), failure }
 }
 
 /** Why a text may be incomplete. Undefined: it is complete. */

@@ -221,6 +221,11 @@ export type Model<Provider extends string = string> = {
    * because it has no other way.
    */
   toolCalls?: 'native' | 'text'
+  /**
+   * `missing`: its server ends no answer that has calls. Such an answer counts, and only its whole
+   * calls run. Default: learned from two such answers.
+   */
+  endMark?: 'missing'
 }
 
 export type Agent<Provider extends string = string> = {

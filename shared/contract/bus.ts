@@ -143,13 +143,15 @@ export type Subscription = {
 
 /**
  * Conversations whose records are deleted, in all topics with content. `keep`: records that stay,
- * such as the one from which a stage folds an idle conversation. `seen`: the ends of the inboxes up
+ * such as the one from which a stage folds an idle conversation. `forks`: conversations that stay, and
+ * lose only the summary of their history. `seen`: the ends of the inboxes up
  * to which the caller has read. `evidence`: the records in `audit` that stay with this value, which
  * has no content.
  */
 export type Erasure = {
   topicPrefix: string
   conversations: ConversationId[]
+  forks: ConversationId[]
   keep: { topic: string; partition: number; offset: Offset }[]
   seen: { topic: string; partition: number; end: Offset }[]
   evidence: { partition: number; offset: Offset; value: Uint8Array }[]

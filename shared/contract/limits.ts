@@ -649,6 +649,8 @@ export const limits = {
   auditEntriesMax: 100_000,
   /** Of these, an answer of the console's API has the newest. */
   consoleAuditMax: 1_000,
+  /** A file of the API has the newest. */
+  auditExportMax: 10_000,
   /** Rounds of an open turn whose tokens the console keeps, and rounds whose money it keeps. */
   consoleRoundsKept: 64,
   consoleRoundsPricedMax: 20_000,

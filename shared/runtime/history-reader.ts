@@ -8,7 +8,7 @@
 // HISTORY-READER-4. Entries for which a summary stands are neither read nor kept. So a round of a
 //     turn without end costs no more than an early one.
 // HISTORY-READER-5. A fork's history begins with the entries of its origins, which are read with it
-//     and never copied (FORK-1, FORK-2). Turns that its messages jump over are left out.
+//     and never copied (FORK-1, FORK-2), also if a summary stands for all of their entries.
 
 import { decode } from '../codec/codec.ts'
 import type { Bus, StoredRecord } from '../contract/bus.ts'
@@ -118,9 +118,14 @@ export function historyReader({
   ): Promise<HistoryEntry[] | undefined> {
     const fork = await bus.get({ topic, partition, key: originKey(upTo.conversation), waitMs: 0 })
     const read: Read[] = []
-    for (const { conversation, turn } of fork === undefined ? [] : originsOf(upTo, [fork]))
+    for (const origin of fork === undefined ? [] : originsOf(upTo, [fork])) {
+      const { conversation, turn } = origin
+      const places: HistoryPlace[] = []
+      for await (const place of placesOf(conversation)) places.push(place)
+      sharedEntries(origin, places) // throws, also if a summary stands for these entries
       if (turn >= after.turn)
         read.push(...(await readKeysAfter({ conversation, turn, round: lastRound }, after)))
+    }
     read.push(...(await readKeysAfter(upTo, after)))
     const path = pathOf(read, upTo)
     return isStale(path, after)
@@ -129,20 +134,28 @@ export function historyReader({
   }
 
   async function readKeysAfter(upTo: RoundId, after: HistoryPlace): Promise<Read[]> {
-    const prefix = historyPrefix(upTo.conversation)
     const read: Read[] = []
+    for await (const { key, ...place } of placesOf(upTo.conversation)) {
+      const entry = isWanted(place, upTo, after) ? await entryAt(key, 0) : undefined
+      if (entry !== undefined) read.push(entry)
+    }
+    return read
+  }
+
+  /** Of all entries that the table has, with their keys. */
+  async function* placesOf(
+    conversation: ConversationId,
+  ): AsyncGenerator<HistoryPlace & { key: string }> {
+    const prefix = historyPrefix(conversation)
     for (let cursor: string | undefined = prefix; cursor !== undefined; ) {
       const keys = await bus.keys({ topic, partition, after: cursor, limit: keysRead })
       for (const { key } of keys) {
         const place = key.startsWith(prefix) ? historyRound(key) : undefined
-        if (place === undefined || !isWanted(place, upTo, after)) continue
-        const entry = await entryAt(key, 0)
-        if (entry !== undefined) read.push(entry)
+        if (place !== undefined) yield { ...place, key }
       }
       const last = keys.at(-1)?.key
       cursor = keys.length === keysRead && last?.startsWith(prefix) === true ? last : undefined
     }
-    return read
   }
 
   /** Keeps the entries that are wanted. Returns a list that the caller may sort or cut. */

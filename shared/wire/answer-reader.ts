@@ -68,6 +68,8 @@ export type AnswerKind<Answer extends OpenAnswer> = {
   end(answer: Answer, interruption?: unknown): PartEvent[]
   /** The finish reason in our terms. */
   stop(answer: Answer): Stop
+  /** The answer has calls, and nothing says that it ended. Default: each answer has an end. */
+  lacksEnd?(answer: Answer): boolean
 }
 
 export function answerReader<Answer extends OpenAnswer>(
@@ -134,9 +136,11 @@ function endingOf<Answer extends OpenAnswer>(
   if (fault !== undefined) return fault
   if (interruption !== undefined && finish === '' && !over) return interruptionOf(interruption)
   const stop = kind.stop(answer)
+  const lacksEnd = interruption === undefined && kind.lacksEnd?.(answer) === true
   // Some servers report a normal end although the request's limit ended the answer. A longer answer
   // was not bounded by the request.
   const isAtLimit =
     ['end', 'calls', 'other'].includes(stop) && usage.outputTokens === outputTokensMax
-  return { kind: 'finished', stop: isAtLimit ? 'length' : stop, finish, usage }
+  const ending = { kind: 'finished' as const, stop: isAtLimit ? 'length' : stop, finish, usage }
+  return lacksEnd ? { ...ending, lacksEnd } : ending
 }

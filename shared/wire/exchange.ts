@@ -48,9 +48,16 @@ export type ProviderRequest = {
 
 /**
  * The response is over. `finish`: the provider's finish reason; empty: none. `stop` is `cut` if the
- * stream just ended, and the gateway then discards the response.
+ * stream just ended, and the gateway then discards the response. `lacksEnd`: the stream ended after
+ * calls, and nothing says that the response did.
  */
-export type Finished = { kind: 'finished'; stop: Stop; finish: string; usage: Usage }
+export type Finished = {
+  kind: 'finished'
+  stop: Stop
+  finish: string
+  usage: Usage
+  lacksEnd?: true
+}
 
 /**
  * There is no answer. `retryAfterMs`: the provider's hint; null: none. `reason` holds no key and no

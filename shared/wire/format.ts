@@ -163,9 +163,14 @@ export type AnswerFormat = {
 
 /**
  * `secret`: removed from error texts. `model`: the author of reasoning. `outputTokensMax`: of the
- * request; undefined: unknown.
+ * request; undefined: unknown. `endMark`: `missing` if the server ends no answer that has calls.
  */
-export type ReaderOptions = { secret: Secret; model?: string; outputTokensMax?: number }
+export type ReaderOptions = {
+  secret: Secret
+  model?: string
+  outputTokensMax?: number
+  endMark?: 'missing' | undefined
+}
 
 /** Reads one answer of a model as events. Keeps the state of the answer. */
 export type AnswerReader = {

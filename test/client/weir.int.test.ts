@@ -140,12 +140,12 @@ describe('a turn', () => {
     const turn = (await open()).ask({ agent, text: 'go' })
     const events = await all(turn)
     const started = events.find((event) => event.type === 'tool-started')
-    expect(started).toMatchObject({ arguments: '{"sleepMs":1}', input: { sleepMs: 1 } })
+    expect(started).toMatchObject({ arguments: { sleepMs: 1 }, rawArguments: '{"sleepMs":1}' })
     const ended = events.find((event) => event.type === 'call-finished')
     if (ended === undefined) throw new Error('no call finished')
-    expect(ended.resultBytes).toBe(Buffer.byteLength(ended.result))
-    expect(await turn.result(ended)).toBe(ended.result)
-    expect(await turn.call(ended)).toMatchObject({ name: 'act', arguments: '{"sleepMs":1}' })
+    expect(ended.resultBytes).toBe(Buffer.byteLength(ended.rawResult))
+    expect(await turn.result(ended)).toBe(ended.rawResult)
+    expect(await turn.call(ended)).toMatchObject({ name: 'act', arguments: { sleepMs: 1 } })
   })
 
   it('continues its own conversation only', async () => {

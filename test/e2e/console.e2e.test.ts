@@ -586,6 +586,39 @@ withBrowser('the console', () => {
     expect(page.problems).toEqual([])
   })
 
+  it('lists past decisions with filters in the address, leads to their conversations, and saves a file', async () => {
+    ran = []
+    await using server = await consoleServer(
+      [says(call('deploy', { env: 'prod' })), says('Done.')],
+      { tools: [deploy], approvals },
+    )
+    const turn = server.weir.ask({ agent: 'helper', text: 'go', conversation: 'c' })
+    await using context = await browser.newContext({ acceptDownloads: true })
+    const page = await tab(context, `${server.url}/console#/approvals`)
+    await page.waitForSelector('[data-call]')
+    const [waiting] = await server.weir.approvals()
+    await server.weir.allow(waiting?.id ?? '', { by: 'ann' })
+    await turn.finished
+
+    await page.goto(`${server.url}/console#/audit?kind=approval`)
+    await page.waitForSelector('[data-entry]:has-text("deploy"):has-text("by ann (claimed)")')
+    expect(await page.locator('[data-entry]').count()).toBe(1)
+    expect(await page.textContent('[data-entry] pre')).toBe('{"env":"prod"}')
+    const [saved] = await Promise.all([
+      page.waitForEvent('download'),
+      page.click('text=Export OCSF'),
+    ])
+    expect(saved.suggestedFilename()).toBe('weir-audit-ocsf.jsonl')
+    expect(readFileSync(await saved.path(), 'utf8')).toContain('"class_uid":3004')
+    await page.selectOption('select[name=kind]', 'stop')
+    await page.waitForSelector('text=0 entries')
+    expect(new URL(page.url()).hash).toBe('#/audit?kind=stop')
+    await page.selectOption('select[name=kind]', 'approval')
+    await page.click('[data-entry] a')
+    await page.waitForSelector('.round-head')
+    expect(page.problems).toEqual([])
+  })
+
   const phone = { viewport: { width: 390, height: 800 }, hasTouch: true, isMobile: true }
   it.each<[string, Parameters<Browser['newContext']>[0]]>([
     ['in light', { colorScheme: 'light' }],
@@ -619,6 +652,7 @@ withBrowser('the console', () => {
       ['stops', 'text=Nothing is stopped'],
       ['budgets', 'meter'],
       ['letters', 'text=No dead letter'],
+      ['audit', '[data-entry]'],
       ['conversation/old', '.round-head'],
     ] as const) {
       await page.goto(`${server.url}/console#/${name}`)

@@ -1,9 +1,9 @@
 // weir serve: the HTTP edge. weir api-keys: the keys of its clients.
 
 import { type Command, Option } from 'commander'
-import { settingKeys } from '../../../shared/settings/settings.ts'
+import { type SettingKey, settingKeys } from '../../../shared/settings/settings.ts'
 import { endWith } from '../../terminal/text/ending.ts'
-import { listed, withSettings } from './flags.ts'
+import { listed, once, settingsOf, whichBus, withSettings } from './flags.ts'
 
 /** The flags of the edge, for `weir serve` and `weir up`. */
 export function withEdge(command: Command): Command {
@@ -16,6 +16,13 @@ export function withEdge(command: Command): Command {
     .option('--oidc-jwks <url>', "the URL of the issuer's keys")
     .option('--oidc-tenant-claim <name>', 'the claim with the tenant; default: tenant')
     .option('--oidc-roles-claim <name>', 'the claim with the roles; default: roles')
+    .option('--oidc-client-id <id>', 'let people log in to the console: the client at the issuer')
+    .option('--oidc-client-secret-file <file>', 'its secret; default: a public client')
+    .option(
+      '--oidc-console-url <url>',
+      'the address of the console for browsers; the issuer leads back to URL/login/callback',
+    )
+    .option('--oidc-scope <scopes>', 'the scopes of the login; default: openid')
     .option('--tls-cert <file>', 'serve HTTPS with this certificate, in PEM')
     .option('--tls-key <file>', 'the key of that certificate, in PEM')
     .option(
@@ -51,16 +58,29 @@ export function addServe(program: Command): void {
     )
 }
 
+/** The settings that find the log, for the evidence of a change. */
+const logOfEvidence: SettingKey[] = [...whichBus, 'topicPrefix']
+
+const command = () => import('../../http/edge/access/api-keys-command.ts')
+
 export function addApiKeys(program: Command): void {
   const keys = program.command('api-keys')
+  const change = (name: string) =>
+    withSettings(keys.command(name), logOfEvidence)
+      .argument('<name>', 'the name of the client; decisions about calls carry it')
+      .requiredOption('--file <file>', 'the file of keys', once)
+      .option('--by <name>', 'your name, for weir audit; default: your user', once)
+  const withEnd = (of: Command) =>
+    of.option(
+      '--expires <end>',
+      'the end of the key: a duration such as 90d, a time, or never; default: never',
+      once,
+    )
 
-  keys
-    .command('create')
+  withEnd(change('create'))
     .description(
       'Add a key to the file and print it. The file has only its hash. With --subject: add the subject of a client certificate.',
     )
-    .argument('<name>', 'the name of the client; decisions about calls carry it')
-    .requiredOption('--file <file>', 'the file of keys')
     .option('--tenant <name>', 'the tenant of its conversations')
     .option('--all-tenants', 'let the key reach the conversations of all tenants')
     .addOption(
@@ -74,19 +94,34 @@ export function addApiKeys(program: Command): void {
     )
     .option('--cancel-on-disconnect', 'cancel a turn when its client disconnects')
     .action(async (name, options) =>
-      (await import('../../http/edge/access/api-keys-command.ts')).createKey(
-        name,
-        options,
-        process.stdout,
-      ),
+      (await command()).createKey(name, options, await settingsOf(options)),
     )
 
   keys
-    .command('remove')
-    .description('Remove a key. Running servers refuse it from their next request on.')
-    .argument('<name>', 'the name of the client')
-    .requiredOption('--file <file>', 'the file of keys')
+    .command('list')
+    .description(
+      'List the keys: name, tenant, roles, created, last used, expires. Running servers write the last use once a minute.',
+    )
+    .requiredOption('--file <file>', 'the file of keys', once)
+    .option('--json', 'print one JSON object per line')
+    .action(async (options) => (await command()).listKeys(options, process.stdout))
+
+  withEnd(change('rotate'))
+    .description(
+      'Replace the key of a client and print the new key. The old key counts until the overlap ends.',
+    )
+    .requiredOption(
+      '--overlap <duration>',
+      'how long the old key counts, such as 24h; 0s: it ends now',
+      once,
+    )
     .action(async (name, options) =>
-      (await import('../../http/edge/access/api-keys-command.ts')).removeKey(name, options),
+      (await command()).rotateKey(name, options, await settingsOf(options)),
+    )
+
+  change('remove')
+    .description('Remove a key. Running servers refuse it from their next request on.')
+    .action(async (name, options) =>
+      (await command()).removeKey(name, options, await settingsOf(options)),
     )
 }

@@ -11,8 +11,8 @@ import {
   type AuditedCall,
   type AuditWhere,
   auditKinds,
-  followedWord,
 } from '../../../shared/view/audit/entries.ts'
+import { followedWord } from '../../../shared/view/audit/followed.ts'
 import { painted } from '../../terminal/paint.ts'
 import { processStreams, type Streams } from '../../terminal/streams.ts'
 import { programText } from '../../terminal/text/activity-texts.ts'

@@ -2,7 +2,8 @@
 // AUDIT-FORMAT-1. A value of the log cannot end a field or a line: each format escapes its signs.
 
 import { version } from '../../../shared/lib/version.ts'
-import { type AuditEntry, followedWord } from '../../../shared/view/audit/entries.ts'
+import type { AuditEntry } from '../../../shared/view/audit/entries.ts'
+import { followedWord } from '../../../shared/view/audit/followed.ts'
 import { printable, printableJson } from '../../terminal/text/printable.ts'
 
 export const auditFormats = { ocsf: ocsfLine, cef: cefLine } as const

@@ -8,10 +8,9 @@ import { join } from 'node:path'
 import { joinedScript } from '../../page/page-script.ts'
 import { plotStyles } from '../../page/page-styles.ts'
 import { conversationStyles } from '../../report/page-html.ts'
+import { consolePath } from './console-path.ts'
 
 export type Asset = { type: string; body: string }
-
-export const consolePath = '/console'
 
 /** The part behind # reaches no server and no log of one. The page keeps the key in its tab. */
 export function consoleAddress(url: string, key: string | undefined): string {

@@ -21,7 +21,8 @@ import { ownKeyAdvice } from '../edge/access/access.ts'
 import { type OwnKey, ownKeyIn } from '../edge/access/own-key.ts'
 import { hasLog, serve } from '../serve/serve.ts'
 import { isLoopback } from '../server.ts'
-import { consoleAddress, consolePath } from './console-assets.ts'
+import { consoleAddress } from './console-assets.ts'
+import { consolePath } from './console-path.ts'
 import { isListenedByUser } from './listening-user.ts'
 
 export type ConsoleOptions = SettingFlags & { httpHost: string; httpPort: string; open?: boolean }

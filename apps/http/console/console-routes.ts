@@ -14,8 +14,6 @@ import { parseConversationId } from '../../../shared/contract/ids.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import { createSlots } from '../../../shared/lib/slots.ts'
 import type { Sort } from '../../../shared/view/filter/turn-filter.ts'
-import { auditWhere } from '../../history/audit/audit.ts'
-import { readAudit } from '../../history/audit/read.ts'
 import { withMoney } from '../../history/conversations/conversations.ts'
 import { newestLetters, shownLetter } from '../../history/dead-letters/list.ts'
 import { retryDeadLetter } from '../../history/dead-letters/retry.ts'
@@ -27,11 +25,13 @@ import { sseResponse } from '../edge/sse.ts'
 import { bad, HttpError } from '../http-error.ts'
 import { textIn } from '../request-body.ts'
 import type { HttpApp, HttpContext } from '../server.ts'
-import { consoleAssets, consolePath, pagePolicy } from './console-assets.ts'
+import { auditApi } from './audit-routes.ts'
+import { consoleAssets, pagePolicy } from './console-assets.ts'
 import type { ConsoleParts } from './console-parts.ts'
+import { consolePath } from './console-path.ts'
 import { conversationApi } from './conversation-routes.ts'
 import { operatorApi } from './operator-routes.ts'
-import type { ConversationsData } from './page/console-state.ts'
+import type { ConversationsData, MeData } from './page/console-state.ts'
 import { bodyOf, isUnredacted, within } from './route-parts.ts'
 import { conversationsPage, filtersOf } from './state/conversations-page.ts'
 import { conversationEvents, stateEvents } from './state/live-events.ts'
@@ -81,8 +81,14 @@ export function consoleApi(edge: EdgeContext, parts: ConsoleParts): HttpApp {
 
   app.route('/', operatorApi(edge, parts, api))
   app.route('/', conversationApi(edge, parts, api))
+  app.route('/', auditApi(edge, parts, api))
 
   app.get(`${api}/state`, async (context) => context.json(await reader.state()))
+
+  app.get(`${api}/me`, (context) => {
+    const { id: name, identity, isSession = false } = principalOf(context.req.raw)
+    return context.json({ name, identity, isSession } satisfies MeData)
+  })
 
   app.get(`${api}/live`, (context) => stream(context, (signal) => stateEvents(reader, signal)))
 
@@ -94,15 +100,6 @@ export function consoleApi(edge: EdgeContext, parts: ConsoleParts): HttpApp {
   app.get(`${api}/dead-letters`, async (context) =>
     context.json(await within(reports, () => newestLetters(log, limits.consoleLettersMax))),
   )
-
-  app.get(`${api}/audit`, async (context) => {
-    const { unredacted: _, ...asked } = context.req.query()
-    const where = auditWhere(asked, edge.clock.now())
-    const opened = { ...log, unredacted: isUnredacted(edge, context) }
-    const list = await within(reports, () => readAudit(opened, where, limits.consoleAuditMax))
-    const { entries, left, hidden } = list
-    return context.json({ entries: entries.toReversed(), left, hidden })
-  })
 
   app.get(`${api}/dead-letter`, async (context) => {
     const place = context.req.query('place') ?? ''
@@ -172,7 +169,7 @@ export function consoleApi(edge: EdgeContext, parts: ConsoleParts): HttpApp {
 }
 
 /** Keeps CONSOLE-ROUTES-2. */
-function refuseOtherSites({ env, req }: HttpContext): void {
+export function refuseOtherSites({ env, req }: HttpContext): void {
   const { origin, host } = env.incoming.headers
   const isOwn = origin !== undefined && URL.parse(origin)?.host === host
   if (!isOwn)

@@ -7,9 +7,10 @@ import type { Settings } from '../../../shared/settings/settings.ts'
 import { readText } from '../../../shared/settings/text-file.ts'
 import { portOf } from '../../terminal/port-flag.ts'
 import { printable } from '../../terminal/text/printable.ts'
+import { consolePath } from '../console/console-path.ts'
 import { isLoopback, type TlsFiles } from '../server.ts'
 import { type WebhookOptions, webhookOptionsOf } from '../webhook/webhook.ts'
-import type { OidcOptions } from './access/oidc.ts'
+import { type OidcLogin, type OidcOptions, oidcOptionsOf } from './access/oidc.ts'
 import { type OwnKey, ownKeyOf } from './access/own-key.ts'
 import type { EdgeOptions } from './edge.ts'
 
@@ -23,6 +24,10 @@ export type EdgeFlags = {
   oidcJwks?: string
   oidcTenantClaim?: string
   oidcRolesClaim?: string
+  oidcClientId?: string
+  oidcClientSecretFile?: string
+  oidcConsoleUrl?: string
+  oidcScope?: string
   tlsCert?: string
   tlsKey?: string
   tlsClientCa?: string
@@ -80,20 +85,61 @@ export function ownKeyFor(
   return ownKeyOf(dataFolder)
 }
 
-function oidcOf({
-  oidcIssuer: issuer,
-  oidcAudience: audience,
-  oidcJwks,
-  oidcTenantClaim: tenantClaim = 'tenant',
-  oidcRolesClaim: rolesClaim = 'roles',
-}: EdgeFlags): OidcOptions | undefined {
-  if (issuer === undefined && audience === undefined && oidcJwks === undefined) return undefined
+function oidcOf(flags: EdgeFlags): OidcOptions | undefined {
+  const { oidcIssuer: issuer, oidcAudience: audience, oidcJwks } = flags
+  const { oidcTenantClaim: tenantClaim, oidcRolesClaim: rolesClaim } = flags
+  const login = loginOf(flags)
+  const hasLogin = login !== undefined
+  if (!hasLogin && issuer === undefined && audience === undefined && oidcJwks === undefined)
+    return undefined
   const jwks = URL.parse(oidcJwks ?? '')
   if (issuer === undefined || audience === undefined || jwks === null)
     throw usageError(
       '--oidc-issuer, --oidc-audience and --oidc-jwks go together: give the issuer, the audience of this server, and the URL of its keys',
     )
-  return { issuer, audience, jwks, tenantClaim, rolesClaim }
+  if (hasLogin && !isSafe(URL.parse(issuer)))
+    throw usageError('--oidc-issuer must be https for a login, or http on this machine')
+  return oidcOptionsOf({ issuer, audience, jwks, tenantClaim, rolesClaim, login })
+}
+
+/** The login of the console. Throws `usage`. */
+function loginOf({
+  oidcClientId: clientId,
+  oidcClientSecretFile: secretFile,
+  oidcConsoleUrl,
+  oidcScope = 'openid',
+}: EdgeFlags): OidcLogin | undefined {
+  if (clientId === undefined && oidcConsoleUrl === undefined) {
+    if (secretFile === undefined) return undefined
+    throw usageError('--oidc-client-secret-file needs --oidc-client-id: give the id of the client')
+  }
+  const consoleUrl = URL.parse(oidcConsoleUrl ?? '')
+  const isConsole = consoleUrl?.pathname.endsWith(consolePath) && !/[?#]/.test(consoleUrl.href)
+  if (clientId === undefined || consoleUrl === null || !isConsole || !isSafe(consoleUrl))
+    throw usageError(
+      `--oidc-client-id and --oidc-console-url go together: give the id of this server at the issuer, and the address of the console for browsers, such as https://weir.example${consolePath} (http only on this machine)`,
+    )
+  if (!oidcScope.split(' ').includes('openid'))
+    throw usageError(`--oidc-scope is '${printable(oidcScope)}': give scopes with openid`)
+  return {
+    clientId,
+    clientSecret:
+      secretFile === undefined ? undefined : secretIn(secretFile, '--oidc-client-secret-file'),
+    consoleUrl,
+    scope: oidcScope,
+  }
+}
+
+/** Whether nobody on the way can read the tokens. */
+function isSafe(url: URL | null): boolean {
+  return url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url.hostname))
+}
+
+/** Throws `usage`. No list of processes shows a secret in a file. */
+function secretIn(file: string, flag: string): string {
+  return readSecretFile(file, (why, cause) =>
+    usageError(`${flag} ${printable(file)}: ${why}`, { cause }),
+  ).trim()
 }
 
 /** Throws `usage` for files that cannot be read. */
@@ -114,18 +160,14 @@ function tlsOf({ tlsCert, tlsKey, tlsClientCa, apiKeys }: EdgeFlags): TlsFiles |
   }
 }
 
-/** Throws `usage`. The secret is in a file, so no list of processes shows it. */
+/** Throws `usage`. */
 function webhookOf({ webhookUrl, webhookSecretFile }: EdgeFlags): WebhookOptions | undefined {
   if (webhookUrl === undefined && webhookSecretFile === undefined) return undefined
   if (webhookUrl === undefined || webhookSecretFile === undefined)
     throw usageError(
       '--webhook-url and --webhook-secret-file go together: give the address and the file with the secret that signs its requests',
     )
-  const secret = readSecretFile(webhookSecretFile, (why, cause) =>
-    usageError(`--webhook-secret-file ${printable(webhookSecretFile)}: ${why}`, {
-      cause,
-    }),
-  )
+  const secret = secretIn(webhookSecretFile, '--webhook-secret-file')
   return webhookOptionsOf(webhookUrl, secret, '--webhook-url')
 }
 

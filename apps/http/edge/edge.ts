@@ -114,7 +114,7 @@ export function openEdgeApp({
     all: [...protocols, ...more],
     allowed,
     authors,
-    access: accessOf(access),
+    access: accessOf(access, context),
     rate: requestRate(requestsPerMinute, clock),
   })
   return { app, allowed, close: () => closing.abort() }

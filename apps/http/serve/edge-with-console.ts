@@ -3,6 +3,7 @@
 import { closedOnFailure } from '../../../client/place/closed-on-failure.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 import { openConsole } from '../console/console-protocol.ts'
+import { loginProtocol } from '../console/login-routes.ts'
 import {
   type EdgeApp,
   type EdgeAppOptions,
@@ -10,6 +11,7 @@ import {
   openEdgeApp,
   startEdge,
 } from '../edge/edge.ts'
+import type { Protocol } from '../edge/edge-context.ts'
 import type { HttpServer } from '../server.ts'
 import type { WebhookOptions } from '../webhook/webhook.ts'
 
@@ -22,7 +24,7 @@ export async function startEdgeWithConsole(
 ): Promise<HttpServer> {
   const pages = await openConsole(settings, options.log, webhook)
   const server = await closedOnFailure(pages, () =>
-    startEdge({ ...options, more: [pages.protocol] }),
+    startEdge({ ...options, more: [...loginOf(options), pages.protocol] }),
   )
   return {
     ...server,
@@ -31,6 +33,10 @@ export async function startEdgeWithConsole(
       await pages.close()
     },
   }
+}
+
+function loginOf({ access: { oidc } }: Pick<EdgeOptions, 'access'>): Protocol[] {
+  return oidc?.login === undefined ? [] : [loginProtocol(oidc, oidc.login)]
 }
 
 /** As startEdgeWithConsole, without a server. */

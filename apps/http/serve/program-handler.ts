@@ -9,7 +9,7 @@ import type { OpenedHandler } from '../../../client/http/http-handler.ts'
 import type { HttpOptions } from '../../../client/http/http-options.ts'
 import { createLog } from '../../../shared/lib/log/log.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
-import type { OidcOptions } from '../edge/access/oidc.ts'
+import { oidcOptionsOf } from '../edge/access/oidc.ts'
 import { ownKeyOf } from '../edge/access/own-key.ts'
 import type { EdgeWeir } from '../edge/access/own-weir.ts'
 import { pathAdvice } from '../edge/edge.ts'
@@ -55,7 +55,12 @@ async function handlerOn(
   // Keeps PROGRAM-HANDLER-1.
   const own = hasKeys ? undefined : ownKeyOf(settings.dataFolder)
   const log = givenLog ?? createLog({ level: 'warn', secrets: own === undefined ? [] : [own.key] })
-  const access = { apiKeys, oidc: oidc && oidcOptionsOf(oidc), ownKey: own?.key, principal }
+  const access = {
+    apiKeys,
+    oidc: oidc && oidcOptionsOf({ ...oidc, jwks: new URL(oidc.jwks) }),
+    ownKey: own?.key,
+    principal,
+  }
   const edge = await openEdgeWithConsole(settings, {
     weir,
     access,
@@ -75,13 +80,4 @@ async function handlerOn(
     node: async (request, response) => void (await listener(request, response)),
     close: edge.close,
   }
-}
-
-function oidcOptionsOf({
-  jwks,
-  tenantClaim = 'tenant',
-  rolesClaim = 'roles',
-  ...oidc
-}: NonNullable<HttpOptions['oidc']>): OidcOptions {
-  return { ...oidc, jwks: new URL(jwks), tenantClaim, rolesClaim }
 }

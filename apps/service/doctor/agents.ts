@@ -38,7 +38,11 @@ export function agentChecks(
     const agents = loadAgents(path ?? defaultFile, environment)
     return {
       agents,
-      checks: [...agents.values()].flatMap((agent) => [agentCheck(agent), keyCheck(agent)]),
+      checks: [...agents.values()].flatMap((agent) => [
+        agentCheck(agent),
+        keyCheck(agent),
+        ...endMarkChecks(agent),
+      ]),
     }
   } catch (error) {
     const nameOf = (mistake: string) => (/ model\.apiKey: /.test(mistake) ? 'key' : 'agent')
@@ -64,6 +68,18 @@ function keyCheck({ name, model }: Agent): Check {
     'key',
     model.apiKey === '' ? `${name}: no key is sent to its own server` : `${name}: it is set`,
   )
+}
+
+/** Without an end, an answer whose last call is missing looks whole. */
+function endMarkChecks({ name, model }: Agent): Check[] {
+  if (model.endMark === undefined) return []
+  return [
+    warning(
+      'end mark',
+      `${name}: its server ends no answer that has calls (model.endMark: missing)`,
+      'remove the setting as soon as the server sends a finish reason',
+    ),
+  ]
 }
 
 export async function toolChecks(agents: Agents): Promise<Check[]> {

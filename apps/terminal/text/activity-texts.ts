@@ -23,7 +23,12 @@ export function callDeniedText({ name, reason }: CallDenied): string {
 }
 
 /** The end of a call that was not denied at once, on one line. */
-export function callFinishedText({ name, status, reason, durationMs }: CallFinished): string {
+export function callFinishedText({
+  name,
+  status,
+  reason,
+  durationMs,
+}: Omit<CallFinished, 'result'>): string {
   return `${printable(name)} ${statusText(status, durationMs)}${reason === '' ? '' : `: ${printable(reason)}`}`
 }
 

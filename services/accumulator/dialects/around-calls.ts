@@ -23,17 +23,22 @@ const thinking: Thinking[] = [
   { open: '<|channel>thought', close: '<channel|>', isOpened: true }, // Gemma 4
 ]
 
+/** The first mark that ends thinking without a beginning. Undefined: there is none. */
+export function endOfThinking(text: string): { at: number; close: string } | undefined {
+  for (const { open, close, isOpened } of thinking) {
+    const at = isOpened ? -1 : text.indexOf(close)
+    if (at !== -1 && !text.slice(0, at).includes(open)) return { at, close }
+  }
+  return undefined
+}
+
 /**
  * The text after the thinking. All of the text if it begins with none, and nothing if the thinking
  * has no end.
  */
 export function withoutThinking(text: string): string {
-  const cursor = { text, at: 0 }
-  const ending = thinking.find(
-    // most texts have no mark, and then only one of both is searched
-    ({ open, close, isOpened }) => !isOpened && text.includes(close) && !text.includes(open),
-  )
-  if (ending !== undefined) upTo(cursor, ending.close)
+  const ending = endOfThinking(text)
+  const cursor = { text, at: ending === undefined ? 0 : ending.at + ending.close.length }
   for (;;) {
     skipBlanks(cursor)
     const begun = thinking.find(({ open }) => skip(cursor, open))
@@ -80,6 +85,8 @@ const turnEnds = [
   '<|close|>message<|sep|> <|end_of_msg|>', // Kimi K3
   '<turn|> <|tool_response> <start_function_response>', // Gemma begins the result that it waits for
   '[e~[ <seed:eos>', // MiniMax, Seed-OSS
+  '<|calls|> <|flush|>', // Solar Open
+  '<|content_model_end_sampling|>', // Inkling
 ]
   .flatMap((list) => list.split(' '))
   .concat(

@@ -25,7 +25,13 @@ import { schemaFault } from '../../../shared/contract/arguments/schema-fault.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import { jsonFault } from '../../../shared/lib/json/json-fault.ts'
 import { isObject } from '../../../shared/lib/json/json-object.ts'
-import { fenced, withoutBrokenMark, withoutTurnEnd } from './around-calls.ts'
+import {
+  endOfThinking,
+  fenced,
+  withoutBrokenMark,
+  withoutThinking,
+  withoutTurnEnd,
+} from './around-calls.ts'
 import type { Reading, WrittenArguments, WrittenCall } from './dialect.ts'
 import { readingIn } from './marks.ts'
 import type { Repair } from './readers/written-json.ts'
@@ -57,7 +63,19 @@ export type WrittenText = {
   callsAsText?: boolean
 }
 
-/** Reads a whole visible text. Undefined: it is only text. */
+/**
+ * The part of a visible text that is searched: the text after its thinking. An end of thinking inside
+ * of a call is an argument.
+ */
+export function answerIn(text: string): string {
+  const answer = withoutThinking(text)
+  if (endOfThinking(text) === undefined) return answer
+  const whole = readingIn(withoutTurnEnd(text))?.reading
+  if (whole?.kind === 'calls') return text
+  return whole?.marked && readingIn(withoutTurnEnd(answer)) === undefined ? text : answer
+}
+
+/** Reads a whole visible text, without thinking in it. Undefined: it is only text. */
 export function recover(written: WrittenText): Recovery | undefined {
   const { text, offered, cut } = written
   if (offered.length === 0 || Buffer.byteLength(text) > limits.textCallsBytesMax) return undefined

@@ -1,11 +1,11 @@
-// Finds calls that recover.ts refuses: a call's frame after other text, and JSON that names an
-// offered tool in another shape than those of json-shapes.ts. Examples are {"tool_name": …},
-// {"name": …, "args": …} and {"type": "tool_use", …}. They never run. The model learns of them,
-// because a call that is dropped silently is I2.
+// Finds calls that recover.ts refuses: a call's frame after other text, and the tokens of a call. Also
+// JSON that names an offered tool in a shape that json-shapes.ts does not have, or between unknown
+// marks. Examples are {"tool_name": …}, {"name": …, "args": …} and {"type": "tool_use", …}. They never
+// run. The model learns of them, because a call that is dropped silently is I2.
 //
 // UNRUNNABLE-1. Nothing here runs. In doubt the text stays text: a wrong report costs a round.
-// TRAILING-FRAME-1. A frame ends the text and begins on its own line, with marks that only calls use.
-//     All of its calls name offered tools and pass their schemas.
+// TRAILING-FRAME-1. A frame ends the text and begins on its own line, with marks that only calls use
+//     or with tags. All of its calls name offered tools and pass their schemas.
 // TRAILING-FRAME-2. Text about calls is no call: a frame in a fence, in an element for examples,
 //     after words that announce an example, or whose mark the text before it mentions.
 // TRAILING-FRAME-3. Linear in any text: only the last lines that may begin a frame are read.
@@ -15,20 +15,34 @@
 import { limits } from '../../../shared/contract/limits.ts'
 import { jsonFault } from '../../../shared/lib/json/json-fault.ts'
 import { isObject } from '../../../shared/lib/json/json-object.ts'
-import { withoutThinking, withoutTurnEnd } from './around-calls.ts'
+import { isAboutCalls, isExamplesElement } from './about-calls.ts'
+import { endOfThinking, withoutThinking, withoutTurnEnd } from './around-calls.ts'
 import { readingIn } from './marks.ts'
 import { readJson } from './readers/written-json.ts'
-import { judgedCall, type OfferedTool } from './recover.ts'
+import { answerIn, judgedCall, type OfferedTool } from './recover.ts'
+import { unreadToken } from './unread-tokens.ts'
 
-/** `dialect`: the name of the dialect, or `json` for another shape. */
-export type Unrunnable = { dialect: string; hold: 'frame' | 'shape' }
+/**
+ * `dialect`: the name of the dialect, `json` for another shape, and `token` for a token alone.
+ * `token`: the token, quoted.
+ */
+export type Unrunnable = { dialect: string; hold: 'frame' | 'shape'; token?: string }
 
-/** `text`: the visible text, with thinking in it. `recover` found nothing in it. */
-export function unrunnable(text: string, offered: OfferedTool[]): Unrunnable | undefined {
+/**
+ * `text`: the visible text, with thinking in it. `recover` found nothing in it. `isCut`: the text may
+ * be incomplete, so only its tokens count.
+ */
+export function unrunnable(
+  text: string,
+  offered: OfferedTool[],
+  isCut = false,
+): Unrunnable | undefined {
   if (offered.length === 0 || Buffer.byteLength(text) > limits.textCallsBytesMax) return undefined
-  if (otherShape(text, offered)) return { dialect: 'json', hold: 'shape' }
-  const dialect = trailingFrame(text, offered)
-  return dialect === undefined ? undefined : { dialect, hold: 'frame' }
+  if (!isCut && otherShape(text, offered)) return { dialect: 'json', hold: 'shape' }
+  const dialect = isCut ? undefined : trailingFrame(text, offered)
+  if (dialect !== undefined) return { dialect, hold: 'frame' }
+  const token = unreadToken(withoutTurnEnd(answerIn(text)))
+  return token === undefined ? undefined : { dialect: 'token', hold: 'frame', token }
 }
 
 // ── Frames after other text ──
@@ -38,19 +52,28 @@ const beginning =
   /^ {0,3}(?=[<[\]f])(?=[^\n]{0,80}(?:tool|func|call|invoke|python|action|channel|plugin))/gim
 const beginningsMax = 64
 
+/** Dialects whose tags are usual in other texts, but hardly with an offered tool and its arguments. */
+const plainTags = ['invoke-tag']
+
 /** The name of the frame's dialect. `text`: with thinking in it. */
 function trailingFrame(text: string, offered: OfferedTool[]): string | undefined {
-  const visible = withoutTurnEnd(answerIn(text) ?? '')
+  const whole = text.trimEnd()
+  const visible = whole.slice(0, whole.length - whole.trimStart().length) + withoutTurnEnd(whole)
   if (!['>', ']', '}', ')'].includes(visible.slice(-1))) return undefined
+  const answerAt = text.length - withoutThinking(text).length
+  const ending = endOfThinking(text)
+  const isAnswer = ending === undefined || endsThinking(text.slice(0, answerAt))
   const starts = [...visible.matchAll(beginning)]
     .map(({ index, 0: blanks }) => index + blanks.length)
+    // a frame that begins in front of an end of thinking has that text in an argument
+    .filter((at) => (at < answerAt ? at < (ending?.at ?? 0) : isAnswer))
     .slice(-beginningsMax)
   // The first that reads to the end is the frame. Later lines are inside of it.
   for (const start of starts) {
     const frame = visible.slice(start)
-    const { dialect, reading } = readingIn(frame) ?? {}
-    if (reading?.kind !== 'calls' || !reading.marked) continue
-    const before = visible.slice(0, start)
+    const { dialect = '', reading } = readingIn(frame) ?? {}
+    if (reading?.kind !== 'calls' || !(reading.marked || plainTags.includes(dialect))) continue
+    const before = visible.slice(start < answerAt ? 0 : answerAt, start)
     const couldRun = reading.calls.every(
       (call) => !('why' in judgedCall(call, { offered }, reading.repairs)),
     )
@@ -60,46 +83,11 @@ function trailingFrame(text: string, offered: OfferedTool[]): string | undefined
 }
 
 /**
- * The text after the thinking. Undefined: an end of thinking stands in the middle of a line or of
- * markup, so the text mentions it.
+ * Whether this text ends with thinking. A mark in the middle of a line or of markup is only
+ * mentioned.
  */
-function answerIn(text: string): string | undefined {
-  const answer = withoutThinking(text)
-  const thinking = text.slice(0, text.length - answer.length)
-  if (thinking.trim() === '' || /^\s*(?:<think|\[THINK\]|<\|channel)/.test(thinking)) return answer
-  return /\n\s*$/.test(thinking) && !/^\s*<[a-z!]/i.test(thinking) ? answer : undefined
-}
-
-const examplesElement =
-  /<(\/?)(pre|code|blockquote|example|xmp|samp|details|textarea)\b[^>\n]{0,200}>/gi
-const announcement =
-  /(?:for example|for instance|e\.g\.|such as|as follows|like this|looks? like|an? (?:[\w-]+ ){0,2}(?:example|sample)(?: [\w ]{0,40})?|(?:format|syntax|template|example)(?: is)?)[*_]{0,3}:[*_]{0,3}$/i
-
-function isAboutCalls(before: string, frame: string): boolean {
-  const [mark = frame] = /^[^\s>\]={("':]{2,}/.exec(frame) ?? []
-  const lastLine = before.trimEnd().split('\n').at(-1) ?? ''
-  return (
-    before.includes(mark) ||
-    isInFence(before) ||
-    isInExamplesElement(before) ||
-    announcement.test(lastLine.slice(-200).trimEnd())
-  )
-}
-
-/** Whether a fence is open after these lines. */
-function isInFence(before: string): boolean {
-  let open: string | undefined
-  for (const [, fence = '', rest = ''] of before.matchAll(/^ {0,3}(`{3,}|~{3,})([^\n]*)$/gm)) {
-    if (open === undefined) open = fence
-    else if (fence.startsWith(open) && rest.trim() === '') open = undefined
-  }
-  return open !== undefined
-}
-
-function isInExamplesElement(before: string): boolean {
-  let depth = 0
-  for (const [, slash] of before.matchAll(examplesElement)) depth += slash === '' ? 1 : -1
-  return depth > 0
+function endsThinking(thinking: string): boolean {
+  return /\n\s*$/.test(thinking) && !/^\s*<[a-z!]/i.test(thinking)
 }
 
 // ── Other shapes ──
@@ -122,9 +110,27 @@ const besides =
     ' ',
   )
 
+/** Two marks of any family around JSON. */
+const marked =
+  /^(<[^<>\s]{1,64}>|\[[\w./:-]{1,64}\])\s{0,64}([[{].*[\]}])\s{0,64}(<[^<>\s]{1,64}>|\[[\w./:-]{1,64}\])$/s
+
+/** The JSON between two marks that mirror each other, or all of the text. */
+function withoutMarks(text: string): string {
+  const [, open = '', inside = text, close = ''] = marked.exec(text) ?? []
+  const isMirror =
+    open[0] === close[0] &&
+    wordsOf(open, /^(?:begin|start|open)$/) === wordsOf(close, /^(?:end|close|stop)$/)
+  return isMirror && !isExamplesElement(open) ? inside : text
+}
+
+function wordsOf(mark: string, without: RegExp): string {
+  const words = mark.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []
+  return words.filter((word) => !without.test(word)).join(' ')
+}
+
 /** Whether the whole text, outside a fence, is such an object or array. Linear in the text. */
 function otherShape(text: string, offered: OfferedTool[]): boolean {
-  const visible = withoutTurnEnd(withoutThinking(text))
+  const visible = withoutMarks(withoutTurnEnd(answerIn(text)))
   if (!visible.startsWith('{') && !visible.startsWith('[')) return false
   const cursor = { text: visible, at: 0 }
   const json = readJson(cursor, new Set())

@@ -96,6 +96,7 @@ export type ModelContent = {
   seed?: number
   headers?: Record<string, string | undefined>
   toolCalls?: 'native' | 'text'
+  endMark?: 'missing'
 }
 
 export type ToolContent = LabelsContent & {

@@ -38,7 +38,11 @@ export type KnownRecords<Provider extends string = string> = {
 /** Where no model is read: guests and MCP servers. */
 export const noProviders: KnownRecords = {
   providers: [
-    { name: '', keyVariable: '', accepts: { reasoningEffort: [], serviceTier: [], seed: false } },
+    {
+      name: '',
+      keyVariable: '',
+      accepts: { reasoningEffort: [], serviceTier: [], seed: false, endMark: false },
+    },
   ],
 }
 
@@ -53,6 +57,8 @@ export type AcceptedOptions = {
   reasoningEffort: readonly ReasoningEffort[]
   serviceTier: readonly string[]
   seed: boolean
+  /** Whether answers are read that lack their end. */
+  endMark: boolean
 }
 
 export type Source<Provider extends string = string> = LoadOptions &

@@ -22,26 +22,45 @@ export type AuditedTable = {
 /** `setting`: the key of its record. `after`: undefined: it is removed. */
 export type Change = { setting: string; by: string; after: Message | undefined }
 
+/** As JSON, without secrets. Empty: there was none, or there is none. */
+type ChangeTexts = { setting: string; by: string; before: string; after: string }
+
 /**
  * Appends the records of the change, and its evidence (keeps AUDITED-CHANGE-1, AUDITED-CHANGE-2). Returns
  * the places of the records.
  */
 export async function appendChange(
-  { bus, topicPrefix, identity = 'claimed' }: AuditedTable,
+  table: AuditedTable,
   { setting, by, after }: Change,
   records: RecordToAppend[],
 ): Promise<Appended[]> {
-  const place = { topic: `${topicPrefix}policies`, partition: 0 }
-  const known = await bus.list({ ...place, prefix: setting, upToNow: true })
+  const place = { topic: `${table.topicPrefix}policies`, partition: 0 }
+  const known = await table.bus.list({ ...place, prefix: setting, upToNow: true })
+  const before = textOf(messageIn(known.find(({ key }) => key === setting)))
+  return appendTexts(table, { setting, by, before, after: textOf(after) }, records)
+}
+
+/** As appendChange, for a setting that is no record of `policies`. */
+export async function appendTexts(
+  {
+    bus,
+    topicPrefix,
+    identity = 'claimed',
+  }: Omit<AuditedTable, 'bus'> & {
+    bus: Pick<Bus, 'append' | 'clock' | 'appendsWhole'>
+  },
+  { setting, by, before, after }: ChangeTexts,
+  records: RecordToAppend[],
+): Promise<Appended[]> {
   const message: AuditChanged = {
     type: 'audit-changed',
     setting,
-    isRemoved: after === undefined,
+    isRemoved: after === '',
     at: bus.clock.now(),
     by,
     identity,
-    before: textOf(messageIn(known.find(({ key }) => key === setting))),
-    after: textOf(after),
+    before,
+    after,
     link: null,
   }
   const evidence = toRecord({ topic: `${topicPrefix}audit`, partition: 0, message })

@@ -16,7 +16,6 @@ import type {
   AuditFollowed,
   PersonIdentity,
   RedactRule,
-  ResultStatus,
 } from '../../contract/messages.ts'
 import { isTenant, tenantOf } from '../../contract/tenant.ts'
 import {
@@ -81,6 +80,14 @@ export type AuditEntry = AuditedCall | AuditedChange
 /** The evidence of a deleted conversation names it so. No setting has this key. */
 const conversationPrefix = 'conversation:'
 
+/** The evidence of an API key names it so: `api-key:acme/ci`, without a tenant `api-key:/ops`. */
+const apiKeySettingPrefix = 'api-key:'
+
+/** The name of an API key in evidence. `tenant` null: all tenants. */
+export function apiKeySetting({ tenant, name }: { tenant: string | null; name: string }): string {
+  return `${apiKeySettingPrefix}${tenant ?? ''}/${name}`
+}
+
 /** The prefix of the keys of each kind of setting. */
 const changePrefixes = {
   stop: stopKeyPrefix,
@@ -88,6 +95,7 @@ const changePrefixes = {
   guard: guardKeyPrefix,
   policy: policyKeyPrefix,
   prices: pricesKey,
+  key: apiKeySettingPrefix,
   deletion: conversationPrefix,
 } as const
 
@@ -296,16 +304,7 @@ function tenantOfSetting(setting: string): string | null {
   const [, ofConversation] = /^(?:stop:)?conversation:(.*)$/s.exec(setting) ?? []
   if (ofConversation !== undefined) return tenantOf(ofConversation)
   const [, ofStop = ''] = /^stop:tenant:(.*)$/s.exec(setting) ?? []
-  const [, ofBudget = ''] = /^budget:([^/]*)\//.exec(setting) ?? []
-  const tenant = ofStop || ofBudget
+  const [, ofPair = ''] = /^(?:budget|api-key):([^/]*)\//.exec(setting) ?? []
+  const tenant = ofStop || ofPair
   return isTenant(tenant) ? tenant : null
-}
-
-/** The end of the call, in one word. */
-export function followedWord({
-  action,
-  followed,
-}: Pick<AuditedCall, 'action' | 'followed'>): ResultStatus | 'not run' | 'not known' {
-  if (action === 'deny' || action === 'expired') return followed?.status ?? 'not run'
-  return followed?.status ?? 'not known'
 }

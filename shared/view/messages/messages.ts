@@ -6,11 +6,13 @@ import type { Call, CallResult, Content, HistoryEntry, Usage } from '../../contr
 import { redactedActivity } from '../../runtime/redaction/agent-redaction.ts'
 import { reasoningText } from '../../wire/request/reasoning-text.ts'
 import { argumentsIn, type CallArguments } from './call-arguments.ts'
+import { type CallValue, resultOf } from './call-result.ts'
 
-/** A call with its end, as a tool card shows it. `result` is the whole text for the model. */
+/** A call with its end, as a tool card shows it, with the whole result. */
 export type CallCard = CallArguments &
+  CallValue &
   Pick<Call, 'ordinal' | 'id' | 'name' | 'problem'> &
-  Pick<CallResult, 'status' | 'reason' | 'durationMs'> & { result: string }
+  Pick<CallResult, 'status' | 'reason' | 'durationMs'>
 
 /** An image or a file of a user's message, without its bytes. `name`: empty for an image. */
 export type ShownContent = {
@@ -50,12 +52,17 @@ export function messagesIn(entries: readonly HistoryEntry[]): ConversationMessag
 export function wholeCallIn(
   entry: HistoryEntry,
   ordinal: number,
-): ({ id: string; name: string; result: string | null } & CallArguments) | undefined {
+):
+  | ({ id: string; name: string } & CallArguments & (CallValue | { result: null; rawResult: null }))
+  | undefined {
   const isOfCall = (one: { ordinal: number }) => one.ordinal === ordinal
   const call = entry.response?.calls.find(isOfCall)
   if (call === undefined) return undefined
   const result = redactedActivity(entry, entry.redact).results.find(isOfCall)
-  return { id: call.id, name: call.name, ...argumentsIn(call), result: result?.text ?? null }
+  const shown = { id: call.id, name: call.name, ...argumentsIn(call) }
+  return result === undefined
+    ? { ...shown, result: null, rawResult: null }
+    : { ...shown, ...resultOf(result.status, result.text) }
 }
 
 function messagesOfRound(entry: HistoryEntry): ConversationMessage[] {
@@ -96,7 +103,7 @@ function cardOf(call: Call, results: CallResult[]): CallCard[] {
       status,
       reason,
       durationMs,
-      result: text,
+      ...resultOf(status, text),
     },
   ]
 }

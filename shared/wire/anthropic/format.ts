@@ -69,6 +69,7 @@ const agent: AgentFormat = {
     reasoningEffort: ['low', 'medium', 'high', 'xhigh', 'max'],
     serviceTier: ['auto', 'standard_only'],
     seed: false,
+    endMark: false,
   },
   target: { sdk: 'anthropic', path: '/v1/messages' },
   check: ({ baseUrl = 'https://api.anthropic.com', apiKey, path }) => ({

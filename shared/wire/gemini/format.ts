@@ -93,6 +93,7 @@ const agent: AgentFormat = {
     reasoningEffort: ['minimal', 'low', 'medium', 'high'],
     serviceTier: ['standard', 'flex', 'priority'],
     seed: true,
+    endMark: false,
   },
   target: (model) => targetOf(model, ':streamGenerateContent?alt=sse'),
   check: (model) => targetOf(model, ''),

@@ -68,10 +68,11 @@ export type ChatStream = OpenAnswer & {
   hasCalls: boolean
   /** The event that must still come before the response is over. */
   awaited: Awaited
+  endMark: 'missing' | undefined
 }
 
 export const chatAnswers: AnswerKind<ChatStream> = {
-  begin: ({ secret, model = '' }) => ({
+  begin: ({ secret, model = '', endMark }) => ({
     ...openAnswer(secret),
     model,
     blocks: new Map(),
@@ -87,12 +88,14 @@ export const chatAnswers: AnswerKind<ChatStream> = {
     failure: undefined,
     hasCalls: false,
     awaited: undefined,
+    endMark,
   }),
   read: readChunk,
   hasEndMark: true,
   spoil,
   end: endChat,
   stop: stopOf,
+  lacksEnd,
 }
 
 function readChunk(
@@ -170,8 +173,15 @@ function saidEvents(stream: ChatStream): PartEvent[] {
   return metadataEvents(newIndex(stream), { id, nativeFinish, usage: rawUsage })
 }
 
+/** No reason of any kind came, and no mark. */
+function lacksEnd({ finish, signs, over, hasCalls, hasUnread, others }: ChatStream): boolean {
+  return hasCalls && finish === '' && signs.size === 0 && !over && !hasUnread && others.size === 0
+}
+
 /** The finish reason in our terms. A truncation counts if any reason reports it. */
-function stopOf({ finish, signs, over, choice, hasUnread, blocks, awaited }: ChatStream): Stop {
+function stopOf(stream: ChatStream): Stop {
+  const { finish, signs, over, choice, hasUnread, blocks, awaited } = stream
+  if (stream.endMark === 'missing' && lacksEnd(stream)) return 'other'
   if (signs.has('length')) return 'length'
   if (signs.has('refusal') || (signs.has('end') && blocks.has('refusal'))) return 'refusal'
   if (awaited !== undefined && !over) return 'cut'

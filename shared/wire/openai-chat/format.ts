@@ -62,7 +62,7 @@ function inOwnMessage({ messages }: Json, text: string): BodyEdit[] {
 
 const agent: AgentFormat = {
   ...openaiApi('/chat/completions'),
-  accepts: { reasoningEffort: openaiEfforts, serviceTier: openaiTiers, seed: true },
+  accepts: { reasoningEffort: openaiEfforts, serviceTier: openaiTiers, seed: true, endMark: true },
   recording: {
     hasNamedEvents: false,
     isWhole: ({ object, choices }) =>

@@ -60,7 +60,12 @@ const ends = ['completed', 'incomplete', 'failed', 'cancelled', 'done']
 
 const agent: AgentFormat = {
   ...openaiApi('/responses'),
-  accepts: { reasoningEffort: openaiEfforts, serviceTier: openaiTiers, seed: false },
+  accepts: {
+    reasoningEffort: openaiEfforts,
+    serviceTier: openaiTiers,
+    seed: false,
+    endMark: false,
+  },
   recording: {
     hasNamedEvents: true,
     isWhole: ({ object }) => object === 'response',

@@ -148,13 +148,17 @@ export function closeCall(item: Item): PartEvent[] {
 /**
  * Two whole texts prove a loss if they differ, or if they agree against the pieces. One whole text
  * against the pieces proves nothing. Some servers repeat all arguments so far in each piece, and
- * then the last piece is complete.
+ * then the last piece is complete. Pieces that break off begin the whole text: the accumulator decides
+ * whether they can belong to another call.
  */
 function isContradicted({ pieced, whole }: Item): boolean {
   if (whole === undefined || whole.events < 2) return false
   return (
     whole.differ ||
-    (pieced !== '' && !pieced.trim().endsWith(whole.text.trim()) && !sameJson(pieced, whole.text))
+    (pieced !== '' &&
+      !whole.text.startsWith(pieced) &&
+      !pieced.trim().endsWith(whole.text.trim()) &&
+      !sameJson(pieced, whole.text))
   )
 }
 

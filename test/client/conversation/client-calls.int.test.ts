@@ -9,7 +9,13 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import { pino } from 'pino'
 import { z } from 'zod'
 import { call, says, scriptedModel } from '../../../client/testing/testing.ts'
-import { defineAgent, defineTool, type OfferedCall, Weir } from '../../../client/weir.ts'
+import {
+  type DefinedTool,
+  defineAgent,
+  defineTool,
+  type OfferedCall,
+  Weir,
+} from '../../../client/weir.ts'
 
 const schema = { type: 'object', properties: { from: { type: 'string' } }, required: ['from'] }
 const pick = defineTool({
@@ -28,7 +34,10 @@ beforeEach(async () => {
 
 afterEach(() => rm(folder, { recursive: true, force: true }))
 
-function openWith(model: ReturnType<typeof scriptedModel>, tools = [pick]): Promise<Weir> {
+function openWith(
+  model: ReturnType<typeof scriptedModel>,
+  tools: readonly DefinedTool[] = [pick],
+): Promise<Weir> {
   const agent = defineAgent({ name: 'helper', model, system: 'Help.', tools })
   return Weir.open({ agents: [agent], dataFolder: folder, log: pino({ level: 'silent' }) })
 }
@@ -47,7 +56,7 @@ describe('a call of a client', () => {
     const turn = weir.ask({ agent: 'helper', text: 'a colour?', conversation: 'c' })
     for await (const event of turn)
       if (event.type === 'call-offered') {
-        expect(event).toMatchObject({ name: 'pick', input: { from: 'red, blue' } })
+        expect(event).toMatchObject({ name: 'pick', arguments: { from: 'red, blue' } })
         await weir.conversation('c').sendResult(event, { text: 'blue' })
       }
     expect(await turn.finished).toMatchObject({ outcome: 'answered', reply: 'Blue it is.' })

@@ -182,7 +182,7 @@ describe('the messages of a conversation', () => {
         role: 'assistant',
         round: 1,
         text: 'I look.',
-        calls: [{ name: 'act', arguments: '{"x":1}', input: { x: 1 }, status: 'ok' }],
+        calls: [{ name: 'act', arguments: { x: 1 }, rawArguments: '{"x":1}', status: 'ok' }],
       },
       { role: 'assistant', round: 2, text: 'All is well.', calls: [] },
     ])

@@ -291,6 +291,7 @@ describe('an agent of a program', () => {
 
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false
 const same = <A, B>(_: Same<A, B>): void => {}
+type ContextOf<Agent> = Agent extends DefinedAgent<infer Context> ? Context : never
 
 /** Never called. */
 function program(weir: Weir): Turn[] {
@@ -315,7 +316,7 @@ function program(weir: Weir): Turn[] {
   const needing = defineTool({
     name: 'c',
     description: 'd',
-    parameters: v.object({ city: v.string() }),
+    parameters: toStandardJsonSchema(v.object({ city: v.string() })),
     needsContext: z.object({ tenant: z.number() }),
     run: ({ city }, { context, signal }) => {
       same<typeof context, { tenant: number }>(true)
@@ -351,9 +352,9 @@ function program(weir: Weir): Turn[] {
   const free = defineAgent({ ...base, tools: [plainly] })
   const optional = defineAgent({ ...base, tools: [plainly, annotated] })
   const strict = defineAgent({ ...base, tools: [annotated, needing] })
-  same<typeof free, DefinedAgent<unknown>>(true)
-  same<typeof optional, DefinedAgent<{ userId: string } | undefined>>(true)
-  same<typeof strict, DefinedAgent<{ userId: string } & { tenant: number }>>(true)
+  same<ContextOf<typeof free>, unknown>(true)
+  same<ContextOf<typeof optional>, { userId: string } | undefined>(true)
+  same<ContextOf<typeof strict>, { userId: string } & { tenant: number }>(true)
   // @ts-expect-error an agent has a model
   defineAgent({ name: 'x', system: 'y' })
   // @ts-expect-error and no such option

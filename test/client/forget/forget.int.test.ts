@@ -21,8 +21,11 @@ import { openEmbeddedBus } from '../../../shared/bus/embedded/bus.ts'
 import { batchesOf } from '../../../shared/bus/range.ts'
 import { messageOf } from '../../../shared/codec/message-of.ts'
 import type { Bus } from '../../../shared/contract/bus.ts'
-import { historyPrefix } from '../../../shared/contract/topology.ts'
+import { limits } from '../../../shared/contract/limits.ts'
+import type { HistorySummary } from '../../../shared/contract/messages.ts'
+import { historyKey, historyPrefix } from '../../../shared/contract/topology.ts'
 import { systemClock } from '../../../shared/lib/clock.ts'
+import { toRecord } from '../../../shared/runtime/record.ts'
 import { readSettings } from '../../../shared/settings/settings.ts'
 import { until } from '../../support/inbox.ts'
 import { printed } from '../../support/output.ts'
@@ -132,6 +135,61 @@ describe('a deleted conversation', () => {
     await expect(weir.forget({ conversation: 'a' })).rejects.toMatchObject({
       code: 'conversation.unknown',
     })
+  })
+
+  it('leaves no summary that a fork has of its turns', async () => {
+    const weir = await open()
+    await ask(weir, 'a')
+    const fork = await weir.conversation('a').fork()
+    const { id: conversation } = fork
+    await weir.close()
+    const bus = await openEmbeddedBus({ file: join(folder, 'weir.db'), clock: systemClock })
+    const summary: HistorySummary = {
+      type: 'history-summary',
+      ...{ conversation, turn: 90, round: 0, throughTurn: 80, throughRound: 1, entries: 3 },
+      ...{ by: 'helper', text: 'a summary of marker-a', note: '' },
+    }
+    await bus.append([toRecord({ topic: 'weir.history', partition: 0, message: summary })])
+    await bus.close()
+
+    const again = await open()
+    await again.forget({ conversation: 'a', by: 'ann' })
+    expect(await filesWith('marker-a')).toEqual([])
+    await expect(again.conversation(conversation).messages()).resolves.toBeDefined()
+  })
+
+  it('is deleted with a thousand others after one read of the evidence', async () => {
+    const weir = await open()
+    for (const id of ['a', 'b']) await ask(weir, id)
+    await weir.close()
+    const bus = await openEmbeddedBus({ file: join(folder, 'weir.db'), clock: systemClock })
+    const table = { topic: 'weir.history', partition: 0 }
+    const [entry] = await bus.list({ ...table, prefix: historyPrefix('b') })
+    const more = Array.from({ length: limits.eraseConversationsMax }, (_, turn) => ({
+      ...table,
+      key: historyKey({ conversation: `c${turn}`, turn, round: 0 }),
+      value: entry!.value,
+    }))
+    await bus.append(more)
+    const first = (await bus.ends('weir.audit'))[0]?.end ?? 0
+    const audit = { topic: 'weir.audit', partition: 0 }
+    await bus.append([{ ...audit, key: 'a', value: new Uint8Array([1]) }])
+    let reads = 0
+    const counting: Bus = {
+      ...bus,
+      async read(range) {
+        const records = await bus.read(range)
+        if (range.topic === 'weir.audit' && records.some(({ offset }) => offset === first))
+          reads += 1
+        return records
+      },
+    }
+    const place = { topicPrefix: 'weir.', partitions: 1, isLocal: true, retentionMs: 1, auditMs: 1 }
+    const which = { tenant: 'default', by: 'ann' }
+    const { conversations } = await forgetConversations({ ...place, bus: counting }, which)
+    expect(conversations).toHaveLength(limits.eraseConversationsMax + 2)
+    expect(reads).toBe(1)
+    await bus.close()
   })
 
   it('keeps the evidence of its decisions without their content, in a whole chain', async () => {

@@ -250,7 +250,7 @@ describe('the JSON of each kind of event', () => {
   "{"v":2,"position":"10","type":"guard-verdict-given","conversation":"c","turn":7,"round":1,"guard":"approval","version":"1","answer":"verdicts","verdicts":[{"ordinal":0,"verdict":"allow","code":"","text":"","evidence":null}],"waitedMs":5}",
   "{"v":2,"position":"11","type":"tool-started","conversation":"c","turn":7,"round":1,"ordinal":0,"try":1,"name":"exec","arguments":{"city":"Paris"},"rawArguments":"{\\"city\\":\\"Paris\\"}"}",
   "{"v":2,"position":"12","type":"call-offered","conversation":"c","turn":7,"round":1,"ordinal":0,"name":"exec","until":9000,"arguments":{"city":"Paris"},"rawArguments":"{\\"city\\":\\"Paris\\"}"}",
-  "{"v":2,"position":"13","type":"call-finished","conversation":"c","turn":7,"round":1,"ordinal":0,"name":"exec","status":"ok","reason":"","durationMs":300,"result":"done","resultId":"","guard":"","resultBytes":4}",
+  "{"v":2,"position":"13","type":"call-finished","conversation":"c","turn":7,"round":1,"ordinal":0,"name":"exec","status":"ok","reason":"","durationMs":300,"result":"done","resultId":"","guard":"","resultBytes":4,"rawResult":"done"}",
   "{"v":2,"position":"14","type":"turn-finished","conversation":"c","turn":7,"messageId":"m","outcome":"answered","reply":"Done.","reason":"the model answered","class":null,"cap":null,"totals":{"rounds":2,"calls":1,"inputTokens":120,"outputTokens":30,"wallMs":3210}}",
 ]
 `)

@@ -84,6 +84,50 @@ describe('the source of the arguments', () => {
     expect(call(events)).toMatchObject({ disputed, problem: null })
   })
 
+  describe('if the pieces break off and final arguments came', () => {
+    const whole = '{"path":"a"}'
+    const streamed = (index: number, pieces: string, final: string): PartEvent[] =>
+      [
+        { ...start(''), id: `c${index}` },
+        event('call_arguments', pieces),
+        event('call_done', final),
+        end,
+      ].map((one) => ({ ...one, index }))
+    const callsOf = (...events: PartEvent[]) => proposedFor(events).response.calls
+
+    it('is the final text that the pieces begin, and the call is disputed', () => {
+      expect(
+        callsOf(...streamed(0, '{"path":', whole), ...streamed(1, '{"zone":', '{"zone":1}')),
+      ).toMatchObject([
+        { raw: whole, source: 'done', disputed: true, problem: null },
+        { raw: '{"zone":1}', source: 'done', disputed: true, problem: null },
+      ])
+    })
+
+    it.each<[string, PartEvent[]]>([
+      [
+        'begin the final texts of two calls',
+        [...streamed(0, '{"path":', whole), ...streamed(1, '{"path":"b"}', '{"path":"b"}')],
+      ],
+      [
+        'begin another final text of the call',
+        [...streamed(0, '{"path":', whole).slice(0, 3), event('call_done', '{"path":"b"}'), end],
+      ],
+      ['do not begin the final text', streamed(0, '{"file":', whole)],
+      ['begin a final text that is no object', streamed(0, '["path"', '["path"]')],
+      ['begin a final text that breaks off too', streamed(0, '{"path":', '{"path":"')],
+    ])('is the pieces, and the call cannot run, if they %s', (_, events) => {
+      const [first] = callsOf(...events)
+      expect(first).toMatchObject({ source: 'deltas' })
+      expect(first?.problem).not.toBeNull()
+    })
+
+    it('is the pieces if they are JSON by themselves', () =>
+      expect(callsOf(...streamed(0, whole, `${whole} `))).toMatchObject([
+        { raw: whole, source: 'deltas', problem: null },
+      ]))
+  })
+
   it('is none if no byte came, and {} is not invented', () => {
     expect(call([start(''), end])).toMatchObject({
       raw: '',

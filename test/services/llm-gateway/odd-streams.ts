@@ -395,6 +395,23 @@ const responseStreams = [
     ended(0, item('now')),
   ),
   response(
+    'pieces that break off in front of the whole arguments',
+    [`read ${a}`],
+    added(0, item('read')),
+    piece('{"path":'),
+    { type: 'response.function_call_arguments.done', item_id: 'f1', arguments: a },
+    ended(0, item('read', { arguments: a })),
+  ),
+  response(
+    'pieces that break off and begin the arguments of two calls',
+    ['read invalid_json', `read ${b}`],
+    added(0, item('read')),
+    added(1, item('read', { id: 'f2', call_id: 'c2' })),
+    piece('{"path":'),
+    ended(0, item('read', { arguments: a })),
+    ended(1, item('read', { id: 'f2', call_id: 'c2', arguments: b })),
+  ),
+  response(
     'two ends that differ',
     ['read lost_arguments'],
     added(0, item('read')),

@@ -455,11 +455,14 @@ describe('the process that writes the data folder', () => {
     ],
     [
       'a conversation that is none',
-      { type: 'erase', topicPrefix: 'weir.', conversations: [7], keep: [], seen: [] },
+      { type: 'erase', topicPrefix: 'weir.', conversations: [7], forks: [], keep: [], seen: [] },
     ],
     [
       'a place without a number',
-      { type: 'erase', topicPrefix: 'weir.', conversations: [], keep: [{ topic: 'a' }], seen: [] },
+      {
+        ...{ type: 'erase', topicPrefix: 'weir.', conversations: [], forks: [] },
+        ...{ keep: [{ topic: 'a' }], seen: [] },
+      },
     ],
   ])('reports the problem of %s', async (_, request) => {
     await owner()

@@ -274,6 +274,20 @@ describe('the history of a fork', () => {
     })
     expect(await read(5, 0, 'c')).toHaveLength(4)
   })
+
+  it('cannot be read if an origin was deleted, although a summary stands for its turns', async () => {
+    for (const [turn, round] of [
+      [0, 0],
+      [0, 1],
+      [3, 0],
+      [3, 1],
+    ] as const)
+      table.delete(historyKey({ conversation: 'c', turn, round }))
+    await expect(reader()(8, 0, 'f', { turn: 7, round: 1 })).rejects.toMatchObject({
+      code: 'history.missing',
+      message: expect.stringContaining('only 0 of the 4 entries'),
+    })
+  })
 })
 
 describe('the history of a message that replaces later turns', () => {

@@ -2,6 +2,7 @@
 // milliseconds since 1970-01-01 UTC.
 
 import type { ApprovalOutcome, PersonIdentity } from '../../../../shared/contract/messages.ts'
+import type { AuditEntry } from '../../../../shared/view/audit/entries.ts'
 import type { PricedConversation } from '../../../history/conversations/conversations.ts'
 import type { RecordTable, ReportData, ReportIndex } from '../../../report/page/data.ts'
 
@@ -160,6 +161,20 @@ export type FilterData = {
   accepted: readonly string[] | null
   known: readonly string[] | null
 }
+
+/**
+ * `entries`: the newest first. `left`: older entries that match and are not among them. `hidden`: records
+ * that cannot be read.
+ */
+export type AuditData = {
+  entries: AuditEntry[]
+  left: number
+  hidden: number
+  filters: FilterData[]
+}
+
+/** The person or program that reads the page. `isSession`: it logged in. */
+export type MeData = { name: string; identity: PersonIdentity; isSession: boolean }
 
 /** A conversation as its report has it. */
 export type ConversationData = { index: ReportIndex; data: ReportData; records: RecordTable }

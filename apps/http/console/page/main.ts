@@ -5,9 +5,10 @@ import { render } from 'preact'
 import { type Child, html } from '../../../page/kit/html.ts'
 import { alert } from '../../../page/kit/parts.ts'
 import { count } from '../../../terminal/text/quantities.ts'
-import type { ConsoleState, FilterData, WaitingCall } from './console-state.ts'
+import { auditPage } from './audit/audit-page.ts'
+import type { ConsoleState, FilterData, MeData, WaitingCall } from './console-state.ts'
 import { conversationBar } from './conversations/conversation-bar.ts'
-import { conversationPages, type Filters } from './conversations/conversation-pages.ts'
+import { conversationPages } from './conversations/conversation-pages.ts'
 import { conversationsView, listKey } from './conversations/conversations-view.ts'
 import { type ReportPage, reportPage } from './conversations/report-view.ts'
 import { callReasons } from './inbox/call-reasons.ts'
@@ -20,9 +21,21 @@ import { budgetsPage } from './operator/budgets-page.ts'
 import { guardsPage } from './operator/guards-page.ts'
 import { newStop, stopsPage } from './operator/stops-page.ts'
 import type { StagesData } from './operator-state.ts'
+import { personName } from './parts/ago.ts'
 import { confirmations } from './parts/confirmation.ts'
+import { addressOf, type Filters, filtersIn, withFilter } from './parts/filters.ts'
 import { polled } from './parts/poll.ts'
-import { follow, hasKey, RequestError, read, send, setKey } from './parts/server.ts'
+import {
+  follow,
+  hasKey,
+  login,
+  logout,
+  placeOfLogin,
+  RequestError,
+  read,
+  send,
+  setKey,
+} from './parts/server.ts'
 
 type ConsolePage = {
   title: string
@@ -41,6 +54,10 @@ let state: ConsoleState | undefined
 let skewMs = 0
 let connection: 'opening' | 'live' | 'lost' | 'refused' = 'opening'
 let problem: string | null = null
+/** The server offers a login. */
+let hasLogin = false
+/** Undefined: not known yet. */
+let me: MeData | undefined
 let stopping: Stopping | undefined
 let stopNote: string | null = null
 let report: ReportPage | undefined
@@ -97,6 +114,7 @@ const consolePages: Record<string, ConsolePage> = {
     open: () => letters.load(),
     view: (now) => deadLettersView(letters, { now, confirmations: confirming }),
   },
+  audit: { title: 'Audit', ...auditPage(() => draw()) },
 }
 const conversationPage: ConsolePage = {
   title: 'Conversation',
@@ -158,18 +176,11 @@ function openConversations(): void {
 const typedMs = 250
 
 function changeFilter(key: string, value: string): void {
-  const { [key]: _, ...others } = filters
-  filters = value === '' ? others : { ...others, [key]: value }
-  const query = `${new URLSearchParams(filters)}`
-  history.replaceState(null, '', `#/conversations${query === '' ? '' : `?${query}`}`)
+  filters = withFilter(filters, key, value)
+  history.replaceState(null, '', addressOf('conversations', filters))
   clearTimeout(loadTimer)
   loadTimer = setTimeout(() => pages.load(filters), key === 'text' ? typedMs : 0)
   draw()
-}
-
-function filtersIn(hash: string): Filters {
-  const [, query = ''] = hash.split('?', 2)
-  return Object.fromEntries([...new URLSearchParams(query)].filter(([, value]) => value !== ''))
 }
 
 function openReport(conversation: string): void {
@@ -208,12 +219,17 @@ function connect(): void {
   }
   const onOpen = () => {
     connection = 'live'
+    void read<MeData>('me').then((data) => {
+      me = data
+      draw()
+    }, ignored)
     draw()
   }
   const onLost = (error: unknown) => {
     const isRefused =
       error instanceof RequestError && (error.status === 401 || error.status === 403)
     connection = isRefused ? 'refused' : 'lost'
+    hasLogin = error instanceof RequestError && error.hasLogin
     const isFirst = isRefused && error.status === 401 && !hasKey() // nobody has typed a key yet
     problem = isRefused && !isFirst ? error.message : null
     draw()
@@ -295,6 +311,7 @@ function view() {
           </a>`,
         )}
       </nav>
+      ${me?.isSession === true && connection !== 'refused' && html`<span class="me"><span class="faint">${personName(me.name)}</span> <button type="button" class="quiet" onClick=${leaveSession}>Log out</button></span>`}
       <span class=${`connection ${connection}`} role="status">${connectionText[connection]}</span>
     </header>
     ${connection === 'refused' ? keyForm() : page.view(Date.now() + skewMs)}
@@ -352,6 +369,13 @@ function openStop({ conversation, agent }: Stopping): void {
   draw()
 }
 
+function leaveSession(): void {
+  logout().catch((error: unknown) => {
+    problem = error instanceof Error ? error.message : String(error)
+    draw()
+  })
+}
+
 function keyForm() {
   const onSubmit = (event: Event) => {
     event.preventDefault()
@@ -361,8 +385,9 @@ function keyForm() {
     show()
   }
   return html`<main class="access">
-    <h1 class="title">This server asks for a key</h1>
+    <h1 class="title">${hasLogin ? 'This server asks who you are' : 'This server asks for a key'}</h1>
     ${alert(problem)}
+    ${hasLogin && html`<p><button type="button" class="allow" onClick=${login}>Log in</button></p>`}
     <form onSubmit=${onSubmit}>
       <label><span>API key or token</span><input name="key" type="password" autocomplete="off" required /></label>
       <button type="submit" class="allow">Open</button>
@@ -411,5 +436,7 @@ document.addEventListener('visibilitychange', drawNow)
 matchMedia('(prefers-color-scheme: dark)').addEventListener('change', draw)
 setInterval(draw, 1_000)
 takeKey()
+const placeBefore = placeOfLogin()
+if (placeBefore !== undefined) history.replaceState(null, '', placeBefore || '#/now')
 connect()
 show()

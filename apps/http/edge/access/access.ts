@@ -15,9 +15,11 @@ import { personHere } from '../../../../services/approval/performer/person.ts'
 import { isTenant, tenantRule } from '../../../../shared/contract/tenant.ts'
 import { WeirError } from '../../../../shared/lib/errors.ts'
 import { HttpError } from '../../http-error.ts'
+import type { EdgeContext } from '../edge-context.ts'
 import { apiKeyPrefix, apiKeysIn } from './api-keys.ts'
 import { type OidcOptions, oidcTokens } from './oidc.ts'
 import { isSubject, type Principal, principalId, type Role, roles } from './principal.ts'
+import { cookieIn, isOfConsole, sessionCookie } from './session-cookie.ts'
 
 /**
  * `apiKeys`: a file. `ownKey`: of the data folder; without the others it is the only key. `principal`:
@@ -36,9 +38,11 @@ export type Access = (
   request: Request,
 ) => Promise<Principal>
 
+type AccessParts = Pick<EdgeContext, 'clock' | 'log' | 'closing'>
+
 /** Throws `settings.invalid` for an unusable file. The result throws 401, 403 and 503. */
-export function accessOf({ principal, ...options }: AccessOptions): Access {
-  const byKey = accessByKey(options)
+export function accessOf({ principal, ...options }: AccessOptions, parts: AccessParts): Access {
+  const byKey = accessByKey(options, parts)
   if (principal === undefined) return byKey
   return async (incoming, request) => {
     const { headers, method, url } = request
@@ -71,7 +75,10 @@ function wrongUser(text: string): WeirError {
   return new WeirError('settings.invalid', `principal of weir.http returned a wrong user: ${text}`)
 }
 
-function accessByKey({ apiKeys, oidc, ownKey }: Omit<AccessOptions, 'principal'>): Access {
+function accessByKey(
+  { apiKeys, oidc, ownKey }: Omit<AccessOptions, 'principal'>,
+  { clock, log, closing }: AccessParts,
+): Access {
   if (apiKeys === undefined && oidc === undefined) {
     const here: Principal = {
       id: principalId({ tenant: null, kind: 'user', name: personHere() }),
@@ -82,11 +89,19 @@ function accessByKey({ apiKeys, oidc, ownKey }: Omit<AccessOptions, 'principal'>
     }
     return ownKey === undefined ? async () => here : withOwnKey(ownKey, here)
   }
-  const keys = apiKeys === undefined ? undefined : apiKeysIn(apiKeys)
+  const onFault = (err: unknown) =>
+    log.warn({ err }, 'the last uses of API keys cannot be written next to their file')
+  const keys = apiKeys === undefined ? undefined : apiKeysIn(apiKeys, { clock, onFault })
+  closing.addEventListener('abort', () => keys?.close(), { once: true })
   const ofToken = oidc === undefined ? undefined : oidcTokens(oidc)
-  return async ({ headers, socket }) => {
+  const login = oidc?.login
+  const ofSession = login && oidcTokens({ ...oidc, audience: login.clientId })
+  const access: Access = async ({ headers, socket }, request) => {
     const credential = credentialIn(headers)
     if (credential === undefined) {
+      const session = isOfConsole(request) ? cookieIn(headers, sessionCookie) : undefined
+      if (session !== undefined && ofSession !== undefined)
+        return { ...(await ofSession(session)), isSession: true }
       const subject = subjectOf(socket)
       if (subject === undefined) throw unauthorized('send Authorization: Bearer KEY')
       const principal = keys?.ofSubject(subject)
@@ -99,6 +114,20 @@ function accessByKey({ apiKeys, oidc, ownKey }: Omit<AccessOptions, 'principal'>
     if (principal === undefined) throw unauthorized('the key is unknown')
     return principal
   }
+  if (login === undefined) return access
+  return (incoming, request) =>
+    access(incoming, request).catch((error: unknown) => {
+      throw error instanceof HttpError && error.status === 401 ? withLogin(error) : error
+    })
+}
+
+/** The console offers a login if the answer has this field. */
+function withLogin({ status, code, message, headers, fields, cause }: HttpError): HttpError {
+  return new HttpError(status, code, message, {
+    headers,
+    cause,
+    fields: { ...fields, login: true },
+  })
 }
 
 /** `weir console` recognises a server of its data folder by this text. */

@@ -2,13 +2,18 @@
 // entry can have the subject of a client certificate in place of a key.
 // API-KEYS-1. The file holds no key. A key has 256 random bits, so its plain SHA-256 cannot be guessed.
 // API-KEYS-2. A changed file counts from the next request on: a removed key is refused at once.
+// API-KEYS-3. A key counts before its end only. A rotated key has the end of its overlap.
 
 import { hash, randomBytes } from 'node:crypto'
-import { readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { limits } from '../../../../shared/contract/limits.ts'
 import { isTenant } from '../../../../shared/contract/tenant.ts'
+import type { Clock, Milliseconds } from '../../../../shared/lib/clock.ts'
 import { usageError, WeirError } from '../../../../shared/lib/errors.ts'
+import { writeSecretFile } from '../../../../shared/lib/files/secret-files.ts'
 import { isObject } from '../../../../shared/lib/json/json-object.ts'
+import { HttpError } from '../../http-error.ts'
+import { keyUse } from './key-use.ts'
 import { type Principal, principalId, type Role, roles } from './principal.ts'
 
 /** `tenant` null: all tenants. */
@@ -19,55 +24,165 @@ type KeyOwner = {
   cancelsOnDisconnect?: boolean
 }
 
-/** `sha256`: of the key, in hex. `subject`: of a certificate, as access.ts reads it. */
-export type ApiKeyEntry = KeyOwner & ({ sha256: string } | { subject: string })
+/** `sha256`: of the key, in hex. `expires`: absent: never. */
+type OldKey = { sha256: string; expires: Milliseconds }
 
-/** Undefined: no such key, no such subject. They throw `settings.invalid` for an unusable file. */
+/**
+ * `created`: absent in files of earlier versions. `subject`: of a certificate, as access.ts reads it.
+ * `old`: the key before the last rotation.
+ */
+export type ApiKeyEntry = KeyOwner & {
+  created?: Milliseconds
+  expires?: Milliseconds
+} & ({ sha256: string; old?: OldKey } | { subject: string })
+
+/**
+ * Undefined: no such key, no such subject. They throw `settings.invalid` for an unusable file, and 401
+ * `edge.key-expired`.
+ */
 export type ApiKeys = {
   ofKey(key: string): Principal | undefined
   ofSubject(subject: string): Principal | undefined
+  /** Writes the last uses. */
+  close(): void
 }
+
+/** A key or a subject of the file. `isOld`: it was replaced. */
+type Known = { principal: Principal; isOld: boolean }
 
 export const apiKeyPrefix = 'weir_'
 
 /** The principals of the keys. Throws `settings.invalid` for an unusable file. */
-export function apiKeysIn(file: string): ApiKeys {
+export function apiKeysIn(
+  file: string,
+  { clock, onFault }: { clock: Clock; onFault(error: unknown): void },
+): ApiKeys {
   let read = ''
-  let principals = new Map<string, Principal>()
+  let known = new Map<string, Known>()
+  const isKnown = (id: string): boolean => known.has(id)
+  const use = keyUse(file, { clock, isKnown, onFault })
   const refresh = (): void => {
     const stat = statSync(file, { throwIfNoEntry: false })
     if (stat === undefined) throw missing(file)
     const { mtimeMs, size, ino } = stat
     const version = `${mtimeMs} ${size} ${ino}`
     if (version === read) return
-    principals = new Map(readApiKeys(file).map((entry) => [idOf(entry), principalOf(entry)]))
+    known = new Map(readApiKeys(file).flatMap(knownOf))
     read = version
   }
   refresh()
   const find = (id: string): Principal | undefined => {
     refresh()
-    return principals.get(id)
+    const found = known.get(id)
+    if (found === undefined) return undefined
+    const { principal, isOld } = found
+    // Keeps API-KEYS-3.
+    if (principal.until !== undefined && clock.now() >= principal.until)
+      throw expired(principal.until, isOld)
+    use.note(id)
+    return principal
   }
   return {
     ofKey: (key) => find(hash('sha256', key)),
     ofSubject: (subject) => find(`${subjectPrefix}${subject}`),
+    close: use.close,
   }
+}
+
+function expired(until: Milliseconds, isOld: boolean): HttpError {
+  const at = new Date(until).toISOString()
+  return new HttpError(
+    401,
+    'edge.key-expired',
+    isOld
+      ? `the key was replaced, and its overlap ended at ${at}: use the new key`
+      : `the key expired at ${at}: ask the operator of this server for a new key`,
+    { headers: { 'www-authenticate': 'Bearer error="invalid_token"' } },
+  )
+}
+
+function knownOf(entry: ApiKeyEntry): [string, Known][] {
+  const principal = principalOf(entry)
+  const current: [string, Known] = [idOf(entry), { principal, isOld: false }]
+  const old = 'old' in entry ? entry.old : undefined
+  if (old === undefined) return [current]
+  const until = Math.min(old.expires, entry.expires ?? old.expires)
+  return [current, [old.sha256, { principal: { ...principal, until }, isOld: true }]]
 }
 
 /** Adds a key and returns it. It is nowhere else. Throws `usage` for a name that is in use. */
 export function createApiKey(
   file: string,
-  owner: KeyOwner,
+  owner: KeyOwner & Lifetime,
   { random = randomBytes }: { random?: (bytes: number) => Buffer } = {},
 ): string {
-  const key = `${apiKeyPrefix}${random(32).toString('base64url')}`
+  const key = newKey(random)
   add(file, { ...owner, sha256: hash('sha256', key) })
   return key
 }
 
+type Lifetime = Pick<ApiKeyEntry, 'created' | 'expires'>
+
+function newKey(random: (bytes: number) => Buffer): string {
+  return `${apiKeyPrefix}${random(32).toString('base64url')}`
+}
+
 /** Adds the subject of a certificate. Throws `usage` for one, or a name, that is in use. */
-export function addSubject(file: string, entry: KeyOwner & { subject: string }): void {
+export function addSubject(file: string, entry: KeyOwner & Lifetime & { subject: string }): void {
   add(file, entry)
+}
+
+/** `overlapMs`: how long the former key counts. `expires`: of the new key; undefined: never. */
+export type Rotation = {
+  now: Milliseconds
+  overlapMs: Milliseconds
+  expires: Milliseconds | undefined
+}
+
+/**
+ * Replaces the key of a client, and returns the new key with the entries before and after. Throws
+ * `usage` for an unknown name, for a subject, and while an older key still counts, unless `overlapMs`
+ * is 0: then both former keys end at once.
+ */
+export function rotateApiKey(
+  file: string,
+  name: string,
+  { now, overlapMs, expires }: Rotation,
+): { key: string; before: ApiKeyEntry; after: ApiKeyEntry } {
+  const entries = readApiKeys(file)
+  const before = entryNamed(name, entries, file)
+  if ('subject' in before)
+    throw usageError(`${name} is the subject of a certificate: only keys are rotated`)
+  const { sha256, old, expires: until, ...owner } = before
+  if (old !== undefined && old.expires > now && overlapMs > 0)
+    throw usageError(
+      `${name} was rotated, and the key before counts until ${new Date(old.expires).toISOString()}: wait, or give --overlap 0s, which ends both former keys at once`,
+    )
+  const key = newKey(randomBytes)
+  const after: ApiKeyEntry = {
+    ...owner,
+    created: now,
+    ...(expires !== undefined && { expires }),
+    sha256: hash('sha256', key),
+    old: { sha256, expires: Math.min(now + overlapMs, until ?? Number.POSITIVE_INFINITY) },
+  }
+  write(
+    file,
+    entries.map((entry) => (entry === before ? after : entry)),
+  )
+  return { key, before, after }
+}
+
+/** Throws `usage` for an unknown name. */
+export function entryNamed(
+  name: string,
+  entries: readonly ApiKeyEntry[],
+  file: string,
+): ApiKeyEntry {
+  const entry = entries.find((one) => one.name === name)
+  if (entry !== undefined) return entry
+  const names = entries.map((one) => one.name).join(', ')
+  throw usageError(`${file} has no key ${name}; its keys are: ${names}`)
 }
 
 function add(file: string, entry: ApiKeyEntry): void {
@@ -77,15 +192,15 @@ function add(file: string, entry: ApiKeyEntry): void {
   write(file, [...entries, entry])
 }
 
-/** Throws `usage` for an unknown name. */
-export function removeApiKey(file: string, name: string): void {
+/** Returns the removed entry. Throws `usage` for an unknown name. */
+export function removeApiKey(file: string, name: string): ApiKeyEntry {
   const entries = readApiKeys(file)
-  const left = entries.filter((entry) => entry.name !== name)
-  if (left.length === entries.length) {
-    const names = entries.map((entry) => entry.name).join(', ')
-    throw usageError(`${file} has no key ${name}; its keys are: ${names}`)
-  }
-  write(file, left)
+  const removed = entryNamed(name, entries, file)
+  write(
+    file,
+    entries.filter((entry) => entry !== removed),
+  )
+  return removed
 }
 
 /** Throws `settings.invalid` with the first mistake. */
@@ -113,9 +228,10 @@ export function readApiKeys(file: string): ApiKeyEntry[] {
 function entryOf(value: unknown, file: string, where: string): ApiKeyEntry {
   if (!isObject(value)) throw invalid(file, `${where} must be an object`)
   const { name, sha256, subject, tenant, roles: given, cancelsOnDisconnect = false } = value
+  const { created, expires, old } = value
   if (typeof name !== 'string' || !isKeyName(name))
     throw invalid(file, `${where}.name must be 1 to 64 of A-Z, a-z, 0-9, '.', '_', '-' and '@'`)
-  const isKey = typeof sha256 === 'string' && /^[0-9a-f]{64}$/.test(sha256)
+  const isKey = isDigest(sha256)
   const isSubject = typeof subject === 'string' && isCertificateSubject(subject)
   if (isKey === isSubject)
     throw invalid(
@@ -129,14 +245,41 @@ function entryOf(value: unknown, file: string, where: string): ApiKeyEntry {
     throw invalid(file, `${where}.roles must be a list of: ${roles.join(', ')}`)
   if (typeof cancelsOnDisconnect !== 'boolean')
     throw invalid(file, `${where}.cancelsOnDisconnect must be true or false`)
-  const owner = { name, tenant: tenant as string | null, roles: known, cancelsOnDisconnect }
-  return isKey ? { ...owner, sha256 } : { ...owner, subject: subject as string }
+  const owner = {
+    name,
+    tenant: tenant as string | null,
+    roles: known,
+    cancelsOnDisconnect,
+    ...(created !== undefined && { created: timeIn(created, file, `${where}.created`) }),
+    ...(expires !== undefined && { expires: timeIn(expires, file, `${where}.expires`) }),
+  }
+  if (!isKey) return { ...owner, subject: subject as string }
+  return old === undefined
+    ? { ...owner, sha256 }
+    : { ...owner, sha256, old: oldIn(old, file, `${where}.old`) }
+}
+
+function oldIn(value: unknown, file: string, where: string): OldKey {
+  const { sha256, expires } = isObject(value) ? value : {}
+  if (!isDigest(sha256)) throw invalid(file, `${where}.sha256 must be 64 hex digits`)
+  return { sha256, expires: timeIn(expires, file, `${where}.expires`) }
+}
+
+function isDigest(value: unknown): value is string {
+  return typeof value === 'string' && /^[0-9a-f]{64}$/.test(value)
+}
+
+function timeIn(value: unknown, file: string, where: string): Milliseconds {
+  const time = typeof value === 'string' ? Date.parse(value) : Number.NaN
+  if (!Number.isNaN(time)) return time
+  throw invalid(file, `${where} must be a time such as 2026-07-29T10:12:03Z`)
 }
 
 /** No hash begins with it. */
 const subjectPrefix = 'subject:'
 
-function idOf(entry: { sha256: string } | { subject: string }): string {
+/** The id of an entry in the file of last uses (key-use.ts). */
+export function idOf(entry: { sha256: string } | { subject: string }): string {
   return 'sha256' in entry ? entry.sha256 : `${subjectPrefix}${entry.subject}`
 }
 
@@ -150,21 +293,30 @@ export function isKeyName(name: string): boolean {
 }
 
 function principalOf(entry: ApiKeyEntry): Principal {
-  const { name, tenant, roles: own, cancelsOnDisconnect } = entry
+  const { name, tenant, roles: own, cancelsOnDisconnect, expires } = entry
   return {
     id: principalId({ tenant, kind: 'sha256' in entry ? 'key' : 'certificate', name }),
     identity: 'authenticated',
     tenant,
     roles: new Set(own),
     cancelsOnDisconnect: cancelsOnDisconnect ?? false,
+    ...(expires !== undefined && { until: expires }),
   }
 }
 
 /** Complete or not at all: a server may read it at any moment. */
 function write(file: string, keys: readonly ApiKeyEntry[]): void {
-  const beside = `${file}.${process.pid}.new`
-  writeFileSync(beside, `${JSON.stringify({ keys }, null, 2)}\n`, { mode: 0o600 })
-  renameSync(beside, file)
+  writeSecretFile(file, { keys: keys.map(written) })
+}
+
+/** Times are texts, which people read. */
+function written(entry: ApiKeyEntry): object {
+  const text = JSON.stringify(entry, (name, value) =>
+    (name === 'created' || name === 'expires') && typeof value === 'number'
+      ? new Date(value).toISOString()
+      : value,
+  )
+  return JSON.parse(text) as object
 }
 
 function invalid(file: string, fault: string, options: ErrorOptions = {}): WeirError {

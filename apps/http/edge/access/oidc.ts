@@ -8,14 +8,44 @@ import { isTenant } from '../../../../shared/contract/tenant.ts'
 import { HttpError } from '../../http-error.ts'
 import { isSubject, type Principal, principalId, roles } from './principal.ts'
 
-/** `jwks`: the URL of the issuer's keys. `tenantClaim`, `rolesClaim`: names of claims. */
+/**
+ * `jwks`: the URL of the issuer's keys. `tenantClaim`, `rolesClaim`: names of claims. `login`: people log
+ * in to the console.
+ */
 export type OidcOptions = {
   issuer: string
   audience: string
   jwks: URL
   tenantClaim: string
   rolesClaim: string
+  login?: OidcLogin | undefined
 }
+
+/**
+ * `clientSecret`: undefined: a public client. `consoleUrl`: the address of the console for browsers, such as
+ * `https://weir.example/console`. `scope`: with `openid`.
+ */
+export type OidcLogin = {
+  clientId: string
+  clientSecret: string | undefined
+  consoleUrl: URL
+  scope: string
+}
+
+/** The options with the defaults of the claims. */
+export function oidcOptionsOf({
+  tenantClaim = 'tenant',
+  rolesClaim = 'roles',
+  ...given
+}: Omit<OidcOptions, 'tenantClaim' | 'rolesClaim'> & {
+  tenantClaim?: string | undefined
+  rolesClaim?: string | undefined
+}): OidcOptions {
+  return { ...given, tenantClaim, rolesClaim }
+}
+
+/** The value of the claim with the tenant for a person of all tenants. No tenant has this name. */
+const allTenants = '*'
 
 const algorithms = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'EdDSA']
 const skewSeconds = 30
@@ -40,9 +70,11 @@ export function oidcTokens({
     }).catch((cause: unknown) => {
       throw refusal(cause)
     })
-    const tenant = payload[tenantClaim]
-    if (typeof tenant !== 'string' || !isTenant(tenant))
+    const claimedTenant = payload[tenantClaim]
+    const isOfAll = claimedTenant === allTenants
+    if (!isOfAll && (typeof claimedTenant !== 'string' || !isTenant(claimedTenant)))
       throw new HttpError(403, 'edge.tenant', `the token has no usable claim ${tenantClaim}`)
+    const tenant = isOfAll ? null : claimedTenant
     const { sub: name } = payload
     if (!isSubject(name))
       throw new HttpError(

@@ -50,7 +50,9 @@ export type Principal = {
   cancelsOnDisconnect: boolean
   /** The user of its messages. Undefined: it does not stand for a user. */
   user?: string
-  /** When its token expires. Undefined: never. */
+  /** It logged in to the console. */
+  isSession?: boolean
+  /** When its key or token expires. Undefined: never. */
   until?: Milliseconds
   /** The context of its messages, for `ask`. */
   context?: { value: unknown; record: boolean }

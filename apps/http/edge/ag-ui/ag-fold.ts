@@ -122,7 +122,7 @@ export function createAgFold({ threadId, runId, messages }: AgRun): TurnFold<AgE
       case 'call-denied':
         return ended(event, event.text || event.reason)
       case 'call-finished':
-        return ended(event, event.result || event.reason)
+        return ended(event, event.rawResult || event.reason)
       case 'turn-finished':
         return finished(event)
       default:

@@ -107,6 +107,8 @@ function recordOf(event: TurnEvent): Message | undefined {
       return { ...event, calls: event.calls.map(asSent) }
     case 'approval-pending':
       return { ...event, calls: event.calls.map(asSent) }
+    case 'call-finished':
+      return { ...event, result: event.rawResult }
     default:
       return event
   }

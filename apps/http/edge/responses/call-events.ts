@@ -45,7 +45,7 @@ export function deniedCall(calls: Calls, event: Event<'call-denied'>): object[] 
 export function finishedCall(calls: Calls, event: Event<'call-finished'>): object[] {
   const open = calls.seen.open(event)
   if (open === undefined || open.offer !== undefined) return []
-  const { status, result } = event
+  const { status, rawResult: result } = event
   return endedCall(
     calls,
     { ...event, rawArguments: open.rawArguments },

@@ -209,14 +209,14 @@ function finished(parts: CallParts, event: Event<'call-finished'>): UiChunk[] {
 
 function endOf(
   { callId, approvals }: OpenCall,
-  { status, result, reason, guard }: Event<'call-finished'>,
+  { status, result, rawResult, reason, guard }: Event<'call-finished'>,
 ): UiChunk[] {
   if (status === 'ok')
     return [{ type: 'tool-output-available', toolCallId: callId, output: result }]
   const outcome = approvals.at(-1)?.decided?.outcome
   const isUndecided = outcome === 'expired' || outcome === 'withdrawn'
   if (!isDeniedByGuard({ status, guard }) || isUndecided)
-    return [{ type: 'tool-output-error', toolCallId: callId, errorText: result || reason }]
+    return [{ type: 'tool-output-error', toolCallId: callId, errorText: rawResult || reason }]
   const denied: UiChunk = { type: 'tool-output-denied', toolCallId: callId }
   return outcome === 'deny' ? [denied] : [...byGuard(callId, reason), denied]
 }

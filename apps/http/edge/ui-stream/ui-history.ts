@@ -45,7 +45,7 @@ function partsOf({ text, reasoning, calls, turn, round }: Assistant, tools: Read
 }
 
 function callPart(card: CallCard, toolCallId: string, isOfPage: boolean): Part {
-  const { name: toolName, status, result, reason } = card
+  const { name: toolName, status, result, rawResult, reason } = card
   const call = {
     type: 'dynamic-tool' as const,
     toolName,
@@ -55,7 +55,7 @@ function callPart(card: CallCard, toolCallId: string, isOfPage: boolean): Part {
   }
   return status === 'ok'
     ? { ...call, state: 'output-available', output: result }
-    : { ...call, state: 'output-error', errorText: result || reason }
+    : { ...call, state: 'output-error', errorText: rawResult || reason }
 }
 
 /** The text that a turn without an answer has in its place. */

@@ -32,6 +32,7 @@ import {
 } from '../../../../shared/wire/formats.ts'
 import { streamedAnswer } from '../../../../shared/wire/streamed-answer.ts'
 import { httpFetch } from '../wire/http-fetch.ts'
+import { learnedEndMark } from './end-mark.ts'
 
 /** Connects an agent to its provider. A promise if the SDK must be loaded first. */
 export type Connect = (agent: Agent) => Provider | Promise<Provider>
@@ -137,19 +138,23 @@ export async function connectHttp(
     return httpFailure({ status, headers, ...sent }, secret)
   }
 
+  const marks = learnedEndMark(model.endMark)
   return {
     stream: (request, signal, onBytes) =>
-      streamedAnswer(
-        {
-          reader: answer.reader({
-            secret,
-            model: model.name,
-            outputTokensMax: model.maxOutputTokens,
-          }),
-          send: async () => post(write(agent, request), signal),
-          refused: refusalOf,
-        },
-        onBytes,
+      marks.noted(
+        streamedAnswer(
+          {
+            reader: answer.reader({
+              secret,
+              model: model.name,
+              outputTokensMax: model.maxOutputTokens,
+              endMark: marks.endMark(),
+            }),
+            send: async () => post(write(agent, request), signal),
+            refused: refusalOf,
+          },
+          onBytes,
+        ),
       ),
   }
 }

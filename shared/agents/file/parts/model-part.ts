@@ -43,8 +43,8 @@ export function modelOf<Provider extends string>(
 /** The options that not every provider has, with values that its API accepts. */
 function acceptedOf(
   { providers, refuse }: Source,
-  { provider, reasoningEffort, serviceTier, seed }: ModelContent,
-): Pick<Model, 'reasoningEffort' | 'serviceTier' | 'seed'> {
+  { provider, reasoningEffort, serviceTier, seed, endMark }: ModelContent,
+): Pick<Model, 'reasoningEffort' | 'serviceTier' | 'seed' | 'endMark'> {
   const accepts = providers.find(({ name }) => name === provider)?.accepts
   const refuseOther = (key: string, value: string | undefined, known: readonly string[] = []) => {
     if (value !== undefined && accepts !== undefined && !known.includes(value))
@@ -54,10 +54,13 @@ function acceptedOf(
   refuseOther('serviceTier', serviceTier, accepts?.serviceTier)
   if (seed !== undefined && accepts?.seed === false)
     refuse(['model', 'seed'], `is an option that ${provider} does not have; remove it`)
+  if (endMark !== undefined && accepts?.endMark === false)
+    refuse(['model', 'endMark'], `is an option that ${provider} does not have; remove it`)
   return {
     ...(reasoningEffort === undefined ? {} : { reasoningEffort }),
     ...(serviceTier === undefined ? {} : { serviceTier }),
     ...(seed === undefined ? {} : { seed }),
+    ...(endMark === undefined ? {} : { endMark }),
   }
 }
 

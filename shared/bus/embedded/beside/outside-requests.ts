@@ -148,6 +148,7 @@ function requestIn(received: unknown): OutsideRequest {
         type: 'erase',
         topicPrefix,
         conversations: listIn(fields, 'conversations').map(conversationIn),
+        forks: listIn(fields, 'forks').map(conversationIn),
         keep: listIn(fields, 'keep').map((place) => ({
           ...placeIn(place),
           offset: numberIn(objectIn(place), 'offset'),

@@ -11,6 +11,7 @@ import {
   historyPrefix,
   topics as known,
   nameWithoutPrefix,
+  summaryKey,
 } from '../../../contract/topology.ts'
 import { prefixEnd } from '../../prefix-end.ts'
 import { isBusy } from '../failure.ts'
@@ -132,12 +133,19 @@ function eraseFromLog(
   })
 }
 
-function eraseKeys(db: DatabaseSync, partition: Partition, { conversations }: Erasure): number {
+function eraseKeys(
+  db: DatabaseSync,
+  partition: Partition,
+  { conversations, forks }: Erasure,
+): number {
+  const summaries = JSON.stringify(forks.map(summaryKey))
+  const where = 'key IN (SELECT value FROM json_each(?))'
+  const ofForks = forks.length === 0 ? 0 : erase(db, partition, { where, values: [summaries] })
   return conversations.reduce((sum, conversation) => {
     const prefix = historyPrefix(conversation)
     const values = [prefix, prefixEnd(prefix)]
     return sum + erase(db, partition, { where: 'key >= ? AND key < ?', values })
-  }, 0)
+  }, ofForks)
 }
 
 /** Keeps ERASE-1. */

@@ -191,6 +191,37 @@ describe('the flags of TLS', () => {
   })
 })
 
+describe('the flags of a login', () => {
+  const oidc = {
+    oidcIssuer: 'https://id.example',
+    oidcAudience: 'weir',
+    oidcJwks: 'https://id.example/jwks',
+  }
+  const login = { oidcClientId: 'c', oidcConsoleUrl: 'https://weir.example/console' }
+
+  it('make a public client with the scope openid, and the claims have one default', () => {
+    expect(edgeOptionsOf({ ...oidc, ...login }).access.oidc).toMatchObject({
+      tenantClaim: 'tenant',
+      rolesClaim: 'roles',
+      login: { clientId: 'c', clientSecret: undefined, scope: 'openid' },
+    })
+  })
+
+  it.each([
+    [{ ...oidc, oidcClientId: 'c' }, /--oidc-client-id and --oidc-console-url go together/],
+    [{ ...oidc, ...login, oidcConsoleUrl: 'https://weir.example' }, /go together/],
+    [{ ...oidc, ...login, oidcConsoleUrl: 'http://weir.example/console' }, /http only on this/],
+    [{ ...oidc, ...login, oidcConsoleUrl: 'https://weir.example/console?a' }, /go together/],
+    [{ ...oidc, ...login, oidcIssuer: 'http://id.example' }, /--oidc-issuer must be https/],
+    [{ ...oidc, ...login, oidcScope: 'email' }, /--oidc-scope is 'email': give scopes with openid/],
+    [{ ...oidc, oidcClientSecretFile: '/no/such' }, /needs --oidc-client-id/],
+    [{ ...oidc, ...login, oidcClientSecretFile: '/no/such' }, /there is no such file/],
+    [login, /--oidc-issuer, --oidc-audience and --oidc-jwks go together/],
+  ])('%j are refused with the remedy', (flags, text) => {
+    expect(() => edgeOptionsOf(flags)).toThrow(text)
+  })
+})
+
 describe('the rate of requests', () => {
   it('refills with time', () => {
     const clock = fakeClock(0)

@@ -24,6 +24,7 @@ const defaults: Partial<Record<TurnEvent['type'], object>> = {
     reason: '',
     durationMs: 1,
     result: '',
+    rawResult: '',
   },
   'approval-decided': { ordinal: 0, name: 'look', id: 'k7f3', by: '', reason: '', waitedMs: 1 },
   'turn-finished': {
@@ -39,7 +40,8 @@ const defaults: Partial<Record<TurnEvent['type'], object>> = {
 
 /** An event of turn 7 of the conversation c, in its round 1. */
 export function event(fields: Fields): TurnEvent {
-  return { ...place, ...defaults[fields.type], ...fields } as unknown as TurnEvent
+  const result = 'result' in fields ? { rawResult: fields.result } : {}
+  return { ...place, ...defaults[fields.type], ...result, ...fields } as unknown as TurnEvent
 }
 
 /** A response with calls of the tool look. `inputs`: null for arguments that are no JSON object. */

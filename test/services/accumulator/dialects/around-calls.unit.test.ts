@@ -74,11 +74,31 @@ describe('a response with recovered calls', () => {
     ],
     ['Apertus', '<|inner_prefix|><|tools_prefix|>[{"now": {}}]<|tools_suffix|>'],
     ['harmony', `<|channel|>analysis<|message|>${harmony}`],
-    [
-      'harmony, between two messages',
-      `${harmony}<|start|>assistant<|channel|>analysis<|message|>{"name":"now","arguments":{}}`,
-    ],
   ])('is not found in thinking without an end: %s', (_, text) =>
     expect(responseTo(text)).toMatchObject({ text, calls: [], textCalls: null }),
   )
+
+  it('does not run in front of thinking without an end, and its token is reported', () => {
+    const text = `${harmony}<|start|>assistant<|channel|>analysis<|message|>{"name":"now","arguments":{}}`
+    expect(responseTo(text)).toMatchObject({ text, calls: [], textCalls: { held: 'frame' } })
+  })
+
+  const write = (content: string) =>
+    `<tool_call>\n${JSON.stringify({ name: 'file_write', arguments: { path: 'a', content } })}\n</tool_call>`
+
+  it.each([
+    ['an end of thinking', write('a </think> b')],
+    ['a beginning of thinking after its end', write('</think> <think>')],
+    ['an end of thinking after real thinking', `hm\n</think>\n\n${write('a </think> b')}`],
+    ['a beginning of thinking after real thinking', `hm\n</think>\n\n${write('a <think> b')}`],
+    ['a call after an end of thinking', write(`</think>\n${write('b')}`)],
+  ])('runs once with %s in an argument', (_, text) =>
+    expect(responseTo(text)).toMatchObject({ text: '', calls: [{ name: 'file_write' }] }),
+  )
+
+  it('does not run in thinking that an end without a beginning closes', () =>
+    expect(responseTo(`I could\n${write('a')}\nbut no.\n</think>\nDone.`)).toMatchObject({
+      calls: [],
+      textCalls: null,
+    }))
 })

@@ -115,6 +115,10 @@ const right: Record<string, [string, unknown[]]> = {
     '<tool_calls>\n{"type": "function", "function": {"name": "now", "arguments": "{}"}}\n{"type": "function", "function": {"name": "search", "arguments": "{\\"query\\": \\"a\\"}"}}\n</tool_calls>',
     [['now', {}], search('a')],
   ],
+  'mixed DSML marks': [
+    '<｜DSML｜invoke name="search"><|DSML|parameter name="query">a</|DSML|parameter></｜DSML｜invoke>',
+    [search('a')],
+  ],
   'three calls of harmony with thinking before each': [
     '<|channel|>analysis<|message|>1<|end|><|start|>assistant<|channel|>commentary to=functions.now <|constrain|>json<|message|>{}<|call|><|start|>assistant<|channel|>analysis<|message|>2<|end|><|start|>assistant<|channel|>commentary to=functions.now <|constrain|>json<|message|>{}<|call|>',
     [
@@ -143,9 +147,9 @@ const wrong: Record<string, [string, 'reason' | 'text']> = {
   'a name as a value': ['```tool_code\nsearch(query=topic)\n```', 'reason'],
   'a call as a value': ['```tool_code\nprint(search(query=str(now())))\n```', 'reason'],
   'two calls in one line': ['<function_calls>\nnow() now()\n</function_calls>', 'reason'],
-  'mixed DSML marks': [
-    '<｜DSML｜invoke name="search"><|DSML|parameter name="query">a</|DSML|parameter></｜DSML｜invoke>',
-    'text',
+  'a value with a mark of DSML in another spelling': [
+    '<｜DSML｜invoke name="search"><｜DSML｜parameter name="query">a </|| DSML|| parameter> b</｜DSML｜parameter></｜DSML｜invoke>',
+    'reason',
   ],
   'a section that does not end': [
     `${ns}<tool_call>\n${ns}<invoke name="now">${ns}</invoke>`,

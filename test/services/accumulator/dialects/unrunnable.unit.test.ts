@@ -34,6 +34,14 @@ describe('a text that ends with one complete frame of calls', () => {
     ['behind a text in another language', `Ich schaue nach.\n\n${hermes}`],
     ['behind many lines of markup', `${'<p>a</p>\n'.repeat(300)}I look it up.\n${hermes}`],
     [
+      'tags without a section, after a word of their own',
+      `I look it up.\n\ncount\n${invoke.split('\n').slice(1, -1).join('\n')}`,
+    ],
+    [
+      'with an end of thinking in its argument',
+      `I look.\n${hermes.replace('weir', 'a </think> b')}`,
+    ],
+    [
       'with markup in its argument',
       `I write it.\n<tool_call>\n<function=file_write>\n<parameter=path>\na.html\n</parameter>\n<parameter=content>\n${'<p>call me</p>\n'.repeat(20)}</parameter>\n</function>\n</tool_call>`,
     ],
@@ -117,6 +125,95 @@ describe('a text that is one object in another shape', () => {
   ])('is not found with %s', (_, text) => expect(found(text)).toBeUndefined())
 })
 
+const dsml =
+  '<｜DSML｜tool_calls><｜DSML｜invoke name="search"><｜DSML｜parameter name="query" string="true">weir</｜DSML｜parameter></｜DSML｜invoke></｜DSML｜tool_calls>'
+const kimiK3 =
+  '<|open|>tools<|sep|><|open|>call tool="search" index="1"<|sep|><|open|>argument key="query" type="string"<|sep|>weir<|close|>argument<|sep|><|close|>call<|sep|><|close|>tools<|sep|>'
+
+describe('a text with a special token of a call that no dialect reads whole', () => {
+  it.each<[string, string]>([
+    ['the opening token alone', 'Let me check.\n\n<｜DSML｜function_calls'],
+    ['a call on the line of the prose', `I look it up. ${kimi}`],
+    ['DSML on the line of the prose', `I look it up.${dsml}`],
+    ['text after the call', `${kimiK3}Done.`],
+    ['a parameter in place of the call', dsml.replace(/<｜DSML｜invoke.*?>/, '')],
+    ['a section without its end', `I look.\n\n${dsml.replace('</｜DSML｜tool_calls>', '')}`],
+    [
+      'an end of DSML after tags',
+      dsml.replace(/<｜DSML｜(tool_calls|invoke[^>]*|parameter[^>]*)>/g, '<a>'),
+    ],
+    [
+      'a call that lost tokens in a relay',
+      '<|open|>toolscall tool="search" index="1"<|sep|>weirargument<|sep|><|close|>call<|sep|>',
+    ],
+    [
+      'a call that ends in its head',
+      'I look.\n<|open|>tools<|sep|><|open|>call tool="search" weir',
+    ],
+    [
+      'a call without its beginning',
+      'search:0<|tool_call_argument_begin|>{"query": "weir"}<|tool_calls_section_end|>',
+    ],
+    ['blanks in the tokens', 'I look.\n<｜tool calls begin｜>search'],
+    ['a tool that is not offered', `I look. ${kimi.replace('search', 'gone')}`],
+    [
+      'a call of harmony and an answer',
+      '<|channel|>commentary to=functions.now<|message|>{}<|call|><|start|>assistant<|channel|>final<|message|>Done.',
+    ],
+    [
+      'MiniMax on the line of the prose',
+      'I look.]<]minimax[>[<tool_call>\n]<]minimax[>[<invoke name="search">',
+    ],
+    [
+      'a response of Command A in front',
+      '<|START_RESPONSE|>I look.<|END_RESPONSE|><|START_ACTION|>[{"tool_name": "search", "parameters": {"query": "a"}}]<|END_ACTION|>',
+    ],
+  ])('is reported: %s', (_, text) => expect(found(text)).toBe('frame'))
+
+  it.each<[string, string]>([
+    ['code in a line', 'DeepSeek opens its calls with `<｜DSML｜tool_calls>`.'],
+    [
+      'a fence',
+      `The model writes this:\n\n\`\`\`xml\n${dsml}\n\`\`\`\n\nYour parser must read it.`,
+    ],
+    ['a word of a sentence', 'The mark <|tool_call|> opens a call, and <|/tool_call|>, closes it.'],
+    ['a word in quotes', 'It begins with "<|tool_calls_section_begin|>" on a new line.'],
+    ['a table', '| mark | model |\n|---|---|\n| <|tool_call|> | Phi |'],
+    ['a quote', `You wrote:\n> ${kimi}`],
+    ['an announced example', `Kimi writes its calls like this:\n\n${kimi}`],
+    ['an operator', 'In F#, write x <| call y, or parse with a <|> b.'],
+    ['a token of a turn', '<|im_start|>user'],
+    ['a message to the user', '<|channel|>commentary<|message|>I run search.<|end|>'],
+    ['thinking', `<think>I try ${kimi}</think>All done.`],
+  ])('is not reported if it is in %s', (_, text) => expect(found(text)).toBeUndefined())
+
+  it('is reported although the text was cut, unlike a shape or a frame', () => {
+    expect(unrunnable(`I look. ${kimi.slice(0, 90)}`, offered, true)?.hold).toBe('frame')
+    expect(unrunnable(`I look it up.\n${hermes}`, offered, true)).toBeUndefined()
+  })
+})
+
+describe('JSON that names an offered tool between two marks that mirror each other', () => {
+  it.each([
+    `<|my_action|>${json}<|/my_action|>`,
+    `<|begin_call|>${json}<|end_call|>`,
+    `<call_tool>\n${json}\n</call_tool>`,
+    `<tool>[${json}]</tool>`,
+    `[MY_REQUEST]${json}[END_MY_REQUEST]`,
+    `<｜request｜>{"tool_name": "search", "args": {"query": "weir"}}<｜/request｜>`,
+  ])('is reported: %s', (text) => expect(found(text)).toBe('shape'))
+
+  it.each([
+    `<call_tool>${json}</other>`,
+    `<pre>${json}</pre>`,
+    `<example>${json}</example>`,
+    `<call_tool>${json.replace('search', 'gone')}</call_tool>`,
+    `<call_tool>${json.replace('"query"', '"q"')}</call_tool>`,
+    `<tool>{"name": "search", "parameters": {"type": "object", "properties": {}}}</tool>`,
+    `<call_tool>${json}</call_tool> runs.`,
+  ])('is not reported: %s', (text) => expect(found(text)).toBeUndefined())
+})
+
 it('a text without offered tools holds nothing', () =>
   expect(unrunnable(`I look it up.\n${hermes}`, [])).toBeUndefined())
 
@@ -126,6 +223,9 @@ it.each<[string, string]>([
   ['open elements', '<pre><code>'],
   ['fences', '```\n'],
   ['brackets', '{"tool_name":'],
+  ['tokens', '<|tool_call|>'],
+  ['tokens in a sentence', '<|tool_call|> is a mark. '],
+  ['bars', '<| | '],
   ['ends of thinking', '</think>\n'],
 ])('a text of two megabytes is judged like a short one: %s', (_, unit) => {
   const text = (times: number) => found(`a\n${unit.repeat(times)}\n${hermes}`)

@@ -134,3 +134,29 @@ describe('advice about a frame', () => {
     )
   })
 })
+
+describe('a value whose schema allows a text and an object', () => {
+  const branches = [{ type: 'string' }, { type: 'object' }]
+  const schemas: Record<string, unknown> = {
+    'a list of types': { type: ['object', 'string'] },
+    anyOf: { anyOf: branches.toReversed() },
+    oneOf: { oneOf: branches },
+    'no type': {},
+  }
+  const json = '{"a": 1}'
+  const spelled: Record<string, string> = {
+    ...Object.fromEntries(Object.entries(forms).map(([name, written]) => [name, written(json)])),
+    'Qwen3-Coder': `<function=search>\n<parameter=query>${json}</parameter>\n</function>`,
+    JSON: JSON.stringify({ name: 'search', arguments: { query: json } }),
+    Python: `[search(query='${json}')]`,
+  }
+
+  it.each(
+    Object.entries(schemas).flatMap(([of, query]) =>
+      Object.entries(spelled).map(([name, text]) => ({ of, query, name, text })),
+    ),
+  )('stays a text that nothing marks as JSON, in each dialect: $name, $of', ({ query, text }) => {
+    const schema = JSON.stringify({ type: 'object', properties: { query } })
+    expect(calls(text, [{ name: 'search', schema }])).toEqual([['search', { query: json }]])
+  })
+})

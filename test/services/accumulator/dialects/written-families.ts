@@ -18,6 +18,9 @@ const k3 = {
   tools: (...calls: string[]) => `<|open|>tools<|sep|>${calls.join('')}<|close|>tools<|sep|>`,
 }
 
+const plamo = (name: string, json: string) =>
+  `<|plamo:begin_tool_request:plamo|><|plamo:begin_tool_name:plamo|>${name}<|plamo:end_tool_name:plamo|><|plamo:begin_tool_arguments:plamo|><|plamo:constrain|>json<|plamo:msg|>${json}<|plamo:end_tool_arguments:plamo|><|plamo:end_tool_request:plamo|>`
+
 const dsmlInvoke =
   '<DSMLinvoke name="search">\n<DSMLparameter name="query" string="true">5</DSMLparameter>\n<DSMLparameter name="limit" string="false">5</DSMLparameter>\n</DSMLinvoke>'
 const five = [search('5', { limit: 5 })]
@@ -34,7 +37,35 @@ export const families: Record<string, [string, Call[]][]> = {
       '<invoke name="search">\n<parameter name="query">a</parameter>\n</invoke>\n</function_calls>',
       [search('a')],
     ],
-    ...['｜', '|', '｜｜', '||'].map((bars): [string, Call[]] => [dsml(bars, dsmlInvoke), five]),
+    ...['｜', '|', '｜｜', '||', '｜｜｜', '‖', ' | '].map((bars): [string, Call[]] => [
+      dsml(bars, dsmlInvoke),
+      five,
+    ]),
+    ...['calls', 'tool▁calls', 'tool_use', ' calls'].map((section): [string, Call[]] => [
+      dsml('｜', `<DSML${section}>\n${dsmlInvoke}\n</DSML${section}>`),
+      five,
+    ]),
+    // DeepSeek V4.1
+    [
+      dsml(
+        '｜',
+        '<DSML calls>\n<DSML invoke name="search">\n{"query": "a"}\n</DSML invoke>\n</DSML calls>',
+      ),
+      [search('a')],
+    ],
+    // Claude, Grok, Dots
+    [
+      `<${'antml'}:function_calls>\n<${'antml'}:invoke name="search">\n<${'antml'}:parameter name="query">a</${'antml'}:parameter>\n</${'antml'}:invoke>\n</${'antml'}:function_calls>`,
+      [search('a')],
+    ],
+    [
+      '<xai:function_call name="search">\n<parameter name="query">a</parameter>\n</xai:function_call>',
+      [search('a')],
+    ],
+    [
+      '<dots_function_call>\n<invoke name="search">\n<parameter name="query">a</parameter>\n</invoke>\n</dots_function_call>',
+      [search('a')],
+    ],
     [dsml('｜', `${dsmlInvoke}\n</DSMLtool_calls>`), five],
     [dsml('||', `<DSMLtool_calls>\n${dsmlInvoke}\n</DSMLtool_calls>`), five],
     [dsml('|', `<DSMLfunction_calls>\n${dsmlInvoke}\n</DSMLfunction_calls>`), five],
@@ -103,6 +134,15 @@ export const families: Record<string, [string, Call[]][]> = {
     ],
     ['<tool_calls><tool_call>now<tool_sep></tool_call></tool_calls>', [now]],
     [
+      '<tool_calls:6124c78e>\n<tool_call:6124c78e>search<tool_sep:6124c78e>\n<arg_key:6124c78e>query</arg_key:6124c78e>\n<arg_value:6124c78e>a</arg_value:6124c78e>\n</tool_call:6124c78e>\n</tool_calls:6124c78e>',
+      [search('a')],
+    ],
+    // LongCat
+    [
+      '<longcat_tool_call>search\n<longcat_arg_key>query</longcat_arg_key>\n<longcat_arg_value>a</longcat_arg_value>\n</longcat_tool_call>',
+      [search('a')],
+    ],
+    [
       '<tool_calls:opensource><tool_call:opensource>search<tool_sep:opensource><arg_key:opensource>query</arg_key:opensource><arg_value:opensource>a</arg_value:opensource></tool_call:opensource></tool_calls:opensource>',
       [search('a')],
     ],
@@ -125,6 +165,13 @@ export const families: Record<string, [string, Call[]][]> = {
       [search('a', { limit: 3 }), now],
     ],
     ['<|python_start|>[search(query="a")]<|python_end|><|eot|>', [search('a')]],
+    // MiniCPM 3
+    [
+      '<|tool_call_start|>\n```python\nsearch(query="a")\nnow()\n```\n<|tool_call_end|>',
+      [search('a'), now],
+    ],
+    // Gorilla OpenFunctions
+    ['<<function>>[search(query="a")]', [search('a')]],
     // Olmo 3
     [
       '<function_calls>\nsearch(query="a", exact=true, note=null)\nnow()\n</function_calls>',
@@ -186,6 +233,17 @@ export const families: Record<string, [string, Call[]][]> = {
     // usual shapes in the frames of others
     ['<|START_ACTION|>{"name": "now", "parameters": {}}<|END_ACTION|>', [now]],
     ['<|tools_prefix|>[{"name": "now", "arguments": {}}]<|tools_suffix|>', [now]],
+    // Pangu, LM Studio, HyperCLOVA X
+    ['[unused11][{"name": "search", "arguments": {"query": "a"}}][unused12]', [search('a')]],
+    [
+      '[TOOL_REQUEST]\n{"name": "search", "arguments": {"query": "a"}}\n[END_TOOL_REQUEST]',
+      [search('a')],
+    ],
+    ['[TOOL_CALL]{"name": "now", "arguments": {}}[/TOOL_CALL]', [now]],
+    [
+      ' -> tool/function_call\n[{"name": "search", "arguments": {"query": "a"}}]<|im_end|>',
+      [search('a')],
+    ],
     // Llama 4 with JSON
     [
       '<|python_start|>{"name": "search", "parameters": {"query": "a"}}<|python_end|>',
@@ -194,10 +252,40 @@ export const families: Record<string, [string, Call[]][]> = {
   ],
   hermes: [
     [
+      '<dots_function_call>\n{"name": "search", "arguments": {"query": "a"}}\n</dots_function_call>',
+      [search('a')],
+    ],
+    [
       '<tool_call>\n{"name": "search", "arguments": {"query": "a"}}\n{"name": "now", "arguments": {}}\n</tool_call>',
       [search('a'), now],
     ],
   ],
+  'solar-open': [
+    [
+      '<|tool_calls|><|tool_call:begin|>b462b4f8<|tool_call:name|>search<|tool_call:args|>{"query":"a"}<|tool_call:end|><|tool_call:begin|>c<|tool_call:name|>now<|tool_call:args|>{}<|tool_call:end|><|calls|>',
+      [search('a'), now],
+    ],
+  ],
+  plamo: [
+    [
+      `<|plamo:begin_tool_requests:plamo|>${plamo('search', '{"query": "a"}')}${plamo('now', '{}')}<|plamo:end_tool_requests:plamo|>`,
+      [search('a'), now],
+    ],
+  ],
+  inkling: [
+    [
+      '<|message_model|>search<|content_invoke_tool_json|>{"name":"search","args":{"query":"a"}}<|end_message|><|message_model|>now<|content_invoke_tool_json|>{"name":"now","args":{}}<|end_message|><|content_model_end_sampling|>',
+      [search('a'), now],
+    ],
+  ],
+  functionary: [
+    [
+      '<|from|>assistant\n<|recipient|>search\n<|content|>{"query": "a"}<|stop|>\n<|from|>assistant\n<|recipient|>now\n<|content|>{}<|stop|>',
+      [search('a'), now],
+    ],
+    ['>>>search\n{"query": "a"}\n>>>now\n{}', [search('a'), now]],
+  ],
+  'qwen-agent': [['✿FUNCTION✿: search\n✿ARGS✿: {"query": "a"}\n✿RESULT✿', [search('a')]]],
   harmony: [
     // two calls
     [

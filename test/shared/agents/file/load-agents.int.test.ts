@@ -34,6 +34,7 @@ model:
   maxOutputTokens: 2000
   temperature: 0.5
   toolCalls: text
+  endMark: missing
 fallback: Sorry.
 caps: { rounds: 5, calls: 6, wallMs: 7000, tokens: 8000 }
 loop:
@@ -101,6 +102,7 @@ tools:
         maxOutputTokens: 2000,
         temperature: 0.5,
         toolCalls: 'text',
+        endMark: 'missing',
       },
       textCalls: 'run',
       settings: {

@@ -3,10 +3,8 @@
 
 import type { PricedConversation } from '../../../../history/conversations/conversations.ts'
 import type { ConversationsData } from '../console-state.ts'
+import type { Filters } from '../parts/filters.ts'
 import { read } from '../parts/server.ts'
-
-/** The values of the address, by key of the filter, and `sort`. */
-export type Filters = Record<string, string>
 
 export type ConversationPages = {
   /** The loaded rows, in the server's order. */

@@ -9,7 +9,8 @@ import { moneyText } from '../../../../terminal/text/money-text.ts'
 import { count, number, wholeDuration } from '../../../../terminal/text/quantities.ts'
 import type { FilterData } from '../console-state.ts'
 import { conversationLink } from '../parts/ago.ts'
-import type { ConversationPages, Filters } from './conversation-pages.ts'
+import { type Filters, filterField } from '../parts/filters.ts'
+import type { ConversationPages } from './conversation-pages.ts'
 
 export type ListContext = {
   now: number
@@ -20,24 +21,6 @@ export type ListContext = {
   /** On a narrow page, whether the filters behind the text are open. */
   showsFilters: boolean
   onToggle(): void
-}
-
-/** Labels that differ from the key. */
-const labels: Record<string, string> = {
-  call: 'calls',
-  failureClass: 'class',
-  cap: 'limit',
-  minTokens: 'tokens, at least',
-  minCost: 'cost, at least',
-  longerThan: 'longer than',
-}
-
-const examples: Record<string, string> = {
-  minTokens: '100000',
-  minCost: '0.5USD',
-  longerThan: '5m',
-  since: '1d ago',
-  until: '1h ago',
 }
 
 const orders = [
@@ -66,7 +49,7 @@ export function conversationsView(
       <button type="button" class="quiet toggle" aria-expanded=${showsFilters ? 'true' : 'false'} onClick=${onToggle}>
         Filters${used === 0 ? '' : ` (${used})`}
       </button>
-      ${keys.map((one) => one.key !== 'text' && filter(one, { value: filters[one.key] ?? '', onFilter }))}
+      ${keys.map((one) => one.key !== 'text' && filterField(one, { value: filters[one.key] ?? '', onFilter }))}
       <label class="filter">
         <span class="name">order</span>
         ${select({ name: 'sort', value: filters.sort ?? '', values: orders, onChange: (value) => onFilter('sort', value) })}
@@ -88,33 +71,6 @@ function countsOf({ rows, total, all, behind, isLoading, isWhole }: Conversation
       : `${count(rows.length, 'conversation')}${isWhole ? '' : ', more below'}${reading}`
   const of = all === null || all === total ? '' : ` of ${number(all)}`
   return `${number(total)}${of} ${(all ?? total) === 1 ? 'conversation' : 'conversations'}${isLoading ? ', loading' : ''}${reading}`
-}
-
-type Filter = { value: string; onFilter: ListContext['onFilter'] }
-
-function filter({ key, accepted, known }: FilterData, { value, onFilter }: Filter) {
-  const set = (given: string) => onFilter(key, given)
-  const onChange = (event: Event) => set((event.target as HTMLInputElement).value)
-  const list = `known-${key}`
-  return html`<label key=${key} class="filter">
-    <span class="name">${labels[key] ?? key}</span>
-    ${
-      accepted === null
-        ? html`<input type="text" name=${key} value=${value} placeholder=${examples[key] ?? 'all'} list=${known === null ? undefined : list} onChange=${onChange} />`
-        : select({
-            name: key,
-            value,
-            values: [['', 'all'], ...accepted.map(choice)],
-            onChange: set,
-          })
-    }
-    ${known !== null && html`<datalist id=${list}>${known.map((one) => html`<option value=${one}></option>`)}</datalist>`}
-  </label>`
-}
-
-/** The value `any` of interventions. */
-function choice(value: string): readonly [string, string] {
-  return [value, value === 'any' ? 'any intervention' : value.replaceAll('_', ' ')]
 }
 
 /** Keeps CONSOLE-LIST-1. */

@@ -15,10 +15,11 @@ const kinds: Record<string, string> = {
   key: 'API key',
   certificate: 'certificate',
   'signed-in': 'signed in',
+  subject: 'login',
 }
 
 /** The name of an author: `op (API key)` of `key:op`. Any other name stays. */
 export function personName(name: string): string {
-  const [, kind = '', rest = ''] = /^(key|certificate|signed-in):(.+)$/s.exec(name) ?? []
+  const [, kind = '', rest = ''] = /^(key|certificate|signed-in|subject):(.+)$/s.exec(name) ?? []
   return rest === '' ? name : `${rest} (${kinds[kind] ?? kind})`
 }

@@ -17,11 +17,14 @@ export function hasKey(): boolean {
 
 export class RequestError extends Error {
   readonly status: number
+  /** The server offers a login. */
+  readonly hasLogin: boolean
 
-  constructor(status: number, message: string) {
+  constructor(status: number, message: string, hasLogin: boolean) {
     super(message)
     this.name = 'RequestError'
     this.status = status
+    this.hasLogin = hasLogin
   }
 }
 
@@ -34,11 +37,12 @@ async function request(path: string, options: RequestInit = {}): Promise<Respons
   const response = await fetch(`console/api/${path}`, { ...options, headers, cache: 'no-store' })
   if (response.ok) return response
   const body = (await response.json().catch(() => undefined)) as
-    | { error?: { message?: string } }
+    | { error?: { message?: string; login?: boolean } }
     | undefined
   throw new RequestError(
     response.status,
     body?.error?.message ?? `the server answers ${response.status}`,
+    body?.error?.login === true,
   )
 }
 
@@ -50,6 +54,29 @@ export async function send<T>(path: string, body: object): Promise<T> {
   const headers = { 'content-type': 'application/json' }
   const options = { method: 'POST', headers, body: JSON.stringify(body) }
   return (await request(path, options)).json() as Promise<T>
+}
+
+const placeName = 'weir-console-place'
+
+/** Leaves the page for the issuer's. The page opens at the same place afterwards. */
+export function login(): void {
+  sessionStorage.setItem(placeName, location.hash)
+  location.assign('console/login')
+}
+
+/** The place of before the login. Undefined: no login led here. */
+export function placeOfLogin(): string | undefined {
+  const place = sessionStorage.getItem(placeName) ?? undefined
+  sessionStorage.removeItem(placeName)
+  return place
+}
+
+/** Ends the session here and at the issuer, whose page may follow. */
+export async function logout(): Promise<void> {
+  const headers = { 'content-type': 'application/json' }
+  const response = await fetch('console/logout', { method: 'POST', headers, body: '{}' })
+  const { url } = (await response.json()) as { url: string }
+  location.assign(url)
 }
 
 /** Reads a file, and offers it to the person as a download of this name. */

@@ -301,6 +301,8 @@ describe('a token', () => {
         expect(await (await send(claims)).text()).toContain(text)
       expect(await status({ tenant: undefined })).toEqual([403, 'edge.tenant'])
       expect(await status({ tenant: 'guest' })).toEqual([403, 'edge.tenant'])
+      expect(await status({ tenant: '*' })).toEqual([200, ''])
+      expect(await status({ tenant: null })).toEqual([403, 'edge.tenant'])
       for (const sub of [
         ' ann',
         'ann ',

@@ -31,6 +31,7 @@ const card = (fields: Partial<CallCard>): CallCard => ({
   reason: '',
   durationMs: 1,
   result: 'seen',
+  rawResult: typeof fields.result === 'string' ? fields.result : 'seen',
   ...fields,
 })
 const turn = (number: number, messageId: string, end?: object) =>

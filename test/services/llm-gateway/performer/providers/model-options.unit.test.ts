@@ -45,16 +45,23 @@ it.each([
 })
 
 it('are refused where the API does not have them', () => {
-  const strange = { reasoningEffort: 'minimal', serviceTier: 'flex', seed: 1, topP: 2 }
+  const strange = {
+    reasoningEffort: 'minimal',
+    serviceTier: 'flex',
+    seed: 1,
+    topP: 2,
+    endMark: 'missing',
+  }
   const model = { ...anthropic('m'), ...strange, headers: { 'content-type': 'x' } }
   expect(() => agents(model)).toThrow(
     [
-      'Agents cannot be used: 5 mistakes.',
+      'Agents cannot be used: 6 mistakes.',
       'agents[0].model.topP: is 2; must be a number from 0 to 1',
       'agents[0].model.headers.content-type: is set by Weir; remove it',
       'agents[0].model.reasoningEffort: is "minimal"; must be low, medium, high, xhigh or max for anthropic',
       'agents[0].model.serviceTier: is "flex"; must be auto or standard_only for anthropic',
       'agents[0].model.seed: is an option that anthropic does not have; remove it',
+      'agents[0].model.endMark: is an option that anthropic does not have; remove it',
     ].join('\n  '),
   )
 })

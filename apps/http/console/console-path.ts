@@ -1,0 +1,3 @@
+// The path of the console, at any place.
+
+export const consolePath = '/console'

@@ -1,0 +1,177 @@
+// The login of the console: the authorization code flow of OpenID Connect with PKCE, state and nonce.
+// openid-client speaks with the issuer, and the check of tokens (oidc.ts) decides about the ID token.
+// CONSOLE-LOGIN-1. A code counts only with the state in the cookie of the browser that began the login.
+//     Nothing is asked of the issuer without this cookie.
+// CONSOLE-LOGIN-2. No answer and no log line has a token, a code or a text of the issuer.
+
+import { Hono } from 'hono'
+import { deleteCookie, setCookie } from 'hono/cookie'
+import {
+  allowInsecureRequests,
+  authorizationCodeGrant,
+  buildAuthorizationUrl,
+  buildEndSessionUrl,
+  type Configuration,
+  calculatePKCECodeChallenge,
+  discovery,
+  None,
+  randomNonce,
+  randomPKCECodeVerifier,
+  randomState,
+} from 'openid-client'
+import { isObject } from '../../../shared/lib/json/json-object.ts'
+import { type OidcLogin, type OidcOptions, oidcTokens } from '../edge/access/oidc.ts'
+import {
+  cookieBytesMax,
+  cookieIn,
+  cookieOptions,
+  loginCookie,
+  sessionCookie,
+} from '../edge/access/session-cookie.ts'
+import type { EdgeContext, Protocol } from '../edge/edge-context.ts'
+import { HttpError } from '../http-error.ts'
+import type { HttpApp } from '../server.ts'
+import { consolePath } from './console-path.ts'
+import { refuseOtherSites } from './console-routes.ts'
+
+/** A person who has begun a login has this time for the issuer's pages. */
+const loginSeconds = 600
+
+export function loginProtocol(oidc: OidcOptions, login: OidcLogin): Protocol {
+  return {
+    name: 'console-login',
+    routes: () => new Hono(),
+    publicRoutes: (context) => loginRoutes(context, oidc, login),
+  }
+}
+
+type Begun = { state: string; nonce: string; verifier: string }
+
+function loginRoutes({ log }: EdgeContext, oidc: OidcOptions, login: OidcLogin): HttpApp {
+  const app: HttpApp = new Hono()
+  const { consoleUrl, clientId, scope } = login
+  const redirectUrl = `${consoleUrl.href}/login/callback`
+  const principalOf = oidcTokens({ ...oidc, audience: clientId })
+  const issuer = issuerOf(oidc.issuer, login)
+
+  app.get(`${consolePath}/login`, async (context) => {
+    const begun: Begun = {
+      state: randomState(),
+      nonce: randomNonce(),
+      verifier: randomPKCECodeVerifier(),
+    }
+    const url = buildAuthorizationUrl(await issuer(), {
+      redirect_uri: redirectUrl,
+      scope,
+      state: begun.state,
+      nonce: begun.nonce,
+      code_challenge: await calculatePKCECodeChallenge(begun.verifier),
+      code_challenge_method: 'S256',
+    })
+    const value = Buffer.from(JSON.stringify(begun)).toString('base64url')
+    setCookie(context, loginCookie, value, {
+      ...cookieOptions(login, 'Lax'),
+      maxAge: loginSeconds,
+    })
+    context.header('cache-control', 'no-store')
+    return context.redirect(url.href)
+  })
+
+  app.get(`${consolePath}/login/callback`, async (context) => {
+    context.header('cache-control', 'no-store')
+    context.header('referrer-policy', 'no-referrer')
+    // Keeps CONSOLE-LOGIN-1.
+    const begun = begunIn(cookieIn(context.env.incoming.headers, loginCookie))
+    if (begun === undefined || begun.state !== context.req.query('state'))
+      throw failed('no login of this browser waits for this answer')
+    deleteCookie(context, loginCookie, cookieOptions(login, 'Lax'))
+    const answer = new URL(redirectUrl)
+    answer.search = new URL(context.req.url).search
+    const token = await authorizationCodeGrant(await issuer(), answer, {
+      pkceCodeVerifier: begun.verifier,
+      expectedState: begun.state,
+      expectedNonce: begun.nonce,
+      idTokenExpected: true,
+    }).then(
+      ({ id_token }) => id_token ?? '',
+      (cause: unknown) => {
+        throw failed('the issuer gave no valid ID token, or the person cancelled', cause)
+      },
+    )
+    if (token.length > cookieBytesMax)
+      throw failed(
+        `the ID token has ${token.length} characters, more than the ${cookieBytesMax} of a cookie: let the issuer leave claims out`,
+      )
+    const principal = await principalOf(token)
+    const seconds = Math.floor(((principal.until ?? 0) - Date.now()) / 1000)
+    setCookie(context, sessionCookie, token, {
+      ...cookieOptions(login, 'Strict'),
+      maxAge: Math.max(0, seconds),
+    })
+    log.info({ by: principal.id }, 'a person logged in to the console')
+    return context.redirect(consoleUrl.href)
+  })
+
+  app.post(`${consolePath}/logout`, async (context) => {
+    refuseOtherSites(context)
+    const token = cookieIn(context.env.incoming.headers, sessionCookie)
+    deleteCookie(context, sessionCookie, cookieOptions(login, 'Strict'))
+    const configuration = await issuer()
+    const hasEnd = configuration.serverMetadata().end_session_endpoint !== undefined
+    const url = hasEnd
+      ? buildEndSessionUrl(configuration, {
+          post_logout_redirect_uri: consoleUrl.href,
+          ...(token !== undefined && { id_token_hint: token }),
+        })
+      : consoleUrl
+    return context.json({ url: url.href })
+  })
+
+  return app
+}
+
+/** The issuer's configuration, read once. A failed read is repeated by the next request. */
+function issuerOf(
+  issuer: string,
+  { clientId, clientSecret }: OidcLogin,
+): () => Promise<Configuration> {
+  const url = new URL(issuer)
+  const options = url.protocol === 'http:' ? { execute: [allowInsecureRequests] } : {}
+  let known: Promise<Configuration> | undefined
+  return () => {
+    known ??= discovery(
+      url,
+      clientId,
+      clientSecret,
+      clientSecret === undefined ? None() : undefined,
+      options,
+    ).catch((cause: unknown) => {
+      known = undefined
+      throw new HttpError(503, 'edge.issuer', 'the issuer cannot be reached: try again', { cause })
+    })
+    return known
+  }
+}
+
+/** Undefined: no login has begun. The cookie is of the browser, and can have any value. */
+function begunIn(value: string | undefined): Begun | undefined {
+  if (value === undefined) return undefined
+  try {
+    const begun: unknown = JSON.parse(Buffer.from(value, 'base64url').toString())
+    if (!isObject(begun)) return undefined
+    const { state, nonce, verifier } = begun
+    const texts = [state, nonce, verifier]
+    return texts.every((text) => typeof text === 'string' && text !== '')
+      ? (begun as Begun)
+      : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Keeps CONSOLE-LOGIN-2. */
+function failed(why: string, cause?: unknown): HttpError {
+  return new HttpError(401, 'console.login', `the login failed: ${why}. Open the console again`, {
+    cause,
+  })
+}

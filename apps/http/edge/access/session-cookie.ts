@@ -1,0 +1,35 @@
+// The session of a person who logged in to the console: a cookie with the ID token of the issuer.
+// SESSION-1. The cookie is HttpOnly, so no script reads the token, and SameSite=Strict with the path of
+//     the console, so no other site and no other route gets a request with the cookie.
+// SESSION-2. Each request checks the token as a token in `Authorization`. So any server of the log
+//     answers, no server keeps a session, and the session ends with the token.
+
+import type { IncomingHttpHeaders } from 'node:http'
+import { parse } from 'hono/utils/cookie'
+import { consolePath } from '../../console/console-path.ts'
+import type { OidcLogin } from './oidc.ts'
+
+export const sessionCookie = 'weir-console'
+/** Of a login that has begun: until the issuer leads back. */
+export const loginCookie = 'weir-console-login'
+
+/** Browsers drop a larger cookie. Of the token, without the name and the attributes. */
+export const cookieBytesMax = 3_800
+
+export function cookieIn({ cookie = '' }: IncomingHttpHeaders, name: string): string | undefined {
+  return parse(cookie, name)[name]
+}
+
+/** Keeps SESSION-1. `Lax` lets the issuer lead back with the cookie of the login. */
+export function cookieOptions(
+  { consoleUrl }: Pick<OidcLogin, 'consoleUrl'>,
+  sameSite: 'Strict' | 'Lax',
+) {
+  const secure = consoleUrl.protocol === 'https:'
+  return { path: consoleUrl.pathname, httpOnly: true, sameSite, secure } as const
+}
+
+/** Whether a request reaches the data of the console. */
+export function isOfConsole(request: Request): boolean {
+  return new URL(request.url).pathname.includes(`${consolePath}/api/`)
+}

@@ -1,0 +1,51 @@
+// Whether the server of an agent's model ends its answers. Some servers send calls and close the stream
+// without a finish reason and without an end mark. The setting `model.endMark` declares such a server.
+// Without the setting, two such answers in sequence do.
+//
+// END-MARK-1. Only answers whose calls are all whole teach it: a cut one may look the same.
+// END-MARK-2. One answer with calls and an end takes the lesson back.
+
+import { limits } from '../../../../shared/contract/limits.ts'
+import type { PartEvent } from '../../../../shared/contract/messages.ts'
+import { jsonFault } from '../../../../shared/lib/json/json-fault.ts'
+import type { Streamed } from '../../../../shared/wire/exchange.ts'
+
+export type LearnedEndMark = {
+  /** For the reader of the next answer. */
+  endMark(): 'missing' | undefined
+  /** The same stream. Learns from its end. */
+  noted(stream: AsyncIterable<Streamed>): AsyncGenerator<Streamed, void>
+}
+
+/** Answers without an end after which the server counts as one that sends none. */
+const answersMin = 2
+
+/** `given`: the setting. Kept by the process for each agent, because a server is cheap to learn. */
+export function learnedEndMark(given: 'missing' | undefined): LearnedEndMark {
+  let without = 0
+  return {
+    endMark: () => given ?? (without >= answersMin ? 'missing' : undefined),
+
+    async *noted(stream) {
+      const pieces: PartEvent[] = []
+      for await (const streamed of stream) {
+        if (streamed.kind === 'events')
+          pieces.push(...streamed.events.filter(({ kind }) => kind === 'call_piece'))
+        else if (streamed.kind === 'finished' && pieces.length > 0) {
+          if (streamed.lacksEnd) without = areWhole(pieces) ? without + 1 : 0
+          else without = 0
+        }
+        yield streamed
+      }
+    },
+  }
+}
+
+/** The arguments of each call are one JSON object. */
+function areWhole(pieces: PartEvent[]): boolean {
+  const calls = Map.groupBy(pieces, ({ index }) => index)
+  return [...calls.values()].every((ofCall) => {
+    const text = ofCall.map((piece) => piece.text).join('')
+    return text.trimStart().startsWith('{') && !jsonFault(text, limits.argumentDepthMax)
+  })
+}

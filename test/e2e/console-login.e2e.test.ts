@@ -1,0 +1,182 @@
+// The login of the console in a real browser, with a real OpenID provider on another site.
+
+import { once } from 'node:events'
+import { createServer, type RequestListener, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import Provider from 'oidc-provider'
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import { oidcOptionsOf } from '../../apps/http/edge/access/oidc.ts'
+import { says } from '../../client/testing/testing.ts'
+import { type ConsoleServer, consoleServer } from '../apps/http/console/console-server.ts'
+import { findChromium } from '../support/chromium.ts'
+
+const program = findChromium()
+const withBrowser = program === undefined ? describe.skip : describe
+
+let browser: Browser
+beforeAll(async () => {
+  if (program === undefined) return
+  const args = ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage']
+  browser = await chromium.launch({ executablePath: program, headless: true, args })
+})
+afterAll(async () => browser?.close())
+
+type Claims = { tenant: string; roles: string[] }
+
+type Served = AsyncDisposable & { server: ConsoleServer; consoleUrl: string; issuer: string }
+
+/** A port that was free a moment ago: the provider knows the address of the console before it starts. */
+async function freePort(): Promise<number> {
+  const server = createServer()
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const { port } = server.address() as AddressInfo
+  await closed(server)
+  return port
+}
+
+async function closed(server: Server): Promise<void> {
+  server.closeAllConnections()
+  await new Promise((resolve) => server.close(resolve))
+}
+
+/** `localhost` and `127.0.0.1` are two sites. Each person has these claims. */
+async function servedWithLogin(claims: Claims): Promise<Served> {
+  const port = await freePort()
+  const consoleUrl = new URL(`http://127.0.0.1:${port}/console`)
+  let answer: RequestListener
+  const http = createServer((request, response) => answer(request, response))
+  await once(http.listen(0, 'localhost'), 'listening')
+  const issuer = `http://localhost:${(http.address() as AddressInfo).port}`
+  const provider = new Provider(issuer, {
+    clients: [
+      {
+        client_id: 'weir-console',
+        client_secret: 'secret-of-the-client',
+        redirect_uris: [`${consoleUrl.href}/login/callback`],
+        post_logout_redirect_uris: [consoleUrl.href],
+      },
+    ],
+    pkce: { required: () => true },
+    claims: { openid: ['sub', 'tenant', 'roles'] },
+    conformIdTokenClaims: false,
+    cookies: { keys: ['a key of this test'] },
+    findAccount: (_: unknown, id: string) => ({
+      accountId: id,
+      claims: () => ({ sub: id, ...claims }),
+    }),
+  })
+  answer = provider.callback()
+  const server = await consoleServer([says('Hello.')], {
+    port,
+    access: {
+      oidc: oidcOptionsOf({
+        issuer,
+        audience: 'weir-api',
+        jwks: new URL(`${issuer}/jwks`),
+        login: {
+          clientId: 'weir-console',
+          clientSecret: 'secret-of-the-client',
+          consoleUrl,
+          scope: 'openid',
+        },
+      }),
+    },
+  })
+  return {
+    server,
+    issuer,
+    consoleUrl: consoleUrl.href,
+    async [Symbol.asyncDispose]() {
+      await server[Symbol.asyncDispose]()
+      await closed(http)
+    },
+  }
+}
+
+/** At the forms of the provider: a name, and the consent. */
+async function logIn(page: Page, name: string): Promise<void> {
+  await page.click('text=Log in')
+  await page.fill('input[name=login]', name)
+  await page.fill('input[name=password]', 'any')
+  await page.click('button[type=submit]')
+  await page.click('button:has-text("Continue")')
+}
+
+const sessionOf = async (context: BrowserContext) =>
+  (await context.cookies()).find(({ name }) => name === 'weir-console')
+
+withBrowser('the login of the console', () => {
+  it('leads to the issuer and back to the same page, with a session that no script reads', async () => {
+    await using served = await servedWithLogin({ tenant: '*', roles: ['read', 'decide'] })
+    const { server, consoleUrl, issuer } = served
+    await server.weir.ask({ agent: 'helper', text: 'hi', conversation: 'c' }).finished
+    await using context = await browser.newContext()
+    const page = await context.newPage()
+    await page.goto(`${consoleUrl}#/conversations?agent=helper`)
+    await page.waitForSelector('text=This server asks who you are')
+    await logIn(page, 'ann')
+    await page.waitForSelector('.conversation-row')
+    await page.waitForSelector('header:has-text("ann (login)")')
+    expect(page.url()).toBe(`${consoleUrl}#/conversations?agent=helper`)
+
+    const session = await sessionOf(context)
+    expect(session).toMatchObject({ httpOnly: true, sameSite: 'Strict', path: '/console' })
+    expect(session?.expires).toBeGreaterThan(Date.now() / 1000)
+    expect(await page.evaluate('document.cookie')).toBe('')
+    expect(await page.evaluate('JSON.stringify({ ...sessionStorage })')).not.toContain('eyJ')
+    const cookie = `weir-console=${session?.value}`
+    const status = async (path: string, headers: Record<string, string>, method = 'GET') =>
+      (await fetch(new URL(path, consoleUrl), { method, headers })).status
+    expect(await status('/console/api/state', { cookie })).toBe(200)
+    expect(await status('/console/api/state', { cookie: `${cookie.slice(0, -4)}AAAA` })).toBe(401)
+    expect(await status('/v1/models', { cookie })).toBe(401)
+    const foreign = { cookie, origin: issuer, 'content-type': 'application/json' }
+    expect(await status('/console/logout', foreign, 'POST')).toBe(403)
+
+    await page.click('text=Log out')
+    await page.waitForURL((url) => url.href.startsWith(issuer))
+    expect(await sessionOf(context)).toBeUndefined()
+    await page.click('button:has-text("Yes")')
+    await page.waitForSelector('text=This server asks who you are')
+  })
+
+  it('of a person of one tenant ends at the page with the reason', async () => {
+    await using served = await servedWithLogin({ tenant: 'acme', roles: ['read'] })
+    await using context = await browser.newContext()
+    const page = await context.newPage()
+    await page.goto(served.consoleUrl)
+    await logIn(page, 'ben')
+    await page.waitForSelector('text=the console shows all conversations')
+  })
+
+  it('does not count without the cookie of the browser that began it', async () => {
+    await using served = await servedWithLogin({ tenant: '*', roles: ['read'] })
+    const begin = await fetch(`${served.consoleUrl}/login`, { redirect: 'manual' })
+    const to = new URL(begin.headers.get('location') ?? '')
+    expect(Object.fromEntries(to.searchParams)).toMatchObject({
+      response_type: 'code',
+      code_challenge_method: 'S256',
+      nonce: expect.any(String),
+      state: expect.any(String),
+    })
+    const [cookie = ''] = (begin.headers.get('set-cookie') ?? '').split(';')
+    const state = to.searchParams.get('state') ?? ''
+    const callback = async (query: string, headers: Record<string, string>) => {
+      const url = `${served.consoleUrl}/login/callback?${query}`
+      const response = await fetch(url, { headers, redirect: 'manual' })
+      const { error } = (await response.json()) as { error: { code: string } }
+      return [response.status, error.code, response.headers.getSetCookie().join()]
+    }
+    const refused = [401, 'console.login', '']
+    expect(await callback(`code=x&state=${state}`, {})).toEqual(refused)
+    expect(await callback('code=x&state=other', { cookie })).toEqual(refused)
+    expect(await callback('code=x', { cookie })).toEqual(refused)
+    const garbled = 'weir-console-login=bm90LWpzb24'
+    expect(await callback('code=x&state=', { cookie: garbled })).toEqual(refused)
+    // The issuer does not know this code.
+    const unknown = await callback(`code=x&state=${state}`, { cookie })
+    expect(unknown.slice(0, 2)).toEqual([401, 'console.login'])
+    expect(unknown[2]).toContain('weir-console-login=; Max-Age=0')
+  })
+})
