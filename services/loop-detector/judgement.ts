@@ -63,10 +63,11 @@ export function judge(memory: LoopMemory, evidence: RoundEvidence, policy: Polic
     findings.push(stillSilent(textOnlyCause, round))
   const silent =
     round.spoke || round.called ? undefined : (cause: Intervention) => stillSilent(cause, round)
+  const hasShadows = policy.shadowed.length > 0 || shadows.size > 0 // rarely
   for (const rule of rules) {
     const own = memoryOf(memory, rule)
-    const inShadow = isShadow(policy, rule.name)
-    if (!inShadow && shadows.delete(rule.name)) stepDown(own)
+    const inShadow = hasShadows && isShadow(policy, rule.name)
+    if (hasShadows && !inShadow && shadows.delete(rule.name)) stepDown(own)
     const finding = interventionBy(rule, own, round, policy)
     if (!inShadow) {
       if (finding !== undefined) findings.push(finding)

@@ -28,7 +28,10 @@ export function emptyStreak(): Streak {
 }
 
 /** Adds a matching call to the streak. */
-export function addMatch(streak: Streak, { ref, tool, shown }: CallEvidence): void {
+export function addMatch(
+  streak: Streak,
+  { ref, tool, shown }: Pick<CallEvidence, 'ref' | 'tool' | 'shown'>,
+): void {
   streak.round = ref.round
   streak.shown.push({ tool, arguments: shown.arguments, outcome: shown.outcome })
   if (streak.shown.length > limits.interventionCallsMax) streak.shown.shift()

@@ -53,6 +53,14 @@ export function sameErrorRoundsMax(
 }
 
 /**
+ * For a failure that successes report. Its words may be meant otherwise, so the limit is that of an
+ * error that names the differing values.
+ */
+export function reportedRoundsMax(kind: FailureKind, thresholds: LoopThresholds): number {
+  return kind === 'transient' ? transientRoundsMax(thresholds) : 2 * thresholds.identicalFailures
+}
+
+/**
  * For calls of one tool that break its schema in any way. A large schema takes some rounds to learn.
  */
 export function schemaRoundsMax({ schemaFailures }: LoopThresholds): number {
@@ -67,6 +75,16 @@ export function sameAnswerRoundsMax({ identicalSuccesses }: LoopThresholds): num
 /** For rounds in a row that bring only known calls with known results. */
 export function nothingNewRoundsMax(thresholds: LoopThresholds): number {
   return sameAnswerRoundsMax(thresholds)
+}
+
+/** For one text that is written into one place. A formatter or a merge may undo it some times. */
+export function sameChangeRoundsMax(thresholds: LoopThresholds): number {
+  return sameAnswerRoundsMax(thresholds)
+}
+
+/** For calls in a row with the same words and another number, which may be an honest batch. */
+export function countingRoundsMax(thresholds: LoopThresholds): number {
+  return batchRoundsMax(thresholds)
 }
 
 /** Rounds from one message to the next for a streak in which every call and error is new. */

@@ -13,6 +13,9 @@ import { repeatedRound } from './rules/repeated-round.ts'
 import { sameAnswer } from './rules/same-answer.ts'
 import { schemaFailure } from './rules/schema-failure.ts'
 import { stillWaiting } from './rules/still-waiting.ts'
+import { counting } from './rules/successes/counting.ts'
+import { reportedFailure } from './rules/successes/reported-failure.ts'
+import { sameChange } from './rules/successes/same-change.ts'
 import { sweep } from './rules/sweep.ts'
 import { unreadCall } from './rules/unread-call.ts'
 
@@ -24,9 +27,12 @@ export const rules: Rule<unknown>[] = [
   repeatedRound,
   cycle,
   sameAnswer,
+  reportedFailure,
+  sameChange,
   sweep,
   nothingNew,
   nearEqual,
+  counting,
   stillWaiting,
   chanting,
   monologue,

@@ -52,20 +52,34 @@ export function noProgress(calls: ShownCall[], finding: string[]): string {
   ])
 }
 
+/** After a wait for other agents without news. Their host reports their results by itself. */
+export function stillWaitingForAgents(calls: ShownCall[], waited: string): string {
+  return waiting(calls, waited, [
+    'Do not look again. Wait for the notification: the result of an agent comes by itself.',
+    'Start no other agent for the same task.',
+    'Go on with work that does not need the result.',
+    'If nothing is left to do, tell the user in plain text which agents still work.',
+  ])
+}
+
 /** After a wait without news. It forbids no call: the model may have a reason to wait. */
 export function stillWaiting(calls: ShownCall[], waited: string): string {
+  return waiting(calls, waited, [
+    'Find out whether the thing that you wait for still makes progress, or stop it.',
+    'Go on with work that does not need it.',
+    'If you must wait on, wait longer before you look again.',
+    'If nothing is left to do, tell the user in plain text what you are waiting for.',
+  ])
+}
+
+function waiting(calls: ShownCall[], waited: string, demands: string[]): string {
   return [
     'SYSTEM INTERVENTION — STILL WAITING',
     calls.length === 1 ? 'Your last look was:' : `Your last ${calls.length} looks were:`,
     ...numbered(calls.map((call) => `${call.tool}(${call.arguments}) → ${call.outcome}`)),
     `You are still waiting: ${waited}, and nothing has changed.`,
     'On your next turn, stop waiting or do something else:',
-    ...numbered([
-      'Find out whether the thing that you wait for still makes progress, or stop it.',
-      'Go on with work that does not need it.',
-      'If you must wait on, wait longer before you look again.',
-      'If nothing is left to do, tell the user in plain text what you are waiting for.',
-    ]),
+    ...numbered(demands),
   ].join('\n')
 }
 
@@ -169,6 +183,10 @@ export function schemaBreaker(tool: string, times: number, requiredFields: strin
 
 /** Findings of `noProgress`. */
 export const finding = {
+  counting: (times: number) => [
+    `Your last ${times} calls differ only in their numbers, and so do their results.`,
+    'If each of them is needed, say so and go on. Otherwise stop here.',
+  ],
   cycle: (laps: number) => [
     `These calls have come back ${laps} times in the same order with the same results.`,
     'Another lap will bring them again.',
@@ -188,6 +206,28 @@ export const finding = {
   repeatedRound: (times: number) => [
     `You have made this same set of calls ${times} times with the same results.`,
     'Making it again will bring them again.',
+  ],
+  echo: [
+    'These calls returned only the words that they were called with, which tells',
+    'nothing new and does no work. Another one will do the same.',
+  ],
+  lap: (laps: number) => [
+    `These calls have come back ${laps} times in the same order. Their results differ only in values`,
+    'that are new each time, such as a state, a code, a port or a signed address.',
+    'Another lap will end in the same way.',
+  ],
+  refusedPage: [
+    'These calls asked for different things and returned the same page each time.',
+    'The page refuses the query, so another query will return it again.',
+  ],
+  reportedFailure: (reason: string) => [
+    'Each of these calls was answered, and each answer reports the same failure:',
+    reason,
+    'The operation did not take place. Calling it again will fail again.',
+  ],
+  sameChange: (times: number) => [
+    `You have written this same text into the same place ${times} times.`,
+    'It is there already. Writing it again changes nothing that is needed.',
   ],
   sameAnswer: [
     'These calls differ only in their wording and returned the same result each',

@@ -6,14 +6,19 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { givenBy } from '../../apps/replay/judge/overrides.ts'
 import { readScenarios } from '../../apps/replay/judge/scenario-file.ts'
 import { judge } from '../../apps/replay/judge/verdict.ts'
+import { honestWork } from '../corpus/built/honest-work.ts'
+import { slowLoops, variedLoops } from '../corpus/built/varied-loops.ts'
 
 const folder = new URL('../corpus/', import.meta.url)
 const given = givenBy([])
-const isAsLabelled = readdirSync(folder)
-  .filter((name) => name.endsWith('.jsonl'))
-  .every((file) =>
-    readScenarios(file, readFileSync(new URL(file, folder), 'utf8')).every(
-      (scenario) => judge(scenario, given).ok === true,
-    ),
-  )
+const built = [...variedLoops, ...slowLoops, ...honestWork]
+const isAsLabelled =
+  built.every((scenario) => judge(scenario, given).ok === true) &&
+  readdirSync(folder)
+    .filter((name) => name.endsWith('.jsonl'))
+    .every((file) =>
+      readScenarios(file, readFileSync(new URL(file, folder), 'utf8')).every(
+        (scenario) => judge(scenario, given).ok === true,
+      ),
+    )
 process.exitCode = isAsLabelled ? 0 : 1

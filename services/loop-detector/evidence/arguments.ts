@@ -81,13 +81,14 @@ function quoted(text: string): string {
 const plain = /^[!#-[\]-~]+(?: [!#-[\]-~]+)*$/
 
 /**
- * Blanks in a text of several lines may have a meaning (indentation). In a single line they have
- * none.
+ * Blanks in a text of several lines may have a meaning: the indentation, also that of the first
+ * line. In a single line they have none.
  */
 function withoutBlanks(text: string): string {
   const trimmed = text.trim()
-  // Most texts have only single blanks.
-  return !blanks.test(trimmed) || trimmed.includes('\n') ? trimmed : trimmed.replace(/\s+/g, ' ')
+  if (!blanks.test(trimmed)) return trimmed // most texts
+  if (!trimmed.includes('\n')) return trimmed.replace(/\s+/g, ' ')
+  return text.replace(/^(?:[^\S\n]*\n)+/, '').trimEnd()
 }
 
 const blanks = /\s\s|[^\S ]/

@@ -36,7 +36,7 @@ export function operationOf(tool: string, value: unknown, mutates?: boolean | nu
 
 function guessedOperation(tool: string, value: unknown): Operation {
   const words = wordsOf(tool)
-  const command = words.some((word) => shellWords.has(word)) ? commandIn(value) : undefined
+  const command = isShell(words) ? commandIn(value) : undefined
   if (command !== undefined) return shellOperation(tool, command)
   const named = effectOf(words)
   const effect = named === 'waits' ? named : (actionEffect(value) ?? named)
@@ -46,6 +46,11 @@ function guessedOperation(tool: string, value: unknown): Operation {
     operation: words.some((word) => sendWords.has(word)) ? undefined : tool,
     freeText: words.some((word) => searchWords.has(word)),
   }
+}
+
+/** Whether a tool with these words in its name runs commands. */
+export function isShell(words: string[]): boolean {
+  return words.some((word) => shellWords.has(word))
 }
 
 /** A tool with several commands names one of them: `{"command":"view"}`, `{"method":"GET"}`. */

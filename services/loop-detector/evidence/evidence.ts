@@ -21,6 +21,8 @@ import type {
 import { isGuest } from '../../../shared/contract/topology.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import { onOneLine, shortened } from '../../../shared/lib/text-cut.ts'
+import { echoOf } from '../meaning/echo.ts'
+import { reportedFailure } from '../meaning/reported-failure.ts'
 import { isBrief } from '../waiting/sleep.ts'
 import {
   isInputEmpty,
@@ -88,10 +90,18 @@ export type CallEvidence = {
   freeText: boolean
   /** Its arguments. Undefined: their text is not JSON. */
   value: unknown
+  /** The text of its arguments as sent. */
+  raw: string
   /** Its declaration states that it changes something. */
   mutates: boolean
   /** It succeeded, and the arguments may hold a stamp (stamp.ts). */
   mayBeStamped: boolean
+  /** Its result has only the words of the call, so it is no result (echo.ts). */
+  isEcho: boolean
+  /** Its result repeats its one text: the call without its numbers. Undefined: it does not. */
+  repeated: string | undefined
+  /** It succeeded, and its answer states that the operation failed. */
+  reported: Reported | undefined
   /** It waits for something that runs elsewhere. Made of `wait` when the round is judged. */
   poll: boolean
   wait: Wait
@@ -136,6 +146,9 @@ export type Failure = {
   /** The short reason, bounded. */
   reason: string
 }
+
+/** `key`: of (tool, words of the failure). `reason`: those words, for people, bounded. */
+export type Reported = { kind: FailureKind; key: string; reason: string }
 
 /** `time`: when its results were known. */
 export function evidenceOf(
@@ -223,14 +236,21 @@ function callEvidence(
     result.status === 'ok'
       ? undefined
       : failureOf(call, result, { value: read.value, denial, seen, text })
-  const key = fingerprint('arguments', call.name, read.canonical)
+  const echo =
+    failure === undefined && !sleeps
+      ? echoOf(tool, read.value, { effect: guess.effect, raw: call.raw, text: result.text })
+      : undefined
+  const isEcho = echo?.kind === 'speech'
+  const key = fingerprint('arguments', call.name, isEcho ? 'echo' : read.canonical)
   // A look at a thing that is over is no wait, so its answer counts like any other.
   // The name of a tool for input says nothing about a call without one, which reads a text.
   const isVainInput = failure === undefined && progress === 'over' && waitsByInput(read.value)
   const isVainSleep = guess.effect === 'waits' && waits === 'look' && !sleeps
-  const effect = isVainInput || isVainSleep ? 'reads' : guess.effect
+  const effect = isVainInput || isVainSleep || isEcho ? 'reads' : guess.effect
   const freeText = guess.freeText || isVainInput
-  const resultKey = fingerprint('result', tool, failure === undefined ? 'ok' : 'failed', text)
+  const resultKey = isEcho
+    ? fingerprint('result', tool, 'echo')
+    : fingerprint('result', tool, failure === undefined ? 'ok' : 'failed', text)
   return {
     ref: { round, ordinal: call.ordinal },
     tool,
@@ -245,7 +265,14 @@ function callEvidence(
     freeText,
     mutates: mutates === true,
     value: read.value,
+    raw: call.raw,
     mayBeStamped: failure === undefined && mayBeStamped(call.raw),
+    isEcho,
+    repeated: echo?.kind === 'text' ? echo.words : undefined,
+    reported:
+      failure === undefined && !isEcho
+        ? reportedOf(call.name, read.value, { effect, text: result.text })
+        : undefined,
     poll: false,
     wait,
     runs: progress === 'running',
@@ -348,6 +375,17 @@ function failureOf(
   const echoed =
     echoes.length === 0 ? undefined : textHash(echoes.map(withoutRandom).sort().join('\n'))
   return { kind, key, service, whole, echoed, reason }
+}
+
+function reportedOf(
+  name: string,
+  value: unknown,
+  answer: { effect: Effect; text: string },
+): Reported | undefined {
+  const stated = reportedFailure(name, value, answer)
+  if (stated === undefined) return undefined
+  const plain = masked(withoutEchoes(stated.error, echoesOf(value)))
+  return { kind: stated.kind, key: fingerprint('error', name, plain), reason: quoted(stated.error) }
 }
 
 /** An unknown command may be any word of the arguments. */

@@ -62,6 +62,9 @@ const digitFirst = anyOf('g', [
   String.raw`\d+(?:[.,]\d+)? ?(?:ns|µs|us|ms|msecs?|milliseconds?|s|secs?|seconds?|mins?|minutes?|hrs?|hours?)\b(?! (?:left|remain|to go))`,
 ])
 
+/** The line of a shell in its own error: `bash: line 3: x: command not found`, `sh: 1: x`. */
+const shellLine = /\b((?:ba|da|z|k)?sh: (?:-c: )?line |(?<![.\w])(?:ba|da|z|k)?sh: ?)\d+(?=: )/g
+
 function anyOf(flags: string, alternatives: string[]): RegExp {
   return new RegExp(String.raw`\b(?:${alternatives.join('|')})`, flags)
 }
@@ -82,7 +85,8 @@ export function masked(text: string): string {
 
 function maskedLine(line: string): string {
   if (!/\d/.test(line)) return line // every volatile part has a digit
-  return line
+  // Most lines have no such word, which saves a pass.
+  return (line.includes('sh:') ? line.replace(shellLine, `$1${mask}`) : line)
     .replace(longWord, maskedWord)
     .replace(wordFirst, maskedBehindWord)
     .replace(digitFirst, mask)

@@ -36,6 +36,8 @@ export type News = {
    * A tool returned a text that it did not return before, for any arguments, or something changed.
    */
   text: boolean
+  /** A tool succeeded with a text that it did not return before. */
+  answer: boolean
   /**
    * A call succeeded and may have changed something for the first time in the turn (NOVELTY-1), so
    * a failed call is worth another try.
@@ -58,18 +60,26 @@ export function emptyNovelty(): Novelty {
 
 /** Adds the calls of the round to the memory. Returns their news. */
 export function newsOf(novelty: Novelty, calls: CallEvidence[]): News {
-  const news: News = { outcome: false, text: false, change: false, known: calls.length > 0 }
+  const news: News = {
+    outcome: false,
+    text: false,
+    answer: false,
+    change: false,
+    known: calls.length > 0,
+  }
   for (const call of calls) {
     const isNewOutcome = remember(novelty.outcomes, call.outcome, limits.loopSeenMax)
     if (isNewOutcome) news.known = false
-    // A wait, a failure without a reason and a denied call bring no news, in any words.
-    if (call.effect === 'waits' || call.isDenied || call.failure?.kind === 'bare') continue
+    // A wait, an echo, a failure without a reason and a denied call bring no news, in any words.
+    if (call.effect === 'waits' || call.isEcho || call.isDenied || call.failure?.kind === 'bare')
+      continue
     const isNewText = remember(novelty.texts, call.result, limits.loopSeenMax)
     if (isNewText) news.text = true
+    if (isNewText && call.failure === undefined) news.answer = true
     // The same error for other arguments is no news. The same answer may be: two questions can have
     // one answer.
     if (call.failure === undefined ? isNewOutcome : isNewText) news.outcome = true
-    if (call.failure !== undefined || call.poll) continue
+    if (call.failure !== undefined || call.reported !== undefined || call.poll) continue
     const isNewCall = remember(novelty.calls, call.key, limits.loopSeenMax)
     const isNewChange =
       call.effect === 'changes'

@@ -5,26 +5,36 @@
 // CYCLE-2. Equal rounds in a row are no cycle of any length: other rules count those. Rounds
 //     without calls do not break a lap.
 // CYCLE-3. A different round breaks the laps, not the memory: the count starts again after it.
+// CYCLE-4. Values that are new in each lap by their nature make no round different (lap-state.ts).
 
+import { limits } from '../../../shared/contract/limits.ts'
 import type {
   EvidenceRef,
   InterventionAction,
   LoopThresholds,
 } from '../../../shared/contract/messages.ts'
+import { touch } from '../../../shared/lib/recency.ts'
 import {
   noProgress,
   type ShownCall,
   finding as texts,
 } from '../../../shared/model-texts/interventions.ts'
 import { type CallEvidence, isWaiting } from '../evidence/evidence.ts'
+import { fingerprint } from '../evidence/fingerprint.ts'
+import { masked } from '../evidence/mask.ts'
 import { found } from '../ladder.ts'
+import { mayHoldStates, withoutSentStates, withoutStates } from '../meaning/lap-state.ts'
 import { transientRoundsMax } from '../patience.ts'
 import type { Finding, Rule } from '../rule.ts'
 
 const periodMax = 12
 
 type Lap = {
+  /** Of the round without states. */
   print: string
+  /** Of the round as it was, and the oldest round whose states its calls sent. */
+  whole: string
+  statesFrom: number
   tag: number
   leash: 'short' | 'transient' | 'polling'
   shown: ShownCall
@@ -35,35 +45,52 @@ type Lap = {
  * `repeats`: at index p, the number of rounds in a row that equal the round p before. So index 1
  * counts equal rounds in a row.
  */
-type Memory = { rounds: Lap[]; repeats: number[]; ladders: Ladder[] }
+type Memory = {
+  rounds: Lap[]
+  repeats: number[]
+  ladders: Ladder[]
+  /** States that results gave out, with the count of rounds at the first time. */
+  states: Map<string, number>
+  count: number
+}
 
 /** The action of the cycles of one length. */
 type Ladder = { action: InterventionAction | 'none' }
 
 export const cycle: Rule<Memory> = {
   name: 'cycle',
-  version: 4,
+  version: 5,
   kind: 'tool_loop',
   thresholds: ['loop.cycleLaps'],
   description: 'Rounds come back in the same order, with the same results.',
-  firesWhen: '2 to 12 rounds come in the same order with the same results, for the 3rd lap',
+  firesWhen:
+    '2 to 12 rounds come in the same order with the same results, for the 3rd lap. States, codes, nonces, chosen ports, random hosts and signatures may differ',
   endedBy: 'a round that breaks the order, after which laps count again',
   sentence: 'went round in a circle',
   initial: () => ({
     rounds: [],
     repeats: Array.from({ length: periodMax + 1 }, () => 0),
     ladders: [],
+    states: new Map(),
+    count: 0,
   }),
 
-  judge(memory, { calls, print }, { loop }) {
+  judge(memory, { calls, print: whole }, { loop }) {
     const [first] = calls
     if (first === undefined) return undefined
     const { rounds, repeats, ladders } = memory
+    memory.count += 1
+    const { print, statesFrom } = printOf(memory, calls, whole)
     const tag = tagOf(print)
     let isRepeated = false
     for (let period = 1; period <= periodMax; period++) {
       const lap = rounds[rounds.length - period]
-      if (lap !== undefined && lap.tag === tag && lap.print === print) {
+      if (
+        lap !== undefined &&
+        lap.tag === tag &&
+        lap.print === print &&
+        (lap.whole === whole || areOfLap(memory.count, period, statesFrom, lap))
+      ) {
         repeats[period] = (repeats[period] ?? 0) + 1
         isRepeated = true
       } else if (repeats[period] !== 0) {
@@ -73,6 +100,8 @@ export const cycle: Rule<Memory> = {
     }
     rounds.push({
       print,
+      whole,
+      statesFrom,
       tag,
       leash: leashOf(calls),
       shown: {
@@ -82,7 +111,7 @@ export const cycle: Rule<Memory> = {
       },
       ref: first.ref,
     })
-    if (rounds.length > periodMax) rounds.shift()
+    if (rounds.length > periodMax + 1) rounds.shift()
 
     for (let period = 2; isRepeated && period <= periodMax; period++) {
       if ((repeats[1] ?? 0) >= period - 1) continue // CYCLE-2
@@ -92,7 +121,8 @@ export const cycle: Rule<Memory> = {
       if (laps < lapsMax(lap, loop)) continue
       const ladder = ladders[period] ?? { action: 'none' }
       ladders[period] = ladder
-      return finding(lap, laps, ladder)
+      const isSame = rounds.at(-period - 1)?.whole === whole
+      return finding(lap, { laps, isSame }, ladder)
     }
     return undefined
   },
@@ -105,21 +135,62 @@ function tagOf(print: string): number {
 
 export function leashOf(calls: CallEvidence[]): Lap['leash'] {
   if (calls.some(isWaiting)) return 'polling'
-  return calls.some(({ failure }) => failure?.kind === 'transient') ? 'transient' : 'short'
+  return calls.some(({ failure, reported }) => (failure ?? reported)?.kind === 'transient')
+    ? 'transient'
+    : 'short'
 }
 
 function lapsMax(lap: Lap[], loop: LoopThresholds): number {
   return lap.some(({ leash }) => leash === 'transient') ? transientRoundsMax(loop) : loop.cycleLaps
 }
 
-function finding(lap: Lap[], laps: number, ladder: Ladder): Finding {
+/** The print of a round without the states in its calls and results. */
+function printOf(
+  { states, count }: Memory,
+  calls: CallEvidence[],
+  whole: string,
+): { print: string; statesFrom: number } {
+  for (const [state, round] of states) {
+    if (round > count - 2 * periodMax) break
+    states.delete(state)
+  }
+  const mayDiffer = calls.some(
+    ({ raw, text }) => states.size > 0 || mayHoldStates(raw) || mayHoldStates(text),
+  )
+  if (!mayDiffer) return { print: whole, statesFrom: Number.POSITIVE_INFINITY }
+  let statesFrom = Number.POSITIVE_INFINITY
+  const given: string[] = []
+  const prints = calls.map(({ tool, raw, text, failure, outcome }) => {
+    const sent = withoutSentStates(raw, states)
+    const result = withoutStates(text)
+    given.push(...result.states)
+    if (sent.text === raw && result.states.length === 0) return outcome
+    statesFrom = Math.min(statesFrom, sent.oldest)
+    const status = failure === undefined ? 'ok' : 'failed'
+    return fingerprint('round', tool, sent.text, status, masked(result.text))
+  })
+  for (const state of given) if (!states.has(state)) touch(states, state, count, limits.loopIdsMax)
+  const isWhole = calls.every(({ outcome }, index) => prints[index] === outcome)
+  return { print: isWhole ? whole : fingerprint('round', ...prints.sort()), statesFrom }
+}
+
+/** Whether both rounds sent only states of their own lap. */
+function areOfLap(count: number, period: number, statesFrom: number, lap: Lap): boolean {
+  return statesFrom > count - period && lap.statesFrom > count - 2 * period
+}
+
+function finding(
+  lap: Lap[],
+  { laps, isSame }: { laps: number; isSame: boolean },
+  ladder: Ladder,
+): Finding {
   const tools = lap.map(({ shown }) => shown.tool).join(' → ')
   return found(ladder, {
     key: tools,
     reason: `${lap.length} rounds (${tools}) came back ${laps} times in the same order with the same results`,
     text: noProgress(
       lap.map(({ shown }) => shown),
-      texts.cycle(laps),
+      isSame ? texts.cycle(laps) : texts.lap(laps),
     ),
     evidence: lap.map(({ ref }) => ref),
   })

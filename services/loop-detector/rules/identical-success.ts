@@ -3,7 +3,8 @@
 // IDENTICAL-SUCCESS-1. Any new result ends all streaks: the model may repeat one call while it
 //     learns from another.
 // IDENTICAL-SUCCESS-2. Calls that wait, and calls after a sleep, do not count. Their bound is that
-//     of still-waiting.
+//     of still-waiting. A reported failure that may clear has that of reported-failure.
+// IDENTICAL-SUCCESS-3. Echoes are one call with one result, in any words (echo.ts).
 
 import { limits } from '../../../shared/contract/limits.ts'
 import { touch } from '../../../shared/lib/recency.ts'
@@ -24,12 +25,12 @@ type Memory = { sleeps: number; streaks: Map<string, SuccessStreak> }
 
 export const identicalSuccess: Rule<Memory> = {
   name: 'identical-success',
-  version: 4,
+  version: 5,
   kind: 'tool_loop',
   thresholds: ['loop.identicalSuccesses'],
   description: 'The same call keeps succeeding with the same result.',
   firesWhen:
-    'the same call has the same result for the 5th time and nothing else was new, unless it waits or follows a sleep',
+    'the same call has the same result for the 5th time and nothing else was new, unless it waits or follows a sleep. Calls that only return their own words, such as `echo`, are one call',
   endedBy: 'any new result',
   sentence: 'kept repeating a call with the same result',
   initial: () => ({ sleeps: 0, streaks: new Map() }),
@@ -40,6 +41,7 @@ export const identicalSuccess: Rule<Memory> = {
     const findings: Finding[] = []
     for (const call of calls) {
       if (call.failure !== undefined || isWaiting(call)) continue
+      if (call.reported?.kind === 'transient') continue
       const { streak, isAfterSleep } = countCall(memory, call)
       if (!isAfterSleep && streak.impatientRounds >= loop.identicalSuccesses)
         findings.push(finding(streak, call))
@@ -68,6 +70,6 @@ function finding(streak: SuccessStreak, call: CallEvidence): Finding {
   return found(streak, {
     key: label,
     reason: `${label} ${call.shown.outcome} in ${roundsText(streak.rounds)}, and nothing else was new`,
-    text: noProgress(streak.shown, texts.identical),
+    text: noProgress(streak.shown, call.isEcho ? texts.echo : texts.identical),
   })
 }

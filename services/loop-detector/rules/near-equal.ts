@@ -9,6 +9,7 @@
 // NEAR-EQUAL-3. A tool that declares `mutates` may send one text again under new ids. Only ids of
 //     the message or of the request are stamps then. New ids in the answer are no new result.
 // NEAR-EQUAL-4. Calls that wait are exempt.
+// NEAR-EQUAL-5. For a call whose result repeats its one text, each number is a stamp (echo.ts).
 
 import { limits } from '../../../shared/contract/limits.ts'
 import { remember, touch } from '../../../shared/lib/recency.ts'
@@ -29,7 +30,7 @@ type Memory = { known: Set<string>; streaks: Map<string, NearStreak> }
 
 export const nearEqual: Rule<Memory> = {
   name: 'near-equal',
-  version: 6,
+  version: 7,
   kind: 'tool_loop',
   thresholds: ['loop.identicalSuccesses'],
   description:
@@ -64,6 +65,8 @@ export const nearEqual: Rule<Memory> = {
 /** `near`: equal for calls that differ only in stamps and have the same result. */
 function nearOf(call: CallEvidence): { call: CallEvidence; near: string; isStamped: boolean } {
   const { tool, result, outcome, failure, value, mayBeStamped, mutates } = call
+  if (call.repeated !== undefined)
+    return { call, near: fingerprint('near-arguments', tool, call.repeated), isStamped: true }
   if (failure !== undefined || !(mayBeStamped || mutates))
     return { call, near: outcome, isStamped: false }
   const sent = mutates ? withoutMessageId(value) : undefined

@@ -8,7 +8,8 @@
 //     doubled. A search without hits keeps the usual limit.
 // SAME-ANSWER-4. An answer of several lines, all different from those of the answer before it, is
 //     another answer: the next window of a log may differ only in clocks.
-// SAME-ANSWER-5. Any answer that is new in the turn, and any change, ends all streaks.
+// SAME-ANSWER-5. A new answer and a change end all streaks. A tool of unknown effect has the doubled
+//     limit, and only a new answer ends its streaks: each of its calls would be a change.
 
 import { limits } from '../../../shared/contract/limits.ts'
 import { remember, touch } from '../../../shared/lib/recency.ts'
@@ -21,26 +22,36 @@ import type { Finding, Rule } from '../rule.ts'
 
 /** `lines`: those of the latest answer. */
 type AnswerStreak = Streak & { rounds: number; calls: Set<string>; lines: ReadonlySet<string> }
-type Memory = Map<string, AnswerStreak>
+type Streaks = Map<string, AnswerStreak>
+/** `opaque`: those of tools with unknown effect. */
+type Memory = { reads: Streaks; opaque: Streaks }
 
 export const sameAnswer: Rule<Memory> = {
   name: 'same-answer',
-  version: 6,
+  version: 7,
   kind: 'tool_loop',
   thresholds: ['loop.identicalSuccesses'],
   description: 'Reworded calls keep getting the same answer.',
   firesWhen:
-    'calls in new words get one answer for the 8th time, or for the 16th if each is about another file, host or id',
-  endedBy: 'an answer that is new in the turn, or a change',
+    'calls in new words get one answer for the 8th time, or for the 16th if each is about another file, host or id. A long answer of a tool with unknown effect: the 16th',
+  endedBy:
+    'an answer that is new in the turn, or a change; for a tool with unknown effect only the answer',
   sentence: 'kept rewording a call with the same result',
-  initial: () => new Map(),
+  initial: () => ({ reads: new Map(), opaque: new Map() }),
 
-  judge(memory, { round, calls, news }, { loop }) {
+  judge({ reads: memory, opaque }, { round, calls, news }, { loop }) {
     if (news.text) memory.clear()
+    if (news.answer) opaque.clear()
     const findings: Finding[] = []
     for (const call of calls) {
       const meaning = meaningOf(call)
       if (meaning === 'nothing') continue
+      if (meaning === 'page') {
+        const all = countCall(opaque, call.result, call, round)
+        if (all !== undefined && all.rounds >= batchRoundsMax(loop))
+          findings.push(finding(all, call, texts.refusedPage))
+        continue
+      }
       const all = countCall(memory, call.result, call, round)
       if (all === undefined) continue
       if (all.rounds >= (meaning === 'empty' ? sameAnswerRoundsMax(loop) : batchRoundsMax(loop)))
@@ -62,7 +73,7 @@ export const sameAnswer: Rule<Memory> = {
 
 /** Undefined: this round or this call is already counted, or the answer is another one. */
 function countCall(
-  memory: Memory,
+  memory: Streaks,
   key: string,
   call: CallEvidence,
   round: number,
@@ -95,8 +106,8 @@ function linesOf(text: string): ReadonlySet<string> {
 const linesCharactersMax = 2_048
 
 /**
- * The meaning of one answer to different calls of this kind: no evidence, a search without hits, or
- * a repeated answer.
+ * The meaning of one answer to different calls of this kind: no evidence, a search without hits, a
+ * repeated answer, or a long one of a tool with unknown effect.
  */
 function meaningOf({
   failure,
@@ -104,8 +115,10 @@ function meaningOf({
   poll,
   freeText,
   answer,
-}: CallEvidence): 'nothing' | 'empty' | 'answer' {
-  if (failure !== undefined || effect !== 'reads' || poll) return 'nothing'
+}: CallEvidence): 'nothing' | 'empty' | 'answer' | 'page' {
+  if (failure !== undefined || poll) return 'nothing'
+  if (effect === 'opaque') return answer.length >= longAnswerMin ? 'page' : 'nothing'
+  if (effect !== 'reads') return 'nothing'
   if (emptyHanded.test(answer) || (answer.length < emptyCharsMax && noneFound.test(answer)))
     return 'empty'
   return answer.length >= (freeText ? shortAnswerMin : longAnswerMin) ? 'answer' : 'nothing'
@@ -127,10 +140,10 @@ const emptyCharsMax = 100
 const shortAnswerMin = 8
 const longAnswerMin = 64
 
-function finding(streak: AnswerStreak, call: CallEvidence): Finding {
+function finding(streak: AnswerStreak, call: CallEvidence, why = texts.sameAnswer): Finding {
   return found(streak, {
     key: `${call.tool} → ${call.shown.outcome}`,
     reason: `${call.tool} gave the same answer in ${streak.rounds} rounds with different arguments: ${call.shown.outcome}`,
-    text: noProgress(streak.shown, texts.sameAnswer),
+    text: noProgress(streak.shown, why),
   })
 }

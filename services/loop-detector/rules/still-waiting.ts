@@ -8,7 +8,12 @@
 // STILL-WAITING-3. A round without a wait neither counts nor ends it: the agent may look after it
 //     slept. A round with news begins it anew.
 
-import { stillWaiting as textOf } from '../../../shared/model-texts/interventions.ts'
+import {
+  type ShownCall,
+  stillWaitingForAgents,
+  stillWaiting as textOf,
+} from '../../../shared/model-texts/interventions.ts'
+import { wordsOf } from '../evidence/effect.ts'
 import { isWaiting } from '../evidence/evidence.ts'
 import { addMatch, emptyStreak, found, roundsText, type Streak } from '../ladder.ts'
 import { briefRoundsMax, hastyMs, hastyRoundsMax, waitMsMax } from '../patience.ts'
@@ -81,7 +86,14 @@ function finding({ streak, since, rounds }: Memory, time: number): Finding {
   return found(streak, {
     key: [...new Set(streak.shown.map(({ tool }) => tool))].join(', '),
     reason: `waited for ${waited}, and nothing changed`,
-    text: textOf(streak.shown, waited),
+    text: (streak.shown.every(looksAtAgent) ? stillWaitingForAgents : textOf)(streak.shown, waited),
     action: 'nudge',
   })
 }
+
+/** By the name of its tool or of its argument. */
+function looksAtAgent({ tool, arguments: sent }: ShownCall): boolean {
+  return wordsOf(tool).some((word) => agentWords.has(word)) || /"(?:sub_?)?agent_?ids?"/i.test(sent)
+}
+
+const agentWords: ReadonlySet<string> = new Set(['agent', 'agents', 'subagent', 'subagents'])

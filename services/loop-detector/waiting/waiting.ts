@@ -97,8 +97,9 @@ export function waitsByInput(value: unknown): boolean {
 
 /** It names its own wait for a running session. */
 function namesWait(value: unknown): boolean {
-  if (!isObject(value) || !looksAtSession(value)) return false
-  return Object.entries(value).some(([name, member]) => isWaitMember(name, member))
+  if (!isObject(value)) return false
+  for (const name in value) if (isWaitMember(name, value[name])) return looksAtSession(value)
+  return false // nearly always
 }
 
 /** It names a session or has an empty input for one, and no command. */
@@ -110,14 +111,15 @@ export function looksAtSession(value: unknown): boolean {
 function isWaitMember(name: string, member: unknown): boolean {
   if (name === 'yield_time_ms') return typeof member === 'number' && member > 0
   if (name === 'block') return isTrue(member)
-  return waitName.test(name) && (isTrue(member) || (typeof member === 'number' && member > 0))
+  return (isTrue(member) || (typeof member === 'number' && member > 0)) && waitName.test(name)
 }
 
 function idsIn(value: unknown): string[] {
   if (!isObject(value)) return []
-  return Object.entries(value).flatMap(([name, member]) =>
-    sessionName.test(name) && isIdValue(member) ? [String(member)] : [],
-  )
+  const ids: string[] = []
+  for (const name in value)
+    if (isIdValue(value[name]) && sessionName.test(name)) ids.push(String(value[name]))
+  return ids
 }
 
 const pathsMax = 8

@@ -27,7 +27,14 @@ const lookedAtMax = 64 * 1024
 const lineLookedAtMax = 2_048
 const namesAnError = /^(uncaught )?([\w$]+\.)*\w*(error|exception|panic|fatal)\w*\b/i
 
-/** The line that names an error, otherwise the first line with text. Undefined if there is none. */
+/** A line that only announces errors: `ERRORS:`, `=== FAILURES ===`, `Found 3 errors:`. */
+const heading =
+  /^[\s=*#_-]*(?:[\w-]+ ){0,4}(?:errors?|failures?|failed|exceptions?|problems?)(?: [\w-]+){0,2}(?: ?\(\d+\))?(?: *:|[ :]*[=*#_-]{2,})\s*$/i
+
+/**
+ * The line that names an error, otherwise the first line with text. A heading is no reason, so the
+ * next line with text follows it. Undefined if there is none.
+ */
 export function errorLine(text: string): string | undefined {
   const ofCodex = codexResult(text.trimStart())
   if (ofCodex === undefined) return lineIn(text)
@@ -41,6 +48,12 @@ function lineIn(output: string): string | undefined {
     .map((line) => stripVTControlCharacters(line.slice(0, lineLookedAtMax)))
     .filter((line) => line.trim() !== '')
   const telling = all.filter((line) => !noise.some((pattern) => pattern.test(line)))
-  const line = telling.find((candidate) => namesAnError.test(candidate)) ?? telling[0] ?? all[0]
+  const first = telling.find((candidate) => namesAnError.test(candidate)) ?? telling[0] ?? all[0]
+  const line = first !== undefined && heading.test(first) ? lineAfter(all, first) : first
   return line === undefined ? undefined : shortened(onOneLine(line), limits.reasonBytesMax)
+}
+
+/** The first line after this heading that is none. The heading itself, if it is alone. */
+function lineAfter(all: string[], first: string): string {
+  return all.slice(all.indexOf(first) + 1).find((line) => !heading.test(line)) ?? first
 }

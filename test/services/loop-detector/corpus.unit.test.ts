@@ -1,16 +1,22 @@
-// The corpus of test/corpus: each trace has the verdict of its label under the default settings.
+// The corpus of test/corpus: each trace has the verdict of its label under the default settings. The
+// built traces count too, and the ladder never ends honest work.
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from '@jest/globals'
 import { givenBy } from '../../../apps/replay/judge/overrides.ts'
 import { readScenarios } from '../../../apps/replay/judge/scenario-file.ts'
 import { judge } from '../../../apps/replay/judge/verdict.ts'
+import { honestWork } from '../../corpus/built/honest-work.ts'
+import { slowLoops, variedLoops } from '../../corpus/built/varied-loops.ts'
 
 const folder = new URL('../../corpus/', import.meta.url)
 const files = readdirSync(folder).filter((name) => name.endsWith('.jsonl'))
-const corpus = files.flatMap((file) =>
-  readScenarios(file, readFileSync(new URL(file, folder), 'utf8')),
-)
+const corpus = [
+  ...files.flatMap((file) => readScenarios(file, readFileSync(new URL(file, folder), 'utf8'))),
+  ...variedLoops,
+  ...slowLoops,
+  ...honestWork,
+]
 const given = givenBy([])
 
 describe('the corpus', () => {
@@ -24,6 +30,14 @@ describe('the corpus', () => {
         ({ expect }) => expect === undefined || expect.fires === null || !expect.reason,
       ),
     ).toEqual([])
+  })
+
+  it('has built traces with unique names: 62 loops due by call 15 and 184 of honest work', () => {
+    const built = [...variedLoops, ...slowLoops, ...honestWork]
+    expect(new Set(built.map(({ id }) => id)).size).toBe(built.length)
+    expect(variedLoops.length).toBeGreaterThanOrEqual(60)
+    expect(variedLoops.filter(({ expect }) => (expect?.by_step ?? 99) > 15)).toEqual([])
+    expect(honestWork.length).toBeGreaterThanOrEqual(150)
   })
 
   it.each(corpus.map((scenario) => [scenario.id, scenario] as const))('%s', (_, scenario) => {

@@ -1,0 +1,100 @@
+// The echo of a call: a result with nothing but the words of the call, such as that of `echo step_7`.
+// Nobody learns anything from it, so it is no result.
+//
+// CALL-ECHO-1. The call changes nothing that a later call reads: a command only speaks, or the tool is an
+//     echo by name. A redirection, a variable or another program makes it an ordinary call.
+// CALL-ECHO-2. Any other tool may act on its text. Its result is an echo only if it repeats the one text
+//     of the call, and then another number is all that may differ.
+
+import { isObject } from '../../../shared/lib/json/json-object.ts'
+import { commandIn, type Effect, programsIn, wordsOf } from '../evidence/effect.ts'
+
+/**
+ * `speech`: the call only speaks, so any two are alike. `text`: the call without its numbers, alike
+ * only if this is equal.
+ */
+export type Echo = { kind: 'speech' } | { kind: 'text'; words: string }
+
+/**
+ * `effect`: of the successful call, by its name and command. `raw`: its arguments as sent. `text`: its
+ * result.
+ */
+export function echoOf(
+  tool: string,
+  value: unknown,
+  { effect, raw, text }: { effect: Effect; raw: string; text: string },
+): Echo | undefined {
+  if (text.length > echoCharsMax || !isObject(value)) return undefined
+  const command = commandIn(value)
+  if (command !== undefined) {
+    const isEcho =
+      command.length <= echoCharsMax &&
+      speaker.test(command) &&
+      speaksOnly(command) &&
+      isMadeOf(text, [command])
+    return isEcho ? { kind: 'speech' } : undefined
+  }
+  if (effect !== 'opaque' && effect !== 'reads') return undefined
+  if (echoName.test(tool) && wordsOf(tool).includes('echo'))
+    return isMadeOf(text, [tool, ...textsIn(value)]) ? { kind: 'speech' } : undefined
+  if (!raw.includes(text.trim()) || !counted.test(text)) return undefined // nearly always
+  const [said, other] = textsIn(value)
+  return said !== undefined && other === undefined && text.trim() === said
+    ? { kind: 'text', words: said.replace(/\d+/g, '#') }
+    : undefined
+}
+
+const echoName = /echo/i
+const speaker = /echo|print|puts|console|say|write-|cat|true|:/i
+
+function textsIn(value: Record<string, unknown>): string[] {
+  const texts: string[] = []
+  for (const name in value) {
+    const member = value[name]
+    if (typeof member === 'string') texts.push(member.trim())
+  }
+  return texts
+}
+
+/** Longer results are content. */
+const echoCharsMax = 1_000
+/** Some words, of which a number is one. */
+const counted = /(?=.*\p{L}.*\s)(?=.*\d)/u
+
+/** Whether each word of the result is one of the call. An empty result has none. */
+function isMadeOf(text: string, call: string[]): boolean {
+  const known = new Set(call.flatMap(wordsIn))
+  return wordsIn(text).every((word) => known.has(word))
+}
+
+function wordsIn(text: string): string[] {
+  return text.toLowerCase().match(/\p{L}+|\d+/gu) ?? []
+}
+
+/** Whether a command, or the program of an interpreter, prints its own words and does nothing more. */
+function speaksOnly(command: string): boolean {
+  if (/[`]|\$[({\w?!@*#$-]/.test(command)) return false
+  if (heredoc.test(command)) return true
+  const program = inline.exec(command)?.[2] ?? command
+  if (program.split(/[;\n]/).every((line) => line.trim() === '' || print.test(line))) return true
+  const plain = command
+    .replace(/'[^']*'|"[^"]*"/g, 'text')
+    .replace(/\d?>&\d|[&\d]?> ?\/dev\/null/g, '')
+  if (/[<>]/.test(plain)) return false
+  const programs = programsIn(plain)
+  return programs.length > 0 && programs.every(({ program }) => speakers.has(program.toLowerCase()))
+}
+
+const speakers: ReadonlySet<string> = new Set([
+  'echo',
+  'printf',
+  'true',
+  ':',
+  'write-output',
+  'write-host',
+])
+const heredoc = /^\s*cat\s*<<-?\s*['"]?(\w+)['"]?\n[\s\S]*\n\s*\1\s*$/
+/** `python3 -c "print('x')"`, `node -e 'console.log("x")'`. */
+const inline = /^\s*(?:python[\d.]*|node|ruby|perl|php|bun)\s+-(?:c|e|r)\s+(['"])([\s\S]*)\1\s*$/
+const print =
+  /^\s*(?:print|println|puts|console\.log|say)(?:\s*\(\s*|\s+)(?:'[^']*'|"[^"]*")\s*\)?\s*$/

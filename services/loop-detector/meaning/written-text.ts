@@ -1,0 +1,54 @@
+// The place into which a call writes a text that its arguments hold: the file of an edit, the target
+// of `echo x >> notes.md`.
+
+import { isObject } from '../../../shared/lib/json/json-object.ts'
+import { cleanPath, namesPath } from '../evidence/arguments.ts'
+import { commandIn, isShell, programsIn, wordsOf } from '../evidence/effect.ts'
+import type { CallEvidence } from '../evidence/evidence.ts'
+
+/** Undefined: the call writes no such text, or it failed. */
+export function placeOfChange({
+  tool,
+  effect,
+  value,
+  failure,
+  reported,
+}: Pick<CallEvidence, 'tool' | 'effect' | 'value' | 'failure' | 'reported'>): string | undefined {
+  if (effect !== 'changes' || failure !== undefined || reported !== undefined) return undefined
+  if (!isObject(value)) return undefined
+  const command = isShell(wordsOf(tool)) ? commandIn(value) : undefined
+  if (command !== undefined) return targetOf(command)
+  let place: string | undefined
+  let hasText = false
+  for (const [name, member] of Object.entries(value)) {
+    if (typeof member !== 'string' || member === '') continue
+    if (writtenName.test(name)) hasText = true
+    else if (namesPath(name) || placeName.test(name)) place ??= cleanPath(member)
+  }
+  return hasText ? place : undefined
+}
+
+const writtenName =
+  /^(?:contents?|text|body|new_?(?:str|string|text|source|content|value)|insert_?text|patch|diff|code|source|replacement|value|html|markdown|lines?)$/i
+const placeName = /^(?:page|document|doc|sheet|cell|notebook|key|title|note)(?:_?(?:id|name))?$/i
+
+/** Of a command that writes its own words into one file, and otherwise only reads. */
+function targetOf(command: string): string | undefined {
+  if (!writes.test(command)) return undefined
+  let target: string | undefined
+  for (const { program, argv, part } of programsIn(command)) {
+    const written =
+      program === 'sed' && inPlace.test(part)
+        ? argv.at(-1)
+        : /[^>]>>?\s*([^\s>&|;]+)/.exec(part)?.[1]
+    if (written !== undefined) target ??= written
+    if (!texters.has(program)) return undefined
+  }
+  return target
+}
+
+const writes = />|\bsed\s/
+const inPlace = /\s-[a-zA-Z]*i/
+const texters: ReadonlySet<string> = new Set(
+  'echo printf cat sed head tail wc ls grep true'.split(' '),
+)

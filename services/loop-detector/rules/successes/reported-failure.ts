@@ -1,0 +1,57 @@
+// An operation fails again and again, and its tool reports each failure as a success: `{"status":
+// "error","message":"Exhausted balance"}` for ever new prompts.
+//
+// RULES-REPORTED-FAILURE-1. Rounds are counted for each tool and each failure, with any arguments.
+//     One that may clear by itself has the patience of transient failures.
+// RULES-REPORTED-FAILURE-2. The ladder has one step for each whole limit of rounds, because the
+//     answer may be meant otherwise.
+
+import { limits } from '../../../../shared/contract/limits.ts'
+import { touch } from '../../../../shared/lib/recency.ts'
+import { noProgress, finding as texts } from '../../../../shared/model-texts/interventions.ts'
+import { addMatch, emptyStreak, found, roundsText, type Streak, weightiest } from '../../ladder.ts'
+import { reportedRoundsMax } from '../../patience.ts'
+import type { Finding, Rule } from '../../rule.ts'
+
+type Memory = Map<string, Streak & { operation: string; rounds: number }>
+
+export const reportedFailure: Rule<Memory> = {
+  name: 'reported-failure',
+  version: 1,
+  kind: 'tool_loop',
+  thresholds: ['loop.identicalFailures'],
+  description: 'Successes keep reporting the same failure of the operation.',
+  firesWhen:
+    'short successful answers report the same failure for the 6th time, or for the 10th if it may clear by itself',
+  endedBy: 'a success of the same operation that reports no failure, or a new change',
+  sentence: 'kept calling an operation that reported its failure',
+  initial: () => new Map(),
+
+  judge(memory, { round, calls, news }, { loop }) {
+    if (news.change) memory.clear()
+    const findings: Finding[] = []
+    for (const call of calls) {
+      const { tool, operation, failure, reported } = call
+      if (reported === undefined) {
+        if (failure === undefined && memory.size > 0)
+          for (const [key, streak] of memory) if (streak.operation === operation) memory.delete(key)
+        continue
+      }
+      const { key, kind, reason } = reported
+      const streak = memory.get(key) ?? { ...emptyStreak(), operation, rounds: 0 }
+      if (streak.round === round) continue
+      addMatch(streak, call)
+      streak.rounds += 1
+      touch(memory, key, streak, limits.loopStreaksMax)
+      if (streak.rounds % reportedRoundsMax(kind, loop) !== 0) continue
+      findings.push(
+        found(streak, {
+          key: `${tool}: ${reason}`,
+          reason: `${tool} succeeded in ${roundsText(streak.rounds)} and reported a failure: ${reason}`,
+          text: noProgress(streak.shown, texts.reportedFailure(reason)),
+        }),
+      )
+    }
+    return weightiest(findings)
+  },
+}
