@@ -16,7 +16,8 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { basename, dirname, join, resolve, sep } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
+import { joinedScript, readyScriptOf } from '../apps/page/page-script.ts'
 
 const root = join(import.meta.dirname, '..')
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Manifest
@@ -54,19 +55,15 @@ function writeCode(): void {
   dropUnused(Object.values(manifest.exports).map(({ types }) => join(made, types)))
 
   // All other files of the sources are read at run time. They are the template of `weir init`, the
-  // schema of agent files, the tool of the demo, and the pages of `weir report` and of the console.
-  // The scripts of pages are copied unchanged: they are only text until a browser loads them.
-  const pages = ['page/kit', 'report/page', 'replay/page', 'http/console/page'].map((folder) =>
-    join(root, 'apps', folder, sep),
-  )
+  // schema of agent files, the tool of the demo, and the styles of pages.
   for (const name of ['apps', 'client', 'services', 'shared'])
     cpSync(join(root, name), join(dist, name), {
       recursive: true,
       // A page about a folder is for its sources.
-      filter: (path) =>
-        pages.some((page) => path.startsWith(page)) ||
-        !(path.endsWith('.ts') || basename(path) === 'README.md'),
+      filter: (path) => !(path.endsWith('.ts') || basename(path) === 'README.md'),
     })
+  for (const entry of globSync('apps/**/page/main.ts', { cwd: root }))
+    writeFileSync(join(dist, readyScriptOf(entry)), joinedScript(join(root, entry)))
   cpSync(join(root, 'schemas', 'lock.json'), join(dist, 'schemas', 'lock.json'))
   cpSync(join(root, 'bin', 'weir.js'), join(made, 'bin', 'weir.js'))
 }

@@ -4,7 +4,10 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from '@jest/globals'
+import { Command } from 'commander'
 import { parse } from 'yaml'
+import { addProxy } from '../apps/cli/commands/proxy.ts'
+import { addServe } from '../apps/cli/commands/serve.ts'
 import { badModels } from '../apps/demo/reflex-model.ts'
 import { loadAgents } from '../client/weir.ts'
 import { accessOfAll } from '../shared/bus/kafka/cluster/access-rights.ts'
@@ -27,6 +30,9 @@ type Service = {
   cpus?: string
   stop_grace_period?: string
   healthcheck?: object
+  profiles?: string[]
+  networks?: string[]
+  secrets?: string[]
 }
 
 const root = join(import.meta.dirname, '..')
@@ -34,21 +40,57 @@ const file = (name: string) => readFileSync(join(root, name), 'utf8')
 const { services } = parse(file('docker-compose.yml'), { merge: true }) as {
   services: Record<string, Service>
 }
+/** Clients reach them. */
+const fronts = ['serve', 'proxy']
 const ours = Object.entries(services).filter(([name]) => name !== 'kafka')
+
+/** The flags of a command of Weir that the command does not have. */
+function flagsUnknownTo([name = '', ...args]: string[]): string[] {
+  const program = new Command()
+  addServe(program)
+  addProxy(program)
+  const known = program.commands.find((one) => one.name() === name)?.options.map(({ long }) => long)
+  return args.filter((arg) => arg.startsWith('--') && known?.includes(arg) !== true)
+}
 
 describe('docker-compose.yml', () => {
   it('has one service for each stage, with its probe', () => {
     for (const stage of stageNames)
       expect(services[stage]).toMatchObject({ command: ['up', '--stages', stage], healthcheck: {} })
-    const others = ['kafka', 'topics', 'demo-model', 'demo']
+    const others = ['kafka', 'topics', 'serve', 'proxy', 'demo-model', 'demo']
     expect(Object.keys(services).toSorted()).toEqual([...stageNames, ...others].toSorted())
   })
 
-  it('can be scaled: no service of ours has a fixed name or port on the machine, and all are bounded', () => {
+  it('can be scaled: no stage has a fixed name or port on the machine, and all are bounded', () => {
     for (const [, service] of ours)
       expect(service).toMatchObject({ read_only: true, mem_limit: expect.stringMatching(/^\d+m$/) })
-    for (const [, service] of ours)
-      expect([service.ports, service.container_name]).toEqual([undefined, undefined])
+    for (const [name, service] of ours.filter(([name]) => !fronts.includes(name)))
+      expect([name, service.ports, service.container_name]).toEqual([name, undefined, undefined])
+  })
+
+  it('starts the server and the proxy with their profile only, on this machine only', () => {
+    for (const name of fronts) {
+      const { profiles, ports, healthcheck, networks, stop_grace_period } = services[name] ?? {}
+      expect({ profiles, networks }).toEqual({ profiles: [name], networks: ['stages'] })
+      expect(ports).toEqual([expect.stringMatching(/^127\.0\.0\.1:\$\{\w+:-\d+\}:\d+$/)])
+      expect(healthcheck).toBeDefined()
+      expect(Number.parseInt(stop_grace_period ?? '0', 10) * 1000).toBeGreaterThan(
+        limits.shutdownMsMax,
+      )
+    }
+  })
+
+  it('gives the server a file of keys, and has flags that the commands know', () => {
+    expect(services.serve?.command).toContain('--api-keys')
+    expect(services.serve?.secrets).toEqual(['api-keys'])
+    const webhook = parse(file('docker-compose.webhook.yml')) as { services: typeof services }
+    for (const command of [services.serve, services.proxy, webhook.services.serve].map(
+      (service) => service?.command ?? [],
+    ))
+      expect([command, flagsUnknownTo(command)]).toEqual([command, []])
+    const [own, withWebhook] = [services.serve?.command, webhook.services.serve?.command]
+    expect(withWebhook?.slice(0, own?.length)).toEqual(own)
+    expect(withWebhook).toContain('--webhook-secret-file')
   })
 
   it('bounds the memory, processes and CPUs of each service', () => {
@@ -166,6 +208,8 @@ describe('docker-compose.signed.yml', () => {
       ...Object.fromEntries(stageNames.map((name) => [name, name])),
       topics: 'operator',
       demo: 'edge',
+      serve: 'edge',
+      proxy: 'edge',
     }
     expect(Object.keys(signed.services).toSorted()).toEqual(Object.keys(principals).toSorted())
     for (const [service, principal] of Object.entries(principals)) {
@@ -189,6 +233,8 @@ describe('docker-compose.users.yml', () => {
     ...Object.fromEntries(stageNames.map((name) => [name, name])),
     topics: 'operator',
     demo: 'edge',
+    serve: 'edge',
+    proxy: 'edge',
   }
 
   it('gives each service of Weir the user of its principal, and no other', () => {

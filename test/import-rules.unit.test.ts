@@ -91,8 +91,8 @@ describe('the tree', () => {
   })
   test('loads at most 300 lines to import a guard', () =>
     expect(linesOf([guardFile], tree)).toBeLessThanOrEqual(300))
-  test('loads at most 12,150 lines to open a guard in memory', () =>
-    expect(linesOf(toOpen, tree)).toBeLessThanOrEqual(12_150))
+  test('loads at most 12,200 lines to open a guard in memory', () =>
+    expect(linesOf(toOpen, tree)).toBeLessThanOrEqual(12_200))
   test('loads at most 26,800 lines to judge the calls of a guest in memory', () =>
     expect(linesOf(toJudge(tree), tree)).toBeLessThanOrEqual(26_800))
 })

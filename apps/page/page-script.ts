@@ -1,5 +1,6 @@
 // The script of a page: its modules, their imports and its libraries, joined into one. A report is
-// opened from a disk, where browsers load no modules. There is no build step: Node strips the types.
+// opened from a disk, where browsers load no modules. A checkout needs no build step: Node strips the
+// types. The package has each script ready, because that function of Node warns in a user's program.
 // PAGE-SCRIPT-1. A module is imports of `./….ts` lines or of the libraries here, then declarations,
 //     some exported. Other forms throw. Comment lines are left out, so no text has such a line.
 // PAGE-SCRIPT-2. Each module becomes a function that returns its exports, so two modules may use
@@ -18,11 +19,13 @@ const libraries: Record<string, string> = {
   'eventsource-parser': 'parse.js',
 }
 
-/**
- * `entry`: the path of the first module; its imports are placed before it. A package contains
- * compiled modules, so `.js` files are accepted too.
- */
+/** The file of the package with the script of this entry. */
+export const readyScriptOf = (entry: string): string => entry.replace(/\.ts$/, '.joined.js')
+
+/** `entry`: the path of the first module; its imports are placed before it. */
 export function joinedScript(entry: string): string {
+  const ready = readyScriptOf(entry)
+  if (existsSync(ready)) return readFileSync(ready, 'utf8')
   const joined: Joined = { names: new Map(), parts: [] }
   append({ file: entry, isLibrary: false }, joined)
   return `'use strict';\n(() => {\n${joined.parts.join('\n')}\n})()\n`
@@ -41,9 +44,7 @@ function append({ file, isLibrary }: Source, joined: Joined): string {
   const name = `$${names.size}`
   names.set(file, name)
   const source = readFileSync(file, 'utf8')
-  const code = isLibrary
-    ? `// ${licenseOf(file)}\n${libraryCode(source)}`
-    : ownCode(source, file.endsWith('.ts'))
+  const code = isLibrary ? `// ${licenseOf(file)}\n${libraryCode(source)}` : ownCode(source)
   const imports = [...code.matchAll(importLine)].map(([, , members = '', path = '']) => {
     const from = append(found(path, file), joined)
     return members.startsWith('{')
@@ -64,11 +65,11 @@ const commentLines = /^ *(?:\/\/.*|\/\*\*[\s\S]*?\*\/)\n/gm
 const emptyLines = /^\s*\n/gm
 
 /** Comments and imports of types go before the types: to strip these would leave blank lines. */
-function ownCode(source: string, hasTypes: boolean): string {
+function ownCode(source: string): string {
   const code = source
     .replace(commentLines, '')
     .replace(importLine, (line, isType) => (isType ? '' : line))
-  return (hasTypes ? stripTypeScriptTypes(code, { mode: 'strip' }) : code).replace(emptyLines, '')
+  return stripTypeScriptTypes(code, { mode: 'strip' }).replace(emptyLines, '')
 }
 
 function licenseOf(file: string): string {
@@ -98,7 +99,5 @@ function found(path: string, from: string): Source {
     const entry = createRequire(import.meta.url).resolve(path)
     return { file: join(dirname(entry), file), isLibrary: true }
   }
-  const source = join(dirname(from), path)
-  const file = existsSync(source) ? source : source.replace(/\.ts$/, '.js')
-  return { file, isLibrary: false }
+  return { file: join(dirname(from), path), isLibrary: false }
 }

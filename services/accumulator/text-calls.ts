@@ -60,10 +60,7 @@ export function withTextCalls(
   const found = unrunnable(response.text, tools, cut !== undefined)
   if (found === undefined) return folded
   const { dialect, hold, token } = found
-  const why =
-    token === undefined
-      ? whyOf(hold, finished)
-      : `${token} belongs to a call, and no whole call is there; also, ${whyOf('tell', finished)}`
+  const why = token === undefined ? whyOf(hold, finished) : whyOfToken(token, cut, finished)
   return { response: held(response, { dialect, hold, why }), failure }
 }
 
@@ -119,6 +116,13 @@ function whyOf(
   return hold === 'frame'
     ? 'other text stands before it, and a call must be the whole response'
     : 'it does not have the form {"name": ..., "arguments": {...}}'
+}
+
+/** The same for a token alone. `cut`: why the text may be incomplete. */
+function whyOfToken(token: string, cut: string | undefined, finished: ModelFinished): string {
+  const rule = finished.callsAsText ? undefined : whyOf('tell', finished)
+  const unread = `${token} belongs to a call, and no whole call is there`
+  return [unread, cut, rule].filter((part) => part !== undefined).join('; also, ')
 }
 
 /** No server gives longer ids. */

@@ -221,10 +221,7 @@ export type Model<Provider extends string = string> = {
    * because it has no other way.
    */
   toolCalls?: 'native' | 'text'
-  /**
-   * `missing`: its server ends no answer that has calls. Such an answer counts, and only its whole
-   * calls run. Default: learned from two such answers.
-   */
+  /** `missing`: its server ends no answer that has calls. Default: learned from two such answers. */
   endMark?: 'missing'
 }
 

@@ -54,19 +54,20 @@ export const thresholds: { loop: Section<LoopThresholds>; empty: Section<EmptyAl
   },
   empty: {
     beforeTools: {
-      description: 'In a row, before the first tool call of a turn.',
+      description:
+        'Empty responses in a row that get a nudge, before the first tool call of a turn.',
       default: 2,
       min: 0,
       max,
     },
     afterTools: {
-      description: 'In a row, after a tool call.',
+      description: 'Empty responses in a row that get a nudge, after a tool call.',
       default: 3,
       min: 0,
       max,
     },
     perTurn: {
-      description: 'In a whole turn.',
+      description: 'Empty responses that get a nudge, in a whole turn.',
       default: 10,
       min: 0,
       max,

@@ -6,7 +6,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { rootCertificates } from 'node:tls'
 import { describe, expect, it, test } from '@jest/globals'
+import { Command } from 'commander'
 import { parse } from 'yaml'
+import { addProxy } from '../../apps/cli/commands/proxy.ts'
+import { addServe } from '../../apps/cli/commands/serve.ts'
 import { readerOfGuard } from '../../apps/service/read-partitions.ts'
 import { agentParts, stagesWithAgents } from '../../apps/service/selected-stages.ts'
 import * as shipped from '../../client/guards/guards.ts'
@@ -47,6 +50,8 @@ type Resource = {
     selector: { matchLabels: Record<string, string> }
     podSelector: { matchLabels: Record<string, string> }
     egress: Rule[]
+    ingress: object[]
+    ports: object[]
     minReplicaCount: number
     maxReplicaCount: number
     triggers: { metadata: { query: string } }[]
@@ -118,6 +123,17 @@ describe('the list of stages', () => {
   })
 })
 
+/** Those that are not of a stage: stageDefaults has the values of stages. */
+function ownValues(properties: Record<string, { $ref?: string }>): string[] {
+  return Object.entries(properties).flatMap(([name, schema]) =>
+    name !== 'enabled' && isOfStage(schema.$ref) ? [] : [name],
+  )
+}
+
+function isOfStage(reference = ''): boolean {
+  return reference.startsWith('#/definitions/stage/properties/')
+}
+
 describe('the chart', () => {
   it('has the version of the package', () => {
     const { version } = JSON.parse(readFileSync(join(chartFolder, '../../package.json'), 'utf8'))
@@ -155,11 +171,13 @@ describe('the chart', () => {
         .filter((name) => name !== 'global')
         .toSorted(),
     )
-    for (const [name, { properties: inner }] of Object.entries<{ properties?: object }>(properties))
+    for (const [name, { properties: inner }] of Object.entries<{
+      properties?: Parameters<typeof ownValues>[0]
+    }>(properties))
       if (inner !== undefined && name !== 'global')
         expect([name, Object.keys(all[name]).toSorted()]).toEqual([
           name,
-          Object.keys(inner).toSorted(),
+          ownValues(inner).toSorted(),
         ])
     expect(Object.keys(all.stageDefaults).toSorted()).toEqual(
       Object.keys(definitions.stage.properties).toSorted(),
@@ -231,7 +249,12 @@ describe.each(valueFiles)('the golden render of %s', (name) => {
           ),
         ).toHaveLength(1)
     }
-    const all = { minimal: stageNames.length, fleet: stageNames.length + guards.length, tools: 1 }
+    const all = {
+      minimal: stageNames.length,
+      fleet: stageNames.length + guards.length,
+      tools: 1,
+      fronts: 2,
+    }
     expect(deployments.length).toBe(all[name])
   })
 
@@ -242,7 +265,12 @@ describe.each(valueFiles)('the golden render of %s', (name) => {
       expect(kafka?.ports.map(({ port }) => port)).toEqual([name === 'minimal' ? 9092 : 9093])
       const ports = others.flatMap((rule) => rule.ports.map(({ port }) => port))
       const ofTools = name === 'fleet' ? [8080] : []
-      const expected: Record<string, number[]> = { 'llm-gateway': [443], executor: ofTools }
+      const expected: Record<string, number[]> = {
+        'llm-gateway': [443],
+        executor: ofTools,
+        serve: [443],
+        proxy: [443],
+      }
       expect([component(policy), ports]).toEqual([
         component(policy),
         expected[component(policy)] ?? [],
@@ -279,9 +307,38 @@ describe('each Secret', () => {
     })
   })
 
+  it('of the server and the proxy is that of clients, with the keys in the server alone', () => {
+    expect(holdersOfSecrets('fronts')).toEqual({
+      'weir-edge': ['proxy', 'serve'],
+      'weir-key-edge': ['proxy', 'serve'],
+      'main-cluster-ca-cert': ['proxy', 'serve'],
+      'api-keys': ['serve'],
+      'oidc-client': ['serve'],
+      webhook: ['serve'],
+    })
+  })
+
   it('is absent without a login, keys and signing', () => {
     expect(holdersOfSecrets('minimal')).toEqual({})
   })
+})
+
+test('the server and the proxy have flags that their commands know, and only named clients', () => {
+  for (const [of, { containers }] of pods('fronts')) {
+    const program = new Command()
+    addServe(program)
+    addProxy(program)
+    const known = program.commands.find((one) => one.name() === of)?.options ?? []
+    const flags = containers[0].args.filter((arg) => arg.startsWith('--'))
+    expect(flags.filter((flag) => !known.some(({ long }) => long === flag))).toEqual([])
+    const port = of === 'serve' ? 4140 : 4141
+    const [policy] = ofKind('fronts', 'NetworkPolicy').filter((one) => component(one) === of)
+    expect(policy?.spec.ingress).toEqual([
+      { from: [expect.anything()], ports: [{ protocol: 'TCP', port }] },
+    ])
+    const [service] = ofKind('fronts', 'Service').filter((one) => component(one) === of)
+    expect(service?.spec.ports).toEqual([{ name: 'http', port, targetPort: 'http' }])
+  }
 })
 
 test('a guard has its options from a file that the guard accepts', () => {

@@ -12,6 +12,30 @@ export const contradictions: Contradiction[] = [
     error: 'kafka.bootstrapServers is empty',
   },
   {
+    title: 'a server without keys and without an issuer',
+    of: 'fronts',
+    values: ['serve.apiKeys.secret=', 'serve.oidc.issuer='],
+    error: 'serve.enabled is true without serve.apiKeys.secret and serve.oidc.issuer',
+  },
+  {
+    title: 'a server that nobody may reach',
+    of: 'fronts',
+    values: ['serve.clients=null'],
+    error: 'serve.enabled is true and serve.clients is empty',
+  },
+  {
+    title: 'a webhook without a secret',
+    of: 'fronts',
+    values: ['serve.webhook.secret='],
+    error: 'serve.webhook.url and serve.webhook.secret go together',
+  },
+  {
+    title: 'a proxy without a provider',
+    of: 'fronts',
+    values: ['proxy.upstream='],
+    error: 'proxy.upstream is empty',
+  },
+  {
     title: 'more pods than partitions',
     of: 'minimal',
     values: ['stages.validator.replicas=13'],

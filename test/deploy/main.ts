@@ -23,6 +23,7 @@ const kubernetesKinds = [
   { group: 'policy', version: 'v1', kind: 'PodDisruptionBudget' },
   { group: 'networking.k8s.io', version: 'v1', kind: 'NetworkPolicy' },
   { group: '', version: 'v1', kind: 'ConfigMap' },
+  { group: '', version: 'v1', kind: 'Service' },
 ]
 
 /** Checks of kube-score that the chart does not follow, and why. */

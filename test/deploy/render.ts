@@ -1,4 +1,4 @@
-// The chart with three files of values, as Helm renders it.
+// The chart with four files of values, as Helm renders it.
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -6,7 +6,7 @@ import { parseAllDocuments } from 'yaml'
 import { pathOf, run } from './tools.ts'
 
 export const chartFolder = join(import.meta.dirname, '../../deploy/chart')
-export const valueFiles = ['minimal', 'fleet', 'tools'] as const
+export const valueFiles = ['minimal', 'fleet', 'tools', 'fronts'] as const
 
 export type ValueFile = (typeof valueFiles)[number]
 

@@ -708,7 +708,7 @@ withBrowser('the console', () => {
       expect(readFileSync(await file.path(), 'latin1').startsWith(beginning)).toBe(true)
     }
     await page.click('button:has-text("Replay with another rule…")')
-    await page.waitForSelector('text=The newest 1 turn of this conversation')
+    await page.waitForSelector('text=1 turn, the newest of this conversation')
     await page.waitForSelector(
       "text=weir replay --conversation 'a b' --sweep loop.identicalFailures=",
     )

@@ -11,8 +11,6 @@ const errors = 'services/loop-detector/evidence/error-text.ts'
 /** Files with a number that a rule compares, as one constant a line. */
 const constants = [
   'services/loop-detector/rules/cycle.ts',
-  'services/loop-detector/meaning/echo.ts',
-  'services/loop-detector/meaning/lap-state.ts',
   'services/loop-detector/meaning/reported-failure.ts',
   'services/loop-detector/evidence/random-suffix.ts',
   'services/loop-detector/evidence/temporary-name.ts',

@@ -129,6 +129,6 @@ function detailsOf({
   const cost = money === null ? '' : `, ${moneyText(money)}`
   const sum = inputTokens + outputTokens
   const isUnknown = sum === 0 && isGuest(conversation) // hooks see no usage
-  const tokens = `${isUnknown ? 'tokens not known' : `${sum} tokens`}${cost}`
+  const tokens = `${isUnknown ? 'tokens not known' : count(sum, 'token')}${cost}`
   return `  ${second(last.at)}  ${ended.padEnd(20)}  ${count(turns, 'turn')}, ${tokens}${agent === null ? '' : `, ${printable(agent)}`}`
 }

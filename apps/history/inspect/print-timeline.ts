@@ -8,7 +8,7 @@ import type {
   TurnEnd,
   TurnTimeline,
 } from '../../../shared/view/timeline.ts'
-import { count, elapsed, instant } from '../../terminal/text/quantities.ts'
+import { count, elapsed, instant, number } from '../../terminal/text/quantities.ts'
 import { factTexts } from '../facts-text.ts'
 import { createPage, type Page, type PageOptions } from './page.ts'
 import { printRound } from './print-round.ts'
@@ -91,7 +91,7 @@ function printEnd(
   const tokens =
     rounds > 0 && inputTokens + outputTokens === 0
       ? 'tokens not known'
-      : `${inputTokens} + ${outputTokens} tokens`
+      : `${number(inputTokens)} + ${number(outputTokens)} tokens`
   const why = [failureClass, cap === null ? null : `cap: ${cap}`].filter((part) => part !== null)
   const after = `${outcome} after ${elapsed(wallMs)}${why.length === 0 ? '' : ` (${why.join(', ')})`}: ${reason}`
   page.line(2, after, outcome === 'answered' ? 'good' : 'bad')

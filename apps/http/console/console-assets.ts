@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { joinedScript } from '../../page/page-script.ts'
 import { plotStyles } from '../../page/page-styles.ts'
 import { conversationStyles } from '../../report/page-html.ts'
-import { consolePath } from './console-path.ts'
+import { consolePath } from '../edge/console-path.ts'
 
 export type Asset = { type: string; body: string }
 

@@ -19,10 +19,10 @@ import { commandSettings, type SettingFlags } from '../../terminal/command-setti
 import { portOf } from '../../terminal/port-flag.ts'
 import { ownKeyAdvice } from '../edge/access/access.ts'
 import { type OwnKey, ownKeyIn } from '../edge/access/own-key.ts'
+import { consolePath } from '../edge/console-path.ts'
 import { hasLog, serve } from '../serve/serve.ts'
 import { isLoopback } from '../server.ts'
 import { consoleAddress } from './console-assets.ts'
-import { consolePath } from './console-path.ts'
 import { isListenedByUser } from './listening-user.ts'
 
 export type ConsoleOptions = SettingFlags & { httpHost: string; httpPort: string; open?: boolean }

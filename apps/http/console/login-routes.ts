@@ -1,7 +1,7 @@
-// The login of the console: the authorization code flow of OpenID Connect with PKCE, state and nonce.
-// openid-client speaks with the issuer, and the check of tokens (oidc.ts) decides about the ID token.
+// The login of the console: the authorization code flow with PKCE, state and nonce, by the library
+// openid-client. The check of tokens (oidc.ts) then decides about the ID token.
 // CONSOLE-LOGIN-1. A code counts only with the state in the cookie of the browser that began the login.
-//     Nothing is asked of the issuer without this cookie.
+//     The issuer gets no request without this cookie.
 // CONSOLE-LOGIN-2. No answer and no log line has a token, a code or a text of the issuer.
 
 import { Hono } from 'hono'
@@ -28,10 +28,10 @@ import {
   loginCookie,
   sessionCookie,
 } from '../edge/access/session-cookie.ts'
+import { consolePath } from '../edge/console-path.ts'
 import type { EdgeContext, Protocol } from '../edge/edge-context.ts'
 import { HttpError } from '../http-error.ts'
 import type { HttpApp } from '../server.ts'
-import { consolePath } from './console-path.ts'
 import { refuseOtherSites } from './console-routes.ts'
 
 /** A person who has begun a login has this time for the issuer's pages. */
@@ -116,16 +116,17 @@ function loginRoutes({ log }: EdgeContext, oidc: OidcOptions, login: OidcLogin):
     refuseOtherSites(context)
     const token = cookieIn(context.env.incoming.headers, sessionCookie)
     deleteCookie(context, sessionCookie, cookieOptions(login, 'Strict'))
-    const configuration = await issuer()
-    const hasEnd = configuration.serverMetadata().end_session_endpoint !== undefined
-    const url = hasEnd
-      ? buildEndSessionUrl(configuration, {
-          post_logout_redirect_uri: consoleUrl.href,
-          ...(token !== undefined && { id_token_hint: token }),
-        })
-      : consoleUrl
-    return context.json({ url: url.href })
+    const configuration = await issuer().catch(() => undefined) // the session here ends anyway
+    return context.json({ url: endUrl(configuration, token).href })
   })
+
+  function endUrl(configuration: Configuration | undefined, token: string | undefined): URL {
+    if (configuration?.serverMetadata().end_session_endpoint === undefined) return consoleUrl
+    return buildEndSessionUrl(configuration, {
+      post_logout_redirect_uri: consoleUrl.href,
+      ...(token !== undefined && { id_token_hint: token }),
+    })
+  }
 
   return app
 }

@@ -5,6 +5,7 @@
 // CONSOLE-OPERATOR-2. One change is written at a time.
 
 import { Hono } from 'hono'
+import { policyMeanings } from '../../../shared/agents/policy/entries.ts'
 import { parseConversationId } from '../../../shared/contract/ids.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import { everyAgent } from '../../../shared/contract/topology.ts'
@@ -83,7 +84,7 @@ export function operatorApi(
       const [first = everyAgent] = agents
       const agent = context.req.query('agent') ?? first
       const policy = effectiveOf(agent, await readLayers(agent, {}, log))
-      return { agents: [...agents], agent, policy }
+      return { agents: [...agents], agent, policy, meanings: policyMeanings }
     })
     return context.json(data)
   })

@@ -7,11 +7,11 @@ import type { Settings } from '../../../shared/settings/settings.ts'
 import { readText } from '../../../shared/settings/text-file.ts'
 import { portOf } from '../../terminal/port-flag.ts'
 import { printable } from '../../terminal/text/printable.ts'
-import { consolePath } from '../console/console-path.ts'
 import { isLoopback, type TlsFiles } from '../server.ts'
 import { type WebhookOptions, webhookOptionsOf } from '../webhook/webhook.ts'
 import { type OidcLogin, type OidcOptions, oidcOptionsOf } from './access/oidc.ts'
 import { type OwnKey, ownKeyOf } from './access/own-key.ts'
+import { consolePath } from './console-path.ts'
 import type { EdgeOptions } from './edge.ts'
 
 export type EdgeFlags = {

@@ -51,7 +51,7 @@ export function table<Row>({ columns, rows, row = () => ({}), class: kind }: Tab
       <tr>
         ${columns.map(
           ({ title, class: of }) =>
-            html`<th scope="col" class=${of === 'digits' ? of : undefined}>${title}</th>`,
+            html`<th scope="col" class=${typeof of === 'string' ? of : undefined}>${title}</th>`,
         )}
       </tr>
     </thead>

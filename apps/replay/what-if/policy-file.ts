@@ -2,7 +2,7 @@
 // `caps`), these sections alone, or settings by key as in `weir policy set --file`.
 
 import { parse } from 'yaml'
-import { keysAt } from '../../../shared/agents/file/schema-mistakes.ts'
+import { meaningsAt } from '../../../shared/agents/file/schema-mistakes.ts'
 import { policyKey } from '../../../shared/agents/policy/entries.ts'
 import type { PolicyEntry } from '../../../shared/contract/messages.ts'
 import { usageError } from '../../../shared/lib/errors.ts'
@@ -43,7 +43,7 @@ function parsed(file: string, text: string): unknown {
 function pairsIn(file: string, key: string, value: unknown): string[] {
   if (policyKey(key) !== undefined) return [pairOf(key, value)]
   if (sections.includes(key)) return sectionPairs(file, key, value)
-  if (keysAt().includes(key)) return []
+  if (meaningsAt().some(([name]) => name === key)) return []
   const near = nearestName(key, sections)
   throw usageError(
     `--policy ${file}: an agent file has no ${shown(key)}${near === undefined ? '' : `; did you mean ${near}?`}. ` +

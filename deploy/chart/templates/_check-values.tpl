@@ -68,8 +68,30 @@
 {{- end -}}
 {{- end -}}
 {{- end -}}
-{{- if not $running -}}
+{{- $fronts := include "weir.fronts" . | fromYaml -}}
+{{- if not (or $running $fronts) -}}
 {{- fail "no stage is enabled: set stages.NAME.enabled" -}}
+{{- end -}}
+{{- range $front, $listed := $fronts -}}
+{{- if and $.Values.networkPolicy.enabled (not $listed.values.clients) -}}
+{{- fail (printf "%s.enabled is true and %s.clients is empty: name the peers of a NetworkPolicy that reach the port" $front $front) -}}
+{{- end -}}
+{{- end -}}
+{{- with .Values.serve -}}
+{{- if .enabled -}}
+{{- if not (or .apiKeys.secret .oidc.issuer) -}}
+{{- fail "serve.enabled is true without serve.apiKeys.secret and serve.oidc.issuer: set one of them" -}}
+{{- end -}}
+{{- if ne (empty .webhook.url) (empty .webhook.secret) -}}
+{{- fail "serve.webhook.url and serve.webhook.secret go together: set both" -}}
+{{- end -}}
+{{- if not $.Values.agents.configMap -}}
+{{- fail "agents.configMap is empty and serve needs agent files: set it, or serve.enabled to false" -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- if and .Values.proxy.enabled (not .Values.proxy.upstream) -}}
+{{- fail "proxy.enabled is true and proxy.upstream is empty: set the base URL of the model provider" -}}
 {{- end -}}
 {{- end -}}
 

@@ -28,6 +28,45 @@
 {{- $all | toYaml -}}
 {{- end -}}
 
+{{/* The server and the proxy, if they are enabled, each with its arguments, files of Secrets and values. */}}
+{{- define "weir.fronts" -}}
+{{- $all := dict -}}
+{{- with .Values.serve -}}
+{{- if .enabled -}}
+{{- $args := list "serve" "--http-host" "0.0.0.0" "--http-port" "4140" -}}
+{{- $files := list -}}
+{{- if .apiKeys.secret -}}
+{{- $args = concat $args (list "--api-keys" "/run/weir/api-keys/keys.json") -}}
+{{- $files = append $files (dict "name" "api-keys" "secret" .apiKeys.secret "key" "keys.json") -}}
+{{- end -}}
+{{- range $value, $flag := dict "audience" "--oidc-audience" "clientId" "--oidc-client-id" "consoleUrl" "--oidc-console-url" "issuer" "--oidc-issuer" "jwks" "--oidc-jwks" -}}
+{{- with get $.Values.serve.oidc $value -}}
+{{- $args = concat $args (list $flag .) -}}
+{{- end -}}
+{{- end -}}
+{{- with .oidc.clientSecret -}}
+{{- $args = concat $args (list "--oidc-client-secret-file" "/run/weir/oidc-client/client-secret") -}}
+{{- $files = append $files (dict "name" "oidc-client" "secret" . "key" "client-secret") -}}
+{{- end -}}
+{{- if .webhook.url -}}
+{{- $args = concat $args (list "--webhook-url" .webhook.url "--webhook-secret-file" "/run/weir/webhook/webhook-secret") -}}
+{{- $files = append $files (dict "name" "webhook" "secret" .webhook.secret "key" "webhook-secret") -}}
+{{- end -}}
+{{- $values := mergeOverwrite (deepCopy $.Values.stageDefaults) (deepCopy .) -}}
+{{- $callsOut := not (empty (or .webhook.url .oidc.issuer)) -}}
+{{- $_ := set $all "serve" (dict "args" (concat $args .extraArgs) "files" $files "values" $values "port" 4140 "readsAgents" true "callsOut" $callsOut) -}}
+{{- end -}}
+{{- end -}}
+{{- with .Values.proxy -}}
+{{- if .enabled -}}
+{{- $args := list "proxy" "--host" "0.0.0.0" "--allow-remote" "--port" "4141" "--upstream" .upstream -}}
+{{- $values := mergeOverwrite (deepCopy $.Values.stageDefaults) (deepCopy .) -}}
+{{- $_ := set $all "proxy" (dict "args" (concat $args .extraArgs) "files" (list) "values" $values "port" 4141 "readsAgents" false "callsOut" true) -}}
+{{- end -}}
+{{- end -}}
+{{- $all | toYaml -}}
+{{- end -}}
+
 {{- define "weir.maxReplicas" -}}
 {{- .values.autoscaling.maxReplicas | default .root.Values.kafka.partitions | int -}}
 {{- end -}}

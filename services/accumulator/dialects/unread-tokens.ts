@@ -1,7 +1,8 @@
 // Finds special tokens of calls in a text that no dialect reads whole: a token without its call, and
 // a call with a lost or damaged token.
 //
-// UNREAD-TOKENS-1. Only a template writes such a token, so it may begin anywhere in a line.
+// UNREAD-TOKENS-1. Only a template writes such a token, so it may begin anywhere in a line. A vendor's
+//     own tag or bracket begins a line.
 // UNREAD-TOKENS-2. A text that mentions a token is no call: in code, in a quote or a table, or
 //     inside a sentence.
 // UNREAD-TOKENS-3. Linear in any text.
@@ -22,11 +23,14 @@ const token = new RegExp(
     '<\\|(?:open|close)\\|>(?:tools|call|argument)(?: \\w{1,24}=)?', // Kimi K3
     '<\\|(?:start|channel)\\|>[\\w ]{0,32} to=', // harmony
     '\\]<\\]minimax\\[>\\[',
+    '^ {0,3}</?(?:minimax|seed|antml|xai|steptml):(?:tool|function|invoke)[^<>\\n]{0,80}>?',
+    '^ {0,3}</?(?:longcat_tool|dots_function)_call>',
+    '^ {0,3}\\[TOOL_CALLS\\]', // Mistral
   ].join('|'),
-  'gi',
+  'gim',
 )
 /** Most texts have nothing like it. */
-const hint = new RegExp(`<[/ ]{0,2}${bars}|\\|>|\\]minimax\\[`)
+const hint = new RegExp(`<[/ ]{0,2}${bars}|\\|>|\\]minimax\\[|\\[TOOL_|</?[a-z]{3,7}[:_]`, 'i')
 /** A mark that follows a token at once belongs to it. */
 const nextMark = /\s?<[^<>\n]{1,80}>/y
 /** The rest of a sentence. In a call, the text follows its token at once. */
@@ -44,7 +48,7 @@ export function unreadToken(text: string): string | undefined {
     cursor.at = Math.max(cursor.at, index + found.length)
     while (isAt(cursor, nextMark)) cursor.at = nextMark.lastIndex
     if (!isAt(cursor, sentence))
-      return isAboutCalls(visible.slice(0, index), found) ? undefined : quoted(found)
+      return isAboutCalls(visible.slice(0, index), found) ? undefined : quoted(found.trim())
   }
   return undefined
 }

@@ -17,6 +17,7 @@ type Branch = { required: string[] }
 
 type Schema = {
   type?: string
+  description?: string
   enum?: string[]
   minimum?: number
   maximum?: number
@@ -54,13 +55,16 @@ function fileValidator(): ValidateFunction {
   return ofFiles
 }
 
-/** The keys of a mapping in agent files, in the schema's order. `path`: the keys above it. */
-export function keysAt(...path: string[]): string[] {
+/** The keys of a mapping in agent files and their meanings, in the schema's order. `path`: the keys above it. */
+export function meaningsAt(...path: string[]): [key: string, meaning: string][] {
   const mapping = path.reduce<Schema>(
     (around, name) => around.properties?.[name] ?? {},
     agentSchema,
   )
-  return Object.keys(mapping.properties ?? {})
+  return Object.entries(mapping.properties ?? {}).map(([key, { description = '' }]) => [
+    key,
+    description,
+  ])
 }
 
 /**

@@ -57,7 +57,6 @@ export type AcceptedOptions = {
   reasoningEffort: readonly ReasoningEffort[]
   serviceTier: readonly string[]
   seed: boolean
-  /** Whether answers are read that lack their end. */
   endMark: boolean
 }
 

@@ -7,7 +7,7 @@ import type { Caps, EmptyAllowance, LoopThresholds, PolicyEntry } from '../../co
 import { alternatives } from '../../settings/mistake.ts'
 import { nearestName } from '../../settings/nearest-name.ts'
 import type { RuleMode } from '../file/content.ts'
-import { keysAt, schemaMistakes } from '../file/schema-mistakes.ts'
+import { meaningsAt, schemaMistakes } from '../file/schema-mistakes.ts'
 
 /**
  * The usable values of the entries: of the right type and within bounds. A missing key is not set.
@@ -24,13 +24,19 @@ export type EntryFault = { key: string; text: string }
 
 const rulePrefix = 'rule.'
 
-/** All keys, in the order of agent.schema.json. */
-export const policyKeys: readonly string[] = [
-  ...keysAt('loop').flatMap((name) => (name === 'rules' ? [] : [`loop.${name}`])),
-  ...keysAt('empty').map((name) => `empty.${name}`),
-  ...keysAt('caps').map((name) => `caps.${name}`),
-  ...keysAt('loop', 'rules').map((name) => rulePrefix + name),
-]
+function under(prefix: string, meanings: [string, string][]): [string, string][] {
+  return meanings.map(([name, meaning]) => [prefix + name, meaning])
+}
+
+/** All keys with their meanings for people, in the order of agent.schema.json. */
+export const policyMeanings: Readonly<Record<string, string>> = Object.fromEntries([
+  ...under('loop.', meaningsAt('loop')).filter(([key]) => key !== 'loop.rules'),
+  ...under('empty.', meaningsAt('empty')),
+  ...under('caps.', meaningsAt('caps')),
+  ...under(rulePrefix, meaningsAt('loop', 'rules')),
+])
+
+export const policyKeys: readonly string[] = Object.keys(policyMeanings)
 
 /**
  * The key for this spelling. The singular is allowed (`loop.identicalFailure`). Undefined: none.

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { runInNewContext } from 'node:vm'
 import { afterAll, expect, it } from '@jest/globals'
-import { joinedScript } from '../../../apps/page/page-script.ts'
+import { joinedScript, readyScriptOf } from '../../../apps/page/page-script.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'weir-page-script-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -42,4 +42,10 @@ it.each([
   [`export { x } from './one.ts'\n`, /a line that cannot be joined/],
 ])('refuses a module that it cannot join: %s', (source, error) => {
   expect(() => joined({ 'main.ts': source })).toThrow(error)
+})
+
+it('takes the script that the package has ready, so nothing is joined in a user program', () => {
+  const entry = join(folder, 'ready.ts')
+  writeFileSync(readyScriptOf(entry), 'made()\n')
+  expect(joinedScript(entry)).toBe('made()\n')
 })

@@ -23,7 +23,7 @@ import { messageOf } from '../../../shared/codec/message-of.ts'
 import type { Bus } from '../../../shared/contract/bus.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import type { HistorySummary } from '../../../shared/contract/messages.ts'
-import { historyKey, historyPrefix } from '../../../shared/contract/topology.ts'
+import { historyKey, historyPrefix, summaryKey } from '../../../shared/contract/topology.ts'
 import { systemClock } from '../../../shared/lib/clock.ts'
 import { toRecord } from '../../../shared/runtime/record.ts'
 import { readSettings } from '../../../shared/settings/settings.ts'
@@ -109,6 +109,22 @@ async function noteCount(bus: Bus, conversation: string): Promise<number> {
   return count
 }
 
+/** As the gateway writes it, about turns of the conversation `a`. */
+function summaryOf(conversation: string): HistorySummary {
+  return {
+    type: 'history-summary',
+    conversation,
+    turn: 90,
+    round: 0,
+    throughTurn: 80,
+    throughRound: 1,
+    entries: 3,
+    by: 'helper',
+    text: 'a summary of marker-a',
+    note: '',
+  }
+}
+
 const ids = async (weir: Weir) =>
   (await weir.conversations()).conversations.map(({ conversation }) => conversation).sort()
 
@@ -144,12 +160,9 @@ describe('a deleted conversation', () => {
     const { id: conversation } = fork
     await weir.close()
     const bus = await openEmbeddedBus({ file: join(folder, 'weir.db'), clock: systemClock })
-    const summary: HistorySummary = {
-      type: 'history-summary',
-      ...{ conversation, turn: 90, round: 0, throughTurn: 80, throughRound: 1, entries: 3 },
-      ...{ by: 'helper', text: 'a summary of marker-a', note: '' },
-    }
-    await bus.append([toRecord({ topic: 'weir.history', partition: 0, message: summary })])
+    await bus.append([
+      toRecord({ topic: 'weir.history', partition: 0, message: summaryOf(conversation) }),
+    ])
     await bus.close()
 
     const again = await open()
@@ -468,6 +481,25 @@ describe('a log that deletes by retention alone, as Kafka does', () => {
       })
       const table = { topic: 'weir.history', partition: 0, prefix: historyPrefix('a') }
       expect(await bus.list(table)).toHaveLength(3)
+    })
+  })
+
+  it('deletes the summary of a fork by a tombstone, and leaves its own history', async () => {
+    const weir = await open()
+    await ask(weir, 'a')
+    const { id } = await weir.conversation('a').fork()
+    await ask(weir, id)
+    await weir.close()
+    await withBus(async (bus) => {
+      const table = { topic: 'weir.history', partition: 0 }
+      await bus.append([toRecord({ ...table, message: summaryOf(id) })])
+      const keys = async () =>
+        (await bus.list({ ...table, prefix: historyPrefix(id) })).map(({ key }) => key)
+      const before = await keys()
+      expect(before).toContain(summaryKey(id))
+      const log = { ...place, bus, retentionMs: 7 * dayMs }
+      await forgetConversations(log, { conversation: 'a', by: 'ann' })
+      expect(await keys()).toEqual(before.filter((key) => key !== summaryKey(id)))
     })
   })
 

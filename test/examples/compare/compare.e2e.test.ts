@@ -52,6 +52,15 @@ describe('the compared programs', () => {
       },
     })
     const exited = once(child, 'exit')
+    if ('talk' in job) {
+      try {
+        expect(await job.talk(await urlIn(child.stderr))).toBe(job.out)
+      } finally {
+        child.kill()
+        await exited
+      }
+      return
+    }
     // A program may end before it has sent its last page. Its output proves that it was driven.
     if ('drive' in job)
       void urlIn(child.stderr)

@@ -2,6 +2,8 @@
 
 import { readFileSync } from 'node:fs'
 import { setTimeout } from 'node:timers/promises'
+import { DefaultChatTransport, getToolName, isToolUIPart } from 'ai'
+import { PageChat } from '../../apps/http/edge/ui-stream/page-chat.ts'
 
 export const jobs = [
   {
@@ -19,6 +21,12 @@ export const jobs = [
     drive: approveAll,
   },
   { name: 'workers', title: 'two workers with one history', out: '1 times\n2 times\n' },
+  {
+    name: 'served',
+    title: 'chat that it serves to useChat',
+    out: 'get_weather: rain in Paris\nIt is so: rain in Paris.',
+    talk: shownChat,
+  },
 ] as const
 
 export const libraries = [
@@ -41,6 +49,17 @@ async function approveAll(url: string): Promise<void> {
   const [, action = '', call = ''] = form
   if (!call.includes('Paris')) throw new Error(`the page shows ${call}`)
   await fetch(new URL(action, url), { method: 'POST' })
+}
+
+/** The parts that a page with useChat shows for a question to the server at `url`. */
+async function shownChat(url: string): Promise<string> {
+  const chat = new PageChat('', { transport: new DefaultChatTransport({ api: url }) })
+  await chat.sendMessage({ text: 'How is Paris?' })
+  const shown = (chat.messages.at(-1)?.parts ?? []).flatMap((part) => {
+    if (isToolUIPart(part)) return `${getToolName(part)}: ${part.output}`
+    return part.type === 'text' ? part.text : []
+  })
+  return shown.join('\n')
 }
 
 export function programOf(job: Job, library: Library): URL {

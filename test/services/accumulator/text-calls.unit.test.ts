@@ -199,6 +199,8 @@ describe('a call that the model wrote as text', () => {
 describe('the setting of the agent', () => {
   const frame = `I write it.\n<tool_call>\n${written}\n</tool_call>`
   const shape = '{"tool_name": "write", "args": {"path": "hello.py"}}'
+  const token = 'I write it. <|tool_call_begin|>write'
+  const unread = "'<|tool_call_begin|>' belongs to a call, and no whole call is there"
   const broken = '{"name": "write", "arguments": {}}'
   const source = "a result of the tool 'read'"
   const rule = 'only native tool calls run here, through the tool interface of this request'
@@ -241,6 +243,13 @@ describe('the setting of the agent', () => {
     ],
     [frame, { textCalls: 'tell' }, `it follows other text, and ${rule}`],
     [shape, {}, `it is plain JSON, and ${rule}`],
+    [token, {}, `${unread}; also, ${rule}`],
+    [token, { callsAsText: true }, unread],
+    [
+      token,
+      { stop: 'length' },
+      `${unread}; also, it was cut by the output limit; make it shorter, or do it in several smaller calls; also, ${rule}`,
+    ],
     [
       frame,
       { callsAsText: true },

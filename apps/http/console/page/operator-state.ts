@@ -31,8 +31,13 @@ export type ConsoleGuard = ListedGuard &
 /** Counts of the last hour. */
 export type GuardsData = { guards: ConsoleGuard[]; now: number }
 
-/** `policy`: of `agent`, with its effective values. */
-export type PoliciesData = { agents: string[]; agent: string; policy: ShownPolicy }
+/** `policy`: of `agent`, with its effective values. `meanings`: of its keys. */
+export type PoliciesData = {
+  agents: string[]
+  agent: string
+  policy: ShownPolicy
+  meanings: Readonly<Record<string, string>>
+}
 
 /** The first changed decision of a conversation. `lost`: calls that had succeeded and would not run. */
 export type TurnChange = {

@@ -1,12 +1,12 @@
 // The session of a person who logged in to the console: a cookie with the ID token of the issuer.
-// SESSION-1. The cookie is HttpOnly, so no script reads the token, and SameSite=Strict with the path of
-//     the console, so no other site and no other route gets a request with the cookie.
+// SESSION-1. The cookie is HttpOnly, so no script reads the token. With SameSite=Strict and the path of
+//     the console, no other site causes a request with the cookie.
 // SESSION-2. Each request checks the token as a token in `Authorization`. So any server of the log
 //     answers, no server keeps a session, and the session ends with the token.
 
 import type { IncomingHttpHeaders } from 'node:http'
 import { parse } from 'hono/utils/cookie'
-import { consolePath } from '../../console/console-path.ts'
+import { consolePath } from '../console-path.ts'
 import type { OidcLogin } from './oidc.ts'
 
 export const sessionCookie = 'weir-console'

@@ -8,13 +8,13 @@
 import { limits } from '../../../../shared/contract/limits.ts'
 import type { PartEvent } from '../../../../shared/contract/messages.ts'
 import { jsonFault } from '../../../../shared/lib/json/json-fault.ts'
-import type { Streamed } from '../../../../shared/wire/exchange.ts'
+import type { AnswerReader } from '../../../../shared/wire/format.ts'
 
 export type LearnedEndMark = {
   /** For the reader of the next answer. */
   endMark(): 'missing' | undefined
-  /** The same stream. Learns from its end. */
-  noted(stream: AsyncIterable<Streamed>): AsyncGenerator<Streamed, void>
+  /** The same reader. Learns from the end of its answer. */
+  noted(reader: AnswerReader): AnswerReader
 }
 
 /** Answers without an end after which the server counts as one that sends none. */
@@ -26,16 +26,21 @@ export function learnedEndMark(given: 'missing' | undefined): LearnedEndMark {
   return {
     endMark: () => given ?? (without >= answersMin ? 'missing' : undefined),
 
-    async *noted(stream) {
+    noted(reader) {
       const pieces: PartEvent[] = []
-      for await (const streamed of stream) {
-        if (streamed.kind === 'events')
-          pieces.push(...streamed.events.filter(({ kind }) => kind === 'call_piece'))
-        else if (streamed.kind === 'finished' && pieces.length > 0) {
-          if (streamed.lacksEnd) without = areWhole(pieces) ? without + 1 : 0
-          else without = 0
-        }
-        yield streamed
+      return {
+        ...reader,
+        read(event, data) {
+          const events = reader.read(event, data)
+          for (const one of events) if (one.kind === 'call_piece') pieces.push(one)
+          return events
+        },
+        ending(interruption) {
+          const ending = reader.ending(interruption)
+          if (ending.kind === 'finished' && pieces.length > 0)
+            without = ending.lacksEnd && areWhole(pieces) ? without + 1 : 0
+          return ending
+        },
       }
     },
   }

@@ -141,20 +141,20 @@ export async function connectHttp(
   const marks = learnedEndMark(model.endMark)
   return {
     stream: (request, signal, onBytes) =>
-      marks.noted(
-        streamedAnswer(
-          {
-            reader: answer.reader({
+      streamedAnswer(
+        {
+          reader: marks.noted(
+            answer.reader({
               secret,
               model: model.name,
               outputTokensMax: model.maxOutputTokens,
               endMark: marks.endMark(),
             }),
-            send: async () => post(write(agent, request), signal),
-            refused: refusalOf,
-          },
-          onBytes,
-        ),
+          ),
+          send: async () => post(write(agent, request), signal),
+          refused: refusalOf,
+        },
+        onBytes,
       ),
   }
 }

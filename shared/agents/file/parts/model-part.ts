@@ -52,10 +52,9 @@ function acceptedOf(
   }
   refuseOther('reasoningEffort', reasoningEffort, accepts?.reasoningEffort)
   refuseOther('serviceTier', serviceTier, accepts?.serviceTier)
-  if (seed !== undefined && accepts?.seed === false)
-    refuse(['model', 'seed'], `is an option that ${provider} does not have; remove it`)
-  if (endMark !== undefined && accepts?.endMark === false)
-    refuse(['model', 'endMark'], `is an option that ${provider} does not have; remove it`)
+  for (const [key, value] of Object.entries({ seed, endMark }))
+    if (value !== undefined && accepts?.[key as 'seed' | 'endMark'] === false)
+      refuse(['model', key], `is an option that ${provider} does not have; remove it`)
   return {
     ...(reasoningEffort === undefined ? {} : { reasoningEffort }),
     ...(serviceTier === undefined ? {} : { serviceTier }),

@@ -143,7 +143,11 @@ describe('the console for operators', () => {
     await using server = await consoleServer([says('Hello.')])
     await server.weir.ask({ agent: 'helper', text: 'hi', conversation: 'c' }).finished
     const place = { agent: 'helper', key: 'loop.identicalFailures' }
-    const policyOf = async () => (await read<PoliciesData>(server, 'policies?agent=helper')).policy
+    const data = () => read<PoliciesData>(server, 'policies?agent=helper')
+    const policyOf = async () => (await data()).policy
+    const { meanings, policy } = await data()
+    expect(Object.keys(policy.effective ?? {}).filter((key) => !meanings[key])).toEqual([])
+    expect(meanings[place.key]).toMatch(/the same failing call/)
     expect((await policyOf()).effective?.[place.key]).toEqual({ value: '3', origin: 'default' })
     expect(await change(server, 'policy', { ...place, value: '5' })).toMatchObject({ status: 200 })
     const set = await policyOf()

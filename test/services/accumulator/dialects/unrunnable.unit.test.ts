@@ -154,6 +154,9 @@ describe('a text with a special token of a call that no dialect reads whole', ()
       'a call without its beginning',
       'search:0<|tool_call_argument_begin|>{"query": "weir"}<|tool_calls_section_end|>',
     ],
+    ['a tag of MiniMax without its end', 'I look.\n<minimax:tool_call>\n<invoke name="search">'],
+    ['a bracket of Mistral with text after the call', `[TOOL_CALLS]search{"query": "weir"}\nDone.`],
+    ['a tag of Seed in a text that goes on', 'I look.\n<seed:tool_call>\n<function=search>\nDone.'],
     ['blanks in the tokens', 'I look.\n<｜tool calls begin｜>search'],
     ['a tool that is not offered', `I look. ${kimi.replace('search', 'gone')}`],
     [
@@ -184,6 +187,9 @@ describe('a text with a special token of a call that no dialect reads whole', ()
     ['an operator', 'In F#, write x <| call y, or parse with a <|> b.'],
     ['a token of a turn', '<|im_start|>user'],
     ['a message to the user', '<|channel|>commentary<|message|>I run search.<|end|>'],
+    ['the middle of a line, for a tag', 'A call stands in <minimax:tool_call> and its end.'],
+    ['the middle of a line, for a bracket', 'Mistral writes [TOOL_CALLS] in front of them.'],
+    ['XML of another kind', '<xsl:function name="search">\n<my_tool_call>'],
     ['thinking', `<think>I try ${kimi}</think>All done.`],
   ])('is not reported if it is in %s', (_, text) => expect(found(text)).toBeUndefined())
 

@@ -44,7 +44,7 @@ export function conversationsView(
     <form class=${showsFilters ? 'filters open' : 'filters'} role="search" onSubmit=${(event: Event) => event.preventDefault()}>
       <label>
         <span class="name">text</span>
-        <input type="search" name="text" value=${filters.text ?? ''} placeholder="in questions, answers and calls" onInput=${(event: Event) => onFilter('text', (event.target as HTMLInputElement).value)} />
+        <input type="search" name="text" value=${filters.text ?? ''} placeholder="words" onInput=${(event: Event) => onFilter('text', (event.target as HTMLInputElement).value)} />
       </label>
       <button type="button" class="quiet toggle" aria-expanded=${showsFilters ? 'true' : 'false'} onClick=${onToggle}>
         Filters${used === 0 ? '' : ` (${used})`}
@@ -103,13 +103,14 @@ function row(
   { place, total, now }: { place: number; total: number; now: number },
 ) {
   const why = last.cap ?? last.class
+  const tokens = inputTokens + outputTokens // of finished rounds: a first round that waits has none yet
   return html`<div role="listitem" key=${conversation} aria-posinset=${place + 1} aria-setsize=${total}>
     <a class="conversation-row" data-place=${place} href=${conversationLink(conversation)}>
     <span class="question">${question ?? 'Its text is no longer in the log.'}</span>
     <span class=${`outcome ${toneOf(last.outcome)}`}>${last.outcome}${why === null ? '' : ` (${why.replaceAll('_', ' ')})`}</span>
     <span class="faint about"><span class="id">${conversation}</span>${agent === null ? '' : ` · ${agent}`}</span>
     <span class="faint digits cost">
-      ${count(turns, 'turn')} · ${number(inputTokens + outputTokens)} tokens${money === null ? '' : ` · ${moneyText(money)}`} · ${wholeDuration(now - last.at)} ago
+      ${count(turns, 'turn')}${tokens === 0 ? '' : ` · ${count(tokens, 'token')}`}${money === null ? '' : ` · ${moneyText(money)}`} · ${wholeDuration(now - last.at)} ago
     </span>
     <span class="warning notable">${factTexts(facts).join('; ')}</span>
     </a>

@@ -185,6 +185,7 @@ function turnsTable(
   { now, onCancel }: { now: number; onCancel: (turn: ShownTurn) => void },
 ) {
   return wideTable('Table of open turns', {
+    class: 'open-turns',
     rows: shown,
     row: ({ conversation, startedAt }) => ({ key: `${conversation}/${startedAt}` }),
     columns: [
@@ -192,8 +193,12 @@ function turnsTable(
       { title: 'since', class: 'digits', cell: ({ since }) => wholeDuration(now - since) },
       { title: 'conversation', class: 'id', cell: ({ conversation }) => linkTo(conversation) },
       { title: 'agent', cell: ({ agent }) => agent },
-      { title: 'round', class: 'digits', cell: ({ round }) => number(round) },
-      { title: 'open', class: 'digits', cell: ({ startedAt }) => wholeDuration(now - startedAt) },
+      { title: 'round', class: 'digits detail', cell: ({ round }) => number(round) },
+      {
+        title: 'open',
+        class: 'digits detail',
+        cell: ({ startedAt }) => wholeDuration(now - startedAt),
+      },
       {
         title: html`<span class="unseen">stop</span>`,
         cell: (turn) =>

@@ -128,7 +128,7 @@ function charts(guard: ConsoleGuard) {
       <div class="chart" aria-hidden="true" ref=${latencyChart(guard)}></div>
       <figcaption>
         <span>Latency, median of each minute.</span>
-        <span>${p50Ms === undefined ? 'No answer was in time.' : `Half within ${number(p50Ms)} ms, 99 of 100 within ${number(p99Ms)} ms.`}</span>
+        <span>${p50Ms === undefined ? 'No answer was in time.' : `Half within ${elapsed(p50Ms)}, 99 of 100 within ${elapsed(p99Ms)}.`}</span>
       </figcaption>
     </figure>
   </div>`

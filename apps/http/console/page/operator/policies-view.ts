@@ -21,7 +21,7 @@ export function agentName(agent: string): string {
   return agent === everyAgent ? 'all agents' : agent
 }
 
-export function policiesView({ agent, policy }: PoliciesData, context: PoliciesContext) {
+export function policiesView({ agent, policy, meanings }: PoliciesData, context: PoliciesContext) {
   const { effective, set, setBy, setAt, leftAside } = policy
   const { confirmations } = context
   const buttons = (key: string, value: string | null) => {
@@ -37,13 +37,17 @@ export function policiesView({ agent, policy }: PoliciesData, context: PoliciesC
       rows: Object.entries(effective ?? {}),
       row: ([key, { origin }]) => ({ key, class: origin.startsWith('operator') ? 'set' : '' }),
       columns: [
-        { title: 'key', cell: ([key]) => html`<code>${key}</code>` },
+        {
+          title: 'key',
+          class: () => 'meant',
+          cell: ([key]) => html`<code>${key}</code><span class="faint">${meanings[key]}</span>`,
+        },
         { title: 'value', cell: ([key, value]) => valueText(key, value) },
         {
           title: html`<span class="unseen">change</span>`,
           cell: ([key, { value }]) => buttons(key, value),
         },
-        { title: 'origin', class: () => 'faint', cell: ([, { origin }]) => originTexts[origin] },
+        { title: 'origin', class: 'faint detail', cell: ([, { origin }]) => originTexts[origin] },
       ],
     })}
     <p class="faint">

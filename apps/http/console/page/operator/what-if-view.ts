@@ -66,8 +66,8 @@ function result(data: WhatIfData, { key, place, onPlace, onSet }: WhatIfContext)
     <p class="faint">
       ${
         conversation === null
-          ? `The newest ${count(turns, 'turn')} of at most 24 hours.`
-          : `The newest ${count(turns, 'turn')} of this conversation, with the policy of ${agent}.`
+          ? `${count(turns, 'turn')}, the newest of at most 24 hours.`
+          : `${count(turns, 'turn')}, the newest of this conversation, with the policy of ${agent}.`
       }
       ${' '}Nothing is known after a changed decision, so savings are upper limits. In a terminal:${' '}
       <code>weir replay ${conversation === null ? '' : `--conversation ${shellWord(conversation)} `}--sweep ${key}=${rows[0]?.value}..${rows.at(-1)?.value}</code>

@@ -75,6 +75,7 @@ export function placeOfLogin(): string | undefined {
 export async function logout(): Promise<void> {
   const headers = { 'content-type': 'application/json' }
   const response = await fetch('console/logout', { method: 'POST', headers, body: '{}' })
+  if (!response.ok) throw new Error(`the server answers ${response.status}, so you are logged in`)
   const { url } = (await response.json()) as { url: string }
   location.assign(url)
 }

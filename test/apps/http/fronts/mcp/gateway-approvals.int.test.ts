@@ -205,28 +205,30 @@ describe('a call that nobody decides', () => {
   })
 
   it('is refused at its deadline with the id of the approval', async () => {
-    await addRule(place.folder, 3_000)
+    await addRule(place.folder, 1_000)
     const one = await hostIn(place, 'modern')
-    const progress: string[] = []
-    const { content, isError } = await one.callTool(
-      { name: 'weather', arguments: { city: 'Rome' } },
-      { onprogress: ({ message = '' }) => void progress.push(message) },
+    const refusal = await textOf(one, 'weather', { city: 'Rome' })
+    const pending = JSON.parse(
+      await place.command('tail', 'activity', '--type', 'approval-pending'),
     )
-    const [, id = ''] = /weir allow (\w+)/.exec(progress[0] ?? '') ?? []
-    expect({ isError, content }).toEqual({
+    expect(refusal).toEqual({
+      text: expect.stringContaining(pending.message.calls[0].id),
       isError: true,
-      content: [{ type: 'text', text: expect.stringContaining(id) }],
     })
-    expect(id).not.toBe('')
     expect(await place.calls()).toBe('')
   })
 
-  it('is withdrawn when its host cancels it', async () => {
+  it('is shown to its host as progress, and withdrawn when the host cancels it', async () => {
     const one = await hostIn(place, 'modern')
     const cancel = new AbortController()
-    const call = textOf(one, 'weather', { city: 'Rome' }, { signal: cancel.signal })
+    const progress: string[] = []
+    const onprogress = ({ message = '' }) => void progress.push(message)
+    const options = { signal: cancel.signal, onprogress }
+    const call = textOf(one, 'weather', { city: 'Rome' }, options)
     call.catch(() => {})
-    await place.waitingApproval()
+    const { id } = await place.waitingApproval()
+    await until(async () => progress.length > 0)
+    expect(progress[0]).toContain(`weir allow ${id} `)
     cancel.abort()
     await expect(call).rejects.toThrow()
     await until(async () => (await place.waiting()).length === 0)

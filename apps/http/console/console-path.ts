@@ -1,3 +1,0 @@
-// The path of the console, at any place.
-
-export const consolePath = '/console'
