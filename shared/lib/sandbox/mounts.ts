@@ -3,11 +3,8 @@
 //     read-only, unless the confinement lists exactly that path.
 // SANDBOX-MOUNTS-2. The program's files are read-only also in a writable folder. Folders between
 //     them and that folder are mounts too, because a mount cannot be renamed.
-// SANDBOX-MOUNTS-3. No path leads through a link in a folder that any declared sandbox may write: its
-//     program may have written that link, also before this process began.
-// SANDBOX-MOUNTS-6. No listed path lies in a folder that any declared sandbox may write: bubblewrap opens it
-//     later than Weir looks at it, and a link could stand there by then. A folder that the same sandbox
-//     may write has such a path anyway.
+// SANDBOX-MOUNTS-3. No listed path lies in a folder that any declared sandbox may write, or leads through
+//     a link there. A program can put a link there before bubblewrap opens the path.
 // SANDBOX-MOUNTS-4. A folder that holds an agent file is never writable: a file that a program adds
 //     there could run outside, as a package, a Makefile or another agent file.
 // SANDBOX-MOUNTS-5. The folder of a tool's program is writable only if the confinement lists it: the
@@ -132,7 +129,7 @@ function refuseWrittenLinks({ links }: Plan): void {
   }
 }
 
-/** Keeps SANDBOX-MOUNTS-6. */
+/** Keeps SANDBOX-MOUNTS-3. A path that the same sandbox may write anyway needs no mount. */
 function refuseMovable(plan: Plan, paths: readonly string[]): void {
   for (const path of paths) {
     const folder = [...everWritable].find((one) => path !== one && isIn(path, one))
