@@ -25,6 +25,7 @@ const foldsElsewhere: Record<string, 'events' | 'window' | 'search' | 'replay' |
   'apps/http/console/state/inbox.ts': 'window',
   'apps/http/console/state/stops.ts': 'window',
   'apps/http/edge/ag-ui/ag-fold.ts': 'events',
+  'apps/http/edge/chat/turn-calls.ts': 'events',
   'apps/http/edge/responses/response-events.ts': 'events',
   'apps/http/edge/ui-stream/ui-fold.ts': 'events',
   'apps/http/webhook/webhook-events.ts': 'events',

@@ -38,8 +38,8 @@ const exceptions: Exception[] = [
   },
   {
     why: 'the loop-detector reads the words of other programs',
-    where: /^services\/loop-detector\/(?:evidence|waiting)\//,
-    words: /rejected|refused|approve/,
+    where: /^services\/loop-detector\/(?:evidence|waiting|meaning)\//,
+    words: /reject(?:ed)?|refused|approve/,
   },
   {
     why: 'vendors have their own fields',

@@ -25,8 +25,16 @@ import {
   withWeir,
 } from '../../shared/wire/ai-sdk/parts.ts'
 import { weirIn } from '../../shared/wire/ai-sdk/weir-member.ts'
+import { isStandardSchema } from '../define/standard-schema.ts'
 import type { GuestConversation } from '../guard/guest-conversation.ts'
-import { denialOf, denialsOf, endText, firstVerdicts, type ToJudge } from './call-verdict.ts'
+import {
+  denialOf,
+  denialsOf,
+  endText,
+  firstVerdicts,
+  placesOf,
+  type ToJudge,
+} from './call-verdict.ts'
 
 export type GuardedAiSdk = {
   /** For `wrapLanguageModel({ model, middleware })`. */
@@ -34,7 +42,7 @@ export type GuardedAiSdk = {
   /** For `generateText`, `streamText` and agents. Waits as long as a call waits for a person. */
   toolApproval(call: {
     toolCall: { toolCallId: string; toolName: string; input: unknown }
-    tools: { [name: string]: { needsApproval?: NeedsApproval } } | undefined
+    tools: { [name: string]: { needsApproval?: NeedsApproval; inputSchema?: unknown } } | undefined
     toolsContext?: unknown
     messages: { role: string; content: unknown }[]
   }): Promise<ToolApprovalStatus>
@@ -109,9 +117,13 @@ export function guardAiSdk(conversation: GuestConversation): GuardedAiSdk {
     },
     async toolApproval({ toolCall, tools, toolsContext, messages }) {
       const { toolCallId: callId, toolName, input } = toolCall
-      const round = rounds.get(`${weirIn(toolCall).round}`) ?? roundIn(messages, callId)
+      const parsed = (value: unknown) => parsedBy(tools?.[toolName], value)
+      const call = { callId, name: toolName, input, parsed }
+      const known = rounds.get(`${weirIn(toolCall).round}`)
+      const isKnown = known !== undefined && (await placesOf(call, known.answer)).length > 0
+      const round = isKnown ? known : (roundIn(messages, callId) ?? known)
       if (round === undefined) return denied(`the model of ${toolName} has no middleware of Weir`)
-      const denial = await denialOf(conversation, { ...round, callId })
+      const denial = await denialOf(conversation, { ...round, call })
       if (denial !== undefined) return denied(denial)
       const own = tools?.[toolName]?.needsApproval
       const context = isObject(toolsContext) ? toolsContext[toolName] : undefined
@@ -127,6 +139,20 @@ function roundIn(messages: { role: string; content: unknown }[], callId: string)
   const answer = roundWith(callId, messages)
   return answer && { answer, signal: undefined }
 }
+
+/** The input that the SDK makes of the model's arguments: schemas fill in defaults and convert values. */
+async function parsedBy(tool: { inputSchema?: unknown } | undefined, value: unknown) {
+  const given = tool?.inputSchema
+  const schema: unknown = typeof given === 'function' && !isStandardSchema(given) ? given() : given
+  const validate = isStandardSchema(schema)
+    ? schema['~standard'].validate
+    : (schema as { validate?: Validate } | undefined)?.validate
+  const result = await validate?.(value)
+  return result !== undefined && 'value' in result ? result.value : value
+}
+
+/** As a schema of the SDK's `jsonSchema` has it. */
+type Validate = (value: unknown) => { value?: unknown } | PromiseLike<{ value?: unknown }>
 
 type LanguageModel = { provider: string; modelId: string }
 

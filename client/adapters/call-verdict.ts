@@ -3,8 +3,12 @@
 // Does not own: the decision (services/guest and behind it), the host's form of a denial.
 // ADAPT-1. A call runs only if Weir's verdict on it is `allow`. An error is a denial, because an
 //     error in a host's callback would reject the whole run.
+// ADAPT-2. A verdict is one on an id, a name and arguments. A page, a repair or a middleware can change a
+//     call after its judgement.
 
-import { judgingFailed, noVerdict } from '../../shared/model-texts/guests.ts'
+import { judgingFailed, noVerdict, otherCall } from '../../shared/model-texts/guests.ts'
+import { canonicalArguments } from '../../shared/transcript/round-key.ts'
+import { readAnswer } from '../guard/formats.ts'
 import type {
   Advice,
   CallVerdict,
@@ -29,17 +33,30 @@ export function firstVerdicts(
   })
 }
 
+/**
+ * A call as its host runs it. `input`: the value of its arguments, or their text; undefined: no host can
+ * read them. `parsed`: the value that the host makes of the model's arguments. Default: the same.
+ */
+export type HostCall = {
+  callId: string
+  name: string
+  input: unknown
+  parsed?: (input: unknown) => unknown
+}
+
 /** `denial` is the text for the model. Undefined: the call runs. Never rejects. */
 export async function denialOf(
   conversation: GuestConversation,
-  { callId, ...round }: ToJudge & { callId: string },
+  { call, ...round }: ToJudge & { call: HostCall },
 ): Promise<string | undefined> {
   try {
-    let own = verdictOn(callId, await firstVerdicts(conversation, round))
+    const places = await placesOf(call, round.answer)
+    if (places.length === 0) return otherCall
+    let own = strictestOf(places, await firstVerdicts(conversation, round))
     if (own?.verdict === 'pending') {
       const { answer, signal } = round
       const verdicts = conversation.afterModel(answer, signal && { signal })
-      own = verdictOn(callId, await verdicts)
+      own = strictestOf(places, await verdicts)
     }
     if (own?.verdict === 'allow') return undefined
     return own?.text || noVerdict
@@ -48,12 +65,34 @@ export async function denialOf(
   }
 }
 
-/** The strictest verdict on the calls with this id: the host cannot tell them apart. */
-function verdictOn(callId: string, verdicts: CallVerdict[]): CallVerdict | undefined {
-  const own = verdicts.filter((one) => one.callId === callId)
+/** Keeps ADAPT-2. */
+export async function placesOf(
+  { callId, name, input, parsed }: HostCall,
+  answer: GuestAnswer,
+): Promise<number[]> {
+  const text = textOf(input)
+  const calls = readAnswer(answer).filter((piece) => piece.kind === 'call')
+  const fits = calls.map(async (call) => {
+    if (call.id !== callId || call.name !== name) return false
+    if (input === undefined || textOf(call.arguments) === text) return true
+    return parsed !== undefined && textOf(await parsed(JSON.parse(call.arguments))) === text
+  })
+  return (await Promise.all(fits)).flatMap((isFitting, place) => (isFitting ? [place] : []))
+}
+
+function textOf(input: unknown): string {
+  return canonicalArguments(typeof input === 'string' ? input : (JSON.stringify(input) ?? ''))
+}
+
+/** The strictest verdict on the calls at these places: the host cannot tell them apart. */
+function strictestOf(
+  places: readonly number[],
+  verdicts: readonly CallVerdict[],
+): CallVerdict | undefined {
+  const own = places.map((place) => verdicts[place])
   return (
-    own.find(({ verdict }) => verdict === 'deny') ??
-    own.find(({ verdict }) => verdict === 'pending') ??
+    own.find((one) => one?.verdict === 'deny') ??
+    own.find((one) => one?.verdict === 'pending') ??
     own[0]
   )
 }

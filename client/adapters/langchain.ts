@@ -67,7 +67,8 @@ export function guardLangChain(
         const { calls, unreadable } = callsIn(messages)
         if (unreadable.length === 0) return
         const denials = unreadable.map(async ({ id = '', name }) => {
-          const denial = await denialOf(guest, { answer, callId: id, signal: runtime.signal })
+          const call = { callId: id, name: name ?? '', input: undefined }
+          const denial = await denialOf(guest, { answer, call, signal: runtime.signal })
           return denialOfCall(id, name, denial ?? unreadableArguments)
         })
         const jump = calls.length > 0 ? {} : { jumpTo: 'model' as const }
@@ -83,7 +84,7 @@ export function guardLangChain(
           ? answerMissing
           : await denialOf(conversationOf(runtime), {
               answer,
-              callId: toolCall.id ?? '',
+              call: { callId: toolCall.id ?? '', name: toolCall.name, input: toolCall.args },
               signal: runtime.signal,
             })
       if (denial === undefined) return handler(request)

@@ -68,10 +68,12 @@ export function guardOpenAIAgents(conversation: GuestConversation): GuardedOpenA
   const inputGuardrail: ToolInputGuardrailDefinition<never> = {
     type: 'tool_input',
     name: 'weir',
-    async run({ toolCall: { callId } }) {
+    async run({ toolCall: { callId, name, arguments: input } }) {
       const round = rounds.get(callId)
       const message =
-        round === undefined ? answerUnseen : await denialOf(conversation, { ...round, callId })
+        round === undefined
+          ? answerUnseen
+          : await denialOf(conversation, { ...round, call: { callId, name, input } })
       return {
         behavior: message === undefined ? { type: 'allow' } : { type: 'rejectContent', message },
       }

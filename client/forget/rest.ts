@@ -16,7 +16,7 @@ import type {
   StoredRecord,
 } from '../../shared/contract/bus.ts'
 import { originsIn } from '../../shared/contract/history/fork.ts'
-import { type ConversationId, callOfConversation } from '../../shared/contract/ids.ts'
+import { type ConversationId, withCallers } from '../../shared/contract/ids.ts'
 import type { Message } from '../../shared/contract/messages.ts'
 import type { Stage } from '../../shared/contract/stage.ts'
 import { defaultTenant, tenantOf } from '../../shared/contract/tenant.ts'
@@ -46,18 +46,12 @@ export type Selected = Pick<Erasure, 'conversations' | 'forks' | 'keep' | 'seen'
   histories: Map<ConversationId, string[]>
 }
 
-/** The conversation whose call began this one, or itself. */
-function rootOf(id: ConversationId): ConversationId {
-  const call = callOfConversation(id)
-  return call === undefined ? id : rootOf(call.conversation)
-}
-
 /** Each includes the conversations of its calls. */
 async function wantedBy(
   log: ForgetLog,
   selection: ForgetSelection,
 ): Promise<(id: ConversationId) => boolean> {
-  if ('conversation' in selection) return (id) => rootOf(id) === selection.conversation
+  if ('conversation' in selection) return (id) => withCallers(id).at(-1) === selection.conversation
   const { tenant = defaultTenant } = selection
   if (!('user' in selection)) return (id) => tenantOf(id) === tenant
   const own = new Set<ConversationId>()
@@ -71,7 +65,7 @@ async function wantedBy(
         const message = messageOf(record.value)
         if (message?.type === 'user-named' && message.user === selection.user) own.add(record.key)
       }
-  return (id) => own.has(rootOf(id))
+  return (id) => own.has(withCallers(id).at(-1) ?? id)
 }
 
 /** Throws `encryption.key-missing`. */

@@ -217,7 +217,7 @@ export function createThreads({
     }
 
     function callName({ callId }: Pick<GuestResult, 'callId'>): string {
-      return `${id} ${callId}`
+      return JSON.stringify([id, callId])
     }
 
     function resultsIn({ results }: HistoryRound): ResultRecord[] {

@@ -60,7 +60,7 @@ import {
 import { isGuest } from '../../shared/contract/topology.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { notOffered, notWhole } from '../../shared/model-texts/denied-calls.ts'
-import { earlierTry, runnerGone } from '../../shared/model-texts/endings.ts'
+import { earlierTry, neverBegan, runnerGone } from '../../shared/model-texts/endings.ts'
 import { stopOfCall, stoppedCall } from '../../shared/runtime/settings/stops.ts'
 import { auditsOf } from './audit.ts'
 import { applyPrograms, forbidPrograms } from './guards/approval-asking.ts'
@@ -313,7 +313,8 @@ function onClaim(turn: Turn | undefined, message: Claim, time: Milliseconds): Re
   const { phase } = open
   if (phase.kind !== 'ready' || phase.try !== message.try || time >= round.expiresAt)
     return { state: turn }
-  const claimed = { ...phase, kind: 'claimed' as const, owner: message.owner, time }
+  const { claimsAt: _, ...ready } = phase
+  const claimed = { ...ready, kind: 'claimed' as const, owner: message.owner, time }
   open.phase = { ...claimed, cancelled: false }
   const until = claimDeadline(round, open.phase)
   return { state: turn, records: offered(message, { name: open.call.name, until }) }
@@ -329,14 +330,31 @@ function applyOutcome(claim: ClaimInForce, { result }: Outcome, time: Millisecon
   const ending = endingOfReturned(phase, time >= round.expiresAt)
   if (ending !== undefined) return [finishCall(turn, round, open, ending)]
   const { declaration, lapsed } = phase
-  open.phase = { kind: 'ready', declaration, try: phase.try + 1, lapsed }
+  const returned = (phase.returned ?? 0) + 1
+  if (returned > limits.callReturnsMax) return [finishCall(turn, round, open, givenBack(lapsed))]
+  const pauseMs = pauseAfter(returned)
+  const wait = pauseMs > 0 && { claimsAt: time + pauseMs }
+  open.phase = { kind: 'ready', declaration, try: phase.try + 1, lapsed, returned, ...wait }
   return []
+}
+
+/** None after the first return: an owner that shuts down leaves its calls to the next one. */
+function pauseAfter(returned: number): Milliseconds {
+  if (returned === 1) return 0
+  return Math.min(limits.callReturnPauseMsMax, limits.callReturnPauseMs * 2 ** (returned - 2))
 }
 
 const refusedAgain = outcomeUnknown(
   earlierTry('a further one was refused'),
   'no result of an earlier try',
 )
+
+/** The end of a call that its owners gave back too often (R7). */
+function givenBack(lapsed: boolean): CallEnding {
+  return lapsed
+    ? outcomeUnknown(earlierTry('a further one could not start'), 'no result of an earlier try')
+    : { status: 'error', text: neverBegan, reason: 'the executor gave it back too often' }
+}
 
 /** The end of a claim that was given back. Undefined: the call can be claimed again. */
 function endingOfReturned(phase: Claimed, isExpired: boolean): CallEnding | undefined {
@@ -359,7 +377,8 @@ function onTick(turn: Turn | undefined, time: Milliseconds): Reaction<Turn> {
     for (const open of round.calls) {
       const { phase } = open
       if (time < (deadlineOf(round, open) ?? Number.POSITIVE_INFINITY)) continue
-      if (phase.kind === 'ready')
+      if (phase.kind === 'ready' && time < round.expiresAt) delete phase.claimsAt
+      else if (phase.kind === 'ready')
         records.push(finishCall(turn, round, open, notRun('expired', phase.lapsed)))
       else if (phase.kind === 'claimed')
         records.push(...retryOrFinish({ turn, round, open, phase }, time, noResultInTime))
@@ -422,7 +441,7 @@ function deadlineOf(round: Round, { phase }: OpenCall): Milliseconds | undefined
     case 'waiting':
       return Math.min(expiresAt, ...guards.map(({ due }) => due))
     case 'ready':
-      return expiresAt
+      return Math.min(expiresAt, phase.claimsAt ?? expiresAt)
     case 'claimed':
       return claimDeadline(round, phase)
     case 'done':

@@ -107,6 +107,7 @@ function taskOf(
 ): ToolTask | OfferTask | undefined {
   if (phase.kind === 'done' || phase.kind === 'waiting') return undefined
   if (phase.kind === 'claimed' && phase.owner === guestOwner) return undefined // the guest runs it
+  if (phase.kind === 'ready' && phase.claimsAt !== undefined) return undefined
   const callTry = { conversation, turn, round, ordinal: call.ordinal, try: phase.try, expiresAt }
   const { declaration } = phase
   const start = {

@@ -87,8 +87,8 @@ export type OpenCall = {
  */
 export type Phase =
   | { kind: 'waiting'; declaration: Declaration; guards: string[] }
-  | { kind: 'ready'; declaration: Declaration; try: number; lapsed: boolean }
-  | {
+  | ({ kind: 'ready'; declaration: Declaration; try: number; lapsed: boolean } & Returns)
+  | (Pick<Returns, 'returned'> & {
       kind: 'claimed'
       declaration: Declaration
       try: number
@@ -100,8 +100,14 @@ export type Phase =
       stop?: StopInForce
       /** The newest question of its tool to a person. */
       question?: Question
-    }
+    })
   | { kind: 'done'; result: CallResult }
+
+/**
+ * `returned`: how often an owner gave the call back. `claimsAt`: no owner claims the call before that
+ * time.
+ */
+type Returns = { returned?: number; claimsAt?: Milliseconds }
 
 export type Claimed = Extract<Phase, { kind: 'claimed' }>
 

@@ -124,6 +124,12 @@ export function callOfConversation(id: ConversationId): CallId | undefined {
   return { conversation, turn: Number(turn), round: Number(round), ordinal: Number(ordinal) }
 }
 
+/** The conversation and those whose calls led to it, the root last. A hash as id ends the list. */
+export function withCallers(id: ConversationId): ConversationId[] {
+  const call = callOfConversation(id)
+  return call === undefined ? [id] : [id, ...withCallers(call.conversation)]
+}
+
 /** The call with this key. */
 export function callOfKey(key: string): CallId {
   const [conversation, turn, round, ordinal] = JSON.parse(key) as [string, number, number, number]

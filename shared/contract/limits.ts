@@ -637,6 +637,10 @@ export const limits = {
   consoleTurnsShownMax: 200,
   consoleDecisionsMax: 50,
   consolePairsMax: 200,
+  /** How often a call may be given back unstarted, and the pauses before its next claims, which double. */
+  callReturnsMax: 10,
+  callReturnPauseMs: 250,
+  callReturnPauseMsMax: 30 * second,
   /** The pause before the format in force is followed again, and between two looks at the members of a fleet. */
   fleetLookMs: second,
   fleetMembersLookMs: 15 * second,

@@ -15,6 +15,10 @@ export const textOnlyResponse = notRun(
   'no tool can be called in this response. Answer the user in plain text, with what you know so far.',
 )
 
+export const neverBegan = notRun(
+  'the executor could not start the tool in many tries. Go on without it, or tell the user.',
+)
+
 export function callsBeyond(callsLeft: number): string {
   const left = callsLeft === 1 ? 'only one tool call' : `only ${callsLeft} tool calls`
   return notRun(`the turn had ${left} left, and this response holds more.`)

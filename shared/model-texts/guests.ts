@@ -36,6 +36,8 @@ export const tooManyCalls = (max: number): string =>
 export const questionIsOver = notRun(
   'the question about this call is over. Make the call again if it is still needed.',
 )
+/** The host changed the call after its judgement. */
+export const otherCall = notRun('Weir has judged another call under this id.')
 export const otherArguments = notRun('a person was asked about other arguments than these.')
 export const waitedAs = (approval: string): string => `It waited for a person as ${approval}.`
 

@@ -3,7 +3,7 @@
 // (settings-file.ts), then the default. A number that nobody tunes is a constant in limits.ts.
 // Agents have their own file.
 
-import { isAbsolute, join } from 'node:path'
+import { dirname, isAbsolute, join } from 'node:path'
 import {
   auditDaysDefault,
   downtimeDaysDefault,
@@ -12,6 +12,7 @@ import {
   retentionFault,
 } from '../contract/retention.ts'
 import { WeirError } from '../lib/errors.ts'
+import { isBelowFolder } from '../lib/files/below-folder.ts'
 import {
   judgeTexts,
   judgeValue,
@@ -76,6 +77,11 @@ export type Setting = {
   isPath?: true
   /** The only bus that reads the setting. Absent: all do. */
   onlyFor?: BusName
+  /**
+   * The values that a file may give that was only found: any, these, or paths below the folder of the
+   * file. Absent: none.
+   */
+  ofFound?: 'any' | 'below' | readonly string[]
   schema: SettingSchema
   /** The default on a bus that has another one. */
   defaultOf?: Partial<Record<BusName, number>>
@@ -92,6 +98,7 @@ export const settingTable: Record<SettingKey, Setting> = {
     variable: 'WEIR_DATA_FOLDER',
     description:
       'the folder of the embedded bus, with its file weir.db; on Kafka, of local copies of tables',
+    ofFound: 'below',
     secret: false,
     isPath: true,
     schema: { type: 'string', minLength: 1, default: '.weir' },
@@ -173,6 +180,7 @@ export const settingTable: Record<SettingKey, Setting> = {
     description:
       'partitions of every topic, 1 in a new file by default; fixed once the topics exist, and then given by the log',
     unit: 'partitions',
+    ofFound: 'any',
     secret: false,
     schema: { type: 'integer', minimum: 1, maximum: 500, default: 4 },
     defaultOf: { embedded: 1 },
@@ -181,6 +189,7 @@ export const settingTable: Record<SettingKey, Setting> = {
     variable: 'WEIR_REPLICATION_FACTOR',
     description: "copies of each partition of a new topic on Kafka; 0: the brokers' default",
     unit: 'copies',
+    ofFound: 'any',
     secret: false,
     schema: { type: 'integer', minimum: 0, maximum: 100, default: 0 },
   },
@@ -188,6 +197,7 @@ export const settingTable: Record<SettingKey, Setting> = {
     variable: 'WEIR_SESSION_TIMEOUT_MS',
     description: 'on Kafka: how long a silent process keeps its partitions, before others get them',
     unit: 'ms',
+    ofFound: 'any',
     secret: false,
     schema: { type: 'integer', minimum: 6_000, maximum: 1_800_000, default: 10_000 },
   },
@@ -228,6 +238,7 @@ export const settingTable: Record<SettingKey, Setting> = {
     variable: 'WEIR_SYNCHRONOUS',
     description:
       'when the embedded bus waits for the disk: all values survive a killed process, only full survives a power loss at any moment',
+    ofFound: ['full'],
     secret: false,
     schema: { type: 'string', enum: ['off', 'normal', 'full'], default: 'normal' },
   },
@@ -242,6 +253,7 @@ export const settingTable: Record<SettingKey, Setting> = {
   logLevel: {
     variable: 'WEIR_LOG_LEVEL',
     description: 'the lowest level to log; tool arguments are logged only at debug',
+    ofFound: ['info', 'warn', 'error'],
     secret: false,
     schema: {
       type: 'string',
@@ -261,6 +273,7 @@ export const settingTable: Record<SettingKey, Setting> = {
     description:
       'for weir up: shares of the places for model requests and tools where tenants wait for them; other tenants have 1: repeat the flag, or give one per line in the variable',
     unit: 'TENANT=WEIGHT',
+    ofFound: 'any',
     secret: false,
     schema: {
       type: 'properties',
@@ -363,7 +376,7 @@ export function settingsWithOrigins(
     all.push(
       ...busContradictions(values),
       ...retentionContradictions(values),
-      ...(file.isFound ? [...redirections(values), ...foundPrograms(values)] : []),
+      ...(file.isFound ? notOfFound(values) : []),
     )
   if (all.length > 0)
     throw new WeirError('settings.invalid', ['Settings cannot be used.', ...all].join('\n  '))
@@ -458,45 +471,25 @@ function busContradictions(values: Record<SettingKey, SettingValue>): string[] {
   return mistakes
 }
 
-/** Settings that decide which server gets the credentials, and how they travel. */
-const destinations = [
-  'bus',
-  'bootstrapServer',
-  'commandConfig',
-  'commandProperty',
-  'plaintextPassword',
-] as const satisfies SettingKey[]
-
 /**
- * A file that somebody put into the working folder must not send credentials from elsewhere to its
- * own server.
+ * A file that somebody put into the working folder must not send data elsewhere, start programs, delete
+ * records or reach another log (`ofFound`).
  */
-function redirections(values: Record<SettingKey, SettingValue>): string[] {
-  const credentials = (['commandProperty', 'commandConfig'] as const).find(
-    (key) =>
-      !isEmpty(values[key].value) && ['flag', 'environment'].includes(values[key].origin.kind),
-  )
-  if (credentials === undefined) return []
-  const source = originText(values[credentials].origin)
-  return destinations
-    .filter((key) => values[key].origin.kind === 'file')
-    .map(
-      (key) =>
-        `${key} is set in ${originText(values[key].origin)}, a file found in this folder, and the credentials come from ${source}; if you trust the file, name it with --config (WEIR_CONFIG), or set ${key} with --${flagOf(key)} (${settingTable[key].variable})`,
-    )
-}
-
-/** Settings that start programs. Agent files also send the keys of models to their `baseUrl`. */
-const programs = ['agents', 'encryptionCommand'] as const satisfies SettingKey[]
-
-/** A file that somebody put into the working folder must not start programs. */
-function foundPrograms(values: Record<SettingKey, SettingValue>): string[] {
-  return programs
-    .filter((key) => values[key].origin.kind === 'file')
-    .map(
-      (key) =>
-        `${key} is set in ${originText(values[key].origin)}, a file found in this folder, and it starts programs with your keys; if you trust the file, name it with --config (WEIR_CONFIG)`,
-    )
+function notOfFound(values: Record<SettingKey, SettingValue>): string[] {
+  return settingKeys
+    .filter((key) => {
+      const { value, origin } = values[key]
+      const { ofFound = [] } = settingTable[key]
+      if (origin.kind !== 'file' || ofFound === 'any') return false
+      return ofFound === 'below'
+        ? !isBelowFolder(`${value}`, dirname(origin.name))
+        : !ofFound.includes(`${value}`)
+    })
+    .map((key) => {
+      const { variable, ofFound } = settingTable[key]
+      const rule = ofFound === 'below' ? ', and leads out of the folder' : ''
+      return `${key} is set in ${originText(values[key].origin)}, a file found in this folder${rule}; if you trust the file, name it with --config (WEIR_CONFIG), or set ${key} with --${flagOf(key)} (${variable})`
+    })
 }
 
 /** R7: retention must never remove the records that an open turn is folded from. */

@@ -38,3 +38,13 @@ it('the next owner may report the kept result of a dead owner for exactly its cl
     'ok       kept, and the bus proves an',
   ])
 })
+
+it('a call that owners give back ends at a bound, and never starts twice', async () => {
+  const model = join(import.meta.dirname, 'executor.py')
+  const { stdout } = await promisify(execFile)('python3', [model, 'returns'])
+  const verdicts = stdout.split('\n').filter((line) => /^(ok|VIOLATED)/.test(line))
+  expect(verdicts.map((line) => line.slice(0, 48).trim())).toEqual([
+    'ok       returns: given back twice, no other fau',
+    'ok       returns: given back twice, cancel',
+  ])
+})

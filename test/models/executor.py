@@ -17,6 +17,8 @@ Call: none -> ready(try, lapsed) -> claimed(try, owner, offset, cancelled, lapse
                the next owner reports it as the outcome of that claim, and releases no claim whose tool is held
   forged       with kept: the result is reported for the newest claim instead of its own
   still        no deadline passes, to show what another rule does alone
+  returns      (a rule more) a call that was given back R times is done at the last return, so no history claims it for ever
+  patient      with returns: the pause before the next claim; only a later tick allows the claim
   fence        cancel kills only what is known, it is not remembered for a round that arrives after it"""
 from dataclasses import dataclass, replace as _r
 from explore import explore
@@ -33,6 +35,8 @@ class S:
     results: frozenset = frozenset(); after: bool = False; orphans: int = 0; beside: bool = False; held: tuple = (); disk: tuple = (); table: tuple = ()
     crashes: int = 0; zombies: int = 0; cancels: int = 0; dups: int = 0; drains: int = 0
 
+returns_max = 2
+
 def never(lapsed, off): return 'unknown' if lapsed and 'lapsed' not in off else 'skipped'
 
 def react(o, rec, at, idem, off):
@@ -45,8 +49,11 @@ def react(o, rec, at, idem, off):
     if kind == 'claim' and call[:2] == ('ready', rec[2]): return _r(o, call=('claimed', rec[2], rec[1], at, False, call[2])), None
     if kind == 'outcome' and call[0] == 'claimed' and call[1:3] == (rec[2], rec[1]):
         if rec[3] == 'not-started':
-            return (_r(o, call=('done',)), never(call[5], off)) if call[4] else (_r(o, call=('ready', call[1] + 1, call[5])), None)
+            if call[4]: return _r(o, call=('done',)), never(call[5], off)
+            if 'returns' in off and call[1] >= returns_max: return _r(o, call=('done',)), never(call[5], off)
+            return _r(o, call=('ready' if 'patient' not in off else 'pausing', call[1] + 1, call[5])), None
         return _r(o, call=('done',)), rec[3]
+    if kind == 'tick' and call[0] == 'pausing': return _r(o, call=('ready',) + call[1:]), None
     if kind == 'tick' and call[0] == 'claimed' and call[3] <= rec[1]:
         if idem and call[1] < 2 and not call[4]: return _r(o, call=('ready', call[1] + 1, True)), None
         return _r(o, call=('done',)), 'unknown'
@@ -55,7 +62,7 @@ def react(o, rec, at, idem, off):
         return _r(o, call=('done',)), 'unknown'
     if kind == 'cancel':
         if 'fence' not in off: o = _r(o, cancelled=True)
-        if call[0] == 'ready': return _r(o, call=('done',)), never(call[2], off)
+        if call[0] in ('ready', 'pausing'): return _r(o, call=('done',)), never(call[2], off)
         if call[0] == 'claimed': return _r(o, call=call[:4] + (True,) + call[5:]), None
     return o, None
 
@@ -86,6 +93,7 @@ def steps(idem, off, K, Z, C, D, G):
                         else: yield 'do', f'{me} STARTS the tool (try {call[1]})', start(o, call[1])
                 if call[0] == 'claimed' and call[2] == name and call[1] not in o.started and not o.armed and s.drains < G:
                     yield 'fault', f'{me} shuts down gracefully: not-started', put(_r(o, started=o.started + (call[1],), phase='gone'), log=s.log + (('outcome', name, call[1], 'not-started'),), drains=s.drains + 1)
+                if call[0] == 'pausing' and ('pause', call[1]) not in o.freed: yield 'do', f'{me} writes the tick after the pause', put(_r(o, freed=o.freed + (('pause', call[1]),)), log=s.log + (('tick', -1),))
                 if call[0] == 'claimed' and o.ticked < call[3] and ('log-clock' in off or call[3] <= s.passed):
                     upto = call[3] if 'log-clock' in off else s.passed
                     yield 'do', f'{me} writes tick', put(_r(o, ticked=call[3]), log=s.log + (('tick', upto),))
@@ -143,6 +151,9 @@ if __name__ == '__main__':
         check('as written: cancel not remembered for a later round', off=['fence'], K=0, Z=0, C=1)
         check('left out: second try of an idempotent tool, then cancel', idem=True, off=['lapsed'], K=0, Z=0, C=1)
         check('residue: paused between look and start', off=['pause'], K=0, Z=1)
+    if part in ('all', 'returns'):
+        check('returns: given back twice, no other fault', off=['returns', 'patient'], K=0, Z=0, G=2)
+        check('returns: given back twice, cancel', off=['returns', 'patient'], K=0, Z=0, C=1, G=2)
     if part in ('all', 'expel'):
         check('expel: a paused owner wakes after its claim was released', off=['expel'], K=0, Z=1)
         check('expel: paused between the look at its membership and the start', off=['expel', 'member', 'pause', 'still'], K=0, Z=1)

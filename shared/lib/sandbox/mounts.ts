@@ -3,8 +3,8 @@
 //     read-only, unless the confinement lists exactly that path.
 // SANDBOX-MOUNTS-2. The program's files are read-only also in a writable folder. Folders between
 //     them and that folder are mounts too, because a mount cannot be renamed.
-// SANDBOX-MOUNTS-3. No path leads through a link in a folder that any declared sandbox may write: its
-//     program may have written that link, also before this process began.
+// SANDBOX-MOUNTS-3. No listed path lies in a folder that any declared sandbox may write, or leads through
+//     a link there. A program can put a link there before bubblewrap opens the path.
 // SANDBOX-MOUNTS-4. A folder that holds an agent file is never writable: a file that a program adds
 //     there could run outside, as a package, a Makefile or another agent file.
 // SANDBOX-MOUNTS-5. The folder of a tool's program is writable only if the confinement lists it: the
@@ -69,6 +69,8 @@ export function mountPlan(confinement: Confinement): MountPlan {
   for (const path of confinement.write) plan.listed.add(addWritable(plan, path))
   for (const [path, access] of plan.access) if (access === 'write') everWritable.add(path)
   refuseWrittenLinks(plan)
+  const own = [cwd, ...plan.listed].filter((path) => !isProgram(confinement, path))
+  refuseMovable(plan, own)
   protect(plan)
   if (plan.access.get(cwd) === 'hidden' || (cwd !== '/' && isHidden(plan, cwd)))
     refuse(`its working folder ${cwd} lies in a folder that Weir keeps to itself; set cwd`)
@@ -125,6 +127,23 @@ function refuseWrittenLinks({ links }: Plan): void {
         `a path leads through the link ${path}, which a tool can change, because ${writable} is writable; name the target of the link`,
       )
   }
+}
+
+/** Keeps SANDBOX-MOUNTS-3. A path that the same sandbox may write anyway needs no mount. */
+function refuseMovable(plan: Plan, paths: readonly string[]): void {
+  for (const path of paths) {
+    const folder = [...everWritable].find((one) => path !== one && isIn(path, one))
+    if (folder === undefined) continue
+    if (plan.access.get(path) !== 'write' || nearest(plan, dirname(path)) !== 'write')
+      refuse(
+        `${path} lies in ${folder}, which a tool can write, so it can become a link; name ${folder} itself, or a folder outside of it`,
+      )
+    plan.access.delete(path)
+  }
+}
+
+function isProgram({ programFolders, programFiles }: Confinement, path: string): boolean {
+  return [...programFolders, ...programFiles].some((one) => followed(one).real === path)
 }
 
 function protect(plan: Plan): void {

@@ -1,11 +1,11 @@
 // An operator's stop: its id, its words, and the calls and turns that it stops. Every place that
 // checks a stop uses this file.
 // STOPS-1. A stop of all, of an agent, of a tenant or of a conversation stops model requests and
-//     calls. A stop of tools stops calls only, so the turn continues.
+//     calls. A stop of a conversation holds for those of its calls too. A stop of tools stops calls only, so the turn continues.
 
 import { policyOf } from '../../agents/agents.ts'
 import { type CallEnding, outcomeUnknown } from '../../contract/call/call-endings.ts'
-import type { ConversationId } from '../../contract/ids.ts'
+import { type ConversationId, withCallers } from '../../contract/ids.ts'
 import { limits } from '../../contract/limits.ts'
 import type { Policy, StopInForce } from '../../contract/messages.ts'
 import type { PolicyRecord } from '../../contract/performer.ts'
@@ -26,6 +26,7 @@ export function stopsInForce(
   records: readonly PolicyRecord[],
   { agent, conversation }: StopTarget,
 ): StopInForce[] | string {
+  const conversations = withCallers(conversation)
   const stops: StopInForce[] = []
   for (const { key, message } of records) {
     if (!key.startsWith(stopKeyPrefix)) continue
@@ -33,7 +34,7 @@ export function stopsInForce(
       return `the stop ${JSON.stringify(shortened(key, 80))} in policies is a ${message.type}; remove it with weir release`
     const { scope, name, mode, reason } = message
     if (scope === 'agent' && name !== agent) continue
-    if (scope === 'conversation' && name !== conversation) continue
+    if (scope === 'conversation' && !conversations.includes(name)) continue
     if (scope === 'tenant' && name !== tenantOf(conversation)) continue
     stops.push({ scope, name, mode, reason: shortened(reason, limits.reasonBytesMax) })
   }

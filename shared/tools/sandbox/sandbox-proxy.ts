@@ -6,6 +6,7 @@
 //     neighbours on the link or a cloud's metadata: the owner of a name controls its DNS.
 // SANDBOX-PROXY-3. A plain request carries the host of its URL, so that it cannot name another
 //     behind the same server. The content of a tunnel (CONNECT) is not read.
+// SANDBOX-PROXY-4. The bytes of a tool or a host end at most their own connection.
 
 import { lookup } from 'node:dns/promises'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -14,8 +15,10 @@ import { connect, isIP, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Duplex } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import type { HostPattern } from '../../agents/sandbox.ts'
 import { removeLeftSockets } from '../../bus/embedded/beside/left-sockets.ts'
+import { withoutConnection } from '../../lib/connection-headers.ts'
 import { isForbiddenAddress } from './forbidden-addresses.ts'
 
 const connectionsMax = 64
@@ -89,8 +92,6 @@ async function tunnel(
   upstream.pipe(client)
 }
 
-const hopByHop = ['connection', 'keep-alive', 'proxy-authorization', 'proxy-connection', 'te']
-
 /** A plain request with an absolute URL. */
 async function relay(
   hosts: readonly HostPattern[],
@@ -107,25 +108,46 @@ async function relay(
     return refuse(403, notListed(url === null ? 'a request without a host' : url.host))
   const upstream = await reach(target).catch(({ message }: Error) => message)
   if (typeof upstream === 'string') return refuse(502, upstream)
-  const headers = { ...request.headers, host: url.host }
-  for (const name of hopByHop) delete (headers as Record<string, unknown>)[name]
+  response.on('close', () => upstream.destroy())
+  try {
+    const answer = await answerTo(request, url, upstream)
+    const { statusCode = 0 } = answer
+    if (statusCode < 200 || statusCode > 599) throw new Error(`${url.host} answered ${statusCode}`)
+    response.writeHead(statusCode, withoutConnection(answer.rawHeaders))
+    await pipeline(answer, response)
+  } catch (error) {
+    if (response.headersSent) response.destroy()
+    else refuse(502, (error as Error).message)
+  }
+}
+
+function answerTo(
+  request: IncomingMessage,
+  { host, pathname, search }: URL,
+  upstream: Socket,
+): Promise<IncomingMessage> {
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
+  const own = (name: string) => name === 'host' || name === 'proxy-authorization'
+  const isChunked = request.headers['transfer-encoding'] !== undefined
   const forwarded = httpRequest(
     {
       createConnection: () => upstream,
-      path: `${url.pathname}${url.search}`,
+      path: `${pathname}${search}`,
       method: request.method,
-      headers,
+      headers: [
+        ...['host', host, ...withoutConnection(request.rawHeaders, own)],
+        ...(isChunked ? ['transfer-encoding', 'chunked'] : []),
+      ],
       timeout: idleMs,
     },
-    (answer) => {
-      response.writeHead(answer.statusCode ?? 502, answer.headers)
-      answer.pipe(response)
-    },
+    resolve,
   )
-  forwarded.on('timeout', () => forwarded.destroy())
-  forwarded.on('error', (error) => refuse(502, error.message))
-  response.on('close', () => upstream.destroy())
-  request.pipe(forwarded)
+  forwarded.on('timeout', () => forwarded.destroy(new Error(`${host} does not answer`)))
+  forwarded.on('error', reject)
+  forwarded.on('upgrade', (_, socket) => socket.destroy())
+  forwarded.on('close', () => reject(new Error(`${host} gave no answer`)))
+  pipeline(request, forwarded).catch(reject)
+  return promise
 }
 
 /** Of `example.com:443` or `[::1]:80`. The name is in lower case, without a final dot. */

@@ -2,12 +2,14 @@
 
 import { describe, expect, test } from '@jest/globals'
 import { Agent } from '@openai/agents'
-import { streamText, wrapLanguageModel } from 'ai'
+import { generateText, streamText, tool, wrapLanguageModel } from 'ai'
 import { MockLanguageModelV4, simulateReadableStream } from 'ai/test'
-import { createAgent } from 'langchain'
+import { AIMessage, createAgent, HumanMessage, ToolMessage } from 'langchain'
+import { z } from 'zod'
 import { guardAiSdk } from '../../../client/adapters/ai-sdk.ts'
 import { guardLangChain } from '../../../client/adapters/langchain.ts'
 import { guardOpenAIAgents } from '../../../client/adapters/openai-agents.ts'
+import type { GuestAnswer } from '../../../client/guard/guest-conversation.ts'
 import { aiSdk } from '../../../shared/wire/ai-sdk/format.ts'
 import type { Call } from './agent.ts'
 import { execTool, runAiSdk } from './ai-sdk-agent.ts'
@@ -63,6 +65,69 @@ describe('guardAiSdk', () => {
     const answer = aiSdk.transcript.answer(conversation.answered[0]?.answer, 'answer')
     const calls = answer.filter(({ kind }) => kind === 'call')
     expect(calls).toMatchObject([{ arguments: weir.input }])
+  })
+
+  test.each<[string, object, boolean?]>([
+    ['other arguments', { input: { command: 'rm -rf /' } }],
+    ['another tool', { toolName: 'erase' }],
+    ['other arguments and the text of the old ones', { input: { command: 'rm' } }, true],
+  ])('refuses a call that comes back from a page with %s', async (_, changed, isMarked = false) => {
+    // The call of the page is judged as it stands, if it is judged at all.
+    const judge = ({ answer }: GuestAnswer) => [
+      JSON.stringify(answer).includes('erase') ? verdict.refuse('c1', 'no') : verdict.run('c1'),
+    ]
+    const { toolApproval, middleware } = guardAiSdk(scriptedConversation({ judge }))
+    const call = {
+      type: 'tool-call',
+      toolCallId: 'c1',
+      toolName: 'exec',
+      input: '{"command":"ls"}',
+    }
+    // biome-ignore lint/suspicious/noExplicitAny: the SDK passes more than the middleware reads
+    const { content } = await (middleware.wrapGenerate as any)({
+      model: { provider: 'p', modelId: 'm', doGenerate: async () => ({ content: [call] }) },
+      params: { prompt: [] },
+    })
+    const [{ providerMetadata }] = content
+    const weir = { ...providerMetadata.weir, ...(isMarked && { input: call.input }) }
+    const part = { ...call, input: { command: 'ls' }, providerOptions: { weir } }
+    expect(await toolApproval({ toolCall: part, tools: {}, messages: [] })).toBeUndefined()
+    const other = { ...part, ...changed }
+    for (const messages of [[], [{ role: 'assistant', content: [other] }]])
+      expect([changed, await toolApproval({ toolCall: other, tools: {}, messages })]).toEqual([
+        changed,
+        expect.objectContaining({ type: 'denied' }),
+      ])
+  })
+
+  test('knows a call again whose schema fills in a default', async () => {
+    const ran: unknown[] = []
+    const weir = guardAiSdk(scriptedConversation({ judge: () => [verdict.run('c1')] }))
+    const model = new MockLanguageModelV4({
+      doGenerate: async () => ({
+        content: [
+          { type: 'tool-call', toolCallId: 'c1', toolName: 'pay', input: '{"amount":"7"}' },
+        ],
+        finishReason: { unified: 'tool-calls', raw: undefined },
+        usage: {
+          inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 },
+          outputTokens: { total: 1, text: 1, reasoning: 0 },
+        },
+        warnings: [],
+      }),
+    })
+    await generateText({
+      model: wrapLanguageModel({ model, middleware: weir.middleware }),
+      tools: {
+        pay: tool({
+          inputSchema: z.object({ amount: z.coerce.number(), currency: z.string().default('EUR') }),
+          execute: async (input) => void ran.push(input),
+        }),
+      },
+      toolApproval: weir.toolApproval,
+      prompt: 'go',
+    })
+    expect(ran).toEqual([{ amount: 7, currency: 'EUR' }])
   })
 
   test('starts no call of a stream that breaks before its end', async () => {
@@ -136,6 +201,44 @@ describe('guardLangChain', () => {
     for (const thread_id of ['a', 'b'])
       await agent.invoke({ messages: 'hello' }, { configurable: { thread_id } })
     expect(new Set(threads)).toEqual(new Set(['a', 'b']))
+  })
+})
+
+describe('a verdict is one on an id, a name and arguments', () => {
+  const changes: [string, object, boolean][] = [
+    ['the same', { name: 'exec', args: { command: 'ls' } }, true],
+    ['other arguments', { name: 'exec', args: { command: 'rm' } }, false],
+    ['another tool', { name: 'erase', args: { command: 'ls' } }, false],
+  ]
+
+  test.each(changes)('in LangChain, for a call with %s', async (_, changed, runs) => {
+    const ran: unknown[] = []
+    const { wrapToolCall } = guardLangChain(
+      scriptedConversation({ judge: () => [verdict.run('c1')] }),
+    )
+    const call = { type: 'tool_call', id: 'c1', name: 'exec', args: { command: 'ls' } }
+    const messages = [
+      new HumanMessage('go'),
+      new AIMessage({ content: '', tool_calls: [call as never] }),
+    ]
+    const request = { toolCall: { ...call, ...changed }, state: { messages }, runtime: {} }
+    await wrapToolCall?.(request as never, async ({ toolCall, tool: given }) => {
+      if (given === undefined) ran.push(toolCall)
+      return new ToolMessage({ content: '', tool_call_id: 'c1' })
+    })
+    expect(ran).toHaveLength(runs ? 1 : 0)
+  })
+
+  test.each(changes)('in OpenAI Agents, for a call with %s', async (_, changed, runs) => {
+    const { inputGuardrail, model } = guardOpenAIAgents(
+      scriptedConversation({ judge: () => [verdict.run('c1')] }),
+    )
+    const scripted = model(new AgentsModel(() => [['c1', '{"command": "ls"}']]))
+    await scripted.getResponse({ input: 'go', modelSettings: {}, tools: [], handoffs: [] } as never)
+    const { name, args } = changed as { name: string; args: object }
+    const toolCall = { callId: 'c1', name, arguments: JSON.stringify(args) }
+    const { behavior } = await inputGuardrail.run({ toolCall } as never)
+    expect(behavior.type).toBe(runs ? 'allow' : 'rejectContent')
   })
 })
 

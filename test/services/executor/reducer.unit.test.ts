@@ -280,6 +280,44 @@ describe('an outcome', () => {
     ])
   })
 
+  it('without a result for a second time lets the next claim wait for a tick, each time for twice as long', () => {
+    let folded = given(executor, roundCleared(), claim('a'), outcome('a', null))
+    const pauses = [2, 3, 4].map((attempt) => {
+      const returnedAt = 10_000 * attempt
+      folded = folded.when(claim('a', { try: attempt }))
+      folded = folded.when(at(returnedAt, outcome('a', null, { try: attempt })))
+      expect(folded.wants).toEqual([])
+      const due = folded.due!
+      folded = folded.when(at(due, tick))
+      expect(folded.wants).toMatchObject([{ kind: 'claim', try: attempt + 1 }])
+      return due - returnedAt
+    })
+    expect(pauses).toEqual([1, 2, 4].map((times) => times * limits.callReturnPauseMs))
+  })
+
+  it('without a result too often ends the call as an error, and says that the tool never began', () => {
+    const far = { expiresAt: 10 * 60_000 }
+    let folded = given(executor, roundCleared(far))
+    for (let attempt = 1; attempt <= limits.callReturnsMax + 1; attempt += 1) {
+      expect(folded.records).toEqual([])
+      folded = folded.when(claim('a', { try: attempt }))
+      folded = folded.when(outcome('a', null, { try: attempt }))
+      if (attempt > 1 && attempt <= limits.callReturnsMax)
+        folded = folded.when(at(folded.due!, tick))
+    }
+    expect(resultsOf(folded)).toMatchObject([
+      { status: 'error', text: expect.stringMatching(/could not start the tool in many tries/) },
+    ])
+  })
+
+  it('without a result while a cancel arrives in the pause is a call that never ran', () => {
+    const folded = given(executor, roundCleared(), claim('a'), outcome('a', null))
+      .when(claim('a', { try: 2 }))
+      .when(outcome('a', null, { try: 2 }))
+    expect(folded.wants).toEqual([])
+    expect(statusesOf(folded.when(cancel))).toEqual(['skipped'])
+  })
+
   it('without a result after the expiry is a call that never ran', () => {
     expect(statusesOf(claimed.when(at(expiresAt, outcome('a', null))))).toEqual(['skipped'])
   })

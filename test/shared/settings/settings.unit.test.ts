@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import {
   readSettings,
+  type SettingKey,
   settingKeys,
   settingsWithOrigins,
   settingTable,
@@ -216,47 +217,64 @@ describe('a settings file', () => {
     })
   })
 
-  it.each([
-    ['bootstrapServer: attacker:9092\nbus: kafka', ['bus', 'bootstrapServer']],
-    ['bus: kafka\ncommandConfig: theirs.properties', ['bus', 'commandConfig']],
-    [
-      'bus: kafka\nplaintextPassword: allow\nbootstrapServer: a:1',
-      ['bus', 'bootstrapServer', 'plaintextPassword'],
-    ],
-  ])('that was found may not direct credentials of a variable elsewhere: %j', (text, keys) => {
-    write('weir.yaml', text)
-    const environment = { WEIR_COMMAND_PROPERTY: 'sasl.mechanism=PLAIN' }
-    const mistakes = mistakesOf(() => readSettings({}, environment, find()))
-    expect(mistakes.map((mistake) => mistake.split(' ')[0])).toEqual(keys)
-    expect(mistakes[0]).toMatch(
-      /is set in weir\.yaml:\d, a file found in this folder, and the credentials come from the variable WEIR_COMMAND_PROPERTY; if you trust the file, name it with --config \(WEIR_CONFIG\), or set bus with --bus \(WEIR_BUS\)$/,
-    )
-    expect(readSettings({}, environment, find('weir.yaml'))).toMatchObject({ bus: 'kafka' })
+  const harmless = new Map<SettingKey, string>([
+    ['dataFolder', 'data'],
+    ['partitions', '2'],
+    ['replicationFactor', '2'],
+    ['sessionTimeoutMs', '20000'],
+    ['tenantWeights', '{ acme: 2 }'],
+    ['synchronous', 'full'],
+    ['logLevel', 'info'],
+  ])
+  const harmful = new Map<SettingKey, string>([
+    ['bus', 'kafka\nbootstrapServer: attacker:9092'],
+    ['dataFolder', '../theirs'],
+    ['bootstrapServer', 'attacker:9092'],
+    ['commandConfig', 'theirs.properties'],
+    ['commandProperty', '{ bootstrap.servers: "attacker:9092" }'],
+    ['plaintextPassword', 'allow'],
+    ['recordSigning', 'theirs.json'],
+    ['traceHeaders', 'on'],
+    ['encryptionKeys', 'theirs'],
+    ['encryptionCommand', './evil'],
+    ['topicPrefix', 'theirs.'],
+    ['groupInstanceId', 'one'],
+    ['retentionDays', '9'],
+    ['auditDays', '3'],
+    ['toleratedDowntimeDays', '0'],
+    ['synchronous', 'off'],
+    ['dataFolderBytesMax', '9000000000'],
+    ['logLevel', 'debug'],
+    ['agents', 'evil.yaml'],
+    ['healthHost', '0.0.0.0'],
+    ['healthPort', '8080'],
+  ])
+
+  it('that was found may set a few harmless settings, and each other setting is refused', () => {
+    expect(new Set([...harmless.keys(), ...harmful.keys()])).toEqual(new Set(settingKeys))
+    for (const [key, value] of harmless) {
+      write('weir.yaml', `${key}: ${value}`)
+      expect(() => readSettings({}, {}, find())).not.toThrow()
+    }
+    for (const [key, value] of harmful) {
+      write('weir.yaml', `${key}: ${value}`)
+      const flags = settingTable[key].onlyFor === 'kafka' ? { bus: 'kafka' } : {}
+      const broker = { WEIR_BOOTSTRAP_SERVER: 'ours:9092' }
+      const environment = 'bus' in flags && key !== 'bootstrapServer' ? broker : {}
+      expect(mistakesOf(() => readSettings(flags, environment, find()))).toContainEqual(
+        expect.stringMatching(
+          new RegExp(`^${key} is set in weir.yaml:1, a file found in this folder`),
+        ),
+      )
+    }
   })
 
-  it('that was found may not redirect a client.properties of a flag with single properties', () => {
-    write('weir.yaml', 'commandProperty: { bootstrap.servers: "attacker:9092" }')
-    const flags = { bus: 'kafka', commandConfig: 'mine.properties' }
-    expect(mistakesOf(() => readSettings(flags, {}, find()))).toEqual([
-      expect.stringMatching(/^commandProperty is set in weir\.yaml:1, a file found/),
+  it('that was found can be trusted by its name', () => {
+    write('weir.yaml', 'agents: evil.yaml')
+    expect(mistakesOf(() => readSettings({}, {}, find()))).toEqual([
+      'agents is set in weir.yaml:1, a file found in this folder; if you trust the file, name it with --config (WEIR_CONFIG), or set agents with --agents (WEIR_AGENTS)',
     ])
-  })
-
-  it.each(['agents: evil.yaml', 'encryptionCommand: ./evil'])(
-    'that was found may not start programs: %j',
-    (line) => {
-      write('weir.yaml', `${line}\n`)
-      const [key] = line.split(':')
-      expect(mistakesOf(() => readSettings({}, {}, find()))).toEqual([
-        `${key} is set in weir.yaml:1, a file found in this folder, and it starts programs with your keys; if you trust the file, name it with --config (WEIR_CONFIG)`,
-      ])
-      expect(() => readSettings({}, {}, find('weir.yaml'))).not.toThrow()
-    },
-  )
-
-  it('that was found may set bus and broker if no credentials come from elsewhere', () => {
-    write('weir.yaml', 'bus: kafka\nbootstrapServer: ours:9092')
-    expect(readSettings({}, { WEIR_COMMAND_PROPERTY: '' }, find())).toMatchObject({ bus: 'kafka' })
+    expect(() => readSettings({}, {}, find('weir.yaml'))).not.toThrow()
   })
 
   it('is optional', () => {
@@ -289,7 +307,7 @@ describe('a settings file', () => {
     expect(readSettings({}, {}, find(name)).dataFolder).toBe(join(folder, 'data'))
     expect(readSettings({}, {}, find()).dataFolder).toBe('data')
     write('weir.yaml', 'dataFolder: /var/lib/weir')
-    expect(readSettings({}, {}, find()).dataFolder).toBe('/var/lib/weir')
+    expect(readSettings({}, {}, find(name)).dataFolder).toBe('/var/lib/weir')
   })
 
   it('has properties as a mapping, and may have empty paths', () => {
@@ -297,7 +315,7 @@ describe('a settings file', () => {
       'weir.yaml',
       'bus: kafka\nbootstrapServer: a:1\ncommandConfig: ""\ncommandProperty: { request.timeout.ms: 3000, a: true }\n',
     )
-    expect(readSettings({}, {}, find())).toMatchObject({
+    expect(readSettings({}, {}, find('weir.yaml'))).toMatchObject({
       commandConfig: '',
       commandProperty: { 'request.timeout.ms': '3000', a: 'true' },
     })

@@ -151,12 +151,28 @@ inSandboxes('secrets', () => {
   })
 
   it('are visible where the agent file lists exactly that path', async () => {
-    mkdirSync(join(work, '.weir'))
-    writeFileSync(join(work, '.weir', 'x'), 'LISTED')
-    writeFileSync(join(work, '.env'), 'CANARY')
-    const sandbox = { read: [join(work, '.weir')] }
-    expect(await textOf('cat .weir/x .env', { sandbox })).toMatch(/LISTED(?!CANARY)/)
-    expect(await textOf('cat .weir/x', { sandbox: { read: [work] } })).not.toContain('LISTED')
+    const listed = join(folder, 'listed')
+    mkdirSync(join(listed, '.weir'), { recursive: true })
+    writeFileSync(join(listed, '.weir', 'x'), 'LISTED')
+    writeFileSync(join(listed, '.env'), 'CANARY')
+    const script = `cat ${listed}/.weir/x ${listed}/.env`
+    const read = [join(listed, '.weir')]
+    expect(await textOf(script, { sandbox: { read } })).toMatch(/LISTED(?!CANARY)/)
+    expect(await textOf(script, { sandbox: { read: [listed] } })).not.toMatch(/LISTED|CANARY/)
+  })
+
+  it('are only listed where no tool can put a link', async () => {
+    mkdirSync(join(work, 'data'), { recursive: true })
+    writeFileSync(join(work, 'data', 'x'), 'INSIDE')
+    for (const sandbox of [{ read: [join(work, 'data')] }, { write: [join(folder, 'data/sub')] }]) {
+      mkdirSync(join(folder, 'data/sub'), { recursive: true })
+      await textOf('true', { run: { cwd: join(folder, 'data') }, sandbox: 'default' })
+      expect(await textOf('cat data/x', { sandbox })).toContain('SANDBOX')
+    }
+    const own = { write: [work, join(work, 'data')] }
+    expect(await textOf('cat data/x; echo new > data/y; cat data/y', { sandbox: own })).toBe(
+      'INSIDEnew\n',
+    )
   })
 
   it('of other folders of the machine are not there', async () => {

@@ -13,6 +13,7 @@
 import http, { type IncomingMessage } from 'node:http'
 import https from 'node:https'
 import { limits } from '../../../../shared/contract/limits.ts'
+import { withoutConnection } from '../../../../shared/lib/connection-headers.ts'
 import { WeirError } from '../../../../shared/lib/errors.ts'
 import { HttpError } from '../../http-error.ts'
 
@@ -123,43 +124,21 @@ function leaves(pathname: string): boolean {
   return plain.split('/').includes('..') || !/^(\/|$)/.test(pathname)
 }
 
-const ofConnection = new Set([
-  ...['connection', 'keep-alive', 'proxy-authenticate', 'proxy-authorization', 'te', 'trailer'],
-  ...['transfer-encoding', 'upgrade', 'proxy-connection', 'expect'],
-  ...['host', 'content-length', 'accept-encoding'],
-])
+/** Weir sends its own. */
+const ofRequest = ['host', 'content-length', 'accept-encoding']
 
 /** Keeps UPSTREAM-2 and UPSTREAM-3. */
 function sentHeaders(raw: readonly string[]): string[] {
-  const named = namedByConnection(raw)
-  const passed: string[] = []
-  for (let at = 0; at + 1 < raw.length; at += 2) {
-    const name = (raw[at] as string).toLowerCase()
-    if (!ofConnection.has(name) && !named.has(name) && !name.startsWith('x-weir'))
-      passed.push(raw[at] as string, raw[at + 1] as string)
-  }
-  return passed
+  return withoutConnection(raw, (name) => isOfWeir(name) || ofRequest.includes(name))
 }
 
 /** The headers of an answer that go to the client. Keeps UPSTREAM-3. */
 export function answerHeaders({ rawHeaders: raw }: IncomingMessage): string[] {
-  const named = namedByConnection(raw)
-  const passed: string[] = []
-  for (let at = 0; at + 1 < raw.length; at += 2) {
-    const name = (raw[at] as string).toLowerCase()
-    if (name.startsWith('x-weir')) continue
-    if (name === 'content-length' || !(ofConnection.has(name) || named.has(name)))
-      passed.push(raw[at] as string, raw[at + 1] as string)
-  }
-  return passed
+  return withoutConnection(raw, isOfWeir)
 }
 
-function namedByConnection(raw: readonly string[]): Set<string> {
-  const named = new Set<string>()
-  for (let at = 0; at + 1 < raw.length; at += 2)
-    if (raw[at]?.toLowerCase() === 'connection')
-      for (const name of (raw[at + 1] ?? '').split(',')) named.add(name.trim().toLowerCase())
-  return named
+function isOfWeir(name: string): boolean {
+  return name.startsWith('x-weir')
 }
 
 function framingOf({ headers }: IncomingMessage): string[] {

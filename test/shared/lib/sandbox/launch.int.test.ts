@@ -177,7 +177,7 @@ describe.each(users)('bubblewrap as $who', ({ id, who }) => {
     writeFileSync(program, systemCalls)
     const numbers = process.arch === 'arm64' ? '217 218 219' : '248 249 250'
     const { output } = run(`python3 ${program} ${numbers}; ls /proc/self/fd | grep -cx 9`, {
-      read: [program],
+      programFiles: [program],
     })
     expect(output.split('\n')).toEqual([
       ...['248', '249', '250'].map(() => 'EPERM'),
@@ -189,7 +189,7 @@ describe.each(users)('bubblewrap as $who', ({ id, who }) => {
     const program = join(work, 'trace.py')
     writeFileSync(program, tracing)
     const numbers = process.arch === 'arm64' ? '117 270 271 272 282 280' : '101 310 311 312 323 321'
-    const { output } = run(`python3 ${program} ${numbers}`, { read: [program] })
+    const { output } = run(`python3 ${program} ${numbers}`, { programFiles: [program] })
     expect(output.split('\n')).toEqual(
       [
         ...['ptrace', 'process_vm_readv', 'process_vm_writev', 'kcmp', 'userfaultfd', 'bpf'],
@@ -203,7 +203,7 @@ describe.each(users)('bubblewrap as $who', ({ id, who }) => {
   ;(filters ? it : it.skip)('lets no program make a file that runs as its owner or group', () => {
     const program = join(work, 'rights.py')
     writeFileSync(program, ownersRights)
-    const lines = run(`python3 ${program}`, { read: [program] })
+    const lines = run(`python3 ${program}`, { programFiles: [program] })
       .output.trim()
       .split('\n')
     expect(lines.slice(0, 11)).toEqual([

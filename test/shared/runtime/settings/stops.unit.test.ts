@@ -58,6 +58,19 @@ describe('the stops of a turn', () => {
     expect(first && stopReason(first)).toBe('an operator stopped tenant "default": why')
   })
 
+  it('of a conversation are those of the agents that its calls ask, however deep', () => {
+    const message = stop({ scope: 'conversation', name: 'c' })
+    const record = { key: keyOf(message), message, time: 0 }
+    const idsIn = (conversation: string) => {
+      const found = stopsInForce([record], { agent: 'sub', conversation })
+      return typeof found === 'string' ? found : found.map(stopId)
+    }
+    for (const conversation of ['c', 'call/c/0/1/0', 'call/call/c/0/1/0/2/3/0'])
+      expect(idsIn(conversation)).toEqual(['conversation:c'])
+    for (const conversation of ['d', 'call/d/0/1/0', 'call/c', 'call/xc/0/1/0'])
+      expect(idsIn(conversation)).toEqual([])
+  })
+
   it('are those of all, of its agent, of its conversation and of tools', () => {
     const stops = known(
       stop(),

@@ -114,7 +114,7 @@ const setupAdvice =
 
 describe('a module with several functions', () => {
   const tools = newFile(
-    'export const pay = ({ how }) => `paid ${how}`\nexport function refund() { return "refunded" }\nexport const rate = 2\n',
+    'export const pay = ({ how }) => "paid " + how\nexport function refund() { return "refunded" }\nexport const rate = 2\n',
   )
   const behaveAs = (name: string, path = tools) =>
     behave('x', { run: { file: path, entry: { kind: 'export', name } } })
