@@ -48,7 +48,7 @@ export async function gatewayServers({
 
   return async ({ requestInfo }) => {
     const passed = await passThrough(upstreams)
-    const instructions = await upstreams.instructions()
+    const { instructions } = await upstreams.tools()
     const server = new Server(
       { name: 'weir', version: version() },
       {
