@@ -87,6 +87,7 @@ async function servedWithLogin(
         issuer,
         audience: 'weir-api',
         jwks: new URL(`${issuer}/jwks`),
+        allTenants: true,
         login: {
           clientId: 'weir-console',
           clientSecret,
