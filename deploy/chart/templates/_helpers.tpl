@@ -44,6 +44,9 @@
 {{- $args = concat $args (list $flag .) -}}
 {{- end -}}
 {{- end -}}
+{{- if .oidc.allTenants -}}
+{{- $args = append $args "--oidc-all-tenants" -}}
+{{- end -}}
 {{- with .oidc.clientSecret -}}
 {{- $args = concat $args (list "--oidc-client-secret-file" "/run/weir/oidc-client/client-secret") -}}
 {{- $files = append $files (dict "name" "oidc-client" "secret" . "key" "client-secret") -}}
