@@ -61,7 +61,7 @@ const steady = (shown: string) =>
     .replaceAll(/\d+ ms|\d+\.\d s/g, '# s')
     .replaceAll(/(message +)[0-9a-f]{20}/g, '$1ID')
     .replaceAll(/, waited # s for its turn/g, '')
-    .replaceAll(/\d+ in, \d+ out|\d+ \+ \d+ tokens/g, 'N tokens')
+    .replaceAll(/[\d,]+ in, [\d,]+ out|[\d,]+ \+ [\d,]+ tokens/g, 'N tokens')
 
 describe('weir inspect', () => {
   it('shows attempts, calls, verdicts, results, and the end of the turn', async () => {
@@ -218,7 +218,7 @@ describe('weir conversations', () => {
     expect(at('refused')).toBeLessThan(at('loop'))
     expect(lines[at('mixed')]).toBe('mixed  mixed')
     expect(lines[at('mixed') + 2]).toBe('  ! 1 call denied before running')
-    expect(lines[at('mixed') + 1]).toMatch(/^ {2}WHEN {2}answered {14}2 turns, \d+ tokens, agent$/)
+    expect(lines[at('mixed') + 1]).toMatch(/^ {2}WHEN {2}answered {14}2 turns, [\d,]+ tokens, agent$/)
     expect(lines[at('refused') + 1]).toMatch(
       /^ {2}WHEN {2}failed \(refused\) {6}1 turn, 0 tokens, agent$/,
     )
