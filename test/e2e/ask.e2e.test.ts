@@ -25,7 +25,9 @@ async function at(model: (request: ModelCall, number: number) => Reply): Promise
 
 const agent = ['--agent', 'agent.yaml']
 const ask = ['ask', ...agent]
-const totals = expect.stringMatching(/^ {2}\d rounds?, \d calls?, [\d,]+ \+ [\d,]+ tokens, [\d.]+ s$/)
+const totals = expect.stringMatching(
+  /^ {2}\d rounds?, \d calls?, [\d,]+ \+ [\d,]+ tokens, [\d.]+ s$/,
+)
 function isRunning(pid: number): boolean {
   try {
     return process.kill(pid, 0)

@@ -218,7 +218,9 @@ describe('weir conversations', () => {
     expect(at('refused')).toBeLessThan(at('loop'))
     expect(lines[at('mixed')]).toBe('mixed  mixed')
     expect(lines[at('mixed') + 2]).toBe('  ! 1 call denied before running')
-    expect(lines[at('mixed') + 1]).toMatch(/^ {2}WHEN {2}answered {14}2 turns, [\d,]+ tokens, agent$/)
+    expect(lines[at('mixed') + 1]).toMatch(
+      /^ {2}WHEN {2}answered {14}2 turns, [\d,]+ tokens, agent$/,
+    )
     expect(lines[at('refused') + 1]).toMatch(
       /^ {2}WHEN {2}failed \(refused\) {6}1 turn, 0 tokens, agent$/,
     )

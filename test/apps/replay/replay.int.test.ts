@@ -242,7 +242,9 @@ describe('weir replay', () => {
 
   it('names each good call that would have been refused', async () => {
     const { text } = await run('i3-no-termination', { set: ['loop.identicalSuccesses=2'] })
-    expect(text).toMatch(/ {2}unknown from here; saves at most 5 rounds, [\d,]+ tokens in that turn\n/)
+    expect(text).toMatch(
+      / {2}unknown from here; saves at most 5 rounds, [\d,]+ tokens in that turn\n/,
+    )
     expect(text).toMatch(
       /\nsaved at most {3}5 rounds, [\d,]+ tokens in that turn; later turns are unknown\n/,
     )

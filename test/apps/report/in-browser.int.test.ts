@@ -180,6 +180,9 @@ inBrowser('the page in a browser', () => {
     await browser.open(
       fileOf('turns', { c: inTurns(Array.from({ length: 1_000 }, answeredTurn), 5_000) }),
     )
+    // The page draws the axis in a later frame.
+    while (await browser.evaluate('document.querySelector(".cell title") === null'))
+      await new Promise((resolve) => setTimeout(resolve, 20))
     expect(
       await browser.evaluate<number>('document.querySelectorAll(".lanes *").length'),
     ).toBeLessThan(200)

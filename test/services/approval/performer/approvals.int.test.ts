@@ -99,14 +99,15 @@ describe('a call that waits for a person', () => {
     await open({ rules })
     const { turn, id, pending, rest } = await untilPending()
     expect(pending.calls).toMatchObject([
-      { ordinal: 0, name: 'act', arguments: '{"env":"prod",  "n":1}', rule: 'production' },
+      { ordinal: 0, name: 'act', rawArguments: '{"env":"prod",  "n":1}', rule: 'production' },
     ])
     expect(await weir.approvals()).toMatchObject([
       {
         id,
         conversation: 'c',
-        tool: 'act',
-        arguments: '{"env":"prod",  "n":1}',
+        name: 'act',
+        arguments: { env: 'prod', n: 1 },
+        rawArguments: '{"env":"prod",  "n":1}',
         agent,
         rule: 'production',
         until: pending.until,
