@@ -87,6 +87,21 @@ describe('an echo', () => {
   ])('is not the result of a command with %s', (_, command, text) =>
     expect(echo(command, text)).toBeUndefined(),
   )
+
+  it.each([
+    ['letters', '中'.repeat(1_000)],
+    ['words', 'A\t'.repeat(500)],
+    ['a heredoc that does not end', `cat <<c\n\n${'\n\t'.repeat(490)}.`],
+    ['a print that does not end', `say ''${'\t'.repeat(990)}"`],
+  ])('is searched for in linear time in a call with %s', (_, text) => {
+    const begun = performance.now()
+    for (let time = 0; time < 50; time++) {
+      const raw = JSON.stringify({ text })
+      expect(echoOf('note', { text }, { effect: 'opaque', raw, text })).toBeUndefined()
+      expect(echo(text, 'other')).toBeUndefined()
+    }
+    expect(performance.now() - begun).toBeLessThan(1_000)
+  })
 })
 
 describe('a reported failure', () => {
