@@ -132,7 +132,7 @@ describe('a hostile earlier text', () => {
     expect(echo(text, call)).toBeNull()
   })
 
-  it.each(['\\', '&', '<span ', '\u001b[', '"', '{"a":', '<tool_call>'])(
+  it.each(['\\', '&', '<span ', '\u001b[', '"', '{"a":', '<tool_call>', '~~~\r'])(
     'of many %j is searched in linear time, or is an echo',
     (mark) => {
       const text = `rm ${mark.repeat(100_000 / mark.length)}`
