@@ -132,7 +132,7 @@ describe('a hostile earlier text', () => {
     expect(echo(text, call)).toBeNull()
   })
 
-  it.each(['\\', '&', '<span ', '\u001b[', '"', '{"a":', '<tool_call>', '~~~\r'])(
+  it.each(['\\', '&', '<span ', '\u001b[', '"', '{"a":', '<tool_call>'])(
     'of many %j is searched in linear time, or is an echo',
     (mark) => {
       const text = `rm ${mark.repeat(100_000 / mark.length)}`
@@ -140,6 +140,12 @@ describe('a hostile earlier text', () => {
       expect(echo(call, text + call)).toBe('hit')
     },
   )
+
+  it('of fences without a line end is searched in linear time', () => {
+    const begun = performance.now()
+    expect(echo(call, `rm ${'~~~\r'.repeat(40_000)}`)).toBeNull()
+    expect(performance.now() - begun).toBeLessThan(3_000)
+  })
 
   it('hides no copy inside of another call', () => {
     const copy = ['{', '"name": "rm",', '"arguments": {"path": "/x"}', '}']
