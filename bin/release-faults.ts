@@ -45,6 +45,10 @@ export function tagFaults(textOf: Files, tag: string): string[] {
   const version = versionOf(textOf)
   const changes = textOf('CHANGELOG.md')
   const drafts = textOf('schemas/lock.json').match(/"released":false/g)?.length ?? 0
+  const [lastSchema, lastOfFormat] = [
+    lastNumber(textOf('schemas/lock.json'), /"id":(\d+)/g),
+    lastNumber(textOf('shared/codec/formats.ts'), /lastSchema: (\d+)/g),
+  ]
   const faults: [isFault: boolean, fault: string][] = [
     [tag !== `v${version}`, `the tag is ${tag}, and package.json has ${version}`],
     [changes.includes('## [Unreleased]'), 'CHANGELOG.md has changes under [Unreleased]'],
@@ -58,6 +62,15 @@ export function tagFaults(textOf: Files, tag: string): string[] {
       drafts > 0,
       `schemas/lock.json has ${drafts} drafts: run node_modules/.bin/node schemas/generate.ts --release`,
     ],
+    [
+      lastSchema > lastOfFormat,
+      `shared/codec/formats.ts ends at schema ${lastOfFormat}, and schemas/lock.json at ${lastSchema}: close the record format of this version with a line, so the next schema begins another format`,
+    ],
   ]
   return faults.filter(([isFault]) => isFault).map(([, fault]) => fault)
+}
+
+/** 0: there is none. */
+function lastNumber(text: string, pattern: RegExp): number {
+  return Math.max(0, ...[...text.matchAll(pattern)].map(([, number]) => Number(number)))
 }

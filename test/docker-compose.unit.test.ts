@@ -209,7 +209,7 @@ describe('docker-compose.signed.yml', () => {
       topics: 'operator',
       demo: 'edge',
       serve: 'edge',
-      proxy: 'edge',
+      proxy: 'front',
     }
     expect(Object.keys(signed.services).toSorted()).toEqual(Object.keys(principals).toSorted())
     for (const [service, principal] of Object.entries(principals)) {
@@ -234,7 +234,7 @@ describe('docker-compose.users.yml', () => {
     topics: 'operator',
     demo: 'edge',
     serve: 'edge',
-    proxy: 'edge',
+    proxy: 'front',
   }
 
   it('gives each service of Weir the user of its principal, and no other', () => {

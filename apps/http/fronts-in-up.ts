@@ -7,6 +7,7 @@ import type { McpServer } from '../../shared/agents/agents.ts'
 import type { Guests } from '../../shared/agents/guest.ts'
 import { noPins, toolPins } from '../../shared/tools/mcp/tool-pins.ts'
 import type { Beside } from '../service/run-stages.ts'
+import { ownKeyOf } from './edge/access/own-key.ts'
 import { type FrontOptions, type FrontRoutes, frontRoutes, namedGuests } from './front-server.ts'
 import { gatewayRoutes } from './fronts/mcp/gateway.ts'
 import { upstreamsOf } from './fronts/mcp/upstreams.ts'
@@ -17,19 +18,19 @@ export type FrontsInUp = Pick<FrontOptions, 'upstream' | 'agent'> & {
   guests: Guests
   /** The servers behind the gateway. Undefined: there is no gateway. */
   servers: readonly McpServer[] | undefined
-  /** The folder with the pins of their tools. Undefined: no tool is held. */
-  pinsFolder: string | undefined
+  /** The data folder, with the pins of their tools and the key of hosts. Undefined: there are none. */
+  folder: string | undefined
 }
 
 /** Throws `mcp.unreachable` if no server gives a list. `close` comes after that of the server. */
 export async function openFrontsInUp(
   { bus, topicPrefix, partitions, log }: Parameters<Beside['start']>[0],
-  { upstream, agent, guests, servers, pinsFolder }: FrontsInUp,
+  { upstream, agent, guests, servers, folder }: FrontsInUp,
 ): Promise<Pick<FrontRoutes, 'routes'> & { close(): Promise<void> }> {
   const fronts = frontsOn({ bus, topicPrefix, partitions, log, guests })
   const { routes, settled } = frontRoutes({ fronts, upstream, agent, log })
   if (servers === undefined) return { routes, close }
-  const pins = pinsFolder === undefined ? noPins : toolPins(pinsFolder)
+  const pins = folder === undefined ? noPins : toolPins(folder)
   const upstreams = upstreamsOf(servers, { isPrefixed: true, log, pins })
   try {
     await upstreams.open()
@@ -40,6 +41,7 @@ export async function openFrontsInUp(
       ),
       {
         upstreams,
+        key: folder && ownKeyOf(folder).key,
         log,
         approvals: openApprovals({
           bus,

@@ -19,6 +19,8 @@ import { noPins, type ToolPins, toolPins } from '../../shared/tools/mcp/tool-pin
 import { declareServers } from '../../shared/tools/sandbox/sandbox-check.ts'
 import type { SettingFlags } from '../terminal/command-settings.ts'
 import { portOf } from '../terminal/port-flag.ts'
+import { printable } from '../terminal/text/printable.ts'
+import { type OwnKey, ownKeyOf } from './edge/access/own-key.ts'
 import { refuseOpenAddress } from './front-address.ts'
 import { namedGuests } from './front-server.ts'
 import { gatewayConversation, gatewayRoutes } from './fronts/mcp/gateway.ts'
@@ -43,8 +45,8 @@ export type McpCommandOptions = SettingFlags & {
   json?: boolean
 }
 
-/** `weir mcp --http-port PORT --json` prints it as its first line. */
-export type McpAddress = { port: number; url: string }
+/** `weir mcp --http-port PORT --json` prints it as its first line. `keyFile`: with a data folder. */
+export type McpAddress = { port: number; url: string; keyFile?: string }
 
 /** Resolves to the exit code. Throws before it serves: `usage`, `agent.invalid`, `mcp.unreachable`. */
 export async function serveMcp(
@@ -57,9 +59,10 @@ export async function serveMcp(
   declareServers(servers)
   const { kind, settings, folder } = frontsPlaceOf(options)
   const pins = pinsOf(folder, options)
+  const own = folder === undefined || options.httpPort === undefined ? undefined : ownKeyOf(folder)
   const log = createLog({
     level: settings.logLevel,
-    secrets: secretsOfServers(servers, process.env),
+    secrets: [...secretsOfServers(servers, process.env), ...(own ? [own.key] : [])],
   })
   const fronts = await openFronts({ kind, settings }, { log })
   const upstreams = upstreamsOf(servers, {
@@ -71,7 +74,7 @@ export async function serveMcp(
   try {
     await upstreams.open()
     const serve = options.httpPort === undefined ? onPipe : overHttp
-    const close = await serve({ fronts, upstreams, options, out, log, stop })
+    const close = await serve({ fronts, upstreams, own, options, out, log, stop })
     const code = await ended
     await close()
     return code
@@ -94,6 +97,8 @@ function pinsOf(folder: string | undefined, { pin }: McpCommandOptions): ToolPin
 type Serving = {
   fronts: Fronts
   upstreams: Upstreams
+  /** The key of the data folder, for a server over HTTP. */
+  own: OwnKey | undefined
   options: McpCommandOptions
   out: Writable
   log: Logger
@@ -113,7 +118,7 @@ async function onPipe({ fronts, upstreams, options, log, stop }: Serving) {
     approvals: fronts.approvals,
     log,
   })
-  const factory = await gatewayServers({ upstreams, callsOf: () => calls })
+  const factory = await gatewayServers({ upstreams, callsOf: () => calls, isOfUser: () => true })
   const lines = linesWithTexts()
   let newest: Server | undefined
   upstreams.onChanged(() => {
@@ -140,13 +145,18 @@ async function onPipe({ fronts, upstreams, options, log, stop }: Serving) {
 /** A message, and the text of its arguments with an escape for each quote. */
 const linesBytesMax = 3 * limits.mcpMessageBytesMax
 
-async function overHttp({ fronts, upstreams, options, out, log }: Serving) {
+async function overHttp({ fronts, upstreams, own, options, out, log }: Serving) {
   const { host = '127.0.0.1', httpPort = '0', json = false } = options
   const guards = guardsByAgent(
     async (agent) => fronts.front({ agent, mode: 'blocking', counting: 'look' }),
     namedGuests(fronts, undefined),
   )
-  const gateway = await gatewayRoutes(guards, { upstreams, approvals: fronts.approvals, log })
+  const gateway = await gatewayRoutes(guards, {
+    upstreams,
+    approvals: fronts.approvals,
+    key: own?.key,
+    log,
+  })
   const server = await startHttpServer({
     host,
     port: portOf(httpPort, '--http-port'),
@@ -157,14 +167,17 @@ async function overHttp({ fronts, upstreams, options, out, log }: Serving) {
   const { port, url } = server
   out.write(
     json
-      ? `${JSON.stringify({ port, url } satisfies McpAddress)}\n`
-      : `The gateway serves ${url}/mcp/AGENT/CONVERSATION. Ctrl-C ends it.\n`,
+      ? `${JSON.stringify({ port, url, keyFile: own?.file } as McpAddress)}\n`
+      : `The gateway serves ${url}/mcp/AGENT/CONVERSATION.${own ? keyText(own) : ''} Ctrl-C ends it.\n`,
   )
   return async () => {
     await gateway.close()
     await server.close()
   }
 }
+
+const keyText = ({ file }: OwnKey): string =>
+  ` A host that sends Authorization: Bearer KEY asks its user about waiting calls; ${printable(file)} has the key.`
 
 const defaultAgent = 'guest'
 

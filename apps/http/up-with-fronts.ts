@@ -124,8 +124,8 @@ function frontsOf(options: UpWithFrontsOptions): Omit<FrontsInUp, 'agent'> {
   const { upstream, mcp } = options
   if (upstream !== undefined) upstreamAt(upstream)
   const servers = mcp === undefined ? undefined : loadMcpServers(mcp, process.env)
-  const pinsFolder = pinsFolderOf(serviceSettings(options))
-  return { upstream, servers, guests: guestsOf(options), pinsFolder }
+  const folder = pinsFolderOf(serviceSettings(options))
+  return { upstream, servers, guests: guestsOf(options), folder }
 }
 
 /** The guests among the agent files of the process. */

@@ -75,9 +75,21 @@ export async function placesOf(
   const fits = calls.map(async (call) => {
     if (call.id !== callId || call.name !== name) return false
     if (input === undefined || textOf(call.arguments) === text) return true
-    return parsed !== undefined && textOf(await parsed(JSON.parse(call.arguments))) === text
+    return parsed !== undefined && (await parsedText(parsed, call.arguments)) === text
   })
   return (await Promise.all(fits)).flatMap((isFitting, place) => (isFitting ? [place] : []))
+}
+
+/** Undefined: the text is no JSON, or the host makes no value of the arguments (keeps ADAPT-1). */
+async function parsedText(
+  parsed: NonNullable<HostCall['parsed']>,
+  text: string,
+): Promise<string | undefined> {
+  try {
+    return textOf(await parsed(JSON.parse(text.trim() || '{}')))
+  } catch {
+    return undefined
+  }
 }
 
 function textOf(input: unknown): string {

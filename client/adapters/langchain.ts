@@ -84,7 +84,7 @@ export function guardLangChain(
           ? answerMissing
           : await denialOf(conversationOf(runtime), {
               answer,
-              call: { callId: toolCall.id ?? '', name: toolCall.name, input: toolCall.args },
+              call: { callId: toolCall.id ?? '', name: toolCall.name, input: toolCall.args ?? {} },
               signal: runtime.signal,
             })
       if (denial === undefined) return handler(request)

@@ -22,7 +22,8 @@ export async function titleOf(
   const title = titleIn(record?.value ?? null)
   if (title) return title
   const { own } = await historyOf(place, conversation)
-  const first = own.find(({ user }) => user !== null)
+  const asked = own.filter(({ user }) => user !== null)
+  const [first] = asked.sort((a, b) => a.turn - b.turn)
   return first?.user ? questionIn(conversation, first.user) : undefined
 }
 

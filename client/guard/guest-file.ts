@@ -8,6 +8,15 @@ import { WeirError } from '../../shared/lib/errors.ts'
 import { parseGuestName, wholeGuest } from './guest-agent.ts'
 import { fileOfGuest } from './guest-place.ts'
 
+const told = new Set<string>()
+
+/** A checkout can bring such a file along. */
+function tellFound(file: string): void {
+  if (told.has(file)) return
+  told.add(file)
+  process.emitWarning(`${file} of the working folder sets the rules and caps of this guest`)
+}
+
 /**
  * A guest as a value, the path of its file, or its name. A name means its file in the folder
  * `agents`, if there is one, and otherwise the defaults. Throws `agent.invalid`.
@@ -17,6 +26,7 @@ export function guestAgent(given: string | GuestAgent): Guest {
   const { file, name } = fileOfGuest(given)
   if (file === undefined) return wholeGuest({ name: parseGuestName(given) })
   const guests = loadGuests(file)
+  if (file !== given) tellFound(file)
   const guest = name === undefined ? [...guests.values()][0] : guests.get(name)
   if (guest !== undefined) return guest
   throw new WeirError(

@@ -57,6 +57,8 @@ export type HttpOptions = {
     tenantClaim?: string
     /** The claim with the roles. Default: `roles`. */
     rolesClaim?: string
+    /** Whether a token with the tenant `*` reaches all tenants. Default: false. */
+    allTenants?: boolean
   }
   /** Origins of pages that may call the handler, besides its own, such as `https://chat.example`. */
   origins?: readonly string[]
@@ -107,6 +109,8 @@ export function checkHttpOptions(options: HttpOptions): void {
       if (typeof oidc[name] !== 'string' || oidc[name] === '')
         throw invalid(`oidc.${name} is ${shown(oidc[name])}; must be a text`)
     urlAt('oidc.jwks', oidc.jwks)
+    if (oidc.allTenants !== undefined && typeof oidc.allTenants !== 'boolean')
+      throw invalid(`oidc.allTenants is ${shown(oidc.allTenants)}; must be true or false`)
   }
   if (webhook === undefined) return
   needOptions(webhook, { ...asked, subject: 'webhook', example: '{ url, secret }' })
@@ -115,7 +119,7 @@ export function checkHttpOptions(options: HttpOptions): void {
   if (typeof webhook.secret !== 'string') throw invalid('webhook.secret must be a text')
 }
 
-const oidcNames = ['issuer', 'audience', 'jwks', 'tenantClaim', 'rolesClaim']
+const oidcNames = ['issuer', 'audience', 'jwks', 'tenantClaim', 'rolesClaim', 'allTenants']
 
 /** Throws `settings.invalid`. The text has no value: a path can be a secret. */
 function urlAt(name: string, value: unknown): void {

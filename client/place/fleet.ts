@@ -18,10 +18,9 @@ import {
   fleetGroups,
 } from '../../shared/runtime/fleet/fleet-rules.ts'
 import {
+  changeFleetFormat,
   formatInForce,
-  runtimeAuthor,
   storedFormats,
-  storeFleetFormat,
   storeFormats,
 } from '../../shared/runtime/fleet/stored-formats.ts'
 import { registeredGuardNames } from '../../shared/runtime/guards/guard-registry.ts'
@@ -58,7 +57,8 @@ export async function joinFleet(options: Options): Promise<{ close(): void }> {
       `record format ${format} is pinned (weir fleet), and this process writes ${ownFormat}`,
     )
   await ifAllowed(() => storeFormats(fleet), log)
-  if (format > ownFormat && !isPinned) await ifAllowed(() => setFormat(options, ownFormat), log)
+  if (format > ownFormat && !isPinned)
+    await ifAllowed(() => changeFormat(options, { from: format, to: ownFormat }), log)
   const closed = new AbortController()
   void watch(options, closed.signal)
   return { close: () => closed.abort() }
@@ -76,7 +76,7 @@ async function watch(options: Options, signal: AbortSignal): Promise<void> {
       if (isPinned) continue
       const common = commonFormat(await fleetMembers(options), topicPrefix)
       const next = choice.next({ inForce, common, now: bus.clock.monotonic() })
-      if (next !== undefined) await setFormat(options, next)
+      if (next !== undefined) await changeFormat(options, { from: inForce, to: next })
     } catch (error) {
       log.debug({ err: error }, 'the members of the fleet cannot be compared now')
       if (isUnauthorized(error)) return
@@ -84,12 +84,13 @@ async function watch(options: Options, signal: AbortSignal): Promise<void> {
   }
 }
 
-async function setFormat({ bus, settings, log }: Options, format: number): Promise<void> {
-  await storeFleetFormat(
-    { bus, topicPrefix: settings.topicPrefix },
-    { format, isPinned: false, setBy: runtimeAuthor() },
-  )
-  log.info({ format }, 'another record format is in force now')
+/** No change: an operator or another process was faster, and the next look compares again. */
+async function changeFormat(
+  { bus, settings, log }: Options,
+  change: { from: number; to: number },
+): Promise<void> {
+  if (await changeFleetFormat({ bus, topicPrefix: settings.topicPrefix }, change))
+    log.info({ format: change.to }, 'another record format is in force now')
 }
 
 /** Keeps JOIN-FLEET-1. */

@@ -8,6 +8,7 @@ import type { LocalBus } from '../../shared/bus/kind.ts'
 import type { Bus } from '../../shared/contract/bus.ts'
 import { partitionOf } from '../../shared/contract/partition.ts'
 import { keptBy } from '../../shared/contract/retention.ts'
+import { topicSpecs } from '../../shared/contract/topology.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
 import { tenantWeightsOf } from '../../shared/settings/tenant-weights.ts'
@@ -138,14 +139,20 @@ export async function openShared({
       dataFolder: settings.dataFolder,
       weightOf: tenantWeightsOf(settings),
     }
-    const running = isHere
-      ? await runHere({ ...parts, contextOf: contexts.of }, options)
-      : { failed: new Promise<never>(() => {}), close: async () => {} }
-    if (!isHere) return { bus, partitions, contexts, running }
+    if (!isHere) {
+      const running = { failed: new Promise<never>(() => {}), close: async () => {} }
+      return { bus, partitions, contexts, running }
+    }
+    await bus.ensureTopics(topicSpecs(topicPrefix, partitions, parts.retentionMs, parts.auditMs))
     const fleetParts = { bus, settings, log }
     const members = () => fleetMembers(fleetParts)
     await keepPartitionCount({ bus, topicPrefix, partitions, members, log })
+    // Before the stages: a version that is too far away takes no partition.
     const fleet = await joinFleet(fleetParts)
+    const left = { close: async () => fleet.close() }
+    const running = await closedOnFailure(left, () =>
+      runHere({ ...parts, contextOf: contexts.of }, options),
+    )
     async function close(): Promise<void> {
       fleet.close()
       await running.close()

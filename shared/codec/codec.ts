@@ -28,10 +28,15 @@ import { nameGuards } from './former-words.ts'
 
 export type Codec = {
   /**
-   * Throws `codec.bad-message` if the message does not fit its schema, and `codec.newer-schema` if its
-   * type begins after the format that holds (`hold`).
+   * Writes the newest schema of this build, so the bytes are the same in every process: for outputs of a
+   * fold, and for bytes outside the log. Throws `codec.bad-message` if the message does not fit its schema.
    */
   encode(message: Message): Buffer
+  /**
+   * As encode, with the newest schema of the format in force (`hold`): for observed records. Throws
+   * `codec.newer-schema` if the type of the message begins after that format.
+   */
+  encodeInForce(message: Message): Buffer
   decode(bytes: Uint8Array): Message
   /**
    * The message type in the frame, without reading the rest, which may be encrypted. Undefined: no
@@ -46,7 +51,7 @@ export type Codec = {
    */
   familiarity(bytes: Uint8Array): 'known' | 'unknown' | 'unreadable'
   /**
-   * Writes the newest schemas of this format at most, from now on. The lowest format of all holders
+   * Limits encodeInForce to the schemas of this format, from now on. The lowest format of all holders
    * counts, which this returns; infinity without a holder. Undefined: the holder has no limit.
    */
   hold(holder: object, format: number | undefined): number
@@ -70,15 +75,14 @@ export const headerBytes = 5
 export function codecOf(lock: readonly LockEntry[]): Codec {
   const entries = new Map<number, KnownSchema>(lock.map((entry) => [entry.id, entry]))
   const newest = newestOf(lock)
-  /** The newest schemas that may be written. */
-  let written = newest
   const held = new Map<object, number>()
   const newestOwn = Math.max(0, ...entries.keys())
 
   // Caches, filled once for each schema, and two scratch objects. Calls can share them, because no
   // call waits.
   const compiled = new Map<number, CompiledType>()
-  const writers = new Map<string, { id: number; write: CompiledType['write'] }>()
+  const writers: Writers = { schemas: newest, byType: new Map() }
+  let writersInForce = writers
   const readers = new Map<number, (reader: ByteReader) => unknown>()
   const writer = new ByteWriter()
   const reader = new ByteReader()
@@ -89,8 +93,8 @@ export function codecOf(lock: readonly LockEntry[]): Codec {
     return type
   }
 
-  const writerOf = (message: Message): { id: number; write: CompiledType['write'] } => {
-    const entry = written.get(typeOf(message))
+  const writerOf = (message: Message, { schemas, byType }: Writers): CompiledWriter => {
+    const entry = schemas.get(typeOf(message))
     const tooNew = newest.get(typeOf(message))
     if (entry === undefined && tooNew !== undefined) throw notInForce(tooNew, held)
     if (entry === undefined) {
@@ -100,7 +104,7 @@ export function codecOf(lock: readonly LockEntry[]): Codec {
       )
     }
     const found = { id: entry.id, write: compiledOf(entry).write }
-    writers.set(entry.type, found)
+    byType.set(entry.type, found)
     return found
   }
 
@@ -137,18 +141,22 @@ export function codecOf(lock: readonly LockEntry[]): Codec {
     }
   }
 
+  const encodeWith = (message: Message, by: Writers): Buffer => {
+    const { id, write } = by.byType.get(typeOf(message)) ?? writerOf(message, by)
+    try {
+      const bytes = writer.written(headerBytes, () => write(writer, message))
+      bytes[0] = magicByte
+      bytes.writeInt32BE(id, 1)
+      return bytes
+    } catch (cause) {
+      throw badMessage(message, compiledOf(by.schemas.get(message.type) as LockEntry), cause)
+    }
+  }
+
   return {
-    encode(message) {
-      const { id, write } = writers.get(typeOf(message)) ?? writerOf(message)
-      try {
-        const bytes = writer.written(headerBytes, () => write(writer, message))
-        bytes[0] = magicByte
-        bytes.writeInt32BE(id, 1)
-        return bytes
-      } catch (cause) {
-        throw badMessage(message, compiledOf(written.get(message.type) as LockEntry), cause)
-      }
-    },
+    encode: (message) => encodeWith(message, writers),
+
+    encodeInForce: (message) => encodeWith(message, writersInForce),
 
     decode(bytes) {
       const id = schemaIdIn(bytes)
@@ -199,12 +207,17 @@ export function codecOf(lock: readonly LockEntry[]): Codec {
       if (format === undefined) held.delete(holder)
       else held.set(holder, format)
       const limit = Math.min(Number.POSITIVE_INFINITY, ...held.values())
-      written = newestOf(lock.filter(({ id, type }) => isOfFleet(type) || formatOf(id) <= limit))
-      writers.clear()
+      const schemas = lock.filter(({ id, type }) => isOfFleet(type) || formatOf(id) <= limit)
+      writersInForce = { schemas: newestOf(schemas), byType: new Map() }
       return limit
     },
   }
 }
+
+type CompiledWriter = { id: number; write: CompiledType['write'] }
+
+/** The schemas to write, by type. `byType`: a cache, filled once for each type. */
+type Writers = { schemas: Map<string, LockEntry>; byType: Map<string, CompiledWriter> }
 
 /** `released` and `former` are absent for a learned schema. */
 type KnownSchema = LearnedSchema & Partial<LockEntry>
@@ -344,7 +357,7 @@ export const knownSchemas = JSON.parse(
 
 export const codec = codecOf(knownSchemas)
 
-export const { encode, decode, typeIn, learn, familiarity, hold } = codec
+export const { encode, encodeInForce, decode, typeIn, learn, familiarity, hold } = codec
 
 /** The newest format of this build, which the process announces to its fleet. */
 export const ownFormat = formatOf(knownSchemas.at(-1)?.id ?? 0)

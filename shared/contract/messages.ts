@@ -1783,8 +1783,8 @@ export type ToolStarted = {
  */
 export type TopicIds = {
   type: 'topic-ids'
-  /** by the name of the topic without the prefix */
-  ids: Record<string, string>
+  /** each topic once */
+  ids: TopicId[]
 }
 
 /** The turn is over: all its rounds have ended. Derived, written by the conversation. */
@@ -2940,6 +2940,14 @@ export type ToolRef = {
   name: string
   /** sha-256 of the declaration, hex */
   hash: string
+}
+
+/** The id that the brokers gave to a topic. */
+export type TopicId = {
+  /** the name without the prefix */
+  topic: string
+  /** as the brokers write it */
+  id: string
 }
 
 /** The consumption of a turn. */

@@ -109,7 +109,7 @@ const places: Record<string, Place> = {
     const calls = heldCalls({
       rounds: { place: async () => ({ ...placed, finish: async () => '' }) } as never,
       upstreams: {
-        toolsFor: async () => ({ listed: [], declared: [], runs: new Map() }),
+        toolsFor: async () => ({ listed: [], declared: [], runs: new Map(), instructions: '' }),
         resources: resourceOwners(
           () => [],
           () => never,

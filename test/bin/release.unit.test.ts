@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from '@jest/globals'
 import { parse } from 'yaml'
 import { filesIn, tagFaults, versionFaults, versionOf } from '../../bin/release-faults.ts'
+import { knownSchemas } from '../../shared/codec/codec.ts'
 import { formerWords } from '../../shared/codec/former-words.ts'
 import { topics } from '../../shared/contract/topology.ts'
 import { settingTable } from '../../shared/settings/settings.ts'
@@ -44,6 +45,7 @@ describe('the version', () => {
 })
 
 describe('the tag', () => {
+  const lastSchema = knownSchemas.at(-1)?.id ?? 0
   const changes = readFileSync(join(root, 'CHANGELOG.md'), 'utf8')
     .replace('## [Unreleased]\n', '')
     .replace(new RegExp(`^## \\[${version}\\] - .*$`, 'm'), `## [${version}] - 2026-12-01`)
@@ -53,13 +55,14 @@ describe('the tag', () => {
       '"released":false',
       '"released":true',
     ),
+    'shared/codec/formats.ts': `{ format: 2, lastSchema: ${lastSchema}, commit: '' }`,
   }
   const files =
     (changed: Record<string, string> = {}) =>
     (path: string) =>
       changed[path] ?? ready[path] ?? textOf(path)
 
-  it('is the version, with a date in the changelog and no draft of a schema', () => {
+  it('is the version, with a date in the changelog and no draft of a schema and a closed record format', () => {
     expect(tagFaults(files(), `v${version}`)).toEqual([])
   })
 
@@ -78,8 +81,13 @@ describe('the tag', () => {
     ],
     [
       `v${version}`,
-      { 'schemas/lock.json': '"released":false' },
+      { 'schemas/lock.json': '"id":1,"released":false' },
       'schemas/lock.json has 1 drafts: run node_modules/.bin/node schemas/generate.ts --release',
+    ],
+    [
+      `v${version}`,
+      { 'shared/codec/formats.ts': '{ format: 1, lastSchema: 163 }' },
+      `shared/codec/formats.ts ends at schema 163, and schemas/lock.json at ${lastSchema}: close the record format of this version with a line, so the next schema begins another format`,
     ],
   ])('is refused: %s %#', (tag, changed, fault) => {
     expect(tagFaults(files(changed as Record<string, string>), tag)).toEqual([fault])

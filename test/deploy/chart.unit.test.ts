@@ -15,7 +15,7 @@ import { agentParts, stagesWithAgents } from '../../apps/service/selected-stages
 import * as shipped from '../../client/guards/guards.ts'
 import spendGuard from '../../services/guards/spend/guard.ts'
 import { kafkaClient } from '../../shared/bus/kafka/properties/client-of-settings.ts'
-import { guardPrincipal } from '../../shared/bus/signing/principals.ts'
+import { guardPrincipal, writersOf } from '../../shared/bus/signing/principals.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import { downtimeDaysDefault, retentionFault } from '../../shared/contract/retention.ts'
 import { type StageName, stageNames } from '../../shared/contract/topology.ts'
@@ -307,10 +307,14 @@ describe('each Secret', () => {
     })
   })
 
-  it('of the server and the proxy is that of clients, with the keys in the server alone', () => {
+  it('of the server is that of clients, with the keys, and of the proxy that of fronts', () => {
+    expect(writersOf('guest-events')).toContain('front')
+    expect(writersOf('guest-events')).not.toContain('edge')
     expect(holdersOfSecrets('fronts')).toEqual({
-      'weir-edge': ['proxy', 'serve'],
-      'weir-key-edge': ['proxy', 'serve'],
+      'weir-edge': ['serve'],
+      'weir-key-edge': ['serve'],
+      'weir-front': ['proxy'],
+      'weir-key-front': ['proxy'],
       'main-cluster-ca-cert': ['proxy', 'serve'],
       'api-keys': ['serve'],
       'oidc-client': ['serve'],

@@ -5,6 +5,7 @@ import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import Provider from 'oidc-provider'
+import { pino } from 'pino'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 import { oidcOptionsOf } from '../../apps/http/edge/access/oidc.ts'
 import { says } from '../../client/testing/testing.ts'
@@ -24,7 +25,12 @@ afterAll(async () => browser?.close())
 
 type Claims = { tenant: string; roles: string[] }
 
-type Served = AsyncDisposable & { server: ConsoleServer; consoleUrl: string; issuer: string }
+type Served = AsyncDisposable & {
+  server: ConsoleServer
+  consoleUrl: string
+  issuer: string
+  stopIssuer(): Promise<void>
+}
 
 /** A port that was free a moment ago: the provider knows the address of the console before it starts. */
 async function freePort(): Promise<number> {
@@ -41,7 +47,13 @@ async function closed(server: Server): Promise<void> {
 }
 
 /** `localhost` and `127.0.0.1` are two sites. Each person has these claims. */
-async function servedWithLogin(claims: Claims): Promise<Served> {
+async function servedWithLogin(
+  claims: Claims,
+  {
+    clientSecret = 'secret-of-the-client',
+    logged = [],
+  }: { clientSecret?: string; logged?: string[] } = {},
+): Promise<Served> {
   const port = await freePort()
   const consoleUrl = new URL(`http://127.0.0.1:${port}/console`)
   let answer: RequestListener
@@ -69,14 +81,16 @@ async function servedWithLogin(claims: Claims): Promise<Served> {
   answer = provider.callback()
   const server = await consoleServer([says('Hello.')], {
     port,
+    log: pino({ level: 'warn' }, { write: (line: string) => void logged.push(line) }),
     access: {
       oidc: oidcOptionsOf({
         issuer,
         audience: 'weir-api',
         jwks: new URL(`${issuer}/jwks`),
+        allTenants: true,
         login: {
           clientId: 'weir-console',
-          clientSecret: 'secret-of-the-client',
+          clientSecret,
           consoleUrl,
           scope: 'openid',
         },
@@ -87,9 +101,10 @@ async function servedWithLogin(claims: Claims): Promise<Served> {
     server,
     issuer,
     consoleUrl: consoleUrl.href,
+    stopIssuer: () => closed(http),
     async [Symbol.asyncDispose]() {
       await server[Symbol.asyncDispose]()
-      await closed(http)
+      if (http.listening) await closed(http)
     },
   }
 }
@@ -134,8 +149,16 @@ withBrowser('the login of the console', () => {
     const foreign = { cookie, origin: issuer, 'content-type': 'application/json' }
     expect(await status('/console/logout', foreign, 'POST')).toBe(403)
 
+    const { origin } = new URL(consoleUrl)
+    const own = { ...foreign, origin }
+    const logout = { method: 'POST', headers: own, body: '{}' }
+    const ended = await (await fetch(`${consoleUrl}/logout`, logout)).text()
+    expect(ended).toContain(`${issuer}/session/end?`)
+    expect(ended).not.toContain(session?.value)
+
     await page.click('text=Log out')
     await page.waitForURL((url) => url.href.startsWith(issuer))
+    expect(page.url()).not.toContain('eyJ')
     expect(await sessionOf(context)).toBeUndefined()
     await page.click('button:has-text("Yes")')
     await page.waitForSelector('text=This server asks who you are')
@@ -179,4 +202,54 @@ withBrowser('the login of the console', () => {
     expect(unknown.slice(0, 2)).toEqual([401, 'console.login'])
     expect(unknown[2]).toContain('weir-console-login=; Max-Age=0')
   })
+
+  it('that the issuer refuses is a line in the log with codes and without a text of the issuer', async () => {
+    const logged: string[] = []
+    const wrong = { clientSecret: 'wrong-secret', logged }
+    await using served = await servedWithLogin({ tenant: '*', roles: ['read'] }, wrong)
+    const callback = await begunLogin(served.consoleUrl)
+    expect(await callback('code=a-code')).toEqual([401, 'console.login'])
+    expect(logged.map((line) => JSON.parse(line))).toEqual([
+      expect.objectContaining({ level: 40, msg: 'a login to the console failed', status: 401 }),
+    ])
+    const cancelled = await begunLogin(served.consoleUrl)
+    expect(await cancelled('error=access_denied&error_description=a-text')).toEqual([
+      401,
+      'console.login',
+    ])
+    const odd = await begunLogin(served.consoleUrl)
+    expect(await odd('error=a-text')).toEqual([401, 'console.login'])
+    const code = 'OAUTH_AUTHORIZATION_RESPONSE_ERROR'
+    expect(JSON.parse(logged[1] ?? '')).toMatchObject({ code, error: 'access_denied' })
+    expect(JSON.parse(logged[2] ?? '')).toMatchObject({ code })
+    expect(logged.join()).not.toMatch(/wrong-secret|a-code|a-text/)
+  })
+
+  it('answers 503 and leaves a line in the log while the issuer is unreachable', async () => {
+    const logged: string[] = []
+    await using served = await servedWithLogin({ tenant: '*', roles: ['read'] }, { logged })
+    const callback = await begunLogin(served.consoleUrl)
+    await served.stopIssuer()
+    expect(await callback('code=a-code')).toEqual([503, 'edge.issuer'])
+    expect(logged).toHaveLength(1)
+    expect(logged.join()).not.toContain('a-code')
+  })
 })
+
+/** Begins a login, and returns a function that sends the issuer's answer and reads the error. */
+async function begunLogin(
+  consoleUrl: string,
+): Promise<(query: string) => Promise<[number, string]>> {
+  const begin = await fetch(`${consoleUrl}/login`, { redirect: 'manual' })
+  const to = new URL(begin.headers.get('location') ?? '')
+  const state = to.searchParams.get('state') ?? ''
+  const [cookie = ''] = (begin.headers.get('set-cookie') ?? '').split(';')
+  return async (query) => {
+    // An answer without `iss` is refused if the issuer announces it (RFC 9207).
+    const search = `${query}&state=${state}&iss=${encodeURIComponent(to.origin)}`
+    const url = `${consoleUrl}/login/callback?${search}`
+    const response = await fetch(url, { headers: { cookie }, redirect: 'manual' })
+    const { error } = (await response.json()) as { error: { code: string } }
+    return [response.status, error.code]
+  }
+}

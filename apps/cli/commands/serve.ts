@@ -16,6 +16,7 @@ export function withEdge(command: Command): Command {
     .option('--oidc-jwks <url>', "the URL of the issuer's keys")
     .option('--oidc-tenant-claim <name>', 'the claim with the tenant; default: tenant')
     .option('--oidc-roles-claim <name>', 'the claim with the roles; default: roles')
+    .option('--oidc-all-tenants', "let a token with the tenant '*' reach all tenants")
     .option('--oidc-client-id <id>', 'let people log in to the console: the client at the issuer')
     .option('--oidc-client-secret-file <file>', 'its secret; default: a public client')
     .option(

@@ -2,6 +2,8 @@
 // of the console. Both can send a file.
 // AUDIT-ROUTES-1. A principal with a tenant gets the entries that concern this tenant alone, with the
 //     ids of conversations that it knows. It needs the role `read`.
+// AUDIT-ROUTES-2. A tenant reads once at a time, and waits in its own line. A client that leaves while
+//     it waits reads nothing.
 
 import { Hono } from 'hono'
 import { limits } from '../../../shared/contract/limits.ts'
@@ -28,7 +30,7 @@ const fileFormats = { json: printableJson, ...auditFormats } as const
 /** `api`: the path of the console's other routes, which check that the principal has no tenant. */
 export function auditApi(edge: EdgeContext, { log }: ConsoleParts, api: string): HttpApp {
   const app: HttpApp = new Hono()
-  const reads = createSlots(limits.consoleReportsMax)
+  const reads = createSlots(limits.consoleReportsMax, { lineMax: 1 })
 
   async function listFor(context: HttpContext, max: number): Promise<AuditList> {
     const principal = edge.principalOf(context.req.raw, 'read')
@@ -37,7 +39,9 @@ export function auditApi(edge: EdgeContext, { log }: ConsoleParts, api: string):
       if (!parameters.includes(name)) throw unknownParameter(name)
     const where = auditWhere({ ...asked, ...tenantOf(principal, asked) }, edge.clock.now())
     const opened = { ...log, unredacted: isUnredacted(edge, context) }
-    const list = await within(reads, () => readAudit(opened, where, max))
+    // Keeps AUDIT-ROUTES-2. No tenant has the name of the line of all tenants.
+    const place = { line: principal.tenant ?? '*', outgoing: context.env.outgoing }
+    const list = await within(reads, () => readAudit(opened, where, max), place)
     return { ...list, entries: list.entries.map((entry) => shownTo(principal, entry)) }
   }
 

@@ -11,6 +11,7 @@ import {
   authorizationCodeGrant,
   buildAuthorizationUrl,
   buildEndSessionUrl,
+  ClientError,
   type Configuration,
   calculatePKCECodeChallenge,
   discovery,
@@ -36,6 +37,26 @@ import { refuseOtherSites } from './console-routes.ts'
 
 /** A person who has begun a login has this time for the issuer's pages. */
 const loginSeconds = 600
+
+const timeoutCode = 'OAUTH_TIMEOUT'
+
+/** The error codes of RFC 6749 and OpenID Connect Core that an issuer answers during a login. */
+const oauthErrors: ReadonlySet<string> = new Set([
+  'access_denied',
+  'account_selection_required',
+  'consent_required',
+  'interaction_required',
+  'invalid_client',
+  'invalid_grant',
+  'invalid_request',
+  'invalid_scope',
+  'login_required',
+  'server_error',
+  'temporarily_unavailable',
+  'unauthorized_client',
+  'unsupported_grant_type',
+  'unsupported_response_type',
+])
 
 export function loginProtocol(oidc: OidcOptions, login: OidcLogin): Protocol {
   return {
@@ -95,6 +116,8 @@ function loginRoutes({ log }: EdgeContext, oidc: OidcOptions, login: OidcLogin):
     }).then(
       ({ id_token }) => id_token ?? '',
       (cause: unknown) => {
+        if (isUnreachable(cause)) throw unreachable(cause)
+        log.warn(loginFault(cause), 'a login to the console failed')
         throw failed('the issuer gave no valid ID token, or the person cancelled', cause)
       },
     )
@@ -114,18 +137,15 @@ function loginRoutes({ log }: EdgeContext, oidc: OidcOptions, login: OidcLogin):
 
   app.post(`${consolePath}/logout`, async (context) => {
     refuseOtherSites(context)
-    const token = cookieIn(context.env.incoming.headers, sessionCookie)
     deleteCookie(context, sessionCookie, cookieOptions(login, 'Strict'))
     const configuration = await issuer().catch(() => undefined) // the session here ends anyway
-    return context.json({ url: endUrl(configuration, token).href })
+    return context.json({ url: endUrl(configuration).href })
   })
 
-  function endUrl(configuration: Configuration | undefined, token: string | undefined): URL {
+  /** Without id_token_hint, as CONSOLE-LOGIN-2 needs: the library names the client instead. */
+  function endUrl(configuration: Configuration | undefined): URL {
     if (configuration?.serverMetadata().end_session_endpoint === undefined) return consoleUrl
-    return buildEndSessionUrl(configuration, {
-      post_logout_redirect_uri: consoleUrl.href,
-      ...(token !== undefined && { id_token_hint: token }),
-    })
+    return buildEndSessionUrl(configuration, { post_logout_redirect_uri: consoleUrl.href })
   }
 
   return app
@@ -148,7 +168,7 @@ function issuerOf(
       options,
     ).catch((cause: unknown) => {
       known = undefined
-      throw new HttpError(503, 'edge.issuer', 'the issuer cannot be reached: try again', { cause })
+      throw unreachable(cause)
     })
     return known
   }
@@ -167,6 +187,29 @@ function begunIn(value: string | undefined): Begun | undefined {
       : undefined
   } catch {
     return undefined
+  }
+}
+
+/** A failed `fetch` is a TypeError. */
+function isUnreachable(cause: unknown): boolean {
+  return cause instanceof TypeError || (cause instanceof ClientError && cause.code === timeoutCode)
+}
+
+function unreachable(cause: unknown): HttpError {
+  return new HttpError(503, 'edge.issuer', 'the issuer cannot be reached: try again', { cause })
+}
+
+/**
+ * `code`: of the library. `error`: a code of OAuth in the issuer's answer, such as `invalid_client`;
+ * other texts are left out, as CONSOLE-LOGIN-2 needs. `status`: of that answer.
+ */
+function loginFault(cause: unknown): { code?: string; error?: string; status?: number } {
+  if (!(cause instanceof Error)) return {}
+  const { code, error, status } = cause as { code?: string; error?: string; status?: number }
+  return {
+    ...(code !== undefined && { code }),
+    ...(error !== undefined && oauthErrors.has(error) && { error }),
+    ...(status !== undefined && { status }),
   }
 }
 

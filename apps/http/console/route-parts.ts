@@ -3,15 +3,36 @@
 import { limits } from '../../../shared/contract/limits.ts'
 import type { Slots } from '../../../shared/lib/slots.ts'
 import type { EdgeContext } from '../edge/edge-context.ts'
+import { interrupted } from '../edge/edge-errors.ts'
 import { bad } from '../http-error.ts'
 import { jsonOf } from '../request-body.ts'
 import type { HttpContext } from '../server.ts'
 
-/** Waits for a slot. */
-export async function within<T>(slots: Slots, work: () => Promise<T>): Promise<T> {
-  const { promise, resolve } = Promise.withResolvers<() => void>()
-  slots.wait('console', resolve)
+type Answer = {
+  readonly destroyed: boolean
+  once(event: 'close', leave: () => void): unknown
+  off(event: 'close', leave: () => void): unknown
+}
+
+/**
+ * Waits for a slot, in a line of callers. `outgoing`: the answer to a client. Throws 503 if the client
+ * leaves while it waits.
+ */
+export async function within<T>(
+  slots: Slots,
+  work: () => Promise<T>,
+  { line = 'console', outgoing }: { line?: string; outgoing?: Answer } = {},
+): Promise<T> {
+  if (outgoing?.destroyed) throw interrupted()
+  const { promise, resolve, reject } = Promise.withResolvers<() => void>()
+  const leaveLine = slots.wait(line, resolve)
+  const leave = () => {
+    leaveLine()
+    reject(interrupted())
+  }
+  outgoing?.once('close', leave)
   const free = await promise
+  outgoing?.off('close', leave)
   try {
     return await work()
   } finally {

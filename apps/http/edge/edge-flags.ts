@@ -24,6 +24,7 @@ export type EdgeFlags = {
   oidcJwks?: string
   oidcTenantClaim?: string
   oidcRolesClaim?: string
+  oidcAllTenants?: boolean
   oidcClientId?: string
   oidcClientSecretFile?: string
   oidcConsoleUrl?: string
@@ -87,10 +88,20 @@ export function ownKeyFor(
 
 function oidcOf(flags: EdgeFlags): OidcOptions | undefined {
   const { oidcIssuer: issuer, oidcAudience: audience, oidcJwks } = flags
-  const { oidcTenantClaim: tenantClaim, oidcRolesClaim: rolesClaim } = flags
+  const {
+    oidcTenantClaim: tenantClaim,
+    oidcRolesClaim: rolesClaim,
+    oidcAllTenants: allTenants = false,
+  } = flags
   const login = loginOf(flags)
   const hasLogin = login !== undefined
-  if (!hasLogin && issuer === undefined && audience === undefined && oidcJwks === undefined)
+  if (
+    !hasLogin &&
+    !allTenants &&
+    issuer === undefined &&
+    audience === undefined &&
+    oidcJwks === undefined
+  )
     return undefined
   const jwks = URL.parse(oidcJwks ?? '')
   if (issuer === undefined || audience === undefined || jwks === null)
@@ -99,7 +110,11 @@ function oidcOf(flags: EdgeFlags): OidcOptions | undefined {
     )
   if (hasLogin && !isSafe(URL.parse(issuer)))
     throw usageError('--oidc-issuer must be https for a login, or http on this machine')
-  return oidcOptionsOf({ issuer, audience, jwks, tenantClaim, rolesClaim, login })
+  if (hasLogin && !allTenants)
+    throw usageError(
+      '--oidc-client-id needs --oidc-all-tenants: the console shows all tenants, so only a token with the tenant * can open the console',
+    )
+  return oidcOptionsOf({ issuer, audience, jwks, tenantClaim, rolesClaim, allTenants, login })
 }
 
 /** The login of the console. Throws `usage`. */

@@ -73,6 +73,7 @@ const edgeFlags = [
   ['oidcJwks', '--oidc-jwks'],
   ['oidcTenantClaim', '--oidc-tenant-claim'],
   ['oidcRolesClaim', '--oidc-roles-claim'],
+  ['oidcAllTenants', '--oidc-all-tenants'],
   ['oidcClientId', '--oidc-client-id'],
   ['oidcClientSecretFile', '--oidc-client-secret-file'],
   ['oidcConsoleUrl', '--oidc-console-url'],

@@ -17,9 +17,7 @@ export function approveTools(ids: readonly string[], flags: SettingFlags, out: W
   if (ids.length === 0) {
     if (held.length === 0) out.write('No tool of an MCP server changed after its first use.\n')
     for (const pin of held)
-      out.write(
-        `${difference(pin)}  weir mcp approve ${pin.id} offers the tool in its new form.\n\n`,
-      )
+      out.write(`${difference(pin)}  weir mcp approve ${pin.id} accepts the new form.\n\n`)
     return 0
   }
   let code: 0 | 1 = 0

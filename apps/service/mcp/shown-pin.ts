@@ -1,6 +1,6 @@
 // A tool of an MCP server that changed after its first use, for a person: the lines that differ.
 
-import { pinId, type ToolPin } from '../../../shared/tools/mcp/tool-pins.ts'
+import { instructionsName, pinId, type ToolPin } from '../../../shared/tools/mcp/tool-pins.ts'
 import { printable, printableLines } from '../../terminal/text/printable.ts'
 
 /** `lines`: those that go begin with `-`, new ones with `+`. */
@@ -11,7 +11,7 @@ export function shownPin(pin: ToolPin): ShownPin {
   return {
     id: pinId(pin),
     server: printable(server),
-    tool: printable(tool),
+    tool: tool === instructionsName ? 'the instructions of the server' : printable(tool),
     lines: changedLines(linesOf(pinned), linesOf(changed)),
   }
 }

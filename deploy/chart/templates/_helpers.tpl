@@ -44,6 +44,9 @@
 {{- $args = concat $args (list $flag .) -}}
 {{- end -}}
 {{- end -}}
+{{- if .oidc.allTenants -}}
+{{- $args = append $args "--oidc-all-tenants" -}}
+{{- end -}}
 {{- with .oidc.clientSecret -}}
 {{- $args = concat $args (list "--oidc-client-secret-file" "/run/weir/oidc-client/client-secret") -}}
 {{- $files = append $files (dict "name" "oidc-client" "secret" . "key" "client-secret") -}}
@@ -54,14 +57,14 @@
 {{- end -}}
 {{- $values := mergeOverwrite (deepCopy $.Values.stageDefaults) (deepCopy .) -}}
 {{- $callsOut := not (empty (or .webhook.url .oidc.issuer)) -}}
-{{- $_ := set $all "serve" (dict "args" (concat $args .extraArgs) "files" $files "values" $values "port" 4140 "readsAgents" true "callsOut" $callsOut) -}}
+{{- $_ := set $all "serve" (dict "principal" "edge" "args" (concat $args .extraArgs) "files" $files "values" $values "port" 4140 "readsAgents" true "callsOut" $callsOut) -}}
 {{- end -}}
 {{- end -}}
 {{- with .Values.proxy -}}
 {{- if .enabled -}}
 {{- $args := list "proxy" "--host" "0.0.0.0" "--allow-remote" "--port" "4141" "--upstream" .upstream -}}
 {{- $values := mergeOverwrite (deepCopy $.Values.stageDefaults) (deepCopy .) -}}
-{{- $_ := set $all "proxy" (dict "args" (concat $args .extraArgs) "files" (list) "values" $values "port" 4141 "readsAgents" false "callsOut" true) -}}
+{{- $_ := set $all "proxy" (dict "principal" "front" "args" (concat $args .extraArgs) "files" (list) "values" $values "port" 4141 "readsAgents" false "callsOut" true) -}}
 {{- end -}}
 {{- end -}}
 {{- $all | toYaml -}}

@@ -7,7 +7,7 @@
 // LINKED-BUS-3. A record names none if the partition cannot be read: a change needs no evidence.
 
 import { randomBytes } from 'node:crypto'
-import { encode } from '../../codec/codec.ts'
+import { encodeInForce } from '../../codec/codec.ts'
 import { messageOf } from '../../codec/message-of.ts'
 import { isEvidence, recordHash, withLink } from '../../contract/audit/link.ts'
 import type { Bus, RecordToAppend } from '../../contract/bus.ts'
@@ -73,7 +73,7 @@ function createChains(bus: Pick<Bus, 'ends' | 'read'>, topic: string) {
     const own = withLink(message, { writer, sequence: sequence + 1, previous, seen })
     const hash = recordHash(own) ?? ''
     chains.set(partition, { writer, sequence: sequence + 1, previous: hash })
-    return { ...record, value: encode(own) }
+    return { ...record, value: encodeInForce(own) }
   }
 
   return {

@@ -1,5 +1,6 @@
-// A bus that writes in the format in force: it follows the table `policies`, and limits the schemas that
-// this process writes.
+// A bus that writes in the format in force: it follows the table `policies`, and limits the schemas of the
+// observed records that this process writes. The outputs of a fold have no limit, because they depend only
+// on the log: an input of a newer format proves that the format was in force.
 // HELD-BUS-1. Before the first answer of the table, format 1 is in force: an older reader may run.
 
 import type { Logger } from 'pino'
@@ -22,26 +23,31 @@ export async function fleetFormat(
   return records.map(formatIn).find((format) => format !== undefined)
 }
 
-/** Resolves when the format in force is known. Its `close` ends the limit. */
+/**
+ * Resolves when the format in force is known. Its `close` ends the limit. Closes `bus` if its table cannot be
+ * read, and throws the error.
+ */
 export async function heldBus(bus: Bus, topicPrefix: string, log: Logger): Promise<Bus> {
   const holder = {}
   const closed = new AbortController()
   const topic = `${topicPrefix}policies`
   const place = { topic, partition: 0, signal: closed.signal }
   hold(holder, 1)
-  await readFormat()
+  await readFormat().catch(async (error: unknown) => {
+    await close()
+    throw error
+  })
   void follow()
 
-  return {
-    ...bus,
-    async close() {
-      closed.abort()
-      try {
-        await bus.close()
-      } finally {
-        hold(holder, undefined)
-      }
-    },
+  return { ...bus, close }
+
+  async function close(): Promise<void> {
+    closed.abort()
+    try {
+      await bus.close()
+    } finally {
+      hold(holder, undefined)
+    }
   }
 
   async function readFormat(): Promise<void> {

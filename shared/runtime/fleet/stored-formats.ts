@@ -5,11 +5,13 @@ import { fleetFormat } from '../../bus/fleet/held-bus.ts'
 import { knownSchemas, ownFormat } from '../../codec/codec.ts'
 import { closedFormats, formatOf } from '../../codec/formats.ts'
 import { messageOf } from '../../codec/message-of.ts'
-import type { Bus, RecordToAppend } from '../../contract/bus.ts'
+import type { Bus } from '../../contract/bus.ts'
 import type { FleetFormat, FormatSchemas } from '../../contract/messages.ts'
-import { formatKeyPrefix } from '../../contract/topology.ts'
+import { fleetFormatKey, formatKeyPrefix } from '../../contract/topology.ts'
+import { WeirError } from '../../lib/errors.ts'
 import { version } from '../../lib/version.ts'
 import { toRecord } from '../record.ts'
+import { type AuditedTable, appendChange } from '../settings/audited-change.ts'
 
 type Log = { bus: Pick<Bus, 'list' | 'append' | 'clock'>; topicPrefix: string }
 
@@ -48,25 +50,51 @@ function isOwnToWrite(format: number, stored: readonly FormatSchemas[]): boolean
   return format > closedFormats.length || !stored.some((other) => other.format === format)
 }
 
-/** Sets the format in force after its schemas (keeps STORED-FORMATS-1). Throws as storeFormats. */
+/**
+ * Sets the format in force for an operator, after its schemas (keeps STORED-FORMATS-1), with the evidence in
+ * `audit`. Throws as storeFormats, and `bus.refused` if a process overwrote the format at the same moment.
+ */
 export async function storeFleetFormat(
-  log: Log,
-  { format, isPinned, setBy }: Pick<FleetFormat, 'format' | 'isPinned' | 'setBy'>,
+  log: AuditedTable & Log,
+  set: Pick<FleetFormat, 'format' | 'isPinned' | 'setBy'>,
 ): Promise<void> {
   await storeFormats(log)
-  await log.bus.append([fleetRecord(log, { format, isPinned, setBy })])
+  const after = fleetMessage(log, set)
+  await appendChange(log, { setting: fleetFormatKey, by: set.setBy, after }, [policy(log, after)])
+  if (set.isPinned && !(await formatInForce(log)).isPinned)
+    throw new WeirError(
+      'bus.refused',
+      `the pin of format ${set.format} was overwritten by a process that changed the format at the same moment: pin the format again`,
+      { retryable: true },
+    )
+}
+
+/**
+ * Changes the format in force for a process, after its schemas (keeps STORED-FORMATS-1). False: the format
+ * has a pin, or is no longer `from`, and nothing changed. Throws as storeFormats.
+ */
+export async function changeFleetFormat(
+  log: Log,
+  { from, to }: { from: number; to: number },
+): Promise<boolean> {
+  await storeFormats(log)
+  const { format, isPinned } = await formatInForce(log)
+  if (isPinned || format !== from) return false
+  const set = { format: to, isPinned: false, setBy: runtimeAuthor() }
+  await log.bus.append([policy(log, fleetMessage(log, set))])
+  return true
 }
 
 /** The records with which a new log begins: no older process has read it. */
 export function firstFormat(log: Pick<Log, 'topicPrefix'> & { bus: Pick<Bus, 'clock'> }) {
   return [
     ...formatRecords(log.topicPrefix).map(({ record }) => record),
-    fleetRecord(log, { format: ownFormat, isPinned: false, setBy: runtimeAuthor() }),
+    policy(log, fleetMessage(log, { format: ownFormat, isPinned: false, setBy: runtimeAuthor() })),
   ]
 }
 
 /** The author of a change that no person made. */
-export function runtimeAuthor(): string {
+function runtimeAuthor(): string {
   return `Weir ${version()}`
 }
 
@@ -78,11 +106,14 @@ export async function formatInForce(log: {
   return (await fleetFormat(log.bus, log.topicPrefix)) ?? { format: 1, isPinned: false, setBy: '' }
 }
 
-function fleetRecord(
-  { bus, topicPrefix }: { bus: Pick<Bus, 'clock'>; topicPrefix: string },
-  set: Pick<FleetFormat, 'format' | 'isPinned' | 'setBy'>,
-): RecordToAppend {
-  const message = { type: 'fleet-format', ...set, setAt: bus.clock.now() } as const
+function fleetMessage(
+  { bus }: { bus: Pick<Bus, 'clock'> },
+  { format, isPinned, setBy }: Pick<FleetFormat, 'format' | 'isPinned' | 'setBy'>,
+): FleetFormat {
+  return { type: 'fleet-format', format, isPinned, setBy, setAt: bus.clock.now() }
+}
+
+function policy({ topicPrefix }: Pick<Log, 'topicPrefix'>, message: FleetFormat | FormatSchemas) {
   return toRecord({ topic: `${topicPrefix}policies`, partition: 0, message })
 }
 
@@ -98,6 +129,6 @@ function formatRecords(topicPrefix: string) {
       weir: version(),
       schemas: JSON.stringify(schemas),
     } as const
-    return { message, record: toRecord({ topic: `${topicPrefix}policies`, partition: 0, message }) }
+    return { message, record: policy({ topicPrefix }, message) }
   })
 }

@@ -10,7 +10,7 @@
 //     folds nothing again. It has no state, and its recorded answer is the only one.
 
 import type { Logger } from 'pino'
-import { decode, encode } from '../../codec/codec.ts'
+import { decode, encodeInForce } from '../../codec/codec.ts'
 import type {
   Assignment,
   Offset,
@@ -157,7 +157,7 @@ export function readGuardPartition({
       topic,
       partition,
       key: answer.conversation,
-      value: encode(answer),
+      value: encodeInForce(answer),
       id: answerId({ guard: guard.name, partition, offset: record.offset }),
     }
   }

@@ -30,16 +30,20 @@ export async function keepTopicIds({ bus, topicPrefix }: Log): Promise<void> {
     ([name, id]) => id !== undefined && (stored.get(name) ?? id) !== id,
   )
   if (recreated !== undefined) throw topicRecreated(topicPrefix + recreated[0])
-  const added = entries.filter(([name, id]) => id !== undefined && !stored.has(name))
+  const added = entries.flatMap(([name, id]): [string, string][] =>
+    id === undefined || stored.has(name) ? [] : [[name, id]],
+  )
   if (added.length === 0) return
-  const ids = Object.fromEntries([...stored, ...added]) as Record<string, string>
+  const ids = [...stored, ...added].map(([topic, id]) => ({ topic, id }))
   await bus.append([toRecord({ ...place, message: { type: 'topic-ids', ids } })])
 }
 
 /** Empty: the log has none, or the record is another one. */
 function idsIn(value: Uint8Array | null | undefined): Map<string, string> {
   const message = value == null ? undefined : decode(value)
-  return new Map(message?.type === 'topic-ids' ? Object.entries(message.ids) : [])
+  return new Map(
+    message?.type === 'topic-ids' ? message.ids.map(({ topic, id }) => [topic, id]) : [],
+  )
 }
 
 export function topicRecreated(topic: string): WeirError {

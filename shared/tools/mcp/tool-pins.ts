@@ -4,6 +4,8 @@
 // TOOL-PINS-1. A tool whose description or schema differs from its pin is held: it is not offered, and
 //     its calls do not run, until a person accepts the change.
 // TOOL-PINS-2. A person accepts the declaration that was shown: its id is made of it.
+// TOOL-PINS-3. A host gets the members that a pin holds, and no others. A server's instructions have a
+//     pin too, because hosts put them into the prompt. Hosts get the pinned text.
 
 import { hash } from 'node:crypto'
 import { existsSync, rmSync, statSync, unwatchFile, watchFile } from 'node:fs'
@@ -43,18 +45,22 @@ export type ToolPin = {
 }
 
 export type ToolPins = {
-  /** Pins new tools, and returns the tools that are not held. A server with `pin: off` has no pins. */
-  checked(server: McpServer, tools: readonly ServerTool[]): Checked
+  /**
+   * Pins new tools, and returns the tools that are not held. A server with `pin: off` has no pins.
+   * `instructions`: those of the server. Undefined: nobody uses them.
+   */
+  checked(server: McpServer, tools: readonly ServerTool[], instructions?: string): Checked
   /** Whether the file is another one than at the last check. */
   isChanged(): boolean
   /** Calls the listener when another process changes the file. The result ends that. */
   onChanged(listener: () => void): () => void
 }
 
-type Checked = { tools: ServerTool[]; held: LeftOut[] }
+/** `instructions`: those that are not held. */
+type Checked = { tools: ServerTool[]; held: LeftOut[]; instructions: string }
 
 export const noPins: ToolPins = {
-  checked: (_, tools) => ({ tools: [...tools], held: [] }),
+  checked: (_, tools, instructions = '') => ({ tools: [...tools], held: [], instructions }),
   isChanged: () => false,
   onChanged: () => () => {},
 }
@@ -70,10 +76,15 @@ const formerFileName = 'mcp-tools.json'
 export function toolPins(dataFolder: string, clock: Clock = systemClock): ToolPins {
   claimFolder(dataFolder)
   let version = versionOf(dataFolder)
-  const known = new Map<McpServer, Checked & { version: string; listed: readonly ServerTool[] }>()
+  type Known = Checked & {
+    version: string
+    listed: readonly ServerTool[]
+    text: string | undefined
+  }
+  const known = new Map<McpServer, Known>()
   const isChanged = () => versionOf(dataFolder) !== version
 
-  function judgedNow(server: McpServer, tools: readonly ServerTool[]): Checked {
+  function judgedNow(server: McpServer, tools: readonly ServerTool[]): Judged {
     const pins = readPins(dataFolder)
     const now = clock.now()
     const listed = { server, tools, today: dayOf(now) }
@@ -88,13 +99,22 @@ export function toolPins(dataFolder: string, clock: Clock = systemClock): ToolPi
   return {
     isChanged,
 
-    checked(server, tools) {
-      if (server.pin === 'off') return noPins.checked(server, tools)
+    checked(server, tools, text) {
+      if (server.pin === 'off') return noPins.checked(server, tools, text)
       const last = known.get(server)
-      if (last?.listed === tools && last.version === versionOf(dataFolder)) return last
-      const { tools: free, held } = judgedNow(server, tools)
+      const isSame = last?.listed === tools && last.text === text
+      if (isSame && last.version === versionOf(dataFolder)) return last
+      const whole = text === undefined ? tools : [...tools, asTool(text)]
+      const { tools: free, held, instructions } = judgedNow(server, whole)
       version = versionOf(dataFolder)
-      const result = { tools: free, held, version, listed: tools }
+      const result = {
+        tools: free.filter(({ name }) => name !== instructionsName),
+        held: held.filter(({ tool }) => tool !== instructionsName),
+        instructions,
+        version,
+        listed: tools,
+        text,
+      }
       known.set(server, result)
       return result
     },
@@ -112,11 +132,10 @@ export function toolPins(dataFolder: string, clock: Clock = systemClock): ToolPi
 
 type Listed = { server: McpServer; tools: readonly ServerTool[]; today: string }
 
+type Judged = Checked & { pins: ToolPin[]; isChanged: boolean }
+
 /** Keeps TOOL-PINS-1. Changes the given pins. */
-function judged(
-  pins: ToolPin[],
-  { server, tools, today }: Listed,
-): Checked & { pins: ToolPin[]; isChanged: boolean } {
+function judged(pins: ToolPin[], { server, tools, today }: Listed): Judged {
   const of = digestOf(server)
   const own = new Map(
     pins.filter((pin) => pin.server === server.name && pin.of === of).map((pin) => [pin.tool, pin]),
@@ -177,10 +196,12 @@ function judged(
       isChanged = true
     }
   }
-  return { tools: free, held, pins, isChanged }
+  const instructions = own.get(instructionsName)?.pinned.description ?? ''
+  return { tools: free, held, instructions, pins, isChanged }
 }
 
-const changedReason = 'it changed after its first use: weir mcp approve'
+/** Why a tool, or the instructions of a server, are held. */
+export const changedReason = 'it changed after its first use: weir mcp approve'
 
 /** Tools that no list has had for so long leave the file. */
 function unforgotten(pins: readonly ToolPin[], now: Milliseconds): ToolPin[] {
@@ -217,7 +238,15 @@ export function acceptPin(dataFolder: string, id: string): boolean {
   })
 }
 
-function declaredBy(tool: ServerTool): Declared {
+/** The name of the pin with a server's instructions. No tool that is offered has it. */
+export const instructionsName = ''
+
+function asTool(instructions: string): ServerTool {
+  return { name: instructionsName, description: instructions, inputSchema: { type: 'object' } }
+}
+
+/** The members that a pin holds. */
+export function declaredBy(tool: ServerTool): Declared {
   const { title, description, inputSchema, outputSchema, annotations } = tool
   const all = { title, description, inputSchema, outputSchema, annotations }
   return JSON.parse(JSON.stringify(all)) as Declared // as the file gives it back

@@ -100,14 +100,16 @@ describe('guardAiSdk', () => {
       ])
   })
 
-  test('knows a call again whose schema fills in a default', async () => {
+  test.each([
+    ['{"amount":"7"}', [{ amount: 7, currency: 'EUR' }]],
+    ['', [{ amount: 1, currency: 'EUR' }]],
+    ['{"amount":', []],
+  ])('knows a call with %j again whose schema fills in defaults', async (input, expected) => {
     const ran: unknown[] = []
     const weir = guardAiSdk(scriptedConversation({ judge: () => [verdict.run('c1')] }))
     const model = new MockLanguageModelV4({
       doGenerate: async () => ({
-        content: [
-          { type: 'tool-call', toolCallId: 'c1', toolName: 'pay', input: '{"amount":"7"}' },
-        ],
+        content: [{ type: 'tool-call', toolCallId: 'c1', toolName: 'pay', input }],
         finishReason: { unified: 'tool-calls', raw: undefined },
         usage: {
           inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 },
@@ -120,14 +122,18 @@ describe('guardAiSdk', () => {
       model: wrapLanguageModel({ model, middleware: weir.middleware }),
       tools: {
         pay: tool({
-          inputSchema: z.object({ amount: z.coerce.number(), currency: z.string().default('EUR') }),
+          inputSchema: z.object({
+            amount: z.coerce.number().default(1),
+            currency: z.string().default('EUR'),
+          }),
           execute: async (input) => void ran.push(input),
         }),
       },
       toolApproval: weir.toolApproval,
+      experimental_repairToolCall: async ({ toolCall }) => ({ ...toolCall, input: '{"amount":9}' }),
       prompt: 'go',
     })
-    expect(ran).toEqual([{ amount: 7, currency: 'EUR' }])
+    expect(ran).toEqual(expected)
   })
 
   test('starts no call of a stream that breaks before its end', async () => {

@@ -50,6 +50,16 @@ it('the title of a conversation is its first words until a program gives it anot
   expect(await listed(weir)).toEqual([question, question])
 })
 
+it('the first words are those of the oldest message, at any offsets of the turns', async () => {
+  await using weir = await openWith()
+  const titles: (string | undefined)[] = []
+  for (const text of ['First?', 'Second?', 'Third?']) {
+    await weir.ask({ agent: 'helper', text, conversation: 'long' }).finished
+    titles.push(await weir.conversation('long').title())
+  }
+  expect(titles).toEqual(['First?', 'First?', 'First?'])
+})
+
 it('a list shows redacted first words in place of a title where rules hide values', async () => {
   await using weir = await openWith(['email'])
   const trip = weir.conversation('trip')

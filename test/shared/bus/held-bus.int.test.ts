@@ -5,9 +5,12 @@ import { pino } from 'pino'
 import { openEmbeddedBus } from '../../../shared/bus/embedded/bus.ts'
 import { heldBus } from '../../../shared/bus/fleet/held-bus.ts'
 import { hold, ownFormat } from '../../../shared/codec/codec.ts'
+import { messageOf } from '../../../shared/codec/message-of.ts'
 import type { Bus } from '../../../shared/contract/bus.ts'
 import { systemClock } from '../../../shared/lib/clock.ts'
+import { WeirError } from '../../../shared/lib/errors.ts'
 import {
+  changeFleetFormat,
   formatInForce,
   storedFormats,
   storeFleetFormat,
@@ -19,7 +22,10 @@ const log = pino({ level: 'silent' })
 
 beforeEach(async () => {
   bus = await openEmbeddedBus({ file: ':memory:', clock: systemClock })
-  await bus.ensureTopics([{ name: 'w.policies', kind: 'table', partitions: 1 }])
+  await bus.ensureTopics([
+    { name: 'w.policies', kind: 'table', partitions: 1 },
+    { name: 'w.audit', kind: 'log', partitions: 1 },
+  ])
 })
 afterEach(() => bus.close())
 
@@ -44,6 +50,40 @@ describe('the format in force', () => {
     expect((await bus.ends('w.policies'))[0]?.end).toBe(end + 1)
   })
 
+  it('is not changed by a process after an operator pinned a format or another process changed it', async () => {
+    await setFormat(1, true)
+    expect(await changeFleetFormat(fleet(), { from: 1, to: 2 })).toBe(false)
+    expect(await formatInForce(fleet())).toMatchObject({ format: 1, isPinned: true, setBy: 'anna' })
+    await setFormat(1)
+    expect(await changeFleetFormat(fleet(), { from: 2, to: 1 })).toBe(false)
+    expect(await changeFleetFormat(fleet(), { from: 1, to: 2 })).toBe(true)
+    expect(await formatInForce(fleet())).toMatchObject({ format: 2, isPinned: false })
+  })
+
+  it('refuses a pin that a process overwrites at the same moment', async () => {
+    const append: Bus['append'] = async (records) => {
+      const appended = await bus.append(records)
+      if (records.some(({ key }) => key === 'fleet-format')) await setFormat(2)
+      return appended
+    }
+    await expect(
+      storeFleetFormat(
+        { bus: { ...bus, append }, topicPrefix: 'w.' },
+        { format: 1, isPinned: true, setBy: 'anna' },
+      ),
+    ).rejects.toMatchObject({ code: 'bus.refused', retryable: true })
+  })
+
+  it('has evidence in audit for each change of an operator', async () => {
+    await setFormat(1, true)
+    await setFormat(2)
+    const records = await bus.read({ topic: 'w.audit', partition: 0, from: 0, limit: 10 })
+    expect(records.map(({ value }) => messageOf(value))).toMatchObject([
+      { setting: 'fleet-format', by: 'anna', before: '', after: '{"format":1,"isPinned":true}' },
+      { setting: 'fleet-format', by: 'anna', after: '{"format":2,"isPinned":false}' },
+    ])
+  })
+
   it('limits the process while its bus is open, and the process follows each change', async () => {
     const held = await heldBus({ ...bus, close: async () => {} }, 'w.', log)
     const limit = () => hold({}, undefined)
@@ -54,5 +94,19 @@ describe('the format in force', () => {
     await until(async () => limit() === 1)
     await held.close()
     expect(limit()).toBe(Number.POSITIVE_INFINITY)
+  })
+
+  it('limits nothing after the first look at the table failed, and the bus is closed', async () => {
+    let isClosed = false
+    const broken: Bus = {
+      ...bus,
+      list: () => Promise.reject(new WeirError('bus.unreachable', 'no broker answers')),
+      close: async () => {
+        isClosed = true
+      },
+    }
+    await expect(heldBus(broken, 'w.', log)).rejects.toMatchObject({ code: 'bus.unreachable' })
+    expect(isClosed).toBe(true)
+    expect(hold({}, undefined)).toBe(Number.POSITIVE_INFINITY)
   })
 })

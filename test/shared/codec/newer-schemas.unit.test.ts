@@ -87,10 +87,18 @@ describe('the format in force', () => {
     const [one, two] = [{}, {}]
     codec.hold(one, closedFormats.length)
     codec.hold(two, closedFormats.length + 1)
-    const held = codec.encode(cancel())
+    const held = codec.encodeInForce(cancel())
     expect(held).toEqual(codecOf(old).encode(cancel()))
 
     codec.hold(one, undefined)
+    expect(codec.encodeInForce({ ...cancel(), why: 'now' } as never)).toEqual(
+      written('cancel', { why: 'now' }),
+    )
+  })
+
+  it('does not change the bytes of a fold, so every process writes the same outputs', () => {
+    const codec = newer()
+    codec.hold({}, closedFormats.length)
     expect(codec.encode({ ...cancel(), why: 'now' } as never)).toEqual(
       written('cancel', { why: 'now' }),
     )
@@ -99,7 +107,7 @@ describe('the format in force', () => {
   it('refuses a message of a type that begins later, and names weir fleet', () => {
     const codec = newer()
     codec.hold({}, closedFormats.length)
-    expect(() => codec.encode({ ...cancel(), type: 'call-weighed' } as never)).toThrow(
+    expect(() => codec.encodeInForce({ ...cancel(), type: 'call-weighed' } as never)).toThrow(
       /call-weighed cannot be written.*format 1 is in force.*weir fleet/,
     )
   })

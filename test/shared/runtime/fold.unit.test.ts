@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals'
 import { conversation } from '../../../services/conversation/reducer.ts'
+import { intake } from '../../../services/intake/reducer.ts'
 import { defaultPolicy } from '../../../shared/agents/agents.ts'
-import { codec, decode, encode } from '../../../shared/codec/codec.ts'
+import { codec, decode, encode, hold } from '../../../shared/codec/codec.ts'
 import type { RecordToAppend, StoredRecord } from '../../../shared/contract/bus.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import type {
@@ -652,4 +653,23 @@ describe('a record that the runtime refuses', () => {
     expect(refused?.offsets).toHaveLength(limits.refusedKeptMax)
     expect(JSON.stringify(folded.position(records.length)).length).toBeLessThan(4096)
   })
+})
+
+it('an output of a type that begins after the format in force is written, because its input proves that the format was in force', async () => {
+  const title = { type: 'title-given', conversation: 'c', title: 'Rivers' } as const
+  const [record] = inbox(title) as [StoredRecord]
+  const holder = {}
+  hold(holder, 1)
+  try {
+    const options = { ...codec, stage: intake, partition: 0, topicPrefix: 'weir.', marks: {} }
+    const { records } = await createFold({ ...options, async *readBack() {} }).apply({
+      ...record,
+      topic: 'weir.client-messages',
+    })
+    expect(records.map(({ value }) => decode(value as Uint8Array).type)).toEqual([
+      'conversation-titled',
+    ])
+  } finally {
+    hold(holder, undefined)
+  }
 })

@@ -85,7 +85,7 @@ describe('the timeline of a turn', () => {
           ordinal: 0,
           id: 'toolu_1',
           name: 'exec',
-          raw: '{"command":"ls"}',
+          rawArguments: '{"command":"ls"}',
           source: 'deltas',
           problem: null,
           repair: null,
@@ -254,7 +254,7 @@ describe('calls', () => {
     ])
     expect(timelineIn(log.records).turns[0]?.rounds[0]?.calls).toMatchObject([
       {
-        raw: '',
+        rawArguments: '',
         source: 'none',
         problem: 'no_arguments',
         tries: [],

@@ -88,6 +88,7 @@ export async function gatewayOverHttp({
   environment = {},
 }: Omit<GatewayOptions, keyof HostOptions | 'asksInSecondProcess'>): Promise<{
   url: string
+  keyFile: string | undefined
   close(): Promise<void>
 }> {
   const child = spawn(weir, ['mcp', '--http-port', '0', '--json', ...args, ...behind], {
@@ -100,9 +101,10 @@ export async function gatewayOverHttp({
     once(createInterface({ input: child.stdout }), 'line'),
     ended.then(() => [''] as string[]),
   ])
-  const { url } = JSON.parse(String(line)) as McpAddress
+  const { url, keyFile } = JSON.parse(String(line)) as McpAddress
   return {
     url,
+    keyFile,
     async close() {
       child.kill('SIGTERM')
       await ended
@@ -114,10 +116,12 @@ export async function hostOverHttp(
   url: string,
   host: HostOptions,
   prepare: (client: Client) => void = () => {},
+  headers: Record<string, string> = {},
 ): Promise<Client> {
   const client = hostClient(host)
   prepare(client)
-  await client.connect(new StreamableHTTPClientTransport(new URL(url)))
+  const requestInit = { headers }
+  await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit }))
   return client
 }
 

@@ -7,7 +7,6 @@
 // EDGE-ACCESS-3. The program names a user, or none: then the rest of the request decides as without a
 //     program. A user in another form is an error of the program, and the request gets nothing.
 
-import { hash, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { TLSSocket } from 'node:tls'
 import type { HttpOptions, HttpPrincipal } from '../../../../client/http/http-options.ts'
@@ -18,6 +17,7 @@ import { HttpError } from '../../http-error.ts'
 import type { EdgeContext } from '../edge-context.ts'
 import { apiKeyPrefix, apiKeysIn } from './api-keys.ts'
 import { type OidcOptions, oidcTokens } from './oidc.ts'
+import { bearerIn, hasKey } from './own-key.ts'
 import { isSubject, type Principal, principalId, type Role, roles } from './principal.ts'
 import { cookieIn, isOfConsole, sessionCookie } from './session-cookie.ts'
 
@@ -97,7 +97,7 @@ function accessByKey(
   const login = oidc?.login
   const ofSession = login && oidcTokens({ ...oidc, audience: login.clientId })
   const access: Access = async ({ headers, socket }, request) => {
-    const credential = credentialIn(headers)
+    const credential = bearerIn(headers.authorization)
     if (credential === undefined) {
       const session = isOfConsole(request) ? cookieIn(headers, sessionCookie) : undefined
       if (session !== undefined && ofSession !== undefined)
@@ -135,17 +135,10 @@ export const ownKeyAdvice =
   'send Authorization: Bearer KEY. The key is in the file weir.key of the data folder, and weir console prints the address of the console with it'
 
 function withOwnKey(key: string, owner: Principal): Access {
-  const digest = hash('sha256', key, 'buffer')
   return async ({ headers }) => {
-    const credential = credentialIn(headers)
-    if (credential !== undefined && timingSafeEqual(hash('sha256', credential, 'buffer'), digest))
-      return owner
+    if (hasKey(headers.authorization, key)) return owner
     throw unauthorized(ownKeyAdvice)
   }
-}
-
-function credentialIn({ authorization = '' }: IncomingMessage['headers']): string | undefined {
-  return /^bearer +(\S+)$/i.exec(authorization)?.[1]
 }
 
 /**

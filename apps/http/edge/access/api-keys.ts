@@ -7,7 +7,7 @@
 import { hash, randomBytes } from 'node:crypto'
 import { readFileSync, statSync } from 'node:fs'
 import { limits } from '../../../../shared/contract/limits.ts'
-import { isNamedTenant } from '../../../../shared/contract/tenant.ts'
+import { isNamedTenant, namedTenantRule } from '../../../../shared/contract/tenant.ts'
 import type { Clock, Milliseconds } from '../../../../shared/lib/clock.ts'
 import { usageError, WeirError } from '../../../../shared/lib/errors.ts'
 import { writeSecretFile } from '../../../../shared/lib/files/secret-files.ts'
@@ -239,7 +239,10 @@ function entryOf(value: unknown, file: string, where: string): ApiKeyEntry {
       `${where} must have either sha256, 64 hex digits, or a subject: O=Acme,CN=ci`,
     )
   if (tenant !== null && !(typeof tenant === 'string' && isNamedTenant(tenant)))
-    throw invalid(file, `${where}.tenant must be the name of a tenant, or null for all`)
+    throw invalid(
+      file,
+      `${where}.tenant must be null for all, or the name of a tenant: ${namedTenantRule}`,
+    )
   const known = Array.isArray(given) ? roles.filter((role) => given.includes(role)) : []
   if (!Array.isArray(given) || known.length !== given.length)
     throw invalid(file, `${where}.roles must be a list of: ${roles.join(', ')}`)

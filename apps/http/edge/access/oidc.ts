@@ -2,6 +2,7 @@
 // OIDC-1. Only asymmetric algorithms count. Issuer, audience and expiry are required.
 // OIDC-2. A subject is visible ASCII, as OpenID Connect requires. So no two subjects look the same on a
 //     screen, and no subject writes a line or a mark.
+// OIDC-3. A token reaches all tenants only if the operator accepts such tokens.
 
 import { createRemoteJWKSet, errors, jwtVerify } from 'jose'
 import { isNamedTenant } from '../../../../shared/contract/tenant.ts'
@@ -9,8 +10,8 @@ import { HttpError } from '../../http-error.ts'
 import { isSubject, type Principal, principalId, roles } from './principal.ts'
 
 /**
- * `jwks`: the URL of the issuer's keys. `tenantClaim`, `rolesClaim`: names of claims. `login`: people log
- * in to the console.
+ * `jwks`: the URL of the issuer's keys. `tenantClaim`, `rolesClaim`: names of claims. `allTenants`: whether
+ * a token with the tenant `*` reaches all tenants. `login`: people log in to the console.
  */
 export type OidcOptions = {
   issuer: string
@@ -18,6 +19,7 @@ export type OidcOptions = {
   jwks: URL
   tenantClaim: string
   rolesClaim: string
+  allTenants: boolean
   login?: OidcLogin | undefined
 }
 
@@ -32,20 +34,22 @@ export type OidcLogin = {
   scope: string
 }
 
-/** The options with the defaults of the claims. */
+/** The options with the defaults of the claims. Default of `allTenants`: false. */
 export function oidcOptionsOf({
   tenantClaim = 'tenant',
   rolesClaim = 'roles',
+  allTenants = false,
   ...given
-}: Omit<OidcOptions, 'tenantClaim' | 'rolesClaim'> & {
+}: Omit<OidcOptions, 'tenantClaim' | 'rolesClaim' | 'allTenants'> & {
   tenantClaim?: string | undefined
   rolesClaim?: string | undefined
+  allTenants?: boolean | undefined
 }): OidcOptions {
-  return { ...given, tenantClaim, rolesClaim }
+  return { ...given, tenantClaim, rolesClaim, allTenants }
 }
 
 /** The value of the claim with the tenant for a person of all tenants. No tenant has this name. */
-const allTenants = '*'
+const everyTenant = '*'
 
 const algorithms = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'EdDSA']
 const skewSeconds = 30
@@ -58,6 +62,7 @@ export function oidcTokens({
   jwks,
   tenantClaim,
   rolesClaim,
+  allTenants,
 }: OidcOptions): (token: string) => Promise<Principal> {
   const keys = createRemoteJWKSet(jwks)
   return async (token) => {
@@ -71,7 +76,14 @@ export function oidcTokens({
       throw refusal(cause)
     })
     const claimedTenant = payload[tenantClaim]
-    const isOfAll = claimedTenant === allTenants
+    const isOfAll = claimedTenant === everyTenant
+    // Keeps OIDC-3.
+    if (isOfAll && !allTenants)
+      throw new HttpError(
+        403,
+        'edge.tenant',
+        `the claim ${tenantClaim} of the token is ${everyTenant}, and this server accepts no token for all tenants: give a token of one tenant, or start the server with --oidc-all-tenants`,
+      )
     if (!isOfAll && (typeof claimedTenant !== 'string' || !isNamedTenant(claimedTenant)))
       throw new HttpError(403, 'edge.tenant', `the token has no usable claim ${tenantClaim}`)
     const tenant = isOfAll ? null : claimedTenant

@@ -3,7 +3,7 @@
 // OWN-KEY-1. The file is complete from its first moment, and only its user can read it. All servers of
 //     the folder have the same key.
 
-import { randomBytes } from 'node:crypto'
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { WeirError } from '../../../../shared/lib/errors.ts'
@@ -45,6 +45,18 @@ export function ownKeyIn(dataFolder: string): OwnKey | undefined {
   const key = readSecretFile(file, (why, cause) => invalid(file, why, cause)).trim()
   if (!keyShape.test(key)) throw invalid(file, 'it holds no key')
   return { key, file }
+}
+
+/** Whether a header `Authorization: Bearer KEY` has the key. */
+export function hasKey(authorization: string | undefined, key: string): boolean {
+  const credential = bearerIn(authorization)
+  if (credential === undefined) return false
+  return timingSafeEqual(hash('sha256', credential, 'buffer'), hash('sha256', key, 'buffer'))
+}
+
+/** The credential of a header `Authorization`. Undefined: it has another form. */
+export function bearerIn(authorization = ''): string | undefined {
+  return /^bearer +(\S+)$/i.exec(authorization)?.[1]
 }
 
 /** Weir's own files in a data folder begin with `weir.` (log-file.ts). */

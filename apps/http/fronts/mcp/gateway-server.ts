@@ -3,6 +3,8 @@
 // Owns: the protocol to the host. Does not own: the judging (held-call.ts).
 // GATEWAY-SERVER-1. A question to the host's person is bound to its call by a signature of this
 //     process. A host cannot make one up.
+// GATEWAY-SERVER-2. A person decides in the host only for a request from the user of the gateway. Any
+//     other program of the machine, also the guarded agent, would allow calls in the user's name.
 
 import { randomBytes } from 'node:crypto'
 import type {
@@ -25,12 +27,15 @@ export type GatewayServerOptions = {
   upstreams: Upstreams
   /** The calls of the conversation that a request belongs to. */
   callsOf(request: Request | undefined): HeldCalls
+  /** Whether the user of the gateway has sent a request. Undefined: the host is on a pipe. */
+  isOfUser(request: Request | undefined): boolean
 }
 
 /** Loads the SDK. */
 export async function gatewayServers({
   upstreams,
   callsOf,
+  isOfUser,
 }: GatewayServerOptions): Promise<McpServerFactory> {
   const { Server, ProtocolError, ProtocolErrorCode, createRequestStateCodec, inputRequired } =
     await import('@modelcontextprotocol/server')
@@ -43,7 +48,7 @@ export async function gatewayServers({
 
   return async ({ requestInfo }) => {
     const passed = await passThrough(upstreams)
-    const instructions = await upstreams.instructions()
+    const { instructions } = await upstreams.tools()
     const server = new Server(
       { name: 'weir', version: version() },
       {
@@ -66,13 +71,14 @@ export async function gatewayServers({
 
     server.setRequestHandler('tools/call', async ({ params }, context) => {
       const capabilities = capabilitiesOf(context, server.getClientCapabilities())
+      const hasProof = isOfUser(context.http?.req) // keeps GATEWAY-SERVER-2
       const call: HostCall = {
         id: idIn(params._meta),
         name: params.name,
         input: argumentsIn(params._meta),
         signal: context.mcpReq.signal,
         traceparent: traceparentIn(params._meta),
-        canAsk: canAsk(capabilities),
+        canAsk: hasProof && canAsk(capabilities),
         canPoll: canPoll(context),
         onProgress(progress) {
           const progressToken = params._meta?.progressToken
@@ -85,10 +91,11 @@ export async function gatewayServers({
         },
       }
       const state = context.mcpReq.requestState<{ call: string }>()
+      const { inputResponses } = context.mcpReq
       const answer =
         state === undefined
           ? await calls.call(call)
-          : await calls.resume(call, state.call, answerIn(context.mcpReq.inputResponses))
+          : await calls.resume(call, state.call, hasProof ? answerIn(inputResponses) : undefined)
       if (answer.kind === 'result') return answer.result as CallToolResult
       // The SDK passes this kind of result on, but its types do not have it.
       if (answer.kind === 'task')

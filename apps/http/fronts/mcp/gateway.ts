@@ -9,6 +9,7 @@ import { personHere } from '../../../../services/approval/performer/person.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
 import { systemClock } from '../../../../shared/lib/clock.ts'
 import { newest } from '../../../../shared/lib/newest.ts'
+import { hasKey } from '../../edge/access/own-key.ts'
 import type { GuardsByAgent } from '../../guards-by-agent.ts'
 import { HttpError } from '../../http-error.ts'
 import { bytesOf } from '../../request-body.ts'
@@ -24,6 +25,9 @@ export type GatewayOptions = {
   approvals: Pick<Approvals, 'decide'>
   log: Logger
 }
+
+/** `key`: the user of the gateway sends it as `Authorization: Bearer KEY`. Undefined: nobody has a key. */
+export type GatewayRoutesOptions = GatewayOptions & { key: string | undefined }
 
 /** The calls of one conversation. `close` ends its turn. */
 export function gatewayConversation(
@@ -42,10 +46,10 @@ export function gatewayConversation(
 /** `/mcp/{agent}/{conversation}`. Loads the SDK. */
 export async function gatewayRoutes(
   guards: GuardsByAgent,
-  options: GatewayOptions,
+  options: GatewayRoutesOptions,
 ): Promise<{ routes(app: HttpApp): void; close(): Promise<void> }> {
   const { createMcpHandler } = await import('@modelcontextprotocol/server')
-  const { upstreams, log } = options
+  const { upstreams, log, key } = options
   const conversations = newest<HeldCalls>(limits.frontConversationsMax)
   const factory: McpServerFactory = await gatewayServers({
     upstreams,
@@ -54,6 +58,8 @@ export async function gatewayRoutes(
       if (calls === undefined) throw new Error('the request has no conversation')
       return calls
     },
+    isOfUser: (request) =>
+      key !== undefined && hasKey(request?.headers.get('authorization') ?? undefined, key),
   })
   const handler = createMcpHandler(factory, {
     onerror: (error) => log.debug({ err: error }, 'of an MCP host'),

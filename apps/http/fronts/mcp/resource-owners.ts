@@ -1,8 +1,10 @@
 // The server that a resource belongs to. A resource keeps its address behind a gateway with several
 // servers, so the address alone names no server.
 // RESOURCE-OWNERS-1. An address goes to its owner only, because it may hold a secret. The owner has
-//     listed the address or a fitting template, or has linked the address, in this order.
+//     listed the address, has linked the address, or has listed a fitting template, in this order.
 // RESOURCE-OWNERS-2. An address with two owners of one kind is refused.
+// RESOURCE-OWNERS-4. A template owns addresses of a literal scheme, and of a literal host on the web.
+//     Before a template decides, all lists are read, because a list counts more.
 // RESOURCE-OWNERS-3. A server that does not answer keeps its last lists.
 
 import type {
@@ -28,6 +30,9 @@ export type ResourceOwners = {
 }
 
 type Lists = { addresses: ReadonlySet<string>; templates: readonly string[] }
+
+/** `isByTemplate`: nothing but a fitting template names the servers, perhaps none. */
+type Owners = { servers: readonly McpServer[]; isByTemplate: boolean }
 
 const noLists: Lists = { addresses: new Set(), templates: [] }
 
@@ -72,19 +77,21 @@ export function resourceOwners(
     servers().filter((server) => has(lists.get(server) ?? noLists))
 
   /** Keeps RESOURCE-OWNERS-1. */
-  function owners(uri: string): McpServer[] {
+  function owners(uri: string): Owners {
     const listing = having(({ addresses }) => addresses.has(uri))
-    if (listing.length > 0) return listing
+    if (listing.length > 0) return { servers: listing, isByTemplate: false }
+    const linking = [...(links.get(uri) ?? [])]
+    if (linking.length > 0) return { servers: linking, isByTemplate: false }
     const fitting = having((of) => of.templates.some((template) => fits(template, uri)))
-    if (fitting.length > 0) return fitting
-    return [...(links.get(uri) ?? [])]
+    return { servers: fitting, isByTemplate: true }
   }
 
-  async function only(find: () => McpServer[], what: string): Promise<McpServer> {
+  async function only(find: () => Owners, what: string): Promise<McpServer> {
     const [alone] = servers()
     if (isAlone && alone !== undefined) return alone
-    if (find().length === 0) await Promise.allSettled([resources(), templates()])
-    const [owner, ...others] = find()
+    // Keeps RESOURCE-OWNERS-4.
+    if (find().isByTemplate) await Promise.allSettled([resources(), templates()])
+    const [owner, ...others] = find().servers
     if (owner === undefined) throw refusal(`no server has listed ${what}`)
     if (others.length === 0) return owner
     const names = [owner, ...others].map(({ name }) => name).join(', ')
@@ -98,7 +105,7 @@ export function resourceOwners(
     ofTemplate: (text) =>
       only(() => {
         const listing = having(({ templates: listed }) => listed.includes(text))
-        return listing.length > 0 ? listing : owners(text)
+        return listing.length > 0 ? { servers: listing, isByTemplate: false } : owners(text)
       }, 'this template'),
     noteLinks(server, { content = [] }) {
       for (const block of content) {
@@ -133,8 +140,12 @@ const expansions: Record<string, string> = {
   '&': '(?:&[^#]*)?',
 }
 
+/** The beginning of a template that owns addresses. Keeps RESOURCE-OWNERS-4. */
+const ownedBeginning = /^(?:(?!https?:|wss?:|ftps?:)[a-z][a-z0-9+.-]*:|[a-z]+:\/\/[^{}/?#]+\/)/i
+
 /** A template is hostile input: RE2 takes linear time. */
 function fits(template: string, uri: string): boolean {
+  if (!ownedBeginning.test(template)) return false
   if (template.length > templateCharactersMax || uri.length > addressCharactersMax) return false
   const source = template
     .split(/(\{[^{}]*\})/)

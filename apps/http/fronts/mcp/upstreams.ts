@@ -21,7 +21,12 @@ import {
   toolsOfServer,
   wantedOf,
 } from '../../../../shared/tools/mcp/listed-tools.ts'
-import { noPins, type ToolPins } from '../../../../shared/tools/mcp/tool-pins.ts'
+import {
+  changedReason,
+  declaredBy,
+  noPins,
+  type ToolPins,
+} from '../../../../shared/tools/mcp/tool-pins.ts'
 import { declarationOf } from '../../../../shared/transcript/transcript.ts'
 import { type ResourceOwners, resourceOwners } from './resource-owners.ts'
 
@@ -30,6 +35,8 @@ export type OfferedTools = {
   listed: readonly ServerTool[]
   declared: readonly Declaration[]
   runs: ReadonlyMap<string, McpTool>
+  /** Of the servers, for the model. '': no server has any. */
+  instructions: string
 }
 
 export type Upstreams = {
@@ -53,8 +60,6 @@ export type Upstreams = {
   /** The client of a server. Throws an Error for people. */
   client(server: McpServer): Promise<Client>
   resources: ResourceOwners
-  /** The instructions of the servers for the model. '': no server has any. */
-  instructions(): Promise<string>
   /** The listener is called when a server reports that its tools changed. */
   onChanged(listener: () => void): void
   close(): Promise<void>
@@ -67,7 +72,7 @@ const ownNames: Naming = {
   rule: 'at most 128 of a-z, A-Z, 0-9, _, -, . and /',
 }
 
-const noTools: OfferedTools = { listed: [], declared: [], runs: new Map() }
+const noTools: OfferedTools = { listed: [], declared: [], runs: new Map(), instructions: '' }
 
 /** `pins`: hold changed tools. Default: no tool is held. */
 export type UpstreamsOptions = {
@@ -85,6 +90,8 @@ export function upstreamsOf(
   const servers = given.map((server): McpServer => ({ ...server, noPerson: true }))
   const listeners = new Set<() => void>()
   const lists = new Map<McpServer, readonly ServerTool[]>()
+  /** The instructions of each server with a list. */
+  const texts = new Map<McpServer, string>()
   let offered = noTools
   /** The number of servers in it. */
   let offeredOf = 0
@@ -107,9 +114,12 @@ export function upstreamsOf(
     const last = lists.get(server)
     try {
       const now = await connectionTo(server, log).tools()
+      const text = (await clientOf(server)).getInstructions() ?? ''
+      const isSame = now === last && text === texts.get(server)
       lists.set(server, now)
+      texts.set(server, text)
       faults.delete(server)
-      return now !== last
+      return !isSame
     } catch (error) {
       const { message: fault } = error as Error
       const effect =
@@ -139,10 +149,15 @@ export function upstreamsOf(
   function merged(): OfferedTools {
     const listed: ServerTool[] = []
     const runs = new Map<string, McpTool>()
+    const parts: [string, string][] = []
     for (const server of servers) {
-      const { tools: own, held } = pins.checked(server, lists.get(server) ?? [])
+      const text = texts.get(server)
+      const { tools: own, held, instructions } = pins.checked(server, lists.get(server) ?? [], text)
+      parts.push([server.name, instructions])
       const { tools, leftOut: unusable } = toolsOfServer(server, own, new Set(runs.keys()), naming)
       const leftOut = [...wantedOf(server, [...connectionTo(server).unfit(), ...held]), ...unusable]
+      if ((text ?? '') !== instructions)
+        leftOut.push({ tool: 'its instructions', reason: changedReason })
       const faults = JSON.stringify(leftOut)
       if (leftOut.length > 0 && reported.get(server) !== faults)
         log.warn({ server: server.name, leftOut }, 'tools of an MCP server are left out')
@@ -152,13 +167,13 @@ export function upstreamsOf(
         const one = run.kind === 'mcp' ? known.get(run.tool) : undefined
         if (run.kind !== 'mcp' || one === undefined) continue
         runs.set(declaration.name, run)
-        listed.push({ ...one, name: declaration.name })
+        listed.push({ ...declaredBy(one), name: declaration.name }) // keeps TOOL-PINS-3
       }
     }
     const declared = listed.map(({ name, description, inputSchema }) =>
       declarationOf(name, description, inputSchema),
     )
-    return { listed, declared, runs }
+    return { listed, declared, runs, instructions: joined(parts, servers.length > 1) }
   }
 
   async function readAll(): Promise<OfferedTools> {
@@ -201,16 +216,6 @@ export function upstreamsOf(
     tools: readAll,
     toolsFor: async (tool) => (isChanged || !offered.runs.has(tool) ? readAll() : offered),
     client: clientOf,
-    async instructions() {
-      const texts: [string, string][] = []
-      for (const server of lists.keys()) {
-        const client = await connectionTo(server, log)
-          .client()
-          .catch(() => undefined)
-        texts.push([server.name, client?.getInstructions() ?? ''])
-      }
-      return joinedInstructions(texts, servers.length > 1)
-    },
     onChanged: (listener) => void listeners.add(listener),
     async close() {
       endLook()
@@ -220,7 +225,7 @@ export function upstreamsOf(
 }
 
 /** `texts`: of each server with its name. One server keeps its text, as it is. */
-function joinedInstructions(texts: readonly [string, string][], isNamed: boolean): string {
+function joined(texts: readonly [string, string][], isNamed: boolean): string {
   const parts = texts.filter(([, text]) => text.trim() !== '')
   const named = parts.map(([name, text]) => (isNamed ? `${name}:\n${text}` : text))
   return cutToBytes(named.join('\n\n'), limits.mcpInstructionsBytesMax)

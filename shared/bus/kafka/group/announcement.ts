@@ -1,7 +1,10 @@
 // The version and the format of a process, in the metadata of its membership. So a fleet knows its live
 // processes without another heartbeat, and a dead one is forgotten with its session.
+// ANNOUNCEMENT-1. A broker gives the metadata of members only for a stable group. A group in a rebalance
+//     says nothing about the formats of its members.
 
 import { hostname } from 'node:os'
+import type { GroupDescription } from 'kafkajs'
 import { ownFormat } from '../../../codec/codec.ts'
 import { objectIn } from '../../../lib/json/json-object.ts'
 import { version } from '../../../lib/version.ts'
@@ -14,8 +17,22 @@ export function ownAnnouncement(): Announcement {
   return { process: `${hostname()}/${process.pid}`, weir: version(), format: ownFormat }
 }
 
+/** Keeps ANNOUNCEMENT-1. */
+export function isSettled({ state, members }: GroupDescription): boolean {
+  return state === 'Stable' || members.length === 0
+}
+
+/** The members of a settled group. */
+export function membersIn({ groupId: group, members }: GroupDescription): FleetMember[] {
+  return members.map(({ clientHost, memberId, memberMetadata }) => ({
+    group,
+    host: clientHost.replace(/^\//, ''),
+    ...announcementIn(memberMetadata, memberId),
+  }))
+}
+
 /** `member`: the id of the member, for a Weir or another program that announces nothing. */
-export function announcementIn(metadata: Buffer, member: string): Announcement {
+function announcementIn(metadata: Buffer, member: string): Announcement {
   const { process, weir, format } = announced(metadata) ?? {}
   return {
     process: typeof process === 'string' ? process : member,

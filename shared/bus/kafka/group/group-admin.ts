@@ -4,22 +4,26 @@
 import type { Admin, KafkaConfig } from 'kafkajs'
 import type { Logger } from 'pino'
 import type { Commit } from '../../../contract/bus.ts'
-import { systemClock } from '../../../lib/clock.ts'
+import { type Clock, systemClock } from '../../../lib/clock.ts'
 import { WeirError } from '../../../lib/errors.ts'
+import { pause } from '../../../lib/pause.ts'
 import type { FleetMember } from '../../fleet/fleet-members.ts'
 import type { GroupPlace, GroupProgress } from '../../group-progress.ts'
 import { createCluster } from '../cluster/cluster.ts'
 import { asAdmin } from '../cluster/cluster-survey.ts'
 import { type Coordinator, createCoordinator } from '../cluster/coordinator.ts'
 import { asBusError, protocolTypeOf } from '../failure.ts'
-import { announcementIn } from './announcement.ts'
+import { isSettled, membersIn } from './announcement.ts'
 import { commitRequest, fetchCommits } from './group-commits.ts'
 
 /** Everything throws `bus.unreachable`, `bus.unauthorized` and `bus.refused`. */
 export type GroupAdmin = {
   /** The number of members of each group, 0 if it does not exist. */
   members(groups: string[]): Promise<ReadonlyMap<string, number>>
-  /** All members of these groups, with the announcement of each (announcement.ts). */
+  /**
+   * All members of these groups, with the announcement of each (announcement.ts). Waits for groups in a
+   * rebalance, and throws `bus.refused`, which is retryable, if one has no end.
+   */
   announced(groups: string[]): Promise<FleetMember[]>
   /** As in Capabilities. One connection serves all groups. */
   progress(places: readonly GroupPlace[]): Promise<GroupProgress[]>
@@ -43,17 +47,7 @@ export function groupAdmin(client: KafkaConfig, log: Logger): GroupAdmin {
   return {
     members: (groups) => lookAtGroups((admin) => membersOf(admin, groups)),
 
-    announced: (groups) =>
-      lookAtGroups(async (admin) => {
-        const { groups: found } = await admin.describeGroups(groups)
-        return found.flatMap(({ groupId: group, members }) =>
-          members.map(({ clientHost, memberId, memberMetadata }) => ({
-            group,
-            host: clientHost.replace(/^\//, ''),
-            ...announcementIn(memberMetadata, memberId),
-          })),
-        )
-      }),
+    announced: (groups) => lookAtGroups((admin) => announcedMembers(admin, groups, systemClock)),
 
     progress: (places) =>
       lookAtGroups(async (admin) => {
@@ -110,6 +104,38 @@ export function groupAdmin(client: KafkaConfig, log: Logger): GroupAdmin {
         if (topics.length > 0) await admin.deleteTopics({ topics })
       }),
   }
+}
+
+/** As `announced` of GroupAdmin. */
+export async function announcedMembers(
+  admin: Pick<Admin, 'describeGroups'>,
+  groups: string[],
+  clock: Clock,
+): Promise<FleetMember[]> {
+  const members: FleetMember[] = []
+  const endsAt = clock.monotonic() + rebalanceWaitMs
+  for (let waiting = groups; waiting.length > 0; ) {
+    const { groups: described } = await admin.describeGroups(waiting)
+    const unsettled = described.filter((group) => !isSettled(group))
+    members.push(...described.filter(isSettled).flatMap(membersIn))
+    waiting = unsettled.map(({ groupId }) => groupId)
+    if (waiting.length === 0) return members
+    if (clock.monotonic() >= endsAt) throw inRebalance(waiting)
+    await pause(clock, rebalanceLookMs)
+  }
+  return members
+}
+
+/** Twice the time that a group waits for a member which does not join again. */
+const rebalanceWaitMs = 30_000
+const rebalanceLookMs = 500
+
+function inRebalance(groups: string[]): WeirError {
+  return new WeirError(
+    'bus.refused',
+    `the versions of the fleet are unknown while ${groups.join(', ')} ${groups.length === 1 ? 'has' : 'have'} a rebalance: try again when the processes have started or stopped`,
+    { retryable: true },
+  )
 }
 
 async function membersOf(admin: Admin, groups: string[]): Promise<Map<string, number>> {

@@ -201,7 +201,11 @@ describe('the flags of a login', () => {
     oidcAudience: 'weir',
     oidcJwks: 'https://id.example/jwks',
   }
-  const login = { oidcClientId: 'c', oidcConsoleUrl: 'https://weir.example/console' }
+  const login = {
+    oidcClientId: 'c',
+    oidcConsoleUrl: 'https://weir.example/console',
+    oidcAllTenants: true,
+  }
 
   it('make a public client with the scope openid, and the claims have one default', () => {
     expect(edgeOptionsOf({ ...oidc, ...login }).access.oidc).toMatchObject({
@@ -218,6 +222,8 @@ describe('the flags of a login', () => {
     [{ ...oidc, ...login, oidcConsoleUrl: 'https://weir.example/console?a' }, /go together/],
     [{ ...oidc, ...login, oidcIssuer: 'http://id.example' }, /--oidc-issuer must be https/],
     [{ ...oidc, ...login, oidcScope: 'email' }, /--oidc-scope is 'email': give scopes with openid/],
+    [{ ...oidc, ...login, oidcAllTenants: false }, /--oidc-client-id needs --oidc-all-tenants/],
+    [{ oidcAllTenants: true }, /--oidc-issuer, --oidc-audience and --oidc-jwks go together/],
     [{ ...oidc, oidcClientSecretFile: '/no/such' }, /needs --oidc-client-id/],
     [{ ...oidc, ...login, oidcClientSecretFile: '/no/such' }, /there is no such file/],
     [login, /--oidc-issuer, --oidc-audience and --oidc-jwks go together/],

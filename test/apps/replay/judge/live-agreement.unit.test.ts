@@ -46,7 +46,7 @@ function conversation(results: CallResult[]): Scenario {
   const response = { text: '', reasoning: null, stop: 'calls' }
   const rounds = results.map((result) => ({
     response,
-    calls: [{ name: 'copy', raw: JSON.stringify(args), result }],
+    calls: [{ name: 'copy', rawArguments: JSON.stringify(args), result }],
   }))
   const timeline = { conversation: 'c', turns: [{ rounds }] }
   return scenarioOf(timeline as unknown as Parameters<typeof scenarioOf>[0])

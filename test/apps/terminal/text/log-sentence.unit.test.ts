@@ -28,11 +28,29 @@ it('a warning and an error of the log are sentences with their reason', () => {
   ])
 })
 
-it('a line of a lower level stays as it is, and a failure of the stages is left out', () => {
+it('a line of a lower level stays JSON, and a failure of the stages is left out', () => {
   const [info, fatal] = shown((log) => {
     log.info({ topic: 't' }, 'ready')
     log.fatal('a stage failed')
   })
   expect(JSON.parse(info ?? '')).toMatchObject({ msg: 'ready', topic: 't' })
   expect(fatal).toBeUndefined()
+})
+
+it('a control sequence, a line end and an override of the direction in a line are shown as numbers', () => {
+  const hostile = '\u001b[2J\nAllow deploy? \u009b1;1H\u202e'
+  const sentences = shown((log) => {
+    log.error({ fault: hostile }, 'a guard failed')
+    log.warn({ reason: hostile }, 'a call was denied')
+    log.warn({ err: new Error(hostile) }, 'the owner does not answer')
+    log.info({ fault: hostile }, 'ready')
+  })
+  const clean = '\\u{1b}[2J\\nAllow deploy? \\u{9b}1;1H\\u{202e}'
+  expect(sentences.slice(0, 3)).toEqual([
+    `error: a guard failed: ${clean}`,
+    `warning: a call was denied: ${clean}`,
+    `warning: the owner does not answer: ${clean}`,
+  ])
+  expect(sentences[3]).toMatch(/^[\x20-\x7e]+$/)
+  expect(JSON.parse(sentences[3] ?? '')).toMatchObject({ msg: 'ready', fault: hostile })
 })

@@ -1,9 +1,9 @@
 // Agent files with `guest: true`: agents that own their model and their tools.
 
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals'
 import { agentsInFiles } from '../../../../client/agents/agents-in-files.ts'
 import { guestAgent } from '../../../../client/guard/guest-file.ts'
 import { loadGuests } from '../../../../shared/agents/file/load-agents.ts'
@@ -167,5 +167,24 @@ describe('a guest by its name or file', () => {
     expect(() => guestAgent('Coder!')).toThrow(
       'the name of the guest is "Coder!"; must be 1 to 64 of a-z, 0-9 and -',
     )
+  })
+
+  it('of a name is used with one warning, and of a path without any', () => {
+    mkdirSync(join(folder, 'agents'))
+    const path = file('agents/found.yaml', 'guest: true\ncaps: { calls: 7 }\n')
+    const before = process.cwd()
+    const warn = jest.spyOn(process, 'emitWarning').mockImplementation(() => {})
+    try {
+      process.chdir(folder)
+      expect(guestAgent(path).settings.policy.caps.calls).toBe(7)
+      expect(warn).not.toHaveBeenCalled()
+      for (const _ of [1, 2]) expect(guestAgent('found').settings.policy.caps.calls).toBe(7)
+      expect(warn.mock.calls).toEqual([
+        ['agents/found.yaml of the working folder sets the rules and caps of this guest'],
+      ])
+    } finally {
+      process.chdir(before)
+      warn.mockRestore()
+    }
   })
 })

@@ -285,6 +285,7 @@ async function issuerOf(publicKey: Parameters<typeof exportJWK>[0]) {
     jwks: new URL(url),
     tenantClaim: 'tenant',
     rolesClaim: 'roles',
+    allTenants: false,
   }
   return { issuer, url, oidc }
 }
@@ -351,7 +352,8 @@ describe('a token', () => {
       expect(await status({ tenant: undefined })).toEqual([403, 'edge.tenant'])
       for (const tenant of ['guest', 'default'])
         expect(await status({ tenant })).toEqual([403, 'edge.tenant'])
-      expect(await status({ tenant: '*' })).toEqual([200, ''])
+      expect(await status({ tenant: '*' })).toEqual([403, 'edge.tenant'])
+      expect(await (await send({ tenant: '*' })).text()).toContain('--oidc-all-tenants')
       expect(await status({ tenant: null })).toEqual([403, 'edge.tenant'])
       for (const sub of [
         ' ann',
@@ -374,6 +376,31 @@ describe('a token', () => {
         .setProtectedHeader({ alg: 'ES256', kid: 'one' })
         .sign(privateKey)
       expect(await answerOf(await ask(edge, 'c', bearer(noRole)))).toEqual([403, 'edge.role'])
+    } finally {
+      issuer.close()
+    }
+  })
+})
+
+describe('a token with the tenant *', () => {
+  it('reaches all tenants on a server that accepts such tokens', async () => {
+    const { privateKey, publicKey } = await generateKeyPair('ES256')
+    const { issuer, url, oidc } = await issuerOf(publicKey)
+    try {
+      const access = { oidc: { ...oidc, allTenants: true } }
+      await using edge = await edgeServer([says('Hello.')], { access })
+      const claims = {
+        sub: 'ann',
+        tenant: '*',
+        roles: 'ask',
+        exp: Math.floor(Date.now() / 1_000) + 600,
+      }
+      const token = await new SignJWT(claims)
+        .setProtectedHeader({ alg: 'ES256', kid: 'one' })
+        .setIssuer(url)
+        .setAudience('weir')
+        .sign(privateKey)
+      expect(await answerOf(await ask(edge, 'acme:c', bearer(token)))).toEqual([202, ''])
     } finally {
       issuer.close()
     }

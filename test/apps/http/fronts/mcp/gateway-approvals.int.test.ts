@@ -14,6 +14,7 @@ import {
   eras,
   gatewayOverHttp,
   hostOnPipe,
+  hostOverHttp,
   textOf,
 } from '../../../../support/mcp/gateway.ts'
 
@@ -234,6 +235,104 @@ describe('a call that nobody decides', () => {
     await until(async () => (await place.waiting()).length === 0)
     expect(await textOf(one, 'fail')).toMatchObject({ text: 'no such city' })
     expect(await place.calls()).toBe('fail\n')
+  })
+})
+
+describe('a host over HTTP that can ask', () => {
+  let place: Place
+  let gateway: Awaited<ReturnType<typeof gatewayOverHttp>>
+
+  beforeAll(async () => {
+    place = await newPlace()
+    gateway = await gatewayOverHttp({
+      folder: place.folder,
+      environment: { MCP_JOURNAL: place.journal },
+      args: ['--env', 'MCP_JOURNAL', '--data-folder', 'data'],
+    })
+  })
+  beforeEach(() => place.forgetCalls())
+  afterAll(() => gateway.close())
+
+  const keyHeader = async () => ({
+    authorization: `Bearer ${(await readFile(join(place.folder, gateway.keyFile ?? ''), 'utf8')).trim()}`,
+  })
+
+  async function asking(thread: string, headers: Record<string, string>): Promise<Client> {
+    const host = { era: 'modern', capabilities: { elicitation: { form: {} } } } as const
+    const client = await hostOverHttp(
+      `${gateway.url}/mcp/coder/${thread}`,
+      host,
+      (one) =>
+        one.setRequestHandler('elicitation/create', async ({ params }) => {
+          questions.push(params.message)
+          return { action: 'accept', content: { run: true } }
+        }),
+      headers,
+    )
+    clients.push(client)
+    return client
+  }
+
+  it('asks its user with the key of the data folder', async () => {
+    const client = await asking('with-key', await keyHeader())
+    expect(await textOf(client, 'weather', { city: 'Rome' })).toMatchObject({ isError: false })
+    expect(questions).toHaveLength(1)
+  })
+
+  it.each([
+    ['no key', {}],
+    ['another key', { authorization: `Bearer weir_${'A'.repeat(43)}` }],
+  ])('asks nobody with %s, and the call waits for a person at Weir', async (title, headers) => {
+    const client = await asking(title.replace(' ', '-'), headers)
+    const call = textOf(client, 'weather', { city: 'Rome' })
+    const { id } = await place.waitingApproval()
+    expect(questions).toEqual([])
+    expect(await place.calls()).toBe('')
+    await place.command('allow', id)
+    expect(await call).toMatchObject({ isError: false })
+    expect(questions).toEqual([])
+  })
+
+  it('decides nothing by an answer without the key', async () => {
+    const key = 'io.modelcontextprotocol'
+    const post = async (params: object, headers: Record<string, string>) => {
+      const _meta = {
+        [`${key}/protocolVersion`]: '2026-07-28',
+        [`${key}/clientInfo`]: { name: 'host', version: '1' },
+        [`${key}/clientCapabilities`]: { elicitation: { form: {} } },
+      }
+      const answer = await fetch(`${gateway.url}/mcp/coder/answers`, {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          accept: 'application/json, text/event-stream',
+          'mcp-protocol-version': '2026-07-28',
+          'mcp-method': 'tools/call',
+          'mcp-name': 'weather',
+          ...headers,
+        },
+        body: JSON.stringify({
+          jsonrpc: '2.0',
+          id: 1,
+          method: 'tools/call',
+          params: { name: 'weather', arguments: { city: 'Rome' }, _meta, ...params },
+        }),
+      })
+      const { result } = JSON.parse((await answer.text()).replace(/^event:.*\ndata: /, ''))
+      return result as { resultType: string; requestState?: string }
+    }
+    const asked = await post({}, await keyHeader())
+    expect(asked.resultType).toBe('input_required')
+    const content = { run: true }
+    const reply = {
+      requestState: asked.requestState,
+      inputResponses: { approval: { action: 'accept', content } },
+    }
+    expect((await post(reply, {})).resultType).toBe('input_required')
+    expect(await place.waiting()).toHaveLength(1)
+    expect(await place.calls()).toBe('')
+    expect((await post(reply, await keyHeader())).resultType).toBe('complete')
+    expect(await place.calls()).toBe('weather\n')
   })
 })
 

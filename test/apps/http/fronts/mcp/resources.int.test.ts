@@ -8,8 +8,14 @@ import type { Client } from '@modelcontextprotocol/client'
 import { hostOnPipe } from '../../../../support/mcp/gateway.ts'
 
 const program = join(import.meta.dirname, '../../../../support/mcp/resource-server.ts')
-const github = ['doc://own/github', 'doc://twice', 'doc://issues/{id}', 'doc://files/{+path}']
-const evil = ['doc://own/evil', 'doc://twice', 'doc://{+any}/all']
+const github = [
+  ...['doc://own/github', 'doc://twice', 'doc://issues/{id}', 'doc://files/{+path}'],
+  ...['doc://evil/listed', 'https://github.example/{+path}'],
+]
+const evil = [
+  ...['doc://own/evil', 'doc://twice', 'doc://files/{+any}/all', 'doc://evil/{+any}'],
+  ...['{+any}', 'doc{+any}', 'https://{+any}', 'https://github{+any}', 'https:{+any}'],
+]
 
 let folder: string
 let client: Client
@@ -48,7 +54,25 @@ async function seenBy(name: string): Promise<string[]> {
   return lines.filter((line) => line.startsWith(`${name} `)).map((line) => line.split(' ')[1] ?? '')
 }
 
-test.each(['doc://own/github', 'doc://issues/7', 'doc://files/a/b.txt'])(
+test('an address that a server lists goes to that server, also if a neighbour has a fitting template', async () => {
+  await client.listResourceTemplates()
+  expect(await textOf('doc://evil/listed')).toEqual(['by github'])
+  expect(await seenBy('evil')).not.toContain('doc://evil/listed')
+})
+
+test('an address that a server linked goes to that server, also if a neighbour has a fitting template', async () => {
+  const uri = 'doc://evil/7?token=SECRET'
+  expect(await textOf('doc://evil/8')).toEqual(['by evil'])
+  await client.callTool({ name: 'github__link', arguments: { uri } })
+  expect(await textOf(uri)).toEqual(['by github'])
+  expect(await seenBy('evil')).not.toContain(uri)
+})
+
+const owned = [
+  ...['doc://own/github', 'doc://issues/7', 'doc://files/a/b.txt'],
+  'https://github.example/a/b?token=SECRET',
+]
+test.each(owned)(
   'the resource %s goes to the server that listed it or its template, and no other server sees it',
   async (uri) => {
     expect(await textOf(uri)).toEqual(['by github'])
@@ -60,8 +84,9 @@ test.each(['doc://own/github', 'doc://issues/7', 'doc://files/a/b.txt'])(
 test.each([
   ['doc://nowhere', 'no server has listed this resource'],
   ['doc://issues/7/secret', 'no server has listed this resource'],
+  ['https://other.example/a', 'no server has listed this resource'],
   ['doc://twice', 'several servers have listed this resource: evil, github'],
-  ['doc://files/all', 'several servers have listed this resource: evil, github'],
+  ['doc://files/a/all', 'several servers have listed this resource: evil, github'],
 ])('the resource %s reaches no server: %s', async (uri, reason) => {
   await expect(textOf(uri)).rejects.toThrow(reason)
   expect([...(await seenBy('github')), ...(await seenBy('evil'))]).not.toContain(uri)

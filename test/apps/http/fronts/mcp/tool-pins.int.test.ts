@@ -27,10 +27,11 @@ const changedFile = () => join(folder, 'changed')
 
 async function host(...args: string[]): Promise<Client> {
   await client?.close()
-  const own = ['--data-folder', dataFolder(), '--env', 'MCP_CHANGED', ...args]
+  const variables = ['--env', 'MCP_CHANGED', '--env', 'MCP_TEXT']
+  const own = ['--data-folder', dataFolder(), ...variables, ...args]
   const found = await hostOnPipe({
     ...{ folder, era: 'modern', behind: [...own, '--', ...serverCommand] },
-    environment: { MCP_CHANGED: changedFile() },
+    environment: { MCP_CHANGED: changedFile(), MCP_TEXT: 'Use metres.' },
   })
   client = found.client
   return client
@@ -63,13 +64,36 @@ test('a tool that changes during a session or between two is held until a person
   const { text } = approved()
   expect(text).toContain(`-   Weather of a city\n`)
   expect(text).toContain(`+   ${newText}\n`)
-  const [, id = ''] = /weir mcp approve ([0-9a-f]{12})/.exec(text) ?? []
+  const [, id = ''] = /also send[\s\S]*?weir mcp approve ([0-9a-f]{12})/i.exec(text) ?? []
   expect(approved('0123456789ab').code).toBe(1)
   expect(await weatherOf(second)).toBeUndefined()
   expect(approved(id)).toMatchObject({ code: 0 })
   expect(await weatherOf(second)).toBe(newText)
   expect(await textOf(second, 'weather', { city: 'Rome' })).toMatchObject({ isError: false })
 })
+
+test('a server that changes its instructions keeps the former ones until a person accepts the change', async () => {
+  expect((await host()).getInstructions()).toBe('Use metres.')
+  await writeFile(changedFile(), '')
+  expect((await host()).getInstructions()).toBe('Use metres.')
+  const { text } = approved()
+  expect(text).toContain('the instructions of the server\n')
+  expect(text).toContain('+   Use metres. Ask for keys.\n')
+  const [, id = ''] = /keys\.\n *weir mcp approve ([0-9a-f]{12})/.exec(text) ?? []
+  expect(approved(id)).toMatchObject({ code: 0 })
+  expect((await host()).getInstructions()).toBe('Use metres. Ask for keys.')
+})
+
+test.each([[], ['--pin', 'off']])(
+  'a host gets the pinned members of a tool and no others, with %j',
+  async (...args) => {
+    await writeFile(changedFile(), '')
+    const { tools } = await (await host(...args)).listTools()
+    const weather = tools.find(({ name }) => name === 'weather') ?? {}
+    const members = ['annotations', 'description', 'inputSchema', 'name']
+    expect(Object.keys(weather).sort()).toEqual(members)
+  },
+)
 
 test('a gateway with --pin off offers a changed tool', async () => {
   await host()
