@@ -122,7 +122,7 @@ const gutters = /^[ \t]{0,8}(?:\d{1,7}[ \t]{0,4}[:|→\t-]?|[>|+*#-]{1,3})[ \t]?
 
 /** The text, its fenced blocks, paragraphs and lines, if they name a tool. Each one once. */
 function segmentsOf(text: string, { names }: Sought): string[] {
-  const fences = text.matchAll(/^ {0,3}(`{3,16}|~{3,16})[^\n]*\n(.*?)^ {0,3}\1/gms)
+  const fences = text.matchAll(/(?<![^\n]) {0,3}(`{3,16}|~{3,16})[^\n]*\n(.*?)(?<![^\n]) {0,3}\1/gs)
   const segments = [
     ...[text, ...[...fences].map(([, , inside = '']) => inside)],
     ...[...text.split(/\n\s*\n/), ...text.split('\n')],

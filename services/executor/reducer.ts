@@ -313,6 +313,7 @@ function onClaim(turn: Turn | undefined, message: Claim, time: Milliseconds): Re
   const { phase } = open
   if (phase.kind !== 'ready' || phase.try !== message.try || time >= round.expiresAt)
     return { state: turn }
+  if (time < (phase.claimsAt ?? time)) return { state: turn }
   const { claimsAt: _, ...ready } = phase
   const claimed = { ...ready, kind: 'claimed' as const, owner: message.owner, time }
   open.phase = { ...claimed, cancelled: false }
@@ -353,7 +354,7 @@ const refusedAgain = outcomeUnknown(
 function givenBack(lapsed: boolean): CallEnding {
   return lapsed
     ? outcomeUnknown(earlierTry('a further one could not start'), 'no result of an earlier try')
-    : { status: 'error', text: neverBegan, reason: 'the executor gave it back too often' }
+    : { status: 'skipped', text: neverBegan, reason: 'the executor gave it back too often' }
 }
 
 /** The end of a claim that was given back. Undefined: the call can be claimed again. */

@@ -29,7 +29,7 @@ export function withoutExamples(text: string): string {
 function outsideFences(text: string): { lines: string[]; isOpen: boolean } {
   let open: string | undefined
   const lines = text.split('\n').filter((line) => {
-    const [, fence, rest = ''] = /^ {0,3}(`{3,}|~{3,})(.*)$/.exec(line) ?? []
+    const [, fence, rest = ''] = /^ {0,3}(`{3,}|~{3,})(.*)/s.exec(line) ?? []
     const wasOpen = open !== undefined
     if (fence === undefined) return !wasOpen
     if (open === undefined) open = fence

@@ -49,7 +49,7 @@ export function withoutThinking(text: string): string {
 
 // ── One fence around all of the text ──
 
-const fenceHere = /^(`{3,16}|~{3,16})[ \t]*([A-Za-z0-9_-]{0,32})[ \t]*\r?\n/
+const fenceHere = /^(`{3,16}|~{3,16})[ \t]{0,64}([A-Za-z0-9_-]{0,32})[ \t]{0,64}\r?\n/
 /** Languages of fences that hold calls. A block in a programming language is an example of code. */
 const languages = new Set(
   ' json json5 jsonc xml text plaintext tool_call tool_calls tool-call tool_code'.split(' '),

@@ -87,7 +87,8 @@ function trailingFrame(text: string, offered: OfferedTool[]): string | undefined
  * mentioned.
  */
 function endsThinking(thinking: string): boolean {
-  return /\n\s*$/.test(thinking) && !/^\s*<[a-z!]/i.test(thinking)
+  const blanks = thinking.slice(thinking.trimEnd().length)
+  return blanks.includes('\n') && !/^\s*<[a-z!]/i.test(thinking)
 }
 
 // ── Other shapes ──

@@ -140,7 +140,7 @@ function isPlainPerl(code: string): boolean {
 }
 
 const sql =
-  /^\s*(select|explain(?!\W*(analy|.*\banaly))|show|\.tables|\.schema|\\(d|dt|l)\b)[^\\`;]*;?\s*$/i
+  /^\s*(select|explain(?![\s\S]*\banaly)|show|\.tables|\.schema|\\(d|dt|l)\b)[^\\`;]*;?\s*$/i
 const deniedSql =
   /file|extension|program|\bpg_|\blo_|\bedit\b|\binto\b|\battach\b|dblink|_to_xml|crosstab|\n\s*\./i
 

@@ -3,8 +3,8 @@
 import { Denial, shown } from './denial.ts'
 import { isPlain } from './field.ts'
 
-/** The routes of a server of Weir, with which a call could allow itself. */
-const ownRoute = /^\/(v1\/(approvals|conversations|guest|hooks)|console)\b|[{[]/
+/** The routes of a Weir server, also after a proxy's prefix, with which a call could allow itself. */
+const ownRoute = /\/(v1\/(approvals|audit|conversations|guest|hooks)|console)\b|[{[]/i
 /** A host that is not this machine by its name, with a dot: curl may read `{` and `[` as lists. */
 const otherHost = /^(?!(127|0)\.|.*\.localhost$)[\w-]+(\.[\w-]+)+$/
 
@@ -16,10 +16,11 @@ export function checkNotServer(address: string): void {
   const [, rest = ''] = /^(?:https?:)?\/*(.*)$/is.exec(address) ?? []
   const [host = ''] = rest.split(/[/?#]/)
   const { hostname, pathname } = URL.parse(`http://${rest.replace(/[\uE000\uE001]/g, '1')}`) ?? {}
-  const isOther = isPlain(host) && otherHost.test(hostname ?? '')
-  const path = (pathname ?? rest.slice(host.length)).replace(/%([2-7]\w)/g, (_, code) =>
-    String.fromCharCode(Number.parseInt(code, 16)),
-  )
+  // curl reads `other.com\@localhost` as a user and this machine.
+  const isOther = isPlain(host) && !/[\\@]/.test(host) && otherHost.test(hostname ?? '')
+  const path = (pathname ?? rest.slice(host.length))
+    .replace(/%([2-7]\w)/g, (_, code) => String.fromCharCode(Number.parseInt(code, 16)))
+    .replace(/[\\/]+/g, '/') // many proxies merge slashes
   if (!isOther && ownRoute.test(path)) throw ownControl()
 }
 

@@ -37,7 +37,7 @@ export function echoOf(
   if (effect !== 'opaque' && effect !== 'reads') return undefined
   if (echoName.test(tool) && wordsOf(tool).includes('echo'))
     return isMadeOf(text, [tool, ...textsIn(value)]) ? { kind: 'speech' } : undefined
-  if (!raw.includes(text.trim()) || !counted.test(text)) return undefined // nearly always
+  if (!raw.includes(text.trim()) || !isCounted(text)) return undefined // nearly always
   const [said, other] = textsIn(value)
   return said !== undefined && other === undefined && text.trim() === said
     ? { kind: 'text', words: said.replace(/\d+/g, '#') }
@@ -58,8 +58,11 @@ function textsIn(value: Record<string, unknown>): string[] {
 
 /** Longer results are content. */
 const echoCharsMax = 1_000
-/** Some words, of which a number is one. */
-const counted = /(?=.*\p{L}.*\s)(?=.*\d)/u
+
+/** Some words, of which a number is one. Three expressions, because a single one backtracks. */
+function isCounted(text: string): boolean {
+  return /\p{L}/u.test(text) && /\s/.test(text.trim()) && /\d/.test(text)
+}
 
 /** Whether each word of the result is one of the call. An empty result has none. */
 function isMadeOf(text: string, call: string[]): boolean {
@@ -72,11 +75,13 @@ function wordsIn(text: string): string[] {
 }
 
 /** Whether a command, or the program of an interpreter, prints its own words and does nothing more. */
-function speaksOnly(command: string): boolean {
+function speaksOnly(written: string): boolean {
+  const command = written.trim()
   if (/[`]|\$[({\w?!@*#$-]/.test(command)) return false
   if (heredoc.test(command)) return true
   const program = inline.exec(command)?.[2] ?? command
-  if (program.split(/[;\n]/).every((line) => line.trim() === '' || print.test(line))) return true
+  const lines = program.split(/[;\n]/).map((line) => line.trim())
+  if (lines.every((line) => line === '' || print.test(line))) return true
   const plain = command
     .replace(/'[^']*'|"[^"]*"/g, 'text')
     .replace(/\d?>&\d|[&\d]?> ?\/dev\/null/g, '')
@@ -93,8 +98,8 @@ const speakers: ReadonlySet<string> = new Set([
   'write-output',
   'write-host',
 ])
-const heredoc = /^\s*cat\s*<<-?\s*['"]?(\w+)['"]?\n[\s\S]*\n\s*\1\s*$/
+const heredoc = /^cat\s*<<-?\s*['"]?(\w+)['"]?\n[\s\S]*\n[^\S\n]*\1$/
 /** `python3 -c "print('x')"`, `node -e 'console.log("x")'`. */
-const inline = /^\s*(?:python[\d.]*|node|ruby|perl|php|bun)\s+-(?:c|e|r)\s+(['"])([\s\S]*)\1\s*$/
+const inline = /^(?:python[\d.]*|node|ruby|perl|php|bun)\s+-(?:c|e|r)\s+(['"])([\s\S]*)\1$/
 const print =
-  /^\s*(?:print|println|puts|console\.log|say)(?:\s*\(\s*|\s+)(?:'[^']*'|"[^"]*")\s*\)?\s*$/
+  /^(?:print|println|puts|console\.log|say)(?:\s*\(\s*|\s+)(?:'[^']*'|"[^"]*")(?:\s*\))?$/

@@ -141,6 +141,12 @@ describe('a hostile earlier text', () => {
     },
   )
 
+  it('of fences without a line end is searched in linear time', () => {
+    const begun = performance.now()
+    expect(echo(call, `rm ${'~~~\r'.repeat(40_000)}`)).toBeNull()
+    expect(performance.now() - begun).toBeLessThan(3_000)
+  })
+
   it('hides no copy inside of another call', () => {
     const copy = ['{', '"name": "rm",', '"arguments": {"path": "/x"}', '}']
     const text = JSON.stringify({ name: 'rm', arguments: { path: '/y', lines: copy } })

@@ -295,7 +295,7 @@ describe('an outcome', () => {
     expect(pauses).toEqual([1, 2, 4].map((times) => times * limits.callReturnPauseMs))
   })
 
-  it('without a result too often ends the call as an error, and says that the tool never began', () => {
+  it('without a result too often ends the call as skipped, because the tool never began', () => {
     const far = { expiresAt: 10 * 60_000 }
     let folded = given(executor, roundCleared(far))
     for (let attempt = 1; attempt <= limits.callReturnsMax + 1; attempt += 1) {
@@ -306,8 +306,19 @@ describe('an outcome', () => {
         folded = folded.when(at(folded.due!, tick))
     }
     expect(resultsOf(folded)).toMatchObject([
-      { status: 'error', text: expect.stringMatching(/could not start the tool in many tries/) },
+      { status: 'skipped', text: expect.stringMatching(/could not start the tool in many tries/) },
     ])
+  })
+
+  it('is followed by a pause in which no claim is accepted', () => {
+    const folded = given(executor, roundCleared(), claim('a'), outcome('a', null))
+      .when(claim('a', { try: 2 }))
+      .when(outcome('a', null, { try: 2 }))
+    const early = folded.when(claim('b', { try: 3 })).when(outcome('b', ok(), { try: 3 }))
+    expect(resultsOf(early)).toBeUndefined()
+    const due = folded.due!
+    const later = folded.when(at(due, claim('b', { try: 3 })))
+    expect(resultsOf(later.when(at(due, outcome('b', ok(), { try: 3 }))))).toEqual([ok()])
   })
 
   it('without a result while a cancel arrives in the pause is a call that never ran', () => {

@@ -87,6 +87,21 @@ describe('an echo', () => {
   ])('is not the result of a command with %s', (_, command, text) =>
     expect(echo(command, text)).toBeUndefined(),
   )
+
+  it.each([
+    ['letters', 2, '中'.repeat(1_000)],
+    ['a heredoc that does not end', 4_000, `cat <<c\n\n${'\n\t'.repeat(490)}.`],
+    ['a print that does not end', 4_000, `say ''${'\t'.repeat(990)}"`],
+  ])('is searched for in linear time in a call with %s', (_, times, text) => {
+    const raw = JSON.stringify({ text })
+    const begun = performance.now()
+    const all = Array.from({ length: times }, () => [
+      echoOf('note', { text }, { effect: 'opaque', raw, text }),
+      echo(text, 'other'),
+    ])
+    expect(all.flat().filter((found) => found !== undefined)).toEqual([])
+    expect(performance.now() - begun).toBeLessThan(2_000)
+  })
 })
 
 describe('a reported failure', () => {

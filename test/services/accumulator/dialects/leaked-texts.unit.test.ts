@@ -1,5 +1,6 @@
 // Texts that servers and relays of 2026 leaked into answers. Their forms are from public reports. The
-// expectations were written in front of the code that reads them.
+// expectations were written earlier than the code that reads them. Four of them were changed to
+// `reported` afterwards: they expected a call after prose to run.
 
 import { expect, it } from '@jest/globals'
 import {

@@ -51,6 +51,7 @@ describe('a text that ends with one complete frame of calls', () => {
     ['text follows the frame', `I look it up.\n${hermes}\nThat is all.`],
     ['a fence holds it', `I look it up.\n\`\`\`\n${hermes}\n\`\`\``],
     ['a fence that never ends holds it', `This is a call.\n\`\`\`xml\n${hermes}`],
+    ['a fence with the line ends of Windows holds it', `This is a call.\r\n\`\`\`\r\n${hermes}`],
     ['a fence of tildes holds it', `This is a call.\n~~~\n\`\`\`\n${hermes}`],
     ['it is a quote', `You wrote this.\n> ${hermes.replaceAll('\n', '\n> ')}`],
     ['it stands in a line', `A call is written as ${hermes.replaceAll('\n', '')}`],
@@ -236,4 +237,14 @@ it.each<[string, string]>([
 ])('a text of two megabytes is judged like a short one: %s', (_, unit) => {
   const text = (times: number) => found(`a\n${unit.repeat(times)}\n${hermes}`)
   expect(text(Math.floor(2_000_000 / unit.length))).toBe(text(4))
+})
+
+it.each<[string, (blanks: number) => string]>([
+  ['line ends in thinking', (n) => `Hm.${'\n'.repeat(n)}x</think>\nHi\n${hermes}`],
+  ['a long fence with a carriage return', (n) => `${'`'.repeat(n)}\r\nHi\n${hermes}`],
+  ['tabs after a fence', (n) => `\`\`\`${'\t'.repeat(n)}.\n\`\`\`\nHi\n${hermes}`],
+])('a text of 100,000 characters is judged in linear time: %s', (_, text) => {
+  const begun = performance.now()
+  expect(found(text(100_000))).toBe(found(text(8)))
+  expect(performance.now() - begun).toBeLessThan(3_000)
 })
