@@ -95,7 +95,7 @@ describe.each(['2026-07-28', '2025-11-25'])('a question of a server of %s', (era
     })
     expect(listed).toMatchObject([
       {
-        tool: 'test__ask',
+        name: 'test__ask',
         rule: expect.stringContaining('the server test asks: Which seat?'),
         question: {
           server: 'test',

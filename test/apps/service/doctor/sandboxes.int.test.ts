@@ -30,7 +30,11 @@ function agentsOf(...runs: ToolRun[]): Agents {
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'weir-doctor-'))
-afterAll(() => rmSync(folder, { recursive: true }))
+/** No tool of this file may write here. */
+const place = mkdtempSync(join(tmpdir(), 'weir-doctor-'))
+afterAll(() => {
+  for (const one of [folder, place]) rmSync(one, { recursive: true })
+})
 
 function command(sandbox?: SandboxSetting, cwd = folder): ToolRun {
   return { kind: 'command', argv: ['true'], cwd, ...(sandbox && { sandbox }) }
@@ -120,13 +124,15 @@ inSandboxes('a tool with a sandbox', () => {
 
 inSandboxes('a tool with credentials in its folders', () => {
   it('has a warning if they are deeper than a sandbox hides them', () => {
-    const project = join(folder, 'project')
+    const project = join(place, 'project')
     for (const path of ['app/deep', 'node_modules/p', 'hidden', 'shown', '../elsewhere'])
       mkdirSync(join(project, path), { recursive: true })
     for (const path of ['', 'app/deep', 'node_modules/p', 'hidden', 'shown', '../elsewhere'])
       writeFileSync(join(project, path, '.env'), 'KEY=1')
-    symlinkSync(join(folder, 'elsewhere'), join(project, 'link'))
+    symlinkSync(join(place, 'elsewhere'), join(project, 'link'))
     protectOwnPath(join(project, 'hidden'))
+    // A listed path lies in no folder that a tool may write.
+    protectAgentFile(join(project, 'agent.yaml'))
     const shown = join(project, 'shown', '.env')
     const checks = sandboxChecks(agentsOf(command({ read: [shown] }, project)))
     expect(checks.filter(({ finding }) => finding.includes('.env'))).toMatchObject([
