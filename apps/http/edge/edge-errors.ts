@@ -32,6 +32,8 @@ const statuses: Partial<Record<ErrorCode, ErrorStatus>> = {
   'bus.full': 503,
   'bus.unreachable': 503,
   'bus.locked': 503,
+  'bus.unauthorized': 503,
+  'codec.newer-schema': 503,
 }
 
 /**

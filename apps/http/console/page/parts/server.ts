@@ -60,6 +60,8 @@ const placeName = 'weir-console-place'
 
 /** Leaves the page for the issuer's. The page opens at the same place afterwards. */
 export function login(): void {
+  // A key in this tab would win over the session.
+  sessionStorage.removeItem(keyName)
   sessionStorage.setItem(placeName, location.hash)
   location.assign('console/login')
 }
