@@ -68,11 +68,11 @@ describe('the checker of budgets', () => {
     expect(reservationsIn(run)).toEqual({ granted: 2, refused: 1 })
   })
 
-  it('reports a settle and a release of a refused reservation', async () => {
-    const all = [reserved('a', 200), reserved('b'), settled('b', 1), released('b')]
+  it('reports a settle of a refused reservation, and a release without any', async () => {
+    const all = [reserved('a', 200), reserved('b'), settled('b', 1), released('b'), released('c')]
     expect(await problems(runWith(all))).toEqual([
       'b settled a reservation without a grant',
-      'b released a reservation without a grant',
+      'c released no reservation',
     ])
   })
 

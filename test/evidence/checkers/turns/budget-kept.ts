@@ -1,8 +1,8 @@
 // Requests under a budget pass it by less than one reservation, also of gateways and fronts that are
 // killed. The grants are decided again here from the topic `budgets`. No attempt with a reservation
-// answers without a grant, no reservation without one is settled or released, and the usage of the
-// answers stays within the amount and one reservation. If the faults of processes are known, no
-// attempt answers without a reservation either while a budget is in force.
+// answers without a grant, no reservation without one is settled, and the usage of the answers stays within the
+// amount and one reservation. If the faults of processes are known, no attempt answers without a
+// reservation either while a budget is in force.
 
 import type { BudgetReserved } from '../../../../shared/contract/messages.ts'
 import {
@@ -79,8 +79,9 @@ function fold({ records, partitions }: Evidence): Folded {
           break
         }
         case 'budget-released':
-          if (!granted.has(message.attempt))
-            report(record, `${message.attempt} released a reservation without a grant`)
+          // A writer that reads no decision in time releases a reservation, because a grant may follow.
+          if (!granted.has(message.attempt) && !refused.has(message.attempt))
+            report(record, `${message.attempt} released no reservation`)
           held.delete(message.attempt)
           break
         default:
