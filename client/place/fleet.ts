@@ -79,7 +79,7 @@ async function watch(options: Options, signal: AbortSignal): Promise<void> {
       if (next !== undefined) await changeFormat(options, { from: inForce, to: next })
     } catch (error) {
       log.debug({ err: error }, 'the members of the fleet cannot be compared now')
-      if (isUnauthorized(error)) return
+      if (isUnauthorized(error) && !(error as WeirError).retryable) return
     }
   }
 }

@@ -47,7 +47,12 @@ export function groupAdmin(client: KafkaConfig, log: Logger): GroupAdmin {
   return {
     members: (groups) => lookAtGroups((admin) => membersOf(admin, groups)),
 
-    announced: (groups) => lookAtGroups((admin) => announcedMembers(admin, groups, systemClock)),
+    announced: (groups) =>
+      lookAtGroups((admin) => announcedMembers(admin, groups, systemClock)).catch(
+        (error: unknown) => {
+          throw hidesRefusal(error) ? noCoordinator(error) : error
+        },
+      ),
 
     progress: (places) =>
       lookAtGroups(async (admin) => {
@@ -104,6 +109,20 @@ export function groupAdmin(client: KafkaConfig, log: Logger): GroupAdmin {
         if (topics.length > 0) await admin.deleteTopics({ topics })
       }),
   }
+}
+
+/** kafkajs hides a missing right to describe a group in this error. */
+function hidesRefusal(error: unknown): boolean {
+  const { cause } = (error ?? {}) as { cause?: { name?: string } }
+  return cause?.name === 'KafkaJSGroupCoordinatorNotFound'
+}
+
+function noCoordinator(cause: unknown): WeirError {
+  return new WeirError(
+    'bus.unauthorized',
+    'no coordinator of the consumer groups answers this user: grant the right to describe groups (weir topics acls)',
+    { cause, retryable: true },
+  )
 }
 
 /** As `announced` of GroupAdmin. */
