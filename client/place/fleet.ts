@@ -48,7 +48,7 @@ export async function joinFleet(options: Options): Promise<{ close(): void }> {
   assertNeighbours({
     own: ownFormat,
     inForce: format,
-    members: (await ifAllowed(() => fleetMembers(options), log)) ?? [],
+    members: (await ifAllowed(() => onceLooked(options), log)) ?? [],
     weirOf: (number) => formats.find((stored) => stored.format === number)?.weir,
   })
   if (format > ownFormat && isPinned)
@@ -63,6 +63,20 @@ export async function joinFleet(options: Options): Promise<{ close(): void }> {
   void watch(options, closed.signal)
   return { close: () => closed.abort() }
 }
+
+/** A start waits for brokers and rebalances. Throws the last error after `looksMax` tries. */
+async function onceLooked(options: Options): ReturnType<typeof fleetMembers> {
+  for (let tries = 1; ; tries += 1)
+    try {
+      return await fleetMembers(options)
+    } catch (error) {
+      if (isUnauthorized(error) || tries === looksMax) throw error
+      await pause(options.bus.clock, lookAgainMs)
+    }
+}
+
+const looksMax = 60
+const lookAgainMs = 2_000
 
 async function watch(options: Options, signal: AbortSignal): Promise<void> {
   const { bus, log } = options
