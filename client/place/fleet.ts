@@ -25,6 +25,7 @@ import {
 } from '../../shared/runtime/fleet/stored-formats.ts'
 import { registeredGuardNames } from '../../shared/runtime/guards/guard-registry.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
+import { onceAnswered } from './open-bus.ts'
 
 type Options = { bus: Bus; settings: Settings; log: Logger }
 
@@ -48,7 +49,7 @@ export async function joinFleet(options: Options): Promise<{ close(): void }> {
   assertNeighbours({
     own: ownFormat,
     inForce: format,
-    members: (await ifAllowed(() => onceLooked(options), log)) ?? [],
+    members: (await onceAnswered(bus, () => ifAllowed(() => fleetMembers(options), log))) ?? [],
     weirOf: (number) => formats.find((stored) => stored.format === number)?.weir,
   })
   if (format > ownFormat && isPinned)
@@ -63,20 +64,6 @@ export async function joinFleet(options: Options): Promise<{ close(): void }> {
   void watch(options, closed.signal)
   return { close: () => closed.abort() }
 }
-
-/** A start waits for brokers and rebalances. Throws the last error after `looksMax` tries. */
-async function onceLooked(options: Options): ReturnType<typeof fleetMembers> {
-  for (let tries = 1; ; tries += 1)
-    try {
-      return await fleetMembers(options)
-    } catch (error) {
-      if (isUnauthorized(error) || tries === looksMax) throw error
-      await pause(options.bus.clock, lookAgainMs)
-    }
-}
-
-const looksMax = 60
-const lookAgainMs = 2_000
 
 async function watch(options: Options, signal: AbortSignal): Promise<void> {
   const { bus, log } = options

@@ -127,7 +127,7 @@ export function endsOnceAnswered(
 }
 
 /** Repeats the request for a minute after a retryable error. */
-async function onceAnswered<Answer>(
+export async function onceAnswered<Answer>(
   { clock }: Pick<Bus, 'clock'>,
   request: () => Promise<Answer>,
 ): Promise<Answer> {
