@@ -62,15 +62,17 @@ export type MountPlan = { mounts: Mount[]; cwd: string }
 export function mountPlan(confinement: Confinement): MountPlan {
   const system = systemMounts(confinement.network === 'all')
   const plan: Plan = { access: new Map(), listed: new Set(), links: [], system }
-  for (const path of confinement.programFolders) add(plan, path, 'read')
+  const programs = new Set(confinement.programFolders.map((path) => add(plan, path, 'read')))
   const cwd = confinement.cwd === undefined ? '/' : addCwd(plan, confinement.cwd)
-  for (const path of confinement.programFiles) add(plan, path, 'read')
+  for (const path of confinement.programFiles) programs.add(add(plan, path, 'read'))
   for (const path of confinement.read) plan.listed.add(add(plan, path, 'read'))
   for (const path of confinement.write) plan.listed.add(addWritable(plan, path))
   for (const [path, access] of plan.access) if (access === 'write') everWritable.add(path)
   refuseWrittenLinks(plan)
-  const own = [cwd, ...plan.listed].filter((path) => !isProgram(confinement, path))
-  refuseMovable(plan, own)
+  refuseMovable(
+    plan,
+    [cwd, ...plan.listed].filter((path) => !programs.has(path)),
+  )
   protect(plan)
   if (plan.access.get(cwd) === 'hidden' || (cwd !== '/' && isHidden(plan, cwd)))
     refuse(`its working folder ${cwd} lies in a folder that Weir keeps to itself; set cwd`)
@@ -121,7 +123,7 @@ function following(path: string): ReturnType<typeof followed> {
 
 function refuseWrittenLinks({ links }: Plan): void {
   for (const { path } of links) {
-    const writable = [...everWritable].find((folder) => path !== folder && isIn(path, folder))
+    const writable = writableAround(path)
     if (writable !== undefined)
       refuse(
         `a path leads through the link ${path}, which a tool can change, because ${writable} is writable; name the target of the link`,
@@ -132,7 +134,7 @@ function refuseWrittenLinks({ links }: Plan): void {
 /** Keeps SANDBOX-MOUNTS-3. A path that the same sandbox may write anyway needs no mount. */
 function refuseMovable(plan: Plan, paths: readonly string[]): void {
   for (const path of paths) {
-    const folder = [...everWritable].find((one) => path !== one && isIn(path, one))
+    const folder = writableAround(path)
     if (folder === undefined) continue
     if (plan.access.get(path) !== 'write' || nearest(plan, dirname(path)) !== 'write')
       refuse(
@@ -142,8 +144,9 @@ function refuseMovable(plan: Plan, paths: readonly string[]): void {
   }
 }
 
-function isProgram({ programFolders, programFiles }: Confinement, path: string): boolean {
-  return [...programFolders, ...programFiles].some((one) => followed(one).real === path)
+/** A folder in which a tool could exchange the path. */
+function writableAround(path: string): string | undefined {
+  return [...everWritable].find((folder) => path !== folder && isIn(path, folder))
 }
 
 function protect(plan: Plan): void {
