@@ -5,9 +5,10 @@ export function number(value: number): string {
   return value.toLocaleString('en')
 }
 
-/** `1 turn`, `2,000 turns`. */
+/** `1 turn`, `2,000 turns`, `3 entries`. */
 export function count(value: number, noun: string): string {
-  return `${number(value)} ${noun}${value === 1 ? '' : 's'}`
+  const plural = /[^aeiou]y$/.test(noun) ? `${noun.slice(0, -1)}ies` : `${noun}s`
+  return `${number(value)} ${value === 1 ? noun : plural}`
 }
 
 /** `2026-07-29 10:12:03.123 UTC` */

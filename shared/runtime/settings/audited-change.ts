@@ -77,11 +77,14 @@ export async function appendTexts(
     await bus.append([evidence])
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error)
-    process.emitWarning(
-      `the change of ${setting} is in force, but has no evidence in audit: ${why}`,
-    )
+    process.emitWarning(withoutEvidence(setting, why))
   }
   return appended
+}
+
+/** The warning about a change whose evidence could not be written. */
+export function withoutEvidence(setting: string, why: string): string {
+  return `the change of ${setting} is in force, but has no evidence in audit: ${why}`
 }
 
 function messageIn(record: StoredRecord | undefined): Message | undefined {

@@ -6,7 +6,7 @@ import { personHere } from '../../../../services/approval/performer/person.ts'
 import { isNamedTenant, namedTenantRule } from '../../../../shared/contract/tenant.ts'
 import type { Milliseconds } from '../../../../shared/lib/clock.ts'
 import { usageError, WeirError } from '../../../../shared/lib/errors.ts'
-import { appendTexts } from '../../../../shared/runtime/settings/audited-change.ts'
+import { appendTexts, withoutEvidence } from '../../../../shared/runtime/settings/audited-change.ts'
 import type { Settings } from '../../../../shared/settings/settings.ts'
 import { apiKeySetting } from '../../../../shared/view/audit/entries.ts'
 import { durationOf, instantOf } from '../../../../shared/view/filter/instant.ts'
@@ -187,9 +187,7 @@ async function recordChange(
     await withExistingRegistry(settings, (table) => appendTexts(table, texts, []))
   } catch (error) {
     if (!(error instanceof WeirError)) throw error
-    errors.write(
-      `weir: warning: the change of ${setting} is in force, but has no evidence in audit: ${printable(error.message)}\n`,
-    )
+    errors.write(`weir: warning: ${withoutEvidence(setting, printable(error.message))}\n`)
   }
 }
 

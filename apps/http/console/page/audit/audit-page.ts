@@ -4,7 +4,7 @@ import type { AuditEntry } from '../../../../../shared/view/audit/entries.ts'
 import { followedWord } from '../../../../../shared/view/audit/followed.ts'
 import { type Child, html } from '../../../../page/kit/html.ts'
 import { alert, card, cards, pairs } from '../../../../page/kit/parts.ts'
-import { count, number, second, wholeDuration } from '../../../../terminal/text/quantities.ts'
+import { count, second, wholeDuration } from '../../../../terminal/text/quantities.ts'
 import type { AuditData } from '../console-state.ts'
 import { linkTo, personName } from '../parts/ago.ts'
 import { addressOf, type Filters, filterField, filtersIn, withFilter } from '../parts/filters.ts'
@@ -85,13 +85,9 @@ export function auditPage(onChange: () => void) {
 function countsOf(data: AuditData | undefined, isLoading: boolean): string {
   if (data === undefined) return isLoading ? 'Reading the audit.' : ''
   const { entries, left, hidden } = data
-  const older = left === 0 ? '' : `, without ${entriesText(left, 'older ')}: give since and until`
+  const older = left === 0 ? '' : `, without ${count(left, 'older entry')}: give since and until`
   const unread = hidden === 0 ? '' : `; ${count(hidden, 'record')} cannot be read here`
-  return `${entriesText(entries.length)}${older}${unread}${isLoading ? ', loading' : ''}`
-}
-
-function entriesText(entries: number, kind = ''): string {
-  return `${number(entries)} ${kind}${entries === 1 ? 'entry' : 'entries'}`
+  return `${count(entries.length, 'entry')}${older}${unread}${isLoading ? ', loading' : ''}`
 }
 
 function entryCard(entry: AuditEntry) {
