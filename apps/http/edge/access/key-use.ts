@@ -6,7 +6,7 @@
 import { limits } from '../../../../shared/contract/limits.ts'
 import type { Clock, Milliseconds } from '../../../../shared/lib/clock.ts'
 import { writeSecretFile } from '../../../../shared/lib/files/secret-files.ts'
-import { isObject } from '../../../../shared/lib/json/json-object.ts'
+import { isObject, jsonIn } from '../../../../shared/lib/json/json-object.ts'
 import { readText } from '../../../../shared/settings/text-file.ts'
 
 const minuteMs = 60_000
@@ -75,12 +75,8 @@ export function lastUses(file: string): Map<string, Milliseconds> {
 }
 
 function usedIn(text: string): object {
-  try {
-    const value: unknown = JSON.parse(text)
-    return isObject(value) && isObject(value.used) ? value.used : {}
-  } catch {
-    return {}
-  }
+  const value = jsonIn(text)
+  return isObject(value) && isObject(value.used) ? value.used : {}
 }
 
 function fileOf(file: string): string {
