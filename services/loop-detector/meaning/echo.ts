@@ -64,7 +64,7 @@ function isCounted(text: string): boolean {
   return /\p{L}/u.test(text) && /\s/.test(text.trim()) && /\d/.test(text)
 }
 
-/** Whether each word of the result is one of the call. An empty result has none. */
+/** Whether the call has each word of the result. An empty result has no word. */
 function isMadeOf(text: string, call: string[]): boolean {
   const known = new Set(call.flatMap(wordsIn))
   return wordsIn(text).every((word) => known.has(word))

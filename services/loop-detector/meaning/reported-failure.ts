@@ -64,7 +64,7 @@ function statedIn(text: string, isOfCommand: boolean): Stated | undefined {
   return firstLine.test(line) ? { sign: 'error', error: line } : undefined
 }
 
-/** A shell names itself in front of its own errors. */
+/** A shell begins each error with its name. */
 const ofShell = /^(?:\S{0,64}\/)?[\w.-]{0,64}sh: (?:(?:-c: )?line )?\d+: \S/
 const firstLine =
   /^\W{0,4}(?:HTTP(?:\/[\d.]{1,3})? [45]\d\d\b|(?:status|status code|code):? [45]\d\d\b|(?:fatal )?(?:error|failed|failure|denied|exhausted|forbidden|unauthorized|rejected)\s*[:!.-]|(?:(?!you\b|he\b|she\b|it\b|they\b|the\b|your\b)[a-z]+ ){1,2}(?:failed|denied|rejected|refused|exhausted)\s*(?:[:!.]|$))/i
