@@ -7,11 +7,11 @@
 // TABLES-3. A view without requests is dropped after a while. Its stored copy stays.
 
 import type { Bus, StoredRecord } from '../../../contract/bus.ts'
+import { partitionName } from '../../../contract/partition.ts'
 import type { WeirError } from '../../../lib/errors.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import { asBusError, assertOpen } from '../failure.ts'
 import type { Fetching } from '../fetch/fetching.ts'
-import { partitionName } from '../write/partition-queues.ts'
 import type { Writer } from '../write/writer.ts'
 import type { TableName, TableStore } from './table-store.ts'
 import { openTableView, type TableView } from './table-view.ts'
