@@ -24,6 +24,7 @@ const commandList: Readonly<Record<string, readonly Part[]>> = {
       ask: 'Send one message to an agent. Shows the turn on stderr and prints the reply on stdout. Exit codes: 0 a reply, 3 the fallback.',
       chat: 'Talk to an agent in the terminal. In piped input, each line is a message.',
       fork: 'Begin a new conversation that continues another one from a turn on, and print its id.',
+      title: 'Give a conversation a title for lists, the console and the search.',
     }),
   ],
   'Guard an agent that runs elsewhere:': [

@@ -34,6 +34,8 @@ export type Timeline = {
   state: 'open' | 'idle'
   /** The conversation whose turns begin its history. Null: it is no fork. */
   forkedFrom: ConversationId | null
+  /** The title that was given, for lists. Null: none. */
+  title: string | null
   /** Its own turns, in the order of their beginnings. */
   turns: TurnTimeline[]
   /** The newest summary, which stands for the beginning of the history in requests. */

@@ -302,7 +302,9 @@ export async function runChaos({
     }
     return { violations, summary, evidence, facts, folder: isSound ? undefined : folder }
   } finally {
-    for (const close of cleanUp.reverse()) await close()
+    // A part that does not close must not hide why the run failed.
+    for (const close of cleanUp.reverse())
+      await (async () => close())().catch((error) => print(`a part did not close: ${error}`))
     if (isSound) rmSync(folder, { recursive: true, force: true })
   }
 }

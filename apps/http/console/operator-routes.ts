@@ -155,7 +155,7 @@ export function operatorApi(
 /** The fields of a change that its line in the server's log has. */
 function namesIn(body: Record<string, unknown>): Record<string, string> {
   const names = [
-    ...['agent', 'key', 'value', 'guard', 'mode', 'scope', 'name', 'setting', 'id'],
+    ...['agent', 'key', 'value', 'guard', 'mode', 'scope', 'name', 'setting', 'id', 'conversation'],
     ...['tenant', 'subject', 'window', 'unit', 'hard', 'soft'],
   ]
   return Object.fromEntries(

@@ -7,7 +7,13 @@
 
 import { hash } from 'node:crypto'
 import { contentHash, type Evidence, withoutContent } from '../../contract/audit/link.ts'
-import { type CallId, callKey, type TurnId, turnKey } from '../../contract/ids.ts'
+import {
+  type CallId,
+  type ConversationId,
+  callKey,
+  type TurnId,
+  turnKey,
+} from '../../contract/ids.ts'
 import type {
   ApprovalOutcome,
   ArgumentSource,
@@ -88,6 +94,13 @@ export function apiKeySetting({ tenant, name }: { tenant: string | null; name: s
   return `${apiKeySettingPrefix}${tenant ?? ''}/${name}`
 }
 
+const titlePrefix = 'title:'
+
+/** The evidence of a new title names it so. It has no words of the title, which can be deleted. */
+export function titleSetting(conversation: ConversationId): string {
+  return `${titlePrefix}${conversation}`
+}
+
 /** The prefix of the keys of each kind of setting. */
 const changePrefixes = {
   stop: stopKeyPrefix,
@@ -97,6 +110,7 @@ const changePrefixes = {
   prices: pricesKey,
   key: apiKeySettingPrefix,
   deletion: conversationPrefix,
+  title: titlePrefix,
 } as const
 
 export type ChangeKind = keyof typeof changePrefixes | 'other'
@@ -297,7 +311,7 @@ function kindOf(setting: string): ChangeKind {
 
 /** Null: the setting concerns all tenants, or an agent or a tool of several ones. */
 function tenantOfSetting(setting: string): string | null {
-  const [, ofConversation] = /^(?:stop:)?conversation:(.*)$/s.exec(setting) ?? []
+  const [, ofConversation] = /^(?:(?:stop:)?conversation|title):(.*)$/s.exec(setting) ?? []
   if (ofConversation !== undefined) return tenantOf(ofConversation)
   const [, ofStop = ''] = /^stop:tenant:(.*)$/s.exec(setting) ?? []
   const [, ofPair = ''] = /^(?:budget|api-key):([^/]*)\//.exec(setting) ?? []

@@ -79,11 +79,10 @@ const confirming = confirmations(
   () => draw(),
   () => [...new Set(state?.turns.shown.map(({ conversation }) => conversation))],
 )
-const bar = conversationBar(
-  () => draw(),
-  confirming,
-  (agent) => openStop({ conversation: pageNow().conversation, agent }),
-)
+const bar = conversationBar(() => draw(), confirming, {
+  onStop: (agent) => openStop({ conversation: pageNow().conversation, agent }),
+  onTitled: () => report?.refresh(),
+})
 const stages = polled<StagesData>(() => draw(), 5_000)
 
 /** In the order of their keys. */

@@ -246,6 +246,19 @@ describe('the console for operators', () => {
     ])
   })
 
+  it('gives a conversation a title, and has an entry of the audit for the change', async () => {
+    await using server = await consoleServer([says('Hello.')])
+    await server.weir.ask({ agent: 'helper', text: 'hi', conversation: 'c' }).finished
+    const give = (title: string, conversation = 'c') =>
+      change(server, 'title', { conversation, title })
+    expect(await give('Three days in Ulm')).toMatchObject({ status: 200 })
+    expect(await server.weir.conversation('c').title()).toBe('Three days in Ulm')
+    const { entries } = await read<{ entries: unknown[] }>(server, 'audit?kind=title')
+    expect(entries).toMatchObject([{ kind: 'title', action: 'set', setting: 'title:c' }])
+    expect(await give('a\nb')).toMatchObject({ status: 400 })
+    expect(await give('x', 'other')).toMatchObject({ status: 404 })
+  })
+
   it('names the fault in approval rules that cannot be used', async () => {
     await using server = await consoleServer([])
     for (const rules of ['{', '[]', '{"rules":[{}]}', '{"rule":[]}'])
@@ -276,6 +289,7 @@ describe('the console for operators', () => {
       ['approval-rules', { rules: '{}' }],
       ['budget', {}],
       ['remove', { setting: 'budget', id: 'x' }],
+      ['title', { conversation: 'c', title: 'x' }],
     ]
     for (const [path, body] of bodies)
       expect(await change(server, path, body, reader)).toMatchObject({ status: 403 })
