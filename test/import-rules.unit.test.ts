@@ -93,10 +93,10 @@ describe('the tree', () => {
   })
   test('loads at most 300 lines to import a guard', () =>
     expect(linesOf([guardFile], tree)).toBeLessThanOrEqual(300))
-  test('loads at most 12,200 lines to open a guard in memory', () =>
-    expect(linesOf(toOpen, tree)).toBeLessThanOrEqual(12_200))
-  test('loads at most 26,900 lines to judge the calls of a guest in memory', () =>
-    expect(linesOf(toJudge(tree), tree)).toBeLessThanOrEqual(26_900))
+  test('loads at most 12,300 lines to open a guard in memory', () =>
+    expect(linesOf(toOpen, tree)).toBeLessThanOrEqual(12_300))
+  test('loads at most 27,100 lines to judge the calls of a guest in memory', () =>
+    expect(linesOf(toJudge(tree), tree)).toBeLessThanOrEqual(27_100))
 })
 
 describe('the closure of a file', () => {
