@@ -101,7 +101,7 @@ hosts: $(EVERYTHING) ## run twenty agents of other makers against Weir (an hour)
 parity: $(EVERYTHING) ## show every trace of the corpora in every way to guard an agent, and compare with weir judge; takes minutes
 	WEIR_TEST_PARITY=all $(JEST) test/parity
 
-compare: $(EVERYTHING) ## run the programs of test/examples/compare, also the one with packages of its own (140 MB, installed once)
+compare: $(EVERYTHING) ## run the programs of test/examples/compare, also Mastra's, whose packages it installs once (140 MB)
 	WEIR_TEST_COMPARE=all $(JEST) test/examples/compare
 
 mutate: $(EVERYTHING) ## change each threshold and mask of the loop-detector, and check that its tests fail; takes minutes, PART=2/6 runs a part

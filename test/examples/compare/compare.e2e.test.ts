@@ -38,7 +38,7 @@ async function urlIn(stream: Readable): Promise<string> {
   })
 }
 
-/** `make compare` also runs the programs with packages of their own. */
+/** `make compare` also runs the programs whose packages do not fit into this tree. */
 const runs = programs.filter(
   ({ library: { folder } }) => folder === undefined || process.env.WEIR_TEST_COMPARE === 'all',
 )

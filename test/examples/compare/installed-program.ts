@@ -1,5 +1,5 @@
-// A compared program with packages of its own: installed once from the lockfile next to the program, into
-// a folder outside the checkout. The compiler of this tree checks the program with those packages.
+// A compared program whose packages do not fit into this tree: they are installed once, from the lockfile
+// next to the program, outside the checkout. The compiler of this tree checks the program with them.
 
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
