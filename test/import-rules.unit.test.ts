@@ -595,7 +595,9 @@ function noBarrels(files: Parsed[]): string[] {
   const exportsAgain = ({ type }: Node) =>
     type === 'ExportAllDeclaration' || type === 'ExportNamedDeclaration'
   return files
-    .filter(({ file, source }) => !entries.includes(file) && /^ *export (?:type )?[{*]/m.test(source))
+    .filter(
+      ({ file, source }) => !entries.includes(file) && /^ *export (?:type )?[{*]/m.test(source),
+    )
     .filter(({ statements }) => statements.some(exportsAgain))
     .filter(({ statements }) =>
       statements.every(
@@ -849,7 +851,9 @@ function importsOfModule({ file, source }: Source): Import[] {
   )
   return [...imported, ...exported].flatMap(({ start, moduleRequest }) => {
     if (moduleRequest === null) return []
-    const isType = /^(?:import|export)\s+type\s*(?!from\b)[\w{*]/.test(source.slice(start, start + 20))
+    const isType = /^(?:import|export)\s+type\s*(?!from\b)[\w{*]/.test(
+      source.slice(start, start + 20),
+    )
     return [{ target: moduleRequest.value, atRuntime: !isType }]
   })
 }
