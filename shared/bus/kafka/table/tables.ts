@@ -6,15 +6,13 @@
 //     To prove that an entry is absent, list up to now: the topic's end at the call.
 // TABLES-3. A view without requests is dropped after a while. Its stored copy stays.
 
-import type { Bus, StoredRecord } from '../../../contract/bus.ts'
+import type { Bus } from '../../../contract/bus.ts'
 import { partitionName } from '../../../contract/partition.ts'
 import type { WeirError } from '../../../lib/errors.ts'
-import type { Cluster } from '../cluster/cluster.ts'
 import { asBusError, assertOpen } from '../failure.ts'
-import type { Fetching } from '../fetch/fetching.ts'
 import type { Writer } from '../write/writer.ts'
-import type { TableName, TableStore } from './table-store.ts'
-import { openTableView, type TableView } from './table-view.ts'
+import type { TableName } from './table-store.ts'
+import { openTableView, type TableView, type TableViewOptions } from './table-view.ts'
 
 /** How long a view is followed after its last request, and how often that is checked. */
 const idleMs = 10 * 60 * 1000
@@ -22,15 +20,7 @@ const sweepMs = 60 * 1000
 
 export type Tables = Pick<Bus, 'list' | 'get' | 'keys'> & { close(): void }
 
-export type TablesOptions = {
-  cluster: Cluster
-  fetching: Fetching
-  store: TableStore
-  writtenTo: Writer['writtenTo']
-  closed: AbortSignal
-  /** Whether a view keeps a record. Default: all. */
-  accepts?: ((record: StoredRecord) => boolean) | undefined
-}
+export type TablesOptions = Omit<TableViewOptions, 'onFailed'> & { writtenTo: Writer['writtenTo'] }
 
 export function createTables({
   cluster,
