@@ -32,7 +32,10 @@ export const nodeArgv = [
 /** Node.js and the files of Weir that its programs in a sandbox need. */
 export const weirRuntime: ToolProgram = {
   files: [process.execPath, ...nearestUpward('package.json', import.meta.dirname)],
-  folders: [import.meta.dirname, fileURLToPath(new URL('../lib', import.meta.url))],
+  // The programs of the package need no other folder: each is one file.
+  folders: [import.meta.dirname, fileURLToPath(new URL('../lib', import.meta.url))].filter(
+    existsSync,
+  ),
 }
 
 /** The files of a tool, as far as they are there. `path`: the folders of programs, as in PATH. */
