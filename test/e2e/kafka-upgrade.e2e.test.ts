@@ -222,7 +222,7 @@ function startLoad() {
     /** Resolves after so many more turns. */
     async answered(more: number): Promise<void> {
       const goal = ends.length + more
-      while (ends.length < goal) await new Promise((resolve) => setTimeout(resolve, 50))
+      await until(() => ends.length >= goal)
     },
     async end(): Promise<string[]> {
       isOver = true
