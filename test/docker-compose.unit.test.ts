@@ -10,7 +10,7 @@ import { addProxy } from '../apps/cli/commands/proxy.ts'
 import { addServe } from '../apps/cli/commands/serve.ts'
 import { badModels } from '../apps/demo/reflex-model.ts'
 import { loadAgents } from '../client/weir.ts'
-import { accessOfAll } from '../shared/bus/kafka/cluster/access-rights.ts'
+import { accessOfAll, serverPrincipals } from '../shared/bus/kafka/cluster/access-rights.ts'
 import { limits } from '../shared/contract/limits.ts'
 import { stageNames } from '../shared/contract/topology.ts'
 import { settingTable } from '../shared/settings/settings.ts'
@@ -199,7 +199,13 @@ describe('the Dockerfile', () => {
 
 describe('docker-compose.signed.yml', () => {
   const signed = parse(file('docker-compose.signed.yml')) as {
-    services: Record<string, { environment: Record<string, string>; secrets: string[] }>
+    services: Record<
+      string,
+      {
+        environment: Record<string, string>
+        secrets: (string | { source: string; target: string })[]
+      }
+    >
     secrets: Record<string, { file: string }>
   }
 
@@ -208,10 +214,10 @@ describe('docker-compose.signed.yml', () => {
       ...Object.fromEntries(stageNames.map((name) => [name, name])),
       topics: 'operator',
       demo: 'edge',
-      serve: 'edge',
       proxy: 'front',
     }
-    expect(Object.keys(signed.services).toSorted()).toEqual(Object.keys(principals).toSorted())
+    const { serve, ...others } = signed.services
+    expect(Object.keys(others).toSorted()).toEqual(Object.keys(principals).toSorted())
     for (const [service, principal] of Object.entries(principals)) {
       expect(signed.services[service]).toEqual({
         environment: { WEIR_RECORD_SIGNING: `/run/secrets/${principal}` },
@@ -220,6 +226,16 @@ describe('docker-compose.signed.yml', () => {
       expect(signed.secrets[principal]?.file).toMatch(new RegExp(`/${principal}[.]json$`))
       expect(services[service]).toBeDefined()
     }
+    // A folder of keys: the server signs messages and decisions.
+    expect(serve).toEqual({
+      environment: { WEIR_RECORD_SIGNING: '/run/record-keys' },
+      secrets: serverPrincipals.serve.map((principal) => ({
+        source: principal,
+        target: `/run/record-keys/${principal}.json`,
+      })),
+    })
+    for (const principal of serverPrincipals.serve)
+      expect(signed.secrets[principal]?.file).toMatch(new RegExp(`/${principal}[.]json$`))
   })
 })
 
@@ -233,7 +249,7 @@ describe('docker-compose.users.yml', () => {
     ...Object.fromEntries(stageNames.map((name) => [name, name])),
     topics: 'operator',
     demo: 'edge',
-    serve: 'edge',
+    serve: 'serve',
     proxy: 'front',
   }
 

@@ -24,6 +24,7 @@ const commandList: Readonly<Record<string, readonly Part[]>> = {
       ask: 'Send one message to an agent. Shows the turn on stderr and prints the reply on stdout. Exit codes: 0 a reply, 3 the fallback.',
       chat: 'Talk to an agent in the terminal. In piped input, each line is a message.',
       fork: 'Begin a new conversation that continues another one from a turn on, and print its id.',
+      title: 'Give a conversation a title for lists, the console and the search.',
     }),
   ],
   'Guard an agent that runs elsewhere:': [
@@ -43,7 +44,7 @@ const commandList: Readonly<Record<string, readonly Part[]>> = {
       inspect:
         'Show a conversation: rounds, calls, verdicts, results, times. Works beside a running Weir.',
       report:
-        'Write a conversation as one page for a browser, without other files. Without a conversation: all of them, with an index.',
+        'Write a conversation as one page for a browser, without other files. Without a conversation: the newest ones, with an index.',
       conversations:
         'List the latest active conversations: questions, turns, tokens, money, their ends and notable facts.',
       tail: 'Print the records of a topic, decoded, one JSON object per line; see apps/history/tail/record-line.ts.',

@@ -22,7 +22,7 @@ export function indexEntry({ conversation, from, place }: Entered, data: ReportD
     sentence,
     tone,
     agents: [...new Set(turns.map(({ agent }) => agent))].filter((agent) => agent !== ''),
-    question: text === null ? null : firstWords(text),
+    question: timeline.title ?? (text === null ? null : firstWords(text)),
     facts: isLive ? sumOfFacts(turns.map(({ facts }) => facts)) : null,
     ms: isLive ? figures.ms : null,
     group: groupOf(data),

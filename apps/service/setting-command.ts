@@ -12,6 +12,7 @@ import { type OpenLog, withLog } from '../history/open-log.ts'
 import { withExistingRegistry, withRegistry } from '../history/registry.ts'
 import { processStreams, type Streams } from '../terminal/streams.ts'
 import { printable, printableJson } from '../terminal/text/printable.ts'
+import { withIntake } from './conversations/with-intake.ts'
 import { operatorSettings } from './operator-settings.ts'
 
 export type SettingTable = Registry & { bus: Bus }
@@ -32,6 +33,8 @@ export type SettingChange<Flags, Input, Done> = {
   notes?(done: Done, context: ChangeContext & { table: SettingTable }): Notes | Promise<Notes>
   /** The setting may be the first record of a log. Default: a missing log is an error. */
   createsLog?: true
+  /** The stage intake takes the change, so it must run. */
+  sendsToIntake?: true
 }
 
 type Notes = readonly (string | undefined)[]
@@ -46,7 +49,7 @@ export async function changeSetting<Flags, Input, Done>(
 ): Promise<void> {
   const { by = personHere(), json = false } = flags
   const input = change.read(flags) // keeps SETTING-COMMAND-1
-  const opened = change.createsLog === true ? withRegistry : withExistingRegistry
+  const opened = openerOf(change)
   const context = { by, settings }
   const { done, notes } = await opened(settings, async (table) => {
     const done = await change.write(table, input, context)
@@ -56,6 +59,14 @@ export async function changeSetting<Flags, Input, Done>(
     for (const object of change.json(done)) out.write(`${printableJson(object)}\n`)
   else for (const line of change.lines(done, settings)) out.write(`${printable(line)}\n`)
   for (const note of notes) if (note !== undefined) errors.write(`${note}\n`)
+}
+
+function openerOf({
+  createsLog,
+  sendsToIntake,
+}: Pick<SettingChange<unknown, unknown, unknown>, 'createsLog' | 'sendsToIntake'>) {
+  if (sendsToIntake === true) return withIntake
+  return createsLog === true ? withRegistry : withExistingRegistry
 }
 
 /** Undefined: there is nothing to warn of. */

@@ -54,11 +54,11 @@ export async function forkConversation(
   const key = originKey(fork)
   const { bus, topicPrefix, partition } = place
   const table = { topic: `${topicPrefix}history`, partition }
-  const record = await bus.get({ ...table, key, waitMs: limits.forkWaitMs })
+  const record = await bus.get({ ...table, key, waitMs: limits.intakeWaitMs })
   if (record !== undefined) return fork
   throw new WeirError(
     'fork.unconfirmed',
-    `no stage has confirmed the fork ${fork} within ${limits.forkWaitMs / 1000} seconds: start the stages (weir up), and fork again`,
+    `no stage has confirmed the fork ${fork} within ${limits.intakeWaitMs / 1000} seconds: start the stages (weir up), and fork again`,
     { retryable: true },
   )
 }

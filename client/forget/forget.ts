@@ -202,9 +202,15 @@ function evidenceReader({ bus, topicPrefix }: ForgetLog, all: readonly Conversat
  */
 async function removeFromTables(
   { bus, topicPrefix, partitions }: Parts,
-  { conversations, forks, histories }: Selected,
+  { conversations, forks, histories, untaken }: Selected,
 ): Promise<number> {
   const topic = `${topicPrefix}history`
+  // Intake would write a title that is on its way after the tombstone. The empty title follows it.
+  for (const conversation of untaken.filter((id) => conversations.includes(id))) {
+    const message = { type: 'title-given', conversation, title: '' } as const
+    const partition = partitionOf(conversation, partitions)
+    await bus.append([toRecord({ topic: `${topicPrefix}client-messages`, partition, message })])
+  }
   let records = 0
   for (const conversation of [...conversations, ...forks]) {
     const partition = partitionOf(conversation, partitions)

@@ -38,11 +38,13 @@ export type ForgetSelection =
 
 /**
  * `open`: those with an open turn, an outstanding round or a waiting message. `histories`: the keys
- * to delete of each conversation in the table `history`. `forks`: others that begin with turns of these, and have
+ * to delete of each conversation in the table `history`. `untaken`: those with a title that intake may
+ * not have taken yet. `forks`: others that begin with turns of these, and have
  * a summary that repeats such turns.
  */
 export type Selected = Pick<Erasure, 'conversations' | 'forks' | 'keep' | 'seen'> & {
   open: ConversationId[]
+  untaken: ConversationId[]
   histories: Map<ConversationId, string[]>
 }
 
@@ -80,12 +82,16 @@ export async function selectedConversations(
   const seen: Selected['seen'] = []
   const histories: Selected['histories'] = new Map()
   const taken = new Map<ConversationId, Offset>()
+  /** How far intake is known to have read, by partition. */
+  const reached = new Map<number, Offset>()
 
   async function* recordsIn(topic: string, ends: PartitionEnds): AsyncGenerator<StoredRecord> {
     const { partition, begin: from, end: to } = ends
     seen.push({ topic, partition, end: to })
     for await (const records of batchesOf(log.bus, { topic, partition, from, to }))
       for (const record of records) {
+        const id = parseId(record.id)
+        if (id?.stage === 'intake') reached.set(partition, id.offset)
         if (!isWanted(record.key)) continue
         assertReadable(log.bus, record)
         if (!isRemainder(record)) found.add(record.key)
@@ -95,10 +101,14 @@ export async function selectedConversations(
 
   // The messages first: a message that intake takes meanwhile is then in the inbox that follows.
   const sent = new Map<ConversationId, Offset>()
+  const titled = new Map<ConversationId, { partition: number; offset: Offset }>()
   const clients = `${log.topicPrefix}client-messages`
   for (const ends of await log.bus.ends(clients))
-    for await (const { key, value, offset } of recordsIn(clients, ends))
-      if (value !== null && typeIn(value) === 'user-message') sent.set(key, offset)
+    for await (const { key, value, partition, offset } of recordsIn(clients, ends)) {
+      const type = value === null ? undefined : typeIn(value)
+      if (type === 'user-message') sent.set(key, offset)
+      if (type === 'title-given') titled.set(key, { partition, offset })
+    }
 
   async function fold<State, In extends Message>(
     stage: Stage<State, In>,
@@ -132,6 +142,9 @@ export async function selectedConversations(
     return turn === undefined && pending.length === 0 && !carrying
   })
   for (const [id, offset] of sent) if (offset > (taken.get(id) ?? -1)) open.add(id)
+  const untaken = [...titled].flatMap(([id, { partition, offset }]) =>
+    offset > (reached.get(partition) ?? -1) ? [id] : [],
+  )
 
   // Retention may have left a history alone.
   const topic = `${log.topicPrefix}history`
@@ -150,7 +163,7 @@ export async function selectedConversations(
         histories.set(id, [key])
       }
     }
-  return { conversations: [...found], open: [...open], keep, seen, histories, forks }
+  return { conversations: [...found], open: [...open], untaken, keep, seen, histories, forks }
 }
 
 /** Whether an inbox has a record of one of the conversations that `seen` does not include. */

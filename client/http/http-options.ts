@@ -59,6 +59,17 @@ export type HttpOptions = {
     rolesClaim?: string
     /** Whether a token with the tenant `*` reaches all tenants. Default: false. */
     allTenants?: boolean
+    /** Lets people log in to the console with their accounts. Needs `allTenants`. */
+    login?: {
+      /** The id of your server at the issuer. */
+      clientId: string
+      /** Default: a public client. */
+      clientSecret?: string
+      /** The address of the console for browsers, such as `https://shop.example/api/weir/console`. */
+      consoleUrl: string | URL
+      /** Default: `openid`. */
+      scope?: string
+    }
   }
   /** Origins of pages that may call the handler, besides its own, such as `https://chat.example`. */
   origins?: readonly string[]
@@ -111,6 +122,7 @@ export function checkHttpOptions(options: HttpOptions): void {
     urlAt('oidc.jwks', oidc.jwks)
     if (oidc.allTenants !== undefined && typeof oidc.allTenants !== 'boolean')
       throw invalid(`oidc.allTenants is ${shown(oidc.allTenants)}; must be true or false`)
+    checkLogin(oidc.login)
   }
   if (webhook === undefined) return
   needOptions(webhook, { ...asked, subject: 'webhook', example: '{ url, secret }' })
@@ -119,7 +131,20 @@ export function checkHttpOptions(options: HttpOptions): void {
   if (typeof webhook.secret !== 'string') throw invalid('webhook.secret must be a text')
 }
 
-const oidcNames = ['issuer', 'audience', 'jwks', 'tenantClaim', 'rolesClaim', 'allTenants']
+const oidcNames = ['issuer', 'audience', 'jwks', 'tenantClaim', 'rolesClaim', 'allTenants', 'login']
+const loginNames = ['clientId', 'clientSecret', 'consoleUrl', 'scope']
+
+function checkLogin(login: NonNullable<HttpOptions['oidc']>['login']): void {
+  if (login === undefined) return
+  needOptions(login, { ...asked, subject: 'oidc.login', example: '{ clientId, consoleUrl }' })
+  refuseUnknownKeys(login, loginNames, { ...asked, subject: 'oidc.login' })
+  if (typeof login.clientId !== 'string' || login.clientId === '')
+    throw invalid(`oidc.login.clientId is ${shown(login.clientId)}; must be a text`)
+  if (login.clientSecret !== undefined && typeof login.clientSecret !== 'string')
+    throw invalid('oidc.login.clientSecret must be a text')
+  needText('oidc.login.scope', login.scope)
+  urlAt('oidc.login.consoleUrl', login.consoleUrl)
+}
 
 /** Throws `settings.invalid`. The text has no value: a path can be a secret. */
 function urlAt(name: string, value: unknown): void {

@@ -15,13 +15,16 @@ import { version } from '../../shared/lib/version.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
 
 /** Raise it when the tables change. */
-const schemaVersion = 3
+const schemaVersion = 4
 /** `Weir` as a number: SQLite keeps it in the header of the file. */
 const applicationId = 0x57656972
 /** A wait for another process blocks this one, so it is short. */
 const busyWaitMs = 250
 
-/** `texts`: the words of each round, without the texts themselves. */
+/**
+ * `texts`: the words of each round, without the texts themselves. The words of a title have the id of
+ * its conversation as a negative number.
+ */
 const schema = `
   CREATE TABLE positions (
     topic TEXT NOT NULL,
@@ -82,6 +85,7 @@ const schema = `
   CREATE INDEX settled_conversation ON settled (conversation);
   CREATE TRIGGER conversation_deleted AFTER DELETE ON conversations BEGIN
     DELETE FROM settled WHERE conversation = old.id;
+    DELETE FROM texts WHERE rowid = -old.id;
   END;
   CREATE VIRTUAL TABLE texts USING fts5 (
     text, content = '', contentless_delete = 1, tokenize = 'unicode61 remove_diacritics 2'

@@ -26,7 +26,8 @@ export function statementsIn(db: DatabaseSync) {
       `SELECT e.id FROM turns t JOIN entries e ON e.turn = t.id
         WHERE t.conversation = ? AND e.digest NOT NULL`,
     ),
-    title: writing('UPDATE conversations SET title = ? WHERE id = ?'),
+    title: db.prepare('SELECT title FROM conversations WHERE id = ?'),
+    setTitle: writing('UPDATE conversations SET title = ? WHERE id = ?'),
     removeQuestions: writing('UPDATE turns SET question = NULL WHERE conversation = ?'),
     facts: db.prepare('SELECT facts FROM conversations WHERE id = ?'),
     setFacts: writing('UPDATE conversations SET facts = ? WHERE id = ?'),

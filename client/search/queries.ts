@@ -99,8 +99,9 @@ function ofTurns({ text, values, longerThan, since, until }: TurnFilter, now: Mi
       values: [key, ...wanted],
     })),
     ...searchedWords(text).map((words) => ({
-      text: 't.id IN (SELECT e.turn FROM texts w JOIN entries e ON e.id = w.rowid WHERE w.text MATCH ?)',
-      values: [words],
+      text: `(t.id IN (SELECT e.turn FROM texts w JOIN entries e ON e.id = w.rowid WHERE w.text MATCH ?)
+        OR t.conversation IN (SELECT -rowid FROM texts WHERE text MATCH ? AND rowid < 0))`,
+      values: [words, words],
     })),
     ...(longerThan === undefined
       ? []

@@ -138,7 +138,7 @@ export function createTurnIndex(db: DatabaseSync): TurnIndex {
 
   function addHistory({ key, value, time, partition }: StoredRecord, shown: ShownEntries): void {
     const round = historyRound(key)
-    if (round === undefined) return addTitle(sql, { key, value }, conversation)
+    if (round === undefined) return addTitle(sql, { key, value }, { conversation, shown })
     if (value === null) return removeEntry(sql, conversation(round.conversation), round)
     const entry = messageOf(value)
     if (entry?.type !== 'history-entry' || entry.conversation !== round.conversation) return
@@ -206,15 +206,21 @@ export function createTurnIndex(db: DatabaseSync): TurnIndex {
   }
 }
 
+/** Keeps TURN-INDEX-3: the words of a title with hidden values are not in the index. */
 function addTitle(
   sql: IndexStatements,
   { key, value }: Pick<StoredRecord, 'key' | 'value'>,
-  conversation: (name: string) => number,
+  { conversation, shown }: { conversation: (name: string) => number; shown: ShownEntries },
 ): void {
   const name = titledConversation(key)
   if (name === undefined) return
-  const isGone = value === null && sql.conversation.get(name) === undefined
-  if (!isGone) sql.title.run(titleIn(value) ?? null, conversation(name))
+  const title = titleIn(value) || null
+  if (title === null && sql.conversation.get(name) === undefined) return
+  const id = conversation(name)
+  removeTitle(sql, id)
+  sql.setTitle.run(title, id)
+  const isHidden = shown.has(name) || sql.isHidden.get(name)?.hidden === 1
+  if (title !== null && !isHidden) sql.addText.run(-id, title)
 }
 
 function addSettled(
@@ -227,10 +233,18 @@ function addSettled(
   sql.settled.run(message.attempt, conversation(message.conversation), usdOf(message) ?? 0)
 }
 
+/** The words of the title. */
+function removeTitle(sql: IndexStatements, conversation: number): void {
+  if (sql.title.get(conversation)?.title == null) return
+  sql.removeText.run(-conversation)
+  sql.noteDeleted.run()
+}
+
 /** Keeps TURN-INDEX-3. */
 function showOnly(sql: IndexStatements, own: number, entries: readonly HistoryEntry[]): void {
   sql.hide.run(own)
   sql.removeQuestions.run(own)
+  removeTitle(sql, own)
   const shown = new Set<number>()
   for (const entry of entries) {
     const turn = sql.turn.get(own, entry.turn)?.id

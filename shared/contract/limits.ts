@@ -80,8 +80,8 @@ export const limits = {
   userIdBytesMax: 256,
   /** Conversations whose turns are the beginning of one fork: forks of forks. */
   forkOriginsMax: 64,
-  /** The wait for the record of a fork in the history, after its client has sent the request. */
-  forkWaitMs: 10 * second,
+  /** The wait for the record of a fork or a title in the history, after the request was sent. */
+  intakeWaitMs: 10 * second,
   /** Bytes of a client's message id: a conversation carries the recent ids along. */
   messageIdBytesMax: 256,
   /** A title of a conversation. */

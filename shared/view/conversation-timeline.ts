@@ -26,6 +26,7 @@ export function conversationTimeline(view: ConversationView, options: TimelineOp
     conversation: view.conversation ?? '',
     state: isOpen ? 'open' : 'idle',
     forkedFrom: view.forkedFrom ?? null,
+    title: view.title ?? null,
     turns,
     summary: summaryOf(view, numbers),
     messages,

@@ -24,6 +24,8 @@ export type ConversationView = {
   cancelled: Map<MessageId, Milliseconds>
   /** Undefined: it is no fork. */
   forkedFrom?: ConversationId
+  /** The title that was given. Undefined: none. */
+  title?: string
   /** The newest summary of the history. */
   summary?: HistorySummary & { at: Milliseconds }
   /** Facts that belong to no turn. Undefined: none. */
@@ -98,6 +100,10 @@ function addToConversation(view: ConversationView, message: Message, at: Millise
       if (origin !== undefined) view.forkedFrom = origin.conversation
       return
     }
+    case 'conversation-titled':
+      if (message.title === '') delete view.title
+      else view.title = message.title
+      return
     case 'dead-letter':
       view.troubles.push(troubleOf(message, at))
       return

@@ -24,7 +24,11 @@ import { mistakesIn } from './expressions.ts'
 import { chartFolder, resourcesOf, type ValueFile, valueFiles } from './render.ts'
 
 type Variable = { name: string; value?: string; valueFrom?: { secretKeyRef: { name: string } } }
-type Volume = { name: string; secret?: { secretName: string; defaultMode: number } }
+type Volume = {
+  name: string
+  secret?: { secretName: string; defaultMode: number }
+  projected?: { defaultMode: number; sources: { secret: { name: string } }[] }
+}
 type SecurityContext = Record<string, unknown>
 type Container = {
   args: string[]
@@ -89,6 +93,9 @@ function holdersOfSecrets(name: ValueFile): Record<string, string[]> {
       ...env.flatMap(({ valueFrom }) => valueFrom?.secretKeyRef.name ?? []),
       ...envFrom.map(({ secretRef }) => secretRef.name),
       ...volumes.flatMap(({ secret }) => secret?.secretName ?? []),
+      ...volumes.flatMap(
+        ({ projected }) => projected?.sources.map(({ secret }) => secret.name) ?? [],
+      ),
     ]
     for (const secret of secrets) holders[secret] = [...(holders[secret] ?? []), of]
   }
@@ -307,12 +314,13 @@ describe('each Secret', () => {
     })
   })
 
-  it('of the server is that of clients, with the keys, and of the proxy that of fronts', () => {
+  it('of the server is that of clients and approvers, with the keys, and of the proxy that of fronts', () => {
     expect(writersOf('guest-events')).toContain('front')
     expect(writersOf('guest-events')).not.toContain('edge')
     expect(holdersOfSecrets('fronts')).toEqual({
-      'weir-edge': ['serve'],
+      'weir-serve': ['serve'],
       'weir-key-edge': ['serve'],
+      'weir-key-approver': ['serve'],
       'weir-front': ['proxy'],
       'weir-key-front': ['proxy'],
       'main-cluster-ca-cert': ['proxy', 'serve'],

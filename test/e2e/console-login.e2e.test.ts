@@ -46,16 +46,10 @@ async function closed(server: Server): Promise<void> {
   await new Promise((resolve) => server.close(resolve))
 }
 
+type Issuer = AsyncDisposable & { issuer: string; stop(): Promise<void> }
+
 /** `localhost` and `127.0.0.1` are two sites. Each person has these claims. */
-async function servedWithLogin(
-  claims: Claims,
-  {
-    clientSecret = 'secret-of-the-client',
-    logged = [],
-  }: { clientSecret?: string; logged?: string[] } = {},
-): Promise<Served> {
-  const port = await freePort()
-  const consoleUrl = new URL(`http://127.0.0.1:${port}/console`)
+async function startIssuer(consoleUrl: URL, claims: Claims): Promise<Issuer> {
   let answer: RequestListener
   const http = createServer((request, response) => answer(request, response))
   await once(http.listen(0, 'localhost'), 'listening')
@@ -79,6 +73,26 @@ async function servedWithLogin(
     }),
   })
   answer = provider.callback()
+  return {
+    issuer,
+    stop: () => closed(http),
+    async [Symbol.asyncDispose]() {
+      if (http.listening) await closed(http)
+    },
+  }
+}
+
+async function servedWithLogin(
+  claims: Claims,
+  {
+    clientSecret = 'secret-of-the-client',
+    logged = [],
+  }: { clientSecret?: string; logged?: string[] } = {},
+): Promise<Served> {
+  const port = await freePort()
+  const consoleUrl = new URL(`http://127.0.0.1:${port}/console`)
+  const started = await startIssuer(consoleUrl, claims)
+  const { issuer } = started
   const server = await consoleServer([says('Hello.')], {
     port,
     log: pino({ level: 'warn' }, { write: (line: string) => void logged.push(line) }),
@@ -101,10 +115,10 @@ async function servedWithLogin(
     server,
     issuer,
     consoleUrl: consoleUrl.href,
-    stopIssuer: () => closed(http),
+    stopIssuer: started.stop,
     async [Symbol.asyncDispose]() {
       await server[Symbol.asyncDispose]()
-      if (http.listening) await closed(http)
+      await started[Symbol.asyncDispose]()
     },
   }
 }
@@ -162,6 +176,37 @@ withBrowser('the login of the console', () => {
     expect(await sessionOf(context)).toBeUndefined()
     await page.click('button:has-text("Yes")')
     await page.waitForSelector('text=This server asks who you are')
+  })
+
+  it('of a handler of a program leads back below the path of the program', async () => {
+    const port = await freePort()
+    const consoleUrl = new URL(`http://127.0.0.1:${port}/api/weir/console`)
+    await using started = await startIssuer(consoleUrl, { tenant: '*', roles: ['read'] })
+    const { issuer } = started
+    await using served = await consoleServer([says('Hello.')])
+    const handler = served.weir.http({
+      basePath: '/api/weir',
+      oidc: {
+        issuer,
+        audience: 'weir-api',
+        jwks: `${issuer}/jwks`,
+        allTenants: true,
+        login: { clientId: 'weir-console', clientSecret: 'secret-of-the-client', consoleUrl },
+      },
+    })
+    const server = createServer(handler.node)
+    await once(server.listen(port, '127.0.0.1'), 'listening')
+    try {
+      await using context = await browser.newContext()
+      const page = await context.newPage()
+      await page.goto(consoleUrl.href)
+      await logIn(page, 'ann')
+      await page.waitForSelector('header:has-text("ann (login)")')
+      const session = await sessionOf(context)
+      expect(session).toMatchObject({ httpOnly: true, path: '/api/weir/console' })
+    } finally {
+      await closed(server)
+    }
   })
 
   it('of a person of one tenant ends at the page with the reason', async () => {

@@ -671,7 +671,7 @@ withBrowser('the console', () => {
     expect(faults).toMatchObject([{ rule: 'button-name' }])
   })
 
-  it('offers the link, the files and a replay of a conversation, and a stop only while a turn runs', async () => {
+  it('offers the title, the link, the files and a replay of a conversation, and a stop only while a turn runs', async () => {
     ran = []
     await using server = await consoleServer(
       [says(call('deploy', { env: 'prod' })), says(call('deploy', { env: 'prod' })), says('Done.')],
@@ -693,6 +693,12 @@ withBrowser('the console', () => {
     await page.goto(`${server.url}/console#/conversation/a%20b`)
     await page.waitForSelector('.round-head')
     expect(await page.locator('.conversation-bar button:has-text("Stop…")').count()).toBe(0)
+    await page.click('button:has-text("Rename…")')
+    await page.fill('dialog input[name=title]', "Ann's trip")
+    expect(await page.textContent('dialog pre')).toBe(`weir title 'a b' 'Ann'\\''s trip'`)
+    await page.click('dialog button:has-text("Rename")')
+    await page.waitForSelector('text=The title is changed.')
+    await page.waitForSelector(`.summary:has-text("Ann's trip")`)
     await page.click('button:has-text("Copy link")')
     await page.waitForSelector('text=The link is copied.')
     expect(await page.evaluate('navigator.clipboard.readText()')).toBe(page.url())

@@ -15,6 +15,7 @@ import type { Bus } from '../../shared/contract/bus.ts'
 import { topicSpecs } from '../../shared/contract/topology.ts'
 import { readSettings } from '../../shared/settings/settings.ts'
 import { type FormerWeir, formerWeir, hasCommit } from '../support/former-weir.ts'
+import { until } from '../support/inbox.ts'
 import { brokerStartMs, sharedBroker } from '../support/kafka/broker.ts'
 import { call, resultsOf, says, text } from '../support/script.ts'
 import { type CommandFolder, openCommandFolder } from '../support/weir-command.ts'
@@ -167,7 +168,7 @@ function startLoad() {
     /** Resolves after so many more turns. */
     async answered(more: number): Promise<void> {
       const goal = ends.length + more
-      while (ends.length < goal) await new Promise((resolve) => setTimeout(resolve, 50))
+      await until(() => ends.length >= goal)
     },
     async end(): Promise<string[]> {
       isOver = true

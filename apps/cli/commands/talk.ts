@@ -1,10 +1,10 @@
-// weir ask, chat, fork: send messages to an agent, and continue a conversation twice.
+// weir ask, chat, fork, title: send messages to an agent, continue a conversation twice, and name it.
 
 import { type Command, Option } from 'commander'
 import { stagesChoices } from '../../../client/place/stages-choice.ts'
-import { guardModes } from '../../../shared/contract/guard/guard.ts'
 import { findsConversations } from '../../terminal/text/ending.ts'
 import {
+  guardModeOption,
   listed,
   ownStages,
   rawFlag,
@@ -13,6 +13,7 @@ import {
   whichBus,
   withSettings,
 } from './flags.ts'
+import { by, changing, runs } from './operator/setting-commands.ts'
 
 const guardText =
   'run this guard in this process, on the embedded bus: flow, opa, shell, spend or a file, optionally with =OPTIONS, a JSON file; repeat for more. It stays registered, with its mode'
@@ -41,12 +42,7 @@ export function addTalk(program: Command): void {
     )
     .option('--file <file>', 'a file for the model: PDF or text; repeat for more', listed)
     .option('--guard <guard>', guardText, listed)
-    .addOption(
-      new Option(
-        '--guard-mode <mode>',
-        'the mode of these guards; default: as registered, and shadow for a new guard',
-      ).choices(guardModes),
-    )
+    .addOption(guardModeOption())
     .option(
       '--json',
       'print all events on stdout, one JSON object per line, ending with the turn-finished',
@@ -66,12 +62,7 @@ export function addTalk(program: Command): void {
     .requiredOption('--agent <file>', 'the agent file')
     .option('--conversation <id>', 'continue this conversation; default: start a new one')
     .option('--guard <guard>', guardText, listed)
-    .addOption(
-      new Option(
-        '--guard-mode <mode>',
-        'the mode of these guards; default: as registered, and shadow for a new guard',
-      ).choices(guardModes),
-    )
+    .addOption(guardModeOption())
     .addOption(stagesFlag())
     .option(...rawFlag)
     .option(...runImportedFlag)
@@ -87,11 +78,18 @@ export function addTalk(program: Command): void {
     )
     .option('--json', 'print one JSON object: conversation, turn')
     .action(async (conversation, options) =>
-      (await import('../../service/fork.ts')).fork(
+      (await import('../../service/conversations/fork.ts')).fork(
         conversation,
         options,
         await settingsOf(options),
         process.stdout,
       ),
     )
+
+  const title = changing(program.command('title'))
+    .argument('<conversation>', 'the conversation; weir conversations lists them')
+    .argument('<title>', 'the title for lists, at most 256 bytes; an empty one removes it')
+    .option(...by)
+    .option('--json', 'print one JSON object: conversation, title')
+  runs(title, async () => (await import('../../service/conversations/title.ts')).titleChange)
 }

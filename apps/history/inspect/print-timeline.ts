@@ -17,6 +17,7 @@ export function pageOf(timeline: Timeline, options: PageOptions): Page {
   const page = createPage(options)
   const { conversation, state, turns, messages, troubles, unreadable } = timeline
   page.line(0, `Conversation ${conversation}: ${state}, ${count(turns.length, 'turn')}`, 'title')
+  if (timeline.title !== null) page.line(0, timeline.title)
   if (timeline.forkedFrom !== null)
     page.line(0, `Its history begins with turns of ${timeline.forkedFrom}`, 'faint')
   for (const turn of turns) printTurn(page, turn)

@@ -6,6 +6,7 @@ import { WeirError } from '../../../shared/lib/errors.ts'
 import { settingKinds } from '../../../shared/settings/setting-words.ts'
 import { rulesChange } from '../../service/approvals/rules.ts'
 import { type BudgetOptions, budgetChange } from '../../service/budgets/change.ts'
+import { titleChange } from '../../service/conversations/title.ts'
 import { modeChange } from '../../service/guards/change.ts'
 import { policyChange, policyRemoval } from '../../service/policy/change.ts'
 import {
@@ -64,6 +65,11 @@ export const operatorChanges: Readonly<Record<string, OperatorChange>> = {
       },
     ),
   budget: route(budgetChange, budgetIn),
+  title: route(
+    titleChange,
+    (body) => ({ conversation: textIn(body, 'conversation'), title: textIn(body, 'title') }),
+    ({ isTaken }) => ({ isTaken }),
+  ),
   stop: route(stopChange, (body) => {
     const scope = oneOf(body, 'scope', stopScopes)
     const name = scope === 'all' || textIn(body, 'name')

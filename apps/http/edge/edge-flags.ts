@@ -9,9 +9,14 @@ import { portOf } from '../../terminal/port-flag.ts'
 import { printable } from '../../terminal/text/printable.ts'
 import { isLoopback, type TlsFiles } from '../server.ts'
 import { type WebhookOptions, webhookOptionsOf } from '../webhook/webhook.ts'
-import { type OidcLogin, type OidcOptions, oidcOptionsOf } from './access/oidc.ts'
+import {
+  type LoginWords,
+  type OidcLogin,
+  type OidcOptions,
+  oidcLoginOf,
+  oidcOptionsOf,
+} from './access/oidc.ts'
 import { type OwnKey, ownKeyOf } from './access/own-key.ts'
-import { consolePath } from './console-path.ts'
 import type { EdgeOptions } from './edge.ts'
 
 export type EdgeFlags = {
@@ -94,9 +99,8 @@ function oidcOf(flags: EdgeFlags): OidcOptions | undefined {
     oidcAllTenants: allTenants = false,
   } = flags
   const login = loginOf(flags)
-  const hasLogin = login !== undefined
   if (
-    !hasLogin &&
+    login === undefined &&
     !allTenants &&
     issuer === undefined &&
     audience === undefined &&
@@ -108,46 +112,37 @@ function oidcOf(flags: EdgeFlags): OidcOptions | undefined {
     throw usageError(
       '--oidc-issuer, --oidc-audience and --oidc-jwks go together: give the issuer, the audience of this server, and the URL of its keys',
     )
-  if (hasLogin && !isSafe(URL.parse(issuer)))
-    throw usageError('--oidc-issuer must be https for a login, or http on this machine')
-  if (hasLogin && !allTenants)
-    throw usageError(
-      '--oidc-client-id needs --oidc-all-tenants: the console shows all tenants, so only a token with the tenant * can open the console',
-    )
   return oidcOptionsOf({ issuer, audience, jwks, tenantClaim, rolesClaim, allTenants, login })
 }
 
 /** The login of the console. Throws `usage`. */
 function loginOf({
+  oidcIssuer: issuer,
+  oidcAllTenants: allTenants = false,
   oidcClientId: clientId,
   oidcClientSecretFile: secretFile,
-  oidcConsoleUrl,
-  oidcScope = 'openid',
+  oidcConsoleUrl: consoleUrl,
+  oidcScope: scope,
 }: EdgeFlags): OidcLogin | undefined {
-  if (clientId === undefined && oidcConsoleUrl === undefined) {
+  if (clientId === undefined && consoleUrl === undefined) {
     if (secretFile === undefined) return undefined
     throw usageError('--oidc-client-secret-file needs --oidc-client-id: give the id of the client')
   }
-  const consoleUrl = URL.parse(oidcConsoleUrl ?? '')
-  const isConsole = consoleUrl?.pathname.endsWith(consolePath) && !/[?#]/.test(consoleUrl.href)
-  if (clientId === undefined || consoleUrl === null || !isConsole || !isSafe(consoleUrl))
-    throw usageError(
-      `--oidc-client-id and --oidc-console-url go together: give the id of this server at the issuer, and the address of the console for browsers, such as https://weir.example${consolePath} (http only on this machine)`,
-    )
-  if (!oidcScope.split(' ').includes('openid'))
-    throw usageError(`--oidc-scope is '${printable(oidcScope)}': give scopes with openid`)
-  return {
-    clientId,
-    clientSecret:
-      secretFile === undefined ? undefined : secretIn(secretFile, '--oidc-client-secret-file'),
-    consoleUrl,
-    scope: oidcScope,
-  }
+  const clientSecret =
+    secretFile === undefined ? undefined : secretIn(secretFile, '--oidc-client-secret-file')
+  const given = { clientId, clientSecret, consoleUrl, scope }
+  return oidcLoginOf(given, { issuer, allTenants }, loginFlags)
 }
 
-/** Whether nobody on the way can read the tokens. */
-function isSafe(url: URL | null): boolean {
-  return url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url.hostname))
+const loginFlags: LoginWords = {
+  names: {
+    issuer: '--oidc-issuer',
+    allTenants: '--oidc-all-tenants',
+    clientId: '--oidc-client-id',
+    consoleUrl: '--oidc-console-url',
+    scope: '--oidc-scope',
+  },
+  fault: usageError,
 }
 
 /** Throws `usage`. No list of processes shows a secret in a file. */

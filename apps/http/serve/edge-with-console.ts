@@ -35,7 +35,7 @@ export async function startEdgeWithConsole(
   }
 }
 
-function loginOf({ access: { oidc } }: Pick<EdgeOptions, 'access'>): Protocol[] {
+function loginOf({ access: { oidc } }: Pick<EdgeAppOptions, 'access'>): Protocol[] {
   return oidc?.login === undefined ? [] : [loginProtocol(oidc, oidc.login)]
 }
 
@@ -46,7 +46,7 @@ export async function openEdgeWithConsole(
 ): Promise<Omit<EdgeApp, 'close'> & { close(): Promise<void> }> {
   const pages = await openConsole(settings, options.log, webhook)
   const edge = await closedOnFailure(pages, async () =>
-    openEdgeApp({ ...options, more: [pages.protocol] }),
+    openEdgeApp({ ...options, more: [...loginOf(options), pages.protocol] }),
   )
   return {
     ...edge,

@@ -7,9 +7,10 @@ import { getRequestListener } from '@hono/node-server'
 import type { Logger } from 'pino'
 import type { OpenedHandler } from '../../../client/http/http-handler.ts'
 import type { HttpOptions } from '../../../client/http/http-options.ts'
+import { WeirError } from '../../../shared/lib/errors.ts'
 import { createLog } from '../../../shared/lib/log/log.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
-import { oidcOptionsOf } from '../edge/access/oidc.ts'
+import { type LoginWords, oidcLoginOf, oidcOptionsOf } from '../edge/access/oidc.ts'
 import { ownKeyOf } from '../edge/access/own-key.ts'
 import type { EdgeWeir } from '../edge/access/own-weir.ts'
 import { pathAdvice } from '../edge/edge.ts'
@@ -25,7 +26,10 @@ export type ProgramParts = {
   givenLog: Logger | undefined
 }
 
-/** Throws `settings.invalid` for keys, and `usage` for a webhook, that cannot be used. The log has it too. */
+/**
+ * Throws `settings.invalid` for keys and a login, and `usage` for a webhook, that cannot be used. The log
+ * has it too.
+ */
 export async function openProgramHandler(
   options: HttpOptions,
   parts: ProgramParts,
@@ -57,7 +61,7 @@ async function handlerOn(
   const log = givenLog ?? createLog({ level: 'warn', secrets: own === undefined ? [] : [own.key] })
   const access = {
     apiKeys,
-    oidc: oidc && oidcOptionsOf({ ...oidc, jwks: new URL(oidc.jwks) }),
+    oidc: oidc && oidcOf(oidc),
     ownKey: own?.key,
     principal,
   }
@@ -80,4 +84,23 @@ async function handlerOn(
     node: async (request, response) => void (await listener(request, response)),
     close: edge.close,
   }
+}
+
+function oidcOf({ login, jwks, ...given }: NonNullable<HttpOptions['oidc']>) {
+  const options = oidcOptionsOf({ ...given, jwks: new URL(jwks) })
+  if (login === undefined) return options
+  const { clientId, clientSecret, consoleUrl, scope } = login
+  const wanted = { clientId, clientSecret, consoleUrl, scope }
+  return { ...options, login: oidcLoginOf(wanted, options, loginOptions) }
+}
+
+const loginOptions: LoginWords = {
+  names: {
+    issuer: 'oidc.issuer',
+    allTenants: 'oidc.allTenants',
+    clientId: 'oidc.login.clientId',
+    consoleUrl: 'oidc.login.consoleUrl',
+    scope: 'oidc.login.scope',
+  },
+  fault: (text) => new WeirError('settings.invalid', text),
 }

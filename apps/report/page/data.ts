@@ -24,7 +24,7 @@ export type IndexEntry = {
   conversation: string
   /** The names of its agents. Empty: none is known. */
   agents: string[]
-  /** The first words of its first message. Null: its text is no longer in the log. */
+  /** Its title, or otherwise the first words of its first message. Null: its text is no longer in the log. */
   question: string | null
   /** Of all its turns. Null: unknown, or imported, because Weir was not in force. */
   facts: TurnFacts | null

@@ -7,8 +7,7 @@ import { closedFormats, formatOf } from '../../codec/formats.ts'
 import { messageOf } from '../../codec/message-of.ts'
 import type { Bus } from '../../contract/bus.ts'
 import type { FleetFormat, FormatSchemas } from '../../contract/messages.ts'
-import { fleetFormatKey, formatKeyPrefix } from '../../contract/topology.ts'
-import { WeirError } from '../../lib/errors.ts'
+import { fleetPinKey, formatKeyPrefix } from '../../contract/topology.ts'
 import { version } from '../../lib/version.ts'
 import { toRecord } from '../record.ts'
 import { type AuditedTable, appendChange } from '../settings/audited-change.ts'
@@ -52,7 +51,7 @@ function isOwnToWrite(format: number, stored: readonly FormatSchemas[]): boolean
 
 /**
  * Sets the format in force for an operator, after its schemas (keeps STORED-FORMATS-1), with the evidence in
- * `audit`. Throws as storeFormats, and `bus.refused` if a process overwrote the format at the same moment.
+ * `audit`. A format that is not pinned ends the pin. Throws as storeFormats.
  */
 export async function storeFleetFormat(
   log: AuditedTable & Log,
@@ -60,13 +59,10 @@ export async function storeFleetFormat(
 ): Promise<void> {
   await storeFormats(log)
   const after = fleetMessage(log, set)
-  await appendChange(log, { setting: fleetFormatKey, by: set.setBy, after }, [policy(log, after)])
-  if (set.isPinned && !(await formatInForce(log)).isPinned)
-    throw new WeirError(
-      'bus.refused',
-      `the pin of format ${set.format} was overwritten by a process that changed the format at the same moment: pin the format again`,
-      { retryable: true },
-    )
+  const record = policy(log, after)
+  const unpin = { topic: record.topic, partition: record.partition, key: fleetPinKey, value: null }
+  const change = { setting: fleetPinKey, by: set.setBy, after }
+  await appendChange(log, change, set.isPinned ? [record] : [record, unpin])
 }
 
 /**

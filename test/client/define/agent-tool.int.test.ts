@@ -26,12 +26,8 @@ import {
 } from '../../../client/weir.ts'
 import { compiled } from '../../support/compiled.ts'
 import { until } from '../../support/inbox.ts'
+import { weirCommand } from '../../support/programs.ts'
 import { call, resultsOf, says, systemOf, text } from '../../support/script.ts'
-
-const weirCommand = [
-  '--disable-warning=ExperimentalWarning',
-  fileURLToPath(new URL('../../../apps/cli/main.ts', import.meta.url)),
-]
 
 let folder: string
 let server: AnthropicServer
@@ -234,10 +230,8 @@ describe('an agent as a tool', () => {
       await weir.ask({ agent: boss, text: 'Go', conversation: 'c' }).finished
     }
     const inspect = ['inspect', 'c', '--data-folder', join(folder, 'data')]
-    const env = { ...process.env, ...compiled }
     const printed = (...flags: string[]) =>
-      spawnSync(process.execPath, [...weirCommand, ...inspect, ...flags], { encoding: 'utf8', env })
-        .stdout
+      spawnSync(weirCommand, [...inspect, ...flags], { encoding: 'utf8' }).stdout
     const stdout = printed()
     expect(stdout).toContain('Conversations of agents that its calls asked')
     expect(stdout).toContain('call/c/0/1/0 (turn at offset 0, round 1, call 0)')

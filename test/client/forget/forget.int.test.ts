@@ -23,7 +23,12 @@ import { messageOf } from '../../../shared/codec/message-of.ts'
 import type { Bus } from '../../../shared/contract/bus.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import type { HistorySummary } from '../../../shared/contract/messages.ts'
-import { historyKey, historyPrefix, summaryKey } from '../../../shared/contract/topology.ts'
+import {
+  historyKey,
+  historyPrefix,
+  summaryKey,
+  titleKey,
+} from '../../../shared/contract/topology.ts'
 import { systemClock } from '../../../shared/lib/clock.ts'
 import { toRecord } from '../../../shared/runtime/record.ts'
 import { readSettings } from '../../../shared/settings/settings.ts'
@@ -483,6 +488,40 @@ describe('a log that deletes by retention alone, as Kafka does', () => {
       expect(await bus.list(table)).toHaveLength(3)
     })
   })
+
+  it('deletes a title, also one that intake takes after the deletion', async () => {
+    const weir = await open()
+    await ask(weir, 'a')
+    await weir.conversation('a').setTitle('The title of marker-a')
+    await until(async () => (await weir.conversation('a').title()) === 'The title of marker-a')
+    await weir.close()
+    await withBus(async (bus) => {
+      const message = { type: 'title-given', conversation: 'a', title: 'Late marker-a' } as const
+      await bus.append([toRecord({ topic: 'weir.client-messages', partition: 0, message })])
+      const log = { ...place, bus, retentionMs: 7 * dayMs }
+      expect(await forgetConversations(log, { conversation: 'a', by: 'ann' })).toMatchObject({
+        records: 4,
+      })
+      expect(await titleKept(bus)).toBeUndefined()
+    })
+    const again = await open()
+    await ask(again, 'b')
+    expect(await again.conversation('a').title()).toBeUndefined()
+    await again.close()
+    await withBus(async (bus) => {
+      await until(async () => (await titleKept(bus)) === '') // intake has taken both
+    })
+    const read = await openLog(readSettings({ dataFolder: folder }, {}))
+    await expect(existingRecords('a', read)).rejects.toMatchObject({ code: 'conversation.unknown' })
+    await read.bus.close()
+  })
+
+  async function titleKept(bus: Bus): Promise<string | undefined> {
+    const table = { topic: 'weir.history', partition: 0 }
+    const record = await bus.get({ ...table, key: titleKey('a'), waitMs: 0 })
+    const message = messageOf(record?.value ?? null)
+    return message?.type === 'conversation-titled' ? message.title : undefined
+  }
 
   it('deletes the summary of a fork by a tombstone, and leaves its own history', async () => {
     const weir = await open()

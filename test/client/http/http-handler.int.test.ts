@@ -251,7 +251,20 @@ describe('the handler of a program', () => {
   })
 })
 
+const oidc = { issuer: 'https://id.example', audience: 'y', jwks: 'https://id.example/jwks' }
+
 describe('the options of weir.http', () => {
+  it.each([
+    [{ consoleUrl: 'https://shop.example' }, 'oidc.login.clientId and oidc.login.consoleUrl go'],
+    [{ consoleUrl: 'http://shop.example/console' }, 'http only on this machine'],
+    [{ scope: 'email' }, "oidc.login.scope is 'email': give scopes with openid"],
+    [{}, 'oidc.login.clientId needs oidc.allTenants'],
+  ])('refuse the login %j at the first request', async (given, text) => {
+    const login = { clientId: 'c', consoleUrl: 'https://shop.example/console', ...given }
+    const broken = weir.http({ oidc: { ...oidc, login } })
+    await expect(broken(new Request(base))).rejects.toThrow(text)
+  })
+
   it.each([
     [{ prinzipal: principal }, 'unknown option prinzipal of weir.http; did you mean principal?'],
     [{ principal: 'ada' }, 'principal is "ada"; must be a function of the request'],
@@ -259,6 +272,9 @@ describe('the options of weir.http', () => {
     [{ origins: ['chat.example'] }, '"chat.example" of origins is no origin'],
     [{ requestsPerMinute: 0 }, 'requestsPerMinute is 0; must be a whole number from 1'],
     [{ oidc: { issuer: 'x', audience: 'y', jwks: 'z' } }, 'oidc.jwks is no URL'],
+    [{ oidc: { ...oidc, login: {} } }, 'oidc.login.clientId is undefined; must be a text'],
+    [{ oidc: { ...oidc, login: { clientId: 'c', scopes: 'x' } } }, 'did you mean scope?'],
+    [{ oidc: { ...oidc, login: { clientId: 'c', consoleUrl: 'x' } } }, 'consoleUrl is no URL'],
     [{ webhook: { url: 'https://x.example' } }, 'webhook.secret must be a text'],
   ])('refuse %j', (options, text) => {
     expect(() => weir.http(options as never)).toThrow(text)

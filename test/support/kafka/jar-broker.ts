@@ -46,8 +46,11 @@ export async function startJarBroker(options: BrokerOptions): Promise<Broker> {
     await cp(formatted, join(folder, 'data'), { recursive: true })
   else await format(jars, folder, scramArguments(options))
   let jvm: Jvm | undefined = await startJvm(place)
+  let starting: Promise<unknown> = Promise.resolve()
 
+  /** A broker that is starting ends too, otherwise it would write into a folder that is removed. */
   async function end(signal: NodeJS.Signals): Promise<void> {
+    await starting.catch(() => undefined)
     if (jvm !== undefined) await endJvm(jvm, signal)
     jvm = undefined
   }
@@ -66,7 +69,9 @@ export async function startJarBroker(options: BrokerOptions): Promise<Broker> {
     kill: () => end('SIGKILL'),
     async restart() {
       await end('SIGTERM')
-      jvm = await startJvm(place)
+      const started = startJvm(place)
+      starting = started
+      jvm = await started
     },
     async pause() {
       signal('SIGSTOP')

@@ -11,7 +11,7 @@ export function addAudit(program: Command): void {
     .option('--tool <name>', 'only decisions about calls of this tool')
     .option(
       '--kind <kind>',
-      'only this kind: approval, question, stop, budget, guard, policy, prices, key, deletion, other',
+      'only this kind: approval, question, stop, budget, guard, policy, prices, key, deletion, title, other',
     )
     .option('--tenant <name>', 'only of this tenant')
     .option(

@@ -6,7 +6,11 @@
 
 import { createRemoteJWKSet, errors, jwtVerify } from 'jose'
 import { isNamedTenant } from '../../../../shared/contract/tenant.ts'
+import type { WeirError } from '../../../../shared/lib/errors.ts'
+import { printable } from '../../../terminal/text/printable.ts'
 import { HttpError } from '../../http-error.ts'
+import { isLoopback } from '../../server.ts'
+import { consolePath } from '../console-path.ts'
 import { isSubject, type Principal, principalId, roles } from './principal.ts'
 
 /**
@@ -46,6 +50,49 @@ export function oidcOptionsOf({
   allTenants?: boolean | undefined
 }): OidcOptions {
   return { ...given, tenantClaim, rolesClaim, allTenants }
+}
+
+type LoginField = 'issuer' | 'allTenants' | 'clientId' | 'consoleUrl' | 'scope'
+
+/** `names`: of the flags of a command, or of the options of a program. `fault`: the error with a text. */
+export type LoginWords = { names: Record<LoginField, string>; fault(text: string): WeirError }
+
+/** Throws the `fault` for a login that cannot work. `scope`: default: `openid`. */
+export function oidcLoginOf(
+  {
+    clientId,
+    clientSecret,
+    consoleUrl: given = '',
+    scope = 'openid',
+  }: {
+    clientId: string | undefined
+    clientSecret: string | undefined
+    consoleUrl: string | URL | undefined
+    scope: string | undefined
+  },
+  { issuer, allTenants }: { issuer: string | undefined; allTenants: boolean },
+  { names, fault }: LoginWords,
+): OidcLogin {
+  const consoleUrl = URL.parse(String(given))
+  const isConsole = consoleUrl?.pathname.endsWith(consolePath) && !/[?#]/.test(consoleUrl.href)
+  if (clientId === undefined || consoleUrl === null || !isConsole || !isSafe(consoleUrl))
+    throw fault(
+      `${names.clientId} and ${names.consoleUrl} go together: give the id of this server at the issuer, and the address of the console for browsers, such as https://weir.example${consolePath} (http only on this machine)`,
+    )
+  if (!scope.split(' ').includes('openid'))
+    throw fault(`${names.scope} is '${printable(scope)}': give scopes with openid`)
+  if (issuer !== undefined && !isSafe(URL.parse(issuer)))
+    throw fault(`${names.issuer} must be https for a login, or http on this machine`)
+  if (issuer !== undefined && !allTenants)
+    throw fault(
+      `${names.clientId} needs ${names.allTenants}: the console shows all tenants, so only a token with the tenant * can open the console`,
+    )
+  return { clientId, clientSecret, consoleUrl, scope }
+}
+
+/** Whether nobody on the way can read the tokens. */
+function isSafe(url: URL | null): boolean {
+  return url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url.hostname))
 }
 
 /** The value of the claim with the tenant for a person of all tenants. No tenant has this name. */

@@ -23,6 +23,7 @@ export function summary(data: ReportData, index: ReportIndex): Child {
     .join(', ')
   const began = turns[0]?.startedAt
   const about = html`${all > 1 && html`<a href="#">all ${all} conversations</a>`}
+    ${timeline.title !== null && html`<b>${printable(timeline.title)}</b>`}
     <span>conversation <b>${conversation}</b></span>
     ${agents !== '' && html`<span>agent ${agents}</span>`}
     ${imported !== null && html`<span>imported from a transcript</span>`}

@@ -1,9 +1,18 @@
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import {
+  chmodSync,
+  copyFileSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import type { Logger } from 'pino'
 import { keepPartitionCount } from '../../../../client/place/open-bus.ts'
+import { serverPrincipals } from '../../../../shared/bus/kafka/cluster/access-rights.ts'
 import { createKeyFiles, readKeys } from '../../../../shared/bus/signing/keys.ts'
 import { signersOf } from '../../../../shared/bus/signing/principals.ts'
 import { signedBus } from '../../../../shared/bus/signing/signed-bus.ts'
@@ -85,6 +94,21 @@ describe('a signed record', () => {
   it.each(genuine)('of %s is accepted by %s', (writer, reader, given) => {
     expect(as(reader).checks(given.topic)).toBe(true)
     expect(as(reader).faultOf(as(writer).signed(given))).toBeUndefined()
+  })
+
+  it('of the server, which has the keys of clients and approvers, is accepted by both their stages', () => {
+    const own = mkdtempSync(join(tmpdir(), 'weir-keys-of-server-'))
+    for (const principal of serverPrincipals.serve)
+      copyFileSync(join(folder, `${principal}.json`), join(own, `${principal}.json`))
+    const server = createSigning(readKeys(own), 'weir.')
+    rmSync(own, { recursive: true })
+    const signers = [
+      ['intake', record('client-messages', userMessage())],
+      ['approval', record('approvals', answered)],
+    ] as const
+    for (const [reader, given] of signers)
+      expect(as(reader).faultOf(server.signed(given))).toBeUndefined()
+    expect(() => server.signed(record('policies', limitsOfOperator))).toThrow('no key to sign')
   })
 
   const signed = () => as('executor').signed(record('rounds-cleared', claim))

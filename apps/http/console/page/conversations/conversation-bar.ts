@@ -7,7 +7,7 @@ import type { ReportData } from '../../../../report/page/data.ts'
 import { thresholdsIn, valueChange } from '../operator/policies-view.ts'
 import { whatIfPanel } from '../operator/what-if-panel.ts'
 import type { PoliciesData } from '../operator-state.ts'
-import type { Confirmations } from '../parts/confirmation.ts'
+import type { Change, Confirmations } from '../parts/confirmation.ts'
 import { polled } from '../parts/poll.ts'
 import { download } from '../parts/server.ts'
 
@@ -20,7 +20,7 @@ export type ConversationBar = {
 export function conversationBar(
   onChange: () => void,
   confirmations: Confirmations,
-  onStop: (agent: string | null) => void,
+  { onStop, onTitled }: { onStop(agent: string | null): void; onTitled(): void },
 ): ConversationBar {
   const policies = polled<PoliciesData>(onChange, null)
   const whatIf = whatIfPanel(onChange)
@@ -89,6 +89,7 @@ export function conversationBar(
       const agent = turns.at(-1)?.agent ?? null
       return html`<div class="conversation-bar">
           <button type="button" onClick=${copyLink}>Copy link</button>
+          <button type="button" onClick=${() => confirmations.open(titleChange(conversation, data.timeline.title, onTitled))}>Rename…</button>
           <button type="button" onClick=${() => save('report', conversation, 'html')}>Download report</button>
           <button type="button" onClick=${() => save('export', conversation, 'weir')}>Export</button>
           ${
@@ -102,5 +103,31 @@ export function conversationBar(
         </div>
         ${isReplaying && agent !== null && replayView(conversation, agent)}`
     },
+  }
+}
+
+function titleChange(conversation: string, title: string | null, onChanged: () => void): Change {
+  return {
+    title: 'Rename this conversation?',
+    text: 'Lists and the search have the title. Without a title, lists show the first words of the first message.',
+    fields: [
+      {
+        name: 'title',
+        label: 'Title',
+        value: title ?? '',
+        values: null,
+        kind: 'text',
+        isOptional: true,
+      },
+    ],
+    label: 'Rename',
+    command: (values) => `weir title ${shellWord(conversation)} ${shellWord(values.title ?? '')}`,
+    path: 'title',
+    body: (values) => ({ conversation, title: values.title ?? '' }),
+    done: (_, answer) =>
+      (answer as { isTaken: boolean }).isTaken
+        ? 'The title is changed.'
+        : 'The title is written. Lists show it once the stages run.',
+    onChanged,
   }
 }

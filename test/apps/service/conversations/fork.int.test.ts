@@ -5,11 +5,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from '@jest/globals'
 import { pino } from 'pino'
-import { fork } from '../../../apps/service/fork.ts'
-import { says, scriptedModel } from '../../../client/testing/testing.ts'
-import { defineAgent, Weir } from '../../../client/weir.ts'
-import { readSettings } from '../../../shared/settings/settings.ts'
-import { output } from '../../support/output.ts'
+import { fork } from '../../../../apps/service/conversations/fork.ts'
+import { says, scriptedModel } from '../../../../client/testing/testing.ts'
+import { defineAgent, Weir } from '../../../../client/weir.ts'
+import { readSettings } from '../../../../shared/settings/settings.ts'
+import { output } from '../../../support/output.ts'
 
 it('refuses a turn that the conversation has not, also for a fork without own turns', async () => {
   const dataFolder = mkdtempSync(join(tmpdir(), 'weir-fork-command-'))
