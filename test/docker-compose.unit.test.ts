@@ -33,6 +33,7 @@ type Service = {
   profiles?: string[]
   networks?: string[]
   secrets?: string[]
+  depends_on?: Record<string, object>
 }
 
 const root = join(import.meta.dirname, '..')
@@ -59,6 +60,18 @@ describe('docker-compose.yml', () => {
       expect(services[stage]).toMatchObject({ command: ['up', '--stages', stage], healthcheck: {} })
     const others = ['kafka', 'topics', 'serve', 'proxy', 'demo-model', 'demo']
     expect(Object.keys(services).toSorted()).toEqual([...stageNames, ...others].toSorted())
+  })
+
+  it('starts each stage and front of a new image after its topics and schemas are stored', () => {
+    const { topics } = services
+    expect(topics?.command?.slice(0, 2)).toEqual(['topics', 'create'])
+    for (const name of [...stageNames, ...fronts]) {
+      expect(services[name]).toMatchObject({ image: topics?.image })
+      expect([name, services[name]?.depends_on?.topics]).toEqual([
+        name,
+        { condition: 'service_completed_successfully' },
+      ])
+    }
   })
 
   it('can be scaled: no stage has a fixed name or port on the machine, and all are bounded', () => {

@@ -130,7 +130,6 @@ export function withCallers(id: ConversationId): ConversationId[] {
   return call === undefined ? [id] : [id, ...withCallers(call.conversation)]
 }
 
-/** The call with this key. */
 export function callOfKey(key: string): CallId {
   const [conversation, turn, round, ordinal] = JSON.parse(key) as [string, number, number, number]
   return { conversation, turn, round, ordinal }

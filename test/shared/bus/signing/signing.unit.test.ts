@@ -190,7 +190,7 @@ describe('a stolen key', () => {
       Object.keys(topics).some((topic) => signersOf(topic, type as MessageType).includes('front')),
     )
     expect(signed).toEqual([
-      ...['guest-round', 'guest-results'],
+      ...['guest-round', 'guest-results', 'guest-claim'],
       ...['budget-reserved', 'budget-settled', 'budget-released'],
     ])
     const forged: Message = {
