@@ -240,14 +240,15 @@ export function createFront(options: FrontOptions): Front {
       verdict === 'allow' ? [ordinal] : [],
     )
     if (ordinals.length === 0 || place === undefined) return verdicts
+    const claim = randomId()
     try {
-      await link.write([{ type: 'guest-claim', conversation, ...place, ordinals, owner }])
+      await link.write([{ type: 'guest-claim', conversation, ...place, ordinals, owner, claim }])
     } catch (error) {
       // Older processes of the fleet answer no claim, and their fronts make none.
       if (error instanceof WeirError && error.code === 'codec.newer-schema') return verdicts
       throw error
     }
-    const won = await claimedBy(owner, place, wait)
+    const won = await claimedBy(claim, wait)
     const calls = verdicts.calls.map((call): GuestCallVerdict => {
       if (call.verdict !== 'allow' || won?.includes(call.ordinal)) return call
       return won === undefined
@@ -352,20 +353,18 @@ async function adviceFor(
   }
 }
 
-/** The claimed calls whose verdict this front may give. Undefined: no answer came in time. */
+/**
+ * The claimed calls whose verdict this front may give. The answer to another claim of this front on the
+ * round may lack some of them. Undefined: no answer came in time.
+ */
 async function claimedBy(
-  owner: string,
-  { turn, round }: RoundPlace,
+  claim: string,
   { inbox, waitMs, signal }: Wait & { inbox: Inbox },
 ): Promise<readonly number[] | undefined> {
   for (;;) {
     const message = await inbox.next(waitMs, signal)
-    if (message?.type !== 'guest-claimed') {
-      if (message === undefined) return undefined
-      continue
-    }
-    if (message.owner === owner && message.turn === turn && message.round === round)
-      return message.ordinals
+    if (message === undefined) return undefined
+    if (message.type === 'guest-claimed' && message.claim === claim) return message.ordinals
   }
 }
 
