@@ -13,6 +13,7 @@
 
 import { randomUUID } from 'node:crypto'
 import type { RecordedParts } from '../../shared/agents/guest.ts'
+import { givenBeforeReason, roundOverReason } from '../../shared/contract/call/call-endings.ts'
 import type { ConversationId } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type {
@@ -29,10 +30,9 @@ import type {
 } from '../../shared/contract/messages.ts'
 import type { Clock, Milliseconds } from '../../shared/lib/clock.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
-import { givenBefore as givenBeforeText, roundIsOver } from '../../shared/model-texts/guests.ts'
+import { givenBefore, roundIsOver } from '../../shared/model-texts/guests.ts'
 import { hashOfKey, idsOfKey, numberOfKey, roundKey } from '../../shared/transcript/round-key.ts'
 import { type FrontLink, type Inbox, openInbox } from './inbox.ts'
-import { givenBefore, roundOver } from './verdict-code.ts'
 
 /** `turnKey`: the front's name for the turn. `user`: the text that opened it, if known. */
 export type GuestTurn = { conversation: ConversationId; turnKey: string; user: string | null }
@@ -253,7 +253,7 @@ export function createFront(options: FrontOptions): Front {
       if (call.verdict !== 'allow' || won?.includes(call.ordinal)) return call
       return won === undefined
         ? { ...call, verdict: 'pending', code: '' }
-        : { ...call, verdict: 'deny', text: givenBeforeText, code: givenBefore }
+        : { ...call, verdict: 'deny', text: givenBefore, code: givenBeforeReason }
     })
     return { ...verdicts, calls, isSettled: verdicts.isSettled && won !== undefined }
   }
@@ -456,7 +456,7 @@ async function verdictsOn(
 
 const neverAllowed = {
   text: roundIsOver,
-  code: roundOver,
+  code: roundOverReason,
   guard: '',
 }
 
