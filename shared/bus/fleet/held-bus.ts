@@ -75,7 +75,7 @@ export async function heldBus(bus: Bus, topicPrefix: string, log: Logger): Promi
   }
 }
 
-function formatIn({ key, value }: StoredRecord): FleetFormat | undefined {
+export function formatIn({ key, value }: StoredRecord): FleetFormat | undefined {
   if (key !== fleetFormatKey) return undefined
   const message = messageOf(value)
   return message?.type === 'fleet-format' && message.format > 0 ? message : undefined
