@@ -546,9 +546,10 @@ export const limits = {
   turnToolNamesMax: 64,
   turnToolNameBytesMax: 128,
   searchTextBytesMax: 256 * KiB,
-  /** Different words and bytes of one search. Each word reads a list of the index. */
+  /** Different words and bytes of one search, and its time. Each word reads a list of the index. */
   searchWordsMax: 16,
   searchBytesMax: 1 * KiB,
+  searchMsMax: 5 * second,
   /** Conversations that a list can have. */
   conversationsListedMax: 100_000,
   /** The wait for the history of a call's round, which follows the result of its last call. */
