@@ -322,11 +322,39 @@ function idTypeOf({ name, type }: RecordSchema['fields'][number]): string | unde
   return type === 'string' ? idTypes.get(name) : undefined
 }
 
+/** The ids of shared/contract/ids.ts with their fields. A record has the first that fits. */
+const ids = Object.entries({
+  CallId: ['conversation', 'turn', 'round', 'ordinal'],
+  AttemptId: ['conversation', 'turn', 'round', 'attempt'],
+  RoundId: ['conversation', 'turn', 'round'],
+  TurnId: ['conversation', 'turn'],
+})
+
+/** A field with another doc has a meaning that the id does not describe. */
+const docsOfIds = new Set([
+  'conversation: the conversation: the key of the record',
+  'turn: the turn: the inbox offset of the record that opened it',
+  'round: the model round in the turn, from 1',
+  'ordinal: the call',
+  'attempt: the attempt, random',
+])
+
+function idOf(schema: RecordSchema): { id: string; names: string[] } | undefined {
+  const described = schema.fields
+    .filter(({ name, doc }) => docsOfIds.has(`${name}: ${doc}`))
+    .map(({ name }) => name)
+  const [id, names] = ids.find((entry) => entry[1].every((name) => described.includes(name))) ?? []
+  return id === undefined || names === undefined ? undefined : { id, names }
+}
+
 function importOfIds(schemas: NamedSchema[]): string[] {
   const used = new Set(
-    schemas.flatMap((schema) =>
-      schema.type === 'record' ? schema.fields.flatMap((field) => idTypeOf(field) ?? []) : [],
-    ),
+    schemas.flatMap((schema) => {
+      if (schema.type !== 'record') return []
+      const { id, names = [] } = idOf(schema) ?? {}
+      const others = schema.fields.filter(({ name }) => !names.includes(name))
+      return [id ?? [], ...others.map((field) => idTypeOf(field) ?? [])].flat()
+    }),
   )
   return used.size === 0 ? [] : [`import type { ${[...used].sort().join(', ')} } from './ids.ts'`]
 }
@@ -349,13 +377,17 @@ function sharedType(schema: NamedSchema): string {
 }
 
 function recordType(schema: RecordSchema, first: string[]): string {
-  const fields = schema.fields.map(
-    (field) =>
-      `${comment(field.doc, '  ')}  ${field.name}: ${idTypeOf(field) ?? typeOf(field.type)}`,
-  )
+  const { id, names = [] } = idOf(schema) ?? {}
+  const fields = schema.fields
+    .filter(({ name }) => !names.includes(name))
+    .map(
+      (field) =>
+        `${comment(field.doc, '  ')}  ${field.name}: ${idTypeOf(field) ?? typeOf(field.type)}`,
+    )
   const lines = [...first, ...fields]
   const body = lines.length === 0 ? 'Record<string, never>' : `{\n${lines.join('\n')}\n}`
-  return `${comment(schema.doc, '')}export type ${shortName(schema.name)} = ${body}`
+  const ofId = id === undefined ? '' : `${id} & `
+  return `${comment(schema.doc, '')}export type ${shortName(schema.name)} = ${ofId}${body}`
 }
 
 function typeOf(schema: Schema): string {

@@ -1,6 +1,6 @@
 // Generated from schemas/ by `node schemas/generate.ts`. Do not edit: change the .avsc file and run it again.
 
-import type { ConversationId, MessageId } from './ids.ts'
+import type { AttemptId, CallId, ConversationId, MessageId, RoundId, TurnId } from './ids.ts'
 
 export type Message =
   | AgentPolicy
@@ -111,16 +111,8 @@ export type AgentPolicy = {
  * A person's decision on a call that waits. The first one that fits counts. Observed, written by
  * the edge.
  */
-export type ApprovalAnswered = {
+export type ApprovalAnswered = CallId & {
   type: 'approval-answered'
-  /** the conversation: the key of the record */
-  conversation: ConversationId
-  /** the turn: the inbox offset of the record that opened it */
-  turn: number
-  /** the model round in the turn, from 1 */
-  round: number
-  /** the call */
-  ordinal: number
   /** the id under which a person decides: made of the call's place and of the hash */
   id: string
   /** SHA-256, in hex, of the tool's name, of the bytes of the arguments and of the program */
@@ -146,14 +138,8 @@ export type ApprovalAnswered = {
  * The calls of a round that wait for the approval guard. It judges which of them need a person.
  * Derived, written by the executor.
  */
-export type ApprovalAsked = {
+export type ApprovalAsked = RoundId & {
   type: 'approval-asked'
-  /** the conversation: the key of the record */
-  conversation: ConversationId
-  /** the turn: the inbox offset of the record that opened it */
-  turn: number
-  /** the model round in the turn, from 1 */
-  round: number
   /** the agent */
   agent: string
   /** by ordinal */
@@ -176,16 +162,8 @@ export type ApprovalAsked = {
 }
 
 /** Activity: a call that waited for a person is decided. Derived, written by the approval stage. */
-export type ApprovalDecided = {
+export type ApprovalDecided = CallId & {
   type: 'approval-decided'
-  /** the conversation: the key of the record */
-  conversation: ConversationId
-  /** the turn: the inbox offset of the record that opened it */
-  turn: number
-  /** the model round in the turn, from 1 */
-  round: number
-  /** the call */
-  ordinal: number
   /** the tool */
   name: string
   /** the id under which a person decides: made of the call's place and of the hash */
@@ -203,14 +181,8 @@ export type ApprovalDecided = {
 }
 
 /** Activity: calls of a round wait for a person. Derived, written by the approval stage. */
-export type ApprovalPending = {
+export type ApprovalPending = RoundId & {
   type: 'approval-pending'
-  /** the conversation: the key of the record */
-  conversation: ConversationId
-  /** the turn: the inbox offset of the record that opened it */
-  turn: number
-  /** the model round in the turn, from 1 */
-  round: number
   /** by ordinal */
   calls: PendingCall[]
   /** append time in milliseconds at which Weir denies them if nobody decides */
@@ -221,14 +193,8 @@ export type ApprovalPending = {
  * Calls no longer wait for the approval guard, for another reason than its answer. Derived, written
  * by the executor.
  */
-export type ApprovalWithdrawn = {
+export type ApprovalWithdrawn = RoundId & {
   type: 'approval-withdrawn'
-  /** the conversation: the key of the record */
-  conversation: ConversationId
-  /** the turn: the inbox offset of the record that opened it */
-  turn: number
-  /** the model round in the turn, from 1 */
-  round: number
   /** by ordinal */
   calls: WithdrawnCall[]
   /**
@@ -239,16 +205,8 @@ export type ApprovalWithdrawn = {
 }
 
 /** An attempt failed. Only this record counts as a try. Observed, written by the gateway. */
-export type AttemptFailed = {
+export type AttemptFailed = AttemptId & {
   type: 'attempt-failed'
-  /** the conversation: the key of the record */
-  conversation: ConversationId
-  /** the turn: the inbox offset of the record that opened it */
-  turn: number
-  /** the model round in the turn, from 1 */
-  round: number
-  /** the attempt, random */
-  attempt: string
   /** the cause */
   reason: string
   /** the failure class of the round if this was the last try */
@@ -283,16 +241,8 @@ export type AttemptFailed = {
  * An attempt succeeded, and all its parts are acknowledged. The first one while the round is open
  * wins. Observed, written by the gateway.
  */
-export type AttemptFinished = {
+export type AttemptFinished = AttemptId & {
   type: 'attempt-finished'
-  /** the conversation: the key of the record */
-  conversation: ConversationId
-  /** the turn: the inbox offset of the record that opened it */
-  turn: number
-  /** the model round in the turn, from 1 */
-  round: number
-  /** the attempt, random */
-  attempt: string
   /** the number of its part records */
   parts: number
   /** the provider's own stop reason; empty if it sent none */
@@ -320,16 +270,8 @@ export type AttemptFinished = {
 }
 
 /** The owner is about to call the provider. Observed, written by the gateway. */
-export type AttemptStarted = {
+export type AttemptStarted = AttemptId & {
   type: 'attempt-started'
-  /** the conversation: the key of the record */
-  conversation: ConversationId
-  /** the turn: the inbox offset of the record that opened it */
-  turn: number
-  /** the model round in the turn, from 1 */
-  round: number
-  /** the attempt, random */
-  attempt: string
   /** the writer, new for every assignment of the partition (R4) */
   owner: string
   /**
@@ -367,16 +309,8 @@ export type AuditChanged = {
  * Evidence: a call, or the question of a running tool, that waited for a person is decided. Content
  * that was erased is null. Derived, written by the approval stage.
  */
-export type AuditDecided = {
+export type AuditDecided = CallId & {
   type: 'audit-decided'
-  /** the conversation: the key of the record */
-  conversation: ConversationId
-  /** the turn: the inbox offset of the record that opened it */
-  turn: number
-  /** the model round in the turn, from 1 */
-  round: number
-  /** the call */
-  ordinal: number
   /** the agent */
   agent: string
   /** the tool */
@@ -422,16 +356,8 @@ export type AuditDecided = {
  * Evidence: the end of a call that a person could decide. Content that was erased is null. Derived,
  * written by the executor when the round ends.
  */
-export type AuditFollowed = {
+export type AuditFollowed = CallId & {
   type: 'audit-followed'
-  /** the conversation: the key of the record */
-  conversation: ConversationId
-  /** the turn: the inbox offset of the record that opened it */
-  turn: number
-  /** the model round in the turn, from 1 */
-  round: number
-  /** the call */
-  ordinal: number
   /** the tool */
   name: string
   /** the way it ended */
@@ -452,14 +378,8 @@ export type AuditFollowed = {
  * Activity: the use of a soft budget reached its amount in this window, for the first time.
  * Observed, written by the gateway; derived for a guest.
  */
-export type BudgetReached = {
+export type BudgetReached = RoundId & {
   type: 'budget-reached'
-  /** the conversation: the key of the record */
-  conversation: ConversationId
-  /** the turn: the inbox offset of the record that opened it */
-  turn: number
-  /** the model round in the turn, from 1 */
-  round: number
   /** the tenant */
   tenant: string
   /** the budget */
@@ -543,16 +463,8 @@ export type BudgetSettled = {
 }
 
 /** Activity: a call was denied before it could run. Derived, written by the loop-detector. */
-export type CallDenied = {
+export type CallDenied = CallId & {
   type: 'call-denied'
-  /** the conversation: the key of the record */
-  conversation: ConversationId
-  /** the turn: the inbox offset of the record that opened it */
-  turn: number
-  /** the model round in the turn, from 1 */
-  round: number
-  /** the call */
-  ordinal: number
   /** the tool */
   name: string
   /** the short reason */
@@ -565,16 +477,8 @@ export type CallDenied = {
 }
 
 /** Activity: a call has its result. Derived, written by the executor. */
-export type CallFinished = {
+export type CallFinished = CallId & {
   type: 'call-finished'
-  /** the conversation: the key of the record */
-  conversation: ConversationId
-  /** the turn: the inbox offset of the record that opened it */
-  turn: number
-  /** the model round in the turn, from 1 */
-  round: number
-  /** the call */
-  ordinal: number
   /** the tool */
   name: string
   /** the way it ended */
@@ -597,16 +501,8 @@ export type CallFinished = {
  * Activity: a call waits for the client, which runs it and sends its result. Derived, written by
  * the executor.
  */
-export type CallOffered = {
+export type CallOffered = CallId & {
   type: 'call-offered'
-  /** the conversation: the key of the record */
-  conversation: ConversationId
-  /** the turn: the inbox offset of the record that opened it */
-  turn: number
-  /** the model round in the turn, from 1 */
-  round: number
-  /** the call */
-  ordinal: number
   /** the tool */
   name: string
   /** append time in milliseconds by which the result must be in the log */
@@ -617,14 +513,8 @@ export type CallOffered = {
  * An operator's stop counts for these calls of a round. Those that have not started never start. At
  * now, claimed ones are stopped. Observed, written by the executor.
  */
-export type CallsStopped = {
+export type CallsStopped = RoundId & {
   type: 'calls-stopped'
-  /** the conversation: the key of the record */
-  conversation: ConversationId
-  /** the turn: the inbox offset of the record that opened it */
-  turn: number
-  /** the model round in the turn, from 1 */
-  round: number
   /** the calls */
   ordinals: number[]
   /** the stop */
@@ -632,14 +522,8 @@ export type CallsStopped = {
 }
 
 /** Activity: calls of a round wait for guards. Derived, written by the executor. */
-export type CallsWaiting = {
+export type CallsWaiting = RoundId & {
   type: 'calls-waiting'
-  /** the conversation: the key of the record */
-  conversation: ConversationId
-  /** the turn: the inbox offset of the record that opened it */
-  turn: number
-  /** the model round in the turn, from 1 */
-  round: number
   /** by ordinal */
   calls: WaitingCall[]
   /** append time in milliseconds by which all of them are decided */
@@ -650,12 +534,8 @@ export type CallsWaiting = {
  * No further work of this turn may start. Derived, written by the conversation to gateway,
  * loop-detector and executor.
  */
-export type Cancel = {
+export type Cancel = TurnId & {
   type: 'cancel'
-  /** the conversation: the key of the record */
-  conversation: ConversationId
-  /** the turn: the inbox offset of the record that opened it */
-  turn: number
   /** the open round; 0: none */
   round: number
   /** append time in milliseconds from which no work of the round may start (R6) */
@@ -692,16 +572,8 @@ export type Carried = {
 }
 
 /** The owner is about to start this call (R4). Observed, written by the executor. */
-export type Claim = {
+export type Claim = CallId & {
   type: 'claim'
-  /** the conversation: the key of the record */
-  conversation: ConversationId
-  /** the turn: the inbox offset of the record that opened it */
-  turn: number
-  /** the model round in the turn, from 1 */
-  round: number
-  /** the call */
-  ordinal: number
   /** the try, from 1 */
   try: number
   /**
@@ -886,14 +758,8 @@ export type GuardRegistration = {
  * A guard's answer to a round: a verdict on each of its calls. Observed, written by the guard into
  * its own topic. The executor copies it into its inbox.
  */
-export type GuardVerdict = {
+export type GuardVerdict = RoundId & {
   type: 'guard-verdict'
-  /** the conversation: the key of the record */
-  conversation: ConversationId
-  /** the turn: the inbox offset of the record that opened it */
-  turn: number
-  /** the model round in the turn, from 1 */
-  round: number
   /** the guard; the executor takes it from the topic's name */
   guard: string
   /** its version, for people */
@@ -916,14 +782,8 @@ export type GuardVerdict = {
  * Activity: an enforcing guard answered a round, or its deadline passed. Derived, written by the
  * executor.
  */
-export type GuardVerdictGiven = {
+export type GuardVerdictGiven = RoundId & {
   type: 'guard-verdict-given'
-  /** the conversation: the key of the record */
-  conversation: ConversationId
-  /** the turn: the inbox offset of the record that opened it */
-  turn: number
-  /** the model round in the turn, from 1 */
-  round: number
   /** the guard */
   guard: string
   /** the version that answered; for a silent guard, the registered version */
@@ -1119,12 +979,8 @@ export type GuestVerdicts = {
  * The part of a conversation's history that one round adds; immutable. Derived, written by the
  * conversation into the table history under (conversation, turn, round).
  */
-export type HistoryEntry = {
+export type HistoryEntry = TurnId & {
   type: 'history-entry'
-  /** the conversation: the key of the record */
-  conversation: ConversationId
-  /** the turn: the inbox offset of the record that opened it */
-  turn: number
   /** the round; 0: the user's message */
   round: number
   /** round 0: the user's text */
@@ -1179,16 +1035,8 @@ export type HistorySummary = {
  * The answer to a question of a running tool. Derived, written by the approval stage. The executor
  * copies it into its inbox.
  */
-export type InputGiven = {
+export type InputGiven = CallId & {
   type: 'input-given'
-  /** the conversation: the key of the record */
-  conversation: ConversationId
-  /** the turn: the inbox offset of the record that opened it */
-  turn: number
-  /** the model round in the turn, from 1 */
-  round: number
-  /** the call */
-  ordinal: number
   /** the number of the question in its round, from 1 */
   input: number
   /** the answer */
@@ -1201,16 +1049,8 @@ export type InputGiven = {
  * A running tool has a question to a person. Observed, written by the executor that claimed the
  * call.
  */
-export type InputRequested = {
+export type InputRequested = CallId & {
   type: 'input-requested'
-  /** the conversation: the key of the record */
-  conversation: ConversationId
-  /** the turn: the inbox offset of the record that opened it */
-  turn: number
-  /** the model round in the turn, from 1 */
-  round: number
-  /** the call */
-  ordinal: number
   /** the try, from 1 */
   try: number
   /** the writer, new for every assignment of the partition (R4) */
@@ -1227,14 +1067,8 @@ export type InputRequested = {
  * Activity: the detector acts, or would act if the rule were not a shadow. Derived, written by the
  * loop-detector.
  */
-export type InterventionRaised = {
+export type InterventionRaised = RoundId & {
   type: 'intervention-raised'
-  /** the conversation: the key of the record */
-  conversation: ConversationId
-  /** the turn: the inbox offset of the record that opened it */
-  turn: number
-  /** the model round in the turn, from 1 */
-  round: number
   /** the intervention and its reason */
   intervention: Intervention
   /** whether its rule is a shadow in this round; then the intervention has no effect */
@@ -1244,16 +1078,8 @@ export type InterventionRaised = {
 /**
  * The bus proved that the owner that claimed this call is dead. Observed, written by the executor.
  */
-export type Lapsed = {
+export type Lapsed = CallId & {
   type: 'lapsed'
-  /** the conversation: the key of the record */
-  conversation: ConversationId
-  /** the turn: the inbox offset of the record that opened it */
-  turn: number
-  /** the model round in the turn, from 1 */
-  round: number
-  /** the call */
-  ordinal: number
   /** the try, from 1 */
   try: number
   /** the writer, new for every assignment of the partition (R4) */
@@ -1264,14 +1090,8 @@ export type Lapsed = {
  * Activity: a round has its response. Derived, written by the loop-detector before it judges the
  * calls.
  */
-export type ModelAnswered = {
+export type ModelAnswered = RoundId & {
   type: 'model-answered'
-  /** the conversation: the key of the record */
-  conversation: ConversationId
-  /** the turn: the inbox offset of the record that opened it */
-  turn: number
-  /** the model round in the turn, from 1 */
-  round: number
   /** the attempt that counts, as its parts name it; empty: a guest's */
   attempt: string
   /** the visible text, cut to limits.activityTextBytesMax */
@@ -1289,16 +1109,8 @@ export type ModelAnswered = {
 /**
  * The end of a round's response, or the reason why there is none. Derived, written by the gateway.
  */
-export type ModelFinished = {
+export type ModelFinished = AttemptId & {
   type: 'model-finished'
-  /** the conversation: the key of the record */
-  conversation: ConversationId
-  /** the turn: the inbox offset of the record that opened it */
-  turn: number
-  /** the model round in the turn, from 1 */
-  round: number
-  /** the attempt, random */
-  attempt: string
   /** the number of the attempt's part records */
   parts: number
   /** the provider's own stop reason; empty if it sent none */
@@ -1334,14 +1146,8 @@ export type ModelFinished = {
 }
 
 /** Parts of this round may follow. Derived, written by the gateway. */
-export type ModelOpened = {
+export type ModelOpened = RoundId & {
   type: 'model-opened'
-  /** the conversation: the key of the record */
-  conversation: ConversationId
-  /** the turn: the inbox offset of the record that opened it */
-  turn: number
-  /** the model round in the turn, from 1 */
-  round: number
   /** names of all tools that this request offered */
   offered: string[]
   /** append time in milliseconds from which no work of the round may start (R6) */
@@ -1349,14 +1155,8 @@ export type ModelOpened = {
 }
 
 /** Requests one round from the model. Derived, written by the conversation. */
-export type ModelRequest = {
+export type ModelRequest = RoundId & {
   type: 'model-request'
-  /** the conversation: the key of the record */
-  conversation: ConversationId
-  /** the turn: the inbox offset of the record that opened it */
-  turn: number
-  /** the model round in the turn, from 1 */
-  round: number
   /** the round of the last history entry to read; 0: the user's message */
   historyRound: number
   /** text for the top of the request */
@@ -1377,14 +1177,8 @@ export type ModelRequest = {
  * Activity: an attempt to get the model's response failed, and another one follows. Derived,
  * written by the gateway.
  */
-export type ModelRetry = {
+export type ModelRetry = RoundId & {
   type: 'model-retry'
-  /** the conversation: the key of the record */
-  conversation: ConversationId
-  /** the turn: the inbox offset of the record that opened it */
-  turn: number
-  /** the model round in the turn, from 1 */
-  round: number
   /** the attempt that failed, as its parts name it */
   attempt: string
   /** the number of the next attempt of the round, from 2 */
@@ -1473,16 +1267,8 @@ export type OperatorStop = {
 }
 
 /** The end of a claimed call. Observed, written by the executor that claimed it. */
-export type Outcome = {
+export type Outcome = CallId & {
   type: 'outcome'
-  /** the conversation: the key of the record */
-  conversation: ConversationId
-  /** the turn: the inbox offset of the record that opened it */
-  turn: number
-  /** the model round in the turn, from 1 */
-  round: number
-  /** the call */
-  ordinal: number
   /** the try, from 1 */
   try: number
   /** the writer, new for every assignment of the partition (R4) */
@@ -1495,16 +1281,8 @@ export type Outcome = {
  * A piece of a model's stream. It counts only if model-finished names its attempt. Observed,
  * written by the gateway ahead of its decision.
  */
-export type Part = {
+export type Part = AttemptId & {
   type: 'part'
-  /** the conversation: the key of the record */
-  conversation: ConversationId
-  /** the turn: the inbox offset of the record that opened it */
-  turn: number
-  /** the model round in the turn, from 1 */
-  round: number
-  /** the attempt, random */
-  attempt: string
   /** its place among the attempt's part records, from 0 */
   i: number
   /** normalized events in the order of the stream */
@@ -1526,14 +1304,8 @@ export type PartitionCount = {
  * The programs of a round's calls that wait for the approval guard, as an executor finds them. The
  * first record of a round counts. Observed, written by the executor.
  */
-export type ProgramsHashed = {
+export type ProgramsHashed = RoundId & {
   type: 'programs-hashed'
-  /** the conversation: the key of the record */
-  conversation: ConversationId
-  /** the turn: the inbox offset of the record that opened it */
-  turn: number
-  /** the model round in the turn, from 1 */
-  round: number
   /** by ordinal */
   programs: CallProgram[]
 }
@@ -1555,16 +1327,8 @@ export type RequestsUnjudged = {
  * The result of a call that a client ran. Observed, written by the edge; intake copies it to the
  * executor.
  */
-export type ResultSent = {
+export type ResultSent = CallId & {
   type: 'result-sent'
-  /** the conversation: the key of the record */
-  conversation: ConversationId
-  /** the turn: the inbox offset of the record that opened it */
-  turn: number
-  /** the model round in the turn, from 1 */
-  round: number
-  /** the call */
-  ordinal: number
   /** a hash of status and text: equal results are one result */
   resultId: string
   /** whether the call failed */
@@ -1577,14 +1341,8 @@ export type ResultSent = {
  * A response with its calls checked against the offered declarations. Derived, written by the
  * validator.
  */
-export type RoundChecked = {
+export type RoundChecked = RoundId & {
   type: 'round-checked'
-  /** the conversation: the key of the record */
-  conversation: ConversationId
-  /** the turn: the inbox offset of the record that opened it */
-  turn: number
-  /** the model round in the turn, from 1 */
-  round: number
   /** the model's response; empty beside a failure */
   response: Response
   /** the reason why there is no response; null: there is one */
@@ -1604,14 +1362,8 @@ export type RoundChecked = {
 }
 
 /** A round whose undecided calls may run. Derived, written by the loop-detector. */
-export type RoundCleared = {
+export type RoundCleared = RoundId & {
   type: 'round-cleared'
-  /** the conversation: the key of the record */
-  conversation: ConversationId
-  /** the turn: the inbox offset of the record that opened it */
-  turn: number
-  /** the model round in the turn, from 1 */
-  round: number
   /** all calls of the round */
   calls: Call[]
   /** results of the calls that must not run, by ordinal */
@@ -1632,14 +1384,8 @@ export type RoundCleared = {
 }
 
 /** One result for each call of a round. Derived, written by the executor. */
-export type RoundExecuted = {
+export type RoundExecuted = RoundId & {
   type: 'round-executed'
-  /** the conversation: the key of the record */
-  conversation: ConversationId
-  /** the turn: the inbox offset of the record that opened it */
-  turn: number
-  /** the model round in the turn, from 1 */
-  round: number
   /** by ordinal */
   results: CallResult[]
   /** interventions by the guards that the round waited for */
@@ -1650,14 +1396,8 @@ export type RoundExecuted = {
  * A round is over: its response, the results of its calls, and an intervention if one is needed.
  * Derived, written by the loop-detector.
  */
-export type RoundOutcome = {
+export type RoundOutcome = RoundId & {
   type: 'round-outcome'
-  /** the conversation: the key of the record */
-  conversation: ConversationId
-  /** the turn: the inbox offset of the record that opened it */
-  turn: number
-  /** the model round in the turn, from 1 */
-  round: number
   /** the model's response; empty beside a failure */
   response: Response
   /** the reason why there is no response; null: there is one */
@@ -1671,14 +1411,8 @@ export type RoundOutcome = {
 }
 
 /** A response, folded from its parts. Derived, written by the accumulator. */
-export type RoundProposed = {
+export type RoundProposed = RoundId & {
   type: 'round-proposed'
-  /** the conversation: the key of the record */
-  conversation: ConversationId
-  /** the turn: the inbox offset of the record that opened it */
-  turn: number
-  /** the model round in the turn, from 1 */
-  round: number
   /** the model's response; empty beside a failure */
   response: Response
   /** the reason why there is no response; null: there is one */
@@ -1701,14 +1435,8 @@ export type RoundProposed = {
  * Activity: a request to the model begins a round. Derived, written by the conversation or the
  * stage guest.
  */
-export type RoundStarted = {
+export type RoundStarted = RoundId & {
   type: 'round-started'
-  /** the conversation: the key of the record */
-  conversation: ConversationId
-  /** the turn: the inbox offset of the record that opened it */
-  turn: number
-  /** the model round in the turn, from 1 */
-  round: number
   /** calls that the turn may still make; 0: a text-only round */
   callsLeft: number
   /** whether the request carries a text at its top */
@@ -1760,16 +1488,8 @@ export type TitleGiven = {
 }
 
 /** Activity: a tool has started. Observed, written by the executor after the start. */
-export type ToolStarted = {
+export type ToolStarted = CallId & {
   type: 'tool-started'
-  /** the conversation: the key of the record */
-  conversation: ConversationId
-  /** the turn: the inbox offset of the record that opened it */
-  turn: number
-  /** the model round in the turn, from 1 */
-  round: number
-  /** the call */
-  ordinal: number
   /** the try, from 1 */
   try: number
   /** the tool */
@@ -1788,23 +1508,13 @@ export type TopicIds = {
 }
 
 /** The turn is over: all its rounds have ended. Derived, written by the conversation. */
-export type TurnEnded = {
+export type TurnEnded = TurnId & {
   type: 'turn-ended'
-  /** the conversation: the key of the record */
-  conversation: ConversationId
-  /** the turn: the inbox offset of the record that opened it */
-  turn: number
 }
 
 /** A round waits for slow guards, which extends its turn. Derived, written by the loop-detector. */
-export type TurnExtended = {
+export type TurnExtended = RoundId & {
   type: 'turn-extended'
-  /** the conversation: the key of the record */
-  conversation: ConversationId
-  /** the turn: the inbox offset of the record that opened it */
-  turn: number
-  /** the model round in the turn, from 1 */
-  round: number
   /** append time in milliseconds at which the turn is now over */
   until: number
 }
@@ -1854,12 +1564,8 @@ export type TurnFinished = {
 }
 
 /** Activity: a turn began. Derived, written by the conversation. */
-export type TurnStarted = {
+export type TurnStarted = TurnId & {
   type: 'turn-started'
-  /** the conversation: the key of the record */
-  conversation: ConversationId
-  /** the turn: the inbox offset of the record that opened it */
-  turn: number
   /** the message that opened it */
   messageId: MessageId
   /** the agent's name */

@@ -340,8 +340,12 @@ export const topicIdsKey = 'topic-ids'
 /** The prefix of the keys of formats' schemas in `policies`. The format's number follows it. */
 export const formatKeyPrefix = 'format:'
 
-/** The key of the format in force in `policies`. */
+/**
+ * The keys of the format in force in `policies`. A pin has its own key, so a process that changes the
+ * format at the same moment cannot overwrite the pin. Both keys begin with the first one.
+ */
 export const fleetFormatKey = 'fleet-format'
+export const fleetPinKey = 'fleet-format:pin'
 
 /**
  * `mayHaveActed`: whether a call of a round may have run by the time this stage works on the round.
@@ -547,7 +551,7 @@ export function keyOf(message: Message): string {
     case 'format-schemas':
       return `${formatKeyPrefix}${message.format}`
     case 'fleet-format':
-      return fleetFormatKey
+      return message.isPinned ? fleetPinKey : fleetFormatKey
     case 'agent-policy':
       return policyKeyPrefix + message.agent
     case 'guard-registration':

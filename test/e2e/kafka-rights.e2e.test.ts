@@ -39,6 +39,7 @@ import {
 } from '../../shared/contract/topology.ts'
 import { registerGuard } from '../../shared/runtime/guards/guard-registry.ts'
 import { type RunningGuards, startGuards } from '../../shared/runtime/guards/start-guards.ts'
+import { storePartitionCount } from '../../shared/runtime/log/partition-count.ts'
 import { readSettings } from '../../shared/settings/settings.ts'
 import { askEdge } from '../support/asked-turn.ts'
 import { answerOf, requestOf, type Said, saidCall } from '../support/guest-requests.ts'
@@ -97,7 +98,9 @@ beforeAll(async () => {
   const names = [...access.map(({ principal }) => principal), ...lacks.map(({ user }) => user)]
   broker = await startBroker(brokerWithUsers(names))
   await grant(broker, [...access, ...lacks.map(accessWithout)])
-  await (await busAs('operator')).ensureTopics(topicSpecs(topicPrefix, partitions))
+  const asOperator = await busAs('operator')
+  await asOperator.ensureTopics(topicSpecs(topicPrefix, partitions))
+  await storePartitionCount(asOperator, topicPrefix, partitions)
 }, brokerStartMs)
 afterAll(async () => {
   for (const bus of buses.values()) await bus.close()

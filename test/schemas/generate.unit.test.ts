@@ -317,6 +317,35 @@ export type Usage = {
     expect(written).toContain('  conversation: string | null\n')
   })
 
+  it('take the fields of a call or a turn from its id, unless a field has another meaning', () => {
+    const doc = 'the conversation: the key of the record'
+    const conversation = { ...text, name: 'conversation', doc }
+    const turn = {
+      name: 'turn',
+      type: 'long',
+      doc: 'the turn: the inbox offset of the record that opened it',
+    }
+    const ofCall = [
+      ...[conversation, turn],
+      { name: 'round', type: 'int', doc: 'the model round in the turn, from 1' },
+      { name: 'ordinal', type: 'int', doc: 'the call' },
+    ]
+    const other = [conversation, { ...turn, doc: 'the turn that did not fit' }]
+    const written = typescriptOf(
+      parseSchemas([
+        file('call-denied.avsc', record('CallDenied', [...ofCall, text])),
+        file('claim.avsc', record('Claim', other)),
+        file('tick.avsc', record('Tick', [conversation, turn])),
+      ]),
+    )
+    expect(written).toContain("\nimport type { CallId, ConversationId, TurnId } from './ids.ts'\n")
+    expect(written).toContain(
+      "export type CallDenied = CallId & {\n  type: 'call-denied'\n  /** what was said */\n  text: string\n}\n",
+    )
+    expect(written).toContain("export type Tick = TurnId & {\n  type: 'tick'\n}\n")
+    expect(written).toContain('  /** the turn that did not fit */\n  turn: number\n')
+  })
+
   it('break a union that is too long for a line', () => {
     const symbols = Array.from({ length: 20 }, (_, index) => `symbol_${index}`)
     const written = typescriptOf(parseSchemas([file('types/kind.avsc', { ...kind, symbols })]))

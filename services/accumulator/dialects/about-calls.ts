@@ -2,8 +2,16 @@
 
 const examplesElement =
   /<(\/?)(pre|code|blockquote|example|xmp|samp|details|textarea)\b[^>\n]{0,200}>/gi
-const announcement =
-  /(?:for example|for instance|e\.g\.|such as|as follows|like this|looks? like|an? (?:[\w-]+ ){0,2}(?:example|sample)(?: [\w ]{0,40})?|(?:format|syntax|template|example)(?: is)?)[*_]{0,3}:[*_]{0,3}$/i
+const announcement = new RegExp(
+  `(?:${[
+    'for example|for instance|e\\.g\\.|such as|as follows|like this|looks? like',
+    'an? (?:[\\w-]+ ){0,2}(?:example|sample)(?: [\\w ]{0,40})?|(?:format|syntax|template|example)(?: is)?',
+    '(?:例如|比如|示例|样例|如下|格式|模板|例えば|次の|以下の|形式|예시|예를 들어|형식|다음과 같)[^\\n:：]{0,12}',
+    '(?:например|пример|формат|следующ|образец|مثال|المثال|الصيغة|كالتالي)[^\\n:]{0,24}',
+    '(?:beispiel|exemple|ejemplo|esempio|exemplo|formato?)[^\\n:]{0,24}',
+  ].join('|')})[*_]{0,3}[:：][*_]{0,3}$`,
+  'i',
+)
 
 /** `frame`: the text from a call's first mark on. `before`: the text in front of the frame. */
 export function isAboutCalls(before: string, frame: string): boolean {

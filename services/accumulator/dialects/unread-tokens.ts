@@ -1,11 +1,13 @@
 // Finds special tokens of calls in a text that no dialect reads whole: a token without its call, and
 // a call with a lost or damaged token.
 //
-// UNREAD-TOKENS-1. Only a template writes such a token, so it may begin anywhere in a line. A vendor's
+// UNREAD-TOKENS-1. Only a template writes such a token, so it may stand anywhere in a line. A vendor's
 //     own tag or bracket begins a line.
-// UNREAD-TOKENS-2. A text that mentions a token is no call: in code, in a quote or a table, or
-//     inside a sentence.
-// UNREAD-TOKENS-3. Linear in any text.
+// UNREAD-TOKENS-2. A token counts where a call can begin: after a line's start, a sentence's end or
+//     another mark. Inside a sentence it counts only if a call's shape follows.
+// UNREAD-TOKENS-3. A text that mentions a token is no call: in code, a quote, a table, a list's entry or
+//     a template. A sentence that goes on after a token mentions it, in any script.
+// UNREAD-TOKENS-4. Linear in any text.
 
 import { quoted } from '../../../shared/contract/arguments/name-text.ts'
 import { isAboutCalls, withoutExamples } from './about-calls.ts'
@@ -17,7 +19,7 @@ const word = '(?:tool|func|call|invoke|action|python|plugin)'
 const token = new RegExp(
   [
     `<[/ ]{0,2}(?:${bars} ?){1,8}DSML(?: ?${bars}){0,8}(?: ?\\w{1,24}(?:>| \\w{1,24}=))?`,
-    `<${bars}{1,4}[/\\w▁:.-]{0,48}?${word}[\\w▁:.-]{0,48}${bars}{0,4}>`,
+    `<${bars}{1,4} ?[/\\w▁:.-]{0,48}?${word}[\\w▁:.-]{0,48} ?${bars}{0,4}>`,
     `<｜[\\w ]{0,24}?${word}[\\w ]{0,24}｜>`, // DeepSeek's on some servers
     `<\\w{0,24}(?:tool|call)\\w{0,24}\\|>`, // Gemma
     '<\\|(?:open|close)\\|>(?:tools|call|argument)(?: \\w{1,24}=)?', // Kimi K3
@@ -31,10 +33,36 @@ const token = new RegExp(
 )
 /** Most texts have nothing like it. */
 const hint = new RegExp(`<[/ ]{0,2}${bars}|\\|>|\\]minimax\\[|\\[TOOL_|</?[a-z]{3,7}[:_]`, 'i')
+/** The rest of a mark that the token begins, such as `<｜DSML｜invoke name=`. */
+const attributes = /[^<>\n]{0,120}(?:>|(?=<))/y
 /** A mark that follows a token at once belongs to it. */
 const nextMark = /\s?<[^<>\n]{1,80}>/y
-/** The rest of a sentence. In a call, the text follows its token at once. */
-const sentence = /[)\]*_]{0,3}(?: \p{L}| ?[.,;:!?"'”’](?:\s|$))/uy
+
+/** The rest of a sentence, a quote, a declaration or a template. */
+const mention = new RegExp(
+  [
+    '[)\\]*_`]{0,3}(?:[ \\t]\\p{L}|[ \\t]?[.,;:!?](?:\\s|$|["\')])|[ \\t]?[。，、；：！？…])',
+    '[*_]{0,3}["\'”’»」』】）〉》]',
+    '[ \\t]?(?:[(（—–→⇒=+~#&,/]|-[->\\p{L}]|\\.{2,3})|[ \\t]+[-|]',
+    '\\s{0,8}\\{[%{#]|[{[](?:\\.{3}|…|[\\p{L}_ ]{1,32})[}\\]]',
+  ].join('|'),
+  'uy',
+)
+/** A letter of a script that no name of a tool has. */
+const otherScript = /(?!\p{Script=Latin})\p{L}/uy
+/** The id or the name of a call with its arguments, or the arguments. */
+const shape = /\s{0,8}[{[]|[\w.:/-]{1,128}\s{0,8}[{(<[]|=/y
+/** The id of a call after a blank. A word in a sentence has no such signs in it. */
+const separateId = /[ \t][A-Za-z]\w{0,63}[.:][\w.:-]{0,64}\w\s{0,8}</y
+const sentenceEnd = /(?:^ {0,3}|[.!?…。！？]["'”’»」』)）\]*_]{0,3}\s{0,8}|[>}\]]\s{0,8})$/
+const listEntry =
+  /^\s{0,16}(?:[-*+•]|\d{1,3}[.)])\s{1,8}[*_"'“「]{0,3}(?:[^<\n.!?。！？]{0,60}[:：][*_ ]{0,4})?[<\]]/
+/** The end of an expression in a template. */
+const template = /(?:\{\{[^{}\n]{1,64}\}\}|%\})$/
+const endMark = /end|\/|close/i
+
+/** `index`, `end`: of a token and the marks that follow. `lineAt`: the start of its line. */
+type Run = { index: number; end: number; lineAt: number; token: string }
 
 /**
  * The first token of a call that the text does not mention but writes, outside of examples.
@@ -43,12 +71,70 @@ const sentence = /[)\]*_]{0,3}(?: \p{L}| ?[.,;:!?"'”’](?:\s|$))/uy
 export function unreadToken(text: string): string | undefined {
   if (!hint.test(text)) return undefined
   const visible = withoutExamples(text)
-  const cursor: Cursor = { text: visible, at: 0 }
-  for (const { index, 0: found } of visible.matchAll(token)) {
-    cursor.at = Math.max(cursor.at, index + found.length)
+  const runs = runsIn(visible)
+  const last = runs.at(-1)
+  const goesOn = last !== undefined && isMention(visible, last)
+  const run = runs.find((one) => isWritten(visible, one, goesOn))
+  if (run === undefined || isAboutCalls(visible.slice(0, run.index), run.token)) return undefined
+  return quoted(run.token.trim())
+}
+
+function runsIn(text: string): Run[] {
+  const runs: Run[] = []
+  const cursor: Cursor = { text, at: 0 }
+  let lineAt = 0
+  let searchedTo = 0
+  for (const { index, 0: found } of text.matchAll(token)) {
+    const lineEnd = text.slice(searchedTo, index).lastIndexOf('\n')
+    if (lineEnd !== -1) lineAt = searchedTo + lineEnd + 1
+    searchedTo = index
+    const tokenEnd = index + found.length
+    cursor.at = Math.max(cursor.at, tokenEnd)
+    const isOpen = cursor.at === tokenEnd && found.endsWith('=')
+    if (isOpen && isAt(cursor, attributes)) cursor.at = attributes.lastIndex
     while (isAt(cursor, nextMark)) cursor.at = nextMark.lastIndex
-    if (!isAt(cursor, sentence))
-      return isAboutCalls(visible.slice(0, index), found) ? undefined : quoted(found.trim())
+    const last = runs.at(-1)
+    if (last !== undefined && index < last.end) last.end = cursor.at
+    else runs.push({ index, end: cursor.at, lineAt, token: found })
   }
-  return undefined
+  return runs
+}
+
+/** `goesOn`: the sentence goes on after the last token of the text. */
+function isWritten(text: string, run: Run, goesOn: boolean): boolean {
+  const { index, end, lineAt } = run
+  if (listEntry.test(text.slice(lineAt, lineAt + 96))) return false
+  if (template.test(text.slice(Math.max(lineAt, index - 72), index))) return false
+  if (isMention(text, run) || isListing(text, run)) return false
+  if (beginsCall(text, run)) return true
+  if (goesOn) return false
+  const marks = text.slice(index, end)
+  if (marks.includes('=') || isAt({ text, at: end }, shape)) return true
+  const isEnd = text.slice(end, end + 96).trim() === '' && end + 96 >= text.length
+  return isEnd && !(endMark.test(marks) && marks.indexOf('<', 1) === -1)
+}
+
+function beginsCall(text: string, { index, lineAt }: Run): boolean {
+  return sentenceEnd.test(text.slice(Math.max(lineAt, index - 16), index))
+}
+
+function isMention(text: string, run: Run): boolean {
+  const at = { text, at: run.end }
+  if (text[run.end - 1] === '=' || isAt(at, separateId)) return false
+  if (isAt(at, mention)) return true
+  if (!isAt(at, otherScript)) return false
+  // After a parameter's own mark, the letter begins its value.
+  const marks = text.slice(run.index, run.end)
+  return !marks.includes('=') || (marks.indexOf('<', 1) === -1 && !beginsCall(text, run))
+}
+
+/** Whether the tokens are only listed: a beginning and an end in separate lines, without a call. */
+function isListing(text: string, { index, end }: Run): boolean {
+  const [first = '', ...others] = text.slice(index, end).split('\n')
+  return (
+    !endMark.test(first) &&
+    others.some((line) => endMark.test(line)) &&
+    !text.slice(index, end).includes('=') &&
+    text.slice(Math.max(0, index - 96), index).trim() !== ''
+  )
 }

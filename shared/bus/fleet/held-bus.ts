@@ -9,7 +9,7 @@ import { messageOf } from '../../codec/message-of.ts'
 import type { Bus, StoredRecord } from '../../contract/bus.ts'
 import { limits } from '../../contract/limits.ts'
 import type { FleetFormat } from '../../contract/messages.ts'
-import { fleetFormatKey } from '../../contract/topology.ts'
+import { fleetFormatKey, fleetPinKey } from '../../contract/topology.ts'
 import { pause } from '../../lib/pause.ts'
 import { noneIfUnreadable } from './schemas-in-log.ts'
 
@@ -18,9 +18,19 @@ export async function fleetFormat(
   bus: Pick<Bus, 'list'>,
   topicPrefix: string,
 ): Promise<FleetFormat | undefined> {
+  return formatAmong(await listFormats(bus, topicPrefix))
+}
+
+/** The record in force among records of the table. */
+export function formatAmong(records: readonly StoredRecord[]): FleetFormat | undefined {
+  const formats: Formats = new Map()
+  for (const record of records) keep(formats, record)
+  return inForce(formats)
+}
+
+function listFormats(bus: Pick<Bus, 'list'>, topicPrefix: string): Promise<StoredRecord[]> {
   const table = { topic: `${topicPrefix}policies`, partition: 0, upToNow: true }
-  const records = await bus.list({ ...table, prefix: fleetFormatKey }).catch(noneIfUnreadable)
-  return records.map(formatIn).find((format) => format !== undefined)
+  return bus.list({ ...table, prefix: fleetFormatKey }).catch(noneIfUnreadable)
 }
 
 /**
@@ -29,6 +39,7 @@ export async function fleetFormat(
  */
 export async function heldBus(bus: Bus, topicPrefix: string, log: Logger): Promise<Bus> {
   const holder = {}
+  const formats: Formats = new Map()
   const closed = new AbortController()
   const topic = `${topicPrefix}policies`
   const place = { topic, partition: 0, signal: closed.signal }
@@ -51,7 +62,9 @@ export async function heldBus(bus: Bus, topicPrefix: string, log: Logger): Promi
   }
 
   async function readFormat(): Promise<void> {
-    apply(await fleetFormat(bus, topicPrefix))
+    const records = await listFormats(bus, topicPrefix)
+    formats.clear()
+    apply(records)
   }
 
   async function follow(): Promise<void> {
@@ -60,8 +73,7 @@ export async function heldBus(bus: Bus, topicPrefix: string, log: Logger): Promi
         const [ends] = await bus.ends(topic, [0])
         if (ends !== undefined) {
           await readFormat() // a record before these ends
-          for await (const records of bus.follow({ ...place, from: ends.end }))
-            for (const record of records) apply(formatIn(record))
+          for await (const records of bus.follow({ ...place, from: ends.end })) apply(records)
         }
       } catch (error) {
         log.debug({ err: error }, 'the format in force cannot be followed now')
@@ -70,13 +82,23 @@ export async function heldBus(bus: Bus, topicPrefix: string, log: Logger): Promi
     }
   }
 
-  function apply(format: FleetFormat | undefined): void {
-    if (format !== undefined && !closed.signal.aborted) hold(holder, format.format)
+  function apply(records: readonly StoredRecord[]): void {
+    for (const record of records) keep(formats, record)
+    if (!closed.signal.aborted) hold(holder, inForce(formats)?.format ?? 1)
   }
 }
 
-export function formatIn({ key, value }: StoredRecord): FleetFormat | undefined {
-  if (key !== fleetFormatKey) return undefined
+/** The newest record under each of the two keys. */
+type Formats = Map<string, FleetFormat>
+
+function keep(formats: Formats, { key, value }: StoredRecord): void {
+  if (key !== fleetFormatKey && key !== fleetPinKey) return
   const message = messageOf(value)
-  return message?.type === 'fleet-format' && message.format > 0 ? message : undefined
+  if (message?.type === 'fleet-format' && message.format > 0) formats.set(key, message)
+  else if (value === null) formats.delete(key)
+}
+
+/** A pin counts before the format that a process set. */
+function inForce(formats: Formats): FleetFormat | undefined {
+  return formats.get(fleetPinKey) ?? formats.get(fleetFormatKey)
 }

@@ -69,6 +69,8 @@ export type KafkaBusOptions = {
   times?: Partial<SubscriptionTimes> | undefined
   /** Whether a table keeps a record. Default: all. A refused record hides no earlier one. */
   accepts?: ((record: StoredRecord) => boolean) | undefined
+  /** As in ClusterOptions. Default: each topic is needed. */
+  isNeeded?: ((topic: string) => boolean) | undefined
   /** The name of this process in its groups (MEMBERSHIP-5). Absent: that of its place, if it has one. */
   instanceId?: string | undefined
   /** The begin of the files that hold the places of processes. Absent: the process has none. */
@@ -219,10 +221,10 @@ export async function openKafkaBus(options: KafkaBusOptions): Promise<Bus> {
 }
 
 async function openCluster(
-  { client, clock, log, connectMs = minute }: KafkaBusOptions,
+  { client, clock, log, connectMs = minute, isNeeded }: KafkaBusOptions,
   closed: AbortController,
 ): Promise<Cluster> {
-  const cluster = createCluster({ client, clock, log, closed: closed.signal })
+  const cluster = createCluster({ client, clock, log, closed: closed.signal, isNeeded })
   try {
     await cluster.retry('find the cluster', () => cluster.refresh(), connectMs)
     return cluster

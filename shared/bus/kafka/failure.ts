@@ -71,6 +71,13 @@ export type Action = { text: string; right: string }
 export const deletedTopicAdvice =
   'Do not create a topic of an existing log again: delete everything (weir reset --all), or begin anew under another prefix (--topic-prefix)'
 
+export function topicRecreated(topic: string): WeirError {
+  return new WeirError(
+    'bus.topic-recreated',
+    `${topic} was deleted and created again, so its records and the marks of its writers are gone: delete everything (weir reset --all), or begin anew under another prefix (--topic-prefix)`,
+  )
+}
+
 /** Reading records of a partition. */
 export function readOf({ topic, partition }: { topic: string; partition: number }): Action {
   return { text: `read ${topic}/${partition}`, right: `Read on topic ${topic}` }

@@ -7,6 +7,7 @@ import type { Bus } from '../../contract/bus.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { heldBus } from '../fleet/held-bus.ts'
 import { learningBus } from '../fleet/learning-bus.ts'
+import { createNeededTopics } from '../fleet/needed-topics.ts'
 import type { BusSettings, OpenOptions, SharedBus } from '../kind.ts'
 import { readKeys } from '../signing/keys.ts'
 import { acceptsSigned, signedBus } from '../signing/signed-bus.ts'
@@ -56,7 +57,8 @@ async function open(
     settings.recordSigning === ''
       ? undefined
       : createSigning(readKeys(settings.recordSigning), settings.topicPrefix)
-  const bus = await openKafkaBus({
+  let bus: Bus | undefined
+  bus = await openKafkaBus({
     client: await kafkaClient(settings, (note) => log.info(note)),
     clock: systemClock,
     log,
@@ -64,6 +66,7 @@ async function open(
     connectMs,
     replicationFactor,
     accepts: signing && acceptsSigned(signing, log),
+    isNeeded: createNeededTopics(() => bus, settings.topicPrefix),
     times: { sessionMs: settings.sessionTimeoutMs },
     instanceId: settings.groupInstanceId || undefined,
     placePath: keepsTables ? join(settings.dataFolder, 'processes', 'process') : undefined,

@@ -168,7 +168,7 @@ export function startSubscription(options: KafkaSubscriptionOptions): Subscripti
     },
     damaged,
     get unready() {
-      return cluster.missing()
+      return cluster.lost()
     },
     failed,
     close() {

@@ -37,13 +37,16 @@ export function assertNeighbours({
     )
 }
 
-/** For a log that has records and no partition count, which every Weir since format 1 stores. */
+/**
+ * For a log that has records and no partition count, which every Weir since format 1 stores. A process that
+ * announces its version is newer.
+ */
 export function assertNoneBefore(members: readonly FleetMember[]): void {
-  const [first] = members
-  if (first === undefined) return
+  const older = members.find(({ weir }) => weir === undefined)
+  if (older === undefined) return
   throw new WeirError(
     'fleet.apart',
-    `${memberName(first)} is of Weir 0.2.0 or older, before format 1, and cannot run next to this version: stop the whole fleet, then start all processes of this version (docs/upgrade.md)`,
+    `${memberName(older)} may be older than record format 1, and cannot run next to this version: stop the whole fleet, then start all processes of this version (docs/upgrade.md)`,
   )
 }
 

@@ -1,14 +1,13 @@
 // Writes the formats of a fleet to the table `policies`: the schemas of each, and the one in force.
 // STORED-FORMATS-1. The schemas of a format are in the table before the format is in force.
 
-import { fleetFormat, formatIn } from '../../bus/fleet/held-bus.ts'
+import { fleetFormat, formatAmong } from '../../bus/fleet/held-bus.ts'
 import { knownSchemas, ownFormat } from '../../codec/codec.ts'
 import { closedFormats, formatOf } from '../../codec/formats.ts'
 import { messageOf } from '../../codec/message-of.ts'
 import type { Bus } from '../../contract/bus.ts'
 import type { FleetFormat, FormatSchemas } from '../../contract/messages.ts'
-import { fleetFormatKey, formatKeyPrefix } from '../../contract/topology.ts'
-import { WeirError } from '../../lib/errors.ts'
+import { fleetPinKey, formatKeyPrefix } from '../../contract/topology.ts'
 import { version } from '../../lib/version.ts'
 import { toRecord } from '../record.ts'
 import { type AuditedTable, appendChange } from '../settings/audited-change.ts'
@@ -34,8 +33,7 @@ export async function storedFleet({
     const message = key.startsWith(formatKeyPrefix) ? messageOf(value) : undefined
     return message?.type === 'format-schemas' ? [message] : []
   })
-  const inForce = records.map(formatIn).find((format) => format !== undefined)
-  return { inForce: inForce ?? firstInForce, formats }
+  return { inForce: formatAmong(records) ?? firstInForce, formats }
 }
 
 const firstInForce: InForce = { format: 1, isPinned: false, setBy: '' }
@@ -62,18 +60,15 @@ function isOwnToWrite(format: number, stored: readonly FormatSchemas[]): boolean
 
 /**
  * Sets the format in force for an operator, after its schemas (keeps STORED-FORMATS-1), with the evidence in
- * `audit`. Throws as storeFormats, and `bus.refused` if a process overwrote the format at the same moment.
+ * `audit`. A format that is not pinned ends the pin. Throws as storeFormats.
  */
 export async function storeFleetFormat(log: AuditedTable & Log, set: InForce): Promise<void> {
   await storeFormats(log)
   const after = fleetMessage(log, set)
-  await appendChange(log, { setting: fleetFormatKey, by: set.setBy, after }, [policy(log, after)])
-  if (set.isPinned && !(await formatInForce(log)).isPinned)
-    throw new WeirError(
-      'bus.refused',
-      `the pin of format ${set.format} was overwritten by a process that changed the format at the same moment: pin the format again`,
-      { retryable: true },
-    )
+  const record = policy(log, after)
+  const unpin = { topic: record.topic, partition: record.partition, key: fleetPinKey, value: null }
+  const change = { setting: fleetPinKey, by: set.setBy, after }
+  await appendChange(log, change, set.isPinned ? [record] : [record, unpin])
 }
 
 /**

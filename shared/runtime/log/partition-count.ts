@@ -5,9 +5,11 @@
 //     writes the record again.
 // PARTITION-COUNT-2. A log without the record gets it only if most of its conversations are in the
 //     partition that the count gives.
+// PARTITION-COUNT-3. A log with records of a Weir that stores the count has a table `policies` with
+//     records. With an empty table, Weir refuses: its stops, guards and budgets are gone.
 
 import type { FleetMember } from '../../bus/fleet/fleet-members.ts'
-import { decode } from '../../codec/codec.ts'
+import { decode, headerBytes, knownSchemas, schemaIdIn } from '../../codec/codec.ts'
 import type { Bus } from '../../contract/bus.ts'
 import { partitionOf } from '../../contract/partition.ts'
 import { partitionCountKey } from '../../contract/topology.ts'
@@ -64,8 +66,8 @@ export function otherPartitionCount(topic: string, is: number, stored: number): 
  * Stores the count of a log that has none. A log without records gets the newest format too. Resolves to
  * false if it has a count already. `members`: the live members of the fleet, by default none. A log with
  * records and without a count is of a Weir before format 1: throws `fleet.apart` if there are any. Throws
- * `bus.topic-differs` if its conversations are in other partitions (PARTITION-COUNT-2), and
- * `bus.unauthorized` if this user may not write `policies`.
+ * `bus.topic-differs` if its conversations are in other partitions (PARTITION-COUNT-2),
+ * `bus.topic-recreated` (PARTITION-COUNT-3), and `bus.unauthorized` if this user may not write `policies`.
  */
 export async function storePartitionCount(
   bus: Pick<Bus, 'list' | 'ends' | 'read' | 'append' | 'clock'>,
@@ -75,7 +77,9 @@ export async function storePartitionCount(
 ): Promise<boolean> {
   if ((await storedPartitionCount(bus, topicPrefix)) !== undefined) return false
   const topic = `${topicPrefix}conversation-events`
-  const { seen, elsewhere } = await samplePlaces(bus, topic, partitions)
+  const { seen, elsewhere, isNew } = await samplePlaces(bus, topic, partitions)
+  const policies = `${topicPrefix}policies`
+  if (isNew && !(await hasValue(bus, policies))) throw policiesGone(policies, topic)
   if (elsewhere * 2 > seen)
     throw new WeirError(
       'bus.topic-differs',
@@ -83,20 +87,42 @@ export async function storePartitionCount(
     )
   if (seen > 0) assertNoneBefore(await members())
   const message = { type: 'partition-count', partitions } as const
-  const count = toRecord({ topic: `${topicPrefix}policies`, partition: 0, message })
+  const count = toRecord({ topic: policies, partition: 0, message })
   await bus.append([count, ...(seen > 0 ? [] : firstFormat({ bus, topicPrefix }))])
   return true
 }
 
+/** In the log as it is: a process that has no key for a record's signature must not miss the record. */
+async function hasValue(bus: Pick<Bus, 'ends' | 'read'>, topic: string): Promise<boolean> {
+  const [ends] = await bus.ends(topic, [0])
+  const from = ends?.begin ?? 0
+  const first = await bus.read({ topic, partition: 0, from, limit: sampledPerPartition })
+  return first.some(({ value }) => value !== null)
+}
+
+function policiesGone(policies: string, topic: string): WeirError {
+  return new WeirError(
+    'bus.topic-recreated',
+    `${policies} is empty, and ${topic} has records of a Weir that stores the partition count in ${policies}: the table was deleted and created again, so all stops, guards, budgets and approval rules are gone. Set them again and run weir topics create, delete everything (weir reset --all), or begin anew under another prefix (--topic-prefix)`,
+  )
+}
+
+/** Each build that has the schema stores the count before its first record. */
+const countSchema = knownSchemas.find(({ type }) => type === 'partition-count')?.id ?? 0
+
 /** From the begin of each partition, where the records from before a growth are. */
 const sampledPerPartition = 20
+
+function isAfterCount(value: Uint8Array): boolean {
+  return (schemaIdIn(Uint8Array.of(0, ...value.subarray(1, headerBytes))) ?? 0) > countSchema
+}
 
 async function samplePlaces(
   bus: Pick<Bus, 'ends' | 'read'>,
   topic: string,
   partitions: number,
-): Promise<{ seen: number; elsewhere: number }> {
-  const places = { seen: 0, elsewhere: 0 }
+): Promise<{ seen: number; elsewhere: number; isNew: boolean }> {
+  const places = { seen: 0, elsewhere: 0, isNew: false }
   for (const { partition, begin, end } of await bus.ends(topic)) {
     if (begin >= end) continue
     const limit = sampledPerPartition
@@ -104,6 +130,9 @@ async function samplePlaces(
       places.seen += 1
       if (partitionOf(key, partitions) !== partition) places.elsewhere += 1
     }
+    const last = { topic, partition, from: Math.max(begin, end - limit), limit }
+    const newest = await bus.read(last)
+    places.isNew ||= newest.some(({ value }) => value !== null && isAfterCount(value))
   }
   return places
 }

@@ -3,10 +3,10 @@
 // record would count as a repeat.
 // TOPIC-IDS-1. The id of a topic is stored once. Weir refuses a topic with another id.
 
+import { topicRecreated } from '../../bus/kafka/failure.ts'
 import { decode } from '../../codec/codec.ts'
 import type { Bus } from '../../contract/bus.ts'
 import { type TopicName, topicIdsKey, topics } from '../../contract/topology.ts'
-import { WeirError } from '../../lib/errors.ts'
 import { toRecord } from '../record.ts'
 
 type Log = { bus: Pick<Bus, 'list' | 'append' | 'topicId'>; topicPrefix: string }
@@ -43,12 +43,5 @@ function idsIn(value: Uint8Array | null | undefined): Map<string, string> {
   const message = value == null ? undefined : decode(value)
   return new Map(
     message?.type === 'topic-ids' ? message.ids.map(({ topic, id }) => [topic, id]) : [],
-  )
-}
-
-export function topicRecreated(topic: string): WeirError {
-  return new WeirError(
-    'bus.topic-recreated',
-    `${topic} was deleted and created again, so its records and the marks of its writers are gone: delete everything (weir reset --all), or begin anew under another prefix (--topic-prefix)`,
   )
 }

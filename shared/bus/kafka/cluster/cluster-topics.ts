@@ -30,19 +30,26 @@ export type ClusterTopics = {
   apply(picture: ClusterPicture, requested: string[]): void
   /** The first topic whose partition count changed since it was first seen, with both counts. */
   readonly resized: ResizedTopic | undefined
-  /** A topic that existed and that no broker knows now. */
+  /** A needed topic that existed and that no broker knows now. */
   readonly missing: string | undefined
+  /** A needed topic that was deleted and created again since it was first seen. */
+  readonly recreated: string | undefined
+  wasRecreated(name: string): boolean
   kindOf(name: string): TopicKind | undefined
   setKind(name: string, kind: TopicKind): void
 }
 
-export function createClusterTopics(): ClusterTopics {
+/** `isNeeded`: whether the configuration needs a topic. The others may be deleted. */
+export function createClusterTopics(
+  isNeeded: (name: string) => boolean = () => true,
+): ClusterTopics {
   const requested = new Set<string>()
   const topics = new Map<string, Topic>()
   const seen = new Set<string>()
   const failures = new Map<string, number>()
   const kinds = new Map<string, TopicKind>()
   const firstCounts = new Map<string, { id: string | undefined; count: number }>()
+  const recreated = new Set<string>()
   let nodes: Node[] = []
   let resized: ResizedTopic | undefined
 
@@ -52,9 +59,14 @@ export function createClusterTopics(): ClusterTopics {
     },
     get missing() {
       return [...failures].find(
-        ([name, code]) => seen.has(name) && code === errorCodes.unknownTopicOrPartition,
+        ([name, code]) =>
+          seen.has(name) && code === errorCodes.unknownTopicOrPartition && isNeeded(name),
       )?.[0]
     },
+    get recreated() {
+      return [...recreated].find(isNeeded)
+    },
+    wasRecreated: (name) => recreated.has(name),
     nodes: () => nodes,
     known: (name) => topics.get(name),
     requested: () => [...requested],
@@ -84,6 +96,8 @@ export function createClusterTopics(): ClusterTopics {
         for (const { partition, leader } of found.partitions) leaders[partition] = byId.get(leader)
         // Brokers only ever add partitions. A topic that was created again has another id.
         const before = firstCounts.get(name)
+        if (before?.id !== undefined && found.id !== undefined && before.id !== found.id)
+          recreated.add(name)
         if (before === undefined || before.id !== found.id)
           firstCounts.set(name, { id: found.id, count: leaders.length })
         else if (leaders.length > before.count)

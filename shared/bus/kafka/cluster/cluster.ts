@@ -14,7 +14,13 @@ import { WeirError } from '../../../lib/errors.ts'
 import { pause } from '../../../lib/pause.ts'
 import { backoffMs } from '../backoff.ts'
 import { errorCodes, type Node, protocolError } from '../driver.ts'
-import { type Action, asBusError, deletedTopicAdvice, recoveryOf } from '../failure.ts'
+import {
+  type Action,
+  asBusError,
+  deletedTopicAdvice,
+  recoveryOf,
+  topicRecreated,
+} from '../failure.ts'
 import { readCommitted } from '../fetch/fetch-request.ts'
 import { createLogThrottle } from '../log-throttle.ts'
 import { kafkajsLog } from '../properties/kafkajs-log.ts'
@@ -58,14 +64,23 @@ export type Cluster = {
   ): Promise<Result>
   /** Throws `bus.topic-differs` once a topic has grown (CLUSTER-3). */
   assertNotResized(): void
-  /** A sentence about a topic that existed and is gone now. */
-  missing(): string | undefined
+  /** A sentence about a needed topic that is gone, or that was created again (CLUSTER-2). */
+  lost(): string | undefined
+  /** Throws `bus.topic-recreated` if the topic was deleted and created again under this process. */
+  assertNotRecreated(topic: string): void
   /** Calls `onResized` with that error, at once if it happened before. Returns how to stop that. */
   whenResized(onResized: (error: WeirError) => void): () => void
   close(): void
 }
 
-export type ClusterOptions = { client: KafkaConfig; clock: Clock; log: Logger; closed: AbortSignal }
+export type ClusterOptions = {
+  client: KafkaConfig
+  clock: Clock
+  log: Logger
+  closed: AbortSignal
+  /** As in createClusterTopics. */
+  isNeeded?: ((topic: string) => boolean) | undefined
+}
 
 /** The least time between two refreshes. */
 const refreshGapMs = 50
@@ -81,9 +96,9 @@ const topicWaitMs = 1_000
 const lostTopicWaitMs = 60_000
 const topicGapMs = 200
 
-export function createCluster({ client, clock, log, closed }: ClusterOptions): Cluster {
+export function createCluster({ client, clock, log, closed, isNeeded }: ClusterOptions): Cluster {
   const linkOptions = { client, clock, log: kafkajsLog(log) }
-  const topics = createClusterTopics()
+  const topics = createClusterTopics(isNeeded)
   const requests = createBrokerRequests(client, linkOptions, closed)
   const refreshes = createRefreshes({ clock, closed, refresh })
   const retry = createRetry({ clock, log, closed, refresh: refreshes.refresh })
@@ -185,11 +200,14 @@ export function createCluster({ client, clock, log, closed }: ClusterOptions): C
       return { id: coordinator.nodeId, host: coordinator.host, port: coordinator.port }
     },
 
-    missing() {
-      const name = topics.missing
-      return name === undefined
-        ? undefined
-        : `there is no topic ${name} any more. ${deletedTopicAdvice}`
+    lost() {
+      const { missing, recreated } = topics
+      if (missing !== undefined)
+        return `there is no topic ${missing} any more. ${deletedTopicAdvice}`
+      return recreated === undefined ? undefined : topicRecreated(recreated).message
+    },
+    assertNotRecreated(name) {
+      if (topics.wasRecreated(name)) throw topicRecreated(name)
     },
     assertNotResized: resizes.assertNone,
     whenResized: resizes.listen,

@@ -47,12 +47,7 @@ export function groupAdmin(client: KafkaConfig, log: Logger): GroupAdmin {
   return {
     members: (groups) => lookAtGroups((admin) => membersOf(admin, groups)),
 
-    announced: (groups) =>
-      lookAtGroups((admin) => announcedMembers(admin, groups, systemClock)).catch(
-        (error: unknown) => {
-          throw hidesRefusal(error) ? noCoordinator(error) : error
-        },
-      ),
+    announced: (groups) => lookAtGroups((admin) => announcedMembers(admin, groups, systemClock)),
 
     progress: (places) =>
       lookAtGroups(async (admin) => {
@@ -112,12 +107,9 @@ export function groupAdmin(client: KafkaConfig, log: Logger): GroupAdmin {
 }
 
 /** kafkajs hides a missing right to describe a group in this error. */
-function hidesRefusal(error: unknown): boolean {
-  const { cause } = (error ?? {}) as { cause?: { name?: string } }
-  return cause?.name === 'KafkaJSGroupCoordinatorNotFound'
-}
-
-function noCoordinator(cause: unknown): WeirError {
+function withHiddenRefusal(cause: unknown): unknown {
+  if ((cause as Partial<Error> | undefined)?.name !== 'KafkaJSGroupCoordinatorNotFound')
+    return cause
   return new WeirError(
     'bus.unauthorized',
     'no coordinator of the consumer groups answers this user: grant the right to describe groups (weir topics acls)',
@@ -134,7 +126,9 @@ export async function announcedMembers(
   const members: FleetMember[] = []
   const endsAt = clock.monotonic() + rebalanceWaitMs
   for (let waiting = groups; waiting.length > 0; ) {
-    const { groups: described } = await admin.describeGroups(waiting)
+    const { groups: described } = await admin.describeGroups(waiting).catch((error: unknown) => {
+      throw withHiddenRefusal(error)
+    })
     const unsettled = described.filter((group) => !isSettled(group))
     members.push(...described.filter(isSettled).flatMap(membersIn))
     waiting = unsettled.map(({ groupId }) => groupId)

@@ -5,6 +5,8 @@
 // TABLES-2. An answer has all earlier writes of this process; those of others come a moment later.
 //     To prove that an entry is absent, list up to now: the topic's end at the call.
 // TABLES-3. A view without requests is dropped after a while. Its stored copy stays.
+// TABLES-4. A table that was created again under this process has no answers: its settings are gone, and
+//     an empty answer would mean that nobody had set them.
 
 import type { Bus, StoredRecord } from '../../../contract/bus.ts'
 import type { WeirError } from '../../../lib/errors.ts'
@@ -61,7 +63,7 @@ export function createTables({
     return opening
   }
 
-  /** A view that failed because its topic was created again is replaced by a new one. */
+  /** A view whose log lost records is replaced by a new one. Keeps TABLES-4. */
   async function viewOf(table: TableName, upToNow = false): Promise<TableView> {
     for (;;) {
       assertOpen(closed)
@@ -75,8 +77,10 @@ export function createTables({
           const [ends] = await cluster.ends(table.topic, [table.partition])
           await view.reached(ends?.end ?? 0)
         }
+        cluster.assertNotRecreated(table.topic)
         return view
       } catch (error) {
+        cluster.assertNotRecreated(table.topic)
         if ((error as Partial<WeirError>).code !== 'bus.commit-outside-log')
           throw asBusError(error, {
             text: `read the table ${partitionName(table)}`,

@@ -1,12 +1,13 @@
 // The stored partition count, on a log in memory.
 
 import { describe, expect, it } from '@jest/globals'
-import { decode, encode, ownFormat } from '../../../../shared/codec/codec.ts'
+import { decode, encode, knownSchemas, ownFormat } from '../../../../shared/codec/codec.ts'
 import type { RecordToAppend, StoredRecord } from '../../../../shared/contract/bus.ts'
 import type { Message } from '../../../../shared/contract/messages.ts'
 import { partitionOf } from '../../../../shared/contract/partition.ts'
 import { systemClock } from '../../../../shared/lib/clock.ts'
 import { WeirError } from '../../../../shared/lib/errors.ts'
+import { version } from '../../../../shared/lib/version.ts'
 import {
   assertPartitionCount,
   storedPartitionCount,
@@ -15,7 +16,16 @@ import {
 import { cancel } from '../../../support/messages.ts'
 
 /** A log with `keys` written by clients that knew `written` partitions, and now with `now`. */
-function log(written: number, now: number, conversations: number, stored?: Message) {
+function log(
+  written: number,
+  now: number,
+  conversations: number,
+  {
+    stored,
+    setting,
+    value = null,
+  }: { stored?: Message; setting?: Message; value?: Buffer | null } = {},
+) {
   const appended: RecordToAppend[] = []
   const keys = Array.from({ length: conversations }, (_, n) => `c${n}`)
   const inPartition = (partition: number) =>
@@ -34,10 +44,22 @@ function log(written: number, now: number, conversations: number, stored?: Messa
         begin: 0,
         end: inPartition(partition).length,
       })),
-    read: async ({ partition, limit }: { partition: number; limit: number }) =>
-      inPartition(partition)
-        .slice(0, limit)
-        .map((key, offset) => ({ topic: '', partition, key, value: null, offset, time: 0 })),
+    read: async ({
+      topic,
+      partition,
+      limit,
+    }: {
+      topic: string
+      partition: number
+      limit: number
+    }) => {
+      const ofSetting = setting === undefined ? null : encode(setting)
+      return topic === 'w.policies'
+        ? [{ topic, partition, key: 'stop:all', value: ofSetting, offset: 0, time: 0 }]
+        : inPartition(partition)
+            .slice(0, limit)
+            .map((key, offset) => ({ topic, partition, key, value, offset, time: 0 }))
+    },
     async append(records: RecordToAppend[]) {
       appended.push(...records)
       return []
@@ -73,7 +95,7 @@ describe('the partition count of a log without a record', () => {
     expect(decode(fleet?.value as Uint8Array)).toMatchObject({ format: ownFormat, isPinned: false })
   })
 
-  it('is refused while a process of 0.2.0 runs, with the way to upgrade', async () => {
+  it('is refused while a process from before record format 1 runs, with the way to upgrade', async () => {
     const bus = log(4, 4, 5)
     const member = {
       group: 'w.validator',
@@ -85,10 +107,39 @@ describe('the partition count of a log without a record', () => {
     await expect(storePartitionCount(bus, 'w.', 4, async () => [member])).rejects.toMatchObject({
       code: 'fleet.apart',
       message: expect.stringMatching(
-        /kafkajs-1 at 10\.0\.0\.7.*0\.2\.0 or older.*stop the whole fleet/,
+        /kafkajs-1 at 10\.0\.0\.7.*older than record format 1.*stop the whole fleet/,
       ),
     })
     expect(bus.appended).toEqual([])
+  })
+
+  it('is stored while a process of this version runs, because the process announces its version', async () => {
+    const bus = log(4, 4, 5)
+    const member = {
+      group: 'w.validator',
+      host: '10.0.0.7',
+      process: 'host-1/7',
+      weir: version(),
+      format: ownFormat,
+    }
+    expect(await storePartitionCount(bus, 'w.', 4, async () => [member])).toBe(true)
+  })
+
+  it('is refused if policies is empty and the log has records of a Weir that stores the count', async () => {
+    const value = encode({ type: 'partition-count', partitions: 4 })
+    const ofAnEarlierWeir = Buffer.from(value)
+    ofAnEarlierWeir.writeInt32BE(1, 1)
+    value.writeInt32BE(knownSchemas.at(-1)?.id ?? 0, 1)
+    const recreated = log(4, 4, 10, { value })
+    await expect(storePartitionCount(recreated, 'w.', 4)).rejects.toMatchObject({
+      code: 'bus.topic-recreated',
+      message: expect.stringMatching(/w\.policies is empty.*guards.*gone.*weir reset --all/),
+    })
+    expect(recreated.appended).toEqual([])
+    const setting = cancel() as Message
+    expect(await storePartitionCount(log(4, 4, 10, { value, setting }), 'w.', 4)).toBe(true)
+    const earlier = log(4, 4, 10, { value: ofAnEarlierWeir })
+    expect(await storePartitionCount(earlier, 'w.', 4)).toBe(true)
   })
 
   it.each([
@@ -108,7 +159,7 @@ describe('the partition count of a log without a record', () => {
 
 describe('the stored partition count', () => {
   it('is not written again', async () => {
-    const bus = log(4, 4, 10, { type: 'partition-count', partitions: 4 })
+    const bus = log(4, 4, 10, { stored: { type: 'partition-count', partitions: 4 } })
     expect(await storePartitionCount(bus, 'w.', 4)).toBe(false)
     expect(bus.appended).toEqual([])
   })
@@ -117,7 +168,7 @@ describe('the stored partition count', () => {
     ['is another record', cancel()],
     ['is zero', { type: 'partition-count', partitions: 0 }],
   ])('that %s is refused', async (_, stored) => {
-    await expect(storedPartitionCount(log(4, 4, 0, stored), 'w.')).rejects.toMatchObject({
+    await expect(storedPartitionCount(log(4, 4, 0, { stored }), 'w.')).rejects.toMatchObject({
       code: 'bus.topic-differs',
     })
   })

@@ -6,16 +6,21 @@ import { createClusterTopics } from '../../../../../shared/bus/kafka/cluster/clu
 const node = { id: 1, host: 'h', port: 1 }
 
 function topics() {
-  const known = createClusterTopics()
+  const unneeded = new Set<string>()
+  const known = createClusterTopics((name) => !unneeded.has(name))
   return {
     known,
-    apply(topic: string, partitions: number, id: string | undefined = 'id', errorCode = 0) {
+    unneeded,
+    apply(topic: string, partitions: number, id: string | null = 'id', errorCode = 0) {
       const found = Array.from({ length: partitions }, (_, partition) => ({
         errorCode: 0,
         partition,
         leader: 1,
       }))
-      known.apply({ nodes: [node], topics: [{ topic, id, errorCode, partitions: found }] }, [topic])
+      known.apply(
+        { nodes: [node], topics: [{ topic, id: id ?? undefined, errorCode, partitions: found }] },
+        [topic],
+      )
     },
   }
 }
@@ -54,8 +59,38 @@ describe('a topic', () => {
 
   it('has grown also on brokers without ids', () => {
     const { known, apply } = topics()
-    apply('a', 4, undefined)
-    apply('a', 5, undefined)
+    apply('a', 4, null)
+    apply('a', 5, null)
     expect(known.resized).toEqual({ name: 'a', was: 4, is: 5 })
+  })
+
+  it('that is gone is missing only while the configuration needs the topic', () => {
+    const { known, unneeded, apply } = topics()
+    const unknownTopic = 3
+    apply('a', 1)
+    apply('b', 1)
+    apply('a', 0, 'id', unknownTopic)
+    expect(known.missing).toBe('a')
+    unneeded.add('a')
+    expect(known.missing).toBeUndefined()
+    apply('b', 0, 'id', unknownTopic)
+    expect(known.missing).toBe('b')
+  })
+
+  it('that was created again is recognised by its id, also after a time without the topic', () => {
+    const { known, unneeded, apply } = topics()
+    apply('a', 1, 'one')
+    apply('b', 1, null)
+    apply('a', 0, null, 3)
+    expect(known.recreated).toBeUndefined()
+    apply('a', 1, 'two')
+    apply('b', 1, 'one')
+    expect([known.recreated, known.wasRecreated('a'), known.wasRecreated('b')]).toEqual([
+      'a',
+      true,
+      false,
+    ])
+    unneeded.add('a')
+    expect([known.recreated, known.wasRecreated('a')]).toEqual([undefined, true])
   })
 })

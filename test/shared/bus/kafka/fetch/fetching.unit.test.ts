@@ -72,7 +72,8 @@ function scriptedCluster(topics: Topic[]): {
       }
     },
     assertNotResized() {},
-    missing: () => undefined,
+    assertNotRecreated() {},
+    lost: () => undefined,
     whenResized: () => () => {},
     retry: (_, work) => work(),
     close() {},

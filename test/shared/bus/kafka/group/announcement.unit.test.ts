@@ -1,13 +1,16 @@
 // The announced versions of a group's members, with a broker that answers as Kafka does in a rebalance.
 
 import { describe, expect, it } from '@jest/globals'
-import type { GroupDescription } from 'kafkajs'
+import kafkajs, { type GroupDescription } from 'kafkajs'
 import { memberMetadata } from '../../../../../shared/bus/kafka/driver.ts'
 import { ownAnnouncement } from '../../../../../shared/bus/kafka/group/announcement.ts'
 import { announcedMembers } from '../../../../../shared/bus/kafka/group/group-admin.ts'
 import { ownFormat } from '../../../../../shared/codec/codec.ts'
 import { type Clock, systemClock } from '../../../../../shared/lib/clock.ts'
 
+const { KafkaJSProtocolError } = kafkajs
+/** Its declaration has no argument, and kafkajs gives it a text. */
+const CoordinatorNotFound = kafkajs.KafkaJSGroupCoordinatorNotFound as new (text: string) => Error
 const userData = Buffer.from(JSON.stringify(ownAnnouncement()))
 const metadata = memberMetadata.encode({ version: 1, topics: ['t'], userData })
 
@@ -73,6 +76,28 @@ describe('the announced members of a group', () => {
       retryable: true,
       message: expect.stringMatching(/unknown while w\.intake has a rebalance: try again/),
     })
+  })
+
+  it('are a missing right that is tried again if kafkajs reports that no broker coordinates the group', async () => {
+    const describeGroups = () => Promise.reject(new CoordinatorNotFound('no broker'))
+    await expect(
+      announcedMembers({ describeGroups }, ['w.intake'], fastClock()),
+    ).rejects.toMatchObject({
+      code: 'bus.unauthorized',
+      retryable: true,
+      message: expect.stringMatching(/grant the right to describe groups \(weir topics acls\)/),
+    })
+  })
+
+  it('are the error of the broker if kafkajs reports another failure', async () => {
+    const failure = new KafkaJSProtocolError('the broker is busy')
+    await expect(
+      announcedMembers(
+        { describeGroups: () => Promise.reject(failure) },
+        ['w.intake'],
+        fastClock(),
+      ),
+    ).rejects.toBe(failure)
   })
 
   it('are none for a group that no process has joined', async () => {

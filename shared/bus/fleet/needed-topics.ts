@@ -1,0 +1,33 @@
+// The topics that the configuration in force needs. The topic of a removed guard may be deleted.
+
+import type { Bus } from '../../contract/bus.ts'
+import {
+  guardKeyPrefix,
+  guardTopicName,
+  nameWithoutPrefix,
+  topics,
+} from '../../contract/topology.ts'
+
+/** Answers from the last look at `policies`. Each question begins the next look. Default: needed. */
+export function createNeededTopics(bus: () => Pick<Bus, 'list'> | undefined, topicPrefix: string) {
+  const ofRemovedGuards = new Set<string>()
+
+  return function isNeeded(topic: string): boolean {
+    const guard = nameWithoutPrefix(topic, topicPrefix + guardTopicName(''))
+    if (guard === undefined || guardTopicName(guard) in topics) return true
+    void look(topic, guardKeyPrefix + guard)
+    return !ofRemovedGuards.has(topic)
+  }
+
+  async function look(topic: string, key: string): Promise<void> {
+    try {
+      const place = { topic: `${topicPrefix}policies`, partition: 0 }
+      const registrations = await bus()?.list({ ...place, prefix: key })
+      const isRegistered = registrations?.some((record) => record.key === key) !== false
+      if (isRegistered) ofRemovedGuards.delete(topic)
+      else ofRemovedGuards.add(topic)
+    } catch {
+      ofRemovedGuards.delete(topic) // without an answer the topic counts as needed
+    }
+  }
+}
