@@ -26,7 +26,7 @@ OPTIONAL =
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test test-busy unit int e2e watch check types lint dead-code schemas-check import-rules format bench simulate chaos fuzz hosts parity compose-test check-deploy mutate schemas package package-test image-test site release-files release-dry clean
+.PHONY: help demo test test-busy unit int e2e watch check types lint dead-code schemas-check import-rules format bench simulate chaos fuzz hosts parity compare compose-test check-deploy mutate schemas package package-test image-test site release-files release-dry clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -100,6 +100,9 @@ hosts: $(EVERYTHING) ## run twenty agents of other makers against Weir (an hour)
 
 parity: $(EVERYTHING) ## show every trace of the corpora in every way to guard an agent, and compare with weir judge; takes minutes
 	WEIR_TEST_PARITY=all $(JEST) test/parity
+
+compare: $(EVERYTHING) ## run the programs of test/examples/compare, also Mastra's, whose packages it installs once (140 MB)
+	WEIR_TEST_COMPARE=all $(JEST) test/examples/compare
 
 mutate: $(EVERYTHING) ## change each threshold and mask of the loop-detector, and check that its tests fail; takes minutes, PART=2/6 runs a part
 	$(NODE) test/mutation/main.ts $(PART)

@@ -16,8 +16,8 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { basename, dirname, join, resolve } from 'node:path'
-import { joinedScript, readyScriptOf } from '../apps/page/page-script.ts'
+import { dirname, join, resolve } from 'node:path'
+import { writeReadFiles } from './bundle.ts'
 
 const root = join(import.meta.dirname, '..')
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Manifest
@@ -54,17 +54,7 @@ function writeCode(): void {
   rmSync(join(dist, 'schemas'), { recursive: true, force: true })
   dropUnused(Object.values(manifest.exports).map(({ types }) => join(made, types)))
 
-  // All other files of the sources are read at run time. They are the template of `weir init`, the
-  // schema of agent files, the tool of the demo, and the styles of pages.
-  for (const name of ['apps', 'client', 'services', 'shared'])
-    cpSync(join(root, name), join(dist, name), {
-      recursive: true,
-      // A page about a folder is for its sources.
-      filter: (path) => !(path.endsWith('.ts') || basename(path) === 'README.md'),
-    })
-  for (const entry of globSync('apps/**/page/main.ts', { cwd: root }))
-    writeFileSync(join(dist, readyScriptOf(entry)), joinedScript(join(root, entry)))
-  cpSync(join(root, 'schemas', 'lock.json'), join(dist, 'schemas', 'lock.json'))
+  writeReadFiles(dist)
   cpSync(join(root, 'bin', 'weir.js'), join(made, 'bin', 'weir.js'))
 }
 

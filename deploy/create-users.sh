@@ -6,7 +6,7 @@ folder=${1:?the folder for the files}
 shift
 umask 077
 mkdir -p "$folder"
-for principal in operator approver edge front intake conversation guest llm-gateway accumulator validator \
+for principal in operator approver edge front serve intake conversation guest llm-gateway accumulator validator \
   loop-detector executor approval "$@"; do
   file=$folder/$principal.properties
   [ ! -e "$file" ] || continue

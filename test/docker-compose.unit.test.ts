@@ -10,7 +10,7 @@ import { addProxy } from '../apps/cli/commands/proxy.ts'
 import { addServe } from '../apps/cli/commands/serve.ts'
 import { badModels } from '../apps/demo/reflex-model.ts'
 import { loadAgents } from '../client/weir.ts'
-import { accessOfAll } from '../shared/bus/kafka/cluster/access-rights.ts'
+import { accessOfAll, serverPrincipals } from '../shared/bus/kafka/cluster/access-rights.ts'
 import { limits } from '../shared/contract/limits.ts'
 import { stageNames } from '../shared/contract/topology.ts'
 import { settingTable } from '../shared/settings/settings.ts'
@@ -33,6 +33,7 @@ type Service = {
   profiles?: string[]
   networks?: string[]
   secrets?: string[]
+  depends_on?: Record<string, object>
 }
 
 const root = join(import.meta.dirname, '..')
@@ -59,6 +60,18 @@ describe('docker-compose.yml', () => {
       expect(services[stage]).toMatchObject({ command: ['up', '--stages', stage], healthcheck: {} })
     const others = ['kafka', 'topics', 'serve', 'proxy', 'demo-model', 'demo']
     expect(Object.keys(services).toSorted()).toEqual([...stageNames, ...others].toSorted())
+  })
+
+  it('starts each stage and front of a new image after its topics and schemas are stored', () => {
+    const { topics } = services
+    expect(topics?.command?.slice(0, 2)).toEqual(['topics', 'create'])
+    for (const name of [...stageNames, ...fronts]) {
+      expect(services[name]).toMatchObject({ image: topics?.image })
+      expect([name, services[name]?.depends_on?.topics]).toEqual([
+        name,
+        { condition: 'service_completed_successfully' },
+      ])
+    }
   })
 
   it('can be scaled: no stage has a fixed name or port on the machine, and all are bounded', () => {
@@ -199,7 +212,13 @@ describe('the Dockerfile', () => {
 
 describe('docker-compose.signed.yml', () => {
   const signed = parse(file('docker-compose.signed.yml')) as {
-    services: Record<string, { environment: Record<string, string>; secrets: string[] }>
+    services: Record<
+      string,
+      {
+        environment: Record<string, string>
+        secrets: (string | { source: string; target: string })[]
+      }
+    >
     secrets: Record<string, { file: string }>
   }
 
@@ -208,10 +227,10 @@ describe('docker-compose.signed.yml', () => {
       ...Object.fromEntries(stageNames.map((name) => [name, name])),
       topics: 'operator',
       demo: 'edge',
-      serve: 'edge',
       proxy: 'front',
     }
-    expect(Object.keys(signed.services).toSorted()).toEqual(Object.keys(principals).toSorted())
+    const { serve, ...others } = signed.services
+    expect(Object.keys(others).toSorted()).toEqual(Object.keys(principals).toSorted())
     for (const [service, principal] of Object.entries(principals)) {
       expect(signed.services[service]).toEqual({
         environment: { WEIR_RECORD_SIGNING: `/run/secrets/${principal}` },
@@ -220,6 +239,16 @@ describe('docker-compose.signed.yml', () => {
       expect(signed.secrets[principal]?.file).toMatch(new RegExp(`/${principal}[.]json$`))
       expect(services[service]).toBeDefined()
     }
+    // A folder of keys: the server signs messages and decisions.
+    expect(serve).toEqual({
+      environment: { WEIR_RECORD_SIGNING: '/run/record-keys' },
+      secrets: serverPrincipals.serve.map((principal) => ({
+        source: principal,
+        target: `/run/record-keys/${principal}.json`,
+      })),
+    })
+    for (const principal of serverPrincipals.serve)
+      expect(signed.secrets[principal]?.file).toMatch(new RegExp(`/${principal}[.]json$`))
   })
 })
 
@@ -233,7 +262,7 @@ describe('docker-compose.users.yml', () => {
     ...Object.fromEntries(stageNames.map((name) => [name, name])),
     topics: 'operator',
     demo: 'edge',
-    serve: 'edge',
+    serve: 'serve',
     proxy: 'front',
   }
 

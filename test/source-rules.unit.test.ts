@@ -220,15 +220,25 @@ function offencesIn(
 ): string[] {
   return files.flatMap(({ file, source }) => {
     const found: string[] = []
-    visit(parseSync(file, source).program, (node) => {
+    visit(programOf(file, source), (node) => {
       if (skips(node)) return false
       const words = offence(node)
+      if (words === undefined) return true
       const line = source.slice(0, node.start).split('\n').length
-      if (words !== undefined) found.push(`${file}:${line} ${words}`)
+      found.push(`${file}:${line} ${words}`)
       return true
     })
     return found
   })
+}
+
+const programs = new Map<string, unknown>()
+
+/** Parsed once for all rules. */
+function programOf(file: string, source: string): unknown {
+  const program = programs.get(source) ?? parseSync(file, source).program
+  programs.set(source, program)
+  return program
 }
 
 /** `enter` returns whether to visit the inside of a node. */

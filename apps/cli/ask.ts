@@ -3,11 +3,14 @@
 // After a signal, the process ends by that signal once the turn is cancelled and its fallback
 // printed, so a loop of a shell ends too.
 
+import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { closedOnFailure } from '../../client/place/closed-on-failure.ts'
 import type { Turn } from '../../client/turn/turn.ts'
+import { limits } from '../../shared/contract/limits.ts'
 import type { TurnFinished } from '../../shared/contract/messages.ts'
 import { systemClock } from '../../shared/lib/clock.ts'
+import { usageError } from '../../shared/lib/errors.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
 import { createAsker } from '../service/approvals/asker.ts'
 import { cancellable, endBySignal, type InterruptSignal } from '../terminal/interrupts.ts'
@@ -16,7 +19,6 @@ import { withSilenceNotice } from '../terminal/silence.ts'
 import { processStreams, type Streams } from '../terminal/streams.ts'
 import { readMessageText } from '../terminal/text/message-text.ts'
 import { printableJson } from '../terminal/text/printable.ts'
-import { contentFile } from './content-file.ts'
 import type { AgentOptions } from './open-agent.ts'
 import { areOneTerminal, showTurn } from './show-turn.ts'
 
@@ -81,4 +83,29 @@ export async function ask(
 async function writeEvents(turn: Turn, out: NodeJS.WriteStream): Promise<TurnFinished> {
   for await (const event of turn) out.write(`${printableJson(event)}\n`)
   return turn.finished
+}
+
+/** Reads no more than a content may have. Throws `usage` with the flag and the path. */
+function contentFile(flag: '--image' | '--file', path: string): Uint8Array {
+  const file = opened(flag, path)
+  try {
+    const found = fstatSync(file)
+    if (!found.isFile()) throw usageError(`${flag}: ${path} is no file: name a file`)
+    if (found.size > limits.contentBytesMax)
+      throw usageError(
+        `${flag}: ${path} has ${found.size} bytes; at most ${limits.contentBytesMax} are sent. Let a tool read larger files`,
+      )
+    return readFileSync(file)
+  } finally {
+    closeSync(file)
+  }
+}
+
+function opened(flag: string, path: string): number {
+  try {
+    return openSync(path, 'r')
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException
+    throw usageError(`${flag}: ${path} cannot be read (${code}): name another file`, { cause })
+  }
 }

@@ -44,7 +44,7 @@ const commandList: Readonly<Record<string, readonly Part[]>> = {
       inspect:
         'Show a conversation: rounds, calls, verdicts, results, times. Works beside a running Weir.',
       report:
-        'Write a conversation as one page for a browser, without other files. Without a conversation: all of them, with an index.',
+        'Write a conversation as one page for a browser, without other files. Without a conversation: the newest ones, with an index.',
       conversations:
         'List the latest active conversations: questions, turns, tokens, money, their ends and notable facts.',
       tail: 'Print the records of a topic, decoded, one JSON object per line; see apps/history/tail/record-line.ts.',

@@ -12,6 +12,7 @@ import {
   sentEvent,
   stopReasonOf,
 } from '../../client/testing/anthropic-stream.ts'
+import { closed } from '../../shared/lib/listening.ts'
 
 /**
  * `message`: content blocks; a call's `input` is raw JSON text, streamed in pieces. `error`: an
@@ -117,11 +118,7 @@ export async function startAnthropicServer(
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     requests,
     open: () => open.size,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve())
-        server.closeAllConnections()
-      }),
+    close: () => closed(server),
   }
 }
 

@@ -11,6 +11,10 @@ import type { Milliseconds } from '../../shared/lib/clock.ts'
 
 export type Address = { topic: string; partition: number; offset: Offset }
 
+export function addressText({ topic, partition, offset }: Address): string {
+  return `${topic}/${partition}/${offset}`
+}
+
 /** `missing`: the log does not have it. `added`: no input of a stage leads to it. */
 export type Difference = {
   kind: 'differs' | 'missing' | 'added'

@@ -10,7 +10,7 @@ import { columnsToCut, painted, type Tone } from '../terminal/paint.ts'
 import { printable, printableJson } from '../terminal/text/printable.ts'
 import { count, instant } from '../terminal/text/quantities.ts'
 import type { Tally } from './compare.ts'
-import { type Address, causesOf, type Difference, timeOf } from './difference.ts'
+import { addressText, causesOf, type Difference, timeOf } from './difference.ts'
 import { commonText, cut, differingLines, differingMembers, memberLines } from './record-members.ts'
 import type { Replayed } from './replay-log.ts'
 
@@ -160,10 +160,6 @@ function typeOf(record: RecordToAppend | undefined): string {
 function inputText({ input, inputRecord }: Difference): string {
   if (inputRecord === undefined) return `${addressText(input)}, which is not in the log`
   return `${addressText(input)}, ${typeOf(inputRecord)} of ${inputRecord.key}`
-}
-
-function addressText({ topic, partition, offset }: Address): string {
-  return `${topic}/${partition}/${offset}`
 }
 
 /** The compared content, with the key. */

@@ -5,7 +5,7 @@ import { type NumberOf, turnText } from '../history/turn-numbers.ts'
 import { columnsToCut, painted } from '../terminal/paint.ts'
 import { printable, printableJson } from '../terminal/text/printable.ts'
 import { count } from '../terminal/text/quantities.ts'
-import type { Address } from './difference.ts'
+import { addressText } from './difference.ts'
 import { cut } from './record-members.ts'
 import { type Change, type Decision, type Totals, totalsOf } from './what-if/change.ts'
 
@@ -135,10 +135,6 @@ function effectText({ roundsSaved, tokensSaved, roundsLater }: Change): string {
   return roundsSaved === 0
     ? ''
     : `; saves at most ${count(roundsSaved, 'round')}, ${count(tokensSaved, 'token')} in that turn`
-}
-
-function addressText({ topic, partition, offset }: Address): string {
-  return `${topic}/${partition}/${offset}`
 }
 
 /**

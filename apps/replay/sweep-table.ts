@@ -1,20 +1,15 @@
 // The table of a sweep, for a terminal and for the page of the plot. Pure.
 
 import { count } from '../terminal/text/quantities.ts'
+import type { Totals } from './what-if/change.ts'
 
 /**
  * Savings cover only one turn of each conversation, the one with its first changed decision
  * (WHAT-IF-CHANGE-1 of what-if/change.ts).
  */
-export type SweepRow = {
+export type SweepRow = Pick<Totals, 'roundsSaved' | 'tokensSaved' | 'milder' | 'roundsLater'> & {
   value: number
   touched: number
-  roundsSaved: number
-  tokensSaved: number
-  /** Conversations with a milder decision. Their cost is then unknown. */
-  milder: number
-  /** The rounds by which Weir steps in later there, at least. */
-  roundsLater: number
   falseAlarms: number
 }
 

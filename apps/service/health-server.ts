@@ -6,7 +6,7 @@
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
-import { listening } from '../../shared/lib/listening.ts'
+import { closed, listening } from '../../shared/lib/listening.ts'
 import type { Health } from './health.ts'
 import type { Metrics } from './metrics/metrics.ts'
 
@@ -82,11 +82,7 @@ export async function startHealthServer({
   })
   return {
     url: urlOf(server.address() as AddressInfo),
-    close: () =>
-      new Promise((closed) => {
-        server.close(() => closed())
-        server.closeAllConnections()
-      }),
+    close: () => closed(server),
   }
 }
 

@@ -143,6 +143,7 @@ async function run(options: RunOptions & { stopping: AbortSignal }, open: Open):
         members: () => fleetMembers({ bus, settings, log }),
         log,
       })
+  if (isLocal) await bus.ensureTopics(topicSpecs(topicPrefix, partitions, retentionMs, auditMs))
   const fleet = await joinFleet({ bus, settings, log })
   open.push({ name: 'the fleet', close: async () => fleet.close() })
   const own = await guardsBeside({

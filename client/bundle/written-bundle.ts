@@ -3,16 +3,24 @@
 
 import { bundlePartitionsMax } from '../../shared/bus/bundle/bounds.ts'
 import type { BundleWriter } from '../../shared/bus/bundle/writer.ts'
-import { letterCodec } from '../../shared/codec/message-of.ts'
-import type { Bus } from '../../shared/contract/bus.ts'
+import { typeIn } from '../../shared/codec/codec.ts'
+import { letterCodec, messageOf } from '../../shared/codec/message-of.ts'
+import type { Bus, StoredRecord } from '../../shared/contract/bus.ts'
+import type { RedactRule } from '../../shared/contract/messages.ts'
+import { historyConversation } from '../../shared/contract/topology.ts'
 import { systemClock } from '../../shared/lib/clock.ts'
 import { usageError, type WeirError } from '../../shared/lib/errors.ts'
+import {
+  distinctRules,
+  redactionRules,
+  rulesIn,
+} from '../../shared/runtime/redaction/agent-redaction.ts'
 import { createRedaction } from '../../shared/runtime/redaction/redaction.ts'
 import type { RedactionRule } from '../../shared/runtime/redaction/redaction-rule.ts'
 import type { ReadableLog } from '../history/readable-log.ts'
+import { scan } from '../history/scan.ts'
 import { copySelection } from './copy.ts'
 import { learningSink, plainSink, redactingSink } from './record-sinks.ts'
-import { rulesInLog } from './rules-in-log.ts'
 import { type ExportFilter, type Selection, selectionIn } from './selection.ts'
 import { createTurnTally, type TurnTally } from './turn-tally.ts'
 
@@ -129,4 +137,37 @@ function ending(log: ReadableLog): ReadableLog {
     return found
   }
   return { ...log, bus: { ...log.bus, ends } }
+}
+
+// A bundle has the rules of all its agents, because a value of one conversation can be in another.
+
+/** Equal values get equal replacements, so loops stay loops in a replay. */
+async function rulesInLog(
+  log: ReadableLog,
+  { partitions, stretchOf }: Selection,
+  signal: AbortSignal,
+): Promise<RedactionRule[]> {
+  const found: RedactRule[] = []
+  for (const partition of partitions)
+    for (const topic of ['history', 'conversation-events', 'guest-events'] as const)
+      for await (const records of scan(log, { topic, partition })) {
+        if (signal.aborted) return []
+        for (const record of records)
+          if (stretchOf(conversationOf(topic, record)) !== undefined) found.push(...rulesOf(record))
+        found.splice(0, found.length, ...distinctRules(found))
+      }
+  return redactionRules(found, 'pseudonym')
+}
+
+function conversationOf(topic: string, { key }: StoredRecord): string {
+  return topic === 'history' ? (historyConversation(key) ?? '') : key
+}
+
+/** Every round has its history, and messages that wait for their turn have their own rules. */
+const carriers = new Set(['history-entry', 'user-message', 'guest-round'])
+
+function rulesOf({ value }: StoredRecord): readonly RedactRule[] {
+  if (value === null || !carriers.has(typeIn(value) ?? '')) return []
+  const message = messageOf(value)
+  return message === undefined ? [] : rulesIn(message)
 }

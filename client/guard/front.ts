@@ -1,6 +1,6 @@
 // A front: it writes the rounds and the results of a guest into the log, and reads the advice and
 // the verdicts there. All fronts use it: proxy, hooks, adapters, MCP gateway.
-// Writes: guest-round and guest-results to guest-events. Reads: activity.
+// Writes: guest-round, guest-results and guest-claim to guest-events. Reads: activity.
 // FRONT-1. A front keeps no state that a decision depends on. Every write may be repeated: a round
 //     is known by its key, and a result counts once.
 // FRONT-2. A front listens before it writes, so it misses no answer.
@@ -8,8 +8,8 @@
 //     names both for a key of a turn.
 // FRONT-4. Rounds that the log does not know are sent again before the guest asks its model, with
 //     their results and in their order.
-// FRONT-5. No verdict `allow` passes a stop. Fronts of guests in other processes give it to one answer:
-//     an equal one gets `guest.repeated`. In one process hosts restore an answer, so a library repeats it.
+// FRONT-5. No `allow` passes a stop, and none goes out before the log has the front's claim: another front
+//     gets `guest.repeated`, also after a restart. In its own process a library may repeat an answer.
 
 import { randomUUID } from 'node:crypto'
 import type { RecordedParts } from '../../shared/agents/guest.ts'
@@ -28,10 +28,11 @@ import type {
   StopInForce,
 } from '../../shared/contract/messages.ts'
 import type { Clock, Milliseconds } from '../../shared/lib/clock.ts'
-import { roundIsOver } from '../../shared/model-texts/guests.ts'
+import { WeirError } from '../../shared/lib/errors.ts'
+import { givenBefore as givenBeforeText, roundIsOver } from '../../shared/model-texts/guests.ts'
 import { hashOfKey, idsOfKey, numberOfKey, roundKey } from '../../shared/transcript/round-key.ts'
 import { type FrontLink, type Inbox, openInbox } from './inbox.ts'
-import { roundOver } from './verdict-code.ts'
+import { givenBefore, roundOver } from './verdict-code.ts'
 
 /** `turnKey`: the front's name for the turn. `user`: the text that opened it, if known. */
 export type GuestTurn = { conversation: ConversationId; turnKey: string; user: string | null }
@@ -55,12 +56,14 @@ export type HiddenCounts = ReadonlyMap<string, number>
 /** `isJudged`: the log knows all rounds of the history. */
 export type ReceivedAdvice = { advice: GuestAdvice; isJudged: boolean }
 
+export type RoundPlace = { turn: number; round: number }
+
 /** The newest facts about a round. `pending`: its calls that wait for a person. */
 export type RoundVerdicts = {
   calls: readonly GuestCallVerdict[]
   pending: readonly (PendingCall & { until: Milliseconds })[]
   /** The numbers of its turn and its round. Undefined: it does not count. */
-  place: string | undefined
+  place: RoundPlace | undefined
   /** No call waits. */
   isSettled: boolean
   /** Why the round does not count. Undefined: it counts. */
@@ -73,7 +76,7 @@ export type FrontOptions = {
   blocking: boolean
   /** The policy in force now for this conversation. */
   policy: (conversation: ConversationId) => Promise<Policy>
-  /** Names a request. Default: a random UUID. */
+  /** Names this front and its requests. Default: a random UUID. */
   randomId?: () => string
 }
 
@@ -95,7 +98,8 @@ export type Front = {
   ): Promise<ReceivedAdvice | undefined>
   /**
    * Sends a round and waits until no call waits, at most `waitMs`. The key is final: it counts
-   * hidden rounds too. Undefined: the stages did not answer.
+   * hidden rounds too. A call that may run is allowed if this front has its claim (FRONT-5).
+   * Undefined: the stages did not answer.
    */
   proposeRound(
     turn: GuestTurn,
@@ -121,6 +125,7 @@ export type Wait = { waitMs: Milliseconds; signal?: AbortSignal | undefined }
 
 export function createFront(options: FrontOptions): Front {
   const { link, agent, blocking, randomId = randomUUID } = options
+  const owner = randomId()
 
   /** Keeps FRONT-2. The caller closes the inbox. */
   async function begin({ conversation }: GuestTurn): Promise<{ inbox: Inbox; policy: Policy }> {
@@ -224,6 +229,34 @@ export function createFront(options: FrontOptions): Front {
     return true
   }
 
+  /** Keeps FRONT-5. A call waits if its claim has no answer in time. */
+  async function claimed(
+    { conversation }: GuestTurn,
+    verdicts: RoundVerdicts,
+    wait: Wait & { inbox: Inbox },
+  ): Promise<RoundVerdicts> {
+    const { place } = verdicts
+    const ordinals = verdicts.calls.flatMap(({ verdict, ordinal }) =>
+      verdict === 'allow' ? [ordinal] : [],
+    )
+    if (ordinals.length === 0 || place === undefined) return verdicts
+    try {
+      await link.write([{ type: 'guest-claim', conversation, ...place, ordinals, owner }])
+    } catch (error) {
+      // Older processes of the fleet answer no claim, and their fronts make none.
+      if (error instanceof WeirError && error.code === 'codec.newer-schema') return verdicts
+      throw error
+    }
+    const won = await claimedBy(owner, place, wait)
+    const calls = verdicts.calls.map((call): GuestCallVerdict => {
+      if (call.verdict !== 'allow' || won?.includes(call.ordinal)) return call
+      return won === undefined
+        ? { ...call, verdict: 'pending', code: '' }
+        : { ...call, verdict: 'deny', text: givenBeforeText, code: givenBefore }
+    })
+    return { ...verdicts, calls, isSettled: verdicts.isSettled && won !== undefined }
+  }
+
   return {
     async beforeModel(turn, { rounds, hiddenKeys = [], prompt = '', former }, { waitMs, signal }) {
       const { inbox, policy } = await begin(turn)
@@ -262,7 +295,13 @@ export function createFront(options: FrontOptions): Front {
       const { inbox, policy } = await begin(turn)
       try {
         await write([roundRecord(turn, round, { policy, hides, isShown: false })])
-        return await verdictsOn({ ...round, ...turn }, { inbox, waitMs, signal, clock: link.clock })
+        const { clock } = link
+        const until = clock.monotonic() + waitMs
+        const wait = { inbox, waitMs, signal, clock }
+        const verdicts = await verdictsOn({ ...round, ...turn }, wait)
+        if (verdicts === undefined || !blocking) return verdicts
+        const leftMs = Math.max(until - clock.monotonic(), limits.guestAdviceMs)
+        return await claimed(turn, verdicts, { inbox, waitMs: leftMs, signal })
       } finally {
         inbox.close()
       }
@@ -313,6 +352,23 @@ async function adviceFor(
   }
 }
 
+/** The claimed calls whose verdict this front may give. Undefined: no answer came in time. */
+async function claimedBy(
+  owner: string,
+  { turn, round }: RoundPlace,
+  { inbox, waitMs, signal }: Wait & { inbox: Inbox },
+): Promise<readonly number[] | undefined> {
+  for (;;) {
+    const message = await inbox.next(waitMs, signal)
+    if (message?.type !== 'guest-claimed') {
+      if (message === undefined) return undefined
+      continue
+    }
+    if (message.owner === owner && message.turn === turn && message.round === round)
+      return message.ordinals
+  }
+}
+
 type MissingRound = { shown: ShownRound } & Pick<SentRound, 'key' | 'after'>
 
 /** The rounds that the log does not know, oldest first, with their final keys. */
@@ -359,10 +415,10 @@ async function verdictsOn(
 ): Promise<RoundVerdicts | undefined> {
   const until = clock.monotonic() + waitMs
   const seen = new Map<string, readonly GuestCallVerdict[]>()
-  let place: string | undefined
+  let place: RoundPlace | undefined
   let pending: RoundVerdicts['pending'] = []
   const newest = (): RoundVerdicts | undefined => {
-    const calls = place === undefined ? undefined : seen.get(place)
+    const calls = place === undefined ? undefined : seen.get(nameOf(place))
     if (calls === undefined) return undefined
     const isSettled = calls.every(({ verdict }) => verdict !== 'pending')
     return { calls, pending, place, isSettled, notCounted: undefined }
@@ -370,26 +426,27 @@ async function verdictsOn(
   for (;;) {
     const message = await inbox.next(until - clock.monotonic(), signal)
     if (message === undefined) return newest()
-    const placeOf = ({ turn, round }: { turn: number; round: number }) => `${turn} ${round}`
     switch (message.type) {
       case 'round-started':
         if (message.key === key && message.turnKey === turnKey) place = placeOf(message)
         break
       case 'guest-verdicts':
-        seen.set(placeOf(message), message.calls)
+        seen.set(nameOf(message), message.calls)
         break
       case 'approval-pending':
-        if (place === placeOf(message))
+        if (place !== undefined && nameOf(place) === nameOf(message))
           pending = message.calls.map((call) => ({ ...call, until: message.until }))
         break
       case 'guest-advice':
         // Another front's name of the turn is in it, if that front wrote the round first.
-        if (message.key === key && (message.turnKey === turnKey || placeOf(message) === place))
-          return overVerdicts(message, response, {
-            place: placeOf(message),
-            seen: seen.get(placeOf(message)),
-          })
+        if (
+          message.key === key &&
+          (message.turnKey === turnKey || (place && nameOf(place)) === nameOf(message))
+        )
+          return overVerdicts(message, response, seen.get(nameOf(message)))
         break
+      case 'guest-claimed':
+        break // of another answer
       default:
         message satisfies never
     }
@@ -409,9 +466,9 @@ const neverAllowed = {
  * refusal, and nobody allowed it: only a verdict that was `seen` lets a call run (R6).
  */
 function overVerdicts(
-  { denied, isOpen, reason }: GuestAdvice,
+  { denied, isOpen, reason, turn, round }: GuestAdvice,
   { calls }: SentRound['response'],
-  { place, seen = [] }: { place: string; seen: readonly GuestCallVerdict[] | undefined },
+  seen: readonly GuestCallVerdict[] = [],
 ): RoundVerdicts {
   if (!isOpen)
     return { calls: [], pending: [], place: undefined, isSettled: true, notCounted: reason }
@@ -425,8 +482,16 @@ function overVerdicts(
       return { ...place, text, code, guard, verdict: 'deny', until: 0, isOver: false }
     }),
     pending: [],
-    place,
+    place: { turn, round },
     isSettled: true,
     notCounted: undefined,
   }
+}
+
+function placeOf({ turn, round }: RoundPlace): RoundPlace {
+  return { turn, round }
+}
+
+function nameOf({ turn, round }: RoundPlace): string {
+  return `${turn} ${round}`
 }

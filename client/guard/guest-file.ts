@@ -1,33 +1,42 @@
 // A guest by its name: its file. Reading files takes more code than guarding an agent, so a program
 // loads this only where a guest has a file.
 
-import { basename } from 'node:path'
+import { basename, dirname } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
+import { policyOf } from '../../shared/agents/agents.ts'
 import { loadGuests } from '../../shared/agents/file/load-agents.ts'
-import type { Guest, GuestAgent } from '../../shared/agents/guest.ts'
+import { defaultGuestSettings, type Guest, type GuestAgent } from '../../shared/agents/guest.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { parseGuestName, wholeGuest } from './guest-agent.ts'
 import { fileOfGuest } from './guest-place.ts'
 
-const told = new Set<string>()
-
-/** A checkout can bring such a file along. */
-function tellFound(file: string): void {
-  if (told.has(file)) return
-  told.add(file)
-  process.emitWarning(`${file} of the working folder sets the rules and caps of this guest`)
+/**
+ * A checkout can bring a file along, so a file that was only found sets caps alone: they are the highest
+ * ones without it. Its other keys blind rules, hide records or speak to the user.
+ */
+function setsCapsOnly({ settings, hints, record }: Guest): boolean {
+  const { version: _, ...policy } = defaultGuestSettings.policy
+  const { caps } = settings.policy
+  const plain = { ...defaultGuestSettings, policy: policyOf({ ...policy, caps }) }
+  const hasHints = Object.keys(hints).length > 0
+  return isDeepStrictEqual(settings, plain) && !hasHints && record === 'all'
 }
 
 /**
- * A guest as a value, the path of its file, or its name. A name means its file in the folder
- * `agents`, if there is one, and otherwise the defaults. Throws `agent.invalid`.
+ * A guest as a value, the path of its file, or its name. A name means its file
+ * (guest-place.ts), if there is one, and otherwise the defaults. Throws `agent.invalid`.
  */
 export function guestAgent(given: string | GuestAgent): Guest {
   if (typeof given !== 'string') return wholeGuest(given)
-  const { file, name } = fileOfGuest(given)
+  const { file, name, isFound } = fileOfGuest(given)
   if (file === undefined) return wholeGuest({ name: parseGuestName(given) })
   const guests = loadGuests(file)
-  if (file !== given) tellFound(file)
   const guest = name === undefined ? [...guests.values()][0] : guests.get(name)
+  if (guest !== undefined && isFound && !setsCapsOnly(guest))
+    throw new WeirError(
+      'agent.invalid',
+      `${file} was only found in the working folder, so it may set caps and nothing else: if you trust it, name its folder with WEIR_AGENTS=${dirname(file)}, or give the guest's file by its path`,
+    )
   if (guest !== undefined) return guest
   throw new WeirError(
     'agent.invalid',

@@ -1,19 +1,24 @@
 // The place of a guest's file.
 
 import { existsSync } from 'node:fs'
-import { extname, join } from 'node:path'
+import { basename, extname, join } from 'node:path'
 import { parseGuestName } from './guest-agent.ts'
 
-const folder = 'agents'
 const endings = ['.yaml', '.yml', '.json']
 
+/** `file` undefined: the guest has none. `isFound`: nothing names the file. */
+export type GuestPlace = { file: string | undefined; name: string | undefined; isFound: boolean }
+
 /**
- * `given`: a path, or a name. `file` undefined: the guest has none. `name` undefined: the file says it.
- * Throws `agent.invalid`.
+ * `given`: a path, or a name. Of a name it is the file in WEIR_AGENTS, and without that variable one
+ * that was only found in the folder `agents`. `name` undefined: the file says it. Throws `agent.invalid`.
  */
-export function fileOfGuest(given: string): { file: string | undefined; name: string | undefined } {
-  if (endings.includes(extname(given))) return { file: given, name: undefined }
+export function fileOfGuest(given: string, environment = process.env): GuestPlace {
+  if (endings.includes(extname(given))) return { file: given, name: undefined, isFound: false }
   const name = parseGuestName(given)
-  const paths = endings.map((ending) => join(folder, `${name}${ending}`))
-  return { file: paths.find((path) => existsSync(path)), name }
+  const named = environment.WEIR_AGENTS ?? ''
+  const paths = endings.includes(extname(named))
+    ? [named].filter((path) => basename(path, extname(path)) === name)
+    : endings.map((ending) => join(named || 'agents', `${name}${ending}`))
+  return { file: paths.find((path) => existsSync(path)), name, isFound: named === '' }
 }

@@ -48,6 +48,7 @@ import {
   hiddenCountsOf,
   overCountsOf,
   type ReceivedAdvice,
+  type RoundPlace,
   type RoundVerdicts,
   type SentRound,
 } from './front.ts'
@@ -296,9 +297,9 @@ export function createThreads({
     async function givenTo(
       answer: object,
       verdicts: CallVerdict[],
-      { number, ...round }: { number: string; key: string; place: GuestTurn },
+      { number, ...round }: { number: RoundPlace; key: string; place: GuestTurn },
     ): Promise<CallVerdict[]> {
-      const name = `${id} ${number}`
+      const name = `${id} ${number.turn} ${number.round}`
       const last = given.get(name) ?? notGiven
       if (givesOnce && last.isSettled && last.owner?.deref() !== answer)
         return verdicts.map(withoutAllow)

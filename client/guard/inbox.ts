@@ -3,18 +3,27 @@
 
 import type { ConversationId } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
-import type { GuestResults, GuestRound, MessageOf } from '../../shared/contract/messages.ts'
+import type {
+  GuestClaim,
+  GuestResults,
+  GuestRound,
+  MessageOf,
+} from '../../shared/contract/messages.ts'
 import type { Clock, Milliseconds } from '../../shared/lib/clock.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 
 export const activityTypes = [
   'guest-advice',
+  'guest-claimed',
   'guest-verdicts',
   'round-started',
   'approval-pending',
 ] as const
 
 export type GuestActivity = MessageOf<(typeof activityTypes)[number]>
+
+/** A record that a front writes. */
+export type FrontRecord = GuestRound | GuestResults | GuestClaim
 
 export type GuestListener = {
   onMessage: (message: GuestActivity) => void
@@ -30,7 +39,7 @@ export type FrontLink = {
    */
   listen(conversation: ConversationId, listener: GuestListener): Promise<() => void>
   /** Resolves when all are written. */
-  write(messages: (GuestRound | GuestResults)[]): Promise<void>
+  write(messages: FrontRecord[]): Promise<void>
 }
 
 /** Throws if no further call of a front can wait. */

@@ -42,11 +42,15 @@ export function codeOfDenial({
   guard,
 }: Pick<DeniedCall, 'code' | 'guard'>): VerdictCode {
   if (reason === roundOver) return 'guest.over'
+  if (reason === givenBefore) return 'guest.repeated'
   if (reason === deniedBeforeReason) return 'guest.denied-before'
   if (skippedReasons.includes(reason)) return 'turn.over'
   if (guard === '') return 'call.denied'
   return guard === approvalGuard ? 'approval.denied' : 'guard.denied'
 }
+
+/** The reason of a call whose verdict another front has given. */
+export const givenBefore = 'another front has given its verdict'
 
 /** The reason of a call without a verdict in a round that is over. */
 export const roundOver = 'no verdict before the end of its round'

@@ -1,5 +1,7 @@
 // A process with stages joins the fleet of its log. It refuses to run next to a version too far away, and
 // keeps the newest format that every live process reads in force.
+// A data folder has one writer, which stores its schemas, so an older build stops before a record that it
+// cannot read.
 // JOIN-FLEET-1. A process that may not read the groups or write `policies` changes no format: an operator
 //     sets it with `weir fleet`.
 
@@ -13,7 +15,6 @@ import { WeirError } from '../../shared/lib/errors.ts'
 import { pause } from '../../shared/lib/pause.ts'
 import {
   assertNeighbours,
-  commonFormat,
   createFormatChoice,
   fleetGroups,
 } from '../../shared/runtime/fleet/fleet-rules.ts'
@@ -42,8 +43,11 @@ export async function fleetMembers({ bus, settings, log }: Options): Promise<Fle
 /** Throws `fleet.apart`. `close` ends the watch of the members. */
 export async function joinFleet(options: Options): Promise<{ close(): void }> {
   const { bus, settings, log } = options
-  if (busKindOf(settings).isLocal) return { close() {} }
   const fleet = { bus, topicPrefix: settings.topicPrefix }
+  if (busKindOf(settings).isLocal) {
+    await storeFormats(fleet)
+    return { close() {} }
+  }
   const { inForce, formats } = await storedFleet(fleet)
   const { format, isPinned } = inForce
   assertNeighbours({
@@ -75,8 +79,8 @@ async function watch(options: Options, signal: AbortSignal): Promise<void> {
     try {
       const { format: inForce, isPinned } = await formatInForce({ bus, topicPrefix })
       if (isPinned) continue
-      const common = commonFormat(await fleetMembers(options), topicPrefix)
-      const next = choice.next({ inForce, common, now: bus.clock.monotonic() })
+      const members = await fleetMembers(options)
+      const next = choice.next({ inForce, members, topicPrefix, now: bus.clock.monotonic() })
       if (next !== undefined) await changeFormat(options, { from: inForce, to: next })
     } catch (error) {
       log.debug({ err: error }, 'the members of the fleet cannot be compared now')

@@ -6,7 +6,7 @@
 
 import { setImmediate as othersTurn } from 'node:timers/promises'
 import { batchesOf } from '../../shared/bus/range.ts'
-import type { StoredRecord } from '../../shared/contract/bus.ts'
+import type { PartitionEnds, StoredRecord } from '../../shared/contract/bus.ts'
 import type { ConversationId } from '../../shared/contract/ids.ts'
 import type { HistoryEntry } from '../../shared/contract/messages.ts'
 import { historyRound, titledConversation } from '../../shared/contract/topology.ts'
@@ -20,14 +20,15 @@ import {
   type ValueKey,
 } from '../../shared/view/filter/turn-filter.ts'
 import { contextIn } from '../history/context-turns.ts'
-import type { ReadableLog } from '../history/readable-log.ts'
+import { endsOf, type ReadableLog } from '../history/readable-log.ts'
 import type { ConversationSummary } from '../history/summary.ts'
 import { clearIndex, inMemory, openIndexFile, purgeStep, removalsIn } from './index-file.ts'
-import { isSameLog, nextOf, type Place, placesOf } from './indexed-places.ts'
 import { findConversations, findTurns, knownValues } from './queries.ts'
 import { shownEntries } from './shown-entries.ts'
 import {
   createTurnIndex,
+  type IndexedTopic,
+  indexedTopics,
   type Position,
   placeOf,
   positionsIn,
@@ -211,4 +212,46 @@ export function openSearch(
 
 function isBusy(error: unknown): boolean {
   return (error as { errcode?: number }).errcode === 5
+}
+
+type Place = PartitionEnds & { topic: IndexedTopic }
+
+async function placesOf(log: ReadableLog): Promise<Place[]> {
+  const all: Place[] = []
+  for (const topic of indexedTopics)
+    for (const ends of await endsOf(log, topic)) all.push({ topic, ...ends })
+  return all
+}
+
+function nextOf(
+  { topic, partition, begin }: Place,
+  positions: ReadonlyMap<string, Position>,
+): number {
+  return Math.max(begin, positions.get(placeOf(topic, partition))?.next ?? begin)
+}
+
+/** Whether the last records that were read are still the same ones, as far as they are there. */
+async function isSameLog(
+  log: ReadableLog,
+  all: readonly Place[],
+  positions: ReadonlyMap<string, Position>,
+): Promise<boolean> {
+  for (const place of all) {
+    const { topic, partition, begin, end } = place
+    const position = positions.get(placeOf(topic, partition))
+    if (position === undefined || position.next === 0) continue
+    if (position.next > end) return false
+    if (position.next <= begin) continue
+    const [last] = await log.bus.read({
+      topic: log.topicPrefix + topic,
+      partition,
+      from: position.next - 1,
+      to: position.next,
+      limit: 1,
+      bytesMax: 1,
+    })
+    if (last !== undefined && last.offset === position.next - 1 && last.time !== position.time)
+      return false
+  }
+  return true
 }

@@ -1,7 +1,12 @@
 // Admission: refuses a record of a front that no turn can take. The front gets the reason at once.
 
 import { limits } from '../../shared/contract/limits.ts'
-import type { GuestResults, GuestRound, Policy } from '../../shared/contract/messages.ts'
+import type {
+  GuestClaim,
+  GuestResults,
+  GuestRound,
+  Policy,
+} from '../../shared/contract/messages.ts'
 import { settingsFault } from '../../shared/contract/turn/settings-fault.ts'
 
 /** The reason to refuse the record. Undefined: none. */
@@ -11,6 +16,14 @@ export function faultOf(message: GuestRound | GuestResults): string | undefined 
     sizeFault('agent', message.agent, 1, limits.agentNameBytesMax) ??
     policyFault(message.policy) ??
     (message.type === 'guest-round' ? roundFault(message) : resultsFault(message))
+  )
+}
+
+/** Whether a claim is one that a front writes. Another one gets no answer. */
+export function isClaim({ ordinals, owner }: GuestClaim): boolean {
+  return (
+    ordinals.length <= limits.responseCallsMax &&
+    sizeFault('owner', owner, 1, limits.guestKeyBytesMax) === undefined
   )
 }
 

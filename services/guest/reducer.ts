@@ -2,9 +2,9 @@
 // each model response of a guest a number in the log, and advice for the guest's next request.
 // Reads: guest-events.
 // Writes: guest-carried to guest-events, round-proposed to rounds-proposed, turn-ended and cancel to
-// rounds-checked and rounds-cleared, outcome and verdicts-requested to rounds-cleared,
-// history-entry to history, turn-started, round-started, guest-advice, budget-reached,
-// requests-unjudged, turn-finished to activity.
+// rounds-checked and rounds-cleared, outcome, verdicts-requested to rounds-cleared,
+// history-entry to history, turn-started, round-started, guest-advice, guest-claimed,
+// budget-reached, requests-unjudged, turn-finished to activity.
 // Owns: the identity of rounds, the guest's turns, their caps, the advice (answers.ts).
 // Does not own: whether a call may run (executor), progress and the texts of interventions
 // (loop-detector), the guest itself. docs/internals/guests.md has the rules G1 to G12.
@@ -26,6 +26,7 @@ import type {
   CancelRequested,
   EndedTurn,
   GuestCarried,
+  GuestClaim,
   GuestResults,
   GuestRound,
   RoundOutcome,
@@ -58,7 +59,7 @@ import {
 } from '../turn/endings.ts'
 import { isReply } from '../turn/reply.ts'
 import { counts, failureOf, isAwaited, type Place, placeOf } from '../turn/unit.ts'
-import { faultOf } from './admission.ts'
+import { faultOf, isClaim } from './admission.ts'
 import {
   advice,
   adviceFor,
@@ -81,6 +82,7 @@ import {
 import { noteRequest, noteUserMessage, ownKey, recogniseRound, recogniseShown } from './identity.ts'
 import {
   atRequest,
+  claimed,
   endedTurn,
   extend,
   goOn,
@@ -127,6 +129,7 @@ type Waiting = { message: FrontRecord; offset: number; read?: GuestResults }
 
 type In =
   | FrontRecord
+  | GuestClaim
   | CancelRequested
   | RoundOutcome
   | TurnExtended
@@ -165,6 +168,7 @@ export const guest: Stage<Guest, In> = {
     if (message.type === 'guest-round' || message.type === 'guest-results')
       return onFront(state, place, message)
     if (message.type === 'guest-carried') return onCarried(state, record, message)
+    if (message.type === 'guest-claim') return onClaim(state, message)
     if (state === undefined) return closed
     const step = begin(place, state)
     switch (message.type) {
@@ -221,6 +225,12 @@ function onFront(state: Guest | undefined, place: Place, message: FrontRecord): 
   drain(step)
   const isOpened = step.state.turn !== undefined || step.hasEnded
   return state === undefined && !isOpened ? { records: step.records } : settled(step)
+}
+
+/** A claim waits for no round: its own is outstanding, or it gets nothing. */
+function onClaim(state: Guest | undefined, message: GuestClaim): Reaction<Guest> {
+  const isOwn = isGuest(message.conversation) && isClaim(message)
+  return { state, records: isOwn ? [claimed(state?.turn, message)] : [] }
 }
 
 /** A request reports a soft budget once, so it has to count even if the record is dropped. */

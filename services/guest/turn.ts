@@ -3,6 +3,8 @@
 // GUEST-TURN-1. The state does not grow with the texts of a turn. It keeps the keys of rounds, and
 //     the advice of the newest round that is over.
 // GUEST-TURN-2. A result counts for the round that it names, and the first one of a call counts.
+// GUEST-TURN-3. The first claim of a call without a result counts. Only its owner may give the verdict,
+//     also in a later answer and after the round (R4).
 
 import { policyOf } from '../../shared/agents/agents.ts'
 import {
@@ -17,6 +19,7 @@ import type {
   EndedTurn,
   FailureClass,
   GuestAdvice,
+  GuestClaim,
   GuestResult,
   GuestResults,
   GuestRound,
@@ -83,6 +86,8 @@ export type OpenTurn = {
   /** Denied rounds that the guest never saw, by the hash of their words. */
   hidden: Map<string, number>
   outstanding: OutstandingRound | undefined
+  /** The owners of claimed calls by ordinal, in the newest round with a claim. */
+  claims: { round: number; owners: Map<number, string> }
   /** Ids of calls in its rounds that are over. */
   formerIds: Set<string>
   /** The advice of the newest round that is over. */
@@ -127,6 +132,7 @@ export function openTurn(
     identities: noIdentities(),
     hidden: new Map(ended?.hidden.map(({ hash, count }) => [hash, count])),
     outstanding: undefined,
+    claims: { round: 0, owners: new Map() },
     formerIds: new Set(),
     last: { ...noAdvice, class: null },
     isCancelled: false,
@@ -322,6 +328,24 @@ function callsLeftOf(
   if (!blocking) return limits.turnCallsMax
   if (last.action === 'text_only' || last.action === 'end') return 0
   return Math.max(0, caps.calls - used.calls)
+}
+
+/** Answers a claim with the calls whose verdict its front may give (GUEST-TURN-3). */
+export function claimed(turn: OpenTurn | undefined, { type: _, ...claim }: GuestClaim): Output {
+  const ordinals = turn?.turn === claim.turn ? claimedIn(turn, claim) : []
+  return { to: 'activity', message: { type: 'guest-claimed', ...claim, ordinals } }
+}
+
+function claimedIn(turn: OpenTurn, claim: Omit<GuestClaim, 'type'>): number[] {
+  const outstanding = turn.outstanding?.round === claim.round ? turn.outstanding : undefined
+  if (outstanding !== undefined && turn.claims.round !== claim.round)
+    turn.claims = { round: claim.round, owners: new Map() }
+  if (turn.claims.round !== claim.round) return []
+  const { owners } = turn.claims
+  const mayRun = outstanding?.calls.filter(({ reported }) => reported === undefined) ?? []
+  for (const { ordinal } of mayRun)
+    if (claim.ordinals.includes(ordinal) && !owners.has(ordinal)) owners.set(ordinal, claim.owner)
+  return claim.ordinals.filter((ordinal) => owners.get(ordinal) === claim.owner)
 }
 
 /** Forwards the results that name the outstanding round. */

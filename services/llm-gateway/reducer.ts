@@ -72,14 +72,12 @@ export type Round = OpenRound | CancelledRound
  * The attempt that is wanted now. `failures`: the number of failed attempts before it. `key`
  * contains it too, so each attempt is another task.
  */
-export type AttemptTask = {
+export type AttemptTask = Pick<
+  OpenRound,
+  'request' | 'rebuilt' | 'plain' | 'reasoningRefused' | 'degenerate'
+> & {
   key: string
-  request: ModelRequest
   failures: number
-  rebuilt: boolean
-  plain: boolean
-  reasoningRefused: ReasoningRefusal
-  degenerate: boolean
   /** Undefined: 0. */
   shortened?: number
 }

@@ -18,6 +18,7 @@ import type { GroupAdmin } from './kafka/group/group-admin.ts'
 
 export type BusSettings = Pick<
   Settings,
+  | 'agents'
   | 'bus'
   | 'dataFolder'
   | 'synchronous'

@@ -42,6 +42,8 @@ export type Message =
   | GuardVerdictGiven
   | GuestAdvice
   | GuestCarried
+  | GuestClaim
+  | GuestClaimed
   | GuestResults
   | GuestRound
   | GuestVerdicts
@@ -859,6 +861,39 @@ export type GuestCarried = {
   turns: string[] | null
   /** the newest turn, which is over; null: none */
   newest: EndedTurn | null
+}
+
+/**
+ * A front is about to give the verdict allow on these calls. The first claim of a call counts.
+ * Observed, written by the front.
+ */
+export type GuestClaim = {
+  type: 'guest-claim'
+  /** the conversation: the key of the record */
+  conversation: ConversationId
+  /** the turn: the offset in guest-events of the record that opened it */
+  turn: number
+  /** the model round in the turn, from 1 */
+  round: number
+  /** the calls */
+  ordinals: number[]
+  /** the front, new for every start of its process */
+  owner: string
+}
+
+/** Activity: the answer to a claim of a front. Derived, written by the stage guest. */
+export type GuestClaimed = {
+  type: 'guest-claimed'
+  /** the conversation: the key of the record */
+  conversation: ConversationId
+  /** the turn: the offset in guest-events of the record that opened it */
+  turn: number
+  /** the model round in the turn, from 1 */
+  round: number
+  /** the claimed calls whose verdict this front may give; no other front may */
+  ordinals: number[]
+  /** the front, as in its claim */
+  owner: string
 }
 
 /** Results of calls that a guest ran, and the moment in its turn. Observed, written by a front. */

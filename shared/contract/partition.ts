@@ -27,6 +27,11 @@ export function partitionOf(conversation: ConversationId, partitions: number): n
   return hash % partitions
 }
 
+/** The name of a partition among those of all topics. */
+export function partitionName({ topic, partition }: { topic: string; partition: number }): string {
+  return `${topic}/${partition}`
+}
+
 /** The partitions of a topic. `of`: that of a conversation. */
 export type Partitions = { count: number; of(conversation: ConversationId): number }
 

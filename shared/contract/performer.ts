@@ -96,6 +96,11 @@ export type BudgetLog = {
 /** A round in a conversation. Round 0 of a turn is the user's message. */
 export type HistoryPlace = { turn: number; round: number }
 
+/** Negative: `a` is before `b`. */
+export function comparedPlaces(a: HistoryPlace, b: HistoryPlace): number {
+  return a.turn - b.turn || a.round - b.round
+}
+
 /** The table `history` in this partition, for the removal of old entries. */
 export type HistoryTable = {
   /**

@@ -115,6 +115,7 @@ export const topics: Record<TopicName, Topic> = {
     records: {
       'guest-round': ['front'],
       'guest-results': ['front'],
+      'guest-claim': ['front'],
       'cancel-requested': ['intake'],
       'round-outcome': ['loop-detector'],
       'turn-extended': ['loop-detector'],
@@ -234,6 +235,7 @@ export const topics: Record<TopicName, Topic> = {
       'round-started': ['conversation', 'guest'],
       'guest-advice': ['guest'],
       'guest-verdicts': ['executor'],
+      'guest-claimed': ['guest'],
       'model-retry': ['llm-gateway'],
       'budget-reached': ['llm-gateway performer', 'guest'],
       'requests-unjudged': ['guest'],

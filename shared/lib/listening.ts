@@ -17,6 +17,14 @@ export async function listening(server: Server, options: ListenOptions): Promise
   server.on('error', () => {}) // a single connection could not be accepted
 }
 
+/** Ends its connections and resolves when the server is closed. */
+export async function closed(server: Server): Promise<void> {
+  await new Promise<void>((resolve) => {
+    server.close(() => resolve())
+    server.closeAllConnections()
+  })
+}
+
 function listenFailure(cause: unknown, { name, host, port, advice }: ListenOptions): WeirError {
   const { code = '', message } = cause as NodeJS.ErrnoException
   return new WeirError(

@@ -17,7 +17,7 @@ import { leavesOut, onPath, type PathEntry } from '../contract/history/history-p
 import type { ConversationId, RoundId } from '../contract/ids.ts'
 import { limits } from '../contract/limits.ts'
 import type { HistoryEntry, Origin } from '../contract/messages.ts'
-import type { HistoryPlace } from '../contract/performer.ts'
+import { comparedPlaces, type HistoryPlace } from '../contract/performer.ts'
 import { historyKey, historyPrefix, historyRound, originKey } from '../contract/topology.ts'
 import type { Milliseconds } from '../lib/clock.ts'
 
@@ -163,7 +163,7 @@ export function historyReader({
     const { conversation } = upTo
     const wanted = read
       .filter(({ entry }) => isWanted(entry, upTo, after))
-      .sort((a, b) => compare(a.entry, b.entry))
+      .sort((a, b) => comparedPlaces(a.entry, b.entry))
     const ofRecords = wanted.reduce((sum, one) => sum + one.bytes, 0)
     const bytes = ofRecords + wanted.length * entryObjectsBytes
     forget(conversation)
@@ -214,13 +214,8 @@ function originsOf({ conversation }: RoundId, records: readonly StoredRecord[]):
   return originsIn(record?.value ? decode(record.value) : undefined)
 }
 
-/** Negative: `a` is before `b`. */
-function compare(a: HistoryPlace, b: HistoryPlace): number {
-  return a.turn - b.turn || a.round - b.round
-}
-
 function isBefore(a: HistoryPlace | undefined, b: HistoryPlace | undefined): boolean {
-  return b !== undefined && (a === undefined || compare(a, b) < 0)
+  return b !== undefined && (a === undefined || comparedPlaces(a, b) < 0)
 }
 
 function isWanted(
@@ -228,7 +223,7 @@ function isWanted(
   upTo: HistoryPlace,
   after: HistoryPlace | undefined,
 ): boolean {
-  if (compare(place, upTo) > 0) return false
+  if (comparedPlaces(place, upTo) > 0) return false
   return isBefore(after, place) || (place.turn === upTo.turn && place.round === 0)
 }
 

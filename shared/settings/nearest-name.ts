@@ -1,5 +1,7 @@
 // The known name nearest to an unknown one: spelled differently, a few letters off, or shortened.
 
+import { editDistance } from '../lib/text/edit-distance.ts'
+
 const charactersCompared = 64
 
 /** Undefined: no name is near. Of equally near names, the first. */
@@ -27,7 +29,7 @@ function plain(name: string): string {
  * is a few letters off. Infinity: another name.
  */
 function distanceOf(written: string, candidate: string): number {
-  const edits = editDistance(written, candidate)
+  const edits = editDistance(written, candidate, charactersCompared)
   if (edits <= Math.max(1, Math.floor(Math.min(written.length, candidate.length) / 3))) return edits
   const isShortened =
     written.length >= 3 && written[0] === candidate[0] && isSubsequence(written, candidate)
@@ -36,20 +38,6 @@ function distanceOf(written: string, candidate: string): number {
     candidate.length >= 3 &&
     (candidate.includes(written) || written.includes(candidate))
   return isShortened || isPart ? charactersCompared + edits : Number.POSITIVE_INFINITY
-}
-
-/** The Levenshtein distance. */
-function editDistance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, column) => column)
-  for (const [i, letter] of [...a].entries()) {
-    const next = [i + 1]
-    for (let column = 1; column <= b.length; column += 1) {
-      const replaced = (row[column - 1] ?? 0) + (letter === b[column - 1] ? 0 : 1)
-      next.push(Math.min(replaced, (row[column] ?? 0) + 1, (next[column - 1] ?? 0) + 1))
-    }
-    row = next
-  }
-  return row[b.length] ?? 0
 }
 
 function isSubsequence(short: string, long: string): boolean {

@@ -1,10 +1,11 @@
 // The files of a tool: its program, its script, and the folders that they need. A sandbox shows them
 // read-only, and no tool may change those of another.
 
-import { accessSync, constants, existsSync, statSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { basename, dirname, extname, isAbsolute, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Agents, CommandTool, ModuleTool } from '../agents/agents.ts'
+import { isExecutable } from '../lib/files/executable.ts'
 import { isIn } from '../lib/sandbox/links.ts'
 import { protectOwnPath } from '../lib/sandbox/own-paths.ts'
 import { isOfSystem, isShared } from '../lib/sandbox/system-paths.ts'
@@ -31,7 +32,10 @@ export const nodeArgv = [
 /** Node.js and the files of Weir that its programs in a sandbox need. */
 export const weirRuntime: ToolProgram = {
   files: [process.execPath, ...nearestUpward('package.json', import.meta.dirname)],
-  folders: [import.meta.dirname, fileURLToPath(new URL('../lib', import.meta.url))],
+  // The programs of the package need no other folder: each is one file.
+  folders: [import.meta.dirname, fileURLToPath(new URL('../lib', import.meta.url))].filter(
+    existsSync,
+  ),
 }
 
 /** The files of a tool, as far as they are there. `path`: the folders of programs, as in PATH. */
@@ -63,11 +67,11 @@ const none: ToolProgram = { files: [], folders: [] }
 
 /** As execvp: a name without a slash is searched in PATH. Undefined: it is not there. */
 export function programFile(name: string, cwd: string, path: string): string | undefined {
-  if (name.includes('/')) return isProgram(resolve(cwd, name)) ? resolve(cwd, name) : undefined
+  if (name.includes('/')) return isExecutable(resolve(cwd, name)) ? resolve(cwd, name) : undefined
   return path
     .split(':')
     .map((folder) => resolve(cwd, folder, name))
-    .find(isProgram)
+    .find(isExecutable)
 }
 
 /** An installation has its libraries beside `bin`, as in /home/me/python/bin. */
@@ -114,15 +118,6 @@ function fileOf(text: string, cwd: string): string | undefined {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENAMETOOLONG') return undefined // a program's text
     throw error
-  }
-}
-
-function isProgram(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK)
-    return statSync(file).isFile()
-  } catch {
-    return false
   }
 }
 

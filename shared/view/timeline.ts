@@ -6,18 +6,15 @@
 import type { ConversationId, MessageId } from '../contract/ids.ts'
 import type {
   ApprovalOutcome,
-  ArgumentSource,
-  CallProblem,
+  Call,
   Cap,
   Content,
   DenialCode,
-  EvidenceRef,
   FailureClass,
   GuardMode,
   GuardSilence,
-  InterventionAction,
+  Intervention,
   PersonIdentity,
-  Repair,
   ResultStatus,
   RoundFailure,
   Stop,
@@ -222,25 +219,9 @@ export type ResponseTimeline = {
   textCallsMode: TextCallsMode | null
 }
 
-export type CallTimeline = {
-  /** Its place in the response, from 0. */
-  ordinal: number
-  /** The provider's id. */
-  id: string
-  name: string
+export type CallTimeline = Omit<Call, 'raw'> & {
   /** The argument text, as received or repaired. Empty: no byte arrived. */
   rawArguments: string
-  /**
-   * The source of `rawArguments`: none, pieces, the end or the start of the call, the start of the response,
-   * or the visible text.
-   */
-  source: ArgumentSource
-  /** The reason why it can never run. */
-  problem: CallProblem | null
-  /** The repair of the arguments. Null: they are unchanged. */
-  repair: Repair | null
-  /** Another source, which did not count, has different arguments. */
-  disputed: boolean
   verdict: Verdict
   tries: TryTimeline[]
   /** Its one result. The model reads `text`. */
@@ -339,17 +320,4 @@ export type HintsTimeline = {
   loopKey: string[]
 }
 
-export type InterventionTimeline = {
-  at: Milliseconds
-  action: InterventionAction
-  /** A usual reminder, for an empty response. The model does not loop. */
-  ordinary: boolean
-  rule: string
-  ruleVersion: number
-  key: string
-  reason: string
-  /** The text for the model in the next request. */
-  text: string
-  class: FailureClass | null
-  evidence: EvidenceRef[]
-}
+export type InterventionTimeline = Intervention & { at: Milliseconds }

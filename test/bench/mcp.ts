@@ -41,8 +41,8 @@ export async function benchMcp(): Promise<Row[]> {
   const direct = await host(argv[0], argv.slice(1), folder)
   await mkdir(join(folder, 'agents'))
   await writeFile(join(folder, 'agents', 'bench.yaml'), patient)
-  const weir = join(root, 'bin', 'weir')
-  const gateway = await host(weir, ['mcp', '--agent', 'bench', '--', ...argv], folder)
+  const weir = ['WEIR_AGENTS=agents', join(root, 'bin', 'weir')]
+  const gateway = await host('env', [...weir, 'mcp', '--agent', 'bench', '--', ...argv], folder)
   const own: McpServer = {
     name: 'bench',
     run: { kind: 'command', argv },

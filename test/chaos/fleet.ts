@@ -8,11 +8,10 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { Disturbance, UnexpectedExit } from '../evidence/evidence.ts'
-import { compiled } from '../support/compiled.ts'
+import { weirCommand } from '../support/programs.ts'
 import type { SigningKeys } from './signing-keys.ts'
 import { type Logins, placeOf } from './users.ts'
 
-export const weir = fileURLToPath(new URL('../../bin/weir', import.meta.url))
 const guardFile = fileURLToPath(new URL('guards/risk.ts', import.meta.url))
 
 /** The guests of a run have their own model. */
@@ -93,7 +92,7 @@ export function createFleet(options: FleetOptions): Fleet {
     member.incarnation += 1
     member.startedAt = Date.now()
     const log = openSync(join(folder, 'logs', `${member.name}.${member.incarnation}.log`), 'a')
-    const child = spawn(weir, argumentsOf(member, options), {
+    const child = spawn(weirCommand, argumentsOf(member, options), {
       cwd: folder,
       env: { ...environment(), CHAOS_PROCESS: nameOf(member), CHAOS_STARTS: options.startsFile },
       // A proxy prints its address for a person.
@@ -291,7 +290,7 @@ export function environment(): NodeJS.ProcessEnv {
   const kept = Object.entries(process.env).filter(
     ([name]) => !/^(CI$|WEIR_|NODE_OPTIONS|ANTHROPIC_|OPENAI_|KAFKA_)/.test(name),
   )
-  return { ...Object.fromEntries(kept), ...compiled }
+  return Object.fromEntries(kept)
 }
 
 function endOf(child: ChildProcess): Promise<void> {

@@ -5,7 +5,8 @@ import { spawn } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { environment, weir } from './fleet.ts'
+import { weirCommand } from '../support/programs.ts'
+import { environment } from './fleet.ts'
 import type { RiskOptions } from './guards/risk.ts'
 import { type Logins, placeOf } from './users.ts'
 
@@ -94,7 +95,10 @@ function isDone([command, action]: string[], errors: string): boolean {
 
 function run(args: string[]): Promise<{ code: number | null; errors: string }> {
   return new Promise((resolve) => {
-    const child = spawn(weir, args, { env: environment(), stdio: ['ignore', 'ignore', 'pipe'] })
+    const child = spawn(weirCommand, args, {
+      env: environment(),
+      stdio: ['ignore', 'ignore', 'pipe'],
+    })
     let errors = ''
     child.stderr.setEncoding('utf8').on('data', (text) => {
       errors += text

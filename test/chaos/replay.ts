@@ -4,7 +4,7 @@
 
 import { execFile } from 'node:child_process'
 import type { Violation } from '../evidence/evidence.ts'
-import { weir } from './fleet.ts'
+import { weirCommand } from '../support/programs.ts'
 
 export type ReplayResult = { turns: number; decisions: number; violations: Violation[] }
 
@@ -57,7 +57,7 @@ export async function replayTopics(place: {
 function run(args: string[]): Promise<{ code: number; out: string; errors: string }> {
   return new Promise((resolve) => {
     execFile(
-      weir,
+      weirCommand,
       args,
       { timeout: replayMs, maxBuffer: 64 * 1024 * 1024 },
       (error, out, errors) => {

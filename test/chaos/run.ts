@@ -11,7 +11,6 @@ import { check } from '../evidence/check.ts'
 import type { Evidence, Violation } from '../evidence/evidence.ts'
 import { stageNames } from '../evidence/inboxes.ts'
 import { createRandom } from '../simulation/random.ts'
-import { compileStages } from '../support/compiled.ts'
 import { startBroker } from '../support/kafka/broker.ts'
 import { writeAgent } from './agent.ts'
 import { startApprovers, writeRules } from './approvers.ts'
@@ -124,7 +123,6 @@ export async function runChaos({
   const timersLateMs = measureTimers()
   let isSound = false
   try {
-    compileStages()
     const users = signed ? createUsers(folder, jobs, guardNames) : undefined
     const broker = await startBroker({ heapMiB: 512, ...users?.brokerOptions })
     cleanUp.push(() => broker.stop())

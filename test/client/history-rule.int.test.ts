@@ -4,7 +4,6 @@ import { execFile } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import { pino } from 'pino'
@@ -15,10 +14,9 @@ import {
 } from '../../apps/demo/anthropic-server.ts'
 import type { ModelCall } from '../../client/testing/anthropic-stream.ts'
 import { anthropic, defineAgent, defineTool, type TurnEvent, Weir } from '../../client/weir.ts'
-import { compiled } from '../support/compiled.ts'
+import { weirCommand } from '../support/programs.ts'
 import { call, longText, says, systemOf, text, textsOf } from '../support/script.ts'
 
-const main = fileURLToPath(new URL('../../apps/cli/main.ts', import.meta.url))
 let folder: string
 let server: AnthropicServer
 let weir: Weir | undefined
@@ -78,12 +76,11 @@ async function open(history?: Parameters<typeof defineAgent>[0]['history']) {
 }
 
 async function run(...args: string[]): Promise<string> {
-  const flags = ['--disable-warning=ExperimentalWarning', main, ...args]
-  const { stdout } = await promisify(execFile)(
-    process.execPath,
-    [...flags, '--data-folder', join(folder, 'data')],
-    { env: { ...process.env, ...compiled } },
-  )
+  const { stdout } = await promisify(execFile)(weirCommand, [
+    ...args,
+    '--data-folder',
+    join(folder, 'data'),
+  ])
   return stdout
 }
 

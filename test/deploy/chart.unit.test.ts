@@ -24,7 +24,11 @@ import { mistakesIn } from './expressions.ts'
 import { chartFolder, resourcesOf, type ValueFile, valueFiles } from './render.ts'
 
 type Variable = { name: string; value?: string; valueFrom?: { secretKeyRef: { name: string } } }
-type Volume = { name: string; secret?: { secretName: string; defaultMode: number } }
+type Volume = {
+  name: string
+  secret?: { secretName: string; defaultMode: number }
+  projected?: { defaultMode: number; sources: { secret: { name: string } }[] }
+}
 type SecurityContext = Record<string, unknown>
 type Container = {
   args: string[]
@@ -59,6 +63,20 @@ type Resource = {
   }
 }
 
+/** The parts of a Job or a Deployment that decide the order of an upgrade. */
+type Rollout = {
+  kind: string
+  metadata: { annotations?: Record<string, string> }
+  spec: {
+    strategy: { type: string; rollingUpdate: object }
+    template: {
+      spec: {
+        containers: [{ args: string[]; image: string }]
+      }
+    }
+  }
+}
+
 const file = (name: string) => readFileSync(join(chartFolder, name), 'utf8')
 const values = parse(file('values.yaml')) as {
   stages: object
@@ -89,6 +107,9 @@ function holdersOfSecrets(name: ValueFile): Record<string, string[]> {
       ...env.flatMap(({ valueFrom }) => valueFrom?.secretKeyRef.name ?? []),
       ...envFrom.map(({ secretRef }) => secretRef.name),
       ...volumes.flatMap(({ secret }) => secret?.secretName ?? []),
+      ...volumes.flatMap(
+        ({ projected }) => projected?.sources.map(({ secret }) => secret.name) ?? [],
+      ),
     ]
     for (const secret of secrets) holders[secret] = [...(holders[secret] ?? []), of]
   }
@@ -307,12 +328,13 @@ describe('each Secret', () => {
     })
   })
 
-  it('of the server is that of clients, with the keys, and of the proxy that of fronts', () => {
+  it('of the server is that of clients and approvers, with the keys, and of the proxy that of fronts', () => {
     expect(writersOf('guest-events')).toContain('front')
     expect(writersOf('guest-events')).not.toContain('edge')
     expect(holdersOfSecrets('fronts')).toEqual({
-      'weir-edge': ['serve'],
+      'weir-serve': ['serve'],
       'weir-key-edge': ['serve'],
+      'weir-key-approver': ['serve'],
       'weir-front': ['proxy'],
       'weir-key-front': ['proxy'],
       'main-cluster-ca-cert': ['proxy', 'serve'],
@@ -325,6 +347,29 @@ describe('each Secret', () => {
   it('is absent without a login, keys and signing', () => {
     expect(holdersOfSecrets('minimal')).toEqual({})
   })
+})
+
+test('an upgrade creates topics and stores schemas with the new image first, then replaces one pod of a service at a time', () => {
+  for (const name of valueFiles) {
+    const all = resourcesOf<Rollout>(name)
+    const jobs = all.filter(({ kind }) => kind === 'Job')
+    const images = new Set<string>()
+    for (const { metadata, spec } of jobs) {
+      expect(metadata.annotations?.['helm.sh/hook']).toBe('pre-install,pre-upgrade')
+      expect(spec.template.spec.containers[0].args).toEqual(['topics', 'create'])
+      images.add(spec.template.spec.containers[0].image)
+    }
+    for (const { kind, metadata, spec } of all.filter(({ kind }) => kind === 'Deployment')) {
+      expect([kind, metadata.annotations?.['helm.sh/hook']]).toEqual([kind, undefined])
+      expect(spec.strategy).toMatchObject({
+        type: 'RollingUpdate',
+        rollingUpdate: { maxUnavailable: 1 },
+      })
+      expect(spec.template.spec.containers[0]).toHaveProperty('readinessProbe')
+      images.add(spec.template.spec.containers[0].image)
+    }
+    expect([name, images.size]).toEqual([name, 1])
+  }
 })
 
 test('the server and the proxy have flags that their commands know, and only named clients', () => {

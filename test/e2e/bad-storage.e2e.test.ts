@@ -7,7 +7,6 @@ import { spawn } from 'node:child_process'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import { pino } from 'pino'
 import {
@@ -25,9 +24,9 @@ import type { TurnFinished } from '../../shared/contract/messages.ts'
 import { systemClock } from '../../shared/lib/clock.ts'
 import { foldFrom } from '../../shared/runtime/log/position.ts'
 import { replyOf } from '../support/asked-turn.ts'
-import { compiled } from '../support/compiled.ts'
 import { until } from '../support/inbox.ts'
 import { recordedTool, testAgent } from '../support/pipeline.ts'
+import { compiledPrograms, weirProcess } from '../support/programs.ts'
 import { call, resultsOf, says, script, text } from '../support/script.ts'
 import { requestFault } from '../support/valid-request.ts'
 import { waitMaxMs } from '../support/wait-limit.ts'
@@ -278,12 +277,11 @@ describe('the file of a running Weir', () => {
       dieAt: 0,
       ...options,
     }
-    const program = fileURLToPath(new URL('../support/weir-process.ts', import.meta.url))
     const child = spawn(
       process.execPath,
-      ['--disable-warning=ExperimentalWarning', program, JSON.stringify(given)],
+      ['--disable-warning=ExperimentalWarning', weirProcess, JSON.stringify(given)],
       {
-        env: { ...process.env, ...compiled },
+        env: { ...process.env, ...compiledPrograms },
         stdio: ['ignore', 'ignore', 'pipe'],
       },
     )

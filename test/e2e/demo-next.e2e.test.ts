@@ -7,6 +7,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
+import { checkoutCommand } from '../support/programs.ts'
 import { script } from '../support/script.ts'
 import { type CommandFolder, openCommandFolder } from '../support/weir-command.ts'
 
@@ -15,6 +16,9 @@ beforeEach(async () => {
   commands = await openCommandFolder(script())
 })
 afterEach(() => commands.close())
+
+/** It prints its own path. The package prints `npx weir`. */
+const checkout = { program: checkoutCommand }
 
 /** The commands after `Next`, without their descriptions. */
 function stepsIn(text: string, pattern: RegExp): string[] {
@@ -34,7 +38,7 @@ async function pasted(step: string): Promise<string> {
 
 describe('the next commands', () => {
   it('after a demo with a kept log inspect, export, replay and report it', async () => {
-    const { out } = await commands.run(['demo', '--data-folder', 'the log'])
+    const { out } = await commands.run(['demo', '--data-folder', 'the log'], checkout)
     const steps = stepsIn(out, /demo\.weir|inspect/)
     expect(steps).toHaveLength(5)
     const outputs: string[] = []
@@ -45,7 +49,7 @@ describe('the next commands', () => {
   }, 120_000)
 
   it("after the start of the demo's model ask it without a key, and more", async () => {
-    const model = commands.start(['demo-model', '--agent', 'demo agent.yaml'])
+    const model = commands.start(['demo-model', '--agent', 'demo agent.yaml'], checkout)
     let out = ''
     for await (const [text] of on(model.child.stdout, 'data')) {
       out += text

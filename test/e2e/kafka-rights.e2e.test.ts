@@ -24,22 +24,26 @@ import {
   type AccessRight,
   accessOfAll,
   type PrincipalAccess,
+  serverPrincipals,
 } from '../../shared/bus/kafka/cluster/access-rights.ts'
 import { topicsSignedBy } from '../../shared/bus/signing/principals.ts'
 import { encode } from '../../shared/codec/codec.ts'
 import type { Bus } from '../../shared/contract/bus.ts'
 import type { Guard } from '../../shared/contract/guard/guard.ts'
+import type { Message } from '../../shared/contract/messages.ts'
 import { retentionMsOf } from '../../shared/contract/retention.ts'
 import {
   guardTopicName,
   type StageName,
   stageNames,
+  type TopicName,
   topicSpecs,
   topics,
 } from '../../shared/contract/topology.ts'
 import { registerGuard } from '../../shared/runtime/guards/guard-registry.ts'
 import { type RunningGuards, startGuards } from '../../shared/runtime/guards/start-guards.ts'
 import { storePartitionCount } from '../../shared/runtime/log/partition-count.ts'
+import { toRecord } from '../../shared/runtime/record.ts'
 import { readSettings } from '../../shared/settings/settings.ts'
 import { askEdge } from '../support/asked-turn.ts'
 import { answerOf, requestOf, type Said, saidCall } from '../support/guest-requests.ts'
@@ -228,6 +232,27 @@ describe('one user per principal with the printed rights', () => {
     }
   }, 120_000)
 
+  it('lets the user of the server write messages and decisions, and no setting', async () => {
+    const bus = await busAs('serve')
+    const write = (topic: TopicName, message: Message) =>
+      bus.append([toRecord({ topic: topicPrefix + topic, partition: 0, message })])
+    const conversation = 'unknown'
+    await write('client-messages', { type: 'cancel-requested', conversation, messageId: 'm' })
+    const place = { conversation, turn: 0, round: 1, ordinal: 0, input: 0 }
+    const answer = { answer: 'deny', by: 'ann', identity: 'claimed', reason: '' } as const
+    await write('approvals', {
+      type: 'approval-answered',
+      ...place,
+      ...answer,
+      id: 'unknown',
+      hash: '',
+      values: null,
+    })
+    await expect(
+      bus.append([{ topic: `${topicPrefix}policies`, partition: 0, key: 'x', value: null }]),
+    ).rejects.toThrow('Write on topic weir.policies')
+  })
+
   it('judges a guest whose front is another user than the stages', async () => {
     const running: RunningStages[] = []
     try {
@@ -276,7 +301,9 @@ describe('one user per principal with the printed rights', () => {
     const accepted: string[] = []
     for (const { principal } of access) {
       const bus = await busAs(principal)
-      const forbidden = all.filter((topic) => !topicsSignedBy(principal).includes(topic))
+      const writers = principal === 'serve' ? serverPrincipals.serve : [principal]
+      const written = writers.flatMap(topicsSignedBy)
+      const forbidden = all.filter((topic) => !written.includes(topic))
       const outcomes = await Promise.all(
         forbidden.map((topic) =>
           bus

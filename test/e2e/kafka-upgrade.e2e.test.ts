@@ -1,20 +1,21 @@
 // A rolling upgrade and a rolling downgrade under load, with kills: the former version is the tree of the
-// newest closed format, from the history of this checkout.
+// newest closed format, from the history of this checkout. The next version has one format more.
 
 import { randomUUID } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { pino } from 'pino'
 import type { FleetReport } from '../../apps/service/fleet/fleet.ts'
 import { openBus } from '../../client/place/open-bus.ts'
 import { Weir } from '../../client/weir.ts'
-import { ownFormat } from '../../shared/codec/codec.ts'
+import { ownFormat, schemaIdIn, typeIn } from '../../shared/codec/codec.ts'
 import { closedFormats } from '../../shared/codec/formats.ts'
 import type { Bus } from '../../shared/contract/bus.ts'
 import { topicSpecs } from '../../shared/contract/topology.ts'
 import { readSettings } from '../../shared/settings/settings.ts'
-import { type FormerWeir, formerWeir, hasCommit } from '../support/former-weir.ts'
+import { type FormerWeir, formerWeir, hasCommit, nextWeir } from '../support/former-weir.ts'
+import { until } from '../support/inbox.ts'
 import { brokerStartMs, sharedBroker } from '../support/kafka/broker.ts'
 import { call, resultsOf, says, text } from '../support/script.ts'
 import { type CommandFolder, openCommandFolder } from '../support/weir-command.ts'
@@ -24,47 +25,53 @@ const commit = closedFormats.at(-1)?.commit ?? ''
 const partitions = 2
 const asking = 'intake,conversation,guest,llm-gateway,approval'
 const judging = 'accumulator,validator,loop-detector,executor'
-const topicPrefix = `upgrade-${randomUUID().slice(0, 8)}.`
 
-let former: FormerWeir
+let topicPrefix: string
 let commands: CommandFolder
 let bus: Bus
-let client: Weir
+let client: Weir | undefined
 let environment: Record<string, string>
+
+beforeEach(async () => {
+  topicPrefix = `upgrade-${randomUUID().slice(0, 8)}.`
+  const { bootstrapServers: bootstrapServer } = await sharedBroker()
+  commands = await openCommandFolder((request) =>
+    resultsOf(request).length < 2
+      ? says(call('act', { n: resultsOf(request).length, sleepMs: 200 }))
+      : says(text('All is well.')),
+  )
+  environment = {
+    WEIR_BUS: 'kafka',
+    WEIR_BOOTSTRAP_SERVER: bootstrapServer,
+    WEIR_TOPIC_PREFIX: topicPrefix,
+    WEIR_SESSION_TIMEOUT_MS: '6000',
+  }
+  const settings = readSettings(
+    { bus: 'kafka', bootstrapServer, dataFolder: commands.folder, topicPrefix },
+    {},
+  )
+  bus = await openBus(settings, pino({ level: 'silent' }))
+  await bus.ensureTopics(topicSpecs(topicPrefix, partitions))
+}, brokerStartMs)
+
+afterEach(async () => {
+  await client?.close()
+  client = undefined
+  await bus?.close()
+  await commands?.close()
+})
 
 const withHistory = hasCommit(commit) ? describe : describe.skip
 
 withHistory(
   `a fleet of format ${closedFormats.length} (skipped where the history does not have ${commit.slice(0, 8)})`,
   () => {
-    beforeAll(async () => {
-      const { bootstrapServers: bootstrapServer } = await sharedBroker()
-      former = formerWeir(commit)
-      commands = await openCommandFolder((request) =>
-        resultsOf(request).length < 2
-          ? says(call('act', { n: resultsOf(request).length, sleepMs: 200 }))
-          : says(text('All is well.')),
-      )
-      environment = {
-        WEIR_BUS: 'kafka',
-        WEIR_BOOTSTRAP_SERVER: bootstrapServer,
-        WEIR_TOPIC_PREFIX: topicPrefix,
-        WEIR_SESSION_TIMEOUT_MS: '6000',
-      }
-      const settings = readSettings(
-        { bus: 'kafka', bootstrapServer, dataFolder: commands.folder, topicPrefix },
-        {},
-      )
-      bus = await openBus(settings, pino({ level: 'silent' }))
-      await bus.ensureTopics(topicSpecs(topicPrefix, partitions))
-    }, brokerStartMs)
+    let former: FormerWeir
 
-    afterAll(async () => {
-      await client?.close()
-      await bus?.close()
-      await commands?.close()
-      await former?.remove()
+    beforeAll(() => {
+      former = formerWeir(commit)
     })
+    afterAll(() => former.remove())
 
     it('is upgraded and downgraded one process at a time under load with kills: no turn is lost, and no record is a dead letter', async () => {
       let old = { asking: up(asking, former), judging: up(judging, former) }
@@ -78,7 +85,7 @@ withHistory(
       await mixed.untilReady()
       await kill(old.judging)
       await load.answered(3)
-      expect(await askFormer()).toBe(0)
+      expect(await ask(former)).toBe(0)
       const { processes, holdBack } = await fleet()
       const formats = processes.map(({ format }) => format)
       expect(new Set(formats)).toEqual(new Set([closedFormats.length, ownFormat]))
@@ -90,7 +97,7 @@ withHistory(
       await upgraded.asking.untilReady()
       await kill(old.asking)
       await load.answered(3)
-      expect(await askFormer()).toBe(0)
+      expect(await ask(former)).toBe(0)
 
       old = { asking: up(asking, former), judging: up(judging, former) }
       await old.judging.untilReady()
@@ -99,7 +106,7 @@ withHistory(
       await old.asking.untilReady()
       await kill(upgraded.asking)
       await load.answered(3)
-      expect(await askFormer()).toBe(0)
+      expect(await ask(former)).toBe(0)
 
       const ends = await load.end()
       expect(ends.filter((outcome) => outcome !== 'answered')).toEqual([])
@@ -111,6 +118,54 @@ withHistory(
     })
   },
 )
+
+describe('a fleet of this version and the next one', () => {
+  const next = nextWeir(['attempt-started', 'history-entry'])
+  const started = next.schemas.get('attempt-started') as number
+  const entry = next.schemas.get('history-entry') as number
+
+  afterAll(() => next.remove())
+
+  it('rises to the next format under load when the last older process has left, and falls when one joins: no turn is lost, and no record is a dead letter', async () => {
+    const old = { asking: up(asking), judging: up(judging) }
+    await Promise.all([old.asking.untilReady(), old.judging.untilReady()])
+    await openClient()
+    const load = startLoad()
+    await load.answered(2)
+
+    const newer = { asking: up(asking, next), judging: up(judging, next) }
+    await Promise.all([newer.asking.untilReady(), newer.judging.untilReady()])
+    await kill(old.judging)
+    await load.answered(2)
+    expect(await fleet()).toMatchObject({ format: ownFormat, common: ownFormat })
+    expect(await schemasIn('model-requests', 'attempt-started')).not.toContain(started)
+
+    await kill(old.asking)
+    await until(async () => (await fleet()).format === ownFormat + 1)
+    await until(async () => (await schemasIn('model-requests', 'attempt-started')).has(started))
+    expect(await schemasIn('history', 'history-entry')).toContain(entry)
+    expect(await ask(next)).toBe(0)
+
+    const joined = up(asking)
+    await joined.untilReady()
+    await until(async () => (await fleet()).format === ownFormat)
+    await load.answered(4)
+    const fallen = await bus.ends(`${topicPrefix}model-requests`)
+    await load.answered(3)
+    const since = await schemasIn('model-requests', 'attempt-started', fallen)
+    expect([since.size > 0, since.has(started)]).toEqual([true, false])
+    await kill(newer.asking)
+    await load.answered(3)
+
+    const ends = await load.end()
+    expect(ends.filter((outcome) => outcome !== 'answered')).toEqual([])
+    expect(await recordsIn('dead-letters')).toBe(0)
+    const keys = starts()
+    expect(new Set(keys).size).toBe(keys.length)
+    for (const one of [joined, newer.judging]) one.signal('SIGTERM')
+    await Promise.all([joined.ended, newer.judging.ended])
+  }, 300_000)
+})
 
 /** Each has its own data folder, as on different machines. */
 function up(stages: string, weir?: FormerWeir): WeirUp {
@@ -132,10 +187,10 @@ async function fleet(...flags: string[]): Promise<FleetReport> {
   return JSON.parse(out) as FleetReport
 }
 
-/** The exit code of a question by a client of the former version. */
-async function askFormer(): Promise<number | null> {
+/** The exit code of a question by a client of that version. */
+async function ask({ program }: FormerWeir): Promise<number | null> {
   const args = ['ask', '--agent', 'agent.yaml', 'How is it?']
-  const { code } = await commands.run(args, { environment, program: former.program })
+  const { code } = await commands.run(args, { environment, program })
   return code
 }
 
@@ -158,7 +213,7 @@ function startLoad() {
     Array.from({ length: 4 }, async (_, n) => {
       while (!isOver) {
         const conversation = `load-${n}-${ends.length}`
-        const turn = client.ask({ agent: 'agent', text: 'go', conversation })
+        const turn = (client as Weir).ask({ agent: 'agent', text: 'go', conversation })
         ends.push((await turn.finished).outcome)
       }
     }),
@@ -167,7 +222,7 @@ function startLoad() {
     /** Resolves after so many more turns. */
     async answered(more: number): Promise<void> {
       const goal = ends.length + more
-      while (ends.length < goal) await new Promise((resolve) => setTimeout(resolve, 50))
+      await until(() => ends.length >= goal)
     },
     async end(): Promise<string[]> {
       isOver = true
@@ -180,6 +235,22 @@ function startLoad() {
 async function recordsIn(topic: string): Promise<number> {
   const ends = await bus.ends(topicPrefix + topic)
   return ends.reduce((sum, { begin, end }) => sum + end - begin, 0)
+}
+
+/** The schemas of the records of this type. `from`: default: all records. */
+async function schemasIn(
+  name: string,
+  type: string,
+  from: { partition: number; end: number }[] = [],
+): Promise<Set<number | undefined>> {
+  const topic = topicPrefix + name
+  const schemas = new Set<number | undefined>()
+  for (const { partition, begin, end } of await bus.ends(topic)) {
+    const after = from.find((one) => one.partition === partition)?.end ?? begin
+    for (const { value } of await bus.read({ topic, partition, from: after, to: end, limit: end }))
+      if (value !== null && typeIn(value) === type) schemas.add(schemaIdIn(value))
+  }
+  return schemas
 }
 
 /** The idempotency keys of all started tools. */

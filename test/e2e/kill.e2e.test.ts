@@ -5,8 +5,7 @@ import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { beforeAll, describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from '@jest/globals'
 import {
   type AnthropicServer,
   type Reply,
@@ -17,8 +16,8 @@ import { openEmbeddedBus } from '../../shared/bus/embedded/bus.ts'
 import { decode } from '../../shared/codec/codec.ts'
 import type { HistoryEntry, TurnFinished } from '../../shared/contract/messages.ts'
 import { systemClock } from '../../shared/lib/clock.ts'
-import { compiled, compileStages } from '../support/compiled.ts'
 import { until } from '../support/inbox.ts'
+import { compiledPrograms, weirProcess } from '../support/programs.ts'
 import { call, says, text } from '../support/script.ts'
 import type { WeirProcessOptions } from '../support/weir-process.ts'
 
@@ -123,12 +122,11 @@ function runProcess(
   options: WeirProcessOptions,
   killWhen?: () => boolean,
 ): Promise<'done' | 'killed'> {
-  const script = fileURLToPath(new URL('../support/weir-process.ts', import.meta.url))
   const child = spawn(
     process.execPath,
-    ['--disable-warning=ExperimentalWarning', script, JSON.stringify(options)],
+    ['--disable-warning=ExperimentalWarning', weirProcess, JSON.stringify(options)],
     {
-      env: { ...process.env, ...compiled },
+      env: { ...process.env, ...compiledPrograms },
       stdio: ['ignore', 'ignore', 'pipe'],
     },
   )
@@ -190,8 +188,6 @@ function expectPaired({ messages }: ModelCall): void {
 }
 
 describe('a killed process', () => {
-  beforeAll(compileStages)
-
   // All steps would take minutes. These are spread over three whole turns, and the simulation tries
   // the rest.
   const steps = Array.from({ length: 14 }, (_, i) => 3 + i * 15)

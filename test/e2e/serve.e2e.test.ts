@@ -4,7 +4,6 @@ import { on, once } from 'node:events'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { setImmediate } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { afterEach, describe, expect, it } from '@jest/globals'
 import OpenAI from 'openai'
@@ -12,6 +11,7 @@ import { post, serverSentEvents } from '../apps/http/edge/edge-server.ts'
 import { loopingModel } from '../apps/http/fronts/proxy/looping-model.ts'
 import { scriptedUpstream } from '../apps/http/fronts/proxy/scripted-upstream.ts'
 import { sdkAgents } from '../apps/http/fronts/proxy/sdk-clients.ts'
+import { until } from '../support/inbox.ts'
 import { call, says, script, text } from '../support/script.ts'
 import { type CommandFolder, openCommandFolder } from '../support/weir-command.ts'
 import { startUp } from '../support/weir-up.ts'
@@ -235,7 +235,10 @@ describe('weir serve without keys', () => {
     })
     expect(out).toBe(`${url}/console#/key/${key}\n`)
     let opener = ''
-    while (opener === '') opener = await readFile(opened, 'utf8').catch(() => '')
+    await until(async () => {
+      opener = await readFile(opened, 'utf8').catch(() => '')
+      return opener !== ''
+    })
     expect(opener).not.toContain(key)
     expect(await readFile(fileURLToPath(opener.trim()), 'utf8')).toContain(`/console#/key/${key}`)
     first.child.kill('SIGTERM')
@@ -289,7 +292,7 @@ describe.each(closing)('weir %s with open requests', (command) => {
       post(`${url}/v1/responses`, { model: 'weir/agent', input: 'c', conversation: 'c' }),
       post(`${url}/v1/chat/completions`, { model: 'weir/agent', messages: [user('d')] }),
     ]
-    while (commands.server.requests.length < 6) await setImmediate()
+    await until(() => (commands?.server.requests.length ?? 0) >= 6)
     running.child.kill('SIGTERM')
     for (const stream of streams) {
       const end = await stream.text() // rejects if the connection breaks

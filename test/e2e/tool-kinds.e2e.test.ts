@@ -14,18 +14,21 @@ const secret = 'key-of-the-weather-server'
 type Weather = { url: string; keys: string[]; atOnceMost: number; close(): void }
 
 /**
- * Answers after a moment with the town and the credential that it got. Counts idempotency keys and
- * parallel calls.
+ * Answers with the town and the credential that it got, a moment after `together` requests wait at once.
+ * Counts idempotency keys and parallel calls.
  */
-async function startWeather(): Promise<Weather> {
+async function startWeather({ together = 1 } = {}): Promise<Weather> {
   const weather: Weather = { url: '', keys: [], atOnceMost: 0, close: () => server.close() }
   let atOnce = 0
+  const { promise: haveMet, resolve: meet } = Promise.withResolvers<void>()
   const server = createServer(async (request, response) => {
     atOnce += 1
     weather.atOnceMost = Math.max(weather.atOnceMost, atOnce)
     weather.keys.push(String(request.headers['idempotency-key']))
     const { town } = JSON.parse((await request.toArray()).join('')) as { town: string }
-    await new Promise((resolve) => setTimeout(resolve, 50))
+    if (atOnce === together) meet()
+    await haveMet
+    await new Promise((resolve) => setTimeout(resolve, 50)) // a call too many would come meanwhile
     atOnce -= 1
     response
       .writeHead(town === 'nowhere' ? 404 : 200)
@@ -84,7 +87,7 @@ describe('tools of all kinds', () => {
   })
 
   it('run no more calls of one turn at once than half of their concurrency', async () => {
-    const weather = await startWeather()
+    const weather = await startWeather({ together: 2 })
     const run: ToolRun = { kind: 'http', url: weather.url, headers: {} }
     const tools = (file: string) => [toolOf(file, 'weather', run, { concurrency: 4 })]
     const calls = ['Ulm', 'Ems', 'Aue', 'Goch', 'Hof'].map((town) => call('weather', { town }))

@@ -7,6 +7,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { until } from '../support/inbox.ts'
 import { call, says, text } from '../support/script.ts'
 import { type CommandFolder, openCommandFolder } from '../support/weir-command.ts'
 
@@ -101,11 +102,3 @@ describe('weir traces', () => {
     })
   })
 })
-
-async function until(isSo: () => boolean): Promise<void> {
-  for (let looks = 0; looks < 1_500; looks++) {
-    if (isSo()) return
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
-  throw new Error(`waited in vain: ${spans.map(({ name }) => name).join(', ')}`)
-}

@@ -13,8 +13,8 @@ import {
   hostOnPipe,
   serverCommand,
   textOf,
-  weir,
 } from '../support/mcp/gateway.ts'
+import { weirCommand } from '../support/programs.ts'
 import type { Result } from './cases/case.ts'
 import { openHostFolder } from './host-run.ts'
 import { inspector, installed, mcpPackages } from './installed-hosts.ts'
@@ -42,7 +42,7 @@ async function within(isHttp: boolean, run: (place: Place) => Promise<Result>): 
   }
 }
 
-const gatewayCommand = [weir, 'mcp', '--servers', 'servers.json', '--log-level', 'error']
+const gatewayCommand = [weirCommand, 'mcp', '--servers', 'servers.json', '--log-level', 'error']
 
 async function outputOf(program: string, args: string[], folder: string): Promise<string> {
   const env = { PATH: process.env.PATH ?? '', HOME: folder }

@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 import { expect, it } from '@jest/globals'
 
 it.each([
-  ['guests.py', 12],
+  ['guests.py', 14],
   ['guests_turns.py', 16],
   ['guests_calls.py', 16],
   ['guests_rewrites.py', 5],

@@ -17,13 +17,14 @@ import type { Driver, ParityWorld } from './driver.ts'
 /** A trace mostly waits for the stages, and the stages commit the steps of several traces at once. */
 const tracesAtOnce = 16
 
-/** The traces with other interventions, as texts. */
+/** The traces with other interventions, as texts. `part`: of the traces (`partOf`). */
 export async function differingIn(
   world: ParityWorld,
   driver: Driver,
   file: (typeof corpora)[number],
+  part: Part,
 ): Promise<string[]> {
-  const cases = tracesIn(file).traces.flatMap((scenario) => {
+  const cases = partOf(tracesIn(file).traces, part).flatMap((scenario) => {
     const transcript = transcriptFor(scenario)
     if (driver.leavesOut?.(transcript) !== undefined) return []
     // Two corpora have traces with one name.
@@ -43,6 +44,18 @@ export async function differingIn(
     if (found !== expected) differing.push(`${scenario.id}: ${expected} ${found}`)
   }
   return differing
+}
+
+/** Every `of`-th trace, from the one with this number on. */
+export type Part = { from: number; of: number }
+
+/**
+ * The traces of one way among several: each trace goes one of the ways. With
+ * `WEIR_TEST_PARITY=all` each trace goes all of them (`make parity`).
+ */
+export function partOf<T>(traces: readonly T[], { from, of }: Part): readonly T[] {
+  if (process.env.WEIR_TEST_PARITY === 'all') return traces
+  return traces.filter((_, n) => n % of === from % of)
 }
 
 /**

@@ -1,5 +1,5 @@
 // Parity of the fronts: the same transcript gives the same interventions through `weir judge`, the proxy
-// over HTTP, hooks, and an adapter on its SDK.
+// over HTTP, hooks, and an adapter on its SDK. Each trace goes one of these ways (comparison.ts).
 
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { corpora } from '../support/traces.ts'
@@ -21,19 +21,21 @@ afterAll(async () => {
 })
 
 describe.each(corpora.map((file, at) => ({ ...file, at })))('the traces of $name', (file) => {
-  const ways: [name: string, driverOf: () => Driver][] = [
-    ['hooks alone', () => hooksDriver],
+  const ways: [name: string, way: number, driverOf: () => Driver][] = [
+    ['hooks alone', 0, () => hooksDriver],
     ...turn(proxyFormats, file.at).map((format): (typeof ways)[number] => [
       `the proxy, ${format}`,
+      1,
       () => proxy.driver(format),
     ]),
     ...turn(adapterDrivers, file.at).map((driver): (typeof ways)[number] => [
       driver.name,
+      2,
       () => driver,
     ]),
   ]
 
-  it.each(ways)('have the interventions of weir judge: %s', async (_, driverOf) => {
-    expect(await differingIn(world, driverOf(), file)).toEqual([])
+  it.each(ways)('have the interventions of weir judge: %s', async (_, way, driverOf) => {
+    expect(await differingIn(world, driverOf(), file, { from: way, of: 3 })).toEqual([])
   })
 })

@@ -1,5 +1,6 @@
 // A guard in memory gives the same advice and the same verdicts, word for word, as a guard on a log. The
-// clock moves by seconds with each request, because a rule judges how fast an agent looks again.
+// clock moves by seconds with each request, because a rule judges how fast an agent looks again. A third of
+// the traces is shown (comparison.ts).
 
 import { expect, it } from '@jest/globals'
 import type { GuardOptions } from '../../client/guard/guard.ts'
@@ -9,7 +10,7 @@ import type { Transcript } from '../../shared/transcript/transcript.ts'
 import { formatNames } from '../../shared/wire/formats.ts'
 import { answerOf, requestOf } from '../support/guest-requests.ts'
 import { corpora, tracesIn, transcriptFor } from '../support/traces.ts'
-import { turn } from './comparison.ts'
+import { partOf, turn } from './comparison.ts'
 import { stepsOf } from './core-drivers.ts'
 import { openMemoryWorld, openParityWorld } from './driver.ts'
 
@@ -43,13 +44,13 @@ const cases = corpora.flatMap((file, at) =>
   turn(formatNames, at).flatMap((format) =>
     turn(['all', 'calls'] as const, at).map((record) => {
       const betweenMs = at % 3 === 0 ? 20 : 3_000
-      return { ...file, format, record, betweenMs }
+      return { ...file, at, format, record, betweenMs }
     }),
   ),
 )
 
 it.each(cases)('the traces of $name in the format $format, recording $record', async (file) => {
-  const transcripts = tracesIn(file).traces.map(transcriptFor)
+  const transcripts = partOf(tracesIn(file).traces, { from: file.at, of: 3 }).map(transcriptFor)
   const onLog = await answersTo(transcripts, openParityWorld, file)
   const inMemory = await answersTo(transcripts, openMemoryWorld, file)
   expect(inMemory).toEqual(onLog)

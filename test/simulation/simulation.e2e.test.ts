@@ -1,5 +1,6 @@
 // The simulation: the real stages against a world full of faults, and broken stages that prove the
-// checkers. `make simulate` runs more seeds. Examine a failing seed with `make simulate SEED=n`.
+// checkers. `make simulate` runs more seeds, and CI a thousand each night. Examine a failing seed with
+// `make simulate SEED=n`.
 
 import { describe, expect, it, jest } from '@jest/globals'
 import { type StageName, stageNames } from '../../shared/contract/topology.ts'
@@ -10,9 +11,9 @@ import { type Rolled, roll, type Simulated, simulate } from './simulation.ts'
 import { realSystem } from './system.ts'
 import { addTally, emptyTally, tallyOf } from './tally.ts'
 
-const seeds = 100
+const seeds = 60
 const canarySeeds = 150
-const throwingSeeds = 8
+const throwingSeeds = 5
 
 // The seeds compute for 15 s, which are minutes on a busy machine.
 jest.setTimeout(900_000)
@@ -44,7 +45,7 @@ describe('the stages', () => {
       'fault crash',
       'fault pause',
     ])
-      expect([event, (tally.counts.get(event) ?? 0) > 10]).toEqual([event, true])
+      expect([event, (tally.counts.get(event) ?? 0) > seeds / 10]).toEqual([event, true])
   })
 
   it('give the same bytes for the same seed', async () => {

@@ -1,6 +1,7 @@
 // Tests of reducers: given these records, when this one comes, then expect those. The in-memory
 // player folds them as the runtime does, but it encodes and delivers nothing, and throws errors.
-// Each step works on a copy of the state, so one history can continue in two ways.
+// A reducer may change the state that it gets. So a history is folded again if it continues in a second
+// way, or if a test reads its state after it has continued.
 
 import type { Message } from '../../shared/contract/messages.ts'
 import type { Output, Stage } from '../../shared/contract/stage.ts'
@@ -60,12 +61,7 @@ type History<State, In extends Message, Task> = {
 
 function begin<State, In extends Message, Task>(stage: Stage<State, In, Task>): Run<State, Task> {
   const player = createPlayer({ delivers: false })
-  const played = player.add<State, In, Task>({
-    ...stage,
-    react: (state, received) => stage.react(structuredClone(state), received),
-    failed: (state, received, reason) => stage.failed(structuredClone(state), received, reason),
-  })
-  return { player, played, applied: 0 }
+  return { player, played: player.add(stage), applied: 0 }
 }
 
 /** The history after its last step. Repeats a run that another history has continued. */
@@ -73,14 +69,13 @@ function after<State, In extends Message, Task>(
   history: History<State, In, Task>,
 ): Folded<State, In, Task> {
   const { stage, steps, run } = history
-  const records: Output[] = []
-  for (const { message, time, failing } of steps.slice(run.applied)) {
-    run.player.append(stages[stage.name].inbox, message, { time, failing })
-    run.applied += 1
-    records.splice(0, records.length, ...run.player.settleNow())
-  }
+  const records = applyTo(run, history)
   const all = [...history.all, ...records]
-  const state = stateAfter(history)
+  let state: { value: State | undefined } | undefined
+  const stateNow = () => {
+    state ??= { value: stateAfter(history) }
+    return state.value
+  }
   const next = (given: In | Timed<In>, failing?: string) => {
     const timed =
       'message' in given ? given : { message: given, time: (steps.at(-1)?.time ?? 0) + 1 }
@@ -92,24 +87,51 @@ function after<State, In extends Message, Task>(
     })
   }
   return {
-    state,
+    get state() {
+      return stateNow()
+    },
     records,
     all,
     to: (port) => records.filter((record) => record.to === port).map((record) => record.message),
-    wants: state === undefined ? [] : stage.wants(state),
-    due: state === undefined ? undefined : stage.due(state),
+    get wants() {
+      const now = stateNow()
+      return now === undefined ? [] : stage.wants(now)
+    },
+    get due() {
+      const now = stateNow()
+      return now === undefined ? undefined : stage.due(now)
+    },
     when: (record) => next(record),
     whenFails: (record, reason = 'it threw') => next(record, reason),
   }
 }
 
-/** The state of the last step's unit. */
-function stateAfter<State, In extends Message, Task>({
-  stage,
-  run,
-  steps,
-}: History<State, In, Task>): State | undefined {
+/** Applies the steps that the run has not applied. Returns the outputs of the last one. */
+function applyTo<State, In extends Message, Task>(
+  run: Run<State, Task>,
+  { stage, steps }: History<State, In, Task>,
+): Output[] {
+  const records: Output[] = []
+  for (const { message, time, failing } of steps.slice(run.applied)) {
+    run.player.append(stages[stage.name].inbox, message, { time, failing })
+    run.applied += 1
+    records.splice(0, records.length, ...run.player.settleNow())
+  }
+  return records
+}
+
+/** A copy of the state of the last step's unit. */
+function stateAfter<State, In extends Message, Task>(
+  history: History<State, In, Task>,
+): State | undefined {
+  const { stage, steps } = history
   const message = steps.at(-1)?.message
   if (message === undefined) return undefined
-  return run.played.units.get(message.type === 'tick' ? message.unit : stage.unit(message))?.state
+  let { run } = history
+  if (run.applied !== steps.length) {
+    run = begin(stage)
+    applyTo(run, history)
+  }
+  const unit = message.type === 'tick' ? message.unit : stage.unit(message)
+  return structuredClone(run.played.units.get(unit)?.state)
 }

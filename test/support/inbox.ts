@@ -103,11 +103,18 @@ export async function endsOfMessages(
   )
 }
 
-/** Polls until the condition is true. */
-export async function until(isSo: () => Promise<boolean>): Promise<void> {
-  const deadline = AbortSignal.timeout(waitMaxMs)
+/**
+ * Polls until the condition is true. The pauses grow with the wait, because most conditions cost the
+ * awaited process a request. `what` names the condition in the error.
+ */
+export async function until(
+  isSo: () => boolean | Promise<boolean>,
+  what = `${isSo}`,
+): Promise<void> {
+  const begun = performance.now()
   while (!(await isSo())) {
-    if (deadline.aborted) throw new Error(`this did not come true: ${isSo}`)
-    await sleep(5)
+    const waitedMs = performance.now() - begun
+    if (waitedMs > waitMaxMs) throw new Error(`this did not come true: ${what}`)
+    await sleep(Math.min(Math.max(5, waitedMs / 10), 100))
   }
 }

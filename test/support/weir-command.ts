@@ -1,4 +1,4 @@
-// `bin/weir` as a process, as a user runs it in a shell: an agent file in a folder, a scripted model
+// `weir` as a process, as a user runs it in a shell: an agent file in a folder, a scripted model
 // behind real HTTP, and the outputs.
 
 import { type ChildProcessWithoutNullStreams, execFileSync, spawn } from 'node:child_process'
@@ -14,9 +14,9 @@ import {
 } from '../../apps/demo/anthropic-server.ts'
 import type { ModelCall } from '../../client/testing/anthropic-stream.ts'
 import { compiled } from './compiled.ts'
+import { weirCommand } from './programs.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
-const weir = join(root, 'bin', 'weir')
 const recordedTool = join(root, 'test', 'support', 'tools', 'recorded.mjs')
 
 export type Ended = {
@@ -95,7 +95,7 @@ tools:
 
   function start(
     args: string[],
-    { input = '', environment = {}, fileSizeMax, program = weir }: StartOptions = {},
+    { input = '', environment = {}, fileSizeMax, program = weirCommand }: StartOptions = {},
   ) {
     const [command, ...rest] =
       fileSizeMax === undefined ? [program, ...args] : limited(fileSizeMax, [program, ...args])
@@ -113,7 +113,7 @@ tools:
     start,
     run: (args, options) => start(args, options).ended,
     startOnTerminal(args, environment = {}) {
-      const command = [weir, ...args].map((word) => `'${word}'`).join(' ')
+      const command = [weirCommand, ...args].map((word) => `'${word}'`).join(' ')
       const shell = `stty cols 80 rows 30; exec ${command}`
       const env = { ...environmentOf(environment), TERM: 'xterm', SHELL: '/bin/sh' }
       const child = kept(

@@ -1,6 +1,7 @@
 // Flags that several commands share. Loads only `commander`: a command's code loads when it runs.
 
 import { type Command, InvalidArgumentError, Option } from 'commander'
+import { guardModes } from '../../../shared/contract/guard/guard.ts'
 import {
   flagOf,
   type SettingKey,
@@ -69,6 +70,12 @@ export const rawFlag = [
   '--raw',
   'in a file or a pipe, write replies with their control characters, byte for byte',
 ] as const
+
+/** For a command that runs guards. `target`: completes "the mode". */
+export function guardModeOption(flag = '--guard-mode', target = 'of these guards'): Option {
+  const text = `the mode ${target}; default: as registered, and shadow for a new guard`
+  return new Option(`${flag} <mode>`, text).choices(guardModes)
+}
 
 /** For a command that reads a log. */
 export function bundleOption(): Option {

@@ -10,7 +10,7 @@ export function addMcp(program: Command): void {
     .option('--servers <file>', 'several servers: a file with mcpServers, as hosts write it')
     .option(
       '--agent <name>',
-      'the guest: its name, with settings in agents/NAME.yaml if there are any',
+      'the guest: its name, with settings in NAME.yaml of the folder WEIR_AGENTS if there are any',
     )
     .option('--env <name>', 'a variable that the server sees beside PATH; repeat for more', listed)
     .option(

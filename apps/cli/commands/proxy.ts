@@ -15,7 +15,7 @@ export function addProxy(program: Command): void {
     .option('--port <port>', 'the port of that address; 0: any free port', '4141')
     .option(
       '--agent <name>',
-      'the guest at the root: its name, with settings in agents/NAME.yaml if there are any; others are under /proxy/NAME',
+      'the guest at the root: its name, with settings in NAME.yaml of the folder WEIR_AGENTS if there are any; others are under /proxy/NAME',
       'guest',
     )
     .option(

@@ -2,9 +2,9 @@
 
 import { type Command, Option } from 'commander'
 import { stagesChoices } from '../../../client/place/stages-choice.ts'
-import { guardModes } from '../../../shared/contract/guard/guard.ts'
 import { findsConversations } from '../../terminal/text/ending.ts'
 import {
+  guardModeOption,
   listed,
   ownStages,
   rawFlag,
@@ -42,12 +42,7 @@ export function addTalk(program: Command): void {
     )
     .option('--file <file>', 'a file for the model: PDF or text; repeat for more', listed)
     .option('--guard <guard>', guardText, listed)
-    .addOption(
-      new Option(
-        '--guard-mode <mode>',
-        'the mode of these guards; default: as registered, and shadow for a new guard',
-      ).choices(guardModes),
-    )
+    .addOption(guardModeOption())
     .option(
       '--json',
       'print all events on stdout, one JSON object per line, ending with the turn-finished',
@@ -67,12 +62,7 @@ export function addTalk(program: Command): void {
     .requiredOption('--agent <file>', 'the agent file')
     .option('--conversation <id>', 'continue this conversation; default: start a new one')
     .option('--guard <guard>', guardText, listed)
-    .addOption(
-      new Option(
-        '--guard-mode <mode>',
-        'the mode of these guards; default: as registered, and shadow for a new guard',
-      ).choices(guardModes),
-    )
+    .addOption(guardModeOption())
     .addOption(stagesFlag())
     .option(...rawFlag)
     .option(...runImportedFlag)

@@ -1,10 +1,9 @@
 // weir up: run the stages.
 
-import { type Command, Option } from 'commander'
-import { guardModes } from '../../../shared/contract/guard/guard.ts'
+import type { Command } from 'commander'
 import { settingKeys } from '../../../shared/settings/settings.ts'
 import { endWith } from '../../terminal/text/ending.ts'
-import { listed, runImportedFlag, withSettings } from './flags.ts'
+import { guardModeOption, listed, runImportedFlag, withSettings } from './flags.ts'
 import { withEdge } from './serve.ts'
 
 export function addUp(program: Command): void {
@@ -19,12 +18,7 @@ export function addUp(program: Command): void {
       'also run this guard, a file or a name, with =OPTIONS as for weir ask; repeat for more',
       listed,
     )
-    .addOption(
-      new Option(
-        '--guard-mode <mode>',
-        'the mode of these guards; default: as registered, and shadow for a new guard',
-      ).choices(guardModes),
-    )
+    .addOption(guardModeOption())
     .option(...runImportedFlag)
     .option(
       '--metrics-endpoint <url>',

@@ -11,11 +11,12 @@ import { limits } from '../../../shared/contract/limits.ts'
 import { everyAgent } from '../../../shared/contract/topology.ts'
 import { createSlots } from '../../../shared/lib/slots.ts'
 import { storedSettings } from '../../../shared/runtime/settings/operator-setting.ts'
-import { acceptPin } from '../../../shared/tools/mcp/tool-pins.ts'
+import { acceptPin, heldPins } from '../../../shared/tools/mcp/tool-pins.ts'
 import { defaultValue } from '../../history/effective.ts'
 import { withExistingRegistry } from '../../history/registry.ts'
 import { accountsReader } from '../../service/budgets/accounts.ts'
 import { shownBudget, useOf } from '../../service/budgets/list.ts'
+import { shownPin } from '../../service/mcp/shown-pin.ts'
 import { budgetSetting, stopSetting } from '../../service/operator-settings.ts'
 import { readLayers, storedPolicies } from '../../service/policy/layers.ts'
 import { effectiveOf } from '../../service/policy/shown-policy.ts'
@@ -26,11 +27,10 @@ import { textIn } from '../request-body.ts'
 import type { HttpApp, HttpContext } from '../server.ts'
 import type { ConsoleParts } from './console-parts.ts'
 import { type OperatorChange, operatorChanges } from './operator-changes.ts'
-import type { BudgetsData, GuardsData, PoliciesData } from './page/operator-state.ts'
+import type { BudgetsData, GuardsData, HeldToolsData, PoliciesData } from './page/operator-state.ts'
 import { bodyOf, within } from './route-parts.ts'
 import { turnsIn } from './state/conversation-data.ts'
 import { guardsData } from './state/guards-data.ts'
-import { heldToolsData } from './state/held-tools.ts'
 import { stagesReader } from './state/stages-data.ts'
 import { whatIfData } from './state/what-if-data.ts'
 
@@ -161,4 +161,26 @@ function namesIn(body: Record<string, unknown>): Record<string, string> {
   return Object.fromEntries(
     names.flatMap((name) => (typeof body[name] === 'string' ? [[name, body[name]]] : [])),
   )
+}
+
+/** The page shows so much of one difference. */
+const differenceBytesMax = 64 * 1024
+
+function heldToolsData(dataFolder: string): HeldToolsData {
+  const held = heldPins(dataFolder)
+  const shown = held.slice(0, limits.consoleHeldToolsMax).map((pin) => {
+    const { lines, ...tool } = shownPin(pin)
+    const few = linesWithin(lines, differenceBytesMax)
+    return { ...tool, lines: few, hasMore: few.length < lines.length }
+  })
+  return { tools: shown, more: held.length - shown.length }
+}
+
+function linesWithin(lines: readonly string[], bytesMax: number): string[] {
+  let bytes = 0
+  const end = lines.findIndex((line) => {
+    bytes += Buffer.byteLength(line)
+    return bytes > bytesMax
+  })
+  return end === -1 ? [...lines] : lines.slice(0, end)
 }

@@ -1,19 +1,13 @@
 // The lines that an edit changes, for a person who accepts it.
 
+import { commonEnds } from '../../../shared/lib/common-ends.ts'
+
 const contextLines = 2
 
 /** `-` removed, `+` added, with lines of context. Lines between two changes count as both. */
 export function changedLines(before: string, after: string): string[] {
   const [old, now] = [linesOf(before), linesOf(after)]
-  let start = 0
-  while (start < old.length && start < now.length && old[start] === now[start]) start += 1
-  let end = 0
-  while (
-    end < old.length - start &&
-    end < now.length - start &&
-    old.at(-1 - end) === now.at(-1 - end)
-  )
-    end += 1
+  const [start, end] = commonEnds(old, now)
   const from = Math.max(0, start - contextLines)
   return [
     ...old.slice(from, start).map((line) => `  ${line}`),

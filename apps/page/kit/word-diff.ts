@@ -1,5 +1,7 @@
 // The difference of two texts, word by word. Pure.
 
+import { commonEnds } from '../../../shared/lib/common-ends.ts'
+
 /** same: in both. removed: only in the first. added: only in the second. */
 export type WordPiece = { kind: 'same' | 'removed' | 'added'; text: string }
 
@@ -11,15 +13,7 @@ const cellsMax = 1_000_000
 export function wordDiff(before: string, after: string): WordPiece[] {
   const a = wordsOf(before)
   const b = wordsOf(after)
-  let start = 0
-  while (start < a.length && start < b.length && a[start] === b[start]) start += 1
-  let end = 0
-  while (
-    end < a.length - start &&
-    end < b.length - start &&
-    a[a.length - 1 - end] === b[b.length - 1 - end]
-  )
-    end += 1
+  const [start, end] = commonEnds(a, b)
   const pieces: WordPiece[] = []
   put(pieces, 'same', a.slice(0, start))
   middle(pieces, a.slice(start, a.length - end), b.slice(start, b.length - end))

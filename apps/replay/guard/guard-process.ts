@@ -2,8 +2,7 @@
 // time, and ends a process that does not answer correctly. One process judges all rounds of a what-if.
 
 import type { Socket } from 'node:net'
-import { extname, resolve as resolvePath } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { resolve as resolvePath } from 'node:path'
 import { namedGuard } from '../../../client/guards/guard-file.ts'
 import type { StoredRecord } from '../../../shared/contract/bus.ts'
 import type { RoundId } from '../../../shared/contract/ids.ts'
@@ -17,7 +16,7 @@ import { type Answer, answerIn, type Judged, type LoadedGuard, verdictsIn } from
 import { startGuardChild } from './guard-launch.ts'
 import { answerBytesMax, type Question, questionLine } from './guard-lines.ts'
 import { moments } from './moment.ts'
-import { readableFolders, withWholePaths } from './readable-folders.ts'
+import { guardChild, readableFolders, withWholePaths } from './readable-folders.ts'
 
 export type GuardProcess = {
   readonly guard: LoadedGuard
@@ -40,11 +39,6 @@ const loadingMsMax: Milliseconds = 30_000
 const roundsMax = 64
 const faultCodes = new Set(['guard.threw', 'guard.stuck', 'guard.unusable'])
 
-/** Beside this file, with its extension: TypeScript in a checkout, JavaScript in the package. */
-const program = fileURLToPath(
-  new URL(`guard-child${extname(import.meta.filename)}`, import.meta.url),
-)
-
 /** `found`: another sandbox than that of this machine. */
 export type GuardProcessOptions = { loadMsMax?: Milliseconds; found?: Found | undefined }
 
@@ -63,7 +57,7 @@ export async function startGuardProcess(
     `--max-old-space-size=${limits.moduleHeapMiBMax}`,
   ]
   const reads = { folders, files }
-  const child = startGuardChild([process.execPath, ...flags, program], reads, found)
+  const child = startGuardChild([process.execPath, ...flags, guardChild], reads, found)
   const errors = endOf(child.stderr)
   const rounds = endOf(child.stdio[4])
   let questions = 0

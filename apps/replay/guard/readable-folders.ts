@@ -3,9 +3,14 @@
 
 import { existsSync, readdirSync, realpathSync, statSync } from 'node:fs'
 import { findPackageJSON } from 'node:module'
-import { dirname, join, resolve, sep } from 'node:path'
-import { pathToFileURL } from 'node:url'
+import { dirname, extname, join, resolve, sep } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { isObject } from '../../../shared/lib/json/json-object.ts'
+
+/** Beside this file, with its extension: TypeScript in a checkout, JavaScript in the package. */
+export const guardChild = fileURLToPath(
+  new URL(`guard-child${extname(import.meta.filename)}`, import.meta.url),
+)
 
 /**
  * `file`: the guard's file. Its package, or its folder if it has no package, and each node_modules
@@ -14,7 +19,7 @@ import { isObject } from '../../../shared/lib/json/json-object.ts'
  */
 export function readableFolders(file: string): string[] {
   const given = resolve(file)
-  const files = [import.meta.filename, given, real(given)]
+  const files = [guardChild, given, real(given)]
   const folders = files.flatMap((one) => [
     packageOf(one),
     ...packagesFor(one).flatMap((folder) => [folder, real(folder), ...linkedIn(folder)]),

@@ -14,8 +14,10 @@ import { createLog } from '../../../shared/lib/log/log.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 import { withLog } from '../../history/open-log.ts'
 import { count } from '../../terminal/text/quantities.ts'
+import { stagesWithAgents } from '../selected-stages.ts'
 import { guardTopicsOn } from '../topics/guard-topics.ts'
 import { withPlannedPartitions, withTopicsBus } from '../topics/planned-partitions.ts'
+import { agentFilesCheck } from './agent-files.ts'
 import { type Check, ok, skipped, warning, wrong, wrongBy } from './check.ts'
 import { guardsCheck } from './guards.ts'
 import { clockCheck } from './machine.ts'
@@ -51,6 +53,7 @@ export async function* clusterChecks(
     return
   }
   yield await stagesCheck(kind, settings)
+  yield await filesOfFleetCheck(kind, settings)
   yield await guardsCheck(settings)
   yield await readCheck(settings)
   yield await brokerClockCheck(settings)
@@ -120,6 +123,16 @@ async function stagesCheck(kind: SharedBus, settings: Settings): Promise<Check> 
     )
   } catch (error) {
     return wrongBy(name, error)
+  }
+}
+
+async function filesOfFleetCheck(kind: SharedBus, settings: Settings): Promise<Check> {
+  try {
+    const groups = await kind.groups(settings, createLog({ level: 'silent' }))
+    const names = stagesWithAgents(stageNames).map((stage) => settings.topicPrefix + stage)
+    return agentFilesCheck(await groups.announced(names))
+  } catch (error) {
+    return wrongBy('agent files', error)
   }
 }
 

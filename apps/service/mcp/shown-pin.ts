@@ -1,5 +1,6 @@
 // A tool of an MCP server that changed after its first use, for a person: the lines that differ.
 
+import { commonEnds } from '../../../shared/lib/common-ends.ts'
 import { instructionsName, pinId, type ToolPin } from '../../../shared/tools/mcp/tool-pins.ts'
 import { printable, printableLines } from '../../terminal/text/printable.ts'
 
@@ -28,11 +29,7 @@ function linesOf(declared: object): string[] {
 
 /** The lines between the common beginning and the common end. */
 function changedLines(before: readonly string[], after: readonly string[]): string[] {
-  const shorter = Math.min(before.length, after.length)
-  let begin = 0
-  while (begin < shorter && before[begin] === after[begin]) begin += 1
-  let end = 0
-  while (end < shorter - begin && before.at(-1 - end) === after.at(-1 - end)) end += 1
+  const [begin, end] = commonEnds(before, after)
   return [
     ...before.slice(begin, before.length - end).map((line) => `- ${line}`),
     ...after.slice(begin, after.length - end).map((line) => `+ ${line}`),

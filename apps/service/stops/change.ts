@@ -1,7 +1,9 @@
 // `weir stop`: writes one record to `policies`.
 
+import { conversationIdFault } from '../../../shared/contract/ids.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import type { OperatorStop } from '../../../shared/contract/messages.ts'
+import { isTenant, tenantRule } from '../../../shared/contract/tenant.ts'
 import { stopId } from '../../../shared/contract/topology.ts'
 import { usageError, WeirError } from '../../../shared/lib/errors.ts'
 import {
@@ -15,7 +17,6 @@ import { instant } from '../../terminal/text/quantities.ts'
 import { stopSetting } from '../operator-settings.ts'
 import { type SettingChange, warning } from '../setting-command.ts'
 import { unseenScope } from '../unseen.ts'
-import { type ScopeFlags, scopeOf } from './scope.ts'
 
 export type StopOptions = ScopeFlags & {
   reason: string
@@ -72,4 +73,55 @@ function takenBy({ id, value: stop }: StoredSetting<'operator-stop'>): WeirError
 function effectOf({ scope, mode }: NewStop): string {
   const start = scope === 'tool' ? 'no such call starts' : 'no model request and no call starts'
   return `within a second ${start}; running ones ${mode === 'now' ? 'are stopped' : 'end normally'}`
+}
+
+type ScopeFlags = {
+  all?: true
+  tenant?: string
+  agent?: string
+  tool?: string
+  conversation?: string
+}
+
+type Scope = Pick<OperatorStop, 'scope' | 'name'>
+
+/** Throws `usage`. */
+function scopeOf({ all, tenant, agent, tool, conversation }: ScopeFlags): Scope {
+  const given: Scope[] = [
+    ...(all === true ? [{ scope: 'all', name: '' } as const] : []),
+    ...(tenant === undefined ? [] : [{ scope: 'tenant', name: tenant } as const]),
+    ...(agent === undefined ? [] : [{ scope: 'agent', name: agent } as const]),
+    ...(tool === undefined ? [] : [{ scope: 'tool', name: tool } as const]),
+    ...(conversation === undefined ? [] : [{ scope: 'conversation', name: conversation } as const]),
+  ]
+  const [scope, ...more] = given
+  if (scope === undefined || more.length > 0)
+    throw usageError(
+      `${given.length} scopes are given; give exactly one of --all, --tenant, --agent, --tool and --conversation`,
+    )
+  const fault = nameFault(scope)
+  if (fault !== undefined) throw usageError(`--${scope.scope} '${printable(scope.name)}' ${fault}`)
+  return scope
+}
+
+function nameFault({ scope, name }: Scope): string | undefined {
+  switch (scope) {
+    case 'all':
+      return undefined
+    case 'tenant':
+      return isTenant(name) ? undefined : `is no tenant: ${tenantRule}`
+    case 'agent':
+      return sizeFault(name, limits.agentNameBytesMax)
+    case 'tool':
+      return /\s/.test(name)
+        ? 'matches no tool, because names have no blanks'
+        : sizeFault(name, limits.guardPatternBytesMax)
+    case 'conversation':
+      return conversationIdFault(name)
+  }
+}
+
+function sizeFault(name: string, max: number): string | undefined {
+  const bytes = Buffer.byteLength(name)
+  return bytes > 0 && bytes <= max ? undefined : `has ${bytes} bytes; it must have 1 to ${max}`
 }

@@ -74,14 +74,7 @@ export async function normalized(
   options: NormalizeOptions,
 ): Promise<{ normalized: Normalized; streamed: Streamed }> {
   const { file, bytes, provider, tools } = options
-  const result: Normalized = {
-    file,
-    text: '',
-    reasoning: '',
-    calls: [],
-    stop: { provider: null, unified: 'cut' },
-    error: null,
-  }
+  const result = emptyOf(file, null)
   const streamed: Streamed = { events: [], rounds: [], refusal: '' }
   let bodies: RecordedBody[] = []
   try {
@@ -111,15 +104,12 @@ export async function normalized(
 
 /** The result for an unreadable file. */
 export function unreadable(file: string, message: string): Normalized {
-  const error = { code: 'recording.invalid', message, class: null }
-  return {
-    file,
-    text: '',
-    reasoning: '',
-    calls: [],
-    stop: { provider: null, unified: 'cut' },
-    error,
-  }
+  return emptyOf(file, { code: 'recording.invalid', message, class: null })
+}
+
+function emptyOf(file: string, error: Normalized['error']): Normalized {
+  const stop = { provider: null, unified: 'cut' } as const
+  return { file, text: '', reasoning: '', calls: [], stop, error }
 }
 
 type Answer = { events: PartEvent[]; ending: Finished | Failed | undefined }

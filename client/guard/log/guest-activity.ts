@@ -1,5 +1,5 @@
 // The link of fronts on a bus. They read activity with one reader for each partition, opened before the
-// first write and kept. Writes: guest-round and guest-results to guest-events.
+// first write and kept. Writes: guest-round, guest-results and guest-claim to guest-events.
 
 import type { Logger } from 'pino'
 import type { Bus } from '../../../shared/contract/bus.ts'

@@ -8,6 +8,7 @@ import { limits } from '../../../shared/contract/limits.ts'
 import { keptBy } from '../../../shared/contract/retention.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
+import { closedOnFailure } from '../../place/closed-on-failure.ts'
 import { keepPartitionCount, openBus, partitionCount } from '../../place/open-bus.ts'
 import { runBeside, runHere } from '../../place/run-here.ts'
 import { createSharedFolder } from '../../place/shared-folder.ts'
@@ -88,14 +89,4 @@ async function openOnKafka(settings: Settings, options: Options): Promise<GuestL
     const running = { failed: new Promise<never>(() => {}), close: async () => {} }
     return { bus, partitions, running }
   })
-}
-
-/** The first error explains more than one of closing. */
-async function closedOnFailure(bus: Bus, open: () => Promise<GuestLog>): Promise<GuestLog> {
-  try {
-    return await open()
-  } catch (error) {
-    await bus.close().catch(() => {})
-    throw error
-  }
 }

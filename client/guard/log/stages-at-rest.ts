@@ -4,6 +4,7 @@
 //     writes its outputs before its position moves on, so no output is on its way then.
 
 import type { Bus, Offset } from '../../../shared/contract/bus.ts'
+import { partitionName } from '../../../shared/contract/partition.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import type { Instruments, MeasuredPartition } from '../../../shared/runtime/instruments.ts'
 
@@ -23,7 +24,7 @@ export function stagesAtRest(): StagesAtRest {
     const found = new Map<string, Offset>()
     for (const topic of topics)
       for (const { partition, end } of await bus.ends(topic))
-        found.set(nameOf({ topic, partition }), bus.endAhead?.({ topic, partition }) ?? end)
+        found.set(partitionName({ topic, partition }), bus.endAhead?.({ topic, partition }) ?? end)
     return found
   }
 
@@ -51,7 +52,7 @@ export function stagesAtRest(): StagesAtRest {
       for (;;) {
         const ends = await endsOf(bus)
         const areRead = [...positions].every(
-          ([measured, position]) => position >= (ends.get(nameOf(measured)) ?? 0),
+          ([measured, position]) => position >= (ends.get(partitionName(measured)) ?? 0),
         )
         const leftMs = until - bus.clock.monotonic()
         if (leftMs <= 0) return
@@ -70,8 +71,4 @@ export function stagesAtRest(): StagesAtRest {
       }
     },
   }
-}
-
-function nameOf({ topic, partition }: { topic: string; partition: number }): string {
-  return `${topic}/${partition}`
 }

@@ -57,7 +57,8 @@
 {{- end -}}
 {{- $values := mergeOverwrite (deepCopy $.Values.stageDefaults) (deepCopy .) -}}
 {{- $callsOut := not (empty (or .webhook.url .oidc.issuer)) -}}
-{{- $_ := set $all "serve" (dict "principal" "edge" "args" (concat $args .extraArgs) "files" $files "values" $values "port" 4140 "readsAgents" true "callsOut" $callsOut) -}}
+{{- $writers := ternary (list "edge" "approver") (list "edge") .approver -}}
+{{- $_ := set $all "serve" (dict "principal" (ternary "serve" "edge" .approver) "writers" $writers "args" (concat $args .extraArgs) "files" $files "values" $values "port" 4140 "readsAgents" true "callsOut" $callsOut) -}}
 {{- end -}}
 {{- end -}}
 {{- with .Values.proxy -}}
@@ -103,7 +104,8 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version }}
 {{- .pattern | replace "{principal}" .principal -}}
 {{- end -}}
 
-{{/* Variables of every process of Weir. Argument: dict root, principal, secrets. */}}
+{{/* Variables of every process of Weir. Argument: dict root, principal, secrets; writers: its keys of
+     signed records are a folder with these. */}}
 {{- define "weir.env" -}}
 {{- $kafka := .root.Values.kafka -}}
 - name: WEIR_BUS
@@ -140,7 +142,7 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version }}
 {{- end }}
 {{- if and (has "recordKey" .secrets) .root.Values.recordSigning.enabled }}
 - name: WEIR_RECORD_SIGNING
-  value: /run/weir/record-key/key.json
+  value: /run/weir/record-key{{ if not .writers }}/key.json{{ end }}
 {{- end }}
 {{- if and (has "tenantKeys" .secrets) .root.Values.encryption.secret }}
 - name: WEIR_ENCRYPTION_KEYS
@@ -190,10 +192,21 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version }}
 {{- end }}
 {{- if and (has "recordKey" .secrets) .root.Values.recordSigning.enabled }}
 - name: record-key
+  {{- if .writers }}
+  projected:
+    defaultMode: 288
+    sources:
+      {{- range .writers }}
+      - secret:
+          name: {{ include "weir.secretOf" (dict "pattern" $.root.Values.recordSigning.secret "principal" .) }}
+          items: [{ key: key.json, path: {{ . }}.json }]
+      {{- end }}
+  {{- else }}
   secret:
     secretName: {{ include "weir.secretOf" (dict "pattern" .root.Values.recordSigning.secret "principal" .principal) }}
     defaultMode: 288
     items: [{ key: key.json, path: key.json }]
+  {{- end }}
 {{- end }}
 {{- if and (has "tenantKeys" .secrets) .root.Values.encryption.secret }}
 - name: tenant-keys

@@ -7,9 +7,10 @@
 
 import { argumentText } from '../../../shared/contract/call/call.ts'
 import { contentNote } from '../../../shared/contract/call/contents.ts'
+import { type RoundId, roundIdOf } from '../../../shared/contract/ids.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import type { HistoryEntry, HistorySummary } from '../../../shared/contract/messages.ts'
-import type { HistoryPlace } from '../../../shared/contract/performer.ts'
+import { comparedPlaces, type HistoryPlace } from '../../../shared/contract/performer.ts'
 import { cutToBytes, shortened } from '../../../shared/lib/text-cut.ts'
 import {
   historySummary,
@@ -23,11 +24,6 @@ export type Keep = { rounds?: number; tokens?: number }
 
 const bytesOfToken = 4
 
-/** Negative: `a` is before `b`. */
-function compare(a: HistoryPlace, b: HistoryPlace): number {
-  return a.turn - b.turn || a.round - b.round
-}
-
 /** The last entry for which the summary stands. */
 export function throughOf({ throughTurn, throughRound }: HistorySummary): HistoryPlace {
   return { turn: throughTurn, round: throughRound }
@@ -39,7 +35,7 @@ export function laterSummary(
   b: HistorySummary | undefined,
 ): HistorySummary | undefined {
   if (a === undefined || b === undefined) return a ?? b
-  return (compare(a, b) || compare(throughOf(a), throughOf(b))) > 0 ? a : b
+  return (comparedPlaces(a, b) || comparedPlaces(throughOf(a), throughOf(b))) > 0 ? a : b
 }
 
 /** The entries for which the summary does not stand. `turn`: the open one. */
@@ -50,7 +46,7 @@ export function entriesAfter(
 ): HistoryEntry[] {
   if (summary === undefined) return entries
   const through = throughOf(summary)
-  return entries.filter((entry) => compare(entry, through) > 0 || isMessageOf(entry, turn))
+  return entries.filter((entry) => comparedPlaces(entry, through) > 0 || isMessageOf(entry, turn))
 }
 
 function isMessageOf(entry: HistoryPlace, turn: number): boolean {
@@ -63,17 +59,14 @@ export function withSummary(
   summary: HistorySummary | undefined,
 ): HistoryEntry[] {
   if (summary === undefined) return entries
-  const { conversation, throughTurn: turn, throughRound: round, text: user } = summary
-  const none = {
-    afterTurn: null,
-    contents: [],
-    response: null,
-    results: [],
-    nudge: null,
-    note: null,
-    redact: [],
-  }
-  return [{ type: 'history-entry', conversation, turn, round, user, ...none }, ...entries]
+  const { conversation, throughTurn: turn, throughRound: round, text } = summary
+  return [messageEntry({ conversation, turn, round }, text), ...entries]
+}
+
+/** An entry with a message of the user alone. */
+export function messageEntry(place: RoundId, user: string): HistoryEntry {
+  const none = { afterTurn: null, contents: [], response: null, nudge: null, note: null }
+  return { type: 'history-entry', ...roundIdOf(place), user, results: [], redact: [], ...none }
 }
 
 /** The entries that leave, oldest first. Empty: nothing more can leave. */
@@ -88,7 +81,7 @@ export function leavingEntries(entries: HistoryEntry[], keep: Keep, turn: number
     if (isMessageOf(entry, turn)) return false
     if (first === undefined) return true
     const isOfFirst = entry.turn === first.turn && entry.round === 0 && first.round === 1
-    return compare(entry, first) < 0 && !isOfFirst
+    return comparedPlaces(entry, first) < 0 && !isOfFirst
   })
 }
 

@@ -23,6 +23,7 @@ import {
   entriesAfter,
   laterSummary,
   leavingEntries,
+  messageEntry,
   summarisedText,
   summaryTask,
   throughOf,
@@ -172,21 +173,7 @@ async function answerOf(
 ): Promise<Made | Failed> {
   const { conversation, turn } = task.request
   const { stallMs, firstByteMs } = agent.settings
-  const question: HistoryEntry = {
-    type: 'history-entry',
-    conversation,
-    turn,
-    round: 0,
-    user: text,
-    afterTurn: null,
-    contents: [],
-    response: null,
-    results: [],
-    nudge: null,
-    note: null,
-    redact: [],
-  }
-  const history = [question]
+  const history = [messageEntry({ conversation, turn, round: 0 }, text)]
   const request = { nudge: null, tools: [], textOnly: false, history, rebuilt: false }
   const reservation = await reserve({ agent, request })
   if (reservation?.kind === 'failed') return reservation

@@ -169,7 +169,7 @@ function sourceOf<Provider extends string>({
 const endings = ['.yaml', '.yml', '.json']
 
 /** In the order of their names. */
-function agentFilesAt(path: string): { files: string[]; mistakes: Mistake[] } {
+export function agentFilesAt(path: string): { files: string[]; mistakes: Mistake[] } {
   const refused = (text: string) => ({
     files: [],
     mistakes: [{ file: path, line: 1, column: 1, path: [], text }],

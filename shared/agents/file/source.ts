@@ -3,6 +3,7 @@
 
 import { accessSync, constants, statSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { isExecutable } from '../../lib/files/executable.ts'
 import { type Mistake, type Path, shown } from '../../settings/mistake.ts'
 import { nearestName } from '../../settings/nearest-name.ts'
 import { unreadable } from '../../settings/text-file.ts'
@@ -154,14 +155,5 @@ function faultOf(file: string, kind: Kind, isCode = false): string | undefined {
         ? 'its path starts at cwd'
         : `paths start at the ${isCode ? 'working folder' : 'folder of this file'}`
     return `${unreadable(error)}; ${start}`
-  }
-}
-
-export function isExecutable(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK)
-    return statSync(file).isFile()
-  } catch {
-    return false
   }
 }

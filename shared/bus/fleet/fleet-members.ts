@@ -3,7 +3,7 @@
 /**
  * `process`: `host/pid`, or the id of the member for a Weir that announces nothing. `format`: the newest
  * one that the process reads, and 1 for a Weir that announces nothing. `weir`: its version, if it
- * announces one.
+ * announces one. `agents`: the hash of its agent files, if it has any.
  */
 export type FleetMember = {
   group: string
@@ -11,4 +11,5 @@ export type FleetMember = {
   process: string
   weir: string | undefined
   format: number
+  agents: string | undefined
 }

@@ -69,6 +69,8 @@ export type KafkaBusOptions = {
   times?: Partial<SubscriptionTimes> | undefined
   /** Whether a table keeps a record. Default: all. A refused record hides no earlier one. */
   accepts?: ((record: StoredRecord) => boolean) | undefined
+  /** The hash of the agent files of this process, which its memberships announce. */
+  agents?: string | undefined
   /** As in ClusterOptions. Default: each topic is needed. */
   isNeeded?: ((topic: string) => boolean) | undefined
   /** The name of this process in its groups (MEMBERSHIP-5). Absent: that of its place, if it has one. */
@@ -209,6 +211,7 @@ export async function openKafkaBus(options: KafkaBusOptions): Promise<Bus> {
           write: writer.writeStep,
           instanceId: instanceId ?? place?.name,
           leaves: instanceId === undefined,
+          agents: options.agents,
         }),
       )
     },

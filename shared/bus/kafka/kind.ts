@@ -3,6 +3,7 @@
 
 import { join } from 'node:path'
 import type { Logger } from 'pino'
+import { agentFilesHash } from '../../agents/file/agent-files-hash.ts'
 import type { Bus } from '../../contract/bus.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { heldBus } from '../fleet/held-bus.ts'
@@ -66,6 +67,7 @@ async function open(
     connectMs,
     replicationFactor,
     accepts: signing && acceptsSigned(signing, log),
+    agents: settings.agents === '' ? undefined : agentFilesHash(settings.agents),
     isNeeded: createNeededTopics(() => bus, settings.topicPrefix),
     times: { sessionMs: settings.sessionTimeoutMs },
     instanceId: settings.groupInstanceId || undefined,

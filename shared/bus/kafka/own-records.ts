@@ -5,10 +5,10 @@
 //     last write. A gap in the offsets of its writes shows another writer, and it is fetched at once.
 
 import type { Offset, StoredRecord } from '../../contract/bus.ts'
+import { partitionName } from '../../contract/partition.ts'
 import type { Milliseconds } from '../../lib/clock.ts'
 import type { Cluster } from './cluster/cluster.ts'
 import type { CursorState, FetchCursors } from './fetch/fetch-cursors.ts'
-import { partitionName } from './write/partition-queues.ts'
 
 /**
  * A partition counts as written by this process alone for `ownMs` after its last write, unless another

@@ -35,6 +35,7 @@ export type KafkaSubscriptionOptions = SubscribeOptions & {
   /** The name of a static member (MEMBERSHIP-5). */
   instanceId?: string | undefined
   leaves?: boolean | undefined
+  agents?: string | undefined
   cluster: Cluster
   /** Shared by all readers of the bus. */
   fetching: Fetching
@@ -94,6 +95,7 @@ export function startSubscription(options: KafkaSubscriptionOptions): Subscripti
     topic,
     ...memberTimes,
     instanceId: options.instanceId,
+    agents: options.agents,
     leaves: options.leaves ?? true,
     onAssigned,
     onLost: () => onAssigned([]),

@@ -1,6 +1,7 @@
 // References inside a JSON Schema.
 
 import { isObject } from '../../lib/json/json-object.ts'
+import { decodedPart } from '../../lib/text/decoded-part.ts'
 
 /**
  * The target of a reference in this document: "#", a pointer like "#/$defs/name", or the name of a
@@ -11,7 +12,7 @@ export function pointedTo(ref: string, root: Record<string, unknown>): unknown {
   if (!ref.startsWith('#/')) return ref.startsWith('#') ? namedBy(ref, root) : undefined
   let target: unknown = root
   for (const step of ref.slice(2).split('/')) {
-    const name = withoutPercents(step).replaceAll('~1', '/').replaceAll('~0', '~')
+    const name = decodedPart(step).replaceAll('~1', '/').replaceAll('~0', '~')
     target = isObject(target) && Object.hasOwn(target, name) ? target[name] : undefined
   }
   return target
@@ -21,12 +22,4 @@ function namedBy(ref: string, { $defs, definitions }: Record<string, unknown>): 
   return [$defs, definitions]
     .flatMap((list) => (isObject(list) ? Object.values(list) : []))
     .find((part) => isObject(part) && (`#${part.$anchor}` === ref || part.$id === ref))
-}
-
-function withoutPercents(step: string): string {
-  try {
-    return decodeURIComponent(step)
-  } catch {
-    return step
-  }
 }

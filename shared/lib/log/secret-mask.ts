@@ -6,6 +6,8 @@
 // SECRET-MASK-3. Escapes are undone one by one, so a value is found whichever of its characters are
 //     escaped.
 
+import { decodedPart } from '../text/decoded-part.ts'
+
 /** Fewer characters would hide ordinary words and numbers of a result. */
 const lengthMin = 4
 /** The same for a part of a word, and for a piece of an encoded value. */
@@ -50,17 +52,9 @@ export function secretMask(values: Iterable<string>, word = '[secret]'): (text: 
 function plainForms(value: string): string[] {
   const secret = value.trim()
   if (secret.length < lengthMin) return []
-  return [secret, decoded(secret)]
+  return [secret, decodedPart(secret)]
     .filter((one) => one.length >= lengthMin)
     .flatMap((one) => [one, one.replaceAll(' ', '+')])
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
 }
 
 /** Lower case, with the same positions: `İ` alone would become two characters. */

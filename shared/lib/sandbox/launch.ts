@@ -8,7 +8,6 @@ import { bubblewrapArgv } from './bubblewrap.ts'
 import type { Confinement } from './confinement.ts'
 import { checkInherited } from './inherited-descriptors.ts'
 import { launched } from './launcher.ts'
-import { prlimitArgv } from './limits-argv.ts'
 import { mountPlan } from './mounts.ts'
 import { processCapFor } from './process-cap.ts'
 
@@ -31,4 +30,29 @@ export function confined(
   const command = [...launcher, ...limits, ...confinement.argv]
   const argv = bubblewrapArgv(backend, confinement, mountPlan(confinement), command)
   return launched(argv, processCapFor(confinement.processes))
+}
+
+// The bounds of a sandbox by `prlimit` (util-linux), which is started inside: there the processes of
+// the sandbox count, and not those of its user.
+// They hold for each process. A caller bounds all of them together (sandbox-bounds.ts).
+
+/**
+ * Private memory that a runtime reserves without using it: Node.js 0.6 GB, and 0.5 GB for each
+ * worker.
+ */
+const reservedBytes = 3 * 2 ** 30
+
+/** The launcher of a program that applies the bounds. */
+function prlimitArgv(
+  prlimit: string,
+  { memoryBytes, processes, cpuSeconds }: Confinement,
+): string[] {
+  return [
+    prlimit,
+    `--data=${memoryBytes + reservedBytes}`,
+    `--nproc=${processes}`,
+    '--core=0',
+    ...(cpuSeconds === undefined ? [] : [`--cpu=${cpuSeconds}`]),
+    '--',
+  ]
 }

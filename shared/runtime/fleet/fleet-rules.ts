@@ -1,7 +1,8 @@
 // The rules of two versions in one fleet. Pure.
 // FLEET-1. Two neighbouring formats run together, in both directions. Two apart do not.
 // FLEET-2. A format is raised only when every live member knows it, and every stage has a member.
-// FLEET-3. A format is raised after all members knew it for `limits.fleetSettledMs`, and lowered at once.
+// FLEET-3. A format is raised after all members knew it for `limits.fleetSettledMs`. An older member lowers
+//     it at once, also while a stage has no member.
 
 import type { FleetMember } from '../../bus/fleet/fleet-members.ts'
 import { limits } from '../../contract/limits.ts'
@@ -65,18 +66,21 @@ export function createFormatChoice(own: number) {
   let since: { format: number; at: Milliseconds } | undefined
 
   return {
-    /** The format to set now. Undefined: none. `common`: as commonFormat. */
+    /** The format to set now. Undefined: none. */
     next({
       inForce,
-      common = inForce,
+      members,
+      topicPrefix,
       now,
     }: {
       inForce: number
-      common: number | undefined
+      members: readonly FleetMember[]
+      topicPrefix: string
       now: Milliseconds
     }): number | undefined {
-      const format = Math.min(common, own)
-      if (format < inForce) return format
+      const oldest = Math.min(own, ...members.map((member) => member.format))
+      if (oldest < inForce) return oldest
+      const format = Math.min(commonFormat(members, topicPrefix) ?? inForce, own)
       if (format === inForce) since = undefined
       else if (since?.format !== format) since = { format, at: now }
       else if (now - since.at >= limits.fleetSettledMs) return format

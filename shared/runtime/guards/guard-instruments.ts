@@ -2,25 +2,13 @@
 // guard without them calls and keeps nothing. An implementation must not throw and must return at
 // once.
 
-import type { Offset, StoredRecord } from '../../contract/bus.ts'
+import type { StoredRecord } from '../../contract/bus.ts'
 import type { GuardVerdict } from '../../contract/messages.ts'
+import type { MeasuredPartition } from '../instruments.ts'
 
 /** One partition of `rounds-cleared` as a guard reads it, from assignment to loss. */
-export type MeasuredGuardPartition = {
+export type MeasuredGuardPartition = Omit<MeasuredPartition, 'stage' | 'units'> & {
   readonly guard: string
-  /** With the deployment's prefix. */
-  readonly topic: string
-  readonly partition: number
-  /** The offset at which reading begins. */
-  readonly from: Offset
-  /**
-   * The first record that was not done at the assignment. Records before it are only folded again.
-   */
-  readonly done: Offset
-  /** The log's end at the assignment. */
-  readonly end: Offset
-  /** It has read up to that end. */
-  hasCaughtUp(): boolean
 }
 
 export type GuardPartitionInstrument = {

@@ -222,7 +222,6 @@ export async function writeRegistration(
   await placeSetting(guardSetting, registry, message)
 }
 
-/** Keeps GUARD-REGISTRY-3. Twice the time, because the clocks of writer and log may differ. */
 async function earlierOf(
   { bus, topicPrefix }: Registry,
   guard: string,
@@ -232,18 +231,32 @@ async function earlierOf(
   const records = await bus.list({ ...table, prefix: key, upToNow: true })
   const record = records.find((one) => one.key === key)
   const message = record?.value == null ? undefined : messageOf(record.value)
-  if (record === undefined || message?.type !== 'guard-registration')
-    return { firstAt: null, replaced: [] }
+  return record === undefined || message?.type !== 'guard-registration'
+    ? firstOfName
+    : replacing({ message, time: record.time }, bus.clock.now())
+}
+
+/** The fields of the first registration under a name. */
+export const firstOfName = { firstAt: null, replaced: [] } satisfies Partial<GuardRegistration>
+
+/**
+ * The fields of a registration that replaces this one. Keeps GUARD-REGISTRY-3. Twice the time, because
+ * the clocks of writer and log may differ.
+ */
+export function replacing(
+  { message, time }: { message: GuardRegistration; time: Milliseconds },
+  now: Milliseconds,
+): Pick<GuardRegistration, 'firstAt' | 'replaced'> {
   const { name, version, tools, deadlineMs, onTimeout, rules } = message
   const last = {
-    since: record.time,
+    since: time,
     guard: { name, version, tools, deadlineMs, onTimeout, rules },
   }
   const all = [...message.replaced, last]
-  const begin = bus.clock.now() - 2 * limits.guardStampedMs
+  const begin = now - 2 * limits.guardStampedMs
   const replaced = all.filter((_, place) => (all[place + 1]?.since ?? Infinity) > begin)
   return {
-    firstAt: message.firstAt ?? record.time,
+    firstAt: message.firstAt ?? time,
     replaced: replaced.slice(-limits.guardsReplacedMax),
   }
 }

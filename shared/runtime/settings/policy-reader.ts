@@ -4,7 +4,6 @@ import { decode } from '../../codec/codec.ts'
 import type { Bus } from '../../contract/bus.ts'
 import type { Message } from '../../contract/messages.ts'
 import type { PerformerContext } from '../../contract/performer.ts'
-import { frozen } from '../../lib/frozen.ts'
 
 export function policyReader({
   bus,
@@ -40,4 +39,11 @@ export function policyReader({
       )
     },
   }
+}
+
+/** The value, with all objects and lists in it frozen. Bytes stay as they are. */
+function frozen<T>(value: T): T {
+  if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return value
+  for (const inner of Object.values(value)) frozen(inner)
+  return Object.freeze(value)
 }

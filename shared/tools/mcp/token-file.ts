@@ -14,7 +14,7 @@ import type {
 } from '@modelcontextprotocol/client'
 import type { McpServer } from '../../agents/agents.ts'
 import { limits } from '../../contract/limits.ts'
-import { replaceFile } from '../../lib/files/whole-file.ts'
+import { writeSecretFile } from '../../lib/files/secret-files.ts'
 import { boundedJson } from '../../lib/json/bounded-json.ts'
 import { isObject } from '../../lib/json/json-object.ts'
 import { secretMask } from '../../lib/log/secret-mask.ts'
@@ -54,7 +54,7 @@ function isLogin(value: unknown): value is Login {
 
 /** Throws `output.unwritable`. */
 export function writeLogin(file: string, login: Login): void {
-  replaceFile(file, `${JSON.stringify(login, null, 2)}\n`, { mode: 0o600 })
+  writeSecretFile(file, login)
 }
 
 /** The name under which `weir mcp login` registers. */

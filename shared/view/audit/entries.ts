@@ -7,7 +7,13 @@
 
 import { hash } from 'node:crypto'
 import { contentHash, type Evidence, withoutContent } from '../../contract/audit/link.ts'
-import { type CallId, type ConversationId, callKey } from '../../contract/ids.ts'
+import {
+  type CallId,
+  type ConversationId,
+  callKey,
+  type TurnId,
+  turnKey,
+} from '../../contract/ids.ts'
 import type {
   ApprovalOutcome,
   ArgumentSource,
@@ -136,7 +142,7 @@ export type AuditFold = {
   readonly left: number
   readonly names: AuditNames
   /** The rules of the agent of this turn. Undefined: the evidence does not have them. */
-  rulesOf(call: Pick<CallId, 'conversation' | 'turn'>): readonly RedactRule[] | undefined
+  rulesOf(call: TurnId): readonly RedactRule[] | undefined
 }
 
 export function auditFold(where: AuditWhere, max: number): AuditFold {
@@ -182,7 +188,7 @@ export function auditFold(where: AuditWhere, max: number): AuditFold {
 
   /** Of the entries, and of the newest `max` other turns: a later entry may be of one. */
   function dropRules(): void {
-    const needed = new Set(entries.flatMap((entry) => ('name' in entry ? [turnOf(entry)] : [])))
+    const needed = new Set(entries.flatMap((entry) => ('name' in entry ? [turnKey(entry)] : [])))
     const older = [...rules.keys()].slice(0, -max)
     for (const turn of older) if (!needed.has(turn)) rules.delete(turn)
   }
@@ -209,7 +215,7 @@ export function auditFold(where: AuditWhere, max: number): AuditFold {
           return add(changeOf(message, { partition, offset }))
         case 'audit-followed': {
           const { status, reason, durationMs, at } = message
-          rules.set(turnOf(message), message.redact)
+          rules.set(turnKey(message), message.redact)
           if (rules.size >= 4 * max) dropRules()
           for (const { entry } of calls.get(callKey(message)) ?? [])
             entry.followed = { status, reason, durationMs, at }
@@ -227,7 +233,7 @@ export function auditFold(where: AuditWhere, max: number): AuditFold {
       return left
     },
     names,
-    rulesOf: (call) => rules.get(turnOf(call)),
+    rulesOf: (call) => rules.get(turnKey(call)),
   }
 }
 
@@ -249,10 +255,6 @@ export function withheldCall(entry: AuditedCall): AuditedCall {
   const none = { rawArguments: null, rule: null, question: null, values: null, reason: null }
   const followed = entry.followed && { ...entry.followed, reason: null }
   return { ...entry, ...none, followed, withheld: true }
-}
-
-function turnOf({ conversation, turn }: Pick<CallId, 'conversation' | 'turn'>): string {
-  return JSON.stringify([conversation, turn])
 }
 
 function byTime(a: AuditEntry, b: AuditEntry): number {

@@ -19,6 +19,7 @@ import type { PartEvent, Stop } from '../../contract/messages.ts'
 import { isObject } from '../../lib/json/json-object.ts'
 import { sameJson } from '../../lib/json/same-json.ts'
 import { finishWord, meaningOf } from '../../transcript/finish-reasons.ts'
+import { textOr } from '../../transcript/json-fields.ts'
 import { type AnswerKind, type OpenAnswer, openAnswer, spoil } from '../answer-reader.ts'
 import { stopOfWord } from '../answer-stop.ts'
 import type { SentEvent } from '../event-stream.ts'
@@ -263,7 +264,7 @@ function beginBlock(
       if (input === undefined) return broken(stream, unreadable)
       const index = newIndex(stream)
       const id = typeof content.id === 'string' ? content.id : null
-      const name = textOf(content.name)
+      const name = textOr(content.name)
       stream.blocks.set(at, { kind: 'call', index, id, name, start: input, ended: false })
       return [{ kind: call, index, id, name, text: input }]
     }
@@ -280,7 +281,7 @@ const unreadable = 'the input of a call cannot be read'
 function isSameCall(before: Block | undefined, { block }: SentBlock): before is OpenCall {
   if (before?.kind !== 'call' || before.ended || before.id === null || !isObject(block))
     return false
-  return block.id === before.id && textOf(block.name) === before.name
+  return block.id === before.id && textOr(block.name) === before.name
 }
 
 /** The news of a second announcement. */
@@ -325,10 +326,10 @@ function blockDelta(
     case 'thinking_delta':
       if (block?.kind !== 'thinking') return []
       if (typeof delta.thinking === 'string')
-        block.content.thinking = textOf(block.content.thinking) + delta.thinking
+        block.content.thinking = textOr(block.content.thinking) + delta.thinking
       return textEvents('reasoning', block.index, delta.thinking)
     case 'signature_delta':
-      return block?.kind === 'thinking' ? signed(stream, block, textOf(delta.signature)) : []
+      return block?.kind === 'thinking' ? signed(stream, block, textOr(delta.signature)) : []
     default: // citations and future types
       return []
   }
@@ -340,7 +341,7 @@ function signed(
   { content }: Extract<Block, { kind: 'thinking' }>,
   signature: string,
 ): PartEvent[] {
-  const signatures = textOf(content.signature) + signature
+  const signatures = textOr(content.signature) + signature
   content.signature = signatures
   return signatures.length > limits.roundPartsBytesMax
     ? broken(stream, 'the signature of a thinking block is too large')
@@ -410,8 +411,4 @@ function startInput(input: unknown, { exact, path }: SentBlock): string | undefi
   if (input === undefined || input === null) return ''
   const text = exact([...path, 'input'])
   return text !== undefined && isPlaceholder(text) ? '' : text
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : ''
 }

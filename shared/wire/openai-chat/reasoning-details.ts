@@ -12,6 +12,7 @@
 import { limits } from '../../contract/limits.ts'
 import { jsonFault } from '../../lib/json/json-fault.ts'
 import { isObject } from '../../lib/json/json-object.ts'
+import { textOr } from '../../transcript/json-fields.ts'
 import type { Json } from '../format.ts'
 
 /**
@@ -49,7 +50,7 @@ function addPiece(details: ReasoningDetails, piece: unknown, before: number): st
     details.blocks = []
   }
   const field = joinedField(piece)
-  const text = field === undefined ? '' : textOf(piece[field])
+  const text = field === undefined ? '' : textOr(piece[field])
   if (details.isSpoilt) return text
   const block = field === undefined ? undefined : blockOf(details.blocks, piece, before)
   if (block === undefined || field === undefined) details.blocks.push({ ...piece })
@@ -71,12 +72,8 @@ function blockOf(blocks: Json[], { type, index }: Json, before: number): Json | 
 }
 
 function goOn(block: Json, piece: Json, field: 'text' | 'summary'): void {
-  const joined = textOf(block[field]) + textOf(piece[field])
+  const joined = textOr(block[field]) + textOr(piece[field])
   for (const [name, value] of Object.entries(piece))
     if (value != null && (block[name] == null || name === 'signature')) block[name] = value
   if (joined !== '') block[field] = joined
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : ''
 }

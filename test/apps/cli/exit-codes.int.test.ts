@@ -5,11 +5,10 @@ import { once } from 'node:events'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { weirCommand } from '../../support/programs.ts'
 import { bundleFile } from '../replay/bundled-log.ts'
 
-const weir = fileURLToPath(new URL('../../../bin/weir', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'weir-exit-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
@@ -23,7 +22,7 @@ beforeAll(() => {
 })
 
 async function run(...args: string[]): Promise<{ code: number | null; errors: string }> {
-  const child = spawn(weir, args, { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] })
+  const child = spawn(weirCommand, args, { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] })
   let errors = ''
   child.stderr.setEncoding('utf8').on('data', (text) => {
     errors += text
@@ -146,7 +145,7 @@ it('a flipped byte or an existing file ends a command with 2, and so does a fail
 
 it('--help of weir and of each command lists the exit codes', async () => {
   const said = async (...args: string[]) => {
-    const child = spawn(weir, [...args, '--help'], { stdio: ['ignore', 'pipe', 'inherit'] })
+    const child = spawn(weirCommand, [...args, '--help'], { stdio: ['ignore', 'pipe', 'inherit'] })
     let text = ''
     for await (const piece of child.stdout.setEncoding('utf8')) text += piece
     return text

@@ -15,6 +15,7 @@ import { type HttpApp, type HttpServer, startHttpServer } from '../../../apps/ht
 import type { GuardSession } from '../../../client/guard/guest-conversation.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
+import { until } from '../../support/inbox.ts'
 import { scriptedGuard } from './scripted-guard.ts'
 
 let server: HttpServer | undefined
@@ -200,7 +201,7 @@ describe('the HTTP server', () => {
       let answer = await more()
       while (answer.status === 200) answer = await more() // the halves may still be on their way
       expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '5'])
-      while ((await more()).status !== 200) await new Promise((resolve) => setTimeout(resolve, 200))
+      await until(async () => (await more()).status === 200)
     } finally {
       for (const socket of sockets) socket.destroy()
     }

@@ -19,6 +19,7 @@ import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, it, jest } from '@jest/globals'
 import { startGuardProcess } from '../../../apps/replay/guard/guard-process.ts'
+import { until } from '../../support/inbox.ts'
 import { inSandboxes } from '../../support/sandboxes.ts'
 import { changedLog, rewritten } from './bundled-log.ts'
 import { changesBy, guardFiles, pass, passing } from './judged-by-file.ts'
@@ -315,7 +316,7 @@ const tried = await Promise.allSettled([
     )
     await once(replay.stdout, 'data')
     replay.kill('SIGKILL')
-    while (processesNaming(endless.folder).length > 0) await setTimeout(50)
+    await until(() => processesNaming(endless.folder).length === 0)
   })
 
   it('ends with a replay that ends right after its start', async () => {
@@ -331,7 +332,7 @@ const tried = await Promise.allSettled([
       { stdio: ['ignore', 'ignore', 'inherit'] },
     )
     await once(replay, 'exit')
-    while (processesNaming(endless.folder).length > 0) await setTimeout(50)
+    await until(() => processesNaming(endless.folder).length === 0)
   })
 })
 

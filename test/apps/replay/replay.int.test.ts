@@ -5,7 +5,6 @@ import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, it } from '@jest/globals'
 import { type ReplayOptions, replay } from '../../../apps/replay/replay.ts'
 import { openBundle } from '../../../shared/bus/bundle/bus.ts'
@@ -15,6 +14,7 @@ import type { Message } from '../../../shared/contract/messages.ts'
 import { systemClock } from '../../../shared/lib/clock.ts'
 import { readSettings } from '../../../shared/settings/settings.ts'
 import { output } from '../../support/output.ts'
+import { weirCommand } from '../../support/programs.ts'
 import { type BundleName, bundleFile } from './bundled-log.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'weir-replay-'))
@@ -348,11 +348,9 @@ describe('weir replay', () => {
   })
 })
 
-describe('bin/weir replay', () => {
-  const weir = fileURLToPath(new URL('../../../bin/weir', import.meta.url))
-
+describe('weir replay', () => {
   async function ended(args: string[]): Promise<{ code: number | null; errors: string }> {
-    const child = spawn(weir, ['replay', ...args], {
+    const child = spawn(weirCommand, ['replay', ...args], {
       cwd: folder,
       stdio: ['ignore', 'ignore', 'pipe'],
     })

@@ -3,7 +3,6 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { pino } from 'pino'
 import { openLog } from '../../../apps/history/open-log.ts'
@@ -16,6 +15,7 @@ import { encode } from '../../../shared/codec/codec.ts'
 import { topicSpecs } from '../../../shared/contract/topology.ts'
 import { systemClock } from '../../../shared/lib/clock.ts'
 import { readSettings } from '../../../shared/settings/settings.ts'
+import { until } from '../../support/inbox.ts'
 import { cancel } from '../../support/messages.ts'
 
 let folder = ''
@@ -57,10 +57,10 @@ describe('the progress of the stages', () => {
     const log = pino({ level: 'silent' })
     const weir = await Weir.open({ agents: [agent], dataFolder: folder, partitions: 2, log })
     let now = await progressOf('loop-detector')
-    while (now?.behind !== 0) {
-      await setTimeout(20)
+    await until(async () => {
       now = await progressOf('loop-detector')
-    }
+      return now?.behind === 0
+    })
     expect(now).toMatchObject({ isRunning: true, oldestAt: null })
     await weir.close()
   })

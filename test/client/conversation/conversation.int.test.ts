@@ -16,6 +16,7 @@ import type { ModelCall } from '../../../client/testing/anthropic-stream.ts'
 import { type EventsOptions, type TurnEvent, Weir } from '../../../client/weir.ts'
 import { DatabaseSync } from '../../../shared/bus/sqlite.ts'
 import { readSettings } from '../../../shared/settings/settings.ts'
+import { until } from '../../support/inbox.ts'
 import { output } from '../../support/output.ts'
 import { recordedTool, testAgent } from '../../support/pipeline.ts'
 import { call, says, text, thinking } from '../../support/script.ts'
@@ -161,8 +162,7 @@ describe('the events of a conversation', () => {
     })()
     await turnIn('c')
     await eventsOf('c', {}, 2)
-    while (types.filter((type) => type === 'turn-finished').length < 2)
-      await new Promise((resolve) => setImmediate(resolve))
+    await until(() => types.filter((type) => type === 'turn-finished').length >= 2)
     stop.abort()
     await reading
   })

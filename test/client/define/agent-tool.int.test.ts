@@ -29,12 +29,8 @@ import { readSettings } from '../../../shared/settings/settings.ts'
 import { compiled } from '../../support/compiled.ts'
 import { until } from '../../support/inbox.ts'
 import { printed } from '../../support/output.ts'
+import { weirCommand } from '../../support/programs.ts'
 import { call, resultsOf, says, systemOf, text } from '../../support/script.ts'
-
-const weirCommand = [
-  '--disable-warning=ExperimentalWarning',
-  fileURLToPath(new URL('../../../apps/cli/main.ts', import.meta.url)),
-]
 
 let folder: string
 let server: AnthropicServer
@@ -237,10 +233,8 @@ describe('an agent as a tool', () => {
       await weir.ask({ agent: boss, text: 'Go', conversation: 'c' }).finished
     }
     const inspect = ['inspect', 'c', '--data-folder', join(folder, 'data')]
-    const env = { ...process.env, ...compiled }
     const inspected = (...flags: string[]) =>
-      spawnSync(process.execPath, [...weirCommand, ...inspect, ...flags], { encoding: 'utf8', env })
-        .stdout
+      spawnSync(weirCommand, [...inspect, ...flags], { encoding: 'utf8' }).stdout
     const stdout = inspected()
     expect(stdout).toContain('Conversations of agents that its calls asked')
     expect(stdout).toContain('call/c/0/1/0 (turn at offset 0, round 1, call 0)')

@@ -9,6 +9,7 @@ import { openEmbeddedBus } from '../../../shared/bus/embedded/bus.ts'
 import type { Bus } from '../../../shared/contract/bus.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import { systemClock } from '../../../shared/lib/clock.ts'
+import { until } from '../../support/inbox.ts'
 
 let folder = ''
 let bus: Bus
@@ -110,7 +111,7 @@ describe('a follower of a key', () => {
     expect(readers).toBe(1)
     for (const follower of followers) await follower.return()
     await append(['k1', 'wakes it'])
-    while (readers > 0) await new Promise(setImmediate)
+    await until(() => readers === 0)
     const again = follow(range('k1', 100))
     expect(await texts(again, 1)).toEqual(['wakes it'])
   })

@@ -20,6 +20,7 @@ import { limits } from '../../../shared/contract/limits.ts'
 import type {
   GuestAdvice,
   GuestCallVerdict,
+  GuestClaim,
   GuestResults,
   GuestRound,
   Message,
@@ -40,16 +41,23 @@ afterEach(async () => {
 
 type Written = GuestRound | GuestResults
 
-/** A stage that answers each record with the records of `script`, in the turn of the record. */
-async function scripted(script: (message: Written, at: number) => Message[]) {
+/**
+ * A stage that answers each record with the records of `script`, in the turn of the record. `claims`: the
+ * answer to a claim. Default: the front gets all of its calls.
+ */
+async function scripted(
+  script: (message: Written, at: number) => Message[],
+  claims = ({ type: _, ...claim }: GuestClaim): Message[] => [{ type: 'guest-claimed', ...claim }],
+) {
   const bus = await openEmbeddedBus({ file: ':memory:', clock: systemClock })
   await bus.ensureTopics(topicSpecs(topicPrefix, 1))
   const stop = new AbortController()
   const written: Written[] = []
   const stage = follow(bus, stop.signal, async (message) => {
-    written.push(message)
-    const answers = script(message, written.length - 1)
-    const { turnKey } = message
+    if (message.type !== 'guest-claim') written.push(message)
+    const answers =
+      message.type === 'guest-claim' ? claims(message) : script(message, written.length - 1)
+    const turnKey = message.type === 'guest-claim' ? '' : message.turnKey
     if (answers.length > 0)
       await bus.append(
         answers.map((answer) =>
@@ -102,10 +110,14 @@ async function scripted(script: (message: Written, at: number) => Message[]) {
   return { written, thread, threads }
 }
 
-async function follow(bus: Bus, signal: AbortSignal, take: (message: Written) => Promise<void>) {
+async function follow(
+  bus: Bus,
+  signal: AbortSignal,
+  take: (message: Written | GuestClaim) => Promise<void>,
+) {
   const place = { topic: `${topicPrefix}guest-events`, partition: 0, from: 0, signal }
   for await (const records of bus.follow(place))
-    for (const { value } of records) await take(decode(value as Uint8Array) as Written)
+    for (const { value } of records) await take(decode(value as Uint8Array) as Written | GuestClaim)
 }
 
 const advice = (fields: Partial<GuestAdvice>): GuestAdvice => ({

@@ -65,11 +65,15 @@ const tools = [
   }),
 ]
 
-async function verdictOf(guard: GuardSession, id: string, input: object) {
+async function callOf(guard: GuardSession, id: string, input: object) {
   const request = requestOf('anthropic', [{ user: 'Go.', responses: [] }], tools)
   const answer = answerOf(request, saidCall('exec', input, { id: 'c' }))
   const [call] = await guard.conversation(id).afterModel(answer)
-  return call?.verdict
+  return call
+}
+
+async function verdictOf(guard: GuardSession, id: string, input: object) {
+  return (await callOf(guard, id, input))?.verdict
 }
 
 /** One call that fits its schema, and one that does not. */
@@ -83,6 +87,18 @@ it('share a folder: each judges the calls of its program', async () => {
   const second = await guardWith({ agent: 'writer' })
   expect(await judged(second, 'a')).toEqual(['allow', 'deny'])
   expect(await judged(first, 'b')).toEqual(['allow', 'deny'])
+})
+
+it('allow an equal call once, also after all of them have started again', async () => {
+  const pay = { command: 'pay' }
+  const first = await guardWith()
+  const second = await guardWith()
+  expect(await verdictOf(second, 'a', pay)).toBe('allow')
+  expect(await callOf(first, 'a', pay)).toMatchObject({ verdict: 'deny', code: 'guest.repeated' })
+  await second.close()
+  await first.close()
+  const later = await guardWith()
+  expect(await callOf(later, 'a', pay)).toMatchObject({ verdict: 'deny', code: 'guest.repeated' })
 })
 
 it('go on when the one that runs the stages closes', async () => {

@@ -40,7 +40,7 @@ beforeEach(() => {
         return { ordinal, callId, name, verdict, ...words }
       })
       const isSettled = calls.every(({ verdict }) => verdict !== 'pending')
-      return { calls, pending: [], place: '5 1', isSettled, notCounted: undefined }
+      return { calls, pending: [], place: { turn: 5, round: 1 }, isSettled, notCounted: undefined }
     },
     stops: async () => stops,
     report: async (_, report) => void reports.push(report),

@@ -7,8 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
-import { afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import {
   type AnthropicServer,
   type Reply,
@@ -17,12 +16,10 @@ import {
 import type { ModelCall } from '../../../client/testing/anthropic-stream.ts'
 import { lockStateOf } from '../../../shared/bus/embedded/file/lock.ts'
 import { logFileIn } from '../../../shared/bus/embedded/file/log-file.ts'
-import { compiled, compileStages } from '../../support/compiled.ts'
 import { until } from '../../support/inbox.ts'
+import { compiledPrograms, sharingProcess } from '../../support/programs.ts'
 import { call, says, text } from '../../support/script.ts'
 import type { SharingLine, SharingOptions, SharingQuestion } from '../../support/sharing-process.ts'
-
-const program = fileURLToPath(new URL('../../support/sharing-process.ts', import.meta.url))
 
 /** One call of the tool in each turn. The history alone decides. */
 function model({ messages }: ModelCall): Reply {
@@ -36,7 +33,6 @@ let folder: string
 let server: AnthropicServer
 let workers: Worker[]
 
-beforeAll(compileStages)
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'weir-sharing-'))
   server = await startAnthropicServer(model)
@@ -68,10 +64,10 @@ function start(options: Partial<SharingOptions> = {}): Worker {
     process.execPath,
     [
       '--disable-warning=ExperimentalWarning',
-      program,
+      sharingProcess,
       JSON.stringify(all satisfies SharingOptions),
     ],
-    { env: { PATH: process.env.PATH, ...compiled } },
+    { env: { PATH: process.env.PATH, ...compiledPrograms } },
   )
   const lines: SharingLine[] = []
   createInterface(child.stdout).on('line', (line) => lines.push(JSON.parse(line) as SharingLine))

@@ -29,14 +29,33 @@ export const jobs = [
   },
 ] as const
 
-export const libraries = [
+export type Job = (typeof jobs)[number]
+
+/**
+ * `folder`: of a library whose packages do not fit into this tree. It has its own lockfile.
+ * `jobs`: default: all.
+ */
+export type Library = {
+  name: string
+  title: string
+  folder?: string
+  jobs?: readonly Job['name'][]
+}
+
+export const libraries: readonly Library[] = [
   { name: 'weir', title: 'Weir' },
   { name: 'ai-sdk', title: 'AI SDK' },
   { name: 'agents-sdk', title: 'OpenAI Agents SDK' },
-] as const
+  { name: 'mastra', title: 'Mastra', folder: 'mastra', jobs: ['served'] },
+]
 
-type Job = (typeof jobs)[number]
-type Library = (typeof libraries)[number]
+export const programs = jobs.flatMap((job) =>
+  libraries.filter((library) => hasProgram(job, library)).map((library) => ({ job, library })),
+)
+
+function hasProgram(job: Job, library: Library): boolean {
+  return library.jobs?.includes(job.name) ?? true
+}
 
 /** Approves the first call of the page at `url`, once there is one. */
 async function approveAll(url: string): Promise<void> {
@@ -63,7 +82,8 @@ async function shownChat(url: string): Promise<string> {
 }
 
 export function programOf(job: Job, library: Library): URL {
-  return new URL(`${job.name}-${library.name}.ts`, import.meta.url)
+  const { name, folder = '.' } = library
+  return new URL(`${folder}/${job.name}-${name}.ts`, import.meta.url)
 }
 
 /** Lines of code, without blank lines and comments. All programs have the format of this tree. */
@@ -79,7 +99,12 @@ export function lineTable(): string {
     row(['lines of code', ...libraries.map(({ title }) => title)]),
     row(['---', ...libraries.map(() => '---:')]),
     ...jobs.map((job) =>
-      row([job.title, ...libraries.map((library) => linesOf(programOf(job, library)))]),
+      row([
+        job.title,
+        ...libraries.map((library) =>
+          hasProgram(job, library) ? linesOf(programOf(job, library)) : '–',
+        ),
+      ]),
     ),
   ].join('\n')
 }

@@ -10,6 +10,7 @@ import { type AnthropicServer, startAnthropicServer } from '../../../apps/demo/a
 import { type Turn, Weir } from '../../../client/weir.ts'
 import type { ApprovalRule } from '../../../services/approval/rules.ts'
 import type { Tool, ToolRun } from '../../../shared/agents/agents.ts'
+import { until } from '../../support/inbox.ts'
 import { recordedTool, testAgent } from '../../support/pipeline.ts'
 import { call, resultsOf, says, script, text } from '../../support/script.ts'
 
@@ -107,7 +108,7 @@ it('does not start it either if the rule lets the other calls run', async () => 
   const file = join(folder, 'deploy.cjs')
   const rule = { others: 'run' as const }
   const { turn, id } = await pendingTurn(command(), { file, content: replaced, rule })
-  while (readFileSync(steps, 'utf8') === '') await new Promise((resolve) => setTimeout(resolve, 20))
+  await until(() => readFileSync(steps, 'utf8') !== '')
   const [deployed] = await resultsAfterApproval(turn, id)
   expect(deployed).toMatch(/^Tool call vetoed before execution: the program of this tool changed/)
 })

@@ -15,6 +15,7 @@ import type { Message } from '../../../shared/contract/messages.ts'
 import type { Performer, PerformerContext } from '../../../shared/contract/performer.ts'
 import { systemClock } from '../../../shared/lib/clock.ts'
 import { createLog } from '../../../shared/lib/log/log.ts'
+import { until } from '../../support/inbox.ts'
 import { modelRequest } from '../../support/messages.ts'
 import { noBudgets } from '../../support/no-budgets.ts'
 import { longText } from '../../support/script.ts'
@@ -114,10 +115,6 @@ async function ask(
     },
     want: (...tasks) => performer.reconcile('u', tasks),
   }
-}
-
-async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await sleep(5)
 }
 
 const ended = ({ written }: World) =>

@@ -91,7 +91,7 @@ describe('a wait', () => {
   })
 
   it.each(rows(silentWaits))('of hours gets a reminder each hour, and never ends: %s', (_, one) => {
-    const actions = actionsOf(callsOf(one, 200), minute)
+    const actions = actionsOf(callsOf(one, 130), minute)
     expect(actions.slice(0, 60)).toEqual(actions.slice(0, 60).map(() => '-'))
     expect(new Set(actions)).toEqual(new Set(['-', 'nudge']))
     const reminders = actions.filter((action) => action === 'nudge').length

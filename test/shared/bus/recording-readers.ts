@@ -8,7 +8,7 @@ import type {
   StoredRecord,
   Subscription,
 } from '../../../shared/contract/bus.ts'
-import { waitMaxMs } from '../../support/wait-limit.ts'
+import { until as untilTrue } from '../../support/inbox.ts'
 
 /**
  * The events of one partition, in order. `read`: with the offsets. `acknowledged`, `closed`: with
@@ -106,9 +106,6 @@ export function textOf({ value }: { value: Uint8Array | null }): string {
 }
 
 /** Waits for a condition. On a timeout the error names the condition. */
-export async function until(what: string, isSo: () => boolean | Promise<boolean>): Promise<void> {
-  for (const end = Date.now() + waitMaxMs; !(await isSo()); ) {
-    if (Date.now() > end) throw new Error(`waited in vain until ${what}`)
-    await new Promise((resolve) => setTimeout(resolve, 2))
-  }
+export function until(what: string, isSo: () => boolean | Promise<boolean>): Promise<void> {
+  return untilTrue(isSo, what)
 }

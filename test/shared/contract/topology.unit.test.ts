@@ -39,6 +39,7 @@ conversation-events (log) -> conversation, a unit is conversation
 guest-events (log) -> guest, a unit is conversation
     guest-round <- front
     guest-results <- front
+    guest-claim <- front
     cancel-requested <- intake
     round-outcome <- loop-detector
     turn-extended <- loop-detector
@@ -117,6 +118,7 @@ activity (log)
     round-started <- conversation, guest
     guest-advice <- guest
     guest-verdicts <- executor
+    guest-claimed <- guest
     model-retry <- llm-gateway
     budget-reached <- llm-gateway performer, guest
     requests-unjudged <- guest

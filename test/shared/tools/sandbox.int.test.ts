@@ -33,6 +33,7 @@ import { sandboxed, sandboxFault } from '../../../shared/tools/sandbox/sandboxed
 import type { RunningTool, ToolCall, ToolEnding } from '../../../shared/tools/tool.ts'
 import { notInSandbox } from '../../../shared/tools/tool-endings.ts'
 import { protectPrograms } from '../../../shared/tools/tool-program.ts'
+import { until } from '../../support/inbox.ts'
 import { declarationWith } from '../../support/messages.ts'
 import { inSandboxes } from '../../support/sandboxes.ts'
 
@@ -680,12 +681,4 @@ inSandboxes('a tool with a list of hosts', () => {
 function processesNamed(name: string): string[] {
   const all = execFileSync('ps', ['-eo', 'stat=,args='], { encoding: 'utf8' }).split('\n')
   return all.filter((line) => line.includes(name) && !/^Z/.test(line.trim()))
-}
-
-async function until(isSo: () => boolean): Promise<void> {
-  for (let looks = 0; looks < 4_000; looks += 1) {
-    if (isSo()) return
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
-  throw new Error('waited in vain')
 }

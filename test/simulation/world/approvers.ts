@@ -12,13 +12,13 @@ import type {
   Message,
   PendingCall,
 } from '../../../shared/contract/messages.ts'
-import { guardKeyPrefix } from '../../../shared/contract/topology.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import { toRecord } from '../../../shared/runtime/record.ts'
 import type { Broker } from '../broker.ts'
 import type { Random } from '../random.ts'
 import type { Scheduler } from '../scheduler.ts'
 import { toolNames } from './agents.ts'
+import { openRegistrations } from './registrations.ts'
 
 export type ApproverOptions = {
   random: Random
@@ -37,9 +37,11 @@ export function startApprovers({
 }: ApproverOptions): void {
   const start = scheduler.now()
   const own = random.fork('decisions')
+  const registrations = openRegistrations({ scheduler, broker, topicPrefix })
   setRules()
   if (random.chance(0.3)) scheduler.at(start + random.below(durationMs), setRules)
-  if (random.chance(0.2)) scheduler.at(start + random.below(durationMs), endRules)
+  if (random.chance(0.2))
+    scheduler.at(start + random.below(durationMs), () => registrations.remove(approvalGuard))
   // The same record may land twice. People then get the request twice.
   broker.onLanded(({ topic, partition, value, time }) => {
     if (topic !== `${topicPrefix}activity` || value === null) return
@@ -64,25 +66,7 @@ export function startApprovers({
       onTimeout: 'deny',
       rules: JSON.stringify(rules),
     }
-    land(`${topicPrefix}policies`, 0, {
-      type: 'guard-registration',
-      ...guard,
-      registeredAt: start,
-      setBy: '',
-      firstAt: null,
-      replaced: [],
-    })
-  }
-
-  function endRules(): void {
-    broker.land([
-      {
-        topic: `${topicPrefix}policies`,
-        partition: 0,
-        key: guardKeyPrefix + approvalGuard,
-        value: null,
-      },
-    ])
+    registrations.register(guard)
   }
 
   function consider(

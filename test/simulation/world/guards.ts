@@ -10,15 +10,15 @@ import type {
   GuardVerdict,
   RoundCleared,
 } from '../../../shared/contract/messages.ts'
-import { guardKeyPrefix, guardTopicName } from '../../../shared/contract/topology.ts'
+import { guardTopicName } from '../../../shared/contract/topology.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import { modeFor } from '../../../shared/runtime/guards/tool-pattern.ts'
-import { toRecord } from '../../../shared/runtime/record.ts'
 import { verdictWith } from '../../support/messages.ts'
 import type { Broker } from '../broker.ts'
 import type { Random } from '../random.ts'
 import type { Scheduler } from '../scheduler.ts'
 import { toolNames } from './agents.ts'
+import { openRegistrations } from './registrations.ts'
 
 export const guardNames = ['shell', 'spend'] as const
 
@@ -39,11 +39,13 @@ export function startGuards({
 }: GuardsOptions): void {
   const start = scheduler.now()
   const own = random.fork('answers')
+  const registrations = openRegistrations({ scheduler, broker, topicPrefix })
   for (const name of guardNames.slice(0, random.between(1, guardNames.length))) {
     register(name)
     for (let i = random.below(3); i > 0; i--)
       scheduler.at(start + random.below(durationMs), () => register(name))
-    if (random.chance(0.3)) scheduler.at(start + random.below(durationMs), () => remove(name))
+    if (random.chance(0.3))
+      scheduler.at(start + random.below(durationMs), () => registrations.remove(name))
   }
   // The same record may land twice, and a guard also reads at least once.
   broker.onLanded(({ topic, partition, value, time }) => {
@@ -73,26 +75,7 @@ export function startGuards({
       onTimeout: random.pick(['deny', 'deny', 'allow'] as const),
       rules: null,
     }
-    broker.land([
-      toRecord({
-        topic: `${topicPrefix}policies`,
-        partition: 0,
-        message: {
-          type: 'guard-registration',
-          ...guard,
-          registeredAt: start,
-          setBy: '',
-          firstAt: null,
-          replaced: [],
-        },
-      }),
-    ])
-  }
-
-  function remove(name: string): void {
-    broker.land([
-      { topic: `${topicPrefix}policies`, partition: 0, key: guardKeyPrefix + name, value: null },
-    ])
+    registrations.register(guard)
   }
 
   function onCleared(

@@ -11,9 +11,8 @@ import {
 } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import type { McpAddress } from '../../../apps/http/serve-mcp.ts'
+import { weirCommand } from '../programs.ts'
 
-const root = join(import.meta.dirname, '../../..')
-export const weir = join(root, 'bin', 'weir')
 export const serverFile = join(import.meta.dirname, 'server.ts')
 export const serverCommand = [
   process.execPath,
@@ -66,7 +65,7 @@ export async function hostOnPipe(
   prepare(client)
   const Transport = asksInSecondProcess ? StdioClientTransport : OneProcessTransport
   const transport = new Transport({
-    command: weir,
+    command: weirCommand,
     args: ['mcp', ...args, ...behind],
     cwd: folder,
     stderr: 'pipe',
@@ -91,7 +90,7 @@ export async function gatewayOverHttp({
   keyFile: string | undefined
   close(): Promise<void>
 }> {
-  const child = spawn(weir, ['mcp', '--http-port', '0', '--json', ...args, ...behind], {
+  const child = spawn(weirCommand, ['mcp', '--http-port', '0', '--json', ...args, ...behind], {
     cwd: folder,
     stdio: ['ignore', 'pipe', 'inherit'],
     env: { ...process.env, ...environment },

@@ -3,7 +3,7 @@
 import { Argument, type Command, Option } from 'commander'
 import { guardModes } from '../../../../shared/contract/guard/guard.ts'
 import { endWith } from '../../../terminal/text/ending.ts'
-import { keeping, listed, whichBus, withSettings } from '../flags.ts'
+import { guardModeOption, keeping, listed, whichBus, withSettings } from '../flags.ts'
 import { by, changing, listing, removal, runs } from './setting-commands.ts'
 
 export function addGuard(program: Command): void {
@@ -34,7 +34,7 @@ function addRun(guard: Command): void {
       '<guard>',
       'flow, opa, shell, spend, or a file: a module whose default export is a guard, or a function from options to a guard',
     )
-    .addOption(modeOption())
+    .addOption(guardModeOption('--mode', 'for all its tools'))
     .option('--options <file>', 'JSON options for a guard that is a function')
     .option('--replace', 'replace another version with this name')
     .action(async (given, options) =>
@@ -73,7 +73,7 @@ function addRegister(guard: Command): void {
         .choices(['deny', 'allow'])
         .default('deny'),
     )
-    .addOption(modeOption())
+    .addOption(guardModeOption('--mode', 'for all its tools'))
     .option('--replace', 'replace another version with this name')
   runs(register, async () => (await import('../../../service/guards/register.ts')).registration)
 }
@@ -97,11 +97,4 @@ function addList(guard: Command): void {
       'List the registered guards: mode, rounds, denials, late answers, latency, agreement.',
     )
     .option('--since <time>', "count since this time: 2026-07-29T10:12:03Z, '10m ago'", '24h ago')
-}
-
-function modeOption(): Option {
-  return new Option(
-    '--mode <mode>',
-    'the mode for all its tools; default: as registered, and shadow for a new guard',
-  ).choices(guardModes)
 }

@@ -2,6 +2,7 @@
 // CONSOLE-PAGE-2. The page decides nothing: a decision is a request, and the stream shows its effect.
 
 import { render } from 'preact'
+import { decodedPart } from '../../../../shared/lib/text/decoded-part.ts'
 import { type Child, html } from '../../../page/kit/html.ts'
 import { alert } from '../../../page/kit/parts.ts'
 import { count } from '../../../terminal/text/quantities.ts'
@@ -133,17 +134,9 @@ let current: ConsolePage | undefined
 function pageNow(): { name: string; conversation: string; page: ConsolePage } {
   const [, name = '', id = ''] = /^#\/([a-z]+)(?:\/([^?]*))?(?:\?.*)?$/.exec(location.hash) ?? []
   if (name === 'conversation' && id !== '')
-    return { name, conversation: textOf(id), page: conversationPage }
+    return { name, conversation: decodedPart(id), page: conversationPage }
   const known = Object.hasOwn(consolePages, name) ? name : 'now'
   return { name: known, conversation: '', page: consolePages[known] as ConsolePage }
-}
-
-function textOf(encoded: string): string {
-  try {
-    return decodeURIComponent(encoded)
-  } catch {
-    return encoded
-  }
 }
 
 function show(): void {

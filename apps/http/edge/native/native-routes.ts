@@ -3,7 +3,7 @@
 
 import { Hono } from 'hono'
 import { positionIn } from '../../../../client/turn/event-resume.ts'
-import type { CallPlace } from '../../../../client/weir.ts'
+import type { CallPlace, TurnEvent } from '../../../../client/weir.ts'
 import type { SentMessage } from '../../../../shared/contract/ids.ts'
 import { answerJson } from '../../direct-answer.ts'
 import { bad, errorBody, HttpError } from '../../http-error.ts'
@@ -16,10 +16,11 @@ import {
 } from '../access/principal.ts'
 import { decideFor, waitingFor } from '../approval-decisions.ts'
 import { messageOfFields, questionFields } from '../chat/request-message.ts'
+import { endCode } from '../chat/turn-data.ts'
 import type { EdgeContext, Protocol } from '../edge-context.ts'
 import { namedAgent } from '../named-agent.ts'
 import { fieldsOf, optionalText, textIfGiven } from '../request-json.ts'
-import { feedOf } from './event-feed.ts'
+import { sseResponse } from '../sse.ts'
 
 export const nativeProtocol: Protocol = { name: 'native', routes }
 
@@ -179,4 +180,34 @@ function requiredText(body: Record<string, unknown>, name: string): string {
   const text = optionalText(body, name)
   if (text === undefined) throw bad(`${name} is missing`)
   return text
+}
+
+const retryMs = 2_000
+
+/** `conversation`: as the principal names it. `after`: a position; undefined: from the beginning. */
+type FeedRequest = { principal: Principal; conversation: string; after: string | undefined }
+
+/** Goes on until the client leaves. */
+function feedOf(
+  context: EdgeContext,
+  http: HttpContext,
+  { principal, conversation, after }: FeedRequest,
+): Response {
+  const leaving = new AbortController()
+  const log = context.weirOf(principal).conversation(conversationIn(principal, conversation))
+  const events = log.events({ signal: leaving.signal, after })
+  return sseResponse(context, http.env.outgoing, {
+    items: events,
+    eventsOf: (event) => [
+      { id: event.position, event: event.type, data: JSON.stringify(sent(event, conversation)) },
+    ],
+    preamble: `retry: ${retryMs}`,
+    onLeave: () => leaving.abort(),
+  })
+}
+
+/** The end of a turn also has the code of the budget or the stop that caused it. */
+function sent(event: TurnEvent, conversation: string): object {
+  const end = event.type === 'turn-finished' ? { code: endCode(event) } : {}
+  return { ...event, ...end, conversation }
 }

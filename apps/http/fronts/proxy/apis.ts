@@ -2,6 +2,7 @@
 // APIS-1. A path is read as a server might read it: servers differ in slashes, case, escapes and
 //     prefixes, so each spelling of an API's path is that API.
 
+import { decodedPart } from '../../../../shared/lib/text/decoded-part.ts'
 import type { RequestFormat, Route } from '../../../../shared/wire/format.ts'
 import { type ApiFormat, apiFormats } from '../../../../shared/wire/formats.ts'
 
@@ -74,18 +75,10 @@ function patternOf(rule: string): RegExp {
 /** Without query, escapes, parameters of segments, case, and empty or `.` segments. */
 export function plainPath(path: string): string {
   const [pathname = ''] = path.split(/[?#]/, 1)
-  const segments = decoded(pathname)
+  const segments = decodedPart(pathname)
     .toLowerCase()
     .split(/[/\\]/)
     .map((segment) => segment.split(';', 1).join('').trim())
     .filter((segment) => segment !== '' && segment !== '.')
   return `/${segments.join('/')}`
-}
-
-function decoded(pathname: string): string {
-  try {
-    return decodeURIComponent(pathname)
-  } catch {
-    return pathname
-  }
 }

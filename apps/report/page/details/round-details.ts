@@ -3,9 +3,12 @@
 
 import type {
   AttemptTimeline,
+  GuardTimeline,
   InterventionTimeline,
   ResponseTimeline,
 } from '../../../../shared/view/timeline.ts'
+import type { Page } from '../../../history/inspect/page.ts'
+import { printGuard } from '../../../history/inspect/print-guard.ts'
 import { type Child, html } from '../../../page/kit/html.ts'
 import { pairs, quote, table } from '../../../page/kit/parts.ts'
 import { code } from '../../../page/kit/texts.ts'
@@ -14,7 +17,6 @@ import { lanes, shares } from '../axis/spans.ts'
 import type { ReportData, ShownRound, ShownTurn, StreakChange } from '../data.ts'
 import { icon } from '../list/icons.ts'
 import { callDetails } from './call-details.ts'
-import { guardLines } from './guard-lines.ts'
 import type { RecordsView } from './records-view.ts'
 
 export function roundDetails(
@@ -198,4 +200,24 @@ function usageBlock({ usage, finish }: ResponseTimeline): Child {
       ['Stopped', finish !== '' && code(finish)],
     ]),
   )
+}
+
+// Guards as `weir inspect` shows them: its page for a terminal, as elements.
+
+function guardLines(guards: GuardTimeline[]): Child {
+  const lines: Child[] = []
+  const add = (indent: number, text: string, tone: string) =>
+    lines.push(html`<p class=${`${tone}${indent > 4 ? ' under' : ''}`}>${text}</p>`)
+  const page: Page = {
+    lines: [],
+    line: (indent, text, tone = 'plain') => add(indent, text, tone),
+    entry: (indent, label, text, tone = 'plain') =>
+      add(indent, label === 'guard' ? text : `${label} ${text}`, tone),
+    quote: (_, text) => lines.push(quote(text)),
+    entryOrQuote: (indent, label, before, text) =>
+      add(indent, `${label} ${before} ${text}`, 'plain'),
+    blank: () => {},
+  }
+  for (const guard of guards) printGuard(page, guard)
+  return html`<div class="lines">${lines}</div>`
 }

@@ -1,18 +1,11 @@
 // A program of an agent file: its arguments, its working folder, and the variables that it sees.
 
 import { resolve } from 'node:path'
+import { isExecutable } from '../../../lib/files/executable.ts'
 import { type Path, shown } from '../../../settings/mistake.ts'
 import type { CommandTool } from '../../agents.ts'
 import type { ToolContent } from '../content.ts'
-import {
-  exists,
-  expanded,
-  isExecutable,
-  type Referred,
-  referred,
-  type Source,
-  unsetText,
-} from '../source.ts'
+import { exists, expanded, type Referred, referred, type Source, unsetText } from '../source.ts'
 import { variableValue } from '../variables.ts'
 
 /** `environmentKey`: the key of the names in the file. Default: environment. */

@@ -1,7 +1,6 @@
 // The headers of a tool's or a model's requests, in an agent file.
 
 import type { Path } from '../../../settings/mistake.ts'
-import { headerFault, isHeaderName } from '../header.ts'
 import { expanded, type Source } from '../source.ts'
 import { hasVariable } from '../variables.ts'
 
@@ -70,4 +69,21 @@ function headerOf({ source, path, name, text, seen, secrets }: HeaderParts): str
       `has ${fault} in it${hasVariable(text) ? ', perhaps from its variable' : ''}; remove it`,
     )
   return value
+}
+
+// The accepted HTTP headers. Node refuses others too, but only at the first call, and its error
+// shows the value.
+
+/** Completes "has ... in it". Undefined: it can be sent. Space around the value is not sent. */
+function headerFault(value: string): string | undefined {
+  const sent = value.replace(/^[\t\n\r ]+|[\t\n\r ]+$/g, '')
+  if (/[\0\r\n]/.test(sent)) return 'a line end or a NUL character'
+  return /[^\t\u0020-\u007e\u0080-\u00ff]/.test(sent)
+    ? 'a character that no header can carry'
+    : undefined
+}
+
+/** agent.schema.json has the same pattern. */
+function isHeaderName(name: string): boolean {
+  return /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,256}$/.test(name)
 }

@@ -9,9 +9,10 @@
 // EMBEDDED-LOG-4. `stage` gives a record its offset and time, and `write` keeps that order. After
 //     `unstage`, readers must drop all that came from records read ahead.
 
+import { statSync } from 'node:fs'
 import type { Erased, Erasure, Offset, TopicSpec } from '../../../contract/bus.ts'
 import type { Clock, Milliseconds } from '../../../lib/clock.ts'
-import { createOwnFileCheck } from '../file/own-file.ts'
+import { WeirError } from '../../../lib/errors.ts'
 import { isImported } from '../imported.ts'
 import { eraseRecords, overwriteDeleted } from './erase.ts'
 import { createCommitTable, type LogCommits } from './log-commits.ts'
@@ -123,4 +124,38 @@ export function openLog({ clock, onDatabase, ...options }: LogOptions): Log {
     changed: database.changed,
     close: database.close,
   }
+}
+
+// Notices that the file of a log was removed or replaced under its writer. SQLite goes on writing to
+// the file without a name, and all of it is lost when the process ends.
+
+/** So many records can be lost at most. One look takes microseconds. */
+const lookedForEveryMs: Milliseconds = 1000
+
+/**
+ * Returns a check for each write. It throws `bus.unwritable`, from then on always, if another file
+ * or none is in the place of `file`. It looks at most once a second. The file must exist.
+ */
+function createOwnFileCheck(file: string, clock: Clock): () => void {
+  if (file === ':memory:') return () => {}
+  const own = identityOf(file)
+  let nextLook = clock.monotonic() + lookedForEveryMs
+  let isLost = false
+
+  return () => {
+    if (!isLost && clock.monotonic() < nextLook) return
+    nextLook = clock.monotonic() + lookedForEveryMs
+    isLost ||= identityOf(file) !== own
+    if (!isLost) return
+    throw new WeirError(
+      'bus.unwritable',
+      `${file} was removed or replaced while this process wrote it: end all processes that use it, put the file back (or begin with a new one), and start again`,
+    )
+  }
+}
+
+/** Undefined: nothing is there, or it cannot be seen. */
+function identityOf(file: string): string | undefined {
+  const found = statSync(file, { throwIfNoEntry: false, bigint: true })
+  return found === undefined ? undefined : `${found.dev}:${found.ino}`
 }

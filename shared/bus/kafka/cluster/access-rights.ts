@@ -1,5 +1,5 @@
 // The least rights of each principal on Kafka, from the topology: one user per stage and per guard,
-// clients (`edge`), fronts of guests, approvers and operators. Pure; `weir topics acls` prints them.
+// clients (`edge`), fronts of guests, approvers, operators and the server. Pure; `weir topics acls` prints them.
 // ACCESS-1. The right to write a topic follows from its records' writers, and from nothing else.
 // ACCESS-2. Only the operator may create topics. Nobody may delete or change one.
 
@@ -25,8 +25,10 @@ export type AccessRight = {
 
 export type PrincipalAccess = { principal: string; rights: AccessRight[] }
 
+type Outsider = (typeof outsiders)[number]
+
 /** Topics that an outsider reads without checking signatures. */
-const alsoReads: Record<(typeof outsiders)[number], readonly TopicName[]> = {
+const alsoReads: Record<Outsider, readonly TopicName[]> = {
   // A message that is sent again finds its earlier answer. The text of a running turn is shown as
   // it comes; all other events are in `activity`.
   edge: ['history', 'conversation-events', 'model-deltas'],
@@ -36,12 +38,22 @@ const alsoReads: Record<(typeof outsiders)[number], readonly TopicName[]> = {
   operator: Object.keys(topics) as TopicName[],
 }
 
+/**
+ * A process that acts for several outsiders has one user with their rights: `weir serve` takes messages
+ * and decisions. Its records are signed with the keys of these outsiders.
+ */
+export const serverPrincipals = { serve: ['edge', 'approver'] } as const
+
 /** The rights of all principals, stages first. Names have the deployment's prefix. */
 export function accessOfAll(topicPrefix: string, guards: readonly string[]): PrincipalAccess[] {
   return [
     ...stageNames.map((stage) => ({ principal: stage, rights: ofStage(stage, guards) })),
     ...guards.map((guard) => ({ principal: guardPrincipal(guard), rights: ofGuard(guard) })),
-    ...outsiders.map((outsider) => ({ principal: outsider, rights: ofOutsider(outsider) })),
+    ...outsiders.map((outsider) => ({ principal: outsider, rights: ofOutsiders([outsider]) })),
+    ...Object.entries(serverPrincipals).map(([principal, all]) => ({
+      principal,
+      rights: ofOutsiders(all),
+    })),
   ].map(({ principal, rights }) => ({
     principal,
     rights: rights.map((right) => withPrefix(topicPrefix, right)),
@@ -72,17 +84,17 @@ function ofGuard(guard: string): AccessRight[] {
   ]
 }
 
-function ofOutsider(outsider: (typeof outsiders)[number]): AccessRight[] {
-  const reads = ['policies', ...checkedBy(outsider, []).keys(), ...alsoReads[outsider]]
+function ofOutsiders(all: readonly Outsider[]): AccessRight[] {
+  const reads = all.flatMap((one) => [...checkedBy(one, []).keys(), ...alsoReads[one]])
   const rights = topicRights({
-    reads,
-    writes: topicsSignedBy(outsider),
-    describes: [outsider === 'front' ? 'guest-events' : 'conversation-events'],
+    reads: ['policies', ...reads],
+    writes: all.flatMap(topicsSignedBy),
+    describes: all.map((one) => (one === 'front' ? 'guest-events' : 'conversation-events')),
   })
   // Commands say which stages nobody runs.
   const groups = stageNames.map((stage) => group(stage, ['Describe']))
-  if (outsider !== 'operator') return [...rights, ...groups]
-  const all: AccessRight = {
+  if (!all.includes('operator')) return [...rights, ...groups]
+  const everyTopic: AccessRight = {
     resource: 'topic',
     name: '',
     pattern: 'prefixed',
@@ -100,7 +112,7 @@ function ofOutsider(outsider: (typeof outsiders)[number]): AccessRight[] {
     pattern: 'prefixed',
     operations: ['Describe'],
   }
-  return [all, verdicts, ...rights, everyGroup]
+  return [everyTopic, verdicts, ...rights, everyGroup]
 }
 
 type TopicRights = {

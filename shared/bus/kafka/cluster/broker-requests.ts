@@ -1,9 +1,9 @@
 // Short requests to the cluster over shared links: to one broker, or to the first that responds.
 
 import type { KafkaConfig } from 'kafkajs'
+import { WeirError } from '../../../lib/errors.ts'
 import type { DriverBroker, Node } from '../driver.ts'
 import { recoveryOf } from '../failure.ts'
-import { bootstrapNodes } from '../properties/bootstrap.ts'
 import { type LinkOptions, openLink } from './link.ts'
 import { createLinkCache } from './link-cache.ts'
 
@@ -50,4 +50,20 @@ export function createBrokerRequests(
 
     close: links.close,
   }
+}
+
+/** Each address is `host:port`, with an IPv6 address in brackets. */
+async function bootstrapNodes({
+  brokers,
+}: Pick<KafkaConfig, 'brokers'>): Promise<Pick<Node, 'host' | 'port'>[]> {
+  const given = typeof brokers === 'function' ? await brokers() : brokers
+  return given.map((address) => {
+    const [, host, port] = /^\[?([^\]]+?)\]?:(\d{1,5})$/.exec(address.trim()) ?? []
+    if (host === undefined)
+      throw new WeirError(
+        'settings.invalid',
+        `invalid broker address ${JSON.stringify(address)}: it must be host:port`,
+      )
+    return { host, port: Number(port) }
+  })
 }

@@ -2,6 +2,7 @@
 
 import type { Logger } from 'pino'
 import type { Offset, StoredRecord } from '../../../contract/bus.ts'
+import { partitionName } from '../../../contract/partition.ts'
 import type { Milliseconds } from '../../../lib/clock.ts'
 import { WeirError } from '../../../lib/errors.ts'
 import { backoffMs } from '../backoff.ts'
@@ -9,7 +10,6 @@ import type { Cluster } from '../cluster/cluster.ts'
 import { errorCodes, type Node, protocolError } from '../driver.ts'
 import { asBusError, readOf, recoveryOf } from '../failure.ts'
 import { createLogThrottle } from '../log-throttle.ts'
-import { partitionName } from '../write/partition-queues.ts'
 
 /** A place in a partition, and the callbacks for the records from there. */
 export type Cursor = {

@@ -13,15 +13,14 @@
 
 import type { Logger } from 'pino'
 import type { Offset } from '../../../contract/bus.ts'
+import { partitionName } from '../../../contract/partition.ts'
 import type { Milliseconds } from '../../../lib/clock.ts'
-import type { BrokerConnection } from '../cluster/broker-connection.ts'
+import { type BrokerConnection, createBrokerConnection } from '../cluster/broker-connection.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import { type Node, sendRaw } from '../driver.ts'
 import { recoveryOf } from '../failure.ts'
 import { onceSoon } from '../once-soon.ts'
 import { createOwnRecords, ownAloneUntil, type Written } from '../own-records.ts'
-import { partitionName } from '../write/partition-queues.ts'
-import { createFetchConnections } from './fetch-connections.ts'
 import {
   type Cursor,
   type CursorState,
@@ -215,4 +214,37 @@ function fromOf({ cursor: { topic, partition, next } }: CursorState): {
   from: Offset
 } {
   return { topic, partition, from: next }
+}
+
+type FetchConnections = {
+  /** A connection without a request. Undefined: all of the broker's are busy. */
+  idle(node: Node): BrokerConnection | undefined
+  close(): void
+}
+
+function createFetchConnections(
+  connect: Cluster['connect'],
+  requestsMax: number,
+): FetchConnections {
+  const connections = new Map<number, BrokerConnection[]>()
+
+  return {
+    idle(node) {
+      const known = connections.get(node.id) ?? []
+      const usable = known.filter(
+        ({ isBusy, node: { host, port } }) => isBusy || (host === node.host && port === node.port),
+      )
+      for (const connection of known) if (!usable.includes(connection)) connection.close()
+      connections.set(node.id, usable)
+      const idle = usable.find(({ isBusy }) => !isBusy)
+      if (idle !== undefined || usable.length >= requestsMax) return idle
+      const connection = createBrokerConnection(node, connect)
+      usable.push(connection)
+      return connection
+    },
+
+    close() {
+      for (const connection of [...connections.values()].flat()) connection.close()
+    },
+  }
 }

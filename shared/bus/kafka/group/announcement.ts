@@ -11,10 +11,10 @@ import { version } from '../../../lib/version.ts'
 import type { FleetMember } from '../../fleet/fleet-members.ts'
 import { memberMetadata } from '../driver.ts'
 
-type Announcement = Pick<FleetMember, 'process' | 'weir' | 'format'>
+type Announcement = Pick<FleetMember, 'process' | 'weir' | 'format' | 'agents'>
 
-export function ownAnnouncement(): Announcement {
-  return { process: `${hostname()}/${process.pid}`, weir: version(), format: ownFormat }
+export function ownAnnouncement(agents?: string): Announcement {
+  return { process: `${hostname()}/${process.pid}`, weir: version(), format: ownFormat, agents }
 }
 
 /** Keeps ANNOUNCEMENT-1. */
@@ -33,11 +33,12 @@ export function membersIn({ groupId: group, members }: GroupDescription): FleetM
 
 /** `member`: the id of the member, for a Weir or another program that announces nothing. */
 function announcementIn(metadata: Buffer, member: string): Announcement {
-  const { process, weir, format } = announced(metadata) ?? {}
+  const { process, weir, format, agents } = announced(metadata) ?? {}
   return {
     process: typeof process === 'string' ? process : member,
     weir: typeof weir === 'string' ? weir : undefined,
     format: Number.isInteger(format) && Number(format) > 0 ? Number(format) : 1,
+    agents: typeof agents === 'string' ? agents : undefined,
   }
 }
 

@@ -47,6 +47,8 @@ export type MembershipOptions = {
   sessionMs: Milliseconds
   /** Of a static member (MEMBERSHIP-5). Undefined: a usual member. */
   instanceId?: string | undefined
+  /** The hash of the process's agent files, for its announcement. */
+  agents?: string | undefined
   /** Whether it leaves at its end. False: the group waits for its next process. */
   leaves: boolean
   heartbeatMs: Milliseconds
@@ -218,7 +220,9 @@ async function joinAndSync(
   onMember: (member: string) => void,
 ): Promise<Identity> {
   const { cluster, group: groupId, topic, sessionMs, rebalanceMs, instanceId } = options
-  const userData = Buffer.from(JSON.stringify({ generation, owned, ...ownAnnouncement() }))
+  const userData = Buffer.from(
+    JSON.stringify({ generation, owned, ...ownAnnouncement(options.agents) }),
+  )
   const metadata = memberMetadata.encode({ version: 1, topics: [topic], userData })
   const joined = await coordinator.request(
     (broker) =>

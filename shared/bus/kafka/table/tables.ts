@@ -9,11 +9,11 @@
 //     an empty answer would mean that nobody had set them.
 
 import type { Bus, StoredRecord } from '../../../contract/bus.ts'
+import { partitionName } from '../../../contract/partition.ts'
 import type { WeirError } from '../../../lib/errors.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import { asBusError, assertOpen } from '../failure.ts'
 import type { Fetching } from '../fetch/fetching.ts'
-import { partitionName } from '../write/partition-queues.ts'
 import type { Writer } from '../write/writer.ts'
 import type { TableName, TableStore } from './table-store.ts'
 import { openTableView, type TableView } from './table-view.ts'

@@ -1,6 +1,7 @@
 // The queues of all partitions that have records to write, and which of them may send next.
 
 import type { RecordToAppend } from '../../../contract/bus.ts'
+import { partitionName } from '../../../contract/partition.ts'
 import { type Batch, createSendQueue, type Job, type SendQueue } from './send-queue.ts'
 
 /** Brokers and consumers accept 1 MiB by default. The rest is for the fields that they add. */
@@ -64,8 +65,4 @@ export function createPartitionQueues(countBytes: (bytes: number) => void): Part
       return all
     },
   }
-}
-
-export function partitionName({ topic, partition }: { topic: string; partition: number }): string {
-  return `${topic}/${partition}`
 }

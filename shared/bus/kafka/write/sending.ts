@@ -4,6 +4,7 @@
 
 import type { Logger } from 'pino'
 import type { Offset, RecordToAppend, StoredRecord } from '../../../contract/bus.ts'
+import { partitionName } from '../../../contract/partition.ts'
 import type { Clock, Milliseconds } from '../../../lib/clock.ts'
 import type { WeirError } from '../../../lib/errors.ts'
 import { backoffMs } from '../backoff.ts'
@@ -17,7 +18,7 @@ import { onceSoon } from '../once-soon.ts'
 import type { Written } from '../own-records.ts'
 import { type Produced, produceRequest } from '../protocol/produce-request.ts'
 import { encodeBatch } from '../protocol/record-batch.ts'
-import { createPartitionQueues, type PartitionQueues, partitionName } from './partition-queues.ts'
+import { createPartitionQueues, type PartitionQueues } from './partition-queues.ts'
 import type { Batch, Job, SendQueue } from './send-queue.ts'
 
 /** Brokers accept requests of up to 100 MiB. A request always has at least one batch. */

@@ -4,7 +4,6 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
-import { setTimeout } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import { runDemo } from '../../../../apps/demo/demo.ts'
 import {
@@ -26,6 +25,7 @@ import { systemClock } from '../../../../shared/lib/clock.ts'
 import { createLog } from '../../../../shared/lib/log/log.ts'
 import { readSettings } from '../../../../shared/settings/settings.ts'
 import { answer } from '../../../services/approval/samples.ts'
+import { until } from '../../../support/inbox.ts'
 import { userMessage } from '../../../support/messages.ts'
 import { output } from '../../../support/output.ts'
 import { runSql } from '../../../support/run-sql.ts'
@@ -325,7 +325,7 @@ describe('the dead letters of the guide on postmortems', () => {
     })
     const written = async () =>
       (await bus.ends('weir.dead-letters')).reduce((sum, { begin, end }) => sum + end - begin, 0)
-    while ((await written()) < 2) await setTimeout(20)
+    await until(async () => (await written()) >= 2)
     await running.close()
     await bus.close()
 

@@ -2,7 +2,6 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Writable } from 'node:stream'
-import { setTimeout } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import type { PricedConversation } from '../../../../apps/history/conversations/conversations.ts'
 import type { ConversationData } from '../../../../apps/http/console/page/console-state.ts'
@@ -23,6 +22,7 @@ import { defineTool, type Guard } from '../../../../client/weir.ts'
 import type { McpServer } from '../../../../shared/agents/agents.ts'
 import { readSettings } from '../../../../shared/settings/settings.ts'
 import { toolPins } from '../../../../shared/tools/mcp/tool-pins.ts'
+import { until } from '../../../support/inbox.ts'
 import { consoleServer } from './console-server.ts'
 
 let folder = ''
@@ -121,10 +121,10 @@ describe('the console for operators', () => {
     })
     await loopingTurn(server, 'b')
     let guards: GuardsData['guards'] = []
-    while (guards[0]?.rounds !== 2) {
-      await setTimeout(20)
+    await until(async () => {
       guards = (await read<GuardsData>(server, 'guards')).guards
-    }
+      return guards[0]?.rounds === 2
+    })
     const [guard] = guards
     expect(guard).toMatchObject({ mode: 'enforce', denied: 1, wouldHaveDenied: 1, late: 0 })
     const sum = (key: 'denies' | 'wouldDeny') =>
@@ -166,10 +166,10 @@ describe('the console for operators', () => {
     await loopingTurn(server, 'a')
     const path = 'what-if?agent=helper&key=loop.identicalFailures'
     let data = await read<WhatIfData>(server, path)
-    while (data.conversations === 0) {
-      await setTimeout(20)
-      data = await read<WhatIfData>(server, path)
-    }
+    await until(async () => {
+      if (data.conversations === 0) data = await read<WhatIfData>(server, path)
+      return data.conversations > 0
+    })
     expect(data).toMatchObject({ current: 3, turns: 1, conversations: 1 })
     const rowOf = (value: number) => data.rows.find((row) => row.value === value)
     expect(rowOf(3)).toMatchObject({ touched: 0, changes: [] })

@@ -4,7 +4,6 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Writable } from 'node:stream'
-import { setTimeout } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { pino } from 'pino'
 import type { ListedLetter } from '../../../../apps/history/dead-letters/list.ts'
@@ -17,6 +16,7 @@ import { call, says } from '../../../../client/testing/testing.ts'
 import { defineTool } from '../../../../client/weir.ts'
 import { readSettings } from '../../../../shared/settings/settings.ts'
 import { makeCertificates } from '../../../support/certificates.ts'
+import { until } from '../../../support/inbox.ts'
 import { consoleServer } from './console-server.ts'
 import { writeLetterOfBytes, writeMisplacedMessage } from './write-letters.ts'
 
@@ -112,7 +112,7 @@ describe('the console', () => {
     type Listed = { letters: ListedLetter[]; total: number }
     const api = `${server.url}/console/api`
     const list = async () => (await (await fetch(`${api}/dead-letters`)).json()) as Listed
-    while ((await list()).total < 2) await setTimeout(20)
+    await until(async () => (await list()).total >= 2)
     const { letters } = await list()
     const placeOf = (code: string) => letters.find((one) => one.code === code)?.place ?? ''
     const place = placeOf('codec.bad-message')
@@ -192,7 +192,7 @@ describe('the console', () => {
       const response = await fetch(`${server.url}/console/api/${path}`, { headers })
       return `${response.status} ${await response.text()}`
     }
-    while (!(await shown('state', reader)).includes('ann@mail.example')) await setTimeout(20)
+    await until(async () => (await shown('state', reader)).includes('ann@mail.example'))
     const page = await shown('conversation?id=c', reader)
     expect(page).toContain('to [email]')
     expect(page).not.toContain('mail.example')

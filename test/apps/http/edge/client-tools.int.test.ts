@@ -10,6 +10,7 @@ import OpenAI from 'openai'
 import { createApiKey } from '../../../../apps/http/edge/access/api-keys.ts'
 import { call, says } from '../../../../client/testing/testing.ts'
 import { defineTool } from '../../../../client/weir.ts'
+import { until } from '../../../support/inbox.ts'
 import { edgeServer, post, serverSentEvents } from './edge-server.ts'
 import { PageChat } from './ui-stream/page-chat.ts'
 
@@ -319,7 +320,10 @@ describe('the native protocol', () => {
     await post(`${base}/messages`, { text: 'a colour?' })
     const feed = async () => fetch(`${base}/events`)
     let response = await feed()
-    while (response.status === 404) response = await feed()
+    await until(async () => {
+      if (response.status === 404) response = await feed()
+      return response.status !== 404
+    })
     for await (const { event, data } of serverSentEvents(response)) {
       if (event === 'call-offered') {
         const { turn, round, ordinal } = JSON.parse(data)

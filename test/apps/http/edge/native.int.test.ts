@@ -223,11 +223,15 @@ describe('the native feed', () => {
 
 /** A message whose turn has not begun has no feed yet. */
 async function openedFeed(url: string, id: string, headers = {}): Promise<Response> {
-  for (;;) {
-    const response = await fetch(`${url}/v1/conversations/${id}/events`, { headers })
-    if (response.status === 200) return response
+  const feed = () => fetch(`${url}/v1/conversations/${id}/events`, { headers })
+  let response = await feed()
+  await until(async () => {
+    if (response.status === 200) return true
     await response.body?.cancel()
-  }
+    response = await feed()
+    return false
+  })
+  return response
 }
 
 async function untilFinished(response: Response) {

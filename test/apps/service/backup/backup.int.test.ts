@@ -25,6 +25,7 @@ import { DatabaseSync } from '../../../../shared/bus/sqlite.ts'
 import { messageOf } from '../../../../shared/codec/message-of.ts'
 import type { TopicName } from '../../../../shared/contract/topology.ts'
 import { readSettings, type Settings } from '../../../../shared/settings/settings.ts'
+import { until } from '../../../support/inbox.ts'
 import { output } from '../../../support/output.ts'
 
 const settingsIn = (dataFolder: string): Settings =>
@@ -100,7 +101,7 @@ describe('a data folder that was backed up while its program ran', () => {
     await hanging
     await weir.ask({ agent: 'waiter', conversation: 'run', text: 'later', messageId: 'queued' })
       .sent
-    while ((await weir.approvals()).length === 0) await new Promise(setImmediate)
+    await until(async () => (await weir.approvals()).length > 0)
     writeFileSync(at('first/weir.mcp-tools.json'), '{"pins":[]}')
     writeFileSync(at('first/weir.key'), 'a secret key')
     backUp(backup, settingsIn(at('first')), output().stream)
@@ -138,8 +139,7 @@ describe('a data folder that was backed up while its program ran', () => {
         messageId,
         end?.outcome,
       ])
-    while ((await ends()).some(([, outcome]) => outcome === undefined))
-      await new Promise(setImmediate)
+    await until(async () => (await ends()).every(([, outcome]) => outcome !== undefined))
     expect(await ends()).toContainEqual(['running', 'cancelled'])
     await weir.ask({ agent: 'talker', conversation: 'run', text: 'and now' }).finished
     const results = (await weir.conversation('run').messages()).flatMap((one) =>
@@ -152,7 +152,7 @@ describe('a data folder that was backed up while its program ran', () => {
     expect(second).toEqual([])
     await weir.allow(waiting?.id ?? '')
     const paid = async () => (await weir.conversation('pay').turns())[0]?.end?.outcome
-    while ((await paid()) === undefined) await new Promise(setImmediate)
+    await until(async () => (await paid()) !== undefined)
     expect([await paid(), second, first]).toEqual(['answered', ['pay'], ['wait']])
     await weir.close()
     expect(await recordsOf(at('second'), 'dead-letters')).toEqual([])

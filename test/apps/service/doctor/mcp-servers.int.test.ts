@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from '@jest/globals'
 import { mcpChecks } from '../../../../apps/service/doctor/mcp-servers.ts'
 import { type Agents, defaultSettings, type McpServer } from '../../../../shared/agents/agents.ts'
+import { until } from '../../../support/inbox.ts'
 
 const program = join(import.meta.dirname, '../../../support/mcp/server.ts')
 const quiet = '--disable-warning=ExperimentalWarning'
@@ -38,9 +39,7 @@ describe('the MCP servers of an agent', () => {
       { name: 'mcp', state: 'ok', finding: 'a/test: 2 tools' },
     ])
     const programs = () => execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' })
-    for (let i = 0; i < 100 && programs().includes(marker); i += 1)
-      await new Promise((resolve) => setTimeout(resolve, 20))
-    expect(programs()).not.toContain(marker)
+    await until(() => !programs().includes(marker))
   })
 
   it('are wrong with their fault, beside a server that is well', async () => {

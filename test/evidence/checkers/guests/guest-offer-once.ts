@@ -1,5 +1,5 @@
-// R4: a call of a guest is offered once. No verdict `allow` follows `deny` or the end of the call. A
-// turn that goes on under a further number does not offer its rounds again, unless another turn came
+// R4: a call of a guest is offered once, and one front gets its claim. No verdict `allow` follows `deny` or
+// the end of the call. A turn that goes on under a further number does not offer its rounds again, unless another turn came
 // between.
 
 import {
@@ -15,10 +15,10 @@ import { guestFacts } from './guest-facts.ts'
 
 export const guestOfferOnce: Checker = {
   name: 'guest-offer-once',
-  rule: 'A call of a guest is offered once.',
+  rule: 'A call of a guest is offered once, and one front gets its claim.',
   needs: [],
   check(evidence) {
-    return [...verdictsInOrder(evidence), ...furtherNumbers(evidence)]
+    return [...verdictsInOrder(evidence), ...furtherNumbers(evidence), ...claimedTwice(evidence)]
   },
 }
 
@@ -37,6 +37,20 @@ function verdictsInOrder(evidence: Evidence): Finding[] {
       last.set(call, isOver ? 'over' : verdict)
     }
   return findings
+}
+
+function claimedTwice(evidence: Evidence): Finding[] {
+  const owners = new Map<string, string>()
+  return recordsOf(evidence, 'guest-claimed').flatMap((record) =>
+    record.message.ordinals.flatMap((ordinal): Finding[] => {
+      const call = callKey(record.message, ordinal)
+      const { owner } = record.message
+      const first = owners.get(call) ?? owner
+      owners.set(call, first)
+      if (first === owner) return []
+      return [{ problem: `the call ${call} is claimed by two fronts`, at: addressOf(record) }]
+    }),
+  )
 }
 
 function furtherNumbers(evidence: Evidence): Finding[] {

@@ -3,7 +3,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals'
 import { agentsInFiles } from '../../../../client/agents/agents-in-files.ts'
 import { guestAgent } from '../../../../client/guard/guest-file.ts'
 import { loadGuests } from '../../../../shared/agents/file/load-agents.ts'
@@ -169,22 +169,54 @@ describe('a guest by its name or file', () => {
     )
   })
 
-  it('of a name is used with one warning, and of a path without any', () => {
-    mkdirSync(join(folder, 'agents'))
-    const path = file('agents/found.yaml', 'guest: true\ncaps: { calls: 7 }\n')
+  describe('in the folder agents of the working folder', () => {
     const before = process.cwd()
-    const warn = jest.spyOn(process, 'emitWarning').mockImplementation(() => {})
-    try {
+    const named = process.env.WEIR_AGENTS
+    beforeAll(() => {
+      mkdirSync(join(folder, 'agents'))
       process.chdir(folder)
-      expect(guestAgent(path).settings.policy.caps.calls).toBe(7)
-      expect(warn).not.toHaveBeenCalled()
-      for (const _ of [1, 2]) expect(guestAgent('found').settings.policy.caps.calls).toBe(7)
-      expect(warn.mock.calls).toEqual([
-        ['agents/found.yaml of the working folder sets the rules and caps of this guest'],
-      ])
-    } finally {
+      delete process.env.WEIR_AGENTS
+    })
+    afterEach(() => {
+      delete process.env.WEIR_AGENTS
+    })
+    afterAll(() => {
       process.chdir(before)
-      warn.mockRestore()
-    }
+      if (named !== undefined) process.env.WEIR_AGENTS = named
+    })
+
+    it('may set caps, because they are the highest ones without it', () => {
+      file('agents/found.yaml', 'guest: true\ncaps: { calls: 7, rounds: 3 }\n')
+      expect(guestAgent('found').settings.policy.caps).toMatchObject({ calls: 7, rounds: 3 })
+    })
+
+    it.each([
+      ['loop: { rules: { cycle: shadow } }'],
+      ['loop: { identicalFailures: 9 }'],
+      ['empty: { beforeTools: 9 }'],
+      ['hints: { Bash: { poll: true } }'],
+      ['record: calls'],
+      ['fallback: Run this.'],
+      ['graceMs: 1'],
+      ['redact: [email]'],
+    ])('is refused with %s until its folder or its path is named', (keys) => {
+      const path = file('agents/found.yaml', `guest: true\n${keys}\n`)
+      expect(() => guestAgent('found')).toThrow(
+        'agents/found.yaml was only found in the working folder, so it may set caps and nothing else: if you trust it, name its folder with WEIR_AGENTS=agents',
+      )
+      expect(guestAgent(path).name).toBe('found')
+      process.env.WEIR_AGENTS = 'agents'
+      expect(guestAgent('found').name).toBe('found')
+      process.env.WEIR_AGENTS = 'agents/found.yaml'
+      expect(guestAgent('found').name).toBe('found')
+    })
+
+    it('is not used if WEIR_AGENTS names another place', () => {
+      file('agents/found.yaml', 'guest: true\ncaps: { calls: 7 }\n')
+      process.env.WEIR_AGENTS = 'others'
+      expect(guestAgent('found').settings).toEqual(defaultGuestSettings)
+      process.env.WEIR_AGENTS = 'agents/other.yaml'
+      expect(guestAgent('found').settings).toEqual(defaultGuestSettings)
+    })
   })
 })

@@ -1,9 +1,18 @@
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import {
+  chmodSync,
+  copyFileSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import type { Logger } from 'pino'
 import { keepPartitionCount } from '../../../../client/place/open-bus.ts'
+import { serverPrincipals } from '../../../../shared/bus/kafka/cluster/access-rights.ts'
 import { createKeyFiles, readKeys } from '../../../../shared/bus/signing/keys.ts'
 import { signersOf } from '../../../../shared/bus/signing/principals.ts'
 import { signedBus } from '../../../../shared/bus/signing/signed-bus.ts'
@@ -87,6 +96,21 @@ describe('a signed record', () => {
     expect(as(reader).faultOf(as(writer).signed(given))).toBeUndefined()
   })
 
+  it('of the server, which has the keys of clients and approvers, is accepted by both their stages', () => {
+    const own = mkdtempSync(join(tmpdir(), 'weir-keys-of-server-'))
+    for (const principal of serverPrincipals.serve)
+      copyFileSync(join(folder, `${principal}.json`), join(own, `${principal}.json`))
+    const server = createSigning(readKeys(own), 'weir.')
+    rmSync(own, { recursive: true })
+    const signers = [
+      ['intake', record('client-messages', userMessage())],
+      ['approval', record('approvals', answered)],
+    ] as const
+    for (const [reader, given] of signers)
+      expect(as(reader).faultOf(server.signed(given))).toBeUndefined()
+    expect(() => server.signed(record('policies', limitsOfOperator))).toThrow('no key to sign')
+  })
+
   const signed = () => as('executor').signed(record('rounds-cleared', claim))
   it.each<[string, (given: RecordToAppend) => RecordToAppend]>([
     ['in another topic', (given) => ({ ...given, topic: 'other.rounds-cleared' })],
@@ -166,7 +190,7 @@ describe('a stolen key', () => {
       Object.keys(topics).some((topic) => signersOf(topic, type as MessageType).includes('front')),
     )
     expect(signed).toEqual([
-      ...['guest-round', 'guest-results'],
+      ...['guest-round', 'guest-results', 'guest-claim'],
       ...['budget-reserved', 'budget-settled', 'budget-released'],
     ])
     const forged: Message = {

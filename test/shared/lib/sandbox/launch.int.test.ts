@@ -19,6 +19,7 @@ import type { Confinement } from '../../../../shared/lib/sandbox/confinement.ts'
 import { confined } from '../../../../shared/lib/sandbox/launch.ts'
 import { protectOwnPath } from '../../../../shared/lib/sandbox/own-paths.ts'
 import { hasProcessCap } from '../../../../shared/lib/sandbox/process-cap.ts'
+import { until } from '../../../support/inbox.ts'
 
 const places = ['/usr/bin', '/bin', '/usr/sbin', '/sbin']
 const installed = (name: string) =>
@@ -297,11 +298,3 @@ describe('a machine that cannot use bubblewrap', () => {
     })
   })
 })
-
-async function until(isSo: () => boolean): Promise<void> {
-  for (let looks = 0; looks < 500; looks += 1) {
-    if (isSo()) return
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
-  throw new Error('waited in vain')
-}

@@ -14,6 +14,7 @@ const member = (stage: string, format: number): FleetMember => ({
   process: `host/${format}`,
   weir: `0.${format}.0`,
   format,
+  agents: undefined,
 })
 const whole = (format: number) => stageNames.map((stage) => member(stage, format))
 const weirOf = (format: number) => (format === 3 ? '0.5.0' : undefined)
@@ -73,24 +74,32 @@ describe('the newest common format', () => {
 })
 
 describe('the format that a process sets', () => {
+  const choiceOf = (own: number) => {
+    const { next } = createFormatChoice(own)
+    return (inForce: number, members: FleetMember[], now = 0) =>
+      next({ inForce, members, topicPrefix: 'w.', now })
+  }
+
   it('is the common one after all members knew it for the settling time without a break', () => {
-    const { next } = createFormatChoice(3)
+    const next = choiceOf(3)
     const half = limits.fleetSettledMs / 2
-    expect(next({ inForce: 1, common: 2, now: 0 })).toBeUndefined()
-    expect(next({ inForce: 1, common: undefined, now: half })).toBeUndefined()
-    expect(next({ inForce: 1, common: 2, now: 2 * half })).toBeUndefined()
-    expect(next({ inForce: 1, common: 2, now: 3 * half })).toBeUndefined()
-    expect(next({ inForce: 1, common: 2, now: 4 * half })).toBe(2)
+    expect(next(1, whole(2))).toBeUndefined()
+    expect(next(1, whole(2).slice(1), half)).toBeUndefined()
+    expect(next(1, whole(2), 2 * half)).toBeUndefined()
+    expect(next(1, whole(2), 3 * half)).toBeUndefined()
+    expect(next(1, whole(2), 4 * half)).toBe(2)
   })
 
-  it('is lowered at once when an older process joins', () => {
-    expect(createFormatChoice(3).next({ inForce: 3, common: 2, now: 0 })).toBe(2)
+  it('is lowered at once when an older process joins, also while a stage has no process', () => {
+    const joined = [...whole(3), member('validator', 2)]
+    expect(choiceOf(3)(3, joined)).toBe(2)
+    expect(choiceOf(3)(3, joined.slice(1))).toBe(2)
   })
 
   it('is never above the own one, and unchanged where the common one is in force', () => {
-    const { next } = createFormatChoice(2)
-    expect(next({ inForce: 2, common: 3, now: 0 })).toBeUndefined()
-    expect(next({ inForce: 2, common: 3, now: 2 * limits.fleetSettledMs })).toBeUndefined()
-    expect(next({ inForce: 2, common: undefined, now: 0 })).toBeUndefined()
+    const next = choiceOf(2)
+    expect(next(2, whole(3))).toBeUndefined()
+    expect(next(2, whole(3), 2 * limits.fleetSettledMs)).toBeUndefined()
+    expect(next(2, [])).toBeUndefined()
   })
 })

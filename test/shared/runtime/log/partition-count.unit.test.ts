@@ -103,6 +103,7 @@ describe('the partition count of a log without a record', () => {
       process: 'kafkajs-1',
       weir: undefined,
       format: 1,
+      agents: undefined,
     }
     await expect(storePartitionCount(bus, 'w.', 4, async () => [member])).rejects.toMatchObject({
       code: 'fleet.apart',
@@ -121,6 +122,7 @@ describe('the partition count of a log without a record', () => {
       process: 'host-1/7',
       weir: version(),
       format: ownFormat,
+      agents: undefined,
     }
     expect(await storePartitionCount(bus, 'w.', 4, async () => [member])).toBe(true)
   })

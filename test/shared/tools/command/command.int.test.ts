@@ -12,6 +12,7 @@ import { limits } from '../../../../shared/contract/limits.ts'
 import { type Clock, systemClock } from '../../../../shared/lib/clock.ts'
 import { startCommand } from '../../../../shared/tools/command/command.ts'
 import type { RunningTool, ToolCall, ToolEnding } from '../../../../shared/tools/tool.ts'
+import { until } from '../../../support/inbox.ts'
 
 const tool = fileURLToPath(new URL('../../../support/tools/behave.mjs', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'weir-command-'))
@@ -86,14 +87,6 @@ function isGone(pid: number): boolean {
   } catch {
     return true
   }
-}
-
-async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  for (let looks = 0; looks < 10_000; looks += 1) {
-    if (await isSo()) return
-    await new Promise((resolve) => setTimeout(resolve, 10))
-  }
-  throw new Error('waited in vain')
 }
 
 describe('a program that ends well', () => {

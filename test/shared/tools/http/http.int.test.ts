@@ -10,6 +10,7 @@ import { systemClock } from '../../../../shared/lib/clock.ts'
 import { httpTools } from '../../../../shared/tools/http/http.ts'
 import type { RunningTool, ToolCall, ToolEnding } from '../../../../shared/tools/tool.ts'
 import { clockFiring } from '../../../support/clock-firing.ts'
+import { until } from '../../../support/inbox.ts'
 
 type Seen = { request: IncomingMessage; body: string }
 type Behave = (response: ServerResponse, seen: Seen) => void
@@ -93,14 +94,6 @@ function answer(
   headers: Record<string, string> = {},
 ): Behave {
   return (response) => response.writeHead(status, headers).end(body)
-}
-
-async function until(isSo: () => boolean): Promise<void> {
-  for (let looks = 0; looks < 10_000; looks += 1) {
-    if (isSo()) return
-    await new Promise((resolve) => setTimeout(resolve, 10))
-  }
-  throw new Error('waited in vain')
 }
 
 const mayHaveEffect =

@@ -14,6 +14,7 @@ import { systemClock } from '../../../../shared/lib/clock.ts'
 import { moduleTools } from '../../../../shared/tools/module/module.ts'
 import type { RunningTool, ToolCall, ToolEnding } from '../../../../shared/tools/tool.ts'
 import { clockFiring } from '../../../support/clock-firing.ts'
+import { until } from '../../../support/inbox.ts'
 
 const file = fileURLToPath(new URL('../../../support/tools/module-behave.ts', import.meta.url))
 const parent = fileURLToPath(new URL('../../../support/tools/module-parent.ts', import.meta.url))
@@ -94,14 +95,6 @@ function isThere(pid: number): boolean {
   } catch {
     return false
   }
-}
-
-async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  for (let looks = 0; looks < 10_000; looks += 1) {
-    if (await isSo()) return
-    await new Promise((resolve) => setTimeout(resolve, 10))
-  }
-  throw new Error('waited in vain')
 }
 
 async function pidOf(): Promise<string> {

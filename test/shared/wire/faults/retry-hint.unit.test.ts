@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { retryHint, waitIn } from '../../../../shared/wire/faults/retry-hint.ts'
+import { cpuMsOf } from '../../../support/cpu-time.ts'
 
 const date = 'Wed, 01 Jan 2020 00:00:00 GMT'
 const nineLater = 'Wed, 01 Jan 2020 00:00:09 GMT'
@@ -131,8 +132,7 @@ describe('a wait in a message', () => {
   ])('%s', (said, wait) => expect(waitIn(said)).toBe(wait))
 
   it('is looked for in linear time', () => {
-    const begun = performance.now()
-    waitIn(`${'try again in '.repeat(20_000)}${'1s '.repeat(100_000)}`)
-    expect(performance.now() - begun).toBeLessThan(5_000)
+    const text = `${'try again in '.repeat(20_000)}${'1s '.repeat(100_000)}`
+    expect(cpuMsOf(() => waitIn(text))).toBeLessThan(5_000)
   })
 })

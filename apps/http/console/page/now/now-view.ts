@@ -6,19 +6,18 @@ import { figures, wideTable } from '../../../../page/kit/parts.ts'
 import { chart } from '../../../../page/kit/plot.ts'
 import { usdText } from '../../../../terminal/text/money-text.ts'
 import { count, number, wholeDuration } from '../../../../terminal/text/quantities.ts'
-import type {
-  ConsoleState,
-  ShownTurn,
-  Spend,
-  StopsBy,
-  StopsOfMinute,
-  TurnState,
+import {
+  type ConsoleState,
+  type ShownTurn,
+  type Spend,
+  type StopsBy,
+  type StopsOfMinute,
+  type TurnState,
+  turnStates,
 } from '../console-state.ts'
-import { turnStates } from '../console-state.ts'
-import type { StagesData } from '../operator-state.ts'
+import type { ConsoleStage, StagesData } from '../operator-state.ts'
 import { linkTo } from '../parts/ago.ts'
 import type { Polled } from '../parts/poll.ts'
-import { stagesView } from './stages-view.ts'
 
 const words: Record<TurnState, string> = {
   person: 'wait for a person',
@@ -213,4 +212,35 @@ function stateCell({ state, detail, idle }: ShownTurn) {
     <span class=${`badge ${state}`}>${state}</span>
     ${detail !== '' && html` <span class="faint">${detail}</span>`}
     ${idle > 0 && html` <span class="warning">${count(idle, 'round')} without progress</span>`}`
+}
+
+function stagesView({ data, problem }: Polled<StagesData>, now: number) {
+  if (problem !== null)
+    return html`<p class="bad" role="alert">The stages cannot be read: ${problem}</p>`
+  if (data === undefined) return html`<p class="faint">Reading the positions of the stages.</p>`
+  return wideTable('Stages', {
+    rows: data.stages,
+    row: ({ stage }) => ({ key: stage, 'data-stage': stage }),
+    columns: [
+      { title: 'stage', cell: ({ stage }) => stage },
+      { title: 'processes', class: toneOf, cell: (one) => processText(one, now) },
+      { title: 'behind', class: 'digits', cell: ({ behind }) => number(behind) },
+      { title: 'oldest waits', class: 'digits', cell: (one) => waitedText(one, now) },
+    ],
+  })
+}
+
+function processText({ idleSince }: ConsoleStage, now: number): string {
+  return idleSince === null ? 'running' : `none, for at least ${wholeDuration(now - idleSince)}`
+}
+
+function waitedText({ behind, oldestAt }: ConsoleStage, now: number): string {
+  if (behind === 0) return ''
+  return oldestAt === null ? 'not known' : wholeDuration(now - oldestAt)
+}
+
+/** A stage without work needs no process. */
+function toneOf({ idleSince, behind }: ConsoleStage): string {
+  if (idleSince === null) return 'good'
+  return behind > 0 ? 'bad' : 'faint'
 }

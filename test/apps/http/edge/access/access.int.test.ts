@@ -260,10 +260,10 @@ describe('a key that cannot approve', () => {
     const body = { model: 'weir/helper', input: 'Pay.', conversation: 'c' }
     const whole = post(url, body, asks)
     let id = ''
-    while (id === '') {
-      await new Promise(setImmediate)
+    await until(async () => {
       id = (await edge.weir.approvals())[0]?.id ?? ''
-    }
+      return id !== ''
+    })
     const input = [{ type: 'mcp_approval_response', approval_request_id: id, approve: true }]
     const forged = await post(url, { conversation: 'c', input }, asks)
     expect(await answerOf(forged)).toEqual([403, 'edge.role'])

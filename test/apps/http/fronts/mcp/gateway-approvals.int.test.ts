@@ -17,8 +17,8 @@ import {
   hostOverHttp,
   textOf,
 } from '../../../../support/mcp/gateway.ts'
+import { weirCommand } from '../../../../support/programs.ts'
 
-const weir = join(import.meta.dirname, '../../../../../bin/weir')
 const run = promisify(execFile)
 
 const folders: string[] = []
@@ -55,7 +55,7 @@ async function addRule(folder: string, waitMs: number): Promise<void> {
 }
 
 async function commandIn(folder: string, ...args: string[]): Promise<string> {
-  return (await run(weir, [...args, '--data-folder', 'data'], { cwd: folder })).stdout
+  return (await run(weirCommand, [...args, '--data-folder', 'data'], { cwd: folder })).stdout
 }
 
 /** A folder with the data of a gateway, and the journal of the server behind it. */

@@ -194,7 +194,11 @@ describe.each(['2025-11-25', '2026-07-28'] as const)('the conformance suite of %
     const folder = await newFolder()
     await mkdir(join(folder, 'agents'))
     await writeFile(join(folder, 'agents', 'suite.yaml'), patient)
-    const { url } = await open({ folder, behind: ['--', process.execPath, everything] })
+    const { url } = await open({
+      folder,
+      behind: ['--', process.execPath, everything],
+      environment: { WEIR_AGENTS: 'agents' },
+    })
     const run = async (...which: string[]) => {
       const args = ['server', '--url', `${url}/mcp/suite/all`, ...which]
       const { stdout } = await promisify(execFile)(process.execPath, [suite, ...args], {

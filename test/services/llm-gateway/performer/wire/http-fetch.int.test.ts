@@ -7,6 +7,7 @@ import { afterEach, describe, expect, it } from '@jest/globals'
 import { httpFetch } from '../../../../../services/llm-gateway/performer/wire/http-fetch.ts'
 import { limits } from '../../../../../shared/contract/limits.ts'
 import { sentEvents } from '../../../../../shared/wire/event-stream.ts'
+import { until } from '../../../../support/inbox.ts'
 
 let close = async (): Promise<void> => {}
 let sockets: Socket[] = []
@@ -38,10 +39,6 @@ async function firstEvent(url: string, signal?: AbortSignal): Promise<string | u
   ))
     return event?.data
   return undefined
-}
-
-async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await new Promise((resolve) => setImmediate(resolve))
 }
 
 describe('a request', () => {

@@ -11,7 +11,7 @@ import { type Clock, systemClock } from '../../../../../shared/lib/clock.ts'
 const { KafkaJSProtocolError } = kafkajs
 /** Its declaration has no argument, and kafkajs gives it a text. */
 const CoordinatorNotFound = kafkajs.KafkaJSGroupCoordinatorNotFound as new (text: string) => Error
-const userData = Buffer.from(JSON.stringify(ownAnnouncement()))
+const userData = Buffer.from(JSON.stringify(ownAnnouncement('f1')))
 const metadata = memberMetadata.encode({ version: 1, topics: ['t'], userData })
 
 function group(state: GroupDescription['state'], groupId = 'w.intake'): GroupDescription {
@@ -61,9 +61,9 @@ describe('the announced members of a group', () => {
         [group('Stable')],
       )
       const members = await announcedMembers(admin, ['w.guest', 'w.intake'], fastClock())
-      expect(members.map((member) => [member.group, member.format])).toEqual([
-        ['w.guest', ownFormat],
-        ['w.intake', ownFormat],
+      expect(members.map(({ group, format, agents }) => [group, format, agents])).toEqual([
+        ['w.guest', ownFormat, 'f1'],
+        ['w.intake', ownFormat, 'f1'],
       ])
       expect(admin.asked).toEqual([['w.guest', 'w.intake'], ['w.intake'], ['w.intake']])
     },

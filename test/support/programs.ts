@@ -1,0 +1,53 @@
+// The programs that tests start, as the npm package has them: the command of Weir, and programs of
+// tests. They need a third of the CPU time that the sources need, so a run starts hundreds in less time.
+// PROGRAMS-1. The name of their folder is a hash of all files that they are made of. A change of one
+//     file names another folder, so no stale program starts.
+
+import { execFileSync } from 'node:child_process'
+import { hash } from 'node:crypto'
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
+
+const root = join(import.meta.dirname, '..', '..')
+
+const sources = [
+  '{apps,client,services,shared}/**/*',
+  'bin/*',
+  'schemas/lock.json',
+  'package{,-lock}.json',
+  'test/support/**/*.ts',
+]
+
+const folder = made(join(root, 'node_modules', '.cache', 'weir-programs', contentHash(root)))
+
+/** The command of the checkout, which runs the sources. */
+export const checkoutCommand = join(root, 'bin', 'weir')
+
+/** The path of the command `weir`. */
+export const weirCommand = join(folder, 'weir')
+
+/** For the environment of the two below: the code of the programs, compiled. */
+export const compiledPrograms = { NODE_COMPILE_CACHE: join(folder, 'compiled') }
+
+export const weirProcess = join(folder, 'dist', 'test', 'support', 'weir-process.js')
+
+export const sharingProcess = join(folder, 'dist', 'test', 'support', 'sharing-process.js')
+
+function made(target: string): string {
+  const make = join(import.meta.dirname, 'make-programs.ts')
+  if (!existsSync(target))
+    execFileSync(process.execPath, ['--disable-warning=ExperimentalWarning', make, target], {
+      stdio: ['ignore', 'ignore', 'inherit'],
+    })
+  return target
+}
+
+/** `tree`: the folder of a checkout. */
+export function contentHash(tree: string): string {
+  const files = globSync(sources, { cwd: tree, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .sort()
+  const contents = files.map((file) => [relative(tree, file), hash('sha256', readFileSync(file))])
+  return hash('sha256', JSON.stringify([process.version, contents])).slice(0, 32)
+}
