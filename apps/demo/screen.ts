@@ -146,7 +146,6 @@ export function createScreen(out: NodeJS.WriteStream) {
   }
 }
 
-/** A command and its purpose. */
 type Step = [command: string, purpose: string]
 
 /** In a useful order for an operator. */

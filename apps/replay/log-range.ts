@@ -163,13 +163,9 @@ export async function rangesOf(
   }
 }
 
-type EndsOfTopic = {
-  name: TopicName
-  topic: string
-  partition: number
+type EndsOfTopic = Pick<TopicRange, 'name' | 'topic' | 'partition' | 'to'> & {
   begin: Offset
   end: Offset
-  to: Offset
 }
 
 /** Leaves out missing topics, because a log can be older than they are. */

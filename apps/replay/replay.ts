@@ -12,7 +12,7 @@ import { usageError, WeirError } from '../../shared/lib/errors.ts'
 import { refuseTaken, writeWhole } from '../../shared/lib/files/whole-file.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
 import { isEmptyFilter, type TurnFilter } from '../../shared/view/filter/turn-filter.ts'
-import { filterOf, turnsFound } from '../history/filter-options.ts'
+import { type FilterOptions, filterOf, turnsFound } from '../history/filter-options.ts'
 import { type OpenLog, withLog } from '../history/open-log.ts'
 import { type NumberOf, readTurnNumbers } from '../history/turn-numbers.ts'
 import { entriesOf } from '../terminal/policy-pairs.ts'
@@ -29,12 +29,8 @@ import { sweepHtml } from './sweep-html.ts'
 import { contentOf, contentsOf, type Sweep, sweepOf } from './what-if/policy-flags.ts'
 import { whatIf } from './what-if/what-if.ts'
 
-export type ReplayOptions = {
+export type ReplayOptions = FilterOptions & {
   conversation?: ConversationId
-  where?: string[]
-  text?: string[]
-  since?: string
-  until?: string
   set?: string[]
   policy?: string
   guard?: string
@@ -45,7 +41,7 @@ export type ReplayOptions = {
   json?: boolean
 }
 
-type Given = Omit<ReplayOptions, 'since' | 'until' | 'sweep' | 'where' | 'text'> & {
+type Given = Omit<ReplayOptions, keyof FilterOptions | 'sweep'> & {
   filter: TurnFilter
   period: Period
   mayGrow: boolean

@@ -1,14 +1,23 @@
 // The data of a report of one conversation: its timeline, the findings about it, and its raw
 // records. Pure.
 
+import { readArguments } from '../../services/loop-detector/evidence/arguments.ts'
+import type { CallId } from '../../shared/contract/ids.ts'
 import type { ResultStatus } from '../../shared/contract/messages.ts'
 import { inboxOf } from '../../shared/contract/topology.ts'
 import { inOrder, type Logged } from '../../shared/view/logged.ts'
 import type { RoundTimeline, Timeline, TurnTimeline } from '../../shared/view/timeline.ts'
-import { earlierCalls } from './earlier-calls.ts'
 import { importedOf, wouldHaveText } from './imported.ts'
 import { costOf, loopsOf } from './loops.ts'
-import type { Figures, Loop, RecordTable, ReportData, ShownRound, ShownTurn } from './page/data.ts'
+import type {
+  CallFindings,
+  Figures,
+  Loop,
+  RecordTable,
+  ReportData,
+  ShownRound,
+  ShownTurn,
+} from './page/data.ts'
 import { beginTable, type TableBuilder } from './record-table.ts'
 import { sentenceOf, sentenceOfAll } from './sentence.ts'
 import { streaksOf } from './streaks.ts'
@@ -213,4 +222,39 @@ function figuresOfRound(round: RoundTimeline): Figures {
 function summed(one: Figures, other: Figures): Figures {
   const keys = Object.keys(nothing) as (keyof Figures)[]
   return Object.fromEntries(keys.map((key) => [key, one[key] + other[key]])) as Figures
+}
+
+// Finds for each call of a turn the earlier call to compare it with, and its arguments in the form
+// of the loop-detector.
+
+type EarlierCalls = (round: RoundTimeline) => CallFindings[]
+
+type Place = Pick<CallId, 'round' | 'ordinal'>
+
+/** Call it for the rounds of a turn in order. */
+function earlierCalls(): EarlierCalls {
+  const byCall = new Map<string, Place>()
+  const byTool = new Map<string, Place>()
+  return ({ round, calls, hints }) => {
+    const found = calls.map(({ name, rawArguments: raw }) => {
+      const { canonical } = readArguments(raw, Object.hasOwn(hints, name) ? hints[name] : undefined)
+      const same = byCall.get(keyOf(name, canonical))
+      const previous = same ?? byTool.get(name)
+      return {
+        canonical: canonical === raw.trim() || canonical.startsWith('text:') ? null : canonical,
+        previous: previous === undefined ? null : { ...previous, same: same !== undefined },
+        key: keyOf(name, canonical),
+      }
+    })
+    // Calls of one round were written together, so none is an earlier call of another.
+    for (const [index, { ordinal, name }] of calls.entries()) {
+      byCall.set(found[index]?.key ?? '', { round, ordinal })
+      byTool.set(name, { round, ordinal })
+    }
+    return found.map(({ canonical, previous }) => ({ canonical, previous }))
+  }
+}
+
+function keyOf(name: string, canonical: string): string {
+  return JSON.stringify([name, canonical])
 }

@@ -37,7 +37,6 @@ export type Liveness = { live: boolean; why: string[] }
 type Watched = Pick<Subscription, 'joined' | 'damaged' | 'unready'>
 
 export type Health = {
-  /** The number of damaged partitions of each reader. */
   readonly damaged: ReadonlyMap<ReaderName, number>
   readonly live: Liveness
   readonly ready: Readiness

@@ -5,22 +5,25 @@
 // SERVICE-UP-2. The log on standard error is JSON lines, from `starting` to the line with the end.
 // SERVICE-UP-3. The end has a time limit, even if the bus or a tool hangs.
 
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Logger } from 'pino'
 import { type Agents, agentsInFiles } from '../../client/agents/agents-in-files.ts'
 import { type McpAgents, openMcpAgents, pinsFolderOf } from '../../client/agents/mcp-agents.ts'
+import { isModule, moduleEndings } from '../../client/guards/guard-file.ts'
+import { loadGuard } from '../../client/guards/load-guard.ts'
 import { secretsOf } from '../../shared/agents/secrets.ts'
 import { busKindOf } from '../../shared/bus/kinds.ts'
 import type { Bus } from '../../shared/contract/bus.ts'
 import type { AnyGuard } from '../../shared/contract/guard/guard.ts'
 import { type StageName, stageNames } from '../../shared/contract/topology.ts'
-import { usageError } from '../../shared/lib/errors.ts'
+import { usageError, WeirError } from '../../shared/lib/errors.ts'
 import { createLog } from '../../shared/lib/log/log.ts'
 import { version } from '../../shared/lib/version.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
 import type { SettingFlags } from '../terminal/command-settings.ts'
 import { listenForInterrupts } from '../terminal/interrupts.ts'
 import { backendOf } from '../traces/send-spans.ts'
-import { guardsIn } from './guards/guard-folder.ts'
 import { guardNamed } from './guards/named-guard.ts'
 import { createHealth } from './health.ts'
 import { startHealthServer } from './health-server.ts'
@@ -175,4 +178,33 @@ function logStart(
       { missing },
       `on ${kind.title} no other process can run the stages that are missing here: turns stop there`,
     )
+}
+
+/** In the order of the files. Throws `guard.invalid`, and `usage` for a folder without guards. */
+async function guardsIn(folder: string): Promise<AnyGuard[]> {
+  const files = filesIn(folder)
+  if (files.length === 0)
+    throw new WeirError(
+      'usage',
+      `no guard in ${folder}: the names of modules end with ${moduleEndings.join(', ')}`,
+    )
+  const guards: AnyGuard[] = []
+  for (const file of files) guards.push(await loadGuard(join(folder, file)))
+  return guards
+}
+
+function filesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder).filter(isModule).sort()
+  } catch (error) {
+    throw noFolder(folder, error)
+  }
+}
+
+function noFolder(folder: string, cause: unknown): WeirError {
+  return new WeirError(
+    'usage',
+    `${folder} is no folder of guards: ${cause instanceof Error ? cause.message : String(cause)}`,
+    { cause },
+  )
 }

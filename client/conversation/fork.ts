@@ -26,7 +26,6 @@ export type ForkOptions = { turn?: number }
 export type Forking = {
   place: Place
   partitions: number
-  /** Writes the request. */
   write: (request: ForkRequested) => Promise<void>
 }
 

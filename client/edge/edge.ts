@@ -77,7 +77,6 @@ export type Edge = {
   cancel(message: SentMessage): Promise<void>
   /** Writes the result of a call that the client ran. */
   sendResult(result: ResultSent): Promise<void>
-  /** Requests a fork. */
   fork(request: ForkRequested): Promise<void>
   /** Gives a conversation a title. */
   title(given: TitleGiven): Promise<void>

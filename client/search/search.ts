@@ -6,12 +6,16 @@
 
 import { setImmediate as othersTurn } from 'node:timers/promises'
 import { batchesOf } from '../../shared/bus/range.ts'
+import { letterCodec, messageOf } from '../../shared/codec/message-of.ts'
 import type { PartitionEnds, StoredRecord } from '../../shared/contract/bus.ts'
 import type { ConversationId } from '../../shared/contract/ids.ts'
 import type { HistoryEntry } from '../../shared/contract/messages.ts'
-import { historyRound, titledConversation } from '../../shared/contract/topology.ts'
+import { partitionOf } from '../../shared/contract/partition.ts'
+import { historyPrefix, historyRound, titledConversation } from '../../shared/contract/topology.ts'
 import { type Clock, systemClock } from '../../shared/lib/clock.ts'
 import { pause } from '../../shared/lib/pause.ts'
+import { distinctRules, redactionRules } from '../../shared/runtime/redaction/agent-redaction.ts'
+import { createRedaction } from '../../shared/runtime/redaction/redaction.ts'
 import {
   acceptedValues,
   type Sort,
@@ -24,7 +28,6 @@ import { endsOf, type ReadableLog } from '../history/readable-log.ts'
 import type { ConversationSummary } from '../history/summary.ts'
 import { clearIndex, inMemory, openIndexFile, purgeStep, removalsIn } from './index-file.ts'
 import { findConversations, findTurns, knownValues } from './queries.ts'
-import { shownEntries } from './shown-entries.ts'
 import {
   createTurnIndex,
   type IndexedTopic,
@@ -254,4 +257,25 @@ async function isSameLog(
       return false
   }
   return true
+}
+
+// The history of a conversation with hidden values, as its readers may see it (REDACTED-1).
+
+async function shownEntries(
+  { bus, topicPrefix, partitions }: ReadableLog,
+  conversation: string,
+): Promise<HistoryEntry[]> {
+  const records = await bus.list({
+    topic: `${topicPrefix}history`,
+    partition: partitionOf(conversation, partitions),
+    prefix: historyPrefix(conversation),
+  })
+  const entries = records.flatMap(({ value }) => {
+    const entry = messageOf(value)
+    return entry?.type === 'history-entry' ? [entry] : []
+  })
+  const rules = redactionRules(distinctRules(entries.flatMap(({ redact }) => redact)), 'word')
+  const redaction = createRedaction(rules, { keepsIds: true, letters: letterCodec })
+  for (const entry of entries) redaction.learn(entry)
+  return entries.flatMap((entry) => (redaction.redact(entry) as HistoryEntry | undefined) ?? [])
 }

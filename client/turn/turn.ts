@@ -3,13 +3,11 @@
 
 import type { ConversationId, MessageId } from '../../shared/contract/ids.ts'
 import type { TurnFinished } from '../../shared/contract/messages.ts'
-import type { Clock } from '../../shared/lib/clock.ts'
 import type { CallTypes } from '../define/call-types.ts'
-import type { Edge, Question } from '../edge/edge.ts'
 import { endOnly } from '../edge/past-records.ts'
 import type { CallPlace, EventOf, TurnEvent, WholeCall } from './turn-event.ts'
 import { type OutputSchema, outputOf } from './turn-output.ts'
-import { openTurnReader, type TurnReader } from './turn-reader.ts'
+import { openTurnReader, type ReaderOptions, type TurnReader } from './turn-reader.ts'
 
 /**
  * One message and its events, up to and including `turn-finished`. Each loop reads all events from
@@ -54,15 +52,11 @@ export type Turn<Output = unknown, Call extends CallTypes = CallTypes> = AsyncIt
 }
 
 /** `isNew`: the id was never sent before. `onOver`: called once, when listening ends. */
-export type AskOptions = {
-  edge: Edge
-  clock: Clock
-  question: Question
+export type AskOptions = Omit<ReaderOptions, 'beginning'> & {
   isNew: boolean
   signal: AbortSignal | undefined
   /** The schema of the reply. Undefined: it is text. */
   output?: OutputSchema<unknown> | undefined
-  onOver: () => void
 }
 
 /** `fail`: ends the events with an error, unless the turn is over. */

@@ -117,12 +117,10 @@ export function addPiece(open: PiecedCalls, { kind, index, id, name, text }: Par
   if (call.piecesOfFirst === 0 && call.brackets.closed) call.piecesOfFirst = call.pieces.length
 }
 
-/** Adds to the call of the newest piece. */
 export function addExtra({ newest }: PiecedCalls, { name, text }: PartEvent): void {
   if (newest !== undefined) newest.extra ??= { model: name ?? '', text }
 }
 
-/** Marks the arguments of the call of the newest piece as text. */
 export function markFreeText({ newest }: PiecedCalls): void {
   if (newest !== undefined) newest.isFreeText = true
 }

@@ -14,6 +14,7 @@
 import { canonical } from '../../shared/contract/arguments/compiled-schema.ts'
 import type { AnsweredText, EarlierText } from '../../shared/contract/call/echo-check.ts'
 import { isObject } from '../../shared/lib/json/json-object.ts'
+import { callsAfterText } from './dialects/after-text.ts'
 import { fenced, withoutTurnEnd } from './dialects/around-calls.ts'
 import type { WrittenCall } from './dialects/dialect.ts'
 import { dialects, readingIn } from './dialects/marks.ts'
@@ -35,9 +36,13 @@ export function echoSource(
   earlier: Iterable<EarlierText>,
 ): string | null {
   const answer = answerIn(text)
-  const recovery = recover({ text: answer, offered, callsAsText })
+  const whole = recover({ text: answer, offered, callsAsText })
+  const { recovery, frame } = (whole === undefined ? callsAfterText(text, offered) : undefined) ?? {
+    recovery: whole,
+    frame: answer,
+  }
   if (recovery?.kind !== 'calls') return null
-  const sought = soughtFor(answer, recovery.calls, offered)
+  const sought = soughtFor(frame, recovery.calls, offered)
   for (const { source, text: before } of earlier)
     if (holds(before, sought, 0) || sought.work.left < 0) return source
   return null

@@ -22,6 +22,7 @@ import type {
   Stop,
   TextCalls,
 } from '../../shared/contract/messages.ts'
+import { callsAfterText } from './dialects/after-text.ts'
 import { answerIn, type RecoveredCall, type Recovery, recover } from './dialects/recover.ts'
 import { unrunnable } from './dialects/unrunnable.ts'
 
@@ -57,6 +58,11 @@ export function withTextCalls(
   if (recovery !== undefined) return { response: judged(response, recovery, finished), failure }
   // Older versions searched for nothing more, and their logs must replay as recorded.
   if (finished.textCalls === null) return folded
+  const after =
+    finished.textCalls === 'run' && cut === undefined
+      ? callsAfterText(response.text, tools)
+      : undefined
+  if (after !== undefined) return { response: judged(response, after.recovery, finished), failure }
   const found = unrunnable(response.text, tools, cut !== undefined)
   if (found === undefined) return folded
   const { dialect, hold, token } = found

@@ -75,7 +75,6 @@ export function openTurn(
   return { turn, records }
 }
 
-/** Requests the next round of the turn. */
 export function requestNext(
   { conversation }: Place,
   { allowance, ...turn }: Turn,

@@ -20,15 +20,18 @@ import type { SandboxSetting } from './sandbox.ts'
  * A program that is started for each call, without a shell. It reads the arguments as JSON on
  * standard input.
  */
-export type CommandTool = {
+export type CommandTool = ToolProcess & {
   kind: 'command'
   /** The program and its arguments, as for execve. */
   argv: [string, ...string[]]
+}
+
+type ToolProcess = {
   /** The folder in which it runs. Default: the executor's working folder. */
   cwd?: string
   /** Names of variables of the executor's environment that it sees beside PATH. Default: none. */
   environment?: string[]
-  /** Bytes of its standard output to keep. The rest is cut, with a note. */
+  /** Bytes of its result to keep: for a program, its standard output. The rest is cut, with a note. */
   outputBytesMax?: number
   /** Relative paths start at the executor's working folder. Default: none. */
   sandbox?: SandboxSetting
@@ -57,7 +60,7 @@ export type HttpTool = {
  * | object`. The string, or the object's JSON, is the result. An exception is the error. `signal`
  * aborts at the timeout and when the turn is cancelled.
  */
-export type ModuleTool = {
+export type ModuleTool = ToolProcess & {
   kind: 'module'
   /** Absolute path of a .ts, .mts, .js or .mjs file. */
   file: string
@@ -66,17 +69,6 @@ export type ModuleTool = {
    * `defineTool` made. Default: the default export.
    */
   entry?: { kind: 'export' | 'defined'; name: string }
-  /** The folder in which its process runs. Default: the executor's working folder. */
-  cwd?: string
-  /**
-   * Names of variables of the executor's environment that its process sees beside PATH. Default:
-   * none.
-   */
-  environment?: string[]
-  /** Bytes of its result to keep. The rest is cut, with a note. */
-  outputBytesMax?: number
-  /** Relative paths start at the executor's working folder. Default: none. */
-  sandbox?: SandboxSetting
 }
 
 /**

@@ -136,7 +136,6 @@ export function withCallers(
   return caller === undefined ? [id] : [id, ...withCallers(caller, callers)]
 }
 
-/** The call with this key. */
 export function callOfKey(key: string): CallId {
   const [conversation, turn, round, ordinal] = JSON.parse(key) as [string, number, number, number]
   return { conversation, turn, round, ordinal }

@@ -73,9 +73,7 @@ export const limits = {
   fallbackBytesMax: 64 * KiB,
   /** Bytes of the names of rules in shadow, which every round carries. */
   shadowedBytesMax: 4 * KiB,
-  /** Bytes of a user's message. */
   userMessageBytesMax: 1 * MiB,
-  /** Bytes of a conversation's id. */
   conversationIdBytesMax: 256,
   userIdBytesMax: 256,
   /** Conversations whose turns are the beginning of one fork: forks of forks. */
@@ -213,7 +211,6 @@ export const limits = {
   activityTextBytesMax: 64 * KiB,
   activityArgumentBytesMax: 64 * KiB,
   activityResultBytesMax: 16 * KiB,
-  /** Bytes of all results of a round together. */
   roundResultsBytesMax: 2 * MiB,
   /**
    * Streaks of one rule, and seen results, that the loop-detector keeps for a turn. The oldest go
@@ -253,7 +250,6 @@ export const limits = {
    */
   startWithinMsMax: 10 * minute,
   graceMsMax: 10 * minute,
-  /** Bytes of a recorded context as JSON. */
   recordedContextBytesMax: 64 * KiB,
   /**
    * Images and files of a message or of a result, bytes of one and of all of them together, and
@@ -418,7 +414,6 @@ export const limits = {
   secretFileBytesMax: 64 * KiB,
   /** Bytes of a recorded stream that `weir normalize` reads, and of a file with tools for it. */
   recordingBytesMax: 64 * MiB,
-  /** Bytes of a settings file. */
   settingsFileBytesMax: 64 * KiB,
   /** Bytes of a file of certificates and keys. A system's list of authorities has 200 KiB. */
   certificateFileBytesMax: 1 * MiB,
@@ -550,7 +545,6 @@ export const limits = {
   searchWordsMax: 16,
   searchBytesMax: 1 * KiB,
   searchMsMax: 5 * second,
-  /** Conversations that a list can have. */
   conversationsListedMax: 100_000,
   /** The wait for the history of a call's round, which follows the result of its last call. */
   wholeCallWaitMs: 5 * second,

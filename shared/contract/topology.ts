@@ -333,10 +333,8 @@ export const pricesKey = 'prices'
  */
 export const auditKeyOfOperator = ''
 
-/** The key of the log's partition count in `policies`. */
 export const partitionCountKey = 'partition-count'
 
-/** The key of the ids of the log's topics in `policies`. */
 export const topicIdsKey = 'topic-ids'
 
 /** The prefix of the keys of formats' schemas in `policies`. The format's number follows it. */
@@ -476,7 +474,6 @@ export const clientOwner = 'client'
 /** Names the newest turn of a guest, in results of a front that does not know the turn. */
 export const newestTurn = '-'
 
-/** The conversation of a thread of a guest. */
 export function guestConversation(agent: string, thread: string): ConversationId {
   return `${guestPrefix}${agent}:${thread}`
 }
@@ -614,7 +611,6 @@ export function contentKey({
   return JSON.stringify([conversation, hash, piece])
 }
 
-/** The prefix of all history keys of a conversation. */
 export function historyPrefix(conversation: ConversationId): string {
   return `${JSON.stringify([conversation]).slice(0, -1)},`
 }

@@ -1,27 +1,8 @@
-// The hosts with a profile: one line each.
+// The hosts with a profile, by their names, their requests and their texts.
 
 import type { IncomingHttpHeaders } from 'node:http'
-import { claudeCode } from './claude-code.ts'
-import { cline } from './cline.ts'
-import { codex } from './codex.ts'
-import { copilot } from './copilot.ts'
-import { geminiCli } from './gemini-cli.ts'
-import { gptme } from './gptme.ts'
 import type { HostProfile } from './host-profile.ts'
-import { openCode } from './opencode.ts'
-import { openHands } from './openhands.ts'
-
-/** The first that fits counts. OpenCode may send the headers of Copilot too. */
-export const hostProfiles: readonly HostProfile[] = [
-  claudeCode,
-  codex,
-  openCode,
-  openHands,
-  geminiCli,
-  cline,
-  gptme,
-  copilot,
-]
+import { hostProfiles } from './profiles.ts'
 
 const byName = new Map<string | undefined, HostProfile>(
   hostProfiles.map((host) => [host.name, host]),

@@ -67,7 +67,10 @@ export type Settings = {
 
 export type SettingKey = keyof Settings
 
-/** `schema`: bounds the value. `unit`: of a number. `secret`: the value is never shown or logged. */
+/**
+ * `variable`: by the key. `schema`: bounds the value. `unit`: of a number. `secret`: the value is never
+ * shown or logged.
+ */
 export type Setting = {
   variable: string
   description: string
@@ -87,26 +90,20 @@ export type Setting = {
   defaultOf?: Partial<Record<BusName, number>>
 }
 
-export const settingTable: Record<SettingKey, Setting> = {
+const table: Record<SettingKey, Omit<Setting, 'variable' | 'secret'> & { secret?: true }> = {
   bus: {
-    variable: 'WEIR_BUS',
     description: 'the place of the log: a file on this machine, or Kafka',
-    secret: false,
     schema: { type: 'string', enum: [...busNames], default: busNames[0] },
   },
   dataFolder: {
-    variable: 'WEIR_DATA_FOLDER',
     description:
       'the folder of the embedded bus, with its file weir.db; on Kafka, of local copies of tables',
     ofFound: 'below',
-    secret: false,
     isPath: true,
     schema: { type: 'string', minLength: 1, default: '.weir' },
   },
   bootstrapServer: {
-    variable: 'WEIR_BOOTSTRAP_SERVER',
     description: 'the first Kafka brokers to contact, as HOST:PORT, separated by commas',
-    secret: false,
     onlyFor: 'kafka',
     schema: {
       type: 'string',
@@ -116,15 +113,12 @@ export const settingTable: Record<SettingKey, Setting> = {
     },
   },
   commandConfig: {
-    variable: 'WEIR_COMMAND_CONFIG',
     description: 'a client.properties file of Kafka: security, credentials, client id',
-    secret: false,
     isPath: true,
     onlyFor: 'kafka',
     schema: { type: 'string', default: '' },
   },
   commandProperty: {
-    variable: 'WEIR_COMMAND_PROPERTY',
     description:
       'properties of the Kafka client, which win over commandConfig: repeat the flag, or give one per line in the variable',
     unit: 'NAME=VALUE',
@@ -133,128 +127,96 @@ export const settingTable: Record<SettingKey, Setting> = {
     schema: { type: 'properties', default: {} },
   },
   plaintextPassword: {
-    variable: 'WEIR_PLAINTEXT_PASSWORD',
     description:
       'whether SASL PLAIN may send its password without TLS to another machine than this one',
-    secret: false,
     schema: { type: 'string', enum: ['deny', 'allow'], default: 'deny' },
   },
   recordSigning: {
-    variable: 'WEIR_RECORD_SIGNING',
     description:
       'the key file of this process, or a folder with several (weir keys create): signs its records, and checks those that it reads',
-    secret: false,
     isPath: true,
     onlyFor: 'kafka',
     schema: { type: 'string', default: '' },
   },
   traceHeaders: {
-    variable: 'WEIR_TRACE_HEADERS',
     description: 'on Kafka: whether records name the span of their turn in the header traceparent',
-    secret: false,
     schema: { type: 'string', enum: ['off', 'on'], default: 'off' },
   },
   encryptionKeys: {
-    variable: 'WEIR_ENCRYPTION_KEYS',
     description:
       'the file with the keys of tenants (weir keys tenant): encrypts their records, and decrypts them',
-    secret: false,
     isPath: true,
     schema: { type: 'string', default: '' },
   },
   encryptionCommand: {
-    variable: 'WEIR_ENCRYPTION_COMMAND',
     description:
       'instead of that file: a program and its arguments, separated by spaces, that prints its content at the start',
-    secret: false,
     schema: { type: 'string', default: '' },
   },
   topicPrefix: {
-    variable: 'WEIR_TOPIC_PREFIX',
     description: 'the start of all names of topics and consumer groups',
-    secret: false,
     schema: { type: 'string', pattern: '^[A-Za-z0-9._-]{0,100}$', default: 'weir.' },
   },
   partitions: {
-    variable: 'WEIR_PARTITIONS',
     description:
       'partitions of every topic, 1 in a new file by default; fixed once the topics exist, and then given by the log',
     unit: 'partitions',
     ofFound: 'any',
-    secret: false,
     schema: { type: 'integer', minimum: 1, maximum: 500, default: 4 },
     defaultOf: { embedded: 1 },
   },
   replicationFactor: {
-    variable: 'WEIR_REPLICATION_FACTOR',
     description: "copies of each partition of a new topic on Kafka; 0: the brokers' default",
     unit: 'copies',
     ofFound: 'any',
-    secret: false,
     schema: { type: 'integer', minimum: 0, maximum: 100, default: 0 },
   },
   sessionTimeoutMs: {
-    variable: 'WEIR_SESSION_TIMEOUT_MS',
     description: 'on Kafka: how long a silent process keeps its partitions, before others get them',
     unit: 'ms',
     ofFound: 'any',
-    secret: false,
     schema: { type: 'integer', minimum: 6_000, maximum: 1_800_000, default: 10_000 },
   },
   groupInstanceId: {
-    variable: 'WEIR_GROUP_INSTANCE_ID',
     description:
       'the name of this process in its consumer groups: its next start gets the same partitions at once; each process needs its own',
-    secret: false,
     onlyFor: 'kafka',
     schema: { type: 'string', pattern: '^[A-Za-z0-9._-]{0,200}$', default: '' },
   },
   retentionDays: {
-    variable: 'WEIR_RETENTION_DAYS',
     description:
       'how long to keep records of logs, and the history of an idle conversation; 0: until somebody deletes them (weir forget), the default in a data folder',
     unit: 'days',
-    secret: false,
     schema: { type: 'integer', minimum: 0, maximum: 36_500, default: retentionDaysDefault },
     defaultOf: { embedded: keptForever },
   },
   auditDays: {
-    variable: 'WEIR_AUDIT_DAYS',
     description:
       'how long to keep the decisions of people and the changes of operators (weir audit), if retentionDays is shorter',
     unit: 'days',
-    secret: false,
     schema: { type: 'integer', minimum: 1, maximum: 36_500, default: auditDaysDefault },
   },
   toleratedDowntimeDays: {
-    variable: 'WEIR_TOLERATED_DOWNTIME_DAYS',
     description:
       'how long all of Weir may be down and still continue every open turn; retentionDays must be longer by a turn',
     unit: 'days',
-    secret: false,
     schema: { type: 'integer', minimum: 0, maximum: 36_500, default: downtimeDaysDefault },
   },
   synchronous: {
-    variable: 'WEIR_SYNCHRONOUS',
     description:
       'when the embedded bus waits for the disk: all values survive a killed process, only full survives a power loss at any moment',
     ofFound: ['full'],
-    secret: false,
     schema: { type: 'string', enum: ['off', 'normal', 'full'], default: 'normal' },
   },
   dataFolderBytesMax: {
-    variable: 'WEIR_DATA_FOLDER_BYTES_MAX',
     description:
       'bytes of the log in the data folder above which no new turn begins; running turns end; 0: no limit',
     unit: 'bytes',
-    secret: false,
     schema: { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER, default: 0 },
   },
   logLevel: {
-    variable: 'WEIR_LOG_LEVEL',
     description: 'the lowest level to log; tool arguments are logged only at debug',
     ofFound: ['info', 'warn', 'error'],
-    secret: false,
     schema: {
       type: 'string',
       enum: ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'],
@@ -262,19 +224,15 @@ export const settingTable: Record<SettingKey, Setting> = {
     },
   },
   agents: {
-    variable: 'WEIR_AGENTS',
     description: 'an agent file or a folder of them; the stages llm-gateway and executor need it',
-    secret: false,
     isPath: true,
     schema: { type: 'string', default: '' },
   },
   tenantWeights: {
-    variable: 'WEIR_TENANT_WEIGHTS',
     description:
       'for weir up: shares of the places for model requests and tools where tenants wait for them; other tenants have 1: repeat the flag, or give one per line in the variable',
     unit: 'TENANT=WEIGHT',
     ofFound: 'any',
-    secret: false,
     schema: {
       type: 'properties',
       pattern: '^[a-z0-9][a-z0-9._-]{0,63}=([1-9]\\d{0,2}|1000)$',
@@ -283,20 +241,23 @@ export const settingTable: Record<SettingKey, Setting> = {
     },
   },
   healthHost: {
-    variable: 'WEIR_HEALTH_HOST',
     description:
       'for weir up and weir guard run: the address that serves /livez, /readyz and /metrics',
-    secret: false,
     schema: { type: 'string', minLength: 1, default: '127.0.0.1' },
   },
   healthPort: {
-    variable: 'WEIR_HEALTH_PORT',
     description:
       'for weir up and weir guard run: the port of that address; 0: any free port, named in the first log line',
-    secret: false,
     schema: { type: 'integer', minimum: 0, maximum: 65_535, default: 0 },
   },
 }
+
+export const settingTable = Object.fromEntries(
+  Object.entries(table).map(([key, setting]) => [
+    key,
+    { variable: variableOf(key), secret: false, ...setting },
+  ]),
+) as Record<SettingKey, Setting>
 
 export const settingKeys = Object.keys(settingTable) as SettingKey[]
 
@@ -398,6 +359,11 @@ function withDefaultsOfBus(
 /** The flag of `dataFolder` is `--data-folder`. */
 export function flagOf(key: SettingKey): string {
   return key.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+}
+
+/** The variable of `dataFolder` is `WEIR_DATA_FOLDER`. */
+function variableOf(key: string): string {
+  return `WEIR_${key.replaceAll(/[A-Z]/g, '_$&').toUpperCase()}`
 }
 
 /** Checked even if a flag or a variable wins: a mistake in the file stays a mistake. */

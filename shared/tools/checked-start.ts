@@ -29,7 +29,6 @@ export type CheckedStart = {
   call: ToolCall
   turn: TurnId
   contextOf: ContextOf | undefined
-  /** Starts the tool. */
   start(call: ToolCall): RunningTool
 }
 

@@ -50,7 +50,6 @@ export function hashOfKey(key: string): string {
   return key.slice(0, Math.max(0, key.lastIndexOf('.')))
 }
 
-/** The number in a key. */
 export function numberOfKey(key: string): number {
   return Number(key.slice(key.lastIndexOf('.') + 1))
 }

@@ -7,7 +7,6 @@ import type { ConversationId, MessageId } from '../contract/ids.ts'
 import type {
   ApprovalOutcome,
   Call,
-  Cap,
   Content,
   DenialCode,
   FailureClass,
@@ -20,7 +19,7 @@ import type {
   Stop,
   TextCalls,
   TextCallsMode,
-  Totals,
+  TurnFinished,
   TurnOutcome,
   Usage,
   VerdictKind,
@@ -116,15 +115,10 @@ export type TurnTimeline = {
   end: TurnEnd | null
 }
 
-export type TurnEnd = {
-  at: Milliseconds
-  outcome: TurnOutcome
-  reason: string
-  class: FailureClass | null
-  cap: Cap | null
-  reply: string
-  totals: Totals
-}
+export type TurnEnd = { at: Milliseconds } & Pick<
+  TurnFinished,
+  'outcome' | 'reason' | 'class' | 'cap' | 'reply' | 'totals'
+>
 
 export type RoundTimeline = {
   /** From 1. */

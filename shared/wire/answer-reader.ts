@@ -6,9 +6,9 @@
 //     reason it is cut.
 
 import type { PartEvent, Stop, Usage } from '../contract/messages.ts'
-import { payloadOf } from './event-payload.ts'
+import { isObject } from '../lib/json/json-object.ts'
 import { answeredEvents, type SentEvent } from './event-stream.ts'
-import type { ExactValues } from './exact-json.ts'
+import { type ExactValues, exactValues, parseJson } from './exact-json.ts'
 import { type Failed, type Finished, noUsage } from './exchange.ts'
 import { brokenStream, interruptionOf } from './faults/provider-errors.ts'
 import { faultOf } from './faults/sent-errors.ts'
@@ -143,4 +143,31 @@ function endingOf<Answer extends OpenAnswer>(
     ['end', 'calls', 'other'].includes(stop) && usage.outputTokens === outputTokensMax
   const ending = { kind: 'finished' as const, stop: isAtLimit ? 'length' : stop, finish, usage }
   return lacksEnd ? { ...ending, lacksEnd } : ending
+}
+
+/**
+ * `object`: an event of the provider's protocol, or an error. `exact` gives its values as the
+ * server wrote them. `end`: the mark that closes a stream of Chat Completions, and at some servers
+ * every stream. `error`: an error that is not JSON. `broken`: an object may have been lost.
+ * `unread`: no object can begin like this, so none was lost.
+ */
+type Payload =
+  | { kind: 'object'; value: Json; exact: ExactValues }
+  | { kind: 'end' | 'nothing' | 'unread' | 'broken' }
+  | { kind: 'error'; statement: string }
+
+/** `name`: the `event:` line. */
+function payloadOf(name: string | null, data: string): Payload {
+  const text = data.trim()
+  if (text === '') return { kind: 'nothing' }
+  const value = parseJson(text)
+  if (isObject(value)) return { kind: 'object', value, exact: exactValues(text) }
+  if (/^"?\[done\]"?$/i.test(text)) return { kind: 'end' }
+  // Some gateways put an error into a list.
+  const listed: unknown = Array.isArray(value)
+    ? value.find((one) => isObject(one) && isObject(one.error))
+    : undefined
+  if (isObject(listed)) return { kind: 'object', value: listed, exact: exactValues(text) }
+  if (name === 'error') return { kind: 'error', statement: text }
+  return { kind: text.startsWith('{') || text.startsWith('[') ? 'broken' : 'unread' }
 }

@@ -63,7 +63,6 @@ export type TranscriptFile = {
 
 /** The lines of a recorded session: messages of a format in envelopes, between other lines. */
 export type SessionFormat = {
-  /** The format of the messages. */
   messages: TranscriptFormat
   /** The message in a line. Undefined: it has none, or the line is of another format. */
   message(line: Json): unknown
@@ -118,7 +117,6 @@ export type RequestFormat = {
   isOfModel(message: Json): boolean
   /** The text of a message of the user; undefined: it is none, or a tool's result. */
   userText(message: Json): string | undefined
-  /** The text of a message of the model. */
   modelText(message: Json): string
   /** The message that a history means that is a text. Absent: a history is a list. */
   userMessage?(text: string): Json

@@ -2,7 +2,7 @@
 // machine one home, long texts of the host their lengths and a sum.
 
 import { createHash } from 'node:crypto'
-import { hostProfiles } from '../../shared/hosts/hosts.ts'
+import { hostProfiles } from '../../shared/hosts/profiles.ts'
 
 /** Characters of the longest text that stays. */
 const longText = 300

@@ -6,12 +6,10 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { givenBy } from '../../apps/replay/judge/overrides.ts'
 import { readScenarios } from '../../apps/replay/judge/scenario-file.ts'
 import { judge } from '../../apps/replay/judge/verdict.ts'
-import { honestWork } from '../corpus/built/honest-work.ts'
-import { slowLoops, variedLoops } from '../corpus/built/varied-loops.ts'
+import { built } from '../corpus/built/built.ts'
 
 const folder = new URL('../corpus/', import.meta.url)
 const given = givenBy([])
-const built = [...variedLoops, ...slowLoops, ...honestWork]
 const isAsLabelled =
   built.every((scenario) => judge(scenario, given).ok === true) &&
   readdirSync(folder)

@@ -39,7 +39,6 @@ export const ownStages: SettingKey[] = [
   'dataFolderBytesMax',
 ]
 
-/** Adds the flags of these settings to a command. */
 export function withSettings(command: Command, keys: SettingKey[]): Command {
   const add = (flag: string, text: string) => new Option(flag, text).helpGroup(settingsHeading)
   command.addOption(

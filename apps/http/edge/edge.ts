@@ -14,9 +14,9 @@ import { errorBody } from '../http-error.ts'
 import {
   type HttpApp,
   type HttpServer,
+  type HttpServerOptions,
   refuseOrigin,
   startHttpServer,
-  type TlsFiles,
 } from '../server.ts'
 import { type Access, type AccessOptions, accessOf } from './access/access.ts'
 import { type OpenAnswers, openAnswers } from './access/open-answers.ts'
@@ -40,16 +40,11 @@ export type EdgeAppOptions = {
   more?: readonly Protocol[]
 }
 
-export type EdgeOptions = EdgeAppOptions & {
-  host: string
-  port: number
-  /** Undefined: plain HTTP. */
-  tls?: TlsFiles | undefined
-  /** As for `startHttpServer`. */
-  advice?: string
-  /** Routes without an author, in front of all others. They have their own errors. */
-  before?: ((app: HttpApp) => void)[]
-}
+export type EdgeOptions = EdgeAppOptions &
+  Pick<HttpServerOptions, 'host' | 'port' | 'tls' | 'advice'> & {
+    /** Routes without an author, in front of all others. They have their own errors. */
+    before?: ((app: HttpApp) => void)[]
+  }
 
 /** The routes of the edge, for any server. `close` ends its open streams. */
 export type EdgeApp = { app: HttpApp; allowed: ReadonlySet<string>; close(): void }

@@ -1,10 +1,11 @@
 // The folders and files that a guard's process reads to load: the code of Weir, the guard, their
 // packages, and the files that its options name.
 
-import { existsSync, readdirSync, realpathSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, realpathSync } from 'node:fs'
 import { findPackageJSON } from 'node:module'
 import { dirname, extname, join, resolve, sep } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
+import { isFolder } from '../../../shared/lib/files/make-folders.ts'
 import { isObject } from '../../../shared/lib/json/json-object.ts'
 
 /** Beside this file, with its extension: TypeScript in a checkout, JavaScript in the package. */
@@ -70,9 +71,4 @@ function linkedIn(folder: string): string[] {
     if (entry.isSymbolicLink()) return isFolder(path) ? [real(path)] : []
     return entry.name.startsWith('@') && entry.isDirectory() ? linkedIn(path) : []
   })
-}
-
-/** Also false for a broken link. */
-function isFolder(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
 }

@@ -38,15 +38,13 @@ export type GuardTally = {
   agreement: number | undefined
 }
 
-type Counts = {
+type Counts = Pick<
+  GuardTally,
+  'denied' | 'wouldHaveDenied' | 'asked' | 'wouldHaveAsked' | 'letThrough'
+> & {
   rounds: Set<string>
   silent: Set<string>
   late: Set<string>
-  denied: number
-  wouldHaveDenied: number
-  asked: number
-  wouldHaveAsked: number
-  letThrough: number
   latencies: Milliseconds[]
 }
 

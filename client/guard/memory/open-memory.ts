@@ -26,11 +26,11 @@ import { createPlayer } from '../../../shared/runtime/in-memory.ts'
 import { createFront } from '../front.ts'
 import type { GuardOptions } from '../guard-options.ts'
 import {
-  type BudgetCounting,
   conversationOfGuest,
   createThreads,
   type GuestThread,
   type ThreadOptions,
+  type ThreadsOptions,
   waitingOf,
 } from '../guest-thread.ts'
 import {
@@ -62,13 +62,8 @@ export function stagesWith(log: Logger): MemoryStages {
   return openMemoryStages({ clock: systemClock, log, observed })
 }
 
-type FrontOptions = Pick<GuardOptions, 'mode' | 'onUnavailable' | 'answerWithinMs'> & {
-  agent: Guest
-  inForce: GuardInForce[]
-  counting?: BudgetCounting | undefined
-  givesOnce?: boolean | undefined
-  log: Pick<WorkLog, 'warn'>
-}
+type FrontOptions = Pick<GuardOptions, 'mode' | 'onUnavailable' | 'answerWithinMs'> &
+  Pick<ThreadsOptions, 'agent' | 'counting' | 'givesOnce' | 'log'> & { inForce: GuardInForce[] }
 
 /** The conversations of one front. */
 export function frontInMemory({ link }: MemoryStages, options: FrontOptions) {

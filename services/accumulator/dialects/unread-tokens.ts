@@ -115,7 +115,12 @@ function isWritten(text: string, run: Run, goesOn: boolean): boolean {
 }
 
 function beginsCall(text: string, { index, lineAt }: Run): boolean {
-  return sentenceEnd.test(text.slice(Math.max(lineAt, index - 16), index))
+  return endsSentence(text.slice(Math.max(lineAt, index - 16), index))
+}
+
+/** `line`: the end of a line's beginning. A sentence or a mark ends with it, or it is blank. */
+export function endsSentence(line: string): boolean {
+  return sentenceEnd.test(line.slice(-16))
 }
 
 function isMention(text: string, run: Run): boolean {

@@ -17,7 +17,7 @@ import { type CallId, halfPair, isSameCall } from '../../../shared/contract/ids.
 import { limits } from '../../../shared/contract/limits.ts'
 import type {
   ApprovalAnswer,
-  ArgumentSource,
+  PendingCall,
   PersonIdentity,
 } from '../../../shared/contract/messages.ts'
 import { partitionOf } from '../../../shared/contract/partition.ts'
@@ -35,18 +35,9 @@ import { type ApprovalEntry, readApprovals, readPartition, waitingIn } from './a
  * of the log, in milliseconds since 1970.
  */
 export type WaitingApproval = CallId &
-  CallArguments & {
-    id: string
+  CallArguments &
+  Pick<PendingCall, 'id' | 'name' | 'hash' | 'rule' | 'source' | 'program'> & {
     agent: string
-    name: string
-    /** SHA-256, in hex, of name, arguments and program. */
-    hash: string
-    /** The name of the rule that makes it wait. */
-    rule: string
-    /** `text`: the model wrote the call as text. Null: it is a native call. */
-    source: ArgumentSource | null
-    /** SHA-256, in hex, of the program for which an approval holds. Null: for any. */
-    program: string | null
     /** The question of the running tool. Null: the call waits for an approval. */
     question: InputQuestion | null
     since: Milliseconds

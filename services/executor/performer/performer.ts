@@ -11,7 +11,6 @@
 // EXECUTOR-PERFORMER-5. After a refused write nothing more starts here: the bus has failed. The
 //     deadlines in the log decide.
 
-import type { Agents } from '../../../shared/agents/agents.ts'
 import type { CallEnding } from '../../../shared/contract/call/call-endings.ts'
 import { tryIdOf } from '../../../shared/contract/ids.ts'
 import { limits } from '../../../shared/contract/limits.ts'
@@ -26,12 +25,9 @@ import { guardKeyPrefix, stopKeyPrefix } from '../../../shared/contract/topology
 import type { Clock, Milliseconds } from '../../../shared/lib/clock.ts'
 import type { Slots } from '../../../shared/lib/slots.ts'
 import { stopOfCall, stoppedCall, stopsInForce } from '../../../shared/runtime/settings/stops.ts'
-import type { ContextOf } from '../../../shared/tools/checked-start.ts'
-import type { StartTool } from '../../../shared/tools/tool.ts'
 import { createToolSlots, toolPlaces } from '../../../shared/tools/tool-slots.ts'
 import { byPart, type ExecutorTask, type OfferTask, type ToolTask } from '../tasks.ts'
 import { absentGuardDenial, unreadableGuardsDenial } from './absent-guards.ts'
-import type { KeptTools } from './kept/kept-tools.ts'
 import { createLeftClaims, type LeftClaims } from './left-claims.ts'
 import { createOffers } from './offers.ts'
 import { type ProgramHash, programHasher } from './program/program-hash.ts'
@@ -47,17 +43,13 @@ import {
   nameOf,
   type RunTask,
   type ToolRuns,
+  type ToolRunsOptions,
 } from './tool-runs.ts'
 import { createRelay } from './verdict-relay.ts'
 import { createWrites, type Writes } from './writes.ts'
 
-type Parts = {
-  agents: Agents
-  run: StartTool
-  contextOf?: ContextOf | undefined
-  programHash: ProgramHash
+type Parts = Omit<ToolRunsOptions, 'context' | 'clock' | 'writes'> & {
   slotsOf: (agent: string, tool: string) => Slots
-  kept?: KeptTools | undefined
 }
 
 type ExecutorOptions = Pick<Parts, 'agents' | 'run' | 'contextOf' | 'kept'> & {

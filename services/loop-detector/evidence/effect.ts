@@ -148,8 +148,10 @@ export function commandIn(value: unknown): string | undefined {
   if (!isObject(value)) return undefined
   for (const key of commandMembers) {
     const command = Object.hasOwn(value, key) ? value[key] : undefined
-    if (typeof command === 'string' && command.trim() !== '')
-      return command.slice(0, commandCharsMax)
+    // `["bash", "-lc", "npm test"]`
+    const isScript = Array.isArray(command) && /sh -l?c$/.test(command.slice(0, 2).join(' '))
+    const script: unknown = isScript ? command[2] : command
+    if (typeof script === 'string' && script.trim() !== '') return script.slice(0, commandCharsMax)
   }
   return undefined
 }

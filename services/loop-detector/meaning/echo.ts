@@ -8,6 +8,7 @@
 
 import { isObject } from '../../../shared/lib/json/json-object.ts'
 import { commandIn, type Effect, programsIn, wordsOf } from '../evidence/effect.ts'
+import { commandOutput } from './command-output.ts'
 
 /**
  * `speech`: the call only speaks, so any two are alike. `text`: the call without its numbers, alike
@@ -31,7 +32,7 @@ export function echoOf(
       command.length <= echoCharsMax &&
       speaker.test(command) &&
       speaksOnly(command) &&
-      isMadeOf(text, [command])
+      isMadeOf(commandOutput(text), [command])
     return isEcho ? { kind: 'speech' } : undefined
   }
   if (effect !== 'opaque' && effect !== 'reads') return undefined

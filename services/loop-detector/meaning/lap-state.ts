@@ -13,8 +13,9 @@ const mark = '<state>'
 const charsMax = 4_096
 const valuesMax = 16
 
+/** A name with a value that is long enough, a random host or a port. */
 const hint =
-  /[sS]tate|[cC]ode|nonce|[tT]oken|csrf|challenge|verifier|[sS]ig|[?&]\w{1,24}=|:\/\/|port[ :=]|:\d{4,5}\b|otp|_id"/
+  /(?:[sS]tate|[cC]ode|[nN]once|[tT]oken|[cC]srf|[cC]hallenge|[vV]erifier|[sS]ig|[sS]ignature|otp|OTP|_id)(?:["']{0,2}\s?[:=]\s?["']{0,2}|"? value=")[\w.~%+/=:-]{6}|[?&][\w-]{1,24}=[\w.~%+/=:-]{6}|:\/\/[a-z\d-]{6,80}\.[a-z\d-]{2,80}\.|port[ :=]{1,2}\d{4}|:\d{4,5}\b/
 
 /** Names of values that nobody chooses. */
 const randomNames =

@@ -43,7 +43,7 @@ export function reportedFailure(
 /** Longer answers are content. */
 const reportCharsMax = 512
 const hint =
-  /error|fail|denied|den(?:ied|y)|exhaust|refuse|reject|forbid|unauthori|block|suspend|false|\b[45]\d\d\b|sh: /i
+  /error|fail|den(?:ied|y)|exhaust|exceeded|refuse|reject|forbid|unauthori|block|suspend|false|\b[45]\d\d\b|sh: /i
 /** Tools whose answer is the state of something, with any words. */
 const checks: ReadonlySet<string> = new Set(
   'test tests jest pytest check verify validate lint build compile ci log logs tail cat read'.split(
@@ -67,7 +67,7 @@ function statedIn(text: string, isOfCommand: boolean): Stated | undefined {
 /** A shell begins each error with its name. */
 const ofShell = /^(?:\S{0,64}\/)?[\w.-]{0,64}sh: (?:(?:-c: )?line )?\d+: \S/
 const firstLine =
-  /^\W{0,4}(?:HTTP(?:\/[\d.]{1,3})? [45]\d\d\b|(?:status|status code|code):? [45]\d\d\b|(?:fatal )?(?:error|failed|failure|denied|exhausted|forbidden|unauthorized|rejected)\s*[:!.-]|(?:(?!you\b|he\b|she\b|it\b|they\b|the\b|your\b)[a-z]+ ){1,2}(?:failed|denied|rejected|refused|exhausted)\s*(?:[:!.]|$))/i
+  /^\W{0,4}(?:HTTP(?:\/[\d.]{1,3})? [45]\d\d\b|(?:status|status code|code):? [45]\d\d\b|(?:fatal )?(?:error|failed|failure|denied|exhausted|forbidden|unauthorized|rejected)\s*[:!.-]|(?:(?!you\b|he\b|she\b|it\b|they\b|the\b|your\b)[a-z]+ ){1,2}(?:failed|denied|rejected|refused|exhausted|exceeded)\s*(?:[:!.]|$))/i
 
 function statedInMembers(json: Record<string, unknown>, depth: number): Stated | undefined {
   let sign: Stated['sign'] | undefined

@@ -16,20 +16,23 @@ export function placeOfChange({
 }: Pick<CallEvidence, 'tool' | 'effect' | 'value' | 'failure' | 'reported'>): string | undefined {
   if (effect !== 'changes' || failure !== undefined || reported !== undefined) return undefined
   if (!isObject(value)) return undefined
-  const command = isShell(wordsOf(tool)) ? commandIn(value) : undefined
-  if (command !== undefined) return targetOf(command)
+  const command = commandIn(value)
+  if (command !== undefined && isShell(wordsOf(tool))) return targetOf(command)
   let place: string | undefined
   let hasText = false
   for (const [name, member] of Object.entries(value)) {
     if (typeof member !== 'string' || member === '') continue
+    if (member.startsWith('*** Begin Patch')) return patched.exec(member)?.[1]
     if (writtenName.test(name)) hasText = true
     else if (namesPath(name) || placeName.test(name)) place ??= cleanPath(member)
   }
   return hasText ? place : undefined
 }
 
+/** The first file of a patch of Codex. */
+const patched = /^\*{3} (?:Update|Add) File: (\S{1,256})/m
 const writtenName =
-  /^(?:contents?|text|body|new_?(?:str|string|text|source|content|value)|insert_?text|patch|diff|code|source|replacement|value|html|markdown|lines?)$/i
+  /^(?:contents?|text|body|new_?(?:str|string|text|source|content|value)|insert_?text|patch|diff|code(?:_?edit)?|source|replacement|value|html|markdown|lines?)$/i
 const placeName = /^(?:page|document|doc|sheet|cell|notebook|key|title|note)(?:_?(?:id|name))?$/i
 
 /** Of a command that writes its own words into one file, and otherwise only reads. */

@@ -5,6 +5,7 @@
 import type { EmptyAllowance, LoopThresholds, TextCallsMode } from '../../contract/messages.ts'
 import type { FunctionTool, ReasoningEffort, Tool } from '../agents.ts'
 import type { RecordedParts } from '../guest.ts'
+import type { SandboxFields, SandboxSetting } from '../sandbox.ts'
 
 export type AgentContent = {
   name?: string
@@ -63,17 +64,12 @@ export type McpContent = {
   outputBytesMax?: number
 }
 
+/** A list may have items that the schema refused. */
+type Unchecked<T> = T extends (infer Item)[] ? (Item | undefined)[] : T
+
 export type SandboxContent =
-  | 'default'
-  | 'off'
-  | {
-      read?: (string | undefined)[]
-      write?: (string | undefined)[]
-      network?: 'none' | 'all' | (string | undefined)[]
-      memory?: number | string
-      processes?: number
-      cpuSeconds?: number
-    }
+  | Exclude<SandboxSetting, SandboxFields>
+  | { [Field in keyof SandboxFields]: Unchecked<SandboxFields[Field]> }
 
 /** The flow of data through a tool. */
 export type LabelsContent = { reads?: string | (string | undefined)[]; sends?: string }

@@ -11,6 +11,7 @@ import { encodeInForce } from '../../codec/codec.ts'
 import { messageOf } from '../../codec/message-of.ts'
 import { isEvidence, recordHash, withLink } from '../../contract/audit/link.ts'
 import type { Bus, RecordToAppend } from '../../contract/bus.ts'
+import { subscribeThrough } from '../reader-through.ts'
 
 /** The newest records among which the newest readable one is looked for. */
 const lookBackMax = 100
@@ -39,22 +40,17 @@ export function linkedBus(bus: Bus, topicPrefix: string): Bus {
       return appended
     },
 
-    subscribe: (options) =>
-      bus.subscribe({
-        ...options,
-        async assign(assignment) {
-          const reader = await options.assign(assignment)
-          const ofReader = createChains(bus, topic)
-          return {
-            ...reader,
-            async read(records) {
-              const step = await reader.read(records)
-              if (!step.outputs.some(isLinked)) return step
-              return { ...step, outputs: await ofReader.link(step.outputs) }
-            },
-          }
+    subscribe: subscribeThrough(bus, (reader) => {
+      const ofReader = createChains(bus, topic)
+      return {
+        ...reader,
+        async read(records) {
+          const step = await reader.read(records)
+          if (!step.outputs.some(isLinked)) return step
+          return { ...step, outputs: await ofReader.link(step.outputs) }
         },
-      }),
+      }
+    }),
   }
 }
 

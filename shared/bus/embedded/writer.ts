@@ -10,11 +10,10 @@
 //     process reads such records again, which is harmless: they had no outputs.
 
 import type { Appended, RecordToAppend, StoredRecord } from '../../contract/bus.ts'
-import type { Clock, Milliseconds } from '../../lib/clock.ts'
 import { WeirError } from '../../lib/errors.ts'
 import { createAppendQueue, placesOf } from './append-queue.ts'
 import { type Commitment, createCommitQueue, groupCommitOf } from './group/commit-queue.ts'
-import { createStepQueue, type Step } from './group/step-queue.ts'
+import { createStepQueue, type Step, type StepQueueOptions } from './group/step-queue.ts'
 import type { Log } from './log/log.ts'
 import type { PartitionName } from './log/log-partition.ts'
 
@@ -33,40 +32,19 @@ export type Writer = {
   drained(): Promise<void>
 }
 
-export type WriterOptions = {
+export type WriterOptions = Omit<StepQueueOptions, 'log' | 'write' | 'commitLater'> & {
   log: Log
-  clock: Clock
   recordBytesMax: number
   queueBytesMax: number
-  triesMax: number
-  /** Schedules both flushes. */
-  wake: () => void
-  /** Outputs for that partition (as the log names it) have places and can be read ahead. */
-  staged: (partition: PartitionName) => void
   /** Records of that partition are written. */
   grown: (partition: PartitionName) => void
-  /** The tries are used up: all that was read ahead of the file is void. */
-  failedForGood: (error: WeirError) => void
-  /** A write of steps failed. The next try is after `waitMs`. */
-  retrying: (error: WeirError, waitMs: Milliseconds) => void
 }
 
 export function createWriter(options: WriterOptions): Writer {
-  const { log, clock, recordBytesMax, queueBytesMax, triesMax, wake } = options
-  const { staged, failedForGood, retrying } = options
+  const { log, clock, recordBytesMax, queueBytesMax, wake } = options
   const commits = createCommitQueue(clock, flushCommits)
   const appends = createAppendQueue(log, (records) => write(records, []))
-  const steps = createStepQueue({
-    log,
-    clock,
-    triesMax,
-    wake,
-    write,
-    staged,
-    failedForGood,
-    retrying,
-    commitLater: commits.push,
-  })
+  const steps = createStepQueue({ ...options, write, commitLater: commits.push })
   let whenDrained: (() => void)[] = []
 
   /** One transaction. */

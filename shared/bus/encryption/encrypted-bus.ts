@@ -7,7 +7,7 @@
 
 import { encryptedByte } from '../../codec/codec.ts'
 import type { Bus, StoredRecord } from '../../contract/bus.ts'
-import { readerThrough } from '../reader-through.ts'
+import { readerThrough, readsThrough, subscribeThrough } from '../reader-through.ts'
 import type { Encryption } from './encryption.ts'
 import { createHiddenTally } from './hidden-tally.ts'
 
@@ -26,24 +26,11 @@ export function encryptedBus(
     hidden: tally.all,
     recordBytesMax: bus.recordBytesMax - addedBytesMax,
     append: async (records, options) => bus.append(records.map(encrypted), options),
-    subscribe: (options) =>
-      bus.subscribe({
-        ...options,
-        async assign(assignment) {
-          const missing = isOfClients(options.topic) ? 'leave' : 'throw'
-          const incoming = (records: StoredRecord[]) => opened(records, missing)
-          return readerThrough(await options.assign(assignment), incoming, encrypted)
-        },
-      }),
-    read: async (range) => readable(await bus.read(range)),
-    async *follow(range) {
-      for await (const records of bus.follow(range)) yield readable(records)
-    },
-    list: async (table) => readable(await bus.list(table)),
-    async get(table) {
-      const record = await bus.get(table)
-      return record && readable([record])[0]
-    },
+    subscribe: subscribeThrough(bus, (reader, topic) => {
+      const missing = isOfClients(topic) ? 'leave' : 'throw'
+      return readerThrough(reader, (records) => opened(records, missing), encrypted)
+    }),
+    ...readsThrough(bus, readable),
   }
 
   function opened(records: StoredRecord[], missing: 'leave' | 'throw'): StoredRecord[] {

@@ -8,34 +8,20 @@
 import { decode, familiarity } from '../../codec/codec.ts'
 import type { Bus, StoredRecord } from '../../contract/bus.ts'
 import { WeirError } from '../../lib/errors.ts'
+import { readsThrough, subscribeThrough } from '../reader-through.ts'
 import { learnSchemas } from './schemas-in-log.ts'
 
 export function learningBus(bus: Bus, topicPrefix: string): Bus {
   return {
     ...bus,
-    subscribe: (options) =>
-      bus.subscribe({
-        ...options,
-        async assign(assignment) {
-          const reader = await options.assign(assignment)
-          return {
-            ...reader,
-            async read(records) {
-              if (records.some(isNew)) assertReadable(await learned(records))
-              return reader.read(records)
-            },
-          }
-        },
-      }),
-    read: async (range) => learned(await bus.read(range)),
-    async *follow(range) {
-      for await (const records of bus.follow(range)) yield await learned(records)
-    },
-    list: async (table) => learned(await bus.list(table)),
-    async get(table) {
-      const record = await bus.get(table)
-      return record && (await learned([record]))[0]
-    },
+    subscribe: subscribeThrough(bus, (reader) => ({
+      ...reader,
+      async read(records) {
+        if (records.some(isNew)) assertReadable(await learned(records))
+        return reader.read(records)
+      },
+    })),
+    ...readsThrough(bus, learned),
   }
 
   async function learned(records: StoredRecord[]): Promise<StoredRecord[]> {

@@ -5,7 +5,7 @@ import type { Bus, RecordToAppend } from '../../contract/bus.ts'
 import { turnKey } from '../../contract/ids.ts'
 import { traceparentOfTurn } from '../../contract/trace-ids.ts'
 import { newest } from '../../lib/newest.ts'
-import { readerThrough } from '../reader-through.ts'
+import { readerThrough, subscribeThrough } from '../reader-through.ts'
 
 /** The turns whose headers are kept: a turn has many records, and a hash costs microseconds. */
 const turnsKept = 1_000
@@ -21,12 +21,8 @@ export function tracedBus(bus: Bus): Bus {
   return {
     ...bus,
     append: (records, options) => bus.append(records.map(traced), options),
-    async subscribe(options) {
-      return bus.subscribe({
-        ...options,
-        assign: async (assignment) =>
-          readerThrough(await options.assign(assignment), (records) => records, traced),
-      })
-    },
+    subscribe: subscribeThrough(bus, (reader) =>
+      readerThrough(reader, (records) => records, traced),
+    ),
   }
 }

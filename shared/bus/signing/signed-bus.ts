@@ -6,27 +6,24 @@
 import type { Logger } from 'pino'
 import type { Bus, StoredRecord, SubscribeOptions } from '../../contract/bus.ts'
 import { WeirError } from '../../lib/errors.ts'
-import { readerThrough } from '../reader-through.ts'
+import { readerThrough, subscribeThrough } from '../reader-through.ts'
 import type { Signing } from './signing.ts'
 
 export function signedBus(bus: Bus, signing: Signing, log: Logger): Bus {
   const { signed, checks, faultOf } = signing
   const accepts = acceptsSigned(signing, log)
+  const subscribe = subscribeThrough(bus, (reader, topic) => {
+    const isChecked = checks(topic)
+    const incoming = (records: StoredRecord[]) => (isChecked ? records.map(checked) : records)
+    return readerThrough(reader, incoming, signed)
+  })
   return {
     ...bus,
     append: (records, options) => bus.append(records.map(signed), options),
 
     async subscribe(options) {
       assertChecks(options)
-      return bus.subscribe({
-        ...options,
-        async assign(assignment) {
-          const reader = await options.assign(assignment)
-          const isChecked = checks(options.topic)
-          const incoming = (records: StoredRecord[]) => (isChecked ? records.map(checked) : records)
-          return readerThrough(reader, incoming, signed)
-        },
-      })
+      return subscribe(options)
     },
 
     async *follow(range) {

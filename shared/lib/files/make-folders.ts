@@ -35,6 +35,7 @@ function makeFolder(folder: string, mode: number): boolean {
   }
 }
 
-function isFolder(path: string): boolean {
+/** Also false for a broken link. */
+export function isFolder(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
 }

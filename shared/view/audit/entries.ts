@@ -7,16 +7,9 @@
 
 import { hash } from 'node:crypto'
 import { contentHash, type Evidence, withoutContent } from '../../contract/audit/link.ts'
-import {
-  type CallId,
-  type ConversationId,
-  callKey,
-  type TurnId,
-  turnKey,
-} from '../../contract/ids.ts'
+import { type ConversationId, callKey, type TurnId, turnKey } from '../../contract/ids.ts'
 import type {
   ApprovalOutcome,
-  ArgumentSource,
   AuditChanged,
   AuditDecided,
   AuditFollowed,
@@ -52,22 +45,10 @@ type Common = {
 type Followed = Pick<AuditFollowed, 'status' | 'reason' | 'durationMs' | 'at'> | null
 
 export type AuditedCall = Common &
-  CallId & {
+  Omit<AuditDecided, 'type' | 'input' | 'outcome' | 'arguments' | 'link'> & {
     kind: 'approval' | 'question'
     action: ApprovalOutcome
-    agent: string
-    name: string
-    id: string
-    /** SHA-256, in hex, of name, arguments and program. */
-    hash: string
-    program: string | null
-    source: ArgumentSource | null
-    askedAt: Milliseconds
     rawArguments: string | null
-    rule: string | null
-    question: string | null
-    values: string | null
-    reason: string | null
     followed: Followed
   }
 

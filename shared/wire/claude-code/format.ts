@@ -1,6 +1,6 @@
 // The sessions of Claude Code: a line for each message of Anthropic, in an envelope, and other lines.
 
-import { claudeCode as host } from '../../hosts/claude-code.ts'
+import { claudeCode as host } from '../../hosts/profiles.ts'
 import { sentArguments } from '../../hosts/rewriting.ts'
 import { isObject } from '../../lib/json/json-object.ts'
 import type { Piece } from '../../transcript/transcript.ts'

@@ -117,7 +117,6 @@ function callDeltas(call: AnswerCall, index: number): Json[] {
   ]
 }
 
-/** The chunk of an error. */
 export function errorChunk(code: string, message: string, type = 'server_error'): Json {
   return { error: { message, type, param: null, code } }
 }

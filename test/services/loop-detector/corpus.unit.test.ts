@@ -7,16 +7,17 @@ import { givenBy } from '../../../apps/replay/judge/overrides.ts'
 import type { Scenario } from '../../../apps/replay/judge/scenario.ts'
 import { readScenarios } from '../../../apps/replay/judge/scenario-file.ts'
 import { type JudgedScenario, judge } from '../../../apps/replay/judge/verdict.ts'
+import { built } from '../../corpus/built/built.ts'
 import { honestWork } from '../../corpus/built/honest-work.ts'
-import { slowLoops, variedLoops } from '../../corpus/built/varied-loops.ts'
+import { hostLoops } from '../../corpus/built/host-loops.ts'
+import { hostWork } from '../../corpus/built/host-work.ts'
+import { variedLoops } from '../../corpus/built/varied-loops.ts'
 
 const folder = new URL('../../corpus/', import.meta.url)
 const files = readdirSync(folder).filter((name) => name.endsWith('.jsonl'))
 const corpus = [
   ...files.flatMap((file) => readScenarios(file, readFileSync(new URL(file, folder), 'utf8'))),
-  ...variedLoops,
-  ...slowLoops,
-  ...honestWork,
+  ...built,
 ]
 const given = givenBy([])
 
@@ -42,12 +43,13 @@ describe('the corpus', () => {
     ).toEqual([])
   })
 
-  it('has built traces with unique names: 62 loops due by call 15 and 184 of honest work', () => {
-    const built = [...variedLoops, ...slowLoops, ...honestWork]
+  it('has built traces with unique names: 62 and 30 loops due by call 16, and 245 of honest work', () => {
     expect(new Set(built.map(({ id }) => id)).size).toBe(built.length)
     expect(variedLoops.length).toBeGreaterThanOrEqual(60)
     expect(variedLoops.filter(({ expect }) => (expect?.by_step ?? 99) > 15)).toEqual([])
     expect(honestWork.length).toBeGreaterThanOrEqual(150)
+    expect(hostLoops).toHaveLength(30)
+    expect(hostWork.length).toBeGreaterThanOrEqual(60)
   })
 
   it.each(corpus.map((scenario) => [scenario.id, scenario] as const))('%s', (_, scenario) => {

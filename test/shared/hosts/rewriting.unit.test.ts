@@ -1,7 +1,7 @@
 // Arguments as a host runs them, by its profile. Their texts are a model's, so they may be hostile.
 
 import { describe, expect, it } from '@jest/globals'
-import { claudeCode } from '../../../shared/hosts/claude-code.ts'
+import { claudeCode } from '../../../shared/hosts/profiles.ts'
 import { argumentsAsRun } from '../../../shared/hosts/rewriting.ts'
 
 const { rewriting } = claudeCode

@@ -1,7 +1,12 @@
 // The data that the console's server sends and its page shows. Times are append times, in
 // milliseconds since 1970-01-01 UTC.
 
-import type { ApprovalOutcome, PersonIdentity } from '../../../../shared/contract/messages.ts'
+import type { InputField } from '../../../../shared/contract/call/input-question.ts'
+import type {
+  ApprovalDecided,
+  PendingCall,
+  PersonIdentity,
+} from '../../../../shared/contract/messages.ts'
 import type { AuditEntry } from '../../../../shared/view/audit/entries.ts'
 import type { PricedConversation } from '../../../history/conversations/conversations.ts'
 import type { RecordTable, ReportData, ReportIndex } from '../../../report/page/data.ts'
@@ -56,49 +61,28 @@ export type SpendBy = Spend & { agent: string }
 export type StopsOfMinute = { at: number; calls: number; turns: number }
 
 /** A call that waits for a person. */
-export type WaitingCall = {
-  id: string
-  hash: string
+export type WaitingCall = Pick<PendingCall, 'id' | 'hash' | 'name' | 'rule' | 'program'> & {
   conversation: string
   turn: number
   round: number
   agent: string
-  name: string
   /** The text that the tool would get. Null: too large for the inbox. */
   rawArguments: string | null
   bytes: number
-  rule: string
   /** The model wrote the call as text. */
   isText: boolean
-  program: string | null
   /** The question of the running tool. Null: the call waits for an approval. */
-  question: { url: string | null; fields: QuestionField[] } | null
+  question: { url: string | null; fields: InputField[] } | null
   since: number
   until: number
   /** The arguments of the last allowed call of this tool by this agent. Null: none is known. */
   allowed: string | null
 }
 
-export type QuestionField = {
-  name: string
-  type: string
-  description: string
-  isRequired: boolean
-  default?: unknown
-}
-
-export type Decision = {
-  id: string
-  conversation: string
-  agent: string
-  name: string
-  outcome: ApprovalOutcome
-  /** Empty: no person decided. */
-  by: string
-  identity: PersonIdentity
-  reason: string
-  at: number
-}
+export type Decision = Pick<
+  ApprovalDecided,
+  'id' | 'conversation' | 'name' | 'outcome' | 'by' | 'identity' | 'reason'
+> & { agent: string; at: number }
 
 export type ConsoleState = {
   /** The server's time. */

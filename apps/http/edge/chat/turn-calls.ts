@@ -51,7 +51,6 @@ export type TurnCalls = {
   see(event: TurnEvent): void
   /** The open call at this place. Undefined: it is over, or unknown. */
   open(place: CallPlace): OpenCall | undefined
-  /** All open calls. */
   all(): OpenCall[]
   /** The calls that wait for an answer, if the turn is paused. Empty: it is not. */
   paused(): WaitingCall[]

@@ -11,7 +11,6 @@
 
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Logger } from 'pino'
 import type { Advice } from '../../../../client/guard/guest-conversation.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
 import { alternatives } from '../../../../shared/settings/mistake.ts'
@@ -20,14 +19,12 @@ import { alreadySent } from '../../direct-answer.ts'
 import { HttpError } from '../../http-error.ts'
 import { bytesOf } from '../../request-body.ts'
 import type { HttpApp } from '../../server.ts'
-import type { HostSessions } from '../hooks/host-sessions.ts'
 import { noteOf } from './advised-request.ts'
-import { createAnswerRelay, type ModelRoute } from './answer-relay.ts'
+import { type AnswerRelayOptions, createAnswerRelay, type ModelRoute } from './answer-relay.ts'
 import { apiAt, isOfWeir, type Judgeable, missingQuery } from './apis.ts'
 import { guestIdentities } from './identity/guest-identity.ts'
 import { guestSessions } from './identity/guest-sessions.ts'
 import {
-  type ConversationOf,
   type ProxiedConversation,
   type ReservedRequest,
   reserveRequest,
@@ -44,14 +41,13 @@ import {
 } from './sent-request.ts'
 import { unjudgedKindOf } from './unjudged/unjudged-path.ts'
 import { createUnjudgedTally } from './unjudged/unjudged-tally.ts'
-import type { Upstream } from './upstream.ts'
 import { createVeto, type VetoOptions } from './veto/veto.ts'
 
-export type ProxyOptions = {
-  upstream: Upstream
-  conversationOf: ConversationOf
-  /** The sessions whose calls hooks can hold. */
-  sessions: HostSessions
+/** `sessions`: those whose calls hooks can hold. */
+export type ProxyOptions = Pick<
+  AnswerRelayOptions,
+  'upstream' | 'conversationOf' | 'sessions' | 'log'
+> & {
   /** Whether an operator named the guest. Default: none. */
   isNamed?: (agent: string) => boolean
   /** Undefined: calls are not held. */
@@ -60,7 +56,6 @@ export type ProxyOptions = {
   agent: string | undefined
   /** The text for a guest's user when Weir ends a turn, if the advice has none. */
   fallback: string
-  log: Logger
 }
 
 export type ModelProxy = {
@@ -87,28 +82,10 @@ export function createProxy({
   const identities = guestIdentities(clients)
   const reading = new Set<Promise<void>>()
   const unjudged = createUnjudgedTally({ conversationOf, isNamed, log })
-  const judge = createRequestJudge({ conversationOf, identities, sessions, unjudged, log })
-  const relay = createAnswerRelay({
-    upstream,
-    conversationOf,
-    identities,
-    clients,
-    sessions,
-    track,
-    log,
-  })
-  const veto =
-    vetoOptions &&
-    createVeto(vetoOptions, {
-      upstream,
-      identities,
-      clients,
-      sessions,
-      fallback,
-      log,
-      track,
-      conversationOf,
-    })
+  const shared = { upstream, conversationOf, identities, clients, sessions, track, log }
+  const judge = createRequestJudge({ ...shared, unjudged })
+  const relay = createAnswerRelay(shared)
+  const veto = vetoOptions && createVeto(vetoOptions, { ...shared, fallback })
 
   async function answer(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
     const { agent: name, path, answers } = routeOf(incoming, agent)

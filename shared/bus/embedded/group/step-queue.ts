@@ -34,13 +34,17 @@ export type StepQueueOptions = {
   log: Pick<Log, 'file' | 'stage' | 'unstage' | 'placeOf'>
   clock: Clock
   triesMax: number
+  /** Schedules both flushes. */
   wake: () => void
   /** One transaction. */
   write: (records: StoredRecord[], commitments: Commitment[]) => void
   /** Takes the commitment of a step without outputs (EMBEDDED-WRITER-5). */
   commitLater: (commitment: Commitment) => void
+  /** Outputs for that partition (as the log names it) have places and can be read ahead. */
   staged: (partition: PartitionName) => void
+  /** The tries are used up: all that was read ahead of the file is void. */
   failedForGood: (error: WeirError) => void
+  /** A write of steps failed. The next try is after `waitMs`. */
   retrying: (error: WeirError, waitMs: Milliseconds) => void
 }
 

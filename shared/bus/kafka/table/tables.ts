@@ -8,15 +8,13 @@
 // TABLES-4. A table that was created again under this process has no answers: its settings are gone, and
 //     an empty answer would mean that nobody had set them.
 
-import type { Bus, StoredRecord } from '../../../contract/bus.ts'
+import type { Bus } from '../../../contract/bus.ts'
 import { partitionName } from '../../../contract/partition.ts'
 import type { WeirError } from '../../../lib/errors.ts'
-import type { Cluster } from '../cluster/cluster.ts'
 import { asBusError, assertOpen } from '../failure.ts'
-import type { Fetching } from '../fetch/fetching.ts'
 import type { Writer } from '../write/writer.ts'
-import type { TableName, TableStore } from './table-store.ts'
-import { openTableView, type TableView } from './table-view.ts'
+import type { TableName } from './table-store.ts'
+import { openTableView, type TableView, type TableViewOptions } from './table-view.ts'
 
 /** How long a view is followed after its last request, and how often that is checked. */
 const idleMs = 10 * 60 * 1000
@@ -24,15 +22,7 @@ const sweepMs = 60 * 1000
 
 export type Tables = Pick<Bus, 'list' | 'get' | 'keys'> & { close(): void }
 
-export type TablesOptions = {
-  cluster: Cluster
-  fetching: Fetching
-  store: TableStore
-  writtenTo: Writer['writtenTo']
-  closed: AbortSignal
-  /** Whether a view keeps a record. Default: all. */
-  accepts?: ((record: StoredRecord) => boolean) | undefined
-}
+export type TablesOptions = Omit<TableViewOptions, 'onFailed'> & { writtenTo: Writer['writtenTo'] }
 
 export function createTables({
   cluster,

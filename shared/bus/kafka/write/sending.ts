@@ -37,9 +37,11 @@ export type SendingOptions = {
   cluster: Cluster
   clock: Clock
   log: Logger
+  /** How long a failed batch is retried. */
   deliverMs: Milliseconds
   /** Measured by each response. */
   skew: Pick<MeasuredSkew, 'begin'>
+  /** Called with acknowledged records of one partition, if the broker reported their time. */
   onWritten(written: Written): void
   /** Called with the change in waiting bytes. */
   countBytes(bytes: number): void

@@ -10,17 +10,13 @@
 // KAFKA-WRITER-4. Waiting bytes are bounded: append then rejects with a retryable `bus.full`.
 //     Steps are always accepted: each partition that is read has one at a time.
 
-import type { Logger } from 'pino'
 import type { Appended, RecordToAppend } from '../../../contract/bus.ts'
-import type { Clock, Milliseconds } from '../../../lib/clock.ts'
+import type { Milliseconds } from '../../../lib/clock.ts'
 import { WeirError } from '../../../lib/errors.ts'
-import type { MeasuredSkew } from '../clock-skew.ts'
-import type { Cluster } from '../cluster/cluster.ts'
 import { closedError } from '../failure.ts'
-import type { Written } from '../own-records.ts'
 import { within } from '../within.ts'
 import { createPendingWrites } from './pending-writes.ts'
-import { createSending, type WrittenEnd } from './sending.ts'
+import { createSending, type SendingOptions, type WrittenEnd } from './sending.ts'
 import { checkSizes, createWriteAdmission } from './write-admission.ts'
 
 export type Writer = {
@@ -41,32 +37,19 @@ export type Writer = {
   close(): void
 }
 
-export type WriterOptions = {
-  cluster: Cluster
-  clock: Clock
-  log: Logger
+export type WriterOptions = Omit<SendingOptions, 'countBytes'> & {
   recordBytesMax: number
   queueBytesMax: number
-  /** How long a failed batch is retried. */
-  deliverMs: Milliseconds
-  skew: Pick<MeasuredSkew, 'begin'>
-  /** Called with acknowledged records of one partition, if the broker reported their time. */
-  onWritten(written: Written): void
 }
 
 export function createWriter(options: WriterOptions): Writer {
-  const { cluster, clock, log, recordBytesMax, queueBytesMax, deliverMs, skew, onWritten } = options
+  const { cluster, clock, recordBytesMax, queueBytesMax } = options
   let waitingBytes = 0
   let isClosed = false
   const admission = createWriteAdmission(cluster)
   const pending = createPendingWrites(clock)
   const sending = createSending({
-    cluster,
-    clock,
-    log,
-    deliverMs,
-    skew,
-    onWritten,
+    ...options,
     countBytes(bytes) {
       waitingBytes += bytes
     },

@@ -1,18 +1,13 @@
 // Approvals: each waiting call with its exact arguments, its deadline, and the difference to the last
 // allowed call of its tool. The keys act on the call that has the focus, and on no other.
 
+import type { InputField } from '../../../../../shared/contract/call/input-question.ts'
 import { diffList } from '../../../../page/kit/diff-list.ts'
 import { html } from '../../../../page/kit/html.ts'
 import { argumentDiff } from '../../../../page/kit/member-diff.ts'
 import { card, cards, status } from '../../../../page/kit/parts.ts'
 import { count, number, wholeDuration } from '../../../../terminal/text/quantities.ts'
-import type {
-  CallContext,
-  ConsoleState,
-  Decision,
-  QuestionField,
-  WaitingCall,
-} from '../console-state.ts'
+import type { CallContext, ConsoleState, Decision, WaitingCall } from '../console-state.ts'
 import { linkTo, personName } from '../parts/ago.ts'
 
 /** `text`: the values of an answer as JSON, or the reason of a denial. */
@@ -174,7 +169,7 @@ function questionPart({ url, fields }: NonNullable<WaitingCall['question']>) {
 }
 
 /** The defaults, which a person completes. */
-function valuesText(fields: readonly QuestionField[]): string {
+function valuesText(fields: readonly InputField[]): string {
   const values = fields.flatMap((field) =>
     field.default === undefined ? [] : [[field.name, field.default]],
   )

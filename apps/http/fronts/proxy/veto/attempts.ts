@@ -10,7 +10,6 @@
 
 import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
-import type { Logger } from 'pino'
 import type { Advice } from '../../../../../client/guard/guest-conversation.ts'
 import { limits } from '../../../../../shared/contract/limits.ts'
 import type { Clock } from '../../../../../shared/lib/clock.ts'
@@ -30,33 +29,18 @@ import { strictObject } from '../../../../../shared/wire/strict/strict-json.ts'
 import { vendorError } from '../../../../../shared/wire/strict/vendor-error.ts'
 import { HttpError } from '../../../http-error.ts'
 import { bytesOf } from '../../../request-body.ts'
-import type { HostSessions } from '../../hooks/host-sessions.ts'
 import { advisedBytes, noteOf, sendAdvised, withoutEncoding } from '../advised-request.ts'
+import type { AnswerRelayOptions } from '../answer-relay.ts'
 import { decoded } from '../encodings.ts'
-import type { GuestIdentities } from '../identity/guest-identity.ts'
-import type { GuestSessions } from '../identity/guest-sessions.ts'
-import {
-  type ConversationOf,
-  type ProxiedConversation,
-  reserveRequest,
-  unnamedIdentity,
-} from '../request-budget.ts'
+import { type ProxiedConversation, reserveRequest, unnamedIdentity } from '../request-budget.ts'
 import { guestRequest, type SentBody, type SentRequest } from '../sent-request.ts'
-import { listedHeaders, redirected, type Upstream } from '../upstream.ts'
+import { listedHeaders, redirected } from '../upstream.ts'
 import { attemptsHeader, type ClientAnswer } from './client-answer.ts'
 
 /** The parts that all requests of one server share. */
-export type VetoShared = {
-  upstream: Upstream
-  conversationOf: ConversationOf
-  identities: GuestIdentities
-  clients: GuestSessions
-  sessions: HostSessions
+export type VetoShared = AnswerRelayOptions & {
   /** The text that a guest's user gets when Weir ends a turn. */
   fallback: string
-  log: Logger
-  /** Work that the client does not wait for. */
-  track(work: Promise<void>): void
   /** For the silence of the upstream. */
   clock: Clock
 }

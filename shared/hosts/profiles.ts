@@ -1,0 +1,105 @@
+// The profiles of the hosts. The first that fits a request counts: OpenCode may send the headers of Copilot
+// too.
+
+import type { HostProfile } from './host-profile.ts'
+
+const codexMetadata = 'x-codex-turn-metadata'
+
+export const claudeCode: HostProfile = {
+  name: 'claude-code',
+  title: 'Claude Code',
+  requests: { headers: ['x-claude-code-session-id'], userAgent: /^claude-(?:cli|code)\// },
+  identity: {
+    session: [{ header: 'x-claude-code-session-id' }],
+    agent: [{ header: 'x-claude-code-agent-id' }],
+    turn: [],
+    hasSideRequests: true,
+  },
+  pollers: ['BashOutput', 'TaskOutput', 'AgentOutputTool'],
+  rewriting: {
+    unread: { member: '__unparsedToolInput', text: 'raw' },
+    folder: { tool: 'Bash', member: 'command', named: /\bworking directory: *(\S.*)/i },
+    added: [{ tool: 'Edit', member: 'replace_all', value: false }],
+    cutLines: [
+      { tool: 'Edit', members: ['old_string', 'new_string'] },
+      { tool: 'Write', members: ['content'] },
+    ],
+    readsTexts: true,
+  },
+}
+
+export const hostProfiles: readonly HostProfile[] = [
+  claudeCode,
+  {
+    name: 'codex',
+    title: 'Codex',
+    requests: { headers: [codexMetadata, 'x-codex-window-id'], userAgent: /^codex/ },
+    identity: {
+      session: [{ header: codexMetadata, member: 'session_id' }, { header: 'session-id' }],
+      // A main agent's thread has the id of its session. `agent_name` is `/root` for each sub-agent.
+      agent: [{ header: codexMetadata, member: 'thread_id' }, { header: 'thread-id' }],
+      turn: [{ header: codexMetadata, member: 'turn_id' }],
+      hasSideRequests: false,
+    },
+    pollers: ['write_stdin', 'wait'],
+    hookCalls: [
+      { tool: 'exec_command', member: 'cmd', as: { tool: 'Bash', member: 'command' } },
+      { tool: 'apply_patch', member: undefined, as: { tool: 'apply_patch', member: 'command' } },
+    ],
+  },
+  {
+    name: 'opencode',
+    title: 'OpenCode',
+    requests: { headers: ['x-opencode-session'], userAgent: /^opencode\// },
+    identity: {
+      // A sub-agent is a session. `x-parent-session-id` names the session that started it.
+      session: [{ header: 'x-session-id' }, { header: 'x-opencode-session' }],
+      agent: [],
+      turn: [],
+      hasSideRequests: false,
+    },
+    pollers: [],
+  },
+  {
+    name: 'openhands',
+    title: 'OpenHands',
+    // Its requests are those of its model library, so only the body of `/v1/guest` can name it.
+    requests: { headers: [], userAgent: undefined },
+    identity: { session: [], agent: [], turn: [], hasSideRequests: false },
+    // Its tool `terminal` looks with an empty command, which waits in any host.
+    pollers: [],
+  },
+  {
+    name: 'gemini-cli',
+    title: 'Gemini CLI',
+    requests: { headers: [], userAgent: /^GeminiCLI/ },
+    identity: { session: [], agent: [], turn: [], hasSideRequests: false },
+    pollers: ['read_background_output', 'list_background_processes'],
+  },
+  {
+    name: 'cline',
+    title: 'Cline',
+    // Its requests are those of its model library, so only its own texts show it.
+    requests: { headers: [], userAgent: undefined },
+    identity: { session: [], agent: [], turn: [], hasSideRequests: false },
+    pollers: [],
+    writesAsUser: [/^\[SYSTEM\] This run is not complete until you call one of these terminal /],
+  },
+  {
+    name: 'gptme',
+    title: 'gptme',
+    // Its requests are those of its model library, so only its own texts show it.
+    requests: { headers: [], userAgent: undefined },
+    identity: { session: [], agent: [], turn: [], hasSideRequests: false },
+    pollers: [],
+    writesAsUser: [/^<system>No tool call detected in last message\./],
+  },
+  {
+    name: 'copilot',
+    title: 'Copilot CLI',
+    requests: { headers: ['x-initiator', 'x-interaction-type'], userAgent: undefined },
+    // With a provider of the user it sends no id, and one prompt_cache_key for all sub-agents.
+    identity: { session: [], agent: [], turn: [], hasSideRequests: false },
+    pollers: ['read_bash', 'read_powershell'],
+  },
+]

@@ -1,0 +1,15 @@
+// All traces that are built from a few words.
+
+import type { Scenario } from '../../../apps/replay/judge/scenario.ts'
+import { honestWork } from './honest-work.ts'
+import { hostLoops } from './host-loops.ts'
+import { hostWork } from './host-work.ts'
+import { slowLoops, variedLoops } from './varied-loops.ts'
+
+export const built: Scenario[] = [
+  ...variedLoops,
+  ...slowLoops,
+  ...hostLoops,
+  ...honestWork,
+  ...hostWork,
+]
