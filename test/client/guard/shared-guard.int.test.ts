@@ -18,7 +18,7 @@ import { ownFormat } from '../../../shared/codec/codec.ts'
 import type { Bus } from '../../../shared/contract/bus.ts'
 import type { Guard as WeirGuard } from '../../../shared/contract/guard/guard.ts'
 import { keyOf } from '../../../shared/contract/topology.ts'
-import { storedFormats } from '../../../shared/runtime/fleet/stored-formats.ts'
+import { storedFleet } from '../../../shared/runtime/fleet/stored-formats.ts'
 import { readSettings } from '../../../shared/settings/settings.ts'
 import { declarationOf } from '../../../shared/transcript/transcript.ts'
 import { compiled } from '../../support/compiled.ts'
@@ -185,14 +185,16 @@ it('leave the folder to weir up, which waits for it', async () => {
 it('store the schemas of their records in a folder of an older Weir', async () => {
   await (await guardWith()).close()
   await onFolder(async (place) => {
-    const keys = (await storedFormats(place)).map(keyOf)
+    const keys = (await storedFleet(place)).formats.map(keyOf)
     expect(keys).toHaveLength(ownFormat - 1)
     const table = { topic: 'weir.policies', partition: 0 }
     await place.bus.append(keys.map((key) => ({ ...table, key, value: null })))
-    expect(await storedFormats(place)).toEqual([])
+    expect((await storedFleet(place)).formats).toEqual([])
   })
   await (await guardWith()).close()
-  await onFolder(async (place) => expect(await storedFormats(place)).toHaveLength(ownFormat - 1))
+  await onFolder(async (place) =>
+    expect((await storedFleet(place)).formats).toHaveLength(ownFormat - 1),
+  )
 })
 
 it('wait for a folder with stages elsewhere', async () => {

@@ -10,7 +10,7 @@ import { openBus } from '../../../../client/place/open-bus.ts'
 import { says, scriptedModel } from '../../../../client/testing/testing.ts'
 import { defineAgent, Weir } from '../../../../client/weir.ts'
 import { keyOf } from '../../../../shared/contract/topology.ts'
-import { storedFormats } from '../../../../shared/runtime/fleet/stored-formats.ts'
+import { storedFleet } from '../../../../shared/runtime/fleet/stored-formats.ts'
 import { readSettings } from '../../../../shared/settings/settings.ts'
 import { output } from '../../../support/output.ts'
 
@@ -37,12 +37,12 @@ it('refuses a turn that the conversation has not, and stores the schemas of its 
     const bus = await openBus(settings, pino({ level: 'silent' }))
     const place = { bus, topicPrefix: 'weir.' }
     const table = { topic: 'weir.policies', partition: 0 }
-    const formats = await storedFormats(place)
+    const { formats } = await storedFleet(place)
     await bus.append(formats.map((format) => ({ ...table, key: keyOf(format), value: null })))
     await bus.close()
     await forked('c', '1')
     const after = await openBus(settings, pino({ level: 'silent' }))
-    expect(await storedFormats({ ...place, bus: after })).toEqual(formats)
+    expect(await storedFleet({ ...place, bus: after })).toMatchObject({ formats })
     await after.close()
     await expect(forked('unknown', '1')).rejects.toMatchObject({ code: 'conversation.unknown' })
   } finally {
