@@ -6,9 +6,10 @@ const announcement = new RegExp(
   `(?:${[
     'for example|for instance|e\\.g\\.|such as|as follows|like this|looks? like',
     'an? (?:[\\w-]+ ){0,2}(?:example|sample)(?: [\\w ]{0,40})?|(?:format|syntax|template|example)(?: is)?',
-    '(?:例如|比如|示例|样例|如下|格式|模板|例えば|次の|以下の|形式|예시|예를 들어|형식|다음과 같)[^\\n:：]{0,12}',
-    '(?:например|пример|формат|следующ|образец|مثال|المثال|الصيغة|كالتالي)[^\\n:]{0,24}',
-    '(?:beispiel|exemple|ejemplo|esempio|exemplo|formato?)[^\\n:]{0,24}',
+    '(?:例如|比如|示例|样例|如下|格式(?!化)|模板|例えば|次の(?:例|形式|よう)|以下の|形式|예시|예를 들어|형식|다음과 같)[^\\n:：]{0,12}',
+    '(?:например|пример|формат|следующим образом|образец|مثال|المثال|الصيغة|كالتالي)[^\\n:]{0,24}',
+    // A free rest would match plans too: "I format the file now:".
+    "\\b(?:beispiel|exemple|ejemplo|esempio|exemplo|formato?)(?: (?:für|pour|para|per|de|di|do|da|ist|est|es|è|é)(?= )[^\\n:]{0,24}| d['’][^\\n:]{0,24})? ?",
   ].join('|')})[*_]{0,3}[:：][*_]{0,3}$`,
   'i',
 )
