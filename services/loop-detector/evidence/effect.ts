@@ -148,12 +148,16 @@ export function commandIn(value: unknown): string | undefined {
   if (!isObject(value)) return undefined
   for (const key of commandMembers) {
     const command = Object.hasOwn(value, key) ? value[key] : undefined
-    // `["bash", "-lc", "npm test"]`
-    const isScript = Array.isArray(command) && /sh -l?c$/.test(command.slice(0, 2).join(' '))
-    const script: unknown = isScript ? command[2] : command
+    const script = Array.isArray(command) ? scriptIn(command) : command
     if (typeof script === 'string' && script.trim() !== '') return script.slice(0, commandCharsMax)
   }
   return undefined
+}
+
+/** `["bash", "-lc", "npm test"]`. A model writes any value as a word. */
+function scriptIn([shell, flag, script]: unknown[]): unknown {
+  if (typeof shell !== 'string' || typeof flag !== 'string') return undefined
+  return /sh$/.test(shell) && /^-l?c$/.test(flag) ? script : undefined
 }
 
 /**
