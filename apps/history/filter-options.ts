@@ -53,7 +53,7 @@ export async function turnsFound(
   try {
     await search.refresh()
     search.assertKnown(filter)
-    return search.turns(filter)
+    return await search.turns(filter)
   } finally {
     await search.close()
   }

@@ -27,14 +27,7 @@ import {
 import { weirIn } from '../../shared/wire/ai-sdk/weir-member.ts'
 import { isStandardSchema } from '../define/standard-schema.ts'
 import type { GuestConversation } from '../guard/guest-conversation.ts'
-import {
-  denialOf,
-  denialsOf,
-  endText,
-  firstVerdicts,
-  placesOf,
-  type ToJudge,
-} from './call-verdict.ts'
+import { denialOf, denialsOf, endText, firstVerdicts, type ToJudge } from './call-verdict.ts'
 
 export type GuardedAiSdk = {
   /** For `wrapLanguageModel({ model, middleware })`. */
@@ -120,10 +113,10 @@ export function guardAiSdk(conversation: GuestConversation): GuardedAiSdk {
       const parsed = (value: unknown) => parsedBy(tools?.[toolName], value)
       const call = { callId, name: toolName, input, parsed }
       const known = rounds.get(`${weirIn(toolCall).round}`)
-      const isKnown = known !== undefined && (await placesOf(call, known.answer)).length > 0
-      const round = isKnown ? known : (roundIn(messages, callId) ?? known)
-      if (round === undefined) return denied(`the model of ${toolName} has no middleware of Weir`)
-      const denial = await denialOf(conversation, { ...round, call })
+      const candidates = [known, roundIn(messages, callId)].filter((round) => round !== undefined)
+      if (candidates.length === 0)
+        return denied(`the model of ${toolName} has no middleware of Weir`)
+      const denial = await denialOf(conversation, call, ...candidates)
       if (denial !== undefined) return denied(denial)
       const own = tools?.[toolName]?.needsApproval
       const context = isObject(toolsContext) ? toolsContext[toolName] : undefined

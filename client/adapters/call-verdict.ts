@@ -44,14 +44,18 @@ export type HostCall = {
   parsed?: (input: unknown) => unknown
 }
 
-/** `denial` is the text for the model. Undefined: the call runs. Never rejects. */
+/**
+ * The text for the model. Undefined: the call runs. `rounds`: the answers that may have the call; the
+ * first one that has it counts. Never rejects.
+ */
 export async function denialOf(
   conversation: GuestConversation,
-  { call, ...round }: ToJudge & { call: HostCall },
+  call: HostCall,
+  ...rounds: ToJudge[]
 ): Promise<string | undefined> {
   try {
-    const places = await placesOf(call, round.answer)
-    if (places.length === 0) return otherCall
+    const { round, places } = await roundOf(call, rounds)
+    if (round === undefined) return otherCall
     let own = strictestOf(places, await firstVerdicts(conversation, round))
     if (own?.verdict === 'pending') {
       const { answer, signal } = round
@@ -65,8 +69,16 @@ export async function denialOf(
   }
 }
 
+async function roundOf(call: HostCall, rounds: readonly ToJudge[]) {
+  for (const round of rounds) {
+    const places = await placesOf(call, round.answer)
+    if (places.length > 0) return { round, places }
+  }
+  return { round: undefined, places: [] }
+}
+
 /** Keeps ADAPT-2. */
-export async function placesOf(
+async function placesOf(
   { callId, name, input, parsed }: HostCall,
   answer: GuestAnswer,
 ): Promise<number[]> {

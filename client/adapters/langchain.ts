@@ -68,7 +68,7 @@ export function guardLangChain(
         if (unreadable.length === 0) return
         const denials = unreadable.map(async ({ id = '', name }) => {
           const call = { callId: id, name: name ?? '', input: undefined }
-          const denial = await denialOf(guest, { answer, call, signal: runtime.signal })
+          const denial = await denialOf(guest, call, { answer, signal: runtime.signal })
           return denialOfCall(id, name, denial ?? unreadableArguments)
         })
         const jump = calls.length > 0 ? {} : { jumpTo: 'model' as const }
@@ -82,11 +82,11 @@ export function guardLangChain(
       const denial =
         answer === undefined
           ? answerMissing
-          : await denialOf(conversationOf(runtime), {
-              answer,
-              call: { callId: toolCall.id ?? '', name: toolCall.name, input: toolCall.args ?? {} },
-              signal: runtime.signal,
-            })
+          : await denialOf(
+              conversationOf(runtime),
+              { callId: toolCall.id ?? '', name: toolCall.name, input: toolCall.args ?? {} },
+              { answer, signal: runtime.signal },
+            )
       if (denial === undefined) return handler(request)
       const tool = { name: toolCall.name, invoke: async () => denial }
       return asFailed(await handler({ ...request, tool: tool as unknown as typeof request.tool }))

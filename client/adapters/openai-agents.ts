@@ -73,7 +73,7 @@ export function guardOpenAIAgents(conversation: GuestConversation): GuardedOpenA
       const message =
         round === undefined
           ? answerUnseen
-          : await denialOf(conversation, { ...round, call: { callId, name, input } })
+          : await denialOf(conversation, { callId, name, input }, round)
       return {
         behavior: message === undefined ? { type: 'allow' } : { type: 'rejectContent', message },
       }

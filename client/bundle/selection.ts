@@ -100,7 +100,7 @@ async function turnsThat(
   try {
     await search.refresh()
     const others = [...where.values.keys()].map((key) => [key, search.known(key)] as const)
-    return { turns: search.turns(where), others: new Map(others) }
+    return { turns: await search.turns(where), others: new Map(others) }
   } finally {
     await search.close()
   }

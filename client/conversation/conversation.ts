@@ -174,7 +174,7 @@ export async function conversationsIn(
   }
   const search = await log.search()
   await search.refresh()
-  return pageIn(search.page(filter, { sort, limit, skip }), skip)
+  return pageIn(await search.page(filter, { sort, limit, skip }), skip)
 }
 
 export type PageAsked = { filter: TurnFilter; sort: Sort; limit: number; skip: number }

@@ -2,6 +2,7 @@
 // activity of their turns. It decides nothing. A program in any language that may write
 // client-messages and read activity can be a client.
 
+import type { ClientMessage } from '../../services/intake/reducer.ts'
 import type { Agent } from '../../shared/agents/agents.ts'
 import { refuseWithoutSpace } from '../../shared/bus/space.ts'
 import { decode } from '../../shared/codec/codec.ts'
@@ -9,8 +10,6 @@ import type { Bus, Offset } from '../../shared/contract/bus.ts'
 import { piecesOf, type WholeContent } from '../../shared/contract/call/contents.ts'
 import type { ConversationId, SentMessage } from '../../shared/contract/ids.ts'
 import type {
-  CancelRequested,
-  ContentSent,
   ForkRequested,
   MessageOf,
   MessageType,
@@ -18,7 +17,6 @@ import type {
   ResultSent,
   TitleGiven,
   UserMessage,
-  UserNamed,
 } from '../../shared/contract/messages.ts'
 import { partitionOf } from '../../shared/contract/partition.ts'
 import { toRecord } from '../../shared/runtime/record.ts'
@@ -128,16 +126,7 @@ export function openEdge(log: Log): Edge {
     await send(userMessage(question))
   }
 
-  async function send(
-    message:
-      | UserMessage
-      | CancelRequested
-      | ContentSent
-      | ForkRequested
-      | ResultSent
-      | TitleGiven
-      | UserNamed,
-  ): Promise<void> {
+  async function send(message: ClientMessage): Promise<void> {
     await bus.append([
       toRecord({
         topic: `${topicPrefix}client-messages`,

@@ -16,7 +16,12 @@ import type {
   StoredRecord,
 } from '../../shared/contract/bus.ts'
 import { originsIn } from '../../shared/contract/history/fork.ts'
-import { type ConversationId, withCallers } from '../../shared/contract/ids.ts'
+import {
+  type ConversationId,
+  callOfConversation,
+  conversationOfCall,
+  withCallers,
+} from '../../shared/contract/ids.ts'
 import type { Message } from '../../shared/contract/messages.ts'
 import type { Stage } from '../../shared/contract/stage.ts'
 import { defaultTenant, tenantOf } from '../../shared/contract/tenant.ts'
@@ -53,7 +58,9 @@ async function wantedBy(
   log: ForgetLog,
   selection: ForgetSelection,
 ): Promise<(id: ConversationId) => boolean> {
-  if ('conversation' in selection) return (id) => withCallers(id).at(-1) === selection.conversation
+  const callers = await callersByClaim(log)
+  const rootOf = (id: ConversationId) => withCallers(id, callers).at(-1) ?? id
+  if ('conversation' in selection) return (id) => rootOf(id) === selection.conversation
   const { tenant = defaultTenant } = selection
   if (!('user' in selection)) return (id) => tenantOf(id) === tenant
   const own = new Set<ConversationId>()
@@ -67,7 +74,22 @@ async function wantedBy(
         const message = messageOf(record.value)
         if (message?.type === 'user-named' && message.user === selection.user) own.add(record.key)
       }
-  return (id) => own.has(withCallers(id).at(-1) ?? id)
+  return (id) => own.has(rootOf(id))
+}
+
+/** The callers of the conversations with a hash as id. Only the claim of the call names both. */
+async function callersByClaim({ bus, topicPrefix }: ForgetLog) {
+  const callers = new Map<ConversationId, ConversationId>()
+  const topic = `${topicPrefix}rounds-cleared`
+  for (const { partition, begin: from, end: to } of await bus.ends(topic))
+    for await (const records of batchesOf(bus, { topic, partition, from, to }))
+      for (const { value } of records) {
+        const claim = value !== null && typeIn(value) === 'claim' ? messageOf(value) : undefined
+        if (claim?.type !== 'claim') continue
+        const id = conversationOfCall(claim)
+        if (callOfConversation(id) === undefined) callers.set(id, claim.conversation)
+      }
+  return callers
 }
 
 /** Throws `encryption.key-missing`. */

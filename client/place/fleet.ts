@@ -21,7 +21,7 @@ import {
 import {
   changeFleetFormat,
   formatInForce,
-  storedFormats,
+  storedFleet,
   storeFormats,
 } from '../../shared/runtime/fleet/stored-formats.ts'
 import { registeredGuardNames } from '../../shared/runtime/guards/guard-registry.ts'
@@ -48,8 +48,8 @@ export async function joinFleet(options: Options): Promise<{ close(): void }> {
     await storeFormats(fleet)
     return { close() {} }
   }
-  const { format, isPinned } = await formatInForce(fleet)
-  const formats = await storedFormats(fleet)
+  const { inForce, formats } = await storedFleet(fleet)
+  const { format, isPinned } = inForce
   assertNeighbours({
     own: ownFormat,
     inForce: format,
@@ -61,7 +61,7 @@ export async function joinFleet(options: Options): Promise<{ close(): void }> {
       { format },
       `record format ${format} is pinned (weir fleet), and this process writes ${ownFormat}`,
     )
-  await ifAllowed(() => storeFormats(fleet), log)
+  await ifAllowed(() => storeFormats(fleet, formats), log)
   if (format > ownFormat && !isPinned)
     await ifAllowed(() => changeFormat(options, { from: format, to: ownFormat }), log)
   const closed = new AbortController()

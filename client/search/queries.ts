@@ -1,10 +1,10 @@
 // The questions to the search index: a filter as SQL, and rows as summaries.
-// SEARCH-QUERIES-1. A filter becomes SQL here only, so every user of a filter finds the same turns.
+// SEARCH-QUERIES-1. A filter becomes SQL here only, so every user of a filter finds the same turns. Its
+//     words are searched before (word-turns.ts).
 
 import type { DatabaseSync } from '../../shared/bus/sqlite.ts'
 import type { ConversationId } from '../../shared/contract/ids.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
-import { searchedWords } from '../../shared/view/filter/searched-words.ts'
 import type { Sort, TurnFilter, ValueKey } from '../../shared/view/filter/turn-filter.ts'
 import type { FactFold } from '../../shared/view/turn-facts.ts'
 import type { TurnView } from '../../shared/view/turn-view.ts'
@@ -17,16 +17,19 @@ const valuesShownMax = 50
 
 type Sql = { text: string; values: (string | number)[] }
 
+/** `table`: of the turns that have all words of the filter. Undefined: the filter has no word. */
+type Searched = { filter: TurnFilter; table: string | undefined; now: Milliseconds }
+
 const columns: Record<Sort, string> = { time: 'at', cost: 'usd', tokens: 'tokens', duration: 'ms' }
 
-export type Page = { sort?: Sort; limit: number; skip?: number; now: Milliseconds }
+export type Page = { sort?: Sort; limit: number; skip?: number }
 
 export function findConversations(
   db: DatabaseSync,
-  filter: TurnFilter,
-  { sort = 'time', limit, skip = 0, now }: Page,
+  searched: Searched,
+  { sort = 'time', limit, skip = 0 }: Page,
 ): { conversations: ConversationSummary[]; total: number } {
-  const { text, values } = ofConversations(filter, now)
+  const { text, values } = ofConversations(searched)
   const total = db.prepare(`SELECT count(*) AS n FROM conversations c WHERE ${text}`).get(...values)
   const order = sort === 'time' ? 'at DESC, id DESC' : `${columns[sort]} DESC, at DESC`
   const rows = db
@@ -37,13 +40,9 @@ export function findConversations(
   return { conversations: rows.map((row) => summaryOfRow(db, row)), total: Number(total?.n) }
 }
 
-export function findTurns(
-  db: DatabaseSync,
-  filter: TurnFilter,
-  now: Milliseconds,
-): Map<ConversationId, Set<number>> {
-  const turns = ofTurns(filter, now)
-  const bounds = ofBounds(filter)
+export function findTurns(db: DatabaseSync, searched: Searched): Map<ConversationId, Set<number>> {
+  const turns = ofTurns(searched)
+  const bounds = ofBounds(searched.filter)
   const found = new Map<ConversationId, Set<number>>()
   const rows = db
     .prepare(
@@ -73,9 +72,9 @@ export function knownValues(
   return [...given].filter((value) => known.get(key, value) !== undefined)
 }
 
-function ofConversations(filter: TurnFilter, now: Milliseconds): Sql {
-  const bounds = ofBounds(filter)
-  const turns = ofTurns(filter, now)
+function ofConversations(searched: Searched): Sql {
+  const bounds = ofBounds(searched.filter)
+  const turns = ofTurns(searched)
   if (turns.text === anyTurn) return { ...bounds, text: `c.at > 0 AND ${bounds.text}` }
   return {
     text: `c.at > 0 AND ${bounds.text} AND c.id IN (SELECT t.conversation FROM turns t WHERE ${turns.text})`,
@@ -92,17 +91,14 @@ function ofBounds({ minTokens, minCost }: TurnFilter): Sql {
   ])
 }
 
-function ofTurns({ text, values, longerThan, since, until }: TurnFilter, now: Milliseconds): Sql {
+function ofTurns({ filter, table, now }: Searched): Sql {
+  const { values, longerThan, since, until } = filter
   return joined([
     ...[...values].map(([key, wanted]) => ({
       text: `t.id IN (SELECT turn FROM facets WHERE key = ? AND value IN (${[...wanted].map(() => '?')}))`,
       values: [key, ...wanted],
     })),
-    ...searchedWords(text).map((words) => ({
-      text: `(t.id IN (SELECT e.turn FROM texts w JOIN entries e ON e.id = w.rowid WHERE w.text MATCH ?)
-        OR t.conversation IN (SELECT -rowid FROM texts WHERE text MATCH ? AND rowid < 0))`,
-      values: [words, words],
-    })),
+    ...(table === undefined ? [] : [{ text: `t.id IN (SELECT turn FROM ${table})`, values: [] }]),
     ...(longerThan === undefined
       ? []
       : [{ text: 'coalesce(t.until, ?) - t.since > ?', values: [now, longerThan] }]),

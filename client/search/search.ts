@@ -12,7 +12,7 @@ import type { ConversationId } from '../../shared/contract/ids.ts'
 import type { HistoryEntry } from '../../shared/contract/messages.ts'
 import { partitionOf } from '../../shared/contract/partition.ts'
 import { historyPrefix, historyRound, titledConversation } from '../../shared/contract/topology.ts'
-import { systemClock } from '../../shared/lib/clock.ts'
+import { type Clock, systemClock } from '../../shared/lib/clock.ts'
 import { pause } from '../../shared/lib/pause.ts'
 import { distinctRules, redactionRules } from '../../shared/runtime/redaction/agent-redaction.ts'
 import { createRedaction } from '../../shared/runtime/redaction/redaction.ts'
@@ -37,6 +37,7 @@ import {
   positionsIn,
   type ShownEntries,
 } from './turn-index.ts'
+import { withWordTurns } from './word-turns.ts'
 
 export type PageOptions = { sort?: Sort; limit: number; skip?: number }
 
@@ -50,9 +51,10 @@ export type Search = {
   refresh(): Promise<void>
   /** The number of records that a running read has still to read. */
   readonly behind: number
-  page(filter: TurnFilter, options: PageOptions): FoundPage
-  /** The ids of the matching turns. */
-  turns(filter: TurnFilter): Map<ConversationId, Set<number>>
+  /** Throws `usage` for words that need too long. */
+  page(filter: TurnFilter, options: PageOptions): Promise<FoundPage>
+  /** The ids of the matching turns. Throws as `page`. */
+  turns(filter: TurnFilter): Promise<Map<ConversationId, Set<number>>>
   /** Throws `usage` for an agent, a tool, a guard or a tenant that no turn of this log has. */
   assertKnown(filter: TurnFilter): void
   /** A few of the values that turns have. */
@@ -68,8 +70,11 @@ const unusedMsMax = 20 * 3_600_000
 const recordsAtOnce = 500
 const bytesAtOnce = 8 * 1024 * 1024
 
-/** Opens the index of the log. It is empty before the first `refresh`. */
-export function openSearch(log: ReadableLog): Search {
+/** Opens the index of the log. It is empty before the first `refresh`. `clock`: of the deadline. */
+export function openSearch(
+  log: ReadableLog,
+  { clock = systemClock }: { clock?: Pick<Clock, 'now' | 'monotonic'> } = {},
+): Search {
   const { topicPrefix, partitions } = log
   const db = openIndexFile(log.searchFile ?? inMemory, JSON.stringify([topicPrefix, partitions]))
   const index = createTurnIndex(db)
@@ -184,9 +189,14 @@ export function openSearch(log: ReadableLog): Search {
     },
 
     page: (filter, options) =>
-      findConversations(db, filter, { now: systemClock.now(), ...options }),
+      withWordTurns(db, filter.text, clock, (table) =>
+        findConversations(db, { filter, table, now: clock.now() }, options),
+      ),
 
-    turns: (filter) => findTurns(db, filter, systemClock.now()),
+    turns: (filter) =>
+      withWordTurns(db, filter.text, clock, (table) =>
+        findTurns(db, { filter, table, now: clock.now() }),
+      ),
 
     assertKnown({ values }) {
       for (const [key, given] of values)

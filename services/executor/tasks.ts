@@ -3,7 +3,7 @@
 import { argumentText } from '../../shared/contract/call/call.ts'
 import { approvalGuard } from '../../shared/contract/guard/approval-guard.ts'
 import { callKey, type RoundId, type TryId } from '../../shared/contract/ids.ts'
-import type { Declaration, GuardInForce } from '../../shared/contract/messages.ts'
+import type { Declaration, GuardInForce, RedactRule } from '../../shared/contract/messages.ts'
 import { clientOwner, guestOwner } from '../../shared/contract/topology.ts'
 import { toolTimeout } from '../../shared/contract/turn/tool-deadline.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
@@ -27,6 +27,8 @@ export type ToolTask = TryId & { expiresAt: Milliseconds } & (
         clearedAt: Milliseconds
         /** The hash of the program for which it may run. Undefined: any. */
         program: string | undefined
+        /** The rules that hide values of the turn from readers of the log. */
+        redact: RedactRule[]
         /** The JSON text that the tool gets. */
         arguments: string
         /** The newest answer of a person to a question of the tool. */
@@ -136,6 +138,7 @@ function taskOf(
     cancelled,
     stopReason: stop && stopReason(stop),
     program,
+    redact: policy.redact,
     answer: question?.answer && { number: question.number, ...question.answer },
     startWithinMs: policy.startWithinMs,
   }

@@ -31,7 +31,8 @@ import type {
 } from '../../shared/contract/messages.ts'
 import { type Reaction, type Stage, unreachable } from '../../shared/contract/stage.ts'
 
-type In =
+/** The records that a client may write. */
+export type ClientMessage =
   | UserMessage
   | CancelRequested
   | ContentSent
@@ -40,7 +41,7 @@ type In =
   | TitleGiven
   | UserNamed
 
-export const intake: Stage<never, In> = {
+export const intake: Stage<never, ClientMessage> = {
   name: 'intake',
   unit: () => '',
   due: () => undefined,
@@ -50,7 +51,7 @@ export const intake: Stage<never, In> = {
   failed: (_, { message }) => copied(message),
 }
 
-function copied(message: In): Reaction<never> {
+function copied(message: ClientMessage): Reaction<never> {
   switch (message.type) {
     case 'user-message':
     case 'cancel-requested':

@@ -7,6 +7,7 @@ import type {
   AgentSettings,
   Declaration,
   Policy,
+  RedactRule,
   TextCallsMode,
   TokenSum,
   ToolRef,
@@ -92,6 +93,8 @@ export type FunctionCall = {
   context: unknown
   /** Only with `runsAgent`: reports the tokens of its turn, for the sum of the calling turn. */
   countTokens?: (tokens: TokenSum) => void
+  /** Only with `runsAgent`: the redaction of the calling turn. Undefined: none. */
+  redact?: readonly RedactRule[] | undefined
 }
 
 /** A server of the Model Context Protocol. Its tools become tools of the agent. */

@@ -124,10 +124,16 @@ export function callOfConversation(id: ConversationId): CallId | undefined {
   return { conversation, turn: Number(turn), round: Number(round), ordinal: Number(ordinal) }
 }
 
-/** The conversation and those whose calls led to it, the root last. A hash as id ends the list. */
-export function withCallers(id: ConversationId): ConversationId[] {
-  const call = callOfConversation(id)
-  return call === undefined ? [id] : [id, ...withCallers(call.conversation)]
+/**
+ * The conversation and those whose calls led to it, the root last. A hash as id ends the list if
+ * `callers` does not have it.
+ */
+export function withCallers(
+  id: ConversationId,
+  callers?: ReadonlyMap<ConversationId, ConversationId>,
+): ConversationId[] {
+  const caller = callOfConversation(id)?.conversation ?? callers?.get(id)
+  return caller === undefined ? [id] : [id, ...withCallers(caller, callers)]
 }
 
 export function callOfKey(key: string): CallId {

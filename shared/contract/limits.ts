@@ -541,9 +541,10 @@ export const limits = {
   turnToolNamesMax: 64,
   turnToolNameBytesMax: 128,
   searchTextBytesMax: 256 * KiB,
-  /** Different words and bytes of one search. Each word reads a list of the index. */
+  /** Different words and bytes of one search, and its time. Each word reads a list of the index. */
   searchWordsMax: 16,
   searchBytesMax: 1 * KiB,
+  searchMsMax: 5 * second,
   conversationsListedMax: 100_000,
   /** The wait for the history of a call's round, which follows the result of its last call. */
   wholeCallWaitMs: 5 * second,
@@ -667,6 +668,8 @@ export const limits = {
   consoleRefreshMs: 5 * second,
   /** Reports of conversations that the console makes at once. */
   consoleReportsMax: 2,
+  /** Answers of logins for which the console asks the issuer at once. */
+  consoleLoginsMax: 8,
   /** A bundle that the console sends, which it reads into memory. */
   consoleExportBytesMax: 64 * MiB,
   /** Dead letters that the console lists. */

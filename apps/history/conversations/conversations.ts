@@ -69,7 +69,7 @@ export async function pageOf(
   const search = openSearch(log)
   try {
     await search.refresh()
-    const page = search.page(filter, { sort, limit })
+    const page = await search.page(filter, { sort, limit })
     if (page.total === 0) search.assertKnown(filter)
     return page
   } finally {

@@ -6,10 +6,10 @@
 //     it waits reads nothing.
 
 import { Hono } from 'hono'
+import { refuseUnknownKeys } from '../../../client/known-keys.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import { usageError } from '../../../shared/lib/errors.ts'
 import { createSlots } from '../../../shared/lib/slots.ts'
-import { nearestName } from '../../../shared/settings/nearest-name.ts'
 import { type AuditEntry, auditKinds } from '../../../shared/view/audit/entries.ts'
 import { auditWhere } from '../../history/audit/audit.ts'
 import { auditFormats } from '../../history/audit/formats.ts'
@@ -35,8 +35,7 @@ export function auditApi(edge: EdgeContext, { log }: ConsoleParts, api: string):
   async function listFor(context: HttpContext, max: number): Promise<AuditList> {
     const principal = edge.principalOf(context.req.raw, 'read')
     const { unredacted: _, format: __, ...asked } = context.req.query()
-    for (const name of Object.keys(context.req.query()))
-      if (!parameters.includes(name)) throw unknownParameter(name)
+    refuseUnknownKeys(context.req.query(), parameters, { code: 'usage', subject: 'the query' })
     const where = auditWhere({ ...asked, ...tenantOf(principal, asked) }, edge.clock.now())
     const opened = { ...log, unredacted: isUnredacted(edge, context) }
     // Keeps AUDIT-ROUTES-2. No tenant has the name of the line of all tenants.
@@ -110,11 +109,3 @@ function filterData(
 
 /** Suggestions of a field. */
 const namesMax = 100
-
-function unknownParameter(name: string): Error {
-  const near = nearestName(name, parameters)
-  const meant = near === undefined ? '' : ` Did you mean ${near}?`
-  return usageError(
-    `unknown parameter '${printable(name)}'.${meant} Parameters: ${parameters.join(', ')}`,
-  )
-}

@@ -43,13 +43,13 @@ export type EdgeFlags = {
   webhookSecretFile?: string
 }
 
-/** Throws `usage` for flags that do not go together, and for an open address without authentication. */
-export function edgeOptionsOf(
-  flags: EdgeFlags,
-): Pick<
+type OptionsOfFlags = Pick<
   EdgeOptions,
   'host' | 'port' | 'access' | 'tls' | 'origins' | 'requestsPerMinute' | 'advice'
-> & { webhook: WebhookOptions | undefined } {
+> & { webhook: WebhookOptions | undefined }
+
+/** Throws `usage` for flags that do not go together, and for an open address without authentication. */
+export function edgeOptionsOf(flags: EdgeFlags): OptionsOfFlags {
   const { httpPort = '4140', httpHost: host = '127.0.0.1', apiKeys, corsOrigin = [] } = flags
   const oidc = oidcOf(flags)
   if (flags.keyless === true && (apiKeys !== undefined || oidc !== undefined))
@@ -80,15 +80,19 @@ export function edgeOptionsOf(
 }
 
 /**
- * The key of the data folder, if the server has no other keys. Undefined: it has, or it is keyless.
- * Throws as ownKeyOf.
+ * The options with the key of the data folder, which counts if the server has no other keys and is not
+ * `--keyless`. `own`: that key. Throws as ownKeyOf.
  */
-export function ownKeyFor(
-  { apiKeys, oidcIssuer, keyless = false }: EdgeFlags,
+export function withOwnKey(
+  options: OptionsOfFlags,
+  { keyless = false }: EdgeFlags,
   { dataFolder }: Pick<Settings, 'dataFolder'>,
-): OwnKey | undefined {
-  if (keyless || apiKeys !== undefined || oidcIssuer !== undefined) return undefined
-  return ownKeyOf(dataFolder)
+): { options: OptionsOfFlags; own: OwnKey | undefined; secrets: string[] } {
+  const { apiKeys, oidc } = options.access
+  const hasOwn = !keyless && apiKeys === undefined && oidc === undefined
+  const own = hasOwn ? ownKeyOf(dataFolder) : undefined
+  const access = { ...options.access, ownKey: own?.key }
+  return { options: { ...options, access }, own, secrets: own === undefined ? [] : [own.key] }
 }
 
 function oidcOf(flags: EdgeFlags): OidcOptions | undefined {

@@ -5,7 +5,7 @@ import { usageError } from '../../../shared/lib/errors.ts'
 import type { Beside } from '../../service/run-stages.ts'
 import { serviceSettings } from '../../service/service-settings.ts'
 import type { UpOptions } from '../../service/up.ts'
-import { type EdgeFlags, edgeOptionsOf, ownKeyFor } from '../edge/edge-flags.ts'
+import { type EdgeFlags, edgeOptionsOf, withOwnKey } from '../edge/edge-flags.ts'
 import { agentsOfSettings, openEdgeWeir } from '../edge/edge-weir.ts'
 import type { HttpApp } from '../server.ts'
 import { startEdgeWithConsole } from './edge-with-console.ts'
@@ -28,20 +28,19 @@ export function edgeBeside(options: UpOptions & EdgeFlags, more?: MoreRoutes): B
       `${alone} needs the HTTP edge: give its port with --http-port (0: any free port)`,
     )
   }
-  const edgeOptions = edgeOptionsOf(options)
+  const flagged = edgeOptionsOf(options)
   const settings = serviceSettings(options)
-  const own = ownKeyFor(options, settings)
-  const access = { ...edgeOptions.access, ownKey: own?.key }
+  const { options: edgeOptions, own, secrets } = withOwnKey(flagged, options, settings)
   return {
     name: 'the HTTP edge',
-    secrets: [...(more?.secrets ?? []), ...(own === undefined ? [] : [own.key])],
+    secrets: [...(more?.secrets ?? []), ...secrets],
     async start(parts) {
       const { log, agents } = parts
       const loaded = agents.size > 0 ? agents : (await agentsOfSettings(settings)).agents
       const weir = await openEdgeWeir(settings, { stages: 'elsewhere', log, agents: loaded })
       return closedOnFailure(weir, async () => {
         const { routes: before, close } = (await more?.open(parts)) ?? noRoutes
-        const serving = { ...edgeOptions, access, weir, log, before }
+        const serving = { ...edgeOptions, weir, log, before }
         const start = () => startEdgeWithConsole(settings, serving)
         const server = await closedOnFailure({ close }, start)
         log.info({ edge: server.url, keyFile: own?.file }, 'the HTTP edge is started')

@@ -13,7 +13,7 @@ import type { SettingFlags } from '../../terminal/command-settings.ts'
 import { printable } from '../../terminal/text/printable.ts'
 import { consoleAddress } from '../console/console-assets.ts'
 import type { OwnKey } from '../edge/access/own-key.ts'
-import { type EdgeFlags, edgeOptionsOf, ownKeyFor } from '../edge/edge-flags.ts'
+import { type EdgeFlags, edgeOptionsOf, withOwnKey } from '../edge/edge-flags.ts'
 import { agentsOfSettings, isWithoutAgents, openEdgeWeir } from '../edge/edge-weir.ts'
 import { servedToTheEnd, untilStopped } from '../until-stopped.ts'
 import { startEdgeWithConsole } from './edge-with-console.ts'
@@ -38,19 +38,18 @@ export async function serve(
 ): Promise<0 | 1> {
   if (given !== undefined && options.agents !== undefined)
     throw usageError(`--agents and ${printable(given)} exclude each other: leave one of them out`)
-  const edgeOptions = edgeOptionsOf(options)
+  const flagged = edgeOptionsOf(options)
   const settings = serviceSettings(given === undefined ? options : { ...options, agents: given })
   const found = await agentsOfSettings(isHistory ? { ...settings, agents: '' } : settings)
   const { agents } = found
   const hasAgents = !isWithoutAgents(agents)
   if (!hasAgents) assertServable(settings)
-  const own = ownKeyFor(options, settings)
-  const secrets = [...found.secrets, ...(own === undefined ? [] : [own.key])]
+  const { options: edgeOptions, own, secrets: ofKey } = withOwnKey(flagged, options, settings)
+  const secrets = [...found.secrets, ...ofKey]
   const log = createLog({ level: settings.logLevel, secrets })
   const weir = await openEdgeWeir(settings, { stages: 'auto', log, agents })
   try {
-    const access = { ...edgeOptions.access, ownKey: own?.key }
-    const server = await startEdgeWithConsole(settings, { ...edgeOptions, access, weir, log })
+    const server = await startEdgeWithConsole(settings, { ...edgeOptions, weir, log })
     const until = untilStopped(weir.failed, log)
     const { url, port } = server
     const text = options.json

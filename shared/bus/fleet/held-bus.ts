@@ -18,8 +18,13 @@ export async function fleetFormat(
   bus: Pick<Bus, 'list'>,
   topicPrefix: string,
 ): Promise<FleetFormat | undefined> {
+  return formatAmong(await listFormats(bus, topicPrefix))
+}
+
+/** The record in force among records of the table. */
+export function formatAmong(records: readonly StoredRecord[]): FleetFormat | undefined {
   const formats: Formats = new Map()
-  for (const record of await listFormats(bus, topicPrefix)) keep(formats, record)
+  for (const record of records) keep(formats, record)
   return inForce(formats)
 }
 

@@ -1,7 +1,7 @@
 // Writes the formats of a fleet to the table `policies`: the schemas of each, and the one in force.
 // STORED-FORMATS-1. The schemas of a format are in the table before the format is in force.
 
-import { fleetFormat } from '../../bus/fleet/held-bus.ts'
+import { fleetFormat, formatAmong } from '../../bus/fleet/held-bus.ts'
 import { knownSchemas, ownFormat } from '../../codec/codec.ts'
 import { closedFormats, formatOf } from '../../codec/formats.ts'
 import { messageOf } from '../../codec/message-of.ts'
@@ -14,28 +14,37 @@ import { type AuditedTable, appendChange } from '../settings/audited-change.ts'
 
 type Log = { bus: Pick<Bus, 'list' | 'append' | 'clock'>; topicPrefix: string }
 
-/** The formats after the first one with their schemas, as the table has them. */
-export async function storedFormats({
+type InForce = Pick<FleetFormat, 'format' | 'isPinned' | 'setBy'>
+
+/**
+ * The format in force, and the formats after the first one with their schemas, by one reading of the
+ * table: a list on Kafka reads all of the table.
+ */
+export async function storedFleet({
   bus,
   topicPrefix,
 }: {
   bus: Pick<Bus, 'list'>
   topicPrefix: string
-}): Promise<FormatSchemas[]> {
+}): Promise<{ inForce: InForce; formats: FormatSchemas[] }> {
   const table = { topic: `${topicPrefix}policies`, partition: 0, upToNow: true }
-  const records = await bus.list({ ...table, prefix: formatKeyPrefix })
-  return records.flatMap(({ value }) => {
-    const message = messageOf(value)
+  const records = await bus.list({ ...table, prefix: '' })
+  const formats = records.flatMap(({ key, value }) => {
+    const message = key.startsWith(formatKeyPrefix) ? messageOf(value) : undefined
     return message?.type === 'format-schemas' ? [message] : []
   })
+  return { inForce: formatAmong(records) ?? firstInForce, formats }
 }
 
+const firstInForce: InForce = { format: 1, isPinned: false, setBy: '' }
+
 /**
- * Stores the schemas of this build's formats, where the table has none or a draft. Throws
- * `bus.unauthorized` if this user may not write `policies`.
+ * Stores the schemas of this build's formats, where the table has none or a draft. `given`: the
+ * formats that the table has; default: reads them. Throws `bus.unauthorized` if this user may not write
+ * `policies`.
  */
-export async function storeFormats(log: Log): Promise<void> {
-  const stored = await storedFormats(log)
+export async function storeFormats(log: Log, given?: readonly FormatSchemas[]): Promise<void> {
+  const stored = given ?? (await storedFleet(log)).formats
   const missing = formatRecords(log.topicPrefix).filter(
     ({ message }) =>
       stored.find(({ format }) => format === message.format)?.schemas !== message.schemas &&
@@ -53,10 +62,7 @@ function isOwnToWrite(format: number, stored: readonly FormatSchemas[]): boolean
  * Sets the format in force for an operator, after its schemas (keeps STORED-FORMATS-1), with the evidence in
  * `audit`. A format that is not pinned ends the pin. Throws as storeFormats.
  */
-export async function storeFleetFormat(
-  log: AuditedTable & Log,
-  set: Pick<FleetFormat, 'format' | 'isPinned' | 'setBy'>,
-): Promise<void> {
+export async function storeFleetFormat(log: AuditedTable & Log, set: InForce): Promise<void> {
   await storeFormats(log)
   const after = fleetMessage(log, set)
   const record = policy(log, after)
@@ -98,13 +104,13 @@ function runtimeAuthor(): string {
 export async function formatInForce(log: {
   bus: Pick<Bus, 'list'>
   topicPrefix: string
-}): Promise<Pick<FleetFormat, 'format' | 'isPinned' | 'setBy'>> {
-  return (await fleetFormat(log.bus, log.topicPrefix)) ?? { format: 1, isPinned: false, setBy: '' }
+}): Promise<InForce> {
+  return (await fleetFormat(log.bus, log.topicPrefix)) ?? firstInForce
 }
 
 function fleetMessage(
   { bus }: { bus: Pick<Bus, 'clock'> },
-  { format, isPinned, setBy }: Pick<FleetFormat, 'format' | 'isPinned' | 'setBy'>,
+  { format, isPinned, setBy }: InForce,
 ): FleetFormat {
   return { type: 'fleet-format', format, isPinned, setBy, setAt: bus.clock.now() }
 }

@@ -14,6 +14,7 @@ import {
   type Reply,
   startAnthropicServer,
 } from '../../../apps/demo/anthropic-server.ts'
+import { inspect } from '../../../apps/history/inspect/inspect.ts'
 import type { ModelCall } from '../../../client/testing/anthropic-stream.ts'
 import {
   anthropic,
@@ -24,8 +25,10 @@ import {
   type ToolCall,
   Weir,
 } from '../../../client/weir.ts'
+import { readSettings } from '../../../shared/settings/settings.ts'
 import { compiled } from '../../support/compiled.ts'
 import { until } from '../../support/inbox.ts'
+import { printed } from '../../support/output.ts'
 import { weirCommand } from '../../support/programs.ts'
 import { call, resultsOf, says, systemOf, text } from '../../support/script.ts'
 
@@ -230,12 +233,12 @@ describe('an agent as a tool', () => {
       await weir.ask({ agent: boss, text: 'Go', conversation: 'c' }).finished
     }
     const inspect = ['inspect', 'c', '--data-folder', join(folder, 'data')]
-    const printed = (...flags: string[]) =>
+    const inspected = (...flags: string[]) =>
       spawnSync(weirCommand, [...inspect, ...flags], { encoding: 'utf8' }).stdout
-    const stdout = printed()
+    const stdout = inspected()
     expect(stdout).toContain('Conversations of agents that its calls asked')
     expect(stdout).toContain('call/c/0/1/0 (turn at offset 0, round 1, call 0)')
-    expect(JSON.parse(printed('--json')).agents).toEqual([
+    expect(JSON.parse(inspected('--json')).agents).toEqual([
       { conversation: 'call/c/0/1/0', turn: 0, round: 1, ordinal: 0, agents: [] },
     ])
   })
@@ -260,6 +263,42 @@ describe('an agent as a tool', () => {
       if (event.type === 'intervention-raised') raised.push(event.conversation)
     expect(raised).toContain(turn.conversation)
     expect((await turn.finished).totals.calls).toBeLessThan(25)
+  })
+
+  it('hides the values that the rules of its callers hide, over several callers', async () => {
+    answer = (request) => {
+      const hasResult = resultsOf(request).length > 0
+      if (isOf('digger', request)) return says(text('I wrote to ann@acme.example.'))
+      if (isOf('foreman', request))
+        return hasResult
+          ? says(text('Passed on to ann@acme.example.'))
+          : says(call('ask_digger', { task: 'Write to ann@acme.example.' }))
+      return hasResult
+        ? says(text('Done.'))
+        : says(call('ask_foreman', { task: 'Write to ann@acme.example.' }))
+    }
+    const tool = <const Name extends string>(name: Name, agent: DefinedAgent) =>
+      defineTool({ agent, name, description: 'digs' })
+    const digger = agentNamed('digger', [])
+    const foreman = agentNamed('foreman', [tool('ask_digger', digger)])
+    const boss = defineAgent({
+      name: 'boss',
+      system: 'boss',
+      model: anthropic('scripted', { baseUrl: server.url }),
+      tools: [tool('ask_foreman', foreman)],
+      redact: ['email'],
+    })
+    await using weir = await open([boss, foreman, digger])
+    await weir.ask({ agent: boss, text: 'Go', conversation: 'c' }).finished
+    const settings = readSettings({ dataFolder: join(folder, 'data') }, {})
+    const shown = (id: string) => printed((out) => inspect(id, settings, { json: true }, out))
+    for (const conversation of ['call/c/0/1/0', 'call/call/c/0/1/0/1/1/0']) {
+      expect(await shown(conversation)).toContain('[email]')
+      expect(await shown(conversation)).not.toContain('ann@acme.example')
+    }
+    // An agent that nobody calls has its own rules only.
+    await weir.ask({ agent: digger, text: 'Go', conversation: 'd' }).finished
+    expect(await shown('d')).toContain('ann@acme.example')
   })
 
   it('has a conversation that no client may name', async () => {

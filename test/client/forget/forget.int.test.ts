@@ -319,26 +319,31 @@ describe('a deleted conversation', () => {
     )
   })
 
-  it('includes the conversations of sub-agents that its calls began', async () => {
-    const worker = defineAgent({ name: 'worker', model: model(), system: 'Work.' })
-    const own = scriptedModel(
-      always(({ newResults }) =>
-        newResults.length > 0 ? says('done') : says(call('work', { task: 'do marker-inner' })),
-      ),
-    )
-    const work = defineTool({ agent: worker, name: 'work', description: 'Works.' })
-    const weir = await Weir.open({
-      agents: [defineAgent({ name: 'boss', model: own, system: 'Ask.', tools: [work] }), worker],
-      dataFolder: folder,
-      log: pino({ level: 'silent' }),
-    })
-    opened = weir
-    await weir.ask({ agent: 'boss', conversation: 'p', text: 'go' }).finished
-    expect(await ids(weir)).toHaveLength(2)
-    await weir.forget({ conversation: 'p' })
-    expect(await ids(weir)).toEqual([])
-    expect(await filesWith('marker-inner')).toEqual([])
-  })
+  it.each(['p', 'p'.repeat(256)])(
+    'includes the conversations of sub-agents that its calls began, also if the id %s makes theirs a hash',
+    async (conversation) => {
+      const worker = defineAgent({ name: 'worker', model: model(), system: 'Work.' })
+      const own = scriptedModel(
+        always(({ newResults }) =>
+          newResults.length > 0 ? says('done') : says(call('work', { task: 'do marker-inner' })),
+        ),
+      )
+      const work = defineTool({ agent: worker, name: 'work', description: 'Works.' })
+      const weir = await Weir.open({
+        agents: [defineAgent({ name: 'boss', model: own, system: 'Ask.', tools: [work] }), worker],
+        dataFolder: folder,
+        log: pino({ level: 'silent' }),
+      })
+      opened = weir
+      await weir.ask({ agent: 'boss', conversation: 'other', text: 'go' }).finished
+      await weir.forget({ conversation: 'other' })
+      await weir.ask({ agent: 'boss', conversation, text: 'go' }).finished
+      expect(await ids(weir)).toHaveLength(2)
+      await weir.forget({ conversation })
+      expect(await ids(weir)).toEqual([])
+      expect(await filesWith('marker-inner')).toEqual([])
+    },
+  )
 })
 
 describe('weir.forget', () => {

@@ -17,6 +17,7 @@ import { openSearch, type PageOptions, type Search } from '../../../client/searc
 import { openEmbeddedBus } from '../../../shared/bus/embedded/bus.ts'
 import { DatabaseSync } from '../../../shared/bus/sqlite.ts'
 import type { Bus } from '../../../shared/contract/bus.ts'
+import { limits } from '../../../shared/contract/limits.ts'
 import type {
   HistoryEntry,
   InterventionAction,
@@ -179,10 +180,10 @@ async function search(fields: Partial<ReadableLog> = {}): Promise<Search> {
 }
 
 const filterOf = (...where: string[]) => filterFrom(conditionsOf(where), now)
-const idsOf = (from: Search, where: string[], options: Partial<PageOptions> = {}) =>
-  from
-    .page(filterOf(...where), { limit: 10, ...options })
-    .conversations.map(({ conversation }) => conversation)
+async function idsOf(from: Search, where: string[], options: Partial<PageOptions> = {}) {
+  const page = await from.page(filterOf(...where), { limit: 10, ...options })
+  return page.conversations.map(({ conversation }) => conversation)
+}
 
 describe('a search', () => {
   it('finds conversations by conditions that one turn meets, however old it is', async () => {
@@ -191,15 +192,15 @@ describe('a search', () => {
     await turn('c', { tool: ['refund', '{"order":7}', 'sent'] })
     await turn('a', { end: { outcome: 'capped', cap: 'rounds' } })
     const found = await search()
-    expect(idsOf(found, ['intervention=any'])).toEqual(['a', 'b'])
-    expect(idsOf(found, ['intervention=nudge'])).toEqual(['a'])
-    expect(idsOf(found, ['rule=sweep', 'rule=cycle'])).toEqual(['a', 'b'])
-    expect(idsOf(found, ['rule=cycle', 'outcome=answered'])).toEqual(['a'])
-    expect(idsOf(found, ['rule=cycle', 'outcome=capped'])).toEqual([]) // two turns
-    expect(idsOf(found, ['tool=refund'])).toEqual(['c'])
-    expect(idsOf(found, ['agent=helper'], { limit: 1 })).toEqual(['a'])
-    expect(found.page(filterOf('agent=helper'), { limit: 1 }).total).toBe(3)
-    expect(idsOf(found, ['agent=helper'], { skip: 1 })).toEqual(['c', 'b'])
+    expect(await idsOf(found, ['intervention=any'])).toEqual(['a', 'b'])
+    expect(await idsOf(found, ['intervention=nudge'])).toEqual(['a'])
+    expect(await idsOf(found, ['rule=sweep', 'rule=cycle'])).toEqual(['a', 'b'])
+    expect(await idsOf(found, ['rule=cycle', 'outcome=answered'])).toEqual(['a'])
+    expect(await idsOf(found, ['rule=cycle', 'outcome=capped'])).toEqual([]) // two turns
+    expect(await idsOf(found, ['tool=refund'])).toEqual(['c'])
+    expect(await idsOf(found, ['agent=helper'], { limit: 1 })).toEqual(['a'])
+    expect((await found.page(filterOf('agent=helper'), { limit: 1 })).total).toBe(3)
+    expect(await idsOf(found, ['agent=helper'], { skip: 1 })).toEqual(['c', 'b'])
   })
 
   it('finds words of the question, the reply, the arguments and the results of one turn', async () => {
@@ -211,15 +212,43 @@ describe('a search', () => {
     await turn('c', { question: 'customer' })
     await turn('c', { question: '700' })
     const found = await search()
-    expect(idsOf(found, ['text=customer 700'])).toEqual(['b', 'a']) // 7001 begins with 700
-    expect(idsOf(found, ['text="customer 700"'])).toEqual(['a'])
-    expect(idsOf(found, ['text=SENOR'])).toEqual(['a'])
-    expect(idsOf(found, ['text=A-17'])).toEqual(['b'])
-    expect(idsOf(found, ['text=find_order late'])).toEqual(['b'])
-    expect(idsOf(found, ['text=customer', 'text=late'])).toEqual(['b'])
-    expect(idsOf(found, ['text=" XOR *'])).toEqual([])
-    expect(idsOf(found, ['text=- "'])).toHaveLength(3) // nothing to find
-    expect(idsOf(found, ['text="customer\0 700"'])).toEqual(['a'])
+    expect(await idsOf(found, ['text=customer 700'])).toEqual(['b', 'a']) // 7001 begins with 700
+    expect(await idsOf(found, ['text="customer 700"'])).toEqual(['a'])
+    expect(await idsOf(found, ['text=SENOR'])).toEqual(['a'])
+    expect(await idsOf(found, ['text=A-17'])).toEqual(['b'])
+    expect(await idsOf(found, ['text=find_order late'])).toEqual(['b'])
+    expect(await idsOf(found, ['text=customer', 'text=late'])).toEqual(['b'])
+    expect(await idsOf(found, ['text=" XOR *'])).toEqual([])
+    expect(await idsOf(found, ['text=- "'])).toHaveLength(3) // nothing to find
+    expect(await idsOf(found, ['text="customer\0 700"'])).toEqual(['a'])
+  })
+
+  it('lets other work run between two words, and ends at its deadline with an error', async () => {
+    await turn('a', { question: 'one two three' })
+    let time = 0
+    const timed = openSearch(log(), { clock: { now: () => now, monotonic: () => time } })
+    searches.push(timed)
+    await timed.refresh()
+    const seen: string[] = []
+    const found = timed.page(filterOf('text=one two three'), { limit: 1 }).then(({ total }) => {
+      seen.push('found')
+      return total
+    })
+    setImmediate(() => seen.push('other work'))
+    expect([await found, seen]).toEqual([1, ['other work', 'found']])
+
+    setImmediate(() => {
+      time += limits.searchMsMax
+    })
+    await expect(timed.page(filterOf('text=one two three'), { limit: 1 })).rejects.toMatchObject({
+      code: 'usage',
+      message: 'the search for 3 words was ended after 5 s: give fewer or longer words',
+    })
+    setImmediate(() => {
+      time += limits.searchMsMax
+    })
+    await expect(timed.turns(filterOf('text=one two three'))).rejects.toThrow('was ended after 5 s')
+    expect((await timed.page(filterOf('text=two one'), { limit: 1 })).total).toBe(1)
   })
 
   it('finds and sorts by tokens and cost of a conversation, and by its longest turn', async () => {
@@ -228,14 +257,14 @@ describe('a search', () => {
     await turn('dear', { tokens: 400, usd: 3e9 })
     await turn('long', { ms: 90_000 })
     const found = await search()
-    expect(idsOf(found, ['minTokens=800'])).toEqual(['dear', 'cheap'])
-    expect(idsOf(found, ['minCost=4USD'])).toEqual(['dear'])
-    expect(idsOf(found, ['longerThan=1m'])).toEqual(['long'])
+    expect(await idsOf(found, ['minTokens=800'])).toEqual(['dear', 'cheap'])
+    expect(await idsOf(found, ['minCost=4USD'])).toEqual(['dear'])
+    expect(await idsOf(found, ['longerThan=1m'])).toEqual(['long'])
     const by = (sort: Sort) => idsOf(found, [], { sort })
-    expect(by('time')).toEqual(['long', 'dear', 'cheap'])
-    expect(by('tokens')).toEqual(['cheap', 'dear', 'long'])
-    expect(by('cost')).toEqual(['dear', 'cheap', 'long'])
-    expect(by('duration')[0]).toBe('long')
+    expect(await by('time')).toEqual(['long', 'dear', 'cheap'])
+    expect(await by('tokens')).toEqual(['cheap', 'dear', 'long'])
+    expect(await by('cost')).toEqual(['dear', 'cheap', 'long'])
+    expect((await by('duration'))[0]).toBe('long')
   })
 
   it('finds turns that were active in a time, also if the conversation went on', async () => {
@@ -249,8 +278,10 @@ describe('a search', () => {
     await turn('a')
     await turn('c')
     const found = await search()
-    expect(idsOf(found, [`since=${from}`, `until=${to}`])).toEqual(['a', 'b'])
-    expect(found.turns(filterOf(`since=${from}`, `until=${to}`)).get('a')).toEqual(new Set([old]))
+    expect(await idsOf(found, [`since=${from}`, `until=${to}`])).toEqual(['a', 'b'])
+    expect((await found.turns(filterOf(`since=${from}`, `until=${to}`))).get('a')).toEqual(
+      new Set([old]),
+    )
   })
 
   it('names the known agents, tools and guards for a name that no turn has', async () => {
@@ -276,7 +307,7 @@ describe('a search', () => {
     await entry('open', id, 0, { user: 'wait' })
     const begun = { ...turnStarted(), conversation: 'open', turn: id }
     await write('activity', begun as Message, 'open')
-    const { conversations, total } = (await search()).page(filterOf(), { limit: 10 })
+    const { conversations, total } = await (await search()).page(filterOf(), { limit: 10 })
     const listed = await newestConversations(log(), 10)
     expect(conversations).toEqual(listed.map((one) => ({ ...one, agent: expect.any(String) })))
     expect(total).toBe(3)
@@ -301,8 +332,8 @@ describe('the index of a search', () => {
       return records
     }
     const second = await search({ searchFile: file(), bus: counting })
-    expect(idsOf(second, ['text=alpha'])).toEqual(['a'])
-    expect(idsOf(second, ['text=beta'])).toEqual(['a'])
+    expect(await idsOf(second, ['text=alpha'])).toEqual(['a'])
+    expect(await idsOf(second, ['text=beta'])).toEqual(['a'])
     expect(read).toBe(5) // the records of the second turn
     for (const name of readdirSync(folder)) expect(statSync(join(folder, name)).mode & 0o77).toBe(0)
   })
@@ -316,14 +347,14 @@ describe('the index of a search', () => {
     now += 7
     await turn('b', { question: 'beta' })
     const found = await search({ searchFile: file() })
-    expect(idsOf(found, [])).toEqual(['b'])
-    expect(idsOf(found, ['text=alpha'])).toEqual([])
+    expect(await idsOf(found, [])).toEqual(['b'])
+    expect(await idsOf(found, ['text=alpha'])).toEqual([])
   })
 
   it('replaces a damaged file', async () => {
     await turn('a', { question: 'alpha' })
     writeFileSync(file(), 'no database '.repeat(1_000))
-    expect(idsOf(await search({ searchFile: file() }), ['text=alpha'])).toEqual(['a'])
+    expect(await idsOf(await search({ searchFile: file() }), ['text=alpha'])).toEqual(['a'])
     expect(readFileSync(file()).subarray(0, 6).toString()).toBe('SQLite')
   })
 
@@ -333,9 +364,9 @@ describe('the index of a search', () => {
     const other = openSearch(log({ searchFile: file() }))
     searches.push(one, other)
     await Promise.all([one.refresh(), other.refresh()])
-    expect(one.page(filterOf('text=word'), { limit: 30 }).total).toBe(20)
-    expect(idsOf(other, ['text=word7'])).toEqual(['c7'])
-    const [first] = one.page(filterOf('text=word7'), { limit: 1 }).conversations
+    expect((await one.page(filterOf('text=word'), { limit: 30 })).total).toBe(20)
+    expect(await idsOf(other, ['text=word7'])).toEqual(['c7'])
+    const [first] = (await one.page(filterOf('text=word7'), { limit: 1 })).conversations
     expect(first).toMatchObject({ turns: 1, inputTokens: 90, outputTokens: 10 })
   })
 
@@ -370,7 +401,7 @@ describe('the index of a search', () => {
     if (kind === 'link') symlinkSync(other, file())
     const before = readFileSync(other)
     await turn('a', { question: 'alpha' })
-    expect(idsOf(await search({ searchFile: file() }), ['text=alpha'])).toEqual(['a'])
+    expect(await idsOf(await search({ searchFile: file() }), ['text=alpha'])).toEqual(['a'])
     expect(readFileSync(other)).toEqual(before)
   })
 
@@ -379,7 +410,7 @@ describe('the index of a search', () => {
     writeFileSync(other, '')
     symlinkSync(other, file())
     await turn('a', { question: 'alpha' })
-    expect(idsOf(await search({ searchFile: file() }), ['text=alpha'])).toEqual(['a'])
+    expect(await idsOf(await search({ searchFile: file() }), ['text=alpha'])).toEqual(['a'])
     expect(statSync(other).size).toBe(0)
   })
 
@@ -390,20 +421,22 @@ describe('the index of a search', () => {
     await turn(id)
     await forget('x')
     const found = await search()
-    expect(idsOf(found, ['agent=helper'])).toEqual([id])
-    expect(found.page(filterOf(), { limit: 1 }).conversations[0]).toMatchObject({ turns: 1 })
+    expect(await idsOf(found, ['agent=helper'])).toEqual([id])
+    expect((await found.page(filterOf(), { limit: 1 })).conversations[0]).toMatchObject({
+      turns: 1,
+    })
   })
 
   it('gives the cost of a deleted conversation to no later one', async () => {
     await turn('a', { usd: 5e9 })
     const found = await search()
-    expect(idsOf(found, ['minCost=4USD'])).toEqual(['a'])
+    expect(await idsOf(found, ['minCost=4USD'])).toEqual(['a'])
     await forget('a')
     await found.refresh()
     await turn('b')
     await found.refresh()
-    expect(idsOf(found, [])).toEqual(['b'])
-    expect(idsOf(found, ['minCost=4USD'])).toEqual([])
+    expect(await idsOf(found, [])).toEqual(['b'])
+    expect(await idsOf(found, ['minCost=4USD'])).toEqual([])
   })
 
   it('reads many bytes in several steps, and keeps no pieces of files', async () => {
@@ -417,7 +450,7 @@ describe('the index of a search', () => {
     const steps: number[] = []
     const counting = { expect() {}, read: (records: number) => steps.push(records) }
     const found = await search({ progress: counting })
-    expect(idsOf(found, ['text=omega'])).toEqual(['a'])
+    expect(await idsOf(found, ['text=omega'])).toEqual(['a'])
     // The 20 pieces in one step would be 10 MiB.
     expect(Math.max(...steps)).toBeLessThan(20)
   })
@@ -430,9 +463,11 @@ describe('the index of a search', () => {
       redact,
     })
     const found = await search({ searchFile: file() })
-    expect(idsOf(found, ['text=4111222233334444'])).toEqual([])
-    expect(idsOf(found, ['text=paid'])).toEqual(['a'])
-    expect(found.page(filterOf(), { limit: 1 }).conversations[0]?.question).toContain('my card is')
+    expect(await idsOf(found, ['text=4111222233334444'])).toEqual([])
+    expect(await idsOf(found, ['text=paid'])).toEqual(['a'])
+    expect((await found.page(filterOf(), { limit: 1 })).conversations[0]?.question).toContain(
+      'my card is',
+    )
     await found.close()
     searches.splice(0)
     expect(filesWith('4111222233334444')).toEqual([])
@@ -441,10 +476,10 @@ describe('the index of a search', () => {
   it('loses words of earlier turns that a later rule hides', async () => {
     await turn('a', { question: 'my word is rosebud' })
     const found = await search({ searchFile: file() })
-    expect(idsOf(found, ['text=rosebud'])).toEqual(['a'])
+    expect(await idsOf(found, ['text=rosebud'])).toEqual(['a'])
     await turn('a', { redact: [{ name: 'word', pattern: 'rosebud', path: null }] })
     await found.refresh()
-    expect(idsOf(found, ['text=rosebud'])).toEqual([])
+    expect(await idsOf(found, ['text=rosebud'])).toEqual([])
     await found.close()
     searches.splice(0)
     expect(filesWith('rosebud')).toEqual([])
@@ -454,8 +489,8 @@ describe('the index of a search', () => {
     await turn('a', { question: 'one' })
     await turn('a', { question: 'two', redact: [{ name: 'x', pattern: 'secret', path: null }] })
     const found = await search({ hasIndex: false })
-    expect(idsOf(found, ['text=one'])).toEqual([])
-    expect(idsOf(found, ['agent=helper'])).toEqual(['a'])
+    expect(await idsOf(found, ['text=one'])).toEqual([])
+    expect(await idsOf(found, ['agent=helper'])).toEqual(['a'])
   })
 
   it('loses the words of a deleted entry', async () => {
@@ -466,9 +501,9 @@ describe('the index of a search', () => {
     for (const round of [0, 1])
       await bus.append([{ ...place, key: historyKey({ conversation: 'a', turn: id, round }) }])
     await found.refresh()
-    expect(idsOf(found, ['text=alpha'])).toEqual([])
-    expect(idsOf(found, ['text=omega'])).toEqual([])
-    expect(found.page(filterOf(), { limit: 1 }).conversations[0]?.question).toBeNull()
+    expect(await idsOf(found, ['text=alpha'])).toEqual([])
+    expect(await idsOf(found, ['text=omega'])).toEqual([])
+    expect((await found.page(filterOf(), { limit: 1 })).conversations[0]?.question).toBeNull()
     await found.close()
     searches.splice(0)
     expect(filesWith('omega')).toEqual([])

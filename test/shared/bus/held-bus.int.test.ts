@@ -12,7 +12,7 @@ import { WeirError } from '../../../shared/lib/errors.ts'
 import {
   changeFleetFormat,
   formatInForce,
-  storedFormats,
+  storedFleet,
   storeFleetFormat,
 } from '../../../shared/runtime/fleet/stored-formats.ts'
 import { until } from '../../support/inbox.ts'
@@ -40,8 +40,9 @@ describe('the format in force', () => {
 
   it('is set after the schemas of the formats are stored, which are stored once', async () => {
     await setFormat(1, true)
-    expect(await formatInForce(fleet())).toMatchObject({ format: 1, isPinned: true, setBy: 'anna' })
-    const stored = await storedFormats(fleet())
+    const { inForce, formats: stored } = await storedFleet(fleet())
+    expect(inForce).toMatchObject({ format: 1, isPinned: true, setBy: 'anna' })
+    expect(await formatInForce(fleet())).toEqual(inForce)
     expect(stored.map(({ format }) => format)).toEqual(
       Array.from({ length: ownFormat - 1 }, (_, at) => at + 2),
     )

@@ -36,10 +36,10 @@ export async function conversationsPage(
     const next = newest.length === skip + limit ? `${skip + limit}` : null
     return { conversations: newest.slice(skip), next, total: null, all: null, behind }
   }
-  const { conversations, total } = search.page(filter, { sort, limit, skip })
+  const { conversations, total } = await search.page(filter, { sort, limit, skip })
   if (total === 0 && behind === 0) search.assertKnown(filter)
   const end = skip + conversations.length
-  const all = search.page(emptyFilter(), { limit: 0 }).total
+  const { total: all } = await search.page(emptyFilter(), { limit: 0 })
   return { conversations, total, all, behind, next: end < total ? `${end}` : null }
 }
 

@@ -4,7 +4,11 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import { isListenedByUser } from '../../../../../apps/http/console/listening-user.ts'
 import { ownKeyIn, ownKeyOf } from '../../../../../apps/http/edge/access/own-key.ts'
-import { edgeOptionsOf, ownKeyFor } from '../../../../../apps/http/edge/edge-flags.ts'
+import {
+  type EdgeFlags,
+  edgeOptionsOf,
+  withOwnKey,
+} from '../../../../../apps/http/edge/edge-flags.ts'
 import { edgeServer, post } from '../edge-server.ts'
 
 let folder = ''
@@ -37,10 +41,15 @@ describe('the key of a data folder', () => {
   it('counts only for a server without other keys, and never for a keyless one', () => {
     const settings = { dataFolder: folder }
     const oidc = { oidcIssuer: 'https://i', oidcAudience: 'a', oidcJwks: 'https://i/k' }
-    for (const flags of [{ apiKeys: 'keys.json' }, oidc, { keyless: true }])
-      expect(ownKeyFor(flags, settings)).toBe(undefined)
+    const given = (flags: EdgeFlags) => withOwnKey(edgeOptionsOf(flags), flags, settings)
+    for (const flags of [{ apiKeys: 'keys.json' }, oidc, { keyless: true }]) {
+      const { options, own, secrets } = given(flags)
+      expect([options.access.ownKey, own, secrets]).toEqual([undefined, undefined, []])
+    }
     expect(ownKeyIn(folder)).toBe(undefined)
-    expect(ownKeyFor({}, settings)).toEqual(ownKeyIn(folder))
+    const { options, own, secrets } = given({})
+    expect(own).toEqual(ownKeyIn(folder))
+    expect([options.access.ownKey, secrets]).toEqual([own?.key, [own?.key]])
     expect(() => edgeOptionsOf({ keyless: true, apiKeys: 'keys.json' })).toThrow('--keyless goes')
     expect(() => edgeOptionsOf({ keyless: true, httpHost: '0.0.0.0' })).toThrow('open to other')
   })
