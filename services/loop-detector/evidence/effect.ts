@@ -148,16 +148,17 @@ export function commandIn(value: unknown): string | undefined {
   if (!isObject(value)) return undefined
   for (const key of commandMembers) {
     const command = Object.hasOwn(value, key) ? value[key] : undefined
-    const script = Array.isArray(command) ? scriptIn(command) : command
+    const script = isScript(command) ? command[2] : command
     if (typeof script === 'string' && script.trim() !== '') return script.slice(0, commandCharsMax)
   }
   return undefined
 }
 
-/** `["bash", "-lc", "npm test"]`. A model writes any value as a word. */
-function scriptIn([shell, flag, script]: unknown[]): unknown {
-  if (typeof shell !== 'string' || typeof flag !== 'string') return undefined
-  return /sh$/.test(shell) && /^-l?c$/.test(flag) ? script : undefined
+/** `["bash", "-lc", "npm test"]` */
+function isScript(command: unknown): command is unknown[] {
+  if (!Array.isArray(command)) return false
+  const [shell, flag]: unknown[] = command
+  return typeof shell === 'string' && shell.endsWith('sh') && (flag === '-c' || flag === '-lc')
 }
 
 /**

@@ -354,6 +354,17 @@ describe('after the model', () => {
     expect(result.map(({ verdict }) => verdict)).toEqual(['allow', 'allow'])
   })
 
+  it('takes no answer to another of its claims on the round', async () => {
+    const script = (message: Written) =>
+      isRound(message) ? [started(message.key), verdicts(1, 'allow', 'allow')] : []
+    const { thread } = await scripted(script, ({ type: _, ...claim }) => [
+      { type: 'guest-claimed', ...claim, claim: 'of the look before', ordinals: [0] },
+      { type: 'guest-claimed', ...claim },
+    ])
+    const result = await thread().afterModel(answerOf(request, both))
+    expect(result.map(({ verdict }) => verdict)).toEqual(['allow', 'allow'])
+  })
+
   it('returns after waitMs with the calls that wait, and with their approval', async () => {
     const { thread } = await scripted((message) =>
       isRound(message)
