@@ -83,4 +83,19 @@ describe('the partition count of a log that has none', () => {
     await keepPartitionCount({ bus, topicPrefix: 'weir.', partitions: 1, log })
     expect(appended[0]).toMatchObject({ topic: 'weir.policies', key: 'partition-count' })
   })
+
+  it('is left to an operator by a user who may neither read audit nor write policies', async () => {
+    const refuse = () => Promise.reject(new WeirError('bus.unauthorized', 'this user may not'))
+    const bus = {
+      clock: quickClock(),
+      list: async () => [],
+      ends: (topic: string) => (topic === 'weir.audit' ? refuse() : Promise.resolve(known)),
+      read: async () => [],
+      append: refuse,
+    }
+    const warnings: string[] = []
+    const log = { warn: (_: object, text: string) => warnings.push(text) } as unknown as Logger
+    await keepPartitionCount({ bus, topicPrefix: 'weir.', partitions: 1, log })
+    expect(warnings).toEqual([expect.stringMatching('weir topics create')])
+  })
 })
