@@ -48,6 +48,17 @@ export class HttpError extends Error {
   }
 }
 
+/** The same error with more fields. */
+export function withFields(error: HttpError, more: object): HttpError {
+  const { status, code, message, headers, type, fields, cause } = error
+  return new HttpError(status, code, message, {
+    headers,
+    cause,
+    ...(type !== undefined && { type }),
+    fields: { ...fields, ...more },
+  })
+}
+
 /** The form of both Anthropic's and OpenAI's errors: SDKs of both show the message. */
 export function errorBody({ code, type = code, message, fields }: HttpError): object {
   return { type: 'error', error: { type, code, message, param: null, ...fields } }

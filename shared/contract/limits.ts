@@ -668,6 +668,8 @@ export const limits = {
   consoleRefreshMs: 5 * second,
   /** Reports of conversations that the console makes at once. */
   consoleReportsMax: 2,
+  /** Answers of logins for which the console asks the issuer at once. */
+  consoleLoginsMax: 8,
   /** A bundle that the console sends, which it reads into memory. */
   consoleExportBytesMax: 64 * MiB,
   /** Dead letters that the console lists. */

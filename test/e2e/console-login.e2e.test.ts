@@ -216,6 +216,11 @@ withBrowser('the login of the console', () => {
     await page.goto(served.consoleUrl)
     await logIn(page, 'ben')
     await page.waitForSelector('text=the console shows all conversations')
+    // The session would otherwise refuse each other account too.
+    expect(await sessionOf(context)).toBeDefined()
+    await page.click('text=Log out')
+    await page.waitForURL((url) => url.href.startsWith(served.issuer))
+    expect(await sessionOf(context)).toBeUndefined()
   })
 
   it('does not count without the cookie of the browser that began it', async () => {

@@ -18,6 +18,7 @@ import { withMoney } from '../../history/conversations/conversations.ts'
 import { newestLetters, shownLetter } from '../../history/dead-letters/list.ts'
 import { retryDeadLetter } from '../../history/dead-letters/retry.ts'
 import { moneyReader } from '../../history/money.ts'
+import { refuseSession } from '../edge/access/access.ts'
 import { requireRole } from '../edge/access/principal.ts'
 import { type Decision, decideFor } from '../edge/approval-decisions.ts'
 import { consolePath } from '../edge/console-path.ts'
@@ -66,13 +67,18 @@ export function consoleApi(edge: EdgeContext, parts: ConsoleParts): HttpApp {
 
   app.use(`${api}/*`, async (context, next) => {
     const principal = principalOf(context.req.raw)
-    if (principal.tenant !== null)
-      throw new HttpError(
-        403,
-        'console.tenant',
-        'the console shows all conversations: use a key without a tenant',
-      )
-    requireRole(principal, 'read')
+    try {
+      if (principal.tenant !== null)
+        throw new HttpError(
+          403,
+          'console.tenant',
+          'the console shows all conversations: use a key without a tenant',
+        )
+      requireRole(principal, 'read')
+    } catch (error) {
+      if (principal.isSession === true) refuseSession(error)
+      throw error
+    }
     if (context.req.method !== 'GET') refuseOtherSites(context)
     context.env.outgoing.setHeader('cache-control', 'no-store')
     context.env.outgoing.setHeader('x-content-type-options', 'nosniff')

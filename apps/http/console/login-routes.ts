@@ -3,6 +3,7 @@
 // CONSOLE-LOGIN-1. A code counts only with the state in the cookie of the browser that began the login.
 //     The issuer gets no request without this cookie.
 // CONSOLE-LOGIN-2. No answer and no log line has a token, a code or a text of the issuer.
+// CONSOLE-LOGIN-3. A few answers at once lead to requests to the issuer. The others wait in a line.
 
 import { Hono } from 'hono'
 import { deleteCookie, setCookie } from 'hono/cookie'
@@ -20,7 +21,9 @@ import {
   randomPKCECodeVerifier,
   randomState,
 } from 'openid-client'
+import { limits } from '../../../shared/contract/limits.ts'
 import { isObject } from '../../../shared/lib/json/json-object.ts'
+import { createSlots } from '../../../shared/lib/slots.ts'
 import { type OidcLogin, type OidcOptions, oidcTokens } from '../edge/access/oidc.ts'
 import {
   cookieBytesMax,
@@ -34,6 +37,7 @@ import type { EdgeContext, Protocol } from '../edge/edge-context.ts'
 import { HttpError } from '../http-error.ts'
 import type { HttpApp } from '../server.ts'
 import { refuseOtherSites } from './console-routes.ts'
+import { within } from './route-parts.ts'
 
 /** A person who has begun a login has this time for the issuer's pages. */
 const loginSeconds = 600
@@ -68,12 +72,13 @@ export function loginProtocol(oidc: OidcOptions, login: OidcLogin): Protocol {
 
 type Begun = { state: string; nonce: string; verifier: string }
 
-function loginRoutes({ log }: EdgeContext, oidc: OidcOptions, login: OidcLogin): HttpApp {
+function loginRoutes({ log, clock }: EdgeContext, oidc: OidcOptions, login: OidcLogin): HttpApp {
   const app: HttpApp = new Hono()
   const { consoleUrl, clientId, scope } = login
   const redirectUrl = `${consoleUrl.href}/login/callback`
   const principalOf = oidcTokens({ ...oidc, audience: clientId })
   const issuer = issuerOf(oidc.issuer, login)
+  const answers = createSlots(limits.consoleLoginsMax)
 
   app.get(`${consolePath}/login`, async (context) => {
     const begun: Begun = {
@@ -90,7 +95,7 @@ function loginRoutes({ log }: EdgeContext, oidc: OidcOptions, login: OidcLogin):
       code_challenge_method: 'S256',
     })
     const value = Buffer.from(JSON.stringify(begun)).toString('base64url')
-    setCookie(context, loginCookie, value, {
+    setCookie(context, loginCookie(login), value, {
       ...cookieOptions(login, 'Lax'),
       maxAge: loginSeconds,
     })
@@ -102,20 +107,29 @@ function loginRoutes({ log }: EdgeContext, oidc: OidcOptions, login: OidcLogin):
     context.header('cache-control', 'no-store')
     context.header('referrer-policy', 'no-referrer')
     // Keeps CONSOLE-LOGIN-1.
-    const begun = begunIn(cookieIn(context.env.incoming.headers, loginCookie))
+    const begun = begunIn(cookieIn(context.env.incoming.headers, loginCookie(login)))
     if (begun === undefined || begun.state !== context.req.query('state'))
       throw failed('no login of this browser waits for this answer')
-    deleteCookie(context, loginCookie, cookieOptions(login, 'Lax'))
+    deleteCookie(context, loginCookie(login), cookieOptions(login, 'Lax'))
     const answer = new URL(redirectUrl)
     answer.search = new URL(context.req.url).search
-    const token = await authorizationCodeGrant(await issuer(), answer, {
-      pkceCodeVerifier: begun.verifier,
-      expectedState: begun.state,
-      expectedNonce: begun.nonce,
-      idTokenExpected: true,
-    }).then(
+    const { outgoing } = context.env
+    // Keeps CONSOLE-LOGIN-3.
+    const granted = within(
+      answers,
+      async () =>
+        authorizationCodeGrant(await issuer(), answer, {
+          pkceCodeVerifier: begun.verifier,
+          expectedState: begun.state,
+          expectedNonce: begun.nonce,
+          idTokenExpected: true,
+        }),
+      { line: 'login', outgoing },
+    )
+    const token = await granted.then(
       ({ id_token }) => id_token ?? '',
       (cause: unknown) => {
+        if (cause instanceof HttpError) throw cause
         if (isUnreachable(cause)) throw unreachable(cause)
         log.warn(loginFault(cause), 'a login to the console failed')
         throw failed('the issuer gave no valid ID token, or the person cancelled', cause)
@@ -126,8 +140,8 @@ function loginRoutes({ log }: EdgeContext, oidc: OidcOptions, login: OidcLogin):
         `the ID token has ${token.length} characters, more than the ${cookieBytesMax} of a cookie: let the issuer leave claims out`,
       )
     const principal = await principalOf(token)
-    const seconds = Math.floor(((principal.until ?? 0) - Date.now()) / 1000)
-    setCookie(context, sessionCookie, token, {
+    const seconds = Math.floor(((principal.until ?? 0) - clock.now()) / 1000)
+    setCookie(context, sessionCookie(login), token, {
       ...cookieOptions(login, 'Strict'),
       maxAge: Math.max(0, seconds),
     })
@@ -137,7 +151,7 @@ function loginRoutes({ log }: EdgeContext, oidc: OidcOptions, login: OidcLogin):
 
   app.post(`${consolePath}/logout`, async (context) => {
     refuseOtherSites(context)
-    deleteCookie(context, sessionCookie, cookieOptions(login, 'Strict'))
+    deleteCookie(context, sessionCookie(login), cookieOptions(login, 'Strict'))
     const configuration = await issuer().catch(() => undefined) // the session here ends anyway
     return context.json({ url: endUrl(configuration).href })
   })

@@ -57,6 +57,8 @@ let connection: 'opening' | 'live' | 'lost' | 'refused' = 'opening'
 let problem: string | null = null
 /** The server offers a login. */
 let hasLogin = false
+/** The account that is logged in has no access. */
+let hasLogout = false
 /** Undefined: not known yet. */
 let me: MeData | undefined
 let stopping: Stopping | undefined
@@ -222,6 +224,7 @@ function connect(): void {
       error instanceof RequestError && (error.status === 401 || error.status === 403)
     connection = isRefused ? 'refused' : 'lost'
     hasLogin = error instanceof RequestError && error.hasLogin
+    hasLogout = error instanceof RequestError && error.hasLogout
     const isFirst = isRefused && error.status === 401 && !hasKey() // nobody has typed a key yet
     problem = isRefused && !isFirst ? error.message : null
     draw()
@@ -368,6 +371,11 @@ function leaveSession(): void {
   })
 }
 
+function accessTitle(): string {
+  if (hasLogout) return 'This account may not open the console'
+  return hasLogin ? 'This server asks who you are' : 'This server asks for a key'
+}
+
 function keyForm() {
   const onSubmit = (event: Event) => {
     event.preventDefault()
@@ -377,9 +385,10 @@ function keyForm() {
     show()
   }
   return html`<main class="access">
-    <h1 class="title">${hasLogin ? 'This server asks who you are' : 'This server asks for a key'}</h1>
+    <h1 class="title">${accessTitle()}</h1>
     ${alert(problem)}
     ${hasLogin && html`<p><button type="button" class="allow" onClick=${login}>Log in</button></p>`}
+    ${hasLogout && html`<p><button type="button" class="allow" onClick=${leaveSession}>Log out</button></p>`}
     <form onSubmit=${onSubmit}>
       <label><span>API key or token</span><input name="key" type="password" autocomplete="off" required /></label>
       <button type="submit" class="allow">Open</button>

@@ -13,7 +13,7 @@ import type { HttpOptions, HttpPrincipal } from '../../../../client/http/http-op
 import { personHere } from '../../../../services/approval/performer/person.ts'
 import { isNamedTenant, namedTenantRule } from '../../../../shared/contract/tenant.ts'
 import { WeirError } from '../../../../shared/lib/errors.ts'
-import { HttpError } from '../../http-error.ts'
+import { HttpError, withFields } from '../../http-error.ts'
 import type { EdgeContext } from '../edge-context.ts'
 import { apiKeyPrefix, apiKeysIn } from './api-keys.ts'
 import { type OidcOptions, oidcTokens } from './oidc.ts'
@@ -99,9 +99,10 @@ function accessByKey(
   const access: Access = async ({ headers, socket }, request) => {
     const credential = bearerIn(headers.authorization)
     if (credential === undefined) {
-      const session = isOfConsole(request) ? cookieIn(headers, sessionCookie) : undefined
+      const cookie = login !== undefined && isOfConsole(request) ? sessionCookie(login) : undefined
+      const session = cookie === undefined ? undefined : cookieIn(headers, cookie)
       if (session !== undefined && ofSession !== undefined)
-        return { ...(await ofSession(session)), isSession: true }
+        return { ...(await ofSession(session).catch(refuseSession)), isSession: true }
       const subject = subjectOf(socket)
       if (subject === undefined) throw unauthorized('send Authorization: Bearer KEY')
       const principal = keys?.ofSubject(subject)
@@ -117,17 +118,21 @@ function accessByKey(
   if (login === undefined) return access
   return (incoming, request) =>
     access(incoming, request).catch((error: unknown) => {
-      throw error instanceof HttpError && error.status === 401 ? withLogin(error) : error
+      // the console offers a login if the answer has this field
+      throw error instanceof HttpError && error.status === 401
+        ? withFields(error, { login: true })
+        : error
     })
 }
 
-/** The console offers a login if the answer has this field. */
-function withLogin({ status, code, message, headers, fields, cause }: HttpError): HttpError {
-  return new HttpError(status, code, message, {
-    headers,
-    cause,
-    fields: { ...fields, login: true },
-  })
+/**
+ * Throws the error again. The console offers to log out if the answer has the field `logout`. Otherwise
+ * a person whose account has no access would meet the same session again at each login.
+ */
+export function refuseSession(error: unknown): never {
+  throw error instanceof HttpError && error.status === 403
+    ? withFields(error, { logout: true })
+    : error
 }
 
 /** `weir console` recognises a server of its data folder by this text. */

@@ -6,7 +6,7 @@
 
 import { createRemoteJWKSet, errors, jwtVerify } from 'jose'
 import { isNamedTenant } from '../../../../shared/contract/tenant.ts'
-import type { WeirError } from '../../../../shared/lib/errors.ts'
+import { WeirError } from '../../../../shared/lib/errors.ts'
 import { printable } from '../../../terminal/text/printable.ts'
 import { HttpError } from '../../http-error.ts'
 import { isLoopback } from '../../server.ts'
@@ -38,7 +38,10 @@ export type OidcLogin = {
   scope: string
 }
 
-/** The options with the defaults of the claims. Default of `allTenants`: false. */
+/**
+ * The options with the defaults of the claims. Default of `allTenants`: false. Throws `settings.invalid`
+ * for keys that others on the way could exchange.
+ */
 export function oidcOptionsOf({
   tenantClaim = 'tenant',
   rolesClaim = 'roles',
@@ -49,6 +52,11 @@ export function oidcOptionsOf({
   rolesClaim?: string | undefined
   allTenants?: boolean | undefined
 }): OidcOptions {
+  if (!isSafe(given.jwks))
+    throw new WeirError(
+      'settings.invalid',
+      "the URL of the issuer's keys must be https, or http on this machine: keys that were changed on the way would let others sign tokens",
+    )
   return { ...given, tenantClaim, rolesClaim, allTenants }
 }
 
@@ -90,7 +98,7 @@ export function oidcLoginOf(
   return { clientId, clientSecret, consoleUrl, scope }
 }
 
-/** Whether nobody on the way can read the tokens. */
+/** Whether tokens, and the keys that prove tokens, travel unread and unchanged. */
 function isSafe(url: URL | null): boolean {
   return url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url.hostname))
 }

@@ -9,9 +9,21 @@ import { parse } from 'hono/utils/cookie'
 import { consolePath } from '../console-path.ts'
 import type { OidcLogin } from './oidc.ts'
 
-export const sessionCookie = 'weir-console'
+type Console = Pick<OidcLogin, 'consoleUrl'>
+
+export function sessionCookie(console: Console): string {
+  return `${namePrefix(console)}weir-console`
+}
+
 /** Of a login that has begun: until the issuer leads back. */
-export const loginCookie = 'weir-console-login'
+export function loginCookie(console: Console): string {
+  return `${namePrefix(console)}weir-console-login`
+}
+
+/** A page without TLS cannot set such a cookie (RFC 6265bis). `__Host-` would need the path `/`. */
+function namePrefix({ consoleUrl }: Console): string {
+  return consoleUrl.protocol === 'https:' ? '__Secure-' : ''
+}
 
 /** Browsers drop a larger cookie. Of the token, without the name and the attributes. */
 export const cookieBytesMax = 3_800
@@ -21,10 +33,7 @@ export function cookieIn({ cookie = '' }: IncomingHttpHeaders, name: string): st
 }
 
 /** Keeps SESSION-1. `Lax` lets the issuer lead back with the cookie of the login. */
-export function cookieOptions(
-  { consoleUrl }: Pick<OidcLogin, 'consoleUrl'>,
-  sameSite: 'Strict' | 'Lax',
-) {
+export function cookieOptions({ consoleUrl }: Console, sameSite: 'Strict' | 'Lax') {
   const secure = consoleUrl.protocol === 'https:'
   return { path: consoleUrl.pathname, httpOnly: true, sameSite, secure } as const
 }

@@ -11,6 +11,7 @@ import {
   principalId,
 } from '../../../../apps/http/edge/access/principal.ts'
 import { requestRate } from '../../../../apps/http/edge/access/request-rate.ts'
+import { loginCookie, sessionCookie } from '../../../../apps/http/edge/access/session-cookie.ts'
 import { httpErrorOf } from '../../../../apps/http/edge/edge-errors.ts'
 import { edgeOptionsOf } from '../../../../apps/http/edge/edge-flags.ts'
 import { type ServerSentEvent, sseResponse } from '../../../../apps/http/edge/sse.ts'
@@ -226,9 +227,25 @@ describe('the flags of a login', () => {
     [{ oidcAllTenants: true }, /--oidc-issuer, --oidc-audience and --oidc-jwks go together/],
     [{ ...oidc, oidcClientSecretFile: '/no/such' }, /needs --oidc-client-id/],
     [{ ...oidc, ...login, oidcClientSecretFile: '/no/such' }, /there is no such file/],
+    [{ ...oidc, oidcJwks: 'http://id.example/jwks' }, /issuer's keys must be https, or http on/],
     [login, /--oidc-issuer, --oidc-audience and --oidc-jwks go together/],
   ])('%j are refused with the remedy', (flags, text) => {
     expect(() => edgeOptionsOf(flags)).toThrow(text)
+  })
+})
+
+describe('the cookies of a login', () => {
+  const names = (consoleUrl: string) => {
+    const console = { consoleUrl: new URL(consoleUrl) }
+    return [sessionCookie(console), loginCookie(console)]
+  }
+
+  it('have a name over https that no page without TLS can set', () => {
+    expect(names('https://weir.example/console')).toEqual([
+      '__Secure-weir-console',
+      '__Secure-weir-console-login',
+    ])
+    expect(names('http://127.0.0.1/console')).toEqual(['weir-console', 'weir-console-login'])
   })
 })
 

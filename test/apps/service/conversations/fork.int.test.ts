@@ -6,12 +6,15 @@ import { join } from 'node:path'
 import { expect, it } from '@jest/globals'
 import { pino } from 'pino'
 import { fork } from '../../../../apps/service/conversations/fork.ts'
+import { openBus } from '../../../../client/place/open-bus.ts'
 import { says, scriptedModel } from '../../../../client/testing/testing.ts'
 import { defineAgent, Weir } from '../../../../client/weir.ts'
+import { keyOf } from '../../../../shared/contract/topology.ts'
+import { storedFleet } from '../../../../shared/runtime/fleet/stored-formats.ts'
 import { readSettings } from '../../../../shared/settings/settings.ts'
 import { output } from '../../../support/output.ts'
 
-it('refuses a turn that the conversation has not, also for a fork without own turns', async () => {
+it('refuses a turn that the conversation has not, and stores the schemas of its records', async () => {
   const dataFolder = mkdtempSync(join(tmpdir(), 'weir-fork-command-'))
   try {
     const agent = defineAgent({
@@ -30,6 +33,17 @@ it('refuses a turn that the conversation has not, also for a fork without own tu
     const forked = (of: string, turn: string) => fork(of, { turn }, settings, output().stream)
     await expect(forked('c', '2')).rejects.toThrow('there is no turn 2: the conversation has 1')
     await expect(forked(id, '1')).rejects.toThrow('there is no turn 1: the conversation has 0')
+    // A folder of an older Weir lacks the schemas of newer records.
+    const bus = await openBus(settings, pino({ level: 'silent' }))
+    const place = { bus, topicPrefix: 'weir.' }
+    const table = { topic: 'weir.policies', partition: 0 }
+    const { formats } = await storedFleet(place)
+    await bus.append(formats.map((format) => ({ ...table, key: keyOf(format), value: null })))
+    await bus.close()
+    await forked('c', '1')
+    const after = await openBus(settings, pino({ level: 'silent' }))
+    expect(await storedFleet({ ...place, bus: after })).toMatchObject({ formats })
+    await after.close()
     await expect(forked('unknown', '1')).rejects.toMatchObject({ code: 'conversation.unknown' })
   } finally {
     rmSync(dataFolder, { recursive: true, force: true })

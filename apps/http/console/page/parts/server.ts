@@ -19,14 +19,20 @@ export class RequestError extends Error {
   readonly status: number
   /** The server offers a login. */
   readonly hasLogin: boolean
+  /** The account of the session has no access. */
+  readonly hasLogout: boolean
 
-  constructor(status: number, message: string, hasLogin: boolean) {
+  constructor(status: number, message: string, { login, logout }: Offered) {
     super(message)
     this.name = 'RequestError'
     this.status = status
-    this.hasLogin = hasLogin
+    this.hasLogin = login === true
+    this.hasLogout = logout === true
   }
 }
+
+/** The offers of an answer to the person. */
+type Offered = { login?: boolean; logout?: boolean }
 
 /** Throws RequestError with the text of the server. */
 async function request(path: string, options: RequestInit = {}): Promise<Response> {
@@ -37,12 +43,12 @@ async function request(path: string, options: RequestInit = {}): Promise<Respons
   const response = await fetch(`console/api/${path}`, { ...options, headers, cache: 'no-store' })
   if (response.ok) return response
   const body = (await response.json().catch(() => undefined)) as
-    | { error?: { message?: string; login?: boolean } }
+    | { error?: Offered & { message?: string } }
     | undefined
   throw new RequestError(
     response.status,
     body?.error?.message ?? `the server answers ${response.status}`,
-    body?.error?.login === true,
+    body?.error ?? {},
   )
 }
 
