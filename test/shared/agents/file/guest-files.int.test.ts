@@ -211,7 +211,7 @@ describe('a guest by its name or file', () => {
       expect(guestAgent('found').name).toBe('found')
     })
 
-    it('does not count with other keys or a fault if a client chose the name, and the log says so', () => {
+    it('does not count with other keys or a fault if a client chose the name, and the log has a warning', () => {
       for (const text of [
         'guest: true\nrecord: calls\n',
         'guest: [',
