@@ -1,4 +1,4 @@
-// Processes that make the same folder at the same time, and what a killed one leaves.
+// Several processes make the same folder at the same time, or after one that died.
 
 import {
   existsSync,
