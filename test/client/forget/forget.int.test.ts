@@ -293,7 +293,9 @@ describe('a deleted conversation', () => {
     await ask(weir, 'acme:q')
     await expect(weir.forget({ tenant: 'acme' })).rejects.toMatchObject({
       code: 'conversation.open',
-      message: expect.stringContaining('in acme:s. Wait for its end, or end it: weir stop'),
+      message: expect.stringMatching(
+        /in acme:s\. Wait for its end, or end it: weir stop --conversation acme:s .* weir release conversation:acme:s$/,
+      ),
     })
     const { open: openIds, conversations } = await weir.forget({ tenant: 'acme', dryRun: true })
     expect([openIds, conversations.toSorted()]).toEqual([['acme:s'], ['acme:q', 'acme:s']])
