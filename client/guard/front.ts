@@ -13,6 +13,7 @@
 
 import { randomUUID } from 'node:crypto'
 import type { RecordedParts } from '../../shared/agents/guest.ts'
+import { givenBeforeReason, roundOverReason } from '../../shared/contract/call/call-endings.ts'
 import type { ConversationId } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type {
@@ -29,10 +30,9 @@ import type {
 } from '../../shared/contract/messages.ts'
 import type { Clock, Milliseconds } from '../../shared/lib/clock.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
-import { givenBefore as givenBeforeText, roundIsOver } from '../../shared/model-texts/guests.ts'
+import { givenBefore, roundIsOver } from '../../shared/model-texts/guests.ts'
 import { hashOfKey, idsOfKey, numberOfKey, roundKey } from '../../shared/transcript/round-key.ts'
 import { type FrontLink, type Inbox, openInbox } from './inbox.ts'
-import { givenBefore, roundOver } from './verdict-code.ts'
 
 /** `turnKey`: the front's name for the turn. `user`: the text that opened it, if known. */
 export type GuestTurn = { conversation: ConversationId; turnKey: string; user: string | null }
@@ -240,19 +240,20 @@ export function createFront(options: FrontOptions): Front {
       verdict === 'allow' ? [ordinal] : [],
     )
     if (ordinals.length === 0 || place === undefined) return verdicts
+    const claim = randomId()
     try {
-      await link.write([{ type: 'guest-claim', conversation, ...place, ordinals, owner }])
+      await link.write([{ type: 'guest-claim', conversation, ...place, ordinals, owner, claim }])
     } catch (error) {
       // Older processes of the fleet answer no claim, and their fronts make none.
       if (error instanceof WeirError && error.code === 'codec.newer-schema') return verdicts
       throw error
     }
-    const won = await claimedBy(owner, place, wait)
+    const won = await claimedBy(claim, wait)
     const calls = verdicts.calls.map((call): GuestCallVerdict => {
       if (call.verdict !== 'allow' || won?.includes(call.ordinal)) return call
       return won === undefined
         ? { ...call, verdict: 'pending', code: '' }
-        : { ...call, verdict: 'deny', text: givenBeforeText, code: givenBefore }
+        : { ...call, verdict: 'deny', text: givenBefore, code: givenBeforeReason }
     })
     return { ...verdicts, calls, isSettled: verdicts.isSettled && won !== undefined }
   }
@@ -352,20 +353,18 @@ async function adviceFor(
   }
 }
 
-/** The claimed calls whose verdict this front may give. Undefined: no answer came in time. */
+/**
+ * The claimed calls whose verdict this front may give. The answer to another claim of this front on the
+ * round may lack some of them. Undefined: no answer came in time.
+ */
 async function claimedBy(
-  owner: string,
-  { turn, round }: RoundPlace,
+  claim: string,
   { inbox, waitMs, signal }: Wait & { inbox: Inbox },
 ): Promise<readonly number[] | undefined> {
   for (;;) {
     const message = await inbox.next(waitMs, signal)
-    if (message?.type !== 'guest-claimed') {
-      if (message === undefined) return undefined
-      continue
-    }
-    if (message.owner === owner && message.turn === turn && message.round === round)
-      return message.ordinals
+    if (message === undefined) return undefined
+    if (message.type === 'guest-claimed' && message.claim === claim) return message.ordinals
   }
 }
 
@@ -457,7 +456,7 @@ async function verdictsOn(
 
 const neverAllowed = {
   text: roundIsOver,
-  code: roundOver,
+  code: roundOverReason,
   guard: '',
 }
 

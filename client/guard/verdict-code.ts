@@ -2,7 +2,12 @@
 // VERDICT-CODE-1. A program decides by the code, and people read the reason. Version 1 only gains
 //     codes.
 
-import { deniedBeforeReason, skippedCall } from '../../shared/contract/call/call-endings.ts'
+import {
+  deniedBeforeReason,
+  givenBeforeReason,
+  roundOverReason,
+  skippedCall,
+} from '../../shared/contract/call/call-endings.ts'
 import { approvalGuard } from '../../shared/contract/guard/approval-guard.ts'
 import type { DeniedCall } from '../../shared/contract/messages.ts'
 
@@ -41,18 +46,12 @@ export function codeOfDenial({
   code: reason,
   guard,
 }: Pick<DeniedCall, 'code' | 'guard'>): VerdictCode {
-  if (reason === roundOver) return 'guest.over'
-  if (reason === givenBefore) return 'guest.repeated'
+  if (reason === roundOverReason) return 'guest.over'
+  if (reason === givenBeforeReason) return 'guest.repeated'
   if (reason === deniedBeforeReason) return 'guest.denied-before'
   if (skippedReasons.includes(reason)) return 'turn.over'
   if (guard === '') return 'call.denied'
   return guard === approvalGuard ? 'approval.denied' : 'guard.denied'
 }
-
-/** The reason of a call whose verdict another front has given. */
-export const givenBefore = 'another front has given its verdict'
-
-/** The reason of a call without a verdict in a round that is over. */
-export const roundOver = 'no verdict before the end of its round'
 
 const skippedReasons = [skippedCall('cancelled').reason, skippedCall('expired').reason]

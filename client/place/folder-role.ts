@@ -8,12 +8,15 @@ import type { OwnerLink } from '../../shared/bus/embedded/beside/link.ts'
 import type { LinkHost } from '../../shared/bus/embedded/beside/owner-links.ts'
 import type { LocalBus } from '../../shared/bus/kind.ts'
 import type { Bus } from '../../shared/contract/bus.ts'
+import { keptBy } from '../../shared/contract/retention.ts'
+import { topicSpecs } from '../../shared/contract/topology.ts'
 import { type Clock, systemClock as clock } from '../../shared/lib/clock.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
 import type { Contexts } from '../agents/contexts.ts'
 import { jsonOf } from '../plain-json.ts'
 import type { OwnerFacts } from './agent-facts.ts'
+import { joinFleet } from './fleet.ts'
 import { openBusForStages } from './open-bus.ts'
 import { createStageHost, type HostRequest, helloOf, type Welcome } from './stage-host.ts'
 import type { SwitchingBus } from './switching-bus.ts'
@@ -30,7 +33,7 @@ export type FolderRoleOptions = {
   /** The names of the guards of this process. */
   guards: readonly string[]
   log: Logger
-  /** Starts the stages in this process, with its guards. */
+  /** Starts the stages in this process, with its guards. The log has its topics. */
   runStages(bus: Bus): Promise<Running>
   /** Starts the guards of this process beside the owner. */
   runBeside(bus: Bus): Promise<{ close(): Promise<void> }>
@@ -174,7 +177,13 @@ export function createFolderRole(
 }
 
 async function runStages(options: FolderRoleOptions, bus: Bus): Promise<Running> {
+  const { settings, log } = options
+  const { retentionMs, auditMs } = keptBy(settings)
   try {
+    await bus.ensureTopics(
+      topicSpecs(settings.topicPrefix, settings.partitions, retentionMs, auditMs),
+    )
+    await joinFleet({ bus, settings, log })
     return await options.runStages(bus)
   } catch (error) {
     await bus.close()

@@ -62,11 +62,7 @@ export async function openFolder({
     runImported: options.runImported,
     clock: clockOfChoice(options.bus),
     guards: options.guards?.guards.map(({ name }) => name) ?? [],
-    async runStages(bus) {
-      await bus.ensureTopics(topicSpecs(topicPrefix, partitions, parts.retentionMs, parts.auditMs))
-      await joinFleet({ bus, settings, log })
-      return runHere({ ...parts, bus, contextOf: contexts.of }, options)
-    },
+    runStages: (bus) => runHere({ ...parts, bus, contextOf: contexts.of }, options),
     runBeside: (bus) => runBeside({ ...parts, bus }, options),
   })
   const { bus } = folder

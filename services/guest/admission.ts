@@ -20,10 +20,11 @@ export function faultOf(message: GuestRound | GuestResults): string | undefined 
 }
 
 /** Whether a claim is one that a front writes. Another one gets no answer. */
-export function isClaim({ ordinals, owner }: GuestClaim): boolean {
+export function isClaim({ ordinals, owner, claim }: GuestClaim): boolean {
   return (
     ordinals.length <= limits.responseCallsMax &&
-    sizeFault('owner', owner, 1, limits.guestKeyBytesMax) === undefined
+    sizeFault('owner', owner, 1, limits.guestKeyBytesMax) === undefined &&
+    sizeFault('claim', claim, 1, limits.guestKeyBytesMax) === undefined
   )
 }
 

@@ -879,6 +879,8 @@ export type GuestClaim = {
   ordinals: number[]
   /** the front, new for every start of its process */
   owner: string
+  /** names this claim among those of its front */
+  claim: string
 }
 
 /** Activity: the answer to a claim of a front. Derived, written by the stage guest. */
@@ -894,6 +896,8 @@ export type GuestClaimed = {
   ordinals: number[]
   /** the front, as in its claim */
   owner: string
+  /** the claim that this answers */
+  claim: string
 }
 
 /** Results of calls that a guest ran, and the moment in its turn. Observed, written by a front. */

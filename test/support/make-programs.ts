@@ -1,76 +1,20 @@
-// Makes the programs that tests start (programs.ts) in a folder that is not there yet. Of several
-// processes, one makes them and the others wait for it.
+// Makes the programs that tests start (programs.ts) in a folder that is not there yet.
 // Usage: make-programs.ts FOLDER
 
 import { execFileSync } from 'node:child_process'
-import {
-  chmodSync,
-  cpSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
-import { dirname, join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { chmodSync, cpSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { writeProgram } from '../../bin/bundle.ts'
-import {
-  isRunning,
-  type ProcessMark,
-  processMark,
-} from '../../services/executor/performer/kept/process-mark.ts'
-
-/** Folders of earlier sources, which a run of this moment may still use. */
-const keptMax = 8
+import { makeOnce } from './make-once.ts'
+import { contentHash } from './program-sources.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 const target = process.argv[2] ?? ''
-const cache = dirname(target)
-const lock = `${target}.lock`
 
-mkdirSync(cache, { recursive: true })
-if (await isOurs()) {
-  try {
-    await make()
-    removeOld()
-  } finally {
-    rmSync(lock, { force: true })
-  }
-}
+if (await makeOnce({ target, nameNow: () => contentHash(root), make }))
+  compile(join(target, 'dist', 'chunks'))
 
-/** False: another process made the programs. */
-async function isOurs(): Promise<boolean> {
-  while (!existsSync(target)) {
-    try {
-      writeFileSync(lock, JSON.stringify(processMark(process.pid)), { flag: 'wx' })
-      if (!existsSync(target)) return true
-      rmSync(lock)
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-      const maker = makerIn(lock)
-      if (maker !== undefined && !isRunning(maker)) rmSync(lock, { force: true })
-      else await sleep(100)
-    }
-  }
-  return false
-}
-
-/** Undefined while the file is being written, and after its end. */
-function makerIn(file: string): ProcessMark | undefined {
-  try {
-    return JSON.parse(readFileSync(file, 'utf8')) as ProcessMark
-  } catch {
-    return undefined
-  }
-}
-
-/** Complete or not there: a folder gets its name at the end. */
-async function make(): Promise<void> {
-  const folder = `${target}.${process.pid}`
+async function make(folder: string): Promise<void> {
   await writeProgram(folder, ['test/support/weir-process.ts', 'test/support/sharing-process.ts'])
   cpSync(join(root, 'package.json'), join(folder, 'package.json'))
   const command = join(folder, 'weir')
@@ -83,8 +27,6 @@ exec '${process.execPath}' --disable-warning=ExperimentalWarning --disable-sigus
 `,
   )
   chmodSync(command, 0o755)
-  renameSync(folder, target)
-  compile(join(target, 'dist', 'chunks'))
 }
 
 /**
@@ -99,10 +41,4 @@ for (const name of readdirSync('.')) await import(\`${chunks}/\${name}\`)`
     env: { ...process.env, NODE_COMPILE_CACHE: join(target, 'compiled') },
     stdio: ['ignore', 'ignore', 'inherit'],
   })
-}
-
-function removeOld(): void {
-  const folders = readdirSync(cache).map((name) => join(cache, name))
-  const newestFirst = folders.sort((a, b) => statSync(b).mtimeMs - statSync(a).mtimeMs)
-  for (const folder of newestFirst.slice(keptMax)) rmSync(folder, { recursive: true, force: true })
 }

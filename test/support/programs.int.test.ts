@@ -5,7 +5,8 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } f
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, describe, expect, it } from '@jest/globals'
-import { contentHash, weirCommand } from './programs.ts'
+import { contentHash } from './program-sources.ts'
+import { weirCommand } from './programs.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 const tree = mkdtempSync(join(tmpdir(), 'weir-tree-'))
@@ -21,7 +22,8 @@ describe('the programs that tests start', () => {
     'schemas/lock.json',
     'bin/bundle.ts',
     'package.json',
-    'package-lock.json',
+    'apps/cli/init/templates/typescript/.gitignore.template',
+    'node_modules/.package-lock.json',
     'test/support/weir-process.ts',
   ])('have another folder after a change of %s', (file) => {
     const path = join(tree, file)

@@ -1,22 +1,14 @@
 // The programs that tests start, as the npm package has them: the command of Weir, and programs of
 // tests. They need a third of the CPU time that the sources need, so a run starts hundreds in less time.
 // PROGRAMS-1. The name of their folder is a hash of all files that they are made of. A change of one
-//     file names another folder, so no stale program starts.
+//     file names another folder, so no stale program starts. A change while they are made is an error.
 
 import { execFileSync } from 'node:child_process'
-import { hash } from 'node:crypto'
-import { existsSync, globSync, readFileSync } from 'node:fs'
-import { join, relative } from 'node:path'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { contentHash } from './program-sources.ts'
 
 const root = join(import.meta.dirname, '..', '..')
-
-const sources = [
-  '{apps,client,services,shared}/**/*',
-  'bin/*',
-  'schemas/lock.json',
-  'package{,-lock}.json',
-  'test/support/**/*.ts',
-]
 
 const folder = made(join(root, 'node_modules', '.cache', 'weir-programs', contentHash(root)))
 
@@ -40,14 +32,4 @@ function made(target: string): string {
       stdio: ['ignore', 'ignore', 'inherit'],
     })
   return target
-}
-
-/** `tree`: the folder of a checkout. */
-export function contentHash(tree: string): string {
-  const files = globSync(sources, { cwd: tree, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name))
-    .sort()
-  const contents = files.map((file) => [relative(tree, file), hash('sha256', readFileSync(file))])
-  return hash('sha256', JSON.stringify([process.version, contents])).slice(0, 32)
 }

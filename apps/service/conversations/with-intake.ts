@@ -1,6 +1,7 @@
 // Opens a log for a command that sends a request through intake. On a data folder without a running
 // Weir, this process runs intake, the one stage that takes such a request.
 
+import { joinFleet } from '../../../client/place/fleet.ts'
 import { openBus, openBusBeside, partitionCount } from '../../../client/place/open-bus.ts'
 import { busKindOf } from '../../../shared/bus/kinds.ts'
 import type { Bus } from '../../../shared/contract/bus.ts'
@@ -24,6 +25,7 @@ export async function withIntake<Value>(
     if (owned === undefined) return await work({ bus, topicPrefix })
     const partitions = await partitionCount(bus, topicPrefix)
     const retentionMs = retentionMsOf(retentionDays)
+    await joinFleet({ bus, settings, log })
     const { startStages } = await import('../../../services/stages.ts')
     const place = { bus, topicPrefix, partitions, retentionMs, log }
     const stages = await startStages({ ...place, agents: new Map(), names: ['intake'] })

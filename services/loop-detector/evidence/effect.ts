@@ -148,12 +148,17 @@ export function commandIn(value: unknown): string | undefined {
   if (!isObject(value)) return undefined
   for (const key of commandMembers) {
     const command = Object.hasOwn(value, key) ? value[key] : undefined
-    // `["bash", "-lc", "npm test"]`
-    const isScript = Array.isArray(command) && /sh -l?c$/.test(command.slice(0, 2).join(' '))
-    const script: unknown = isScript ? command[2] : command
+    const script = isScript(command) ? command[2] : command
     if (typeof script === 'string' && script.trim() !== '') return script.slice(0, commandCharsMax)
   }
   return undefined
+}
+
+/** `["bash", "-lc", "npm test"]` */
+function isScript(command: unknown): command is unknown[] {
+  if (!Array.isArray(command)) return false
+  const [shell, flag]: unknown[] = command
+  return typeof shell === 'string' && shell.endsWith('sh') && (flag === '-c' || flag === '-lc')
 }
 
 /**

@@ -36,6 +36,12 @@ export function skippedCall(why: WhyNotRun): CallEnding {
 /** The reason of a call that was denied when its answer first came. */
 export const deniedBeforeReason = 'denied before'
 
+/** The reason of a guest's call whose verdict another front has given. */
+export const givenBeforeReason = 'another front has given its verdict'
+
+/** The reason of a guest's call without a verdict in a round that is over. */
+export const roundOverReason = 'no verdict before the end of its round'
+
 /** The call never ran. The same call would be denied again. */
 export function denied(what: string, reason: string): CallEnding {
   return {

@@ -354,6 +354,17 @@ describe('after the model', () => {
     expect(result.map(({ verdict }) => verdict)).toEqual(['allow', 'allow'])
   })
 
+  it('takes no answer to another of its claims on the round', async () => {
+    const script = (message: Written) =>
+      isRound(message) ? [started(message.key), verdicts(1, 'allow', 'allow')] : []
+    const { thread } = await scripted(script, ({ type: _, ...claim }) => [
+      { type: 'guest-claimed', ...claim, claim: 'of the look before', ordinals: [0] },
+      { type: 'guest-claimed', ...claim },
+    ])
+    const result = await thread().afterModel(answerOf(request, both))
+    expect(result.map(({ verdict }) => verdict)).toEqual(['allow', 'allow'])
+  })
+
   it('returns after waitMs with the calls that wait, and with their approval', async () => {
     const { thread } = await scripted((message) =>
       isRound(message)
@@ -407,6 +418,20 @@ describe('after the model', () => {
         { callId: 'call_1', status: 'skipped' },
       ],
     })
+  })
+
+  it('reports a call that waited as not run, and leaves one that another front owns to it', async () => {
+    const script = (message: Written) =>
+      isRound(message) ? [started(message.key), verdicts(1, 'allow', 'pending')] : []
+    const { written, thread } = await scripted(script, ({ type: _, ...claim }) => [
+      { type: 'guest-claimed', ...claim, ordinals: [] },
+    ])
+    const result = await thread({ waitMs: 300 }).afterModel(answerOf(request, both))
+    expect(result).toMatchObject([{ code: 'guest.repeated' }, { verdict: 'deny' }])
+    await seen(written, 2)
+    expect((written[1] as GuestResults).results).toMatchObject([
+      { callId: 'call_1', status: 'skipped' },
+    ])
   })
 
   it('lets the calls run if the stage is silent and the guest may go on', async () => {

@@ -11,10 +11,14 @@ import { afterEach, beforeEach, expect, it } from '@jest/globals'
 import { pino } from 'pino'
 import { type GuardOptions, openGuard } from '../../../client/guard/guard.ts'
 import type { GuardSession } from '../../../client/guard/guest-conversation.ts'
-import { openBusOnceFree } from '../../../client/place/open-bus.ts'
+import { openBus, openBusOnceFree } from '../../../client/place/open-bus.ts'
 import { says, scriptedModel } from '../../../client/testing/testing.ts'
 import { defineAgent, Weir } from '../../../client/weir.ts'
+import { ownFormat } from '../../../shared/codec/codec.ts'
+import type { Bus } from '../../../shared/contract/bus.ts'
 import type { Guard as WeirGuard } from '../../../shared/contract/guard/guard.ts'
+import { keyOf } from '../../../shared/contract/topology.ts'
+import { storedFleet } from '../../../shared/runtime/fleet/stored-formats.ts'
 import { readSettings } from '../../../shared/settings/settings.ts'
 import { declarationOf } from '../../../shared/transcript/transcript.ts'
 import { compiled } from '../../support/compiled.ts'
@@ -47,6 +51,11 @@ async function guardWith(options: Partial<GuardOptions> = {}): Promise<GuardSess
   const guard = await openGuard({ agent: 'coder', ...place, ...options })
   open.push(guard)
   return guard
+}
+
+async function onFolder(work: (place: { bus: Bus; topicPrefix: string }) => Promise<void>) {
+  const bus = await openBus(readSettings({ dataFolder: folder }, {}), log)
+  await work({ bus, topicPrefix: 'weir.' }).finally(() => bus.close())
 }
 
 async function weirWith(stages: 'auto' | 'here', reply = 'Here.') {
@@ -171,6 +180,21 @@ it('leave the folder to weir up, which waits for it', async () => {
   await bus?.close()
   expect(bus).toBeDefined()
   expect(await judged(guard, 'a')).toEqual(['allow', 'deny'])
+})
+
+it('store the schemas of their records in a folder of an older Weir', async () => {
+  await (await guardWith()).close()
+  await onFolder(async (place) => {
+    const keys = (await storedFleet(place)).formats.map(keyOf)
+    expect(keys).toHaveLength(ownFormat - 1)
+    const table = { topic: 'weir.policies', partition: 0 }
+    await place.bus.append(keys.map((key) => ({ ...table, key, value: null })))
+    expect((await storedFleet(place)).formats).toEqual([])
+  })
+  await (await guardWith()).close()
+  await onFolder(async (place) =>
+    expect((await storedFleet(place)).formats).toHaveLength(ownFormat - 1),
+  )
 })
 
 it('wait for a folder with stages elsewhere', async () => {

@@ -58,7 +58,12 @@ const lines: Line[] = [
   ['rounds-cleared', 105, judged],
   ['activity', 105, verdict('wait', 'wait'), 'executor/0/0/0'],
   ['activity', 106, verdict('allow', 'deny'), 'executor/0/1/0'],
-  ['activity', 106, { type: 'guest-claimed', ...round, ordinals: [0], owner: 'p' }, 'guest/0/2/0'],
+  [
+    'activity',
+    106,
+    { type: 'guest-claimed', ...round, ordinals: [0], owner: 'p', claim: 'c' },
+    'guest/0/2/0',
+  ],
   ['guest-events', 110, { type: 'round-outcome', ...round, response, results }, 'loop-detector/1'],
   ['guest-events', 108, { type: 'guest-results', conversation, results: [reported] }],
   ['activity', 120, { type: 'turn-finished', conversation, turn: 0 }, 'guest/0/3/0'],

@@ -14,6 +14,7 @@ const claim = (owner: string, of: Partial<GuestClaim> = {}): GuestClaim => ({
   round: 1,
   ordinals: [0],
   owner,
+  claim: 'c',
   ...of,
 })
 const two = round('a.1', { calls: [{}, {}] })
@@ -56,10 +57,12 @@ it('a claim waits for no round, and a guest that has gone on runs no further cal
   expect(wonBy(waiting.when(claim('p', { ordinals: [0, 1] })))).toEqual([[0]])
 })
 
-it('a claim with an owner or calls above the limits gets no answer', () => {
+it('a claim with an owner, a name or calls above the limits gets no answer', () => {
   const open = given(guest, two)
   const ordinals = Array.from({ length: limits.responseCallsMax + 1 }, (_, at) => at)
   expect(wonBy(open.when(claim('p', { ordinals })))).toEqual([])
   expect(wonBy(open.when(claim('')))).toEqual([])
-  expect(wonBy(open.when(claim('x'.repeat(limits.guestKeyBytesMax + 1))))).toEqual([])
+  const long = 'x'.repeat(limits.guestKeyBytesMax + 1)
+  expect(wonBy(open.when(claim(long)))).toEqual([])
+  expect(wonBy(open.when(claim('p', { claim: long })))).toEqual([])
 })

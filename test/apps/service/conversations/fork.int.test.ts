@@ -6,12 +6,15 @@ import { join } from 'node:path'
 import { expect, it } from '@jest/globals'
 import { pino } from 'pino'
 import { fork } from '../../../../apps/service/conversations/fork.ts'
+import { openBus } from '../../../../client/place/open-bus.ts'
 import { says, scriptedModel } from '../../../../client/testing/testing.ts'
 import { defineAgent, Weir } from '../../../../client/weir.ts'
+import { keyOf } from '../../../../shared/contract/topology.ts'
+import { storedFleet } from '../../../../shared/runtime/fleet/stored-formats.ts'
 import { readSettings } from '../../../../shared/settings/settings.ts'
 import { output } from '../../../support/output.ts'
 
-it('takes the number of a turn that weir inspect shows, and an error lists these numbers', async () => {
+it('takes the number of a turn that weir inspect shows, and stores the schemas of its records', async () => {
   const dataFolder = mkdtempSync(join(tmpdir(), 'weir-fork-command-'))
   try {
     const agent = defineAgent({
@@ -33,8 +36,18 @@ it('takes the number of a turn that weir inspect shows, and an error lists these
       await fork(of, { turn: number, json: true }, settings, out.stream)
       return JSON.parse(out.text())
     }
+    // A folder of an older Weir lacks the schemas of newer records.
+    const bus = await openBus(settings, pino({ level: 'silent' }))
+    const place = { bus, topicPrefix: 'weir.' }
+    const table = { topic: 'weir.policies', partition: 0 }
+    const { formats } = await storedFleet(place)
+    await bus.append(formats.map((format) => ({ ...table, key: keyOf(format), value: null })))
+    await bus.close()
     const { conversation, ...others } = await forked('c', '1')
     expect(others).toEqual({})
+    const after = await openBus(settings, pino({ level: 'silent' }))
+    expect(await storedFleet({ ...place, bus: after })).toMatchObject({ formats })
+    await after.close()
     await expect(forked('c', `${turn}`)).rejects.toThrow(
       `conversation c has no turn ${turn}; its turns are 1, 2`,
     )

@@ -223,6 +223,17 @@ describe('the purpose of a call', () => {
     expect(tools.map((tool) => operationOf(tool, {}).effect)).toEqual(tools.map(() => effect)),
   )
 
+  it('follows from the script of a list of words, and a list with other members has no command', () => {
+    const effects = (...command: unknown[]) => operationOf('shell', { command }).effect
+    expect(effects('bash', '-lc', 'ls -la')).toBe('reads')
+    expect(effects('/bin/sh', '-c', 'rm a')).toBe('changes')
+    for (const member of [{ toString: 1 }, [[{ toString: 1 }]], null, 5]) {
+      expect(effects(member, '-c', 'ls')).toBe('opaque')
+      expect(effects('sh', member, 'ls')).toBe('opaque')
+      expect(effects('sh', '-c', member)).toBe('opaque')
+    }
+  })
+
   it.each([
     [
       'reads',
