@@ -9,6 +9,7 @@ import { fork } from '../../../../apps/service/conversations/fork.ts'
 import { openBus } from '../../../../client/place/open-bus.ts'
 import { says, scriptedModel } from '../../../../client/testing/testing.ts'
 import { defineAgent, Weir } from '../../../../client/weir.ts'
+import { ownFormat } from '../../../../shared/codec/codec.ts'
 import { keyOf } from '../../../../shared/contract/topology.ts'
 import { storedFleet } from '../../../../shared/runtime/fleet/stored-formats.ts'
 import { readSettings } from '../../../../shared/settings/settings.ts'
@@ -38,6 +39,7 @@ it('refuses a turn that the conversation has not, and stores the schemas of its 
     const place = { bus, topicPrefix: 'weir.' }
     const table = { topic: 'weir.policies', partition: 0 }
     const { formats } = await storedFleet(place)
+    expect(formats).toHaveLength(ownFormat - 1)
     await bus.append(formats.map((format) => ({ ...table, key: keyOf(format), value: null })))
     await bus.close()
     await forked('c', '1')
