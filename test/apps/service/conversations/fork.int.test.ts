@@ -9,6 +9,7 @@ import { fork } from '../../../../apps/service/conversations/fork.ts'
 import { openBus } from '../../../../client/place/open-bus.ts'
 import { says, scriptedModel } from '../../../../client/testing/testing.ts'
 import { defineAgent, Weir } from '../../../../client/weir.ts'
+import { ownFormat } from '../../../../shared/codec/codec.ts'
 import { keyOf } from '../../../../shared/contract/topology.ts'
 import { storedFleet } from '../../../../shared/runtime/fleet/stored-formats.ts'
 import { readSettings } from '../../../../shared/settings/settings.ts'
@@ -41,6 +42,7 @@ it('takes the number of a turn that weir inspect shows, and stores the schemas o
     const place = { bus, topicPrefix: 'weir.' }
     const table = { topic: 'weir.policies', partition: 0 }
     const { formats } = await storedFleet(place)
+    expect(formats).toHaveLength(ownFormat - 1)
     await bus.append(formats.map((format) => ({ ...table, key: keyOf(format), value: null })))
     await bus.close()
     const { conversation, ...others } = await forked('c', '1')
