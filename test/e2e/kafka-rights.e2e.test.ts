@@ -42,7 +42,6 @@ import {
 } from '../../shared/contract/topology.ts'
 import { registerGuard } from '../../shared/runtime/guards/guard-registry.ts'
 import { type RunningGuards, startGuards } from '../../shared/runtime/guards/start-guards.ts'
-import { storePartitionCount } from '../../shared/runtime/log/partition-count.ts'
 import { toRecord } from '../../shared/runtime/record.ts'
 import { readSettings } from '../../shared/settings/settings.ts'
 import { askEdge } from '../support/asked-turn.ts'
@@ -104,7 +103,6 @@ beforeAll(async () => {
   await grant(broker, [...access, ...lacks.map(accessWithout)])
   const asOperator = await busAs('operator')
   await asOperator.ensureTopics(topicSpecs(topicPrefix, partitions))
-  await storePartitionCount(asOperator, topicPrefix, partitions)
 }, brokerStartMs)
 afterAll(async () => {
   for (const bus of buses.values()) await bus.close()

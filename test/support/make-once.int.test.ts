@@ -1,4 +1,4 @@
-// Several processes make the same folder at the same time, or after one that died.
+// Processes that make the same folder at the same time, and the remains of a killed process.
 
 import {
   existsSync,

@@ -5,10 +5,14 @@ export function number(value: number): string {
   return value.toLocaleString('en')
 }
 
-/** `1 turn`, `2,000 turns`, `3 entries`. */
+/** `1 turn`, `2,000 turns`, `3 entries`, `4 processes`. */
 export function count(value: number, noun: string): string {
-  const plural = /[^aeiou]y$/.test(noun) ? `${noun.slice(0, -1)}ies` : `${noun}s`
-  return `${number(value)} ${value === 1 ? noun : plural}`
+  return `${number(value)} ${value === 1 ? noun : pluralOf(noun)}`
+}
+
+function pluralOf(noun: string): string {
+  if (/[^aeiou]y$/.test(noun)) return `${noun.slice(0, -1)}ies`
+  return /(s|x|z|ch|sh)$/.test(noun) ? `${noun}es` : `${noun}s`
 }
 
 /** `2026-07-29 10:12:03.123 UTC` */

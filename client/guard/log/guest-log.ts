@@ -54,8 +54,8 @@ async function openInFolder(settings: Settings, options: Options): Promise<Guest
     async runStages(bus) {
       const atRest = stagesAtRest()
       const { instruments } = atRest
-      const running = await runHere({ ...parts, bus, instruments, names: stagesOfGuests }, options)
       await keepPartitionCount({ bus, topicPrefix, partitions, log })
+      const running = await runHere({ ...parts, bus, instruments, names: stagesOfGuests }, options)
       return {
         failed: running.failed,
         async close() {

@@ -2,15 +2,17 @@
 
 const examplesElement =
   /<(\/?)(pre|code|blockquote|example|xmp|samp|details|textarea)\b[^>\n]{0,200}>/gi
+/** The example of a call. After any other word, `a format` may be the work of the next call. */
+const ofCalls =
+  '[^\\n:：]{0,24}(?:aufruf|appel|llamad|chiamat|chamad|вызов|调用|呼び出し|호출|استدعاء)[^\\n:：]{0,8}'
 const announcement = new RegExp(
   `(?:${[
     'for example|for instance|e\\.g\\.|such as|as follows|like this|looks? like',
-    'an? (?:[\\w-]+ ){0,2}(?:example|sample)(?: [\\w ]{0,40})?|(?:format|syntax|template|example)(?: is)?',
-    '(?:例如|比如|示例|样例|如下|格式|模板|例えば|次の|以下の|形式|예시|예를 들어|형식|다음과 같)[^\\n:：]{0,12}',
-    '(?:например|пример|формат|следующ|образец|مثال|المثال|الصيغة|كالتالي)[^\\n:]{0,24}',
-    '(?:beispiel|exemple|ejemplo|esempio|exemplo|formato?)[^\\n:]{0,24}',
+    'an? (?:[\\w-]+ ){0,2}(?:example|sample)(?: [\\w ]{0,40})?|\\b(?:format|syntax|template|example)(?: is)?',
+    `(?:例如|比如|示例|样例|如下|格式|模板|例えば|次のよう|以下のよう|の例|形式|예시|예를 들어|형식|다음과 같)(?:${ofCalls}|です|に|は|是|为|입니다|은|는|습니다)?`,
+    `(?<!\\p{L})(?:например|пример|формат|образец|مثال|المثال|الصيغة|كالتالي|beispiel|exemple|ejemplo|esempio|exemplo|formato?)(?:${ofCalls})?\\s?`,
   ].join('|')})[*_]{0,3}[:：][*_]{0,3}$`,
-  'i',
+  'iu',
 )
 
 /** `frame`: the text from a call's first mark on. `before`: the text in front of the frame. */

@@ -67,9 +67,11 @@ export function withoutMessageId(value: unknown): { text: string; ids: string[] 
   if (!isObject(value)) return undefined
   const members = Object.entries(value)
   const isSent = members.some(([name]) => recipient.test(name))
-  const isId = (name: string) => isRequestId(name) || (isSent && messageId.test(plainNameOf(name)))
-  const ids = members.filter(([name]) => isId(name))
-  const others = members.filter(([name]) => !isId(name))
+  const isId = ([name, member]: [string, unknown]) =>
+    typeof member !== 'object' &&
+    (isRequestId(name) || (isSent && messageId.test(plainNameOf(name))))
+  const ids = members.filter(isId)
+  const others = members.filter((member) => !isId(member))
   const hasText = others.some(
     ([name, member]) =>
       typeof member === 'string' &&
@@ -80,9 +82,14 @@ export function withoutMessageId(value: unknown): { text: string; ids: string[] 
   if (ids.length === 0 || !hasText) return undefined
   const text = withoutStamps(Object.fromEntries(others))
   return {
-    text: text ?? JSON.stringify(others.sort(), (_, member: unknown) => plainNumber(member)),
+    text: text ?? JSON.stringify(others.sort(byName), (_, member: unknown) => plainNumber(member)),
     ids: ids.map(([, id]) => String(id)).filter((id) => id.length > 0),
   }
+}
+
+/** The default order would make a text of the member too, and a model writes any member. */
+function byName([one]: [string, unknown], [other]: [string, unknown]): number {
+  return one < other ? -1 : 1
 }
 
 function plainNumber(member: unknown): unknown {

@@ -8,15 +8,21 @@ import {
   topics,
 } from '../../contract/topology.ts'
 
-/** Answers from the last look at `policies`. Each question begins the next look. Default: needed. */
+/**
+ * `always`: Weir's own topic, whose records never return. `while-registered`: the topic of a registered guard,
+ * which is new after the guard's return. `none`: the topic of a removed guard.
+ */
+export type TopicNeed = 'always' | 'while-registered' | 'none'
+
+/** Answers from the last look at `policies`. Each question begins the next look. Default: registered. */
 export function createNeededTopics(bus: () => Pick<Bus, 'list'> | undefined, topicPrefix: string) {
   const ofRemovedGuards = new Set<string>()
 
-  return function isNeeded(topic: string): boolean {
+  return function needOf(topic: string): TopicNeed {
     const guard = nameWithoutPrefix(topic, topicPrefix + guardTopicName(''))
-    if (guard === undefined || guardTopicName(guard) in topics) return true
+    if (guard === undefined || guardTopicName(guard) in topics) return 'always'
     void look(topic, guardKeyPrefix + guard)
-    return !ofRemovedGuards.has(topic)
+    return ofRemovedGuards.has(topic) ? 'none' : 'while-registered'
   }
 
   async function look(topic: string, key: string): Promise<void> {

@@ -23,6 +23,7 @@ import type { Bus, StoredRecord, Subscription, TopicSpec } from '../../contract/
 import { limits } from '../../contract/limits.ts'
 import { keepAlive } from '../../lib/alive.ts'
 import type { Clock, Milliseconds } from '../../lib/clock.ts'
+import type { TopicNeed } from '../fleet/needed-topics.ts'
 import { brokersClock, createClockSkew } from './clock-skew.ts'
 import { type Cluster, createCluster } from './cluster/cluster.ts'
 import { createTopics, topicDifferences, topicsUnfit } from './cluster/topic-admin.ts'
@@ -71,8 +72,8 @@ export type KafkaBusOptions = {
   accepts?: ((record: StoredRecord) => boolean) | undefined
   /** The hash of the agent files of this process, which its memberships announce. */
   agents?: string | undefined
-  /** As in ClusterOptions. Default: each topic is needed. */
-  isNeeded?: ((topic: string) => boolean) | undefined
+  /** As in ClusterOptions. Default: `always`. */
+  needOf?: ((topic: string) => TopicNeed) | undefined
   /** The name of this process in its groups (MEMBERSHIP-5). Absent: that of its place, if it has one. */
   instanceId?: string | undefined
   /** The begin of the files that hold the places of processes. Absent: the process has none. */
@@ -224,10 +225,10 @@ export async function openKafkaBus(options: KafkaBusOptions): Promise<Bus> {
 }
 
 async function openCluster(
-  { client, clock, log, connectMs = minute, isNeeded }: KafkaBusOptions,
+  { client, clock, log, connectMs = minute, needOf }: KafkaBusOptions,
   closed: AbortController,
 ): Promise<Cluster> {
-  const cluster = createCluster({ client, clock, log, closed: closed.signal, isNeeded })
+  const cluster = createCluster({ client, clock, log, closed: closed.signal, needOf })
   try {
     await cluster.retry('find the cluster', () => cluster.refresh(), connectMs)
     return cluster

@@ -68,7 +68,7 @@ async function open(
     replicationFactor,
     accepts: signing && acceptsSigned(signing, log),
     agents: settings.agents === '' ? undefined : agentFilesHash(settings.agents),
-    isNeeded: createNeededTopics(() => bus, settings.topicPrefix),
+    needOf: createNeededTopics(() => bus, settings.topicPrefix),
     times: { sessionMs: settings.sessionTimeoutMs },
     instanceId: settings.groupInstanceId || undefined,
     placePath: keepsTables ? join(settings.dataFolder, 'processes', 'process') : undefined,

@@ -5,14 +5,23 @@
 //     writes the record again.
 // PARTITION-COUNT-2. A log without the record gets it only if most of its conversations are in the
 //     partition that the count gives.
-// PARTITION-COUNT-3. A log with records of a Weir that stores the count has a table `policies` with
-//     records. With an empty table, Weir refuses: its stops, guards and budgets are gone.
+// PARTITION-COUNT-3. If `policies` is empty, and `audit` has a setting that nobody removed, Weir refuses:
+//     the stops, guards and budgets are gone.
 
 import type { FleetMember } from '../../bus/fleet/fleet-members.ts'
-import { decode, headerBytes, knownSchemas, schemaIdIn } from '../../codec/codec.ts'
+import { batchesOf, noneIfMissing } from '../../bus/range.ts'
+import { decode } from '../../codec/codec.ts'
+import { messageOf } from '../../codec/message-of.ts'
 import type { Bus } from '../../contract/bus.ts'
 import { partitionOf } from '../../contract/partition.ts'
-import { partitionCountKey } from '../../contract/topology.ts'
+import {
+  budgetKeyPrefix,
+  guardKeyPrefix,
+  partitionCountKey,
+  policyKeyPrefix,
+  pricesKey,
+  stopKeyPrefix,
+} from '../../contract/topology.ts'
 import { WeirError } from '../../lib/errors.ts'
 import { assertNoneBefore } from '../fleet/fleet-rules.ts'
 import { firstFormat } from '../fleet/stored-formats.ts'
@@ -67,7 +76,8 @@ export function otherPartitionCount(topic: string, is: number, stored: number): 
  * false if it has a count already. `members`: the live members of the fleet, by default none. A log with
  * records and without a count is of a Weir before format 1: throws `fleet.apart` if there are any. Throws
  * `bus.topic-differs` if its conversations are in other partitions (PARTITION-COUNT-2),
- * `bus.topic-recreated` (PARTITION-COUNT-3), and `bus.unauthorized` if this user may not write `policies`.
+ * `bus.topic-recreated` (PARTITION-COUNT-3), and `bus.unauthorized` if this user may not read `audit` or
+ * write `policies`.
  */
 export async function storePartitionCount(
   bus: Pick<Bus, 'list' | 'ends' | 'read' | 'append' | 'clock'>,
@@ -77,9 +87,12 @@ export async function storePartitionCount(
 ): Promise<boolean> {
   if ((await storedPartitionCount(bus, topicPrefix)) !== undefined) return false
   const topic = `${topicPrefix}conversation-events`
-  const { seen, elsewhere, isNew } = await samplePlaces(bus, topic, partitions)
+  const { seen, elsewhere } = await samplePlaces(bus, topic, partitions)
   const policies = `${topicPrefix}policies`
-  if (isNew && !(await hasValue(bus, policies))) throw policiesGone(policies, topic)
+  if (!(await hasValue(bus, policies))) {
+    const [setting] = await settingsInAudit(bus, `${topicPrefix}audit`)
+    if (setting !== undefined) throw policiesGone(policies, setting)
+  }
   if (elsewhere * 2 > seen)
     throw new WeirError(
       'bus.topic-differs',
@@ -100,29 +113,48 @@ async function hasValue(bus: Pick<Bus, 'ends' | 'read'>, topic: string): Promise
   return first.some(({ value }) => value !== null)
 }
 
-function policiesGone(policies: string, topic: string): WeirError {
+/** The settings in `policies` that somebody set and nobody removed. Empty without evidence. */
+async function settingsInAudit(
+  bus: Pick<Bus, 'ends' | 'read'>,
+  topic: string,
+): Promise<Set<string>> {
+  const settings = new Set<string>()
+  const [ends] = await bus.ends(topic, [0]).catch(noneIfMissing)
+  if (ends === undefined) return settings
+  for await (const records of batchesOf(bus, {
+    topic,
+    partition: 0,
+    from: ends.begin,
+    to: ends.end,
+  }))
+    for (const { value } of records) {
+      const message = messageOf(value)
+      if (message?.type !== 'audit-changed') continue
+      const { setting, isRemoved } = message
+      if (isRemoved) settings.delete(setting)
+      else if (settingKeys.some((key) => setting.startsWith(key))) settings.add(setting)
+    }
+  return settings
+}
+
+const settingKeys = [stopKeyPrefix, guardKeyPrefix, budgetKeyPrefix, policyKeyPrefix, pricesKey]
+
+function policiesGone(policies: string, setting: string): WeirError {
   return new WeirError(
     'bus.topic-recreated',
-    `${policies} is empty, and ${topic} has records of a Weir that stores the partition count in ${policies}: the table was deleted and created again, so all stops, guards, budgets and approval rules are gone. Set them again and run weir topics create, delete everything (weir reset --all), or begin anew under another prefix (--topic-prefix)`,
+    `${policies} is empty, and weir audit shows the setting ${setting}, which nobody removed: the table was deleted and created again, so all stops, guards, budgets and approval rules are gone. Set them again and run weir topics create, delete everything (weir reset --all), or begin anew under another prefix (--topic-prefix)`,
   )
 }
 
-/** Each build that has the schema stores the count before its first record. */
-const countSchema = knownSchemas.find(({ type }) => type === 'partition-count')?.id ?? 0
-
 /** From the begin of each partition, where the records from before a growth are. */
 const sampledPerPartition = 20
-
-function isAfterCount(value: Uint8Array): boolean {
-  return (schemaIdIn(Uint8Array.of(0, ...value.subarray(1, headerBytes))) ?? 0) > countSchema
-}
 
 async function samplePlaces(
   bus: Pick<Bus, 'ends' | 'read'>,
   topic: string,
   partitions: number,
-): Promise<{ seen: number; elsewhere: number; isNew: boolean }> {
-  const places = { seen: 0, elsewhere: 0, isNew: false }
+): Promise<{ seen: number; elsewhere: number }> {
+  const places = { seen: 0, elsewhere: 0 }
   for (const { partition, begin, end } of await bus.ends(topic)) {
     if (begin >= end) continue
     const limit = sampledPerPartition
@@ -130,9 +162,6 @@ async function samplePlaces(
       places.seen += 1
       if (partitionOf(key, partitions) !== partition) places.elsewhere += 1
     }
-    const last = { topic, partition, from: Math.max(begin, end - limit), limit }
-    const newest = await bus.read(last)
-    places.isNew ||= newest.some(({ value }) => value !== null && isAfterCount(value))
   }
   return places
 }

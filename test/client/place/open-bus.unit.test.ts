@@ -2,7 +2,11 @@
 
 import { describe, expect, it } from '@jest/globals'
 import type { Logger } from 'pino'
-import { endsOnceAnswered, keepPartitionCount } from '../../../client/place/open-bus.ts'
+import {
+  endsOnceAnswered,
+  keepPartitionCount,
+  partitionCount,
+} from '../../../client/place/open-bus.ts'
 import type { PartitionEnds, RecordToAppend } from '../../../shared/contract/bus.ts'
 import type { Clock } from '../../../shared/lib/clock.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
@@ -36,6 +40,20 @@ function busThat(failure: (time: number) => WeirError | undefined) {
 
 const away = new WeirError('bus.unreachable', 'no broker answers', { retryable: true })
 const leaderless = new WeirError('bus.refused', 'there is no leader', { retryable: true })
+
+describe('the number of partitions', () => {
+  it('is read from the log although a broker goes away between two requests of a start', async () => {
+    const { clock, ends } = busThat(() => undefined)
+    let lists = 0
+    const list = async () => {
+      lists += 1
+      if (lists <= 2) throw away
+      return []
+    }
+    expect(await partitionCount({ clock, ends, list }, 'weir.')).toBe(1)
+    expect(lists).toBe(3)
+  })
+})
 
 describe('the ends of a topic', () => {
   it('are retried while the broker leads no partition yet', async () => {
@@ -82,5 +100,20 @@ describe('the partition count of a log that has none', () => {
     const log = { info: () => {} } as unknown as Logger
     await keepPartitionCount({ bus, topicPrefix: 'weir.', partitions: 1, log })
     expect(appended[0]).toMatchObject({ topic: 'weir.policies', key: 'partition-count' })
+  })
+
+  it('is left to an operator by a user who may neither read audit nor write policies', async () => {
+    const refuse = () => Promise.reject(new WeirError('bus.unauthorized', 'this user may not'))
+    const bus = {
+      clock: quickClock(),
+      list: async () => [],
+      ends: (topic: string) => (topic === 'weir.audit' ? refuse() : Promise.resolve(known)),
+      read: async () => [],
+      append: refuse,
+    }
+    const warnings: string[] = []
+    const log = { warn: (_: object, text: string) => warnings.push(text) } as unknown as Logger
+    await keepPartitionCount({ bus, topicPrefix: 'weir.', partitions: 1, log })
+    expect(warnings).toEqual([expect.stringMatching('weir topics create')])
   })
 })

@@ -18,7 +18,7 @@ beforeEach(async () => {
 })
 afterEach(() => bus.close())
 
-it('the topic of a guard is needed until somebody removes the guard, and again after its return', async () => {
+it('the topic of a guard is needed only while the guard is registered', async () => {
   const log = { bus, topicPrefix: 'w.' }
   const guard = { name: 'bank', version: '1', tools: ['*'], deadlineMs: 1_000, onTimeout: 'deny' }
   const register = () =>
@@ -30,24 +30,24 @@ it('the topic of a guard is needed until somebody removes the guard, and again a
       replace: false,
     })
   await register()
-  const isNeeded = createNeededTopics(() => bus, 'w.')
+  const needOf = createNeededTopics(() => bus, 'w.')
   const topic = 'w.guard-verdicts.bank'
-  expect(isNeeded(topic)).toBe(true)
+  expect(needOf(topic)).toBe('while-registered')
   await removeStored(guardSetting, log, { id: 'bank', by: 'anna' })
-  await until(async () => !isNeeded(topic))
+  await until(async () => needOf(topic) === 'none')
   await register()
-  await until(async () => isNeeded(topic))
+  await until(async () => needOf(topic) === 'while-registered')
 })
 
-it('a topic of Weir itself, and the topic of a guard while policies cannot be read, is needed', async () => {
-  const isNeeded = createNeededTopics(() => bus, 'w.')
+it('a topic of Weir itself is always needed, and the topic of a guard also while policies cannot be read', async () => {
+  const needOf = createNeededTopics(() => bus, 'w.')
   for (const topic of ['w.rounds-checked', 'w.guard-verdicts.approval', 'other.guard-verdicts.x'])
-    expect([topic, isNeeded(topic)]).toEqual([topic, true])
+    expect([topic, needOf(topic)]).toEqual([topic, 'always'])
   let looks = 0
   const list = () => {
     looks += 1
     return Promise.reject(new Error('no broker answers'))
   }
-  const isNeededWithout = createNeededTopics(() => ({ list }), 'w.')
-  await until(async () => isNeededWithout('w.guard-verdicts.bank') && looks > 2)
+  const needWithout = createNeededTopics(() => ({ list }), 'w.')
+  await until(async () => needWithout('w.guard-verdicts.bank') === 'while-registered' && looks > 2)
 })

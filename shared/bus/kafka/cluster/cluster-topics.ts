@@ -1,6 +1,7 @@
 // The metadata of the cluster: its nodes, and the topics that the bus uses with their leaders.
 
 import type { TopicKind } from '../../../contract/bus.ts'
+import type { TopicNeed } from '../../fleet/needed-topics.ts'
 import { errorCodes, type Node } from '../driver.ts'
 import type { ClusterPicture } from '../protocol/metadata-request.ts'
 
@@ -32,16 +33,15 @@ export type ClusterTopics = {
   readonly resized: ResizedTopic | undefined
   /** A needed topic that existed and that no broker knows now. */
   readonly missing: string | undefined
-  /** A needed topic that was deleted and created again since it was first seen. */
+  /** A topic of Weir itself that was deleted and created again since it was first seen. */
   readonly recreated: string | undefined
   wasRecreated(name: string): boolean
   kindOf(name: string): TopicKind | undefined
   setKind(name: string, kind: TopicKind): void
 }
 
-/** `isNeeded`: whether the configuration needs a topic. The others may be deleted. */
 export function createClusterTopics(
-  isNeeded: (name: string) => boolean = () => true,
+  needOf: (name: string) => TopicNeed = () => 'always',
 ): ClusterTopics {
   const requested = new Set<string>()
   const topics = new Map<string, Topic>()
@@ -60,11 +60,11 @@ export function createClusterTopics(
     get missing() {
       return [...failures].find(
         ([name, code]) =>
-          seen.has(name) && code === errorCodes.unknownTopicOrPartition && isNeeded(name),
+          seen.has(name) && code === errorCodes.unknownTopicOrPartition && needOf(name) !== 'none',
       )?.[0]
     },
     get recreated() {
-      return [...recreated].find(isNeeded)
+      return [...recreated].find((name) => needOf(name) === 'always')
     },
     wasRecreated: (name) => recreated.has(name),
     nodes: () => nodes,

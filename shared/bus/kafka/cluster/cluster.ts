@@ -12,6 +12,7 @@ import type { PartitionEnds, TopicKind } from '../../../contract/bus.ts'
 import type { Clock, Milliseconds } from '../../../lib/clock.ts'
 import { WeirError } from '../../../lib/errors.ts'
 import { pause } from '../../../lib/pause.ts'
+import type { TopicNeed } from '../../fleet/needed-topics.ts'
 import { backoffMs } from '../backoff.ts'
 import { errorCodes, type Node, protocolError } from '../driver.ts'
 import {
@@ -64,7 +65,7 @@ export type Cluster = {
   ): Promise<Result>
   /** Throws `bus.topic-differs` once a topic has grown (CLUSTER-3). */
   assertNotResized(): void
-  /** A sentence about a needed topic that is gone, or that was created again (CLUSTER-2). */
+  /** A sentence about a needed topic that is gone, or Weir's own topic that was created again (CLUSTER-2). */
   lost(): string | undefined
   /** Throws `bus.topic-recreated` if the topic was deleted and created again under this process. */
   assertNotRecreated(topic: string): void
@@ -79,7 +80,7 @@ export type ClusterOptions = {
   log: Logger
   closed: AbortSignal
   /** As in createClusterTopics. */
-  isNeeded?: ((topic: string) => boolean) | undefined
+  needOf?: ((topic: string) => TopicNeed) | undefined
 }
 
 /** The least time between two refreshes. */
@@ -96,9 +97,9 @@ const topicWaitMs = 1_000
 const lostTopicWaitMs = 60_000
 const topicGapMs = 200
 
-export function createCluster({ client, clock, log, closed, isNeeded }: ClusterOptions): Cluster {
+export function createCluster({ client, clock, log, closed, needOf }: ClusterOptions): Cluster {
   const linkOptions = { client, clock, log: kafkajsLog(log) }
-  const topics = createClusterTopics(isNeeded)
+  const topics = createClusterTopics(needOf)
   const requests = createBrokerRequests(client, linkOptions, closed)
   const refreshes = createRefreshes({ clock, closed, refresh })
   const retry = createRetry({ clock, log, closed, refresh: refreshes.refresh })

@@ -48,6 +48,47 @@ describe('a text that ends with one complete frame of calls', () => {
     ],
   ])('is found: %s', (_, text) => expect(found(text)).toBe('frame'))
 
+  it.each([
+    'Let me search for more information:',
+    'I will look up this information first:',
+    'Now the transformation of the table:',
+    'I format the file now:',
+    'Je cherche un exemple dans le dépôt :',
+    'Ich suche nach einem Beispiel im Archiv:',
+    'Busco información sobre el formato de la fecha:',
+    'Смотрю следующий файл:',
+    'Сначала нужна информация:',
+    'Проверю формат файла:',
+    '次のファイルを確認します：',
+    '我来格式化文件：',
+    '我来查找模板文件：',
+    '형식을 확인하겠습니다:',
+  ])('is found after a sentence that announces work: %s', (sentence) => {
+    expect(found(`${sentence}\n${hermes}`)).toBe('frame')
+    expect(found(`${sentence}\n${kimi}`)).toBe('frame')
+  })
+
+  it.each([
+    'Zum Beispiel:',
+    'Das Format ist ein Beispiel für einen Aufruf:',
+    'Par exemple :',
+    "Voici un exemple d'appel :",
+    'Un ejemplo de llamada:',
+    'Ecco un esempio:',
+    '例如：',
+    '调用格式如下：',
+    '示例：',
+    '次の形式です：',
+    '以下は呼び出しの例です：',
+    '예시:',
+    'Пример:',
+    'Например, такой вызов:',
+    'Формат вызова:',
+    'على سبيل المثال:',
+  ])('is not found after a sentence that announces an example: %s', (sentence) =>
+    expect(found(`${sentence}\n${hermes}`)).not.toBe('frame'),
+  )
+
   it.each<[string, string]>([
     ['text follows the frame', `I look it up.\n${hermes}\nThat is all.`],
     ['a fence holds it', `I look it up.\n\`\`\`\n${hermes}\n\`\`\``],
@@ -136,6 +177,15 @@ describe('a text with a special token of a call that no dialect reads whole', ()
   it.each<[string, string]>([
     ['the opening token alone', 'Let me check.\n\n<｜DSML｜function_calls'],
     ['a call on the line of the prose', `I look it up. ${kimi}`],
+    ...[
+      'Let me search for more information:',
+      'I will look up this information first:',
+      'I format the file now:',
+      'Je cherche un exemple dans le dépôt :',
+      '次のファイルを読みます：',
+      '格式化文件：',
+      'Открываю следующий файл:',
+    ].map((prose): [string, string] => [`a call after ${prose}`, `${prose}\n${kimi}`]),
     ['DSML on the line of the prose', `I look it up.${dsml}`],
     ['text after the call', `${kimiK3}Done.`],
     ['a parameter in place of the call', dsml.replace(/<｜DSML｜invoke.*?>/, '')],

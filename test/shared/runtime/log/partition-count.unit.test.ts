@@ -24,7 +24,8 @@ function log(
     stored,
     setting,
     value = null,
-  }: { stored?: Message; setting?: Message; value?: Buffer | null } = {},
+    audit = [],
+  }: { stored?: Message; setting?: Message; value?: Buffer | null; audit?: Message[] } = {},
 ) {
   const appended: RecordToAppend[] = []
   const keys = Array.from({ length: conversations }, (_, n) => `c${n}`)
@@ -38,21 +39,30 @@ function log(
       const key = 'partition-count'
       return [{ topic: '', partition: 0, key, value: encode(stored), offset: 0, time: 0 }]
     },
-    ends: async () =>
-      Array.from({ length: now }, (_, partition) => ({
-        partition,
-        begin: 0,
-        end: inPartition(partition).length,
-      })),
+    ends: async (topic: string) =>
+      topic === 'w.audit'
+        ? [{ partition: 0, begin: 0, end: audit.length }]
+        : Array.from({ length: now }, (_, partition) => ({
+            partition,
+            begin: 0,
+            end: inPartition(partition).length,
+          })),
     read: async ({
       topic,
       partition,
+      from = 0,
       limit,
     }: {
       topic: string
       partition: number
+      from?: number
       limit: number
     }) => {
+      if (topic === 'w.audit')
+        return audit
+          .map((message, offset) => ({ offset, value: encode(message) }))
+          .slice(from, from + limit)
+          .map((record) => ({ topic, partition, key: '', time: 0, ...record }))
       const ofSetting = setting === undefined ? null : encode(setting)
       return topic === 'w.policies'
         ? [{ topic, partition, key: 'stop:all', value: ofSetting, offset: 0, time: 0 }]
@@ -65,6 +75,13 @@ function log(
       return []
     },
   }
+}
+
+/** The evidence of a change. */
+function changed(setting: string, isRemoved = false): Message {
+  const content = { before: '', after: isRemoved ? '' : '{}', link: null }
+  const author = { at: 0, by: 'anna', identity: 'claimed' } as const
+  return { type: 'audit-changed', setting, isRemoved, ...author, ...content }
 }
 
 describe('the partition count of a log without a record', () => {
@@ -127,21 +144,26 @@ describe('the partition count of a log without a record', () => {
     expect(await storePartitionCount(bus, 'w.', 4, async () => [member])).toBe(true)
   })
 
-  it('is refused if policies is empty and the log has records of a Weir that stores the count', async () => {
-    const value = encode({ type: 'partition-count', partitions: 4 })
-    const ofAnEarlierWeir = Buffer.from(value)
-    ofAnEarlierWeir.writeInt32BE(1, 1)
-    value.writeInt32BE(knownSchemas.at(-1)?.id ?? 0, 1)
-    const recreated = log(4, 4, 10, { value })
+  it('is refused if policies is empty and audit has a setting that nobody removed', async () => {
+    const audit = [changed('stop:all'), changed('guard:bank'), changed('stop:all', true)]
+    const recreated = log(4, 4, 10, { audit })
     await expect(storePartitionCount(recreated, 'w.', 4)).rejects.toMatchObject({
       code: 'bus.topic-recreated',
-      message: expect.stringMatching(/w\.policies is empty.*guards.*gone.*weir reset --all/),
+      message: expect.stringMatching(/w\.policies is empty.*setting guard:bank.*weir reset --all/),
     })
     expect(recreated.appended).toEqual([])
     const setting = cancel() as Message
-    expect(await storePartitionCount(log(4, 4, 10, { value, setting }), 'w.', 4)).toBe(true)
-    const earlier = log(4, 4, 10, { value: ofAnEarlierWeir })
-    expect(await storePartitionCount(earlier, 'w.', 4)).toBe(true)
+    expect(await storePartitionCount(log(4, 4, 10, { audit, setting }), 'w.', 4)).toBe(true)
+  })
+
+  it.each([
+    ['never set anything', []],
+    ['removed each setting', [changed('guard:bank'), changed('guard:bank', true)]],
+    ['set nothing in policies', [changed('key:k1'), changed('title:c1'), cancel() as Message]],
+  ])('is stored in a log of this version whose operators %s', async (_, audit) => {
+    const value = encode({ type: 'partition-count', partitions: 4 })
+    value.writeInt32BE(knownSchemas.at(-1)?.id ?? 0, 1)
+    expect(await storePartitionCount(log(4, 4, 10, { value, audit }), 'w.', 4)).toBe(true)
   })
 
   it.each([

@@ -1,16 +1,17 @@
 // The metadata of topics, and the growth of one under a running process.
 
 import { describe, expect, it } from '@jest/globals'
+import type { TopicNeed } from '../../../../../shared/bus/fleet/needed-topics.ts'
 import { createClusterTopics } from '../../../../../shared/bus/kafka/cluster/cluster-topics.ts'
 
 const node = { id: 1, host: 'h', port: 1 }
 
 function topics() {
-  const unneeded = new Set<string>()
-  const known = createClusterTopics((name) => !unneeded.has(name))
+  const needs = new Map<string, TopicNeed>()
+  const known = createClusterTopics((name) => needs.get(name) ?? 'always')
   return {
     known,
-    unneeded,
+    needs,
     apply(topic: string, partitions: number, id: string | null = 'id', errorCode = 0) {
       const found = Array.from({ length: partitions }, (_, partition) => ({
         errorCode: 0,
@@ -65,20 +66,20 @@ describe('a topic', () => {
   })
 
   it('that is gone is missing only while the configuration needs the topic', () => {
-    const { known, unneeded, apply } = topics()
+    const { known, needs, apply } = topics()
     const unknownTopic = 3
     apply('a', 1)
     apply('b', 1)
     apply('a', 0, 'id', unknownTopic)
     expect(known.missing).toBe('a')
-    unneeded.add('a')
+    needs.set('a', 'none')
     expect(known.missing).toBeUndefined()
     apply('b', 0, 'id', unknownTopic)
     expect(known.missing).toBe('b')
   })
 
   it('that was created again is recognised by its id, also after a time without the topic', () => {
-    const { known, unneeded, apply } = topics()
+    const { known, apply } = topics()
     apply('a', 1, 'one')
     apply('b', 1, null)
     apply('a', 0, null, 3)
@@ -90,7 +91,21 @@ describe('a topic', () => {
       true,
       false,
     ])
-    unneeded.add('a')
-    expect([known.recreated, known.wasRecreated('a')]).toEqual([undefined, true])
+  })
+
+  it('of a guard that somebody removed, deleted and registered again is ready', () => {
+    const { known, needs, apply } = topics()
+    needs.set('bank', 'while-registered')
+    apply('bank', 1, 'one')
+    needs.set('bank', 'none')
+    apply('bank', 0, null, 3)
+    expect([known.missing, known.recreated]).toEqual([undefined, undefined])
+    needs.set('bank', 'while-registered')
+    apply('bank', 1, 'two')
+    expect([known.missing, known.recreated, known.wasRecreated('bank')]).toEqual([
+      undefined,
+      undefined,
+      true,
+    ])
   })
 })
