@@ -119,7 +119,6 @@ schemas: $(EVERYTHING) ## generate files from schemas and rules
 
 package: $(EVERYTHING) ## make the npm package in out/, with its bill of materials (CycloneDX)
 	$(NODE) bin/build.ts out
-	npm sbom --loglevel=error --omit=dev --workspaces=false --sbom-format=cyclonedx > out/weir-agents.cdx.json
 
 package-test: package ## install the package in empty folders, and run it on Node.js 22.18, 24 and 26
 	$(NODE) test/release/package.ts

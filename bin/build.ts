@@ -1,5 +1,5 @@
 // Makes the npm package from a checkout with everything installed: `node bin/build.ts FOLDER` writes
-// the file there and prints its name. A package cannot run the sources as a checkout does: Node
+// the file there, with its bill of materials (CycloneDX), and prints its name. A package cannot run the sources as a checkout does: Node
 // strips no types below node_modules.
 // BUILD-1. It writes into a new temporary folder. Two builds and running tests do not meet.
 
@@ -17,7 +17,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
-import { writeReadFiles } from './bundle.ts'
+import { writeProgram } from './bundle.ts'
 
 const root = join(import.meta.dirname, '..')
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Manifest
@@ -26,11 +26,15 @@ const made = mkdtempSync(join(tmpdir(), 'weir-package-'))
 const dist = join(made, 'dist')
 
 try {
-  writeCode()
+  writeDeclarations()
+  const { packages, imports } = await writeProgram(made)
+  writeLicences(packages)
   writePages()
   writeExamples()
-  writeManifest()
+  const dependencies = dependenciesOf(imports)
+  writeManifest(dependencies)
   mkdirSync(folder, { recursive: true })
+  writeMaterials(packages, Object.keys(dependencies))
   const options = ['--loglevel=error', '--pack-destination', folder]
   process.stdout.write(execFileSync('npm', ['pack', ...options], { cwd: made, encoding: 'utf8' }))
 } finally {
@@ -42,20 +46,95 @@ type Manifest = {
   name: string
   version: string
   exports: { [path: string]: { types: string; default: string } }
+  dependencies: Record<string, string>
 }
 
-/** The compiled code, its public declarations, and the files that it reads at run time. */
-function writeCode(): void {
+type Component = { 'bom-ref': string }
+type Materials = {
+  metadata: { component: Component }
+  components: Component[]
+  dependencies: { ref: string; dependsOn: string[] }[]
+}
+
+/** The public declarations. */
+function writeDeclarations(): void {
   const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc')
   // In one thread. Otherwise several checkers repeat the work for all types that they share.
   const project = ['-p', join(root, 'tsconfig.build.json'), '--outDir', dist, '--singleThreaded']
+  project.push('--emitDeclarationOnly')
   execFileSync(process.execPath, [compiler, ...project], { stdio: ['ignore', 2, 'inherit'] })
-  // its compiled output exists already, and only its types are in use
-  rmSync(join(dist, 'schemas'), { recursive: true, force: true })
   dropUnused(Object.values(manifest.exports).map(({ types }) => join(made, types)))
+}
 
-  writeReadFiles(dist)
-  cpSync(join(root, 'bin', 'weir.js'), join(made, 'bin', 'weir.js'))
+/** All packages that the program contains, with their licences. */
+function writeLicences(packages: Iterable<string>): void {
+  const texts = [...packages].toSorted().map((folder) => {
+    const { name, version, license } = JSON.parse(
+      readFileSync(join(folder, 'package.json'), 'utf8'),
+    ) as Record<string, string>
+    if (license === undefined)
+      throw new Error(`${name} has no licence, and the package contains it`)
+    const [file] = readdirSync(folder).filter((one) => /^licen[cs]e/i.test(one))
+    const text = file === undefined ? '' : `\n${readFileSync(join(folder, file), 'utf8').trim()}\n`
+    return `${name} ${version}, licence ${license}\n${text}`
+  })
+  const head = 'dist/ contains code of these packages.\n'
+  writeFileSync(
+    join(made, 'THIRD-PARTY-LICENSES'),
+    [head, ...texts].join(`\n${'-'.repeat(80)}\n\n`),
+  )
+}
+
+/**
+ * The bill of materials: all packages whose code is in the package, and those that an install brings.
+ * npm lists all packages of the checkout.
+ */
+function writeMaterials(packages: Iterable<string>, dependencies: string[]): void {
+  const options = ['--loglevel=error', '--workspaces=false', '--sbom-format=cyclonedx']
+  const listed = execFileSync('npm', ['sbom', ...options], { cwd: root, maxBuffer: 2 ** 26 })
+  const all = JSON.parse(listed.toString()) as Materials
+  const { component } = all.metadata
+  const neededBy = new Map(all.dependencies.map(({ ref, dependsOn }) => [ref, dependsOn]))
+  const direct = (neededBy.get(component['bom-ref']) ?? []).filter((ref) =>
+    dependencies.includes(ref.slice(0, ref.lastIndexOf('@'))),
+  )
+  const brought = new Set(direct)
+  for (const ref of brought) for (const needed of neededBy.get(ref) ?? []) brought.add(needed)
+
+  const contained = [...packages].map((folder) => {
+    const { name, version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+    return `${name}@${version}`
+  })
+  const refs = new Set([...contained, ...brought])
+  const components = all.components.filter((one) => refs.has(one['bom-ref']))
+  if (components.length !== refs.size)
+    throw new Error('npm sbom does not list every package whose code the package contains')
+  const dependsOn = new Map(neededBy).set(component['bom-ref'], [...contained, ...direct])
+  const materials = {
+    ...all,
+    metadata: { ...all.metadata, component: { ...component, name: manifest.name, properties: [] } },
+    components,
+    dependencies: [component['bom-ref'], ...refs].map((ref) => ({
+      ref,
+      dependsOn: [...new Set(dependsOn.get(ref))].filter((one) => refs.has(one)),
+    })),
+  }
+  writeFileSync(join(folder, 'weir-agents.cdx.json'), `${JSON.stringify(materials, null, 2)}\n`)
+}
+
+/** Of the dependencies of a checkout, those that the program imports or whose types are public. */
+function dependenciesOf(imports: Iterable<string>): Record<string, string> {
+  const declared = globSync(join(dist, '**', '*.d.ts')).flatMap((file) =>
+    [...readFileSync(file, 'utf8').matchAll(/(?:from |import\()['"]([^'".][^'"]*)['"]/g)].map(
+      ([, name = '']) => name,
+    ),
+  )
+  const used = new Set(['@types/node', ...imports, ...declared])
+  return Object.fromEntries(
+    Object.entries(manifest.dependencies).filter(([name]) =>
+      [...used].some((one) => one === name || one.startsWith(`${name}/`)),
+    ),
+  )
 }
 
 /**
@@ -99,12 +178,17 @@ function writeExamples(): void {
  * Fields that matter only in a checkout are left out. A workflow knows its repository, which npm
  * compares with the provenance.
  */
-function writeManifest(): void {
+function writeManifest(dependencies: Record<string, string>): void {
   const { private: _, workspaces, scripts, devDependencies, overrides, ...rest } = manifest
   const { allowScripts, ...published } = rest
   const { GITHUB_SERVER_URL: server, GITHUB_REPOSITORY: name } = process.env
   const repository = name && { type: 'git', url: `git+${server}/${name}.git` }
-  const fields = { ...published, ...(repository && { repository }), files: readdirSync(made) }
+  const fields = {
+    ...published,
+    dependencies,
+    ...(repository && { repository }),
+    files: readdirSync(made),
+  }
   const text = JSON.stringify(fields, null, 2)
   writeFileSync(join(made, 'package.json'), `${text}\n`)
 }
@@ -117,7 +201,7 @@ function dropUnused(entries: string[]): void {
   const used = new Set(entries)
   for (const file of used)
     for (const [, path = ''] of readFileSync(file, 'utf8').matchAll(
-      /(?:from|import\() ?['"](\.[^'"]+)\.ts['"]/g,
+      /(?:from|import\(|^import) ?['"](\.[^'"]+)\.ts['"]/gm,
     ))
       used.add(`${join(dirname(file), path)}.d.ts`)
   const missing = [...used].filter((file) => !existsSync(file))

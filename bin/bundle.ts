@@ -6,10 +6,18 @@
 // BUNDLE-2. A program that runs in a sandbox is one file. The sandbox shows its folder and no chunk.
 
 import { cpSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { isBuiltin } from 'node:module'
 import { basename, dirname, join, relative } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { type InputOptions, type OutputOptions, type Plugin, rolldown } from 'rolldown'
-import { joinedScript, readyScriptOf } from '../apps/page/page-script.ts'
+import {
+  type InputOptions,
+  type OutputChunk,
+  type OutputOptions,
+  type Plugin,
+  rolldown,
+} from 'rolldown'
+import { joinedScript, pageLibraries, readyScriptOf } from '../apps/page/page-script.ts'
+import { styleOfPlots } from '../apps/page/page-styles.ts'
 
 const root = join(import.meta.dirname, '..')
 
@@ -27,8 +35,14 @@ const started = [
   'services/guards/*/guard.ts',
 ]
 
+/**
+ * `packages`: the folders of all packages with code in the program. `imports`: the modules of packages
+ * that it imports at run time.
+ */
+export type Program = { packages: ReadonlySet<string>; imports: ReadonlySet<string> }
+
 /** `also`: more entries, as paths in the tree. Writes nothing outside of `folder`. */
-export async function writeProgram(folder: string, also: readonly string[] = []): Promise<void> {
+export async function writeProgram(folder: string, also: readonly string[] = []): Promise<Program> {
   const dist = join(folder, 'dist')
   const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
     exports: Record<string, { default: string }>
@@ -36,38 +50,97 @@ export async function writeProgram(folder: string, also: readonly string[] = [])
   const modules = Object.values(exports).map((entry) =>
     entry.default.replace(/^\.\/dist\/(.*)\.js$/, '$1.ts'),
   )
-  await writeChunks(dist, [...modules, ...globSync(started, { cwd: root }), ...also])
-  for (const file of confined) await writeChunks(dist, [file], { codeSplitting: false })
+  const chunks = await writeChunks(dist, [...modules, ...globSync(started, { cwd: root }), ...also])
+  for (const file of confined)
+    chunks.push(...(await writeChunks(dist, [file], { codeSplitting: false })))
   writeReadFiles(dist)
   cpSync(join(root, 'bin', 'weir.js'), join(folder, 'bin', 'weir.js'))
+
+  const files = new Set(chunks.map(({ fileName }) => fileName))
+  return {
+    packages: new Set([
+      ...chunks.flatMap(({ moduleIds }) => moduleIds.flatMap(packageOf)),
+      ...Object.keys(pageLibraries).map((name) => join(root, 'node_modules', name)),
+    ]),
+    imports: new Set(
+      chunks
+        .flatMap((chunk) => [...chunk.imports, ...chunk.dynamicImports])
+        .filter((name) => !files.has(name) && !isBuiltin(name)),
+    ),
+  }
+}
+
+/** The folder of the package that has this module. Empty for a module of Weir. */
+function packageOf(id: string): string[] {
+  const [folder] = /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(id) ?? []
+  return folder === undefined ? [] : [folder.replace(/^\0/, '')]
 }
 
 async function writeChunks(
   dist: string,
   entries: readonly string[],
-  output: OutputOptions = {},
-): Promise<void> {
+  options: OutputOptions = {},
+): Promise<OutputChunk[]> {
   const bundle = await rolldown({
     ...input,
     input: Object.fromEntries(entries.map((file) => [file.replace(/\.ts$/, ''), join(root, file)])),
   })
-  await bundle.write({
+  const { output } = await bundle.write({
     dir: dist,
     format: 'es',
     entryFileNames: '[name].js',
     chunkFileNames: 'chunks/[name]-[hash].js',
     comments: { legal: true, annotation: true, jsdoc: false },
-    ...output,
+    codeSplitting: {
+      groups: layers.map(({ name, tops }, n) => ({
+        name,
+        test: (id) => tops.includes(relative(root, id)),
+        priority: layers.length - n,
+      })),
+    },
+    ...options,
   })
   await bundle.close()
+  return output.filter((file) => file.type === 'chunk')
 }
 
-/** Resolved at run time: the user's copy is in use. */
+/**
+ * The modules of `tops` and all that they import make one chunk each, without the modules of the
+ * layers above. So no chunk imports one below it, and a start opens a few files.
+ */
+const layers: { name: string; tops: readonly string[] }[] = [
+  // Not main.ts: it awaits the program at its top level, and the program would await its chunk.
+  {
+    name: 'start',
+    tops: [
+      'apps/terminal/early-signals.ts',
+      'apps/cli/clean-environment.ts',
+      'apps/cli/top-help.ts',
+    ],
+  },
+  { name: 'program', tops: ['apps/cli/program.ts'] },
+  {
+    name: 'settings',
+    tops: [
+      'apps/terminal/command-settings.ts',
+      'apps/cli/settings.ts',
+      'apps/cli/commands/flags.ts',
+    ],
+  },
+  { name: 'guard', tops: ['client/guard/guard.ts', 'client/guard/memory/open-memory.ts'] },
+  { name: 'weir', tops: ['client/weir.ts'] },
+  { name: 'stages', tops: ['services/stages.ts', 'apps/cli/ask.ts', 'apps/cli/open-agent.ts'] },
+]
+
+/**
+ * Resolved at run time. A user has a framework in the version of choice. The declarations of the package
+ * name types of kafkajs, so each install has it.
+ */
 const external = [
   ...Object.keys(
     JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).peerDependencies as object,
   ),
-  '@opentelemetry/api',
+  'kafkajs',
 ]
 
 const toDist = '$TO_DIST$/'
@@ -107,13 +180,17 @@ const input: InputOptions = {
   resolve: { mainFields: ['module', 'main'] },
   external: external.map((name) => new RegExp(`^${name}(?:/|$)`)),
   plugins: [places],
+  onLog(_, { code, message }) {
+    // Such a module loads with its other importers. Any other warning is a package that cannot run.
+    if (code !== 'INEFFECTIVE_DYNAMIC_IMPORT') throw new Error(message)
+  },
 }
 
 /**
  * All files of the sources that are no modules are read at run time. They are the template of
  * `weir init`, the schema of agent files, the tool of the demo, and the styles of pages.
  */
-export function writeReadFiles(dist: string): void {
+function writeReadFiles(dist: string): void {
   for (const name of ['apps', 'client', 'services', 'shared'])
     cpSync(join(root, name), join(dist, name), {
       recursive: true,
@@ -122,6 +199,7 @@ export function writeReadFiles(dist: string): void {
     })
   for (const entry of globSync('apps/**/page/main.ts', { cwd: root }))
     writeFileSync(join(dist, readyScriptOf(entry)), joinedScript(join(root, entry)))
+  cpSync(styleOfPlots(), join(dist, 'apps', 'page', 'kit', 'uPlot.min.css'))
   mkdirSync(join(dist, 'schemas'), { recursive: true })
   cpSync(join(root, 'schemas', 'lock.json'), join(dist, 'schemas', 'lock.json'))
 }

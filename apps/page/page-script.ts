@@ -11,8 +11,8 @@ import { createRequire, findPackageJSON, stripTypeScriptTypes } from 'node:modul
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
-/** By the name in an import: the file for a browser, next to the entry of the package. */
-const libraries: Record<string, string> = {
+/** By the name in an import, which is that of the package: the file for a browser, next to the entry of the package. */
+export const pageLibraries: Record<string, string> = {
   preact: 'preact.mjs',
   htm: 'htm.mjs',
   uplot: 'uPlot.iife.min.js',
@@ -94,7 +94,7 @@ function libraryCode(source: string): string {
 
 function found(path: string, from: string): Source {
   if (!path.startsWith('.')) {
-    const file = libraries[path]
+    const file = pageLibraries[path]
     if (file === undefined) throw new Error(`${from} imports ${path}, which no page has`)
     const entry = createRequire(import.meta.url).resolve(path)
     return { file: join(dirname(entry), file), isLibrary: true }

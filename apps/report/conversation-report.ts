@@ -4,14 +4,12 @@ import type { ConversationId } from '../../shared/contract/ids.ts'
 import { partitionOf } from '../../shared/contract/partition.ts'
 import { inboxOf, type TopicName } from '../../shared/contract/topology.ts'
 import { systemClock } from '../../shared/lib/clock.ts'
-import { usageError } from '../../shared/lib/errors.ts'
 import type { Logged } from '../../shared/view/logged.ts'
 import type { Timeline, TurnTimeline } from '../../shared/view/timeline.ts'
 import { sumOfMoney } from '../../shared/view/totals.ts'
 import { moneyOf } from '../history/inspect/money-of.ts'
-import { timelineOf } from '../history/inspect/timeline-of.ts'
+import { timelineOf, turnNumbered } from '../history/inspect/timeline-of.ts'
 import type { OpenLog } from '../history/open-log.ts'
-import { printable } from '../terminal/text/printable.ts'
 import { isPlayed } from '../transcripts/made-up-settings.ts'
 import { type MadeReport, reportData } from './report-data.ts'
 
@@ -63,17 +61,6 @@ function isOfTurn(
   if (topic === inbox && offset === turn) return true
   if (message?.type === 'user-message') return message.messageId === messageId
   return message !== undefined && 'turn' in message && message.turn === turn
-}
-
-function turnNumbered({ conversation, turns }: Timeline, number: number): TurnTimeline {
-  const found = turns.find((one) => one.number === number)
-  if (found !== undefined) return found
-  const there = turns.map((one) => one.number).slice(-10)
-  const known =
-    there.length === 0
-      ? 'it has no turn'
-      : `its ${there.length === turns.length ? '' : 'newest '}turns are ${there.join(', ')}`
-  throw usageError(`conversation ${printable(conversation)} has no turn ${number}; ${known}`)
 }
 
 /**

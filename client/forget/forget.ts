@@ -285,7 +285,7 @@ function stillOpen(open: readonly ConversationId[]): WeirError {
   const [first] = open
   return new WeirError(
     'conversation.open',
-    `the deletion was refused: a turn is open, or a message waits, in ${ids}. Wait for its end, or end it: weir stop --conversation ${first} --now --reason TEXT`,
+    `the deletion was refused: a turn is open, or a message waits, in ${ids}. Wait for its end, or end it: weir stop --conversation ${first} --now --reason TEXT, and after the deletion weir release conversation:${first}`,
     { retryable: true },
   )
 }

@@ -10,13 +10,14 @@ const endings = ['.yaml', '.yml', '.json']
 export type GuestPlace = { file: string | undefined; name: string | undefined; isFound: boolean }
 
 /**
- * `given`: a path, or a name. Of a name it is the file in WEIR_AGENTS, and without that variable one
+ * `given`: a path, or a name. Of a name it is the file in WEIR_AGENTS, and without a file or folder there one
  * that was only found in the folder `agents`. `name` undefined: the file says it. Throws `agent.invalid`.
  */
 export function fileOfGuest(given: string, environment = process.env): GuestPlace {
   if (endings.includes(extname(given))) return { file: given, name: undefined, isFound: false }
   const name = parseGuestName(given)
-  const named = environment.WEIR_AGENTS ?? ''
+  const variable = environment.WEIR_AGENTS ?? ''
+  const named = /\.m?[jt]s$/.test(variable) ? '' : variable // a module of weir serve has no guests
   const paths = endings.includes(extname(named))
     ? [named].filter((path) => basename(path, extname(path)) === name)
     : endings.map((ending) => join(named || 'agents', `${name}${ending}`))

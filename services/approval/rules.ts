@@ -14,6 +14,7 @@ import type { JsonObject } from '../../shared/contract/guard/guard.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { isObject } from '../../shared/lib/json/json-object.ts'
+import { keyFault } from '../../shared/runtime/guards/key-fault.ts'
 import { matchesPattern } from '../../shared/runtime/guards/tool-pattern.ts'
 
 export type ApprovalRule = {
@@ -84,12 +85,7 @@ export function compiledRules(rules: readonly ApprovalRule[]): CompiledRule[] {
   return rules.map((rule: ApprovalRule, i): CompiledRule => {
     const where = `rules[${i}]`
     if (!isObject(rule)) throw invalid(where, 'it is no object')
-    refuseOtherKeys(
-      rule,
-      ['name', 'tools', 'arguments', 'pattern', 'others', 'when'],
-      where,
-      'rule',
-    )
+    refuseOtherKeys(rule, ['name', 'tools', 'arguments', 'pattern', 'others', 'when'], where)
     if (typeof rule.name !== 'string' || rule.name === '') throw invalid(where, 'it has no name')
     if (
       !Array.isArray(rule.tools) ||
@@ -178,7 +174,7 @@ function patternMatcher(
 ): (args: JsonObject) => boolean {
   if (!isObject(pattern))
     throw invalid(where, 'its pattern is no object with the keys path and matches')
-  refuseOtherKeys(pattern, ['path', 'matches'], where, 'pattern of a rule')
+  refuseOtherKeys(pattern, ['path', 'matches'], `${where}.pattern`)
   const { path, matches } = pattern
   if (typeof path !== 'string' || path === '' || typeof matches !== 'string')
     throw invalid(where, 'its pattern needs the keys path and matches, both texts')
@@ -200,15 +196,11 @@ function patternMatcher(
   }
 }
 
-function refuseOtherKeys(value: object, known: string[], where: string, kind: string): void {
-  const unknown = Object.keys(value).find((key) => !known.includes(key))
-  if (unknown !== undefined)
-    throw invalid(where, `it has a key ${JSON.stringify(unknown.slice(0, 80))} that no ${kind} has`)
+function refuseOtherKeys(value: object, known: string[], where: string): void {
+  const unknown = keyFault(value, known)
+  if (unknown !== undefined) throw invalid(where, `it has ${unknown}`)
 }
 
 function invalid(where: string, why: string): WeirError {
-  return new WeirError(
-    'settings.invalid',
-    `the approval guard's ${where} cannot be used: ${why}. Correct it and set the rules again.`,
-  )
+  return new WeirError('settings.invalid', `the approval guard's ${where} cannot be used: ${why}`)
 }

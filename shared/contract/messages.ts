@@ -651,7 +651,9 @@ export type ConversationTitled = {
   type: 'conversation-titled'
   /** the conversation: the key of the record */
   conversation: ConversationId
-  /** the title for lists; empty: the first words of the first message */
+  /**
+   * the title for lists; empty, and written as a tombstone: the first words of the first message
+   */
   title: string
 }
 

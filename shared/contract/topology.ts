@@ -198,7 +198,7 @@ export const topics: Record<TopicName, Topic> = {
       'conversation-titled': ['intake'],
       'history-summary': ['llm-gateway performer'],
     },
-    tombstones: ['llm-gateway performer', 'operator'],
+    tombstones: ['intake', 'llm-gateway performer', 'operator'],
   },
   policies: {
     kind: 'table',

@@ -97,6 +97,11 @@ export function admit(inlet: Inlet, record: StoredRecord, id: ReadId | undefined
   return message
 }
 
+/** An empty title leaves a tombstone, so a deleted conversation has no key left. */
+function isRemoval(message: Message): boolean {
+  return message.type === 'conversation-titled' && message.title === ''
+}
+
 /** Encodes the outputs of the input at `offset`. */
 export function toRecords(outlet: Outlet, offset: Offset, outputs: Output[]): RecordToAppend[] {
   const { stage, partition, topicPrefix, types, encode } = outlet
@@ -107,8 +112,8 @@ export function toRecords(outlet: Outlet, offset: Offset, outputs: Output[]): Re
         'runtime.assertion',
         `${stage} may not write ${message.type} to its port ${to}; see shared/contract/topology.ts`,
       )
-    const value = encode(message)
-    if (value.length > limits.recordBytesMax)
+    const value = isRemoval(message) ? null : encode(message)
+    if (value !== null && value.length > limits.recordBytesMax)
       throw new WeirError(
         'bus.record-too-large',
         `${message.type} of ${stage} has ${value.length} bytes, over the limit of ${limits.recordBytesMax}`,

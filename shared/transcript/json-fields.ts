@@ -58,6 +58,9 @@ export function argumentTextAt(value: unknown, where: string): string {
   throw invalid(where, `is ${shown(value)}; must be the arguments, as a text or an object`)
 }
 
+/** The tools of Codex that report their own failure. */
+const codexFailure = /^(?:apply_patch verification|write_stdin|exec_command) failed\b/
+
 /**
  * Whether a result without a mark is a failure. Its first line names an error, it has the exit code
  * of a failed command, or it is an object with an error. OpenAI's formats have no mark, and rules
@@ -65,7 +68,7 @@ export function argumentTextAt(value: unknown, where: string): string {
  */
 export function readsAsError(text: string): boolean {
   const start = text.trimStart().slice(0, 4096)
-  if (codexResult(start)?.code) return true
+  if (codexResult(start)?.code || codexFailure.test(start)) return true
   if (
     /^(an? )?(uncaught )?([\w$]+\.)*\w*(error|exception|traceback|fatal|panic|failed|failure)\b/i.test(
       start,

@@ -101,8 +101,7 @@ function addToConversation(view: ConversationView, message: Message, at: Millise
       return
     }
     case 'conversation-titled':
-      if (message.title === '') delete view.title
-      else view.title = message.title
+      view.title = message.title
       return
     case 'dead-letter':
       view.troubles.push(troubleOf(message, at))

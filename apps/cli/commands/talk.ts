@@ -74,9 +74,9 @@ export function addTalk(program: Command): void {
     .argument('<conversation>', 'the conversation to continue; it stays as it is')
     .option(
       '--turn <number>',
-      'the last turn that both share: 1 is the first, and weir inspect shows the numbers; default: the newest one',
+      'the last turn that both share, by the number that weir inspect shows; default: the newest one',
     )
-    .option('--json', 'print one JSON object: conversation, turn')
+    .option('--json', 'print one JSON object: conversation')
     .action(async (conversation, options) =>
       (await import('../../service/conversations/fork.ts')).fork(
         conversation,

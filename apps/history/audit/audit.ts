@@ -59,22 +59,23 @@ export async function audit(
   for (const line of endLines(list, where)) ends.write(`${line}\n`)
 }
 
-/** Throws `usage`. */
+/** `sign`: in front of a parameter's name in an error. Throws `usage`. */
 export function auditWhere(
   { since, until, by, tool, kind, tenant }: Omit<AuditOptions, 'json' | 'format' | 'unredacted'>,
   now: number,
+  sign: '--' | '' = '--',
 ): AuditWhere {
   if (kind !== undefined && !auditKinds.some((known) => known === kind)) {
     const near = nearestName(kind, auditKinds)
     const meant = near === undefined ? '' : ` Did you mean ${near}?`
     throw usageError(
-      `unknown kind '${printable(kind)}' (--kind).${meant} Kinds: ${auditKinds.join(', ')}`,
+      `unknown kind '${printable(kind)}' (${sign}kind).${meant} Kinds: ${auditKinds.join(', ')}`,
     )
   }
   if (tenant !== undefined && !isTenant(tenant))
-    throw usageError(`the tenant is '${printable(tenant)}' (--tenant): ${tenantRule}`)
-  const from = since === undefined ? undefined : instantOfFlag('--since', since, now)
-  const to = until === undefined ? undefined : instantOfFlag('--until', until, now)
+    throw usageError(`the tenant is '${printable(tenant)}' (${sign}tenant): ${tenantRule}`)
+  const from = since === undefined ? undefined : instantOfFlag(`${sign}since`, since, now)
+  const to = until === undefined ? undefined : instantOfFlag(`${sign}until`, until, now)
   return { since: from, until: to, by, tool, kind, tenant }
 }
 

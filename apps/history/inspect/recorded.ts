@@ -54,9 +54,8 @@ function sinceForgotten(records: Logged[]): Logged[] {
   return left.every(({ message }) => isRemainder(message)) ? [] : left
 }
 
-/** The end of a unit that was idle when its conversation was deleted, or the end of its title. */
+/** The end of a unit that was idle when its conversation was deleted. */
 function isRemainder(message: Logged['message']): boolean {
-  if (message?.type === 'conversation-titled') return message.title === ''
   return (
     message?.type === 'tick' || message?.type === 'carried' || message?.type === 'guest-carried'
   )

@@ -36,7 +36,7 @@ export function auditApi(edge: EdgeContext, { log }: ConsoleParts, api: string):
     const principal = edge.principalOf(context.req.raw, 'read')
     const { unredacted: _, format: __, ...asked } = context.req.query()
     refuseUnknownKeys(context.req.query(), parameters, { code: 'usage', subject: 'the query' })
-    const where = auditWhere({ ...asked, ...tenantOf(principal, asked) }, edge.clock.now())
+    const where = auditWhere({ ...asked, ...tenantOf(principal, asked) }, edge.clock.now(), '')
     const opened = { ...log, unredacted: isUnredacted(edge, context) }
     // Keeps AUDIT-ROUTES-2. No tenant has the name of the line of all tenants.
     const place = { line: principal.tenant ?? '*', outgoing: context.env.outgoing }

@@ -64,12 +64,13 @@ export function answers(command: Command, { yes, no }: { yes: string; no: string
 
 /**
  * For a command that searches for conversations. Finding none is a failure and not bad usage
- * (TERMINAL-ENDING-1).
+ * (TERMINAL-ENDING-1). `no`: another reason for which nothing is done.
  */
-export function findsConversations(command: Command): Command {
+export function findsConversations(command: Command, no?: string): Command {
+  const reasons = ['no such conversation', ...(no === undefined ? [] : [no])].join(', ')
   return command.addHelpText(
     'after',
-    '\nExit codes: 0 done; 1 no such conversation, or failed; 2 unusable flags, settings, file or folder.',
+    `\nExit codes: 0 done; 1 ${reasons}, or failed; 2 unusable flags, settings, file or folder.`,
   )
 }
 

@@ -14,6 +14,7 @@ import {
   registeredGuards,
   writeRegistration,
 } from '../../../shared/runtime/guards/guard-registry.ts'
+import { keyFault } from '../../../shared/runtime/guards/key-fault.ts'
 import { type ApprovalRule, compiledRules } from '../rules.ts'
 
 export type ApprovalSettings = {
@@ -26,11 +27,8 @@ const waitMsDefault: Milliseconds = 60 * 60 * 1000
 
 /** The registration with these rules. Throws `settings.invalid` with the fault. */
 export function approvalRegistration(settings: ApprovalSettings): GuardInForce {
-  const unknown = Object.keys(settings).find((key) => key !== 'rules' && key !== 'waitMs')
-  if (unknown !== undefined)
-    throw invalid(
-      `there is no key ${JSON.stringify(unknown.slice(0, 80))}. The keys are rules and waitMs`,
-    )
+  const unknown = keyFault(settings, ['rules', 'waitMs'])
+  if (unknown !== undefined) throw invalid(`they have ${unknown}`)
   const { rules, waitMs: deadlineMs = waitMsDefault } = settings
   compiledRules(rules)
   const text = JSON.stringify(rules)

@@ -6,16 +6,11 @@ import { isObject } from '../../../shared/lib/json/json-object.ts'
 import { wordsOf } from '../evidence/effect.ts'
 import type { CallEvidence } from '../evidence/evidence.ts'
 
-export function isStep({
-  tool,
-  value,
-  text,
-}: Pick<CallEvidence, 'tool' | 'value' | 'text'>): boolean {
+type Sent = Pick<CallEvidence, 'tool' | 'value' | 'text'>
+
+export function isStep({ tool, value, text }: Sent): boolean {
   if (text.length >= viewCharsMin || !isObject(value)) return false
-  const words = [
-    ...wordsOf(tool),
-    ...(typeof value.action === 'string' ? wordsOf(value.action) : []),
-  ]
+  const words = wordsOf(`${tool} ${typeof value.action === 'string' ? value.action : ''}`)
   if (words.some((word) => steps.has(word))) return true
   return (
     words.some((word) => keyboards.has(word)) &&

@@ -5,6 +5,7 @@ import type {
   AgentFormat,
   BodyEdit,
   Json,
+  ModelParts,
   RequestFormat,
   TranscriptFormat,
   WireFormat,
@@ -101,6 +102,6 @@ export const anthropic = {
   name: 'anthropic',
   transcript: anthropicMessages,
   request,
-  model: async () => (await import('./model.ts')).anthropicModel,
+  model: async (): Promise<ModelParts> => (await import('./model.ts')).anthropicModel,
   agent,
 } satisfies WireFormat<'anthropic'>

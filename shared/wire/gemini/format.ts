@@ -8,6 +8,7 @@ import type {
   HttpTarget,
   Json,
   ModelAddress,
+  ModelParts,
   RequestFormat,
   WireFormat,
 } from '../format.ts'
@@ -130,6 +131,6 @@ export const gemini = {
     file: { name: 'gemini', item: piecesOfContent, prefills: false },
   },
   request,
-  model: async () => (await import('./model.ts')).geminiModel,
+  model: async (): Promise<ModelParts> => (await import('./model.ts')).geminiModel,
   agent,
 } satisfies WireFormat<'gemini'>

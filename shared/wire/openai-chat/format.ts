@@ -6,6 +6,7 @@ import type {
   BodyEdit,
   CallWords,
   Json,
+  ModelParts,
   RequestFormat,
   WireFormat,
 } from '../format.ts'
@@ -84,6 +85,6 @@ export const openaiChat = {
     file: openaiFile,
   },
   request,
-  model: async () => (await import('./model.ts')).openaiChatModel,
+  model: async (): Promise<ModelParts> => (await import('./model.ts')).openaiChatModel,
   agent,
 } satisfies WireFormat<'openai-chat'>

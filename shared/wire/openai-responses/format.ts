@@ -4,6 +4,7 @@ import type {
   AgentFormat,
   BodyEdit,
   Json,
+  ModelParts,
   RequestFormat,
   TranscriptFormat,
   WireFormat,
@@ -88,6 +89,6 @@ export const openaiResponses = {
   name: 'openai-responses',
   transcript: openaiItems,
   request,
-  model: async () => (await import('./model.ts')).openaiResponsesModel,
+  model: async (): Promise<ModelParts> => (await import('./model.ts')).openaiResponsesModel,
   agent,
 } satisfies WireFormat<'openai-responses'>

@@ -125,6 +125,20 @@ it('an unknown conversation ends a command with 1, and the error names the comma
   })
 }, 120_000)
 
+it('an unknown conversation ends weir forget with 1, as the commands that only read', async () => {
+  const dataFolder = mkdtempSync(join(tmpdir(), 'weir-exit-log-'))
+  try {
+    const log = ['--data-folder', join(dataFolder, 'log')]
+    expect((await run('import', bundleFile('i3-no-termination'), ...log)).code).toBe(0)
+    expect(await run('forget', '--conversation', 'nope', '--yes', ...log)).toEqual({
+      code: 1,
+      errors: expect.stringContaining('there is no conversation nope'),
+    })
+  } finally {
+    rmSync(dataFolder, { recursive: true, force: true })
+  }
+}, 120_000)
+
 it('a flipped byte or an existing file ends a command with 2, and so does a failure if 1 is an answer', async () => {
   const results = await Promise.all([
     run('inspect', 'flipped.weir'),

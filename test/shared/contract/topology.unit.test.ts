@@ -95,7 +95,7 @@ history (table)
     conversation-forked <- intake
     conversation-titled <- intake
     history-summary <- llm-gateway performer
-    (tombstone) <- llm-gateway performer, operator
+    (tombstone) <- intake, llm-gateway performer, operator
 policies (table)
     operator-limits <- operator
     partition-count <- operator, runtime

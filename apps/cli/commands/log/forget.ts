@@ -1,15 +1,12 @@
 // weir forget.
 
 import type { Command } from 'commander'
-import { answers } from '../../../terminal/text/ending.ts'
+import { findsConversations } from '../../../terminal/text/ending.ts'
 import { settingsOf, whichBus, withSettings } from '../flags.ts'
 import { by } from '../operator/setting-commands.ts'
 
 export function addForget(program: Command): void {
-  const forget = answers(program.command('forget'), {
-    yes: 'they are deleted',
-    no: 'you answered no',
-  })
+  const forget = findsConversations(program.command('forget'), 'you answered no')
   withSettings(forget, [...whichBus, 'topicPrefix', 'logLevel', 'retentionDays', 'synchronous'])
     .option('--conversation <id>', 'one conversation; that of a guest is guest:AGENT:THREAD')
     .option(

@@ -58,11 +58,14 @@ describe('the audit over HTTP', () => {
       const headers = { authorization: `Bearer ${key}` }
       const response = await fetch(`${server.url}${path}${query}`, { headers })
       const { status } = response
-      const body = (await response.json()) as { entries?: AuditEntry[]; error?: { code: string } }
+      const body = (await response.json()) as {
+        entries?: AuditEntry[]
+        error?: { code: string; message: string }
+      }
       const shown = body.entries?.flatMap((entry) =>
         'name' in entry ? [[entry.tenant, entry.conversation, entry.by, entry.rawArguments]] : [],
       )
-      return { status, shown, code: body.error?.code }
+      return { status, shown, code: body.error?.code, message: body.error?.message }
     }
     const own = ['acme', 'c', 'key:acme', '{"env":"acme"}']
     expect(await answerTo(acme)).toMatchObject({ status: 200, shown: [own] })
@@ -78,6 +81,11 @@ describe('the audit over HTTP', () => {
       shown: [['beta', 'beta:c', 'key:beta', '{"env":"beta"}']],
     })
     expect(await answerTo(all, '?tol=deploy')).toMatchObject({ status: 400 })
+    for (const query of ['kind=aproval', 'since=yesterday', 'tenant=a:b']) {
+      const { status, message } = await answerTo(all, `?${query}`)
+      expect([status, message]).toEqual([400, expect.stringContaining(query.split('=')[0] ?? '')])
+      expect(message).not.toContain('--')
+    }
     expect(await answerTo(all, '?format=xml')).toMatchObject({ status: 400 })
     expect(await answerTo(acme, '', '/console/api/audit')).toMatchObject({ status: 403 })
   })

@@ -264,7 +264,12 @@ it('another guard cannot have the name of the approval guard', async () => {
 describe('rules that cannot be used', () => {
   it.each<[string, ApprovalSettings, RegExp]>([
     ['none', { rules: [] }, /a list of 1 to 64/],
-    ['an unknown key', { rules, wait: 5 } as ApprovalSettings, /there is no key "wait"/],
+    ['an unknown key', { rules, waitM: 5 } as ApprovalSettings, /"waitM".*did you mean waitMs\?$/],
+    [
+      'an unknown key of a rule',
+      { rules: [{ name: 'x', tool: ['act'] }] } as unknown as ApprovalSettings,
+      /rules\[0\] cannot be used: it has "tool", .*did you mean tools\?$/,
+    ],
     ['a wait without end', { rules, waitMs: 1e12 }, /its deadline is 1000000000000 ms/],
     [
       'too much text',

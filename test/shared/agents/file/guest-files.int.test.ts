@@ -211,7 +211,7 @@ describe('a guest by its name or file', () => {
       expect(guestAgent('found').name).toBe('found')
     })
 
-    it('does not count with other keys or a fault if a client chose the name, and the log has a warning', () => {
+    it('does not count with other keys or a fault if a client chose the name, with a warning', () => {
       for (const text of [
         'guest: true\nrecord: calls\n',
         'guest: [',
@@ -223,6 +223,12 @@ describe('a guest by its name or file', () => {
         expect(guest).toMatchObject({ settings: defaultGuestSettings, record: 'all' })
         expect(warned).toMatchObject([{ agent: 'found', err: { code: 'agent.invalid' } }])
       }
+    })
+
+    it('is found if WEIR_AGENTS names a module, which has no guests', () => {
+      file('agents/found.yaml', 'guest: true\ncaps: { calls: 7 }\n')
+      process.env.WEIR_AGENTS = 'serve/agents.ts'
+      expect(guestAgent('found').settings.policy.caps.calls).toBe(7)
     })
 
     it('is not used if WEIR_AGENTS names another place', () => {
