@@ -49,14 +49,14 @@ const emptyContent = /"(?:content|output|stdout|text)"\s*:\s*""/
 
 /** Words without which no answer states a progress. */
 const hint =
-  /status|state|phase|running|executing|pending|queue|progress|ready|wait|output|exist|found|such|unknown|invalid|exit|complete|finish|fail|error|done|end|cancel|kill|terminat|expire|stop|abort|clos|gone|delet|denied|refus|forbid|authori|no longer|no active|success|succee|process|working|missing|starting|creating|provisioning|building|deploying|initializing|\b202\b|jobid|\bPD\b/i
+  /status|state|phase|running|executing|pending|queue|progress|ready|wait|output|exist|found|such|unknown|invalid|exit|complete|finish|fail|error|done|end|cancel|kill|terminat|expire|stop|abort|clos|gone|delet|denied|refus|forbid|authori|no longer|no active|success|succee|process|working|missing|starting|creating|provisioning|building|deploying|updating|upgrading|scaling|initializing|\b202\b|jobid|\bPD\b/i
 
 // ── Members ──
 
 const runningValue = wholeOf([
   /(?:(?:still|currently) )?(?:running|pending|queued|in progress|processing|working|executing)/,
   /started|starting|waiting(?: for [\w ]+)?|not (?:ready|started|finished)|enqueued|in queue|submitted/,
-  /initializing|creating|provisioning|building|deploying|containercreating/,
+  /initializing|creating|provisioning|building|deploying|updating|upgrading|scaling|containercreating/,
   /(?:\w+ ){1,4}in progress/,
 ])
 const overValue = wholeOf([
@@ -264,6 +264,7 @@ const statement = anyOf([
   /^[^.:;]{1,80}? (?:is|are|remains?) (?:still |currently |now )?(?:running|executing|pending|queued|in progress|not (?:yet )?(?:ready|finished|complete|done)|being processed)(?: (?:yet|now))?(?:\s*$|\s*[.,;!)(\]…]|\s+(?:with|for \d|since|after|under|\d))/,
   /^\W*(?:still|not yet) (?:running|pending|queued|in progress|ready|finished|complete|done|waiting)\b/,
   /^\W*(?:[\w-]{1,24} ){0,2}not (?:yet )?ready\b/,
+  /^(?!\W*(?:no|none|nothing|not)\b)[^.:;]{1,80} in progress\W*$/,
 ])
 /** A row of `jobs`, and one of `squeue` that waits for its nodes. */
 const row = anyOf([
@@ -294,7 +295,7 @@ function table(line: string): boolean {
   const states = cells.map(plain)
   if (
     states.some((cell) =>
-      /^(?:pending|queued|in progress|containercreating|podinitializing)$/.test(cell),
+      /^(?:pending|queued|in progress|containercreating|podinitializing)(?: \d[\w ]*)?$/.test(cell),
     )
   )
     return true
