@@ -53,7 +53,7 @@ export async function startFrontServer({
 
 /** Throws `settings.invalid` for an upstream that cannot be used. */
 export function frontRoutes({ fronts, upstream, veto, agent, log }: FrontOptions): FrontRoutes {
-  if (agent !== undefined) fronts.front({ agent }) // an unusable name fails here
+  if (agent !== undefined) fronts.front({ agent, isGiven: true }) // an unusable name or file fails here
   const isNamed = namedGuests(fronts, agent)
   const holding = guardsByAgent(
     async (name) => fronts.front({ agent: name, givesOnce: true }),

@@ -110,6 +110,7 @@ async function onPipe({ fronts, upstreams, options, log, stop }: Serving) {
   const { StdioServerTransport, serveStdio } = await import('@modelcontextprotocol/server/stdio')
   const guard = fronts.front({
     agent: options.agent ?? defaultAgent,
+    isGiven: true,
     mode: 'blocking',
     counting: 'look',
   })

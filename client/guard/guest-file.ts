@@ -1,14 +1,15 @@
 // A guest by its name: its file. Reading files takes more code than guarding an agent, so a program
 // loads this only where a guest has a file.
 
-import { basename, dirname } from 'node:path'
+import { basename, dirname, extname } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
+import type { Logger } from 'pino'
 import { policyOf } from '../../shared/agents/agents.ts'
 import { loadGuests } from '../../shared/agents/file/load-agents.ts'
 import { defaultGuestSettings, type Guest, type GuestAgent } from '../../shared/agents/guest.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { parseGuestName, wholeGuest } from './guest-agent.ts'
-import { fileOfGuest } from './guest-place.ts'
+import { fileOfGuest, type GuestPlace } from './guest-place.ts'
 
 /**
  * A checkout can bring a file along, so a file that was only found sets caps alone: they are the highest
@@ -24,12 +25,25 @@ function setsCapsOnly({ settings, hints, record }: Guest): boolean {
 
 /**
  * A guest as a value, the path of its file, or its name. A name means its file
- * (guest-place.ts), if there is one, and otherwise the defaults. Throws `agent.invalid`.
+ * (guest-place.ts), if there is one, and otherwise the defaults. Throws `agent.invalid`. `log`: a client
+ * chose the name, so a faulty file that was only found does not count, with a warning: an error would
+ * leave the guest unjudged.
  */
-export function guestAgent(given: string | GuestAgent): Guest {
+export function guestAgent(given: string | GuestAgent, log?: Pick<Logger, 'warn'>): Guest {
   if (typeof given !== 'string') return wholeGuest(given)
-  const { file, name, isFound } = fileOfGuest(given)
+  const place = fileOfGuest(given)
+  const { file, name } = place
   if (file === undefined) return wholeGuest({ name: parseGuestName(given) })
+  try {
+    return guestIn({ ...place, file })
+  } catch (error) {
+    if (!place.isFound || name === undefined || log === undefined) throw error
+    log.warn({ err: error, agent: name }, 'the file of a guest does not count')
+    return wholeGuest({ name })
+  }
+}
+
+function guestIn({ file, name, isFound }: GuestPlace & { file: string }): Guest {
   const guests = loadGuests(file)
   const guest = name === undefined ? [...guests.values()][0] : guests.get(name)
   if (guest !== undefined && isFound && !setsCapsOnly(guest))
@@ -42,6 +56,6 @@ export function guestAgent(given: string | GuestAgent): Guest {
     'agent.invalid',
     guests.size === 0
       ? `${file} is the file of an agent of Weir: add guest: true, and remove its model and its tools`
-      : `${file} has the name ${[...guests.keys()].join(', ')}: give it the name ${basename(given)}`,
+      : `${file} has the name ${[...guests.keys()].join(', ')}: give it the name ${name ?? basename(file, extname(file))}`,
   )
 }

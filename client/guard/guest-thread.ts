@@ -278,9 +278,10 @@ export function createThreads({
     /** Keeps GUEST-THREAD-2. */
     async function giveUp(place: GuestTurn, round: SentRound, calls: CallVerdict[]): Promise<void> {
       const before = occurrences()
-      const results = calls.flatMap(({ callId, verdict }) => {
+      const results = calls.flatMap(({ callId, verdict, code }) => {
         const nth = before(callId)
-        return verdict === 'allow'
+        // The owner of a claim reports the call, and the first result counts.
+        return verdict === 'allow' || code === givenBefore.code
           ? []
           : [resultRecord({ callId, nth, status: 'skipped', text: '' }, round.key)]
       })

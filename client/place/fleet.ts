@@ -48,12 +48,12 @@ export async function joinFleet(options: Options): Promise<{ close(): void }> {
     await storeFormats(fleet)
     return { close() {} }
   }
-  const { inForce, formats } = await storedFleet(fleet)
+  const { inForce, formats } = await onceAnswered(bus, () => storedFleet(fleet))
   const { format, isPinned } = inForce
   assertNeighbours({
     own: ownFormat,
     inForce: format,
-    members: (await onceAnswered(bus, () => ifAllowed(() => fleetMembers(options), log))) ?? [],
+    members: (await ifAllowed(() => fleetMembers(options), options)) ?? [],
     weirOf: (number) => formats.find((stored) => stored.format === number)?.weir,
   })
   if (format > ownFormat && isPinned)
@@ -61,9 +61,9 @@ export async function joinFleet(options: Options): Promise<{ close(): void }> {
       { format },
       `record format ${format} is pinned (weir fleet), and this process writes ${ownFormat}`,
     )
-  await ifAllowed(() => storeFormats(fleet, formats), log)
+  await ifAllowed(() => storeFormats(fleet, formats), options)
   if (format > ownFormat && !isPinned)
-    await ifAllowed(() => changeFormat(options, { from: format, to: ownFormat }), log)
+    await ifAllowed(() => changeFormat(options, { from: format, to: ownFormat }), options)
   const closed = new AbortController()
   void watch(options, closed.signal)
   return { close: () => closed.abort() }
@@ -98,10 +98,13 @@ async function changeFormat(
     log.info({ format: change.to }, 'another record format is in force now')
 }
 
-/** Keeps JOIN-FLEET-1. */
-async function ifAllowed<T>(work: () => Promise<T>, log: Logger): Promise<T | undefined> {
+/** Keeps JOIN-FLEET-1. Repeats the work while no broker answers, as every request of a start. */
+async function ifAllowed<T>(
+  work: () => Promise<T>,
+  { bus, log }: Pick<Options, 'bus' | 'log'>,
+): Promise<T | undefined> {
   try {
-    return await work()
+    return await onceAnswered(bus, work)
   } catch (error) {
     if (!isUnauthorized(error)) throw error
     log.info(

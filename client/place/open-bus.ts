@@ -162,7 +162,8 @@ export async function partitionCount(
     },
   )
   if (count > 0) {
-    assertPartitionCount(topic, count, await storedPartitionCount(bus, topicPrefix))
+    const stored = await onceAnswered(bus, () => storedPartitionCount(bus, topicPrefix))
+    assertPartitionCount(topic, count, stored)
     return count
   }
   throw new WeirError(

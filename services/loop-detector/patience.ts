@@ -29,6 +29,11 @@ export function briefRoundsMax({ identicalSuccesses }: LoopThresholds): number {
 /** Looks that are closer together, on average, are hasty: no model and tool take less time. */
 export const hastyMs: Milliseconds = 1000
 
+/** For a call that goes on from where the one before it ended, and whose short answer is no view. */
+export function stepRoundsMax({ identicalSuccesses }: LoopThresholds): number {
+  return 2 * identicalSuccesses
+}
+
 /** For transient failures: capacity and network may recover, but ten rounds are no recovery. */
 export function transientRoundsMax({ identicalFailures }: LoopThresholds): number {
   return Math.max(identicalFailures, 10)

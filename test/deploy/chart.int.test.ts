@@ -14,6 +14,10 @@ withHelm('the chart with Helm (make check-deploy builds it)', () => {
     expect(rendered(name)).toBe(readFileSync(goldenPath(name), 'utf8'))
   })
 
+  it('renders the server for values from before serve.approver, which helm upgrade may reuse', () => {
+    expect(rendered('fronts', ['serve.approver=null'])).toBe(rendered('fronts'))
+  })
+
   it.each(contradictions)('refuses $title', ({ of, values, error }) => {
     expect(() => rendered(of, values)).toThrow(error)
   })

@@ -1,4 +1,4 @@
-// Processes that make the same folder at the same time, and what a killed one leaves.
+// Processes that make the same folder at the same time, and the remains of a killed process.
 
 import {
   existsSync,

@@ -2,11 +2,25 @@
 // all processes need the same files.
 
 import type { FleetMember } from '../../../shared/bus/fleet/fleet-members.ts'
-import { type Check, ok, skipped, warning } from './check.ts'
+import { WeirError } from '../../../shared/lib/errors.ts'
+import { type Check, ok, skipped, warning, wrongBy } from './check.ts'
 
-/** `members`: those of the stages that read agent files. */
+const name = 'agent files'
+
+/** `members`: those of the stages that read agent files. A rebalance is no fault. */
+export async function fleetFilesCheck(
+  members: () => Promise<readonly FleetMember[]>,
+): Promise<Check> {
+  try {
+    return agentFilesCheck(await members())
+  } catch (error) {
+    if (error instanceof WeirError && error.code === 'bus.refused' && error.retryable)
+      return skipped(name, 'not compared during a rebalance of the stages')
+    return wrongBy(name, error)
+  }
+}
+
 export function agentFilesCheck(members: readonly FleetMember[]): Check {
-  const name = 'agent files'
   const processes = new Map(members.map((member) => [member.process, member]))
   const byHash = Map.groupBy(processes.values(), ({ agents }) => agents)
   byHash.delete(undefined)

@@ -17,7 +17,7 @@ import { count } from '../../terminal/text/quantities.ts'
 import { stagesWithAgents } from '../selected-stages.ts'
 import { guardTopicsOn } from '../topics/guard-topics.ts'
 import { withPlannedPartitions, withTopicsBus } from '../topics/planned-partitions.ts'
-import { agentFilesCheck } from './agent-files.ts'
+import { fleetFilesCheck } from './agent-files.ts'
 import { type Check, ok, skipped, warning, wrong, wrongBy } from './check.ts'
 import { guardsCheck } from './guards.ts'
 import { clockCheck } from './machine.ts'
@@ -126,14 +126,12 @@ async function stagesCheck(kind: SharedBus, settings: Settings): Promise<Check> 
   }
 }
 
-async function filesOfFleetCheck(kind: SharedBus, settings: Settings): Promise<Check> {
-  try {
+function filesOfFleetCheck(kind: SharedBus, settings: Settings): Promise<Check> {
+  const names = stagesWithAgents(stageNames).map((stage) => settings.topicPrefix + stage)
+  return fleetFilesCheck(async () => {
     const groups = await kind.groups(settings, createLog({ level: 'silent' }))
-    const names = stagesWithAgents(stageNames).map((stage) => settings.topicPrefix + stage)
-    return agentFilesCheck(await groups.announced(names))
-  } catch (error) {
-    return wrongBy('agent files', error)
-  }
+    return groups.announced(names)
+  })
 }
 
 /** Reading shows that this user may read. */

@@ -70,10 +70,10 @@ export async function openFronts(
 function openMemoryFronts(log: Logger): Fronts {
   const stages = stagesWith(log)
   return {
-    front: ({ agent, ...options }) => ({
+    front: ({ agent, isGiven, ...options }) => ({
       conversation: frontInMemory(stages, {
         ...options,
-        agent: guestAgent(agent),
+        agent: guestAgent(agent, isGiven ? undefined : log),
         inForce: [],
         log,
       }),
@@ -93,11 +93,11 @@ function hasOwnFile(agent: string): boolean {
   return fileOfGuest(agent).file !== undefined
 }
 
-/** Options of one front: a guest, and whether its calls are held. */
+/** Options of one front: a guest, and whether its calls are held. `isGiven`: an operator chose the guest. */
 export type FrontOptions = Pick<
   GuardOptions,
   'agent' | 'mode' | 'onUnavailable' | 'answerWithinMs'
-> & { counting?: BudgetCounting; givesOnce?: boolean }
+> & { counting?: BudgetCounting; givesOnce?: boolean; isGiven?: boolean }
 
 export type FrontsOn = {
   /** Throws `agent.invalid` for a name that no guest can have. */
@@ -120,10 +120,11 @@ export function frontsOn({
   const ledgers = createLedgerReader()
   const reading = ledgers.join()
   return {
-    front({ agent, mode, onUnavailable, answerWithinMs, counting, givesOnce }) {
+    front({ agent, isGiven, mode, onUnavailable, answerWithinMs, counting, givesOnce }) {
       const choice = { mode, onUnavailable, answerWithinMs, counting, givesOnce }
       const known = typeof agent === 'string' ? guests.get(agent) : undefined
-      return frontOn({ ...place, ...choice, activity, ledgers, agent: known ?? guestAgent(agent) })
+      const guest = known ?? guestAgent(agent, isGiven ? undefined : place.log)
+      return frontOn({ ...place, ...choice, activity, ledgers, agent: guest })
     },
     hasFile: (agent) => guests.has(agent) || hasOwnFile(agent),
     close() {

@@ -57,8 +57,9 @@
 {{- end -}}
 {{- $values := mergeOverwrite (deepCopy $.Values.stageDefaults) (deepCopy .) -}}
 {{- $callsOut := not (empty (or .webhook.url .oidc.issuer)) -}}
-{{- $writers := ternary (list "edge" "approver") (list "edge") .approver -}}
-{{- $_ := set $all "serve" (dict "principal" (ternary "serve" "edge" .approver) "writers" $writers "args" (concat $args .extraArgs) "files" $files "values" $values "port" 4140 "readsAgents" true "callsOut" $callsOut) -}}
+{{- $decides := ne (toString .approver) "false" -}}
+{{- $writers := ternary (list "edge" "approver") (list "edge") $decides -}}
+{{- $_ := set $all "serve" (dict "principal" (ternary "serve" "edge" $decides) "writers" $writers "args" (concat $args .extraArgs) "files" $files "values" $values "port" 4140 "readsAgents" true "callsOut" $callsOut) -}}
 {{- end -}}
 {{- end -}}
 {{- with .Values.proxy -}}

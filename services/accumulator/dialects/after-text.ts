@@ -37,7 +37,7 @@ const isNoCall = new RegExp(
   ].join('|'),
   'iu',
 )
-/** What the speaker is about to read is no quote: `Let me see what it says.` */
+/** The speaker reads next, and quotes nothing: `Let me see what it says.` */
 const readsNow = /^\W*(?:let me|i['’]ll|i will|now i|i need to)\b(?!.{0,40}\b(?:not|never)\b)/i
 /** The beginning of an entry, a heading, a quote, a row or indented code. */
 const isExample = /^\s*(?:[-*+•>|#]|\d{1,3}[.)]\s)|^ {4}|^\t/

@@ -22,6 +22,7 @@ import { isGuest } from '../../../shared/contract/topology.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import { onOneLine, shortened } from '../../../shared/lib/text-cut.ts'
 import { echoOf } from '../meaning/echo.ts'
+import { emptyHandedAnswer } from '../meaning/empty-handed.ts'
 import { reportedFailure } from '../meaning/reported-failure.ts'
 import { isBrief } from '../waiting/sleep.ts'
 import {
@@ -231,7 +232,8 @@ function callEvidence(
     result.status === 'ok' || result.status === 'error'
       ? result.text || result.reason
       : result.reason
-  const text = masked(seen)
+  const text =
+    (result.status === 'ok' ? emptyHandedAnswer(read.value, seen) : undefined) ?? masked(seen)
   const failure =
     result.status === 'ok'
       ? undefined

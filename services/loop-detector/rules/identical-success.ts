@@ -3,14 +3,18 @@
 // IDENTICAL-SUCCESS-1. Any new result ends all streaks: the model may repeat one call while it
 //     learns from another.
 // IDENTICAL-SUCCESS-2. Calls that wait, and calls after a sleep, do not count. Their bound is that
-//     of still-waiting. A reported failure that may clear has that of reported-failure.
+//     of still-waiting.
 // IDENTICAL-SUCCESS-3. Echoes are one call with one result, in any words (echo.ts).
+// IDENTICAL-SUCCESS-4. A reported failure that may clear has the bound of reported-failure. A step
+//     (step.ts) has the doubled limit.
 
 import { limits } from '../../../shared/contract/limits.ts'
 import { touch } from '../../../shared/lib/recency.ts'
 import { noProgress, finding as texts } from '../../../shared/model-texts/interventions.ts'
 import { type CallEvidence, isWaiting } from '../evidence/evidence.ts'
 import { addMatch, emptyStreak, found, roundsText, type Streak, weightiest } from '../ladder.ts'
+import { isStep } from '../meaning/step.ts'
+import { stepRoundsMax } from '../patience.ts'
 import type { Finding, Rule } from '../rule.ts'
 
 type SuccessStreak = Streak & {
@@ -25,12 +29,12 @@ type Memory = { sleeps: number; streaks: Map<string, SuccessStreak> }
 
 export const identicalSuccess: Rule<Memory> = {
   name: 'identical-success',
-  version: 5,
+  version: 6,
   kind: 'tool_loop',
   thresholds: ['loop.identicalSuccesses'],
   description: 'The same call keeps succeeding with the same result.',
   firesWhen:
-    'the same call has the same result for the 5th time and nothing else was new, unless it waits or follows a sleep. Calls that only return their own words, such as `echo`, are one call',
+    'the same call has the same result for the 5th time and nothing else was new, unless it waits or follows a sleep. A step such as `undo` or the key Tab: the 10th time. Calls that only return their own words, such as `echo`, are one call',
   endedBy: 'any new result',
   sentence: 'kept repeating a call with the same result',
   initial: () => ({ sleeps: 0, streaks: new Map() }),
@@ -43,7 +47,8 @@ export const identicalSuccess: Rule<Memory> = {
       if (call.failure !== undefined || isWaiting(call)) continue
       if (call.reported?.kind === 'transient') continue
       const { streak, isAfterSleep } = countCall(memory, call)
-      if (!isAfterSleep && streak.impatientRounds >= loop.identicalSuccesses)
+      if (isAfterSleep || streak.impatientRounds < loop.identicalSuccesses) continue
+      if (streak.impatientRounds >= stepRoundsMax(loop) || !isStep(call))
         findings.push(finding(streak, call))
     }
     return weightiest(findings)

@@ -17,6 +17,7 @@ import { noProgress, finding as texts } from '../../../shared/model-texts/interv
 import type { CallEvidence } from '../evidence/evidence.ts'
 import { subjectOf } from '../evidence/subject.ts'
 import { addMatch, emptyStreak, found, type Streak, weightiest } from '../ladder.ts'
+import { isEmptyHanded } from '../meaning/empty-handed.ts'
 import { batchRoundsMax, sameAnswerRoundsMax } from '../patience.ts'
 import type { Finding, Rule } from '../rule.ts'
 
@@ -28,7 +29,7 @@ type Memory = { reads: Streaks; opaque: Streaks }
 
 export const sameAnswer: Rule<Memory> = {
   name: 'same-answer',
-  version: 7,
+  version: 8,
   kind: 'tool_loop',
   thresholds: ['loop.identicalSuccesses'],
   description: 'Reworded calls keep getting the same answer.',
@@ -119,20 +120,10 @@ function meaningOf({
   if (failure !== undefined || poll) return 'nothing'
   if (effect === 'opaque') return answer.length >= longAnswerMin ? 'page' : 'nothing'
   if (effect !== 'reads') return 'nothing'
-  if (emptyHanded.test(answer) || (answer.length < emptyCharsMax && noneFound.test(answer)))
-    return 'empty'
+  if (isEmptyHanded(answer)) return 'empty'
   return answer.length >= (freeText ? shortAnswerMin : longAnswerMin) ? 'answer' : 'nothing'
 }
 
-const emptyHanded =
-  /^(?:\[\]|\{\}|(?:no|0|zero) (?:results?|match|matches|hits?|entries|records?|items?|rows?|documents?|files?)\b.*|nothing found\.?|not found\.?)$/i
-/**
- * "No flights found on this day.", "No rooms available". Longer answers may have hits as well. "No
- * problems found" is the good answer of a check.
- */
-const noneFound =
-  /^no (?!.*\b(?:problem|issue|error|fault|warning|vulnerabilit|conflict|difference|change|violation|bug|leak|failure|threat|virus|duplicate|regression|update)).{0,80}\b(?:found|matched|available)\b.{0,80}$/i
-const emptyCharsMax = 100
 /**
  * An answer of at least this length is no acknowledgement ("ok", "done", "true"), and of the second
  * length no fact that many subjects share. The second one applies unless the call is one free text.

@@ -49,14 +49,15 @@ const emptyContent = /"(?:content|output|stdout|text)"\s*:\s*""/
 
 /** Words without which no answer states a progress. */
 const hint =
-  /status|state|phase|running|executing|pending|queue|progress|ready|wait|output|exist|found|such|unknown|invalid|exit|complete|finish|fail|error|done|end|cancel|kill|terminat|expire|stop|abort|clos|gone|delet|denied|refus|forbid|authori|no longer|no active|success|succee|process|working|missing|starting|creating|provisioning|building|deploying|updating|upgrading|scaling|initializing|\b202\b|jobid|\bPD\b/i
+  /status|state|phase|running|executing|pending|queue|progress|ready|wait|output|exist|found|such|unknown|invalid|exit|complete|finish|fail|error|done|end|cancel|kill|terminat|expire|stop|abort|clos|gone|delet|denied|refus|forbid|authori|no longer|no active|success|succee|process|working|missing|starting|creating|provisioning|building|deploying|init(?:ializing|:\d)|updating|\b202\b|jobid|\bPD\b/i
 
 // ── Members ──
 
 const runningValue = wholeOf([
-  /(?:(?:still|currently) )?(?:running|pending|queued|in progress|processing|working|executing)/,
+  /(?:(?:still|currently) )?(?:running|pending|queued|in ?progress|processing|working|executing)/,
   /started|starting|waiting(?: for [\w ]+)?|not (?:ready|started|finished)|enqueued|in queue|submitted/,
-  /initializing|creating|provisioning|building|deploying|updating|upgrading|scaling|containercreating/,
+  /initializing|creating|provisioning|building|deploying|updating|progressing/,
+  /containercreating|podinitializing|terminating|init:\d+\/\d+/,
   /(?:\w+ ){1,4}in progress/,
 ])
 const overValue = wholeOf([
@@ -249,22 +250,21 @@ const wholeLine =
   /^\W*(?:(?:still|currently) )?(?:running|pending|queued|in[ _-]progress|not (?:yet )?ready|waiting)\W*$/i
 /** As the only word in the answer. */
 const soleWord =
-  /^\W*(?:creating|starting|initializing|provisioning|building|deploying|\w{1,40}_in_progress)\W*$/i
+  /^\W*(?:creating|starting|initializing|provisioning|building|deploying|updating|progressing|\w{1,40}_in_progress)\W*$/i
 const noNewOutput = /\bno (?:new output|output yet)\b/i
 /** The line with which a host begins the answer about a thing that it runs. */
 const frame =
   /^\W{0,4}(?:the )?(?:process|command|session|shell|task|job|agent)\b[^.]{0,80}? (?:is )?(?:still |currently )?running\b(?! (?:on|at|if|when|until)\b)/i
 /** The lines with which a client begins such an answer. */
 const waitingFor = /^\W{0,4}waiting for \S|^HTTP\/[\d.]{1,4} 202\b/i
-/** `Agent a77: working`. */
+/** `Agent a77: working`, `* Run CI (88123) in progress`. */
 const thingWithState =
-  /^\W{0,4}(?:process|session|task|job|agent|build|run|pipeline|deployment) [\w.#-]{1,40}\s?[:=-] ?([\w -]{1,32})$/i
+  /^\W{0,4}(?:process|session|task|job|agent|build|run|pipeline|deployment) (?:[\w.#-]{1,40}\s?[:=-]|[\w.# -]{1,40} \(\d{1,20}\)) ?([\w -]{1,32})$/i
 /** One line that says of a thing that it still runs. */
 const statement = anyOf([
   /^[^.:;]{1,80}? (?:is|are|remains?) (?:still |currently |now )?(?:running|executing|pending|queued|in progress|not (?:yet )?(?:ready|finished|complete|done)|being processed)(?: (?:yet|now))?(?:\s*$|\s*[.,;!)(\]…]|\s+(?:with|for \d|since|after|under|\d))/,
   /^\W*(?:still|not yet) (?:running|pending|queued|in progress|ready|finished|complete|done|waiting)\b/,
   /^\W*(?:[\w-]{1,24} ){0,2}not (?:yet )?ready\b/,
-  /^(?!\W*(?:no|none|nothing|not)\b)[^.:;]{1,80} in progress\W*$/,
 ])
 /** A row of `jobs`, and one of `squeue` that waits for its nodes. */
 const row = anyOf([
@@ -290,12 +290,14 @@ const share = /\d ?(?:\/|of) ?\d|\d ?%/
 
 /** A row of a table: not all parts are ready, or a cell is a state. */
 function table(line: string): boolean {
-  const cells = line.split(/\t| {2,}| (?=\d+\/\d+ )|(?<=\d\/\d+) /)
+  const cells = line.split(/\t| {2,}| (?=\d+\/\d+ )|(?<=\d\/\d+) |(?<=\d\/\d+ [\w:/]{1,40}) (?=\d)/)
   if (cells.length < 2) return false
   const states = cells.map(plain)
   if (
     states.some((cell) =>
-      /^(?:pending|queued|in progress|containercreating|podinitializing)(?: \d[\w ]*)?$/.test(cell),
+      /^(?:pending|queued|in progress|containercreating|podinitializing|terminating|init:\d+\/\d+)$/.test(
+        cell,
+      ),
     )
   )
     return true

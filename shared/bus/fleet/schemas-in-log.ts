@@ -26,7 +26,7 @@ export function noneIfUnreadable(error: unknown): never[] {
 const unreadable = ['bus.topic-missing', 'bus.unauthorized', 'bus.not-a-database']
 
 /** Leaves out items that are no schema. Their use is checked when a record is read. */
-function schemasIn(text: string): LearnedSchema[] {
+export function schemasIn(text: string): LearnedSchema[] {
   const list = jsonIn(text)
   return Array.isArray(list) ? list.filter(isSchema) : []
 }

@@ -2,6 +2,7 @@
 // STORED-FORMATS-1. The schemas of a format are in the table before the format is in force.
 
 import { fleetFormat, formatAmong } from '../../bus/fleet/held-bus.ts'
+import { schemasIn } from '../../bus/fleet/schemas-in-log.ts'
 import { knownSchemas, ownFormat } from '../../codec/codec.ts'
 import { closedFormats, formatOf } from '../../codec/formats.ts'
 import { messageOf } from '../../codec/message-of.ts'
@@ -53,9 +54,12 @@ export async function storeFormats(log: Log, given?: readonly FormatSchemas[]): 
   if (missing.length > 0) await log.bus.append(missing.map(({ record }) => record))
 }
 
-/** A closed format is written once. An open one grows until its release. */
+/** A closed format is written once. An open one grows until its release, and no build removes schemas. */
 function isOwnToWrite(format: number, stored: readonly FormatSchemas[]): boolean {
-  return format > closedFormats.length || !stored.some((other) => other.format === format)
+  const other = stored.find((one) => one.format === format)
+  if (other === undefined) return true
+  const lastOwn = knownSchemas.at(-1)?.id ?? 0
+  return format > closedFormats.length && schemasIn(other.schemas).every(({ id }) => id <= lastOwn)
 }
 
 /**

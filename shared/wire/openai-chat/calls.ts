@@ -60,9 +60,10 @@ type Chunk = { pieces: PartEvent[]; wasFinished: boolean; saysEnd: boolean }
 /**
  * The event that ends a response whose finish reason came before its arguments. `word`: a reason in
  * a chunk without arguments. `mark`: the end mark alone, for a server that repeats the reason in
- * every chunk. Undefined: the reason that came is enough.
+ * every chunk. `reason`: that of another choice with calls, for which no mark stands. Undefined: the
+ * reason that came is enough.
  */
-export type Awaited = 'word' | 'mark' | undefined
+export type Awaited = 'word' | 'mark' | 'reason' | undefined
 
 /**
  * The state after a chunk. Once a reason came, `{}` or `null` may be a placeholder for arguments.

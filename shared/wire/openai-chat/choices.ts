@@ -3,7 +3,7 @@
 // Requests ask for one choice, so the first is the answer. But some gateways put the text into one
 // choice and the calls into others. So the others are kept until the end. They join the answer if
 // the first choice has no call and they have nothing but calls. Otherwise they are alternative
-// answers and are dropped.
+// answers and are dropped. Without a finish reason for the calls the answer is cut.
 
 import { eventWeight } from '../../contract/call/part-weight.ts'
 import type { PartEvent } from '../../contract/messages.ts'

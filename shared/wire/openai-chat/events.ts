@@ -159,8 +159,9 @@ function endChat(stream: ChatStream): PartEvent[] {
 function takeOthers(stream: ChatStream): PartEvent[] {
   const taken = stream.hasCalls ? [] : callsBeside(stream.others)
   for (const { words } of taken) {
-    // A choice without a finish reason is open, unless the first choice's reason covers calls.
-    if (words.length === 0 && meaningOf(stream.finish) !== 'calls') stream.awaited = 'mark'
+    // A choice without a finish reason is open, unless the first choice's reason covers calls. A
+    // mark ends the response, not the choice.
+    if (words.length === 0 && meaningOf(stream.finish) !== 'calls') stream.awaited = 'reason'
     for (const word of words) noteFinish(stream, word, stream.finish === '')
   }
   if (taken.length > 0) stream.hasCalls = true
@@ -184,7 +185,7 @@ function stopOf(stream: ChatStream): Stop {
   if (stream.endMark === 'missing' && lacksEnd(stream)) return 'other'
   if (signs.has('length')) return 'length'
   if (signs.has('refusal') || (signs.has('end') && blocks.has('refusal'))) return 'refusal'
-  if (awaited !== undefined && !over) return 'cut'
+  if (awaited === 'reason' || (awaited !== undefined && !over)) return 'cut'
   if (finish === '') return over && choice !== undefined && !hasUnread ? 'other' : 'cut'
   return stopOfWord(finish)
 }

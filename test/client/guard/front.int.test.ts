@@ -420,6 +420,20 @@ describe('after the model', () => {
     })
   })
 
+  it('reports a call that waited as not run, and leaves one that another front owns to it', async () => {
+    const script = (message: Written) =>
+      isRound(message) ? [started(message.key), verdicts(1, 'allow', 'pending')] : []
+    const { written, thread } = await scripted(script, ({ type: _, ...claim }) => [
+      { type: 'guest-claimed', ...claim, ordinals: [] },
+    ])
+    const result = await thread({ waitMs: 300 }).afterModel(answerOf(request, both))
+    expect(result).toMatchObject([{ code: 'guest.repeated' }, { verdict: 'deny' }])
+    await seen(written, 2)
+    expect((written[1] as GuestResults).results).toMatchObject([
+      { callId: 'call_1', status: 'skipped' },
+    ])
+  })
+
   it('lets the calls run if the stage is silent and the guest may go on', async () => {
     const { thread } = await scripted(() => [])
     const options = { blocking: false, waitMs: 20 }

@@ -4,11 +4,13 @@ import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from '@jest/globals'
 import { pino } from 'pino'
+import { joinFleet } from '../../../client/place/fleet.ts'
 import { openBus } from '../../../client/place/open-bus.ts'
 import { Weir } from '../../../client/weir.ts'
 import { busKindOf } from '../../../shared/bus/kinds.ts'
 import { ownFormat } from '../../../shared/codec/codec.ts'
 import { topicSpecs } from '../../../shared/contract/topology.ts'
+import { WeirError } from '../../../shared/lib/errors.ts'
 import { toRecord } from '../../../shared/runtime/record.ts'
 import { readSettings, type Settings } from '../../../shared/settings/settings.ts'
 import { brokerStartMs, sharedBroker } from '../../support/kafka/broker.ts'
@@ -36,6 +38,20 @@ beforeAll(async () => {
 }, brokerStartMs)
 
 afterAll(() => commands?.close())
+
+it('a start compares the formats although the broker goes away between two requests', async () => {
+  const bus = await openBus(settings, log)
+  let lists = 0
+  const list: typeof bus.list = async (...asked) => {
+    lists += 1
+    if (lists <= 2) throw new WeirError('bus.unreachable', 'no broker answers', { retryable: true })
+    return bus.list(...asked)
+  }
+  const joining = joinFleet({ bus: { ...bus, list }, settings, log })
+  await expect(joining).rejects.toMatchObject({ code: 'fleet.apart' })
+  expect(lists).toBeGreaterThan(2)
+  await bus.close()
+})
 
 it('a program two formats away from its fleet is refused before one of its stages joins a group', async () => {
   const opening = Weir.open({

@@ -2,7 +2,11 @@
 
 import { describe, expect, it } from '@jest/globals'
 import type { Logger } from 'pino'
-import { endsOnceAnswered, keepPartitionCount } from '../../../client/place/open-bus.ts'
+import {
+  endsOnceAnswered,
+  keepPartitionCount,
+  partitionCount,
+} from '../../../client/place/open-bus.ts'
 import type { PartitionEnds, RecordToAppend } from '../../../shared/contract/bus.ts'
 import type { Clock } from '../../../shared/lib/clock.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
@@ -36,6 +40,20 @@ function busThat(failure: (time: number) => WeirError | undefined) {
 
 const away = new WeirError('bus.unreachable', 'no broker answers', { retryable: true })
 const leaderless = new WeirError('bus.refused', 'there is no leader', { retryable: true })
+
+describe('the number of partitions', () => {
+  it('is read from the log although a broker goes away between two requests of a start', async () => {
+    const { clock, ends } = busThat(() => undefined)
+    let lists = 0
+    const list = async () => {
+      lists += 1
+      if (lists <= 2) throw away
+      return []
+    }
+    expect(await partitionCount({ clock, ends, list }, 'weir.')).toBe(1)
+    expect(lists).toBe(3)
+  })
+})
 
 describe('the ends of a topic', () => {
   it('are retried while the broker leads no partition yet', async () => {

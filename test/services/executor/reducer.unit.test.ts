@@ -192,6 +192,7 @@ describe('a claim', () => {
         timeoutMs: mail.timeoutMs,
         graceMs: policy.graceMs,
         idempotencyKey: '["c",7,1,0]',
+        redact: [],
       },
     ])
   })

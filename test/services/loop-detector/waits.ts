@@ -108,6 +108,41 @@ const quietLooks: WaitCase[] = [
     'squeue -j 4711',
     'JOBID PARTITION NAME USER ST TIME NODES NODELIST(REASON)\n4711 debug a root PD 0:00 1 (Priority)',
   ),
+  ...['Pending', 'ContainerCreating', 'PodInitializing', 'Init:0/1', 'Terminating', 'Running'].map(
+    (state) =>
+      bash(
+        `pod-${state}`,
+        'kubectl get pods -l app=shop',
+        `NAME READY STATUS RESTARTS AGE\nshop-6c4 0/1 ${state} 0 45s`,
+      ),
+  ),
+  bash(
+    'pod-init-without-header',
+    'kubectl get pods --no-headers',
+    'shop-6c4   0/1   Init:1/2   0   9s',
+  ),
+  one(
+    'pods-of-a-server',
+    call('pods_list', { namespace: 'shop' }, 'NAME READY STATUS AGE\nshop-6c4 0/1 Pending 45s'),
+  ),
+  one(
+    'deployment-progressing',
+    call(
+      'get_deployment_status',
+      { name: 'shop' },
+      '{"ready":1,"desired":3,"phase":"Progressing"}',
+    ),
+  ),
+  ...['Updating', 'InProgress', 'Terminating', 'Provisioning'].map((state) =>
+    bash(
+      `cloud-${state}`,
+      'curl -s https://cloud.example/shop',
+      `{"name":"shop","properties":{"provisioningState":"${state}"}}`,
+    ),
+  ),
+  bash('cloud-updating-alone', 'az aks show --query provisioningState', 'Updating'),
+  bash('cloud-progressing-alone', 'argocd app get shop -o health', 'Progressing'),
+  bash('github-run-line', 'gh run view 5120', '* Run Nightly build (5120) in progress'),
   // The state file of a running build is a wait, unlike any other document.
   bash('state-file', 'cat build.status', 'running'),
   one('state-file-read', call('Read', { file_path: '/w/job-7/state' }, 'pending')),
@@ -690,6 +725,22 @@ export const fakeWaits: WaitCase[] = [
       call('bash', { command: `sleep ${n + 1}; cat /nope` }, 'cat: /nope: No such file'),
     ),
   ),
+  bash(
+    'pod-runs',
+    'kubectl get pods',
+    'NAME READY STATUS RESTARTS AGE\nshop-6c4 1/1 Running 0 45s',
+  ),
+  bash(
+    'pod-crashes',
+    'kubectl get pods',
+    'NAME READY STATUS RESTARTS AGE\nshop-6c4 0/1 CrashLoopBackOff 4 45s',
+  ),
+  bash(
+    'cloud-succeeded',
+    'curl -s https://cloud.example/shop',
+    '{"provisioningState":"Succeeded"}',
+  ),
+  bash('github-run-failed', 'gh run view 5120', 'X Run Nightly build (5120) failed'),
   // The repeated thing is the command, and the sleep beside it changes nothing.
   bash('sleep-and-test', 'sleep 1 && npm test', 'Tests: 1 failed, 3 passed'),
   bash('test-and-sleep', 'npm test; sleep 1', 'Tests: 1 failed, 3 passed'),

@@ -14,7 +14,9 @@ import {
   formatInForce,
   storedFleet,
   storeFleetFormat,
+  storeFormats,
 } from '../../../shared/runtime/fleet/stored-formats.ts'
+import { toRecord } from '../../../shared/runtime/record.ts'
 import { until } from '../../support/inbox.ts'
 
 let bus: Bus
@@ -49,6 +51,25 @@ describe('the format in force', () => {
     const [{ end } = { end: 0 }] = await bus.ends('w.policies')
     await setFormat(1, true)
     expect((await bus.ends('w.policies'))[0]?.end).toBe(end + 1)
+  })
+
+  it('keeps the schemas of a newer build, and gains those that an older build lacks', async () => {
+    const stored = async () => (await storedFleet(fleet())).formats.at(-1)?.schemas ?? '[]'
+    const store = async (schemas: object[]) => {
+      const message = { type: 'format-schemas', format: ownFormat, weir: '', schemas: '' } as const
+      const text = JSON.stringify(schemas)
+      const place = { topic: 'w.policies', partition: 0 }
+      await bus.append([toRecord({ ...place, message: { ...message, schemas: text } })])
+      await storeFormats(fleet())
+      return { text, after: await stored() }
+    }
+    await storeFormats(fleet())
+    const own: { id: number }[] = JSON.parse(await stored())
+    const [last] = own.slice(-1)
+    const older = await store(own.slice(0, -1))
+    expect(JSON.parse(older.after)).toEqual(own)
+    const newer = await store([...own, { ...last, id: (last?.id ?? 0) + 1 }])
+    expect(newer.after).toBe(newer.text)
   })
 
   it('is not changed by a process after an operator pinned a format or another process changed it', async () => {

@@ -40,12 +40,13 @@ export function hookRoutes(options: HookRoutesOptions): (app: HttpApp) => void {
       const agent = context.req.param('agent')
       // `weir hooks install` names the guest after its host.
       const payload = { ...hookPayloadOf(kind, body), host: hostNamed(agent)?.name }
-      const guard = await options.guardOf(agent)
       try {
+        const guard = await options.guardOf(agent)
         const answer = await front.answer({ agent, guard }, payload, context.req.raw.signal)
         if (answer === undefined) return context.body(null, 200)
         return typeof answer === 'string' ? context.text(answer) : context.json(answer)
       } catch (error) {
+        if (error instanceof HttpError) throw error
         options.log.warn({ err: error, kind }, 'an event of a host was not judged')
         return context.json({ error: { type: 'hooks.unjudged', message: notJudgedNow } }, 503)
       }

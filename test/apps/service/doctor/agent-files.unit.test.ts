@@ -4,9 +4,10 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from '@jest/globals'
-import { agentFilesCheck } from '../../../../apps/service/doctor/agent-files.ts'
+import { agentFilesCheck, fleetFilesCheck } from '../../../../apps/service/doctor/agent-files.ts'
 import { agentFilesHash } from '../../../../shared/agents/file/agent-files-hash.ts'
 import type { FleetMember } from '../../../../shared/bus/fleet/fleet-members.ts'
+import { WeirError } from '../../../../shared/lib/errors.ts'
 
 const member = (process: string, agents: string | undefined, stage = 'executor'): FleetMember => ({
   group: `w.${stage}`,
@@ -38,6 +39,19 @@ describe('the agent files of the processes of a fleet', () => {
 
   it('are not compared while no process announces any', () => {
     expect(agentFilesCheck([member('a/1', undefined)])).toMatchObject({ state: 'skipped' })
+  })
+
+  it('are not compared during a rebalance, and another refusal is a fault', async () => {
+    const refused = (retryable: boolean) =>
+      fleetFilesCheck(() =>
+        Promise.reject(new WeirError('bus.refused', 'the groups do not answer', { retryable })),
+      )
+    expect(await refused(true)).toMatchObject({
+      state: 'skipped',
+      finding: expect.stringMatching('rebalance'),
+    })
+    expect(await refused(false)).toMatchObject({ state: 'wrong' })
+    expect(await fleetFilesCheck(async () => [member('a/1', 'f1')])).toMatchObject({ state: 'ok' })
   })
 })
 

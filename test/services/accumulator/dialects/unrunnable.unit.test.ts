@@ -177,6 +177,15 @@ describe('a text with a special token of a call that no dialect reads whole', ()
   it.each<[string, string]>([
     ['the opening token alone', 'Let me check.\n\n<｜DSML｜function_calls'],
     ['a call on the line of the prose', `I look it up. ${kimi}`],
+    ...[
+      'Let me search for more information:',
+      'I will look up this information first:',
+      'I format the file now:',
+      'Je cherche un exemple dans le dépôt :',
+      '次のファイルを読みます：',
+      '格式化文件：',
+      'Открываю следующий файл:',
+    ].map((prose): [string, string] => [`a call after ${prose}`, `${prose}\n${kimi}`]),
     ['DSML on the line of the prose', `I look it up.${dsml}`],
     ['text after the call', `${kimiK3}Done.`],
     ['a parameter in place of the call', dsml.replace(/<｜DSML｜invoke.*?>/, '')],

@@ -4,12 +4,14 @@
 import { describe, expect, it } from '@jest/globals'
 import { commandOutput } from '../../../../services/loop-detector/meaning/command-output.ts'
 import { echoOf } from '../../../../services/loop-detector/meaning/echo.ts'
+import { emptyHandedAnswer } from '../../../../services/loop-detector/meaning/empty-handed.ts'
 import {
   mayHoldStates,
   withoutSentStates,
   withoutStates,
 } from '../../../../services/loop-detector/meaning/lap-state.ts'
 import { reportedFailure } from '../../../../services/loop-detector/meaning/reported-failure.ts'
+import { isStep } from '../../../../services/loop-detector/meaning/step.ts'
 import { placeOfChange } from '../../../../services/loop-detector/meaning/written-text.ts'
 import { actions, ok, one } from '../rounds.ts'
 
@@ -178,4 +180,86 @@ describe('a change has a place', () => {
 
   it('in a command that is a list of words', () =>
     expect(place('shell', { command: ['bash', '-lc', 'echo x >> a.md'] })).toBe('a.md'))
+})
+
+describe('a search has no hits, in the words of its call', () => {
+  const answer = (text: string) => emptyHandedAnswer({ query: 'blue lamp' }, text)
+
+  it.each([
+    ['No results for "blue lamp"', 'No results for "<argument>"'],
+    ['0 hits: blue lamp', '0 hits: <argument>'],
+    ['Zero items match blue lamp', 'Zero items match <argument>'],
+    ['No lamps found for blue lamp', 'No lamps found for <argument>'],
+    ['{"query":"blue lamp","results":[]}', '{"query":"<argument>","results":[]}'],
+    [
+      '{\n "q": "blue lamp",\n "hits": [],\n "total": 0\n}',
+      '{ "q": "<argument>", "hits": [], "total": 0 }',
+    ],
+    [
+      '{"q":"blue lamp","more":false,"next":null,"hits":[]}',
+      '{"q":"<argument>","more":false,"next":null,"hits":[]}',
+    ],
+    ['{"query":"blue lamp","results":[],"hint":"wait"}', undefined],
+    ['{"query":"blue lamp","total":4,"results":[]}', undefined],
+    ['{"query":"blue lamp"}', undefined],
+    ['No problems found in blue lamp', undefined],
+    ['No results', undefined],
+    ['The blue lamp has no results', undefined],
+  ])('%j', (text, expected) => expect(answer(text)).toBe(expected))
+
+  it('in up to 512 characters', () => {
+    expect(answer('No results for blue lamp '.padEnd(512, 'x'))).toBeDefined()
+    expect(answer('No results for blue lamp '.padEnd(513, 'x'))).toBeUndefined()
+  })
+
+  it.each([
+    ['a sentence', (query: string) => `No results found for query: "${query}"`],
+    ['an object', (query: string) => JSON.stringify({ query, results: [] })],
+  ])('and %s of eight reworded searches is one answer', (_, answerTo) => {
+    const queries = words('lamp lamps lantern lampshade torch light lights lighting')
+    const searches = (textOf: (query: string) => string) =>
+      actions(...queries.map((query) => one('search', { query }, ok(textOf(query)))))
+    expect(searches(answerTo)).toEqual([...Array.from({ length: 7 }, () => '-'), 'nudge'])
+    const hits = (query: string) => JSON.stringify({ query, results: [`the ${query} of page 7`] })
+    expect(searches(hits)).toEqual(Array.from({ length: 8 }, () => '-'))
+  })
+})
+
+describe('a call is a step', () => {
+  const step = (tool: string, value: Record<string, unknown>, text = 'done') =>
+    isStep({ tool, value, text })
+
+  it.each(words('undo redo scroll'))('by the word %s of its tool or its action', (word) => {
+    expect(step(`page_${word}`, {})).toBe(true)
+    expect(step('computer', { action: word })).toBe(true)
+  })
+
+  it.each(words('press_key key send_keys keyboard'))('by a moving key of the tool %s', (tool) => {
+    expect(step(tool, { key: 'Tab' })).toBe(true)
+    expect(step(tool, { key: 'Enter' })).toBe(false)
+  })
+
+  it.each(
+    words(
+      'Tab Shift+Tab Ctrl+Left Control+Right Alt+Up Meta+Down ArrowDown Up PageDown Page_Up Backspace Delete',
+    ),
+  )('by the key %s', (key) => {
+    expect(step('press', { key })).toBe(true)
+    expect(step('find', { key })).toBe(false)
+  })
+
+  it('with an answer below 64 characters, which shows no view', () => {
+    expect(step('undo', {}, 'x'.repeat(63))).toBe(true)
+    expect(step('undo', {}, 'x'.repeat(64))).toBe(false)
+  })
+
+  it.each([
+    ['undo_edit', { path: 'a.md' }, 'The last edit is undone.'],
+    ['browser_press_key', { key: 'ArrowDown' }, 'Pressed'],
+  ])('so %s has twice as many rounds as another call', (tool, args, text) => {
+    const done = (name: string, value: Record<string, string>, rounds: number) =>
+      actions(...Array.from({ length: rounds }, () => one(name, value, ok(text))))
+    expect(done(tool, args, 10).indexOf('nudge')).toBe(9)
+    expect(done('browser_press_key', { key: 'Enter' }, 5).indexOf('nudge')).toBe(4)
+  })
 })

@@ -211,6 +211,20 @@ describe('a guest by its name or file', () => {
       expect(guestAgent('found').name).toBe('found')
     })
 
+    it('does not count with other keys or a fault if a client chose the name, and the log says so', () => {
+      for (const text of [
+        'guest: true\nrecord: calls\n',
+        'guest: [',
+        'guest: true\nname: other\n',
+      ]) {
+        file('agents/found.yaml', text)
+        const warned: unknown[] = []
+        const guest = guestAgent('found', { warn: (fields: unknown) => warned.push(fields) })
+        expect(guest).toMatchObject({ settings: defaultGuestSettings, record: 'all' })
+        expect(warned).toMatchObject([{ agent: 'found', err: { code: 'agent.invalid' } }])
+      }
+    })
+
     it('is not used if WEIR_AGENTS names another place', () => {
       file('agents/found.yaml', 'guest: true\ncaps: { calls: 7 }\n')
       process.env.WEIR_AGENTS = 'others'

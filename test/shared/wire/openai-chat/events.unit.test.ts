@@ -703,7 +703,9 @@ describe('several choices', () => {
       'length',
     )
     expect(read(...split({}, { finish_reason: 'stop' })).stop).toBe('cut')
-    expect(read(...split({}, { finish_reason: 'stop' }), done).stop).toBe('end')
+    expect(read(...split({}, { finish_reason: 'stop' }), done).stop).toBe('cut')
+    expect(read(...split({}), done).stop).toBe('cut')
+    expect(read(...split({}, { finish_reason: 'tool_calls' }), done).stop).toBe('calls')
     expect(read(...split({ finish_reason: 'tool_calls' })).stop).toBe('calls')
     expect(read(...split({ finish_reason: 'error' })).fault).toMatchObject({
       code: 'provider.stream',

@@ -15,10 +15,13 @@ let server: HttpServer | undefined
 afterEach(() => server?.close())
 
 async function serve(
-  guard: GuardSession,
+  guard: GuardSession | Error,
 ): Promise<(path: string, body: string) => Promise<Response>> {
   const log = pino({ level: 'silent' })
-  const { guardOf } = guardsByAgent(async () => guard)
+  const { guardOf } = guardsByAgent(async () => {
+    if (guard instanceof Error) throw guard
+    return guard
+  })
   const sessions = hostSessions(systemClock)
   const routes = [hookRoutes({ guardOf, sessions, clock: systemClock, log })]
   server = await startHttpServer({ host: '127.0.0.1', port: 0, log, routes })
@@ -44,6 +47,12 @@ describe('the route of hooks', () => {
       400,
       expect.stringContaining('with at most 512 levels'),
     ])
+  })
+
+  it('answers 503 if the guest of an event cannot be opened', async () => {
+    const hook = await serve(new Error('its file is gone'))
+    expect((await hook('claude-code/pre', JSON.stringify(pre))).status).toBe(503)
+    expect((await hook('No.Name/pre', JSON.stringify(pre))).status).toBe(404)
   })
 
   it('answers a call that may run with an empty body', async () => {

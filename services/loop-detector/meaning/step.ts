@@ -1,0 +1,32 @@
+// A call that goes on from where the call before it ended: `undo`, `scroll`, the key Tab. So the same
+// call does something else each time. Its short answer only acknowledges it, and shows no view that
+// stayed the same.
+
+import { isObject } from '../../../shared/lib/json/json-object.ts'
+import { wordsOf } from '../evidence/effect.ts'
+import type { CallEvidence } from '../evidence/evidence.ts'
+
+export function isStep({
+  tool,
+  value,
+  text,
+}: Pick<CallEvidence, 'tool' | 'value' | 'text'>): boolean {
+  if (text.length >= viewCharsMin || !isObject(value)) return false
+  const words = [
+    ...wordsOf(tool),
+    ...(typeof value.action === 'string' ? wordsOf(value.action) : []),
+  ]
+  if (words.some((word) => steps.has(word))) return true
+  return (
+    words.some((word) => keyboards.has(word)) &&
+    Object.values(value).some((member) => typeof member === 'string' && movingKey.test(member))
+  )
+}
+
+/** Longer answers show what the step led to. */
+const viewCharsMin = 64
+
+const steps: ReadonlySet<string> = new Set(['undo', 'redo', 'scroll'])
+const keyboards: ReadonlySet<string> = new Set(['press', 'key', 'keys', 'keyboard'])
+const movingKey =
+  /^(?:(?:shift|ctrl|control|alt|meta)\+)?(?:tab|(?:arrow)?(?:up|down|left|right)|page_?(?:up|down)|backspace|delete)$/i
