@@ -29,6 +29,16 @@ const speaksOfCalls = new RegExp(
   'iu',
 )
 
+/** In the last sentence: somebody else's words, a refusal, a question. Nobody calls with them. */
+const isNoCall = new RegExp(
+  [
+    String.raw`\b(?:following|contains?|says|said|shows?|reads|quot\w{0,6}|transcri\w{0,6}|pasted?|attacker|never|not|would|should|confirm)\b`,
+    String.raw`\b(?:nicht|nie|niemals|jamais|nunca|никогда|не)\b|n['’]t\b|[?？]|不要|日志|ログ`,
+  ].join('|'),
+  'iu',
+)
+/** The speaker reads next, and quotes nothing: `Let me see what it says.` */
+const readsNow = /^\W*(?:let me|i['’]ll|i will|now i|i need to)\b(?!.{0,40}\b(?:not|never)\b)/i
 /** The beginning of an entry, a heading, a quote, a row or indented code. */
 const isExample = /^\s*(?:[-*+•>|#]|\d{1,3}[.)]\s)|^ {4}|^\t/
 
@@ -53,5 +63,17 @@ function isPlainProse(before: string): boolean {
   if (isCodeOpen || speaksOfCalls.test(before)) return false
   const line = before.slice(before.lastIndexOf('\n') + 1)
   const lastLine = before.trimEnd().split('\n').at(-1) ?? ''
-  return !isExample.test(line) && endsSentence(line) && endsSentence(lastLine)
+  if (isExample.test(line) || /^\s*>/.test(lastLine)) return false
+  return endsSentence(line) && endsSentence(lastLine) && !isForeign(lastLine)
+}
+
+/** Whether the last sentence introduces words that the speaker does not send as a call. */
+function isForeign(line: string): boolean {
+  const sentence =
+    line
+      .trim()
+      .slice(-300)
+      .split(/(?<=[.!?。！？])\s+/)
+      .at(-1) ?? ''
+  return isNoCall.test(sentence) && !readsNow.test(sentence)
 }

@@ -22,15 +22,20 @@ export function placeOfChange({
   let hasText = false
   for (const [name, member] of Object.entries(value)) {
     if (typeof member !== 'string' || member === '') continue
-    if (member.startsWith('*** Begin Patch')) return patched.exec(member)?.[1]
+    if (member.startsWith('*** Begin Patch')) return placeOfPatch(member)
     if (writtenName.test(name)) hasText = true
     else if (namesPath(name) || placeName.test(name)) place ??= cleanPath(member)
   }
   return hasText ? place : undefined
 }
 
-/** The first file of a patch of Codex. */
-const patched = /^\*{3} (?:Update|Add) File: (\S{1,256})/m
+/** The files of a patch of Codex. Undefined: it only deletes. */
+function placeOfPatch(patch: string): string | undefined {
+  const files = [...patch.matchAll(patched)].map(([, file]) => file)
+  return files.length === 0 ? undefined : files.join('\n')
+}
+
+const patched = /^\*{3} (?:Update|Add) File: (\S{1,256})/gm
 const writtenName =
   /^(?:contents?|text|body|new_?(?:str|string|text|source|content|value)|insert_?text|patch|diff|code(?:_?edit)?|source|replacement|value|html|markdown|lines?)$/i
 const placeName = /^(?:page|document|doc|sheet|cell|notebook|key|title|note)(?:_?(?:id|name))?$/i

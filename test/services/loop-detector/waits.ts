@@ -438,6 +438,19 @@ export const silentWaits: WaitCase[] = [
     ),
   ),
   one(
+    'kubectl-pods-with-one-blank',
+    call(
+      'shell',
+      { command: 'kubectl get pods' },
+      'NAME READY STATUS RESTARTS AGE\nweb-1 0/1 ContainerCreating 0 5s',
+    ),
+  ),
+  one(
+    'azure-updating',
+    call('shell', { command: 'az aks show' }, '{"provisioningState":"Updating"}'),
+  ),
+  one('run-in-progress', call('shell', { command: 'gh run list' }, '* Run CI (88123) in progress')),
+  one(
     'kubectl-not-ready',
     call(
       'kubectl_get',

@@ -171,6 +171,13 @@ describe('a change has a place', () => {
     ],
   ])('in an edit of %s', (_, tool, value) => expect(place(tool, value)).toBe('a.ts'))
 
+  it('in all files of a patch of Codex', () => {
+    const patch =
+      '*** Begin Patch\n*** Update File: a.ts\n+x\n*** Add File: b.ts\n+y\n*** End Patch'
+    expect(place('apply_patch', { input: patch })).toBe('a.ts\nb.ts')
+    expect(place('apply_patch', { input: '*** Begin Patch\n*** End Patch' })).toBeUndefined()
+  })
+
   it('in a command that is a list of words', () =>
     expect(place('shell', { command: ['bash', '-lc', 'echo x >> a.md'] })).toBe('a.md'))
 })
