@@ -115,7 +115,7 @@ const subjects: Record<SettingKind, Subject> = {
       ['no JSON', { text: '{' }, /JSON/],
       ['no object', { text: '[]' }, /must be an object with rules/],
       ['a rule without a name', { text: rules({ rules: [{}] }) }, /it has no name/],
-      ['an unknown key', { text: rules({ rule: [] }) }, /there is no key "rule"/],
+      ['an unknown key', { text: rules({ rule: [] }) }, /"rule", which is no key here/],
       ['a missing file', { text: undefined, file: 'none.json' }, /none\.json/],
     ],
     list: guardList as never,

@@ -333,12 +333,11 @@ describe.each(places)('a guard %s', (place) => {
 
   it('refuses a call that no person has decided in time', async () => {
     const rules = [{ name: 'commands', tools: ['exec'] }]
-    const guard = await guardWith({ approvals: { rules, waitMs: 3_000 } })
+    const guard = await guardWith({ approvals: { rules, waitMs: 4_000 } })
     const conversation = guard.conversation('t')
     const answer = answerOf(asked([]), good)
-    let [waits] = await conversation.afterModel(answer, { waitMs: 0 })
-    while (waits?.code === 'guest.pending')
-      [waits] = await conversation.afterModel(answer, { waitMs: 20 })
+    // The log has the question once, so only a look that is open at that moment shows its id.
+    const [waits] = await conversation.afterModel(answer, { waitMs: 2_000 })
     expect(waits).toMatchObject({ verdict: 'pending', code: 'approval.pending' })
     expect(waits?.approval).toMatchObject({ id: expect.any(String), hash: expect.any(String) })
     const [verdict] = await conversation.afterModel(answer)

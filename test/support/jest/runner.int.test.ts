@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { afterAll, describe, expect, it } from '@jest/globals'
+import { summaryFolderVariable } from '../../run/summary.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'weir-test-runner-'))
 const root = join(import.meta.dirname, '..', '..', '..')
@@ -47,7 +48,8 @@ async function runFiles(
   }
   const output = join(own, 'results.json')
   const args = ['--config', JSON.stringify(config), '-w', '1', '--json', '--outputFile', output]
-  const env = { ...process.env, ...environment }
+  // The run around this one keeps its own summary.
+  const env = { ...process.env, [summaryFolderVariable]: undefined, ...environment }
   const [out, errors] = await new Promise<string[]>((resolve) =>
     execFile(process.execPath, [jest, ...args], { cwd: root, env }, (_, ...both) => resolve(both)),
   )
