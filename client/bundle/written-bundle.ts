@@ -139,9 +139,10 @@ function ending(log: ReadableLog): ReadableLog {
   return { ...log, bus: { ...log.bus, ends } }
 }
 
-// A bundle has the rules of all its agents, because a value of one conversation can be in another.
-
-/** Equal values get equal replacements, so loops stay loops in a replay. */
+/**
+ * A bundle has the rules of all its agents, because a value of one conversation can be in another.
+ * Equal values get equal replacements, so loops stay loops in a replay.
+ */
 async function rulesInLog(
   log: ReadableLog,
   { partitions, stretchOf }: Selection,

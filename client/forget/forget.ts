@@ -206,7 +206,8 @@ async function removeFromTables(
 ): Promise<number> {
   const topic = `${topicPrefix}history`
   // Intake would write a title that is on its way after the tombstone. The empty title follows it.
-  for (const conversation of untaken.filter((id) => conversations.includes(id))) {
+  const wanted = new Set(conversations)
+  for (const conversation of untaken.filter((id) => wanted.has(id))) {
     const message = { type: 'title-given', conversation, title: '' } as const
     const partition = partitionOf(conversation, partitions)
     await bus.append([toRecord({ topic: `${topicPrefix}client-messages`, partition, message })])

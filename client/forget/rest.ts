@@ -58,7 +58,9 @@ async function wantedBy(
   log: ForgetLog,
   selection: ForgetSelection,
 ): Promise<(id: ConversationId) => boolean> {
-  const callers = await callersByClaim(log)
+  // Each id has its tenant, so a whole tenant needs no callers.
+  const needsCallers = 'conversation' in selection || 'user' in selection
+  const callers = needsCallers ? await callersByClaim(log) : undefined
   const rootOf = (id: ConversationId) => withCallers(id, callers).at(-1) ?? id
   if ('conversation' in selection) return (id) => rootOf(id) === selection.conversation
   const { tenant = defaultTenant } = selection

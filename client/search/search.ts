@@ -259,8 +259,7 @@ async function isSameLog(
   return true
 }
 
-// The history of a conversation with hidden values, as its readers may see it (REDACTED-1).
-
+/** The history of a conversation with hidden values, as its readers may see it (REDACTED-1). */
 async function shownEntries(
   { bus, topicPrefix, partitions }: ReadableLog,
   conversation: string,

@@ -192,11 +192,12 @@ function interruptOf(call: WaitingCall): AgInterrupt {
   }
 }
 
-// The messages that a client of AG-UI has after the events of a run. AG-UI cannot void a text, so a
-// run whose attempt failed sends all messages again, without that text.
-
 type Assistant = Extract<AgMessage, { role: 'assistant' }>
 
+/**
+ * The messages that a client of AG-UI has after the events of a run. AG-UI cannot void a text, so a
+ * run whose attempt failed sends all messages again, without that text.
+ */
 type AgMessages = {
   /** In the order in which they are sent. */
   see(event: AgEvent): void
