@@ -28,6 +28,7 @@ import type {
   Policy,
   StopInForce,
 } from '../../shared/contract/messages.ts'
+import type { HistoryPlace } from '../../shared/contract/performer.ts'
 import type { Clock, Milliseconds } from '../../shared/lib/clock.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { givenBefore, roundIsOver } from '../../shared/model-texts/guests.ts'
@@ -56,14 +57,12 @@ export type HiddenCounts = ReadonlyMap<string, number>
 /** `isJudged`: the log knows all rounds of the history. */
 export type ReceivedAdvice = { advice: GuestAdvice; isJudged: boolean }
 
-export type RoundPlace = { turn: number; round: number }
-
 /** The newest facts about a round. `pending`: its calls that wait for a person. */
 export type RoundVerdicts = {
   calls: readonly GuestCallVerdict[]
   pending: readonly (PendingCall & { until: Milliseconds })[]
   /** The numbers of its turn and its round. Undefined: it does not count. */
-  place: RoundPlace | undefined
+  place: HistoryPlace | undefined
   /** No call waits. */
   isSettled: boolean
   /** Why the round does not count. Undefined: it counts. */
@@ -414,7 +413,7 @@ async function verdictsOn(
 ): Promise<RoundVerdicts | undefined> {
   const until = clock.monotonic() + waitMs
   const seen = new Map<string, readonly GuestCallVerdict[]>()
-  let place: RoundPlace | undefined
+  let place: HistoryPlace | undefined
   let pending: RoundVerdicts['pending'] = []
   const newest = (): RoundVerdicts | undefined => {
     const calls = place === undefined ? undefined : seen.get(nameOf(place))
@@ -487,10 +486,10 @@ function overVerdicts(
   }
 }
 
-function placeOf({ turn, round }: RoundPlace): RoundPlace {
+function placeOf({ turn, round }: HistoryPlace): HistoryPlace {
   return { turn, round }
 }
 
-function nameOf({ turn, round }: RoundPlace): string {
+function nameOf({ turn, round }: HistoryPlace): string {
   return `${turn} ${round}`
 }

@@ -23,6 +23,7 @@ import type {
   UnjudgedRequests,
   Usage,
 } from '../../shared/contract/messages.ts'
+import type { HistoryPlace } from '../../shared/contract/performer.ts'
 import { guestConversation, newestTurn } from '../../shared/contract/topology.ts'
 import { hostNamed } from '../../shared/hosts/hosts.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
@@ -48,7 +49,6 @@ import {
   hiddenCountsOf,
   overCountsOf,
   type ReceivedAdvice,
-  type RoundPlace,
   type RoundVerdicts,
   type SentRound,
 } from './front.ts'
@@ -298,7 +298,7 @@ export function createThreads({
     async function givenTo(
       answer: object,
       verdicts: CallVerdict[],
-      { number, ...round }: { number: RoundPlace; key: string; place: GuestTurn },
+      { number, ...round }: { number: HistoryPlace; key: string; place: GuestTurn },
     ): Promise<CallVerdict[]> {
       const name = `${id} ${number.turn} ${number.round}`
       const last = given.get(name) ?? notGiven
