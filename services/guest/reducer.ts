@@ -2,7 +2,7 @@
 // each model response of a guest a number in the log, and advice for the guest's next request.
 // Reads: guest-events.
 // Writes: guest-carried to guest-events, round-proposed to rounds-proposed, turn-ended and cancel to
-// rounds-checked and rounds-cleared, outcome and verdicts-requested to rounds-cleared,
+// rounds-checked and rounds-cleared, outcome, verdicts-requested to rounds-cleared,
 // history-entry to history, turn-started, round-started, guest-advice, guest-claimed,
 // budget-reached, requests-unjudged, turn-finished to activity.
 // Owns: the identity of rounds, the guest's turns, their caps, the advice (answers.ts).
