@@ -26,11 +26,7 @@ describe('a conversation of five rounds', () => {
     expect(await writesInARow(layout)).toBe(64)
   })
 
-  it('waits for no look-up of offsets in one process', async () => {
-    expect(await lookUpsInARow(layouts['one process'])).toBe(0)
-  })
-
-  it('waits for 34 look-ups of offsets in a row in a process for each stage', async () => {
-    expect(await lookUpsInARow(layouts['a process for each stage'])).toBe(34)
+  it.each(Object.entries(layouts))('waits for no look-up of offsets in %s', async (_, layout) => {
+    expect(await lookUpsInARow(layout)).toBe(0)
   })
 })
