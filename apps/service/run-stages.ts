@@ -4,7 +4,7 @@
 import type { Logger } from 'pino'
 import type { Agents } from '../../client/agents/agents-in-files.ts'
 import { createContexts } from '../../client/agents/contexts.ts'
-import { fleetMembers, joinFleet } from '../../client/place/fleet.ts'
+import { fleetMembersAtStart, joinFleet } from '../../client/place/fleet.ts'
 import { openBusOnceFree } from '../../client/place/open-bus.ts'
 import { createStageHost } from '../../client/place/stage-host.ts'
 import { openingOf } from '../../client/turn/opening.ts'
@@ -140,7 +140,7 @@ async function run(options: RunOptions & { stopping: AbortSignal }, open: Open):
         bus,
         topicPrefix,
         setPartitions,
-        members: () => fleetMembers({ bus, settings, log }),
+        members: () => fleetMembersAtStart({ bus, settings, log }),
         log,
       })
   if (isLocal) await bus.ensureTopics(topicSpecs(topicPrefix, partitions, retentionMs, auditMs))

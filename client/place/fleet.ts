@@ -26,34 +26,50 @@ import {
 } from '../../shared/runtime/fleet/stored-formats.ts'
 import { registeredGuardNames } from '../../shared/runtime/guards/guard-registry.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
-import { onceAnswered } from './open-bus.ts'
+import { onceAnswered, patientBus } from './open-bus.ts'
 
 type Options = { bus: Bus; settings: Settings; log: Logger }
 
 /** The live members. Empty on a local bus, which only one process writes. Throws `bus.unauthorized`. */
-export async function fleetMembers({ bus, settings, log }: Options): Promise<FleetMember[]> {
+export function fleetMembers(options: Options): Promise<FleetMember[]> {
+  return membersOf(options, (ask) => ask())
+}
+
+/** As fleetMembers, for a process that starts: each request waits for a broker by itself. */
+export function fleetMembersAtStart(options: Options): Promise<FleetMember[]> {
+  const { bus } = options
+  return membersOf({ ...options, bus: patientBus(bus) }, (ask) => onceAnswered(bus, ask))
+}
+
+async function membersOf(
+  { bus, settings, log }: Options,
+  request: (ask: () => Promise<FleetMember[]>) => Promise<FleetMember[]>,
+): Promise<FleetMember[]> {
   const kind = busKindOf(settings)
   if (kind.isLocal) return []
   const { topicPrefix } = settings
   const guards = await registeredGuardNames({ bus, topicPrefix })
-  const groups = await kind.groups(settings, log)
-  return groups.announced(fleetGroups(topicPrefix, guards))
+  return request(async () => {
+    const groups = await kind.groups(settings, log)
+    return groups.announced(fleetGroups(topicPrefix, guards))
+  })
 }
 
 /** Throws `fleet.apart`. `close` ends the watch of the members. */
 export async function joinFleet(options: Options): Promise<{ close(): void }> {
-  const { bus, settings, log } = options
+  const { settings, log } = options
+  const bus = patientBus(options.bus)
   const fleet = { bus, topicPrefix: settings.topicPrefix }
   if (busKindOf(settings).isLocal) {
     await storeFormats(fleet)
     return { close() {} }
   }
-  const { inForce, formats } = await onceAnswered(bus, () => storedFleet(fleet))
+  const { inForce, formats } = await storedFleet(fleet)
   const { format, isPinned } = inForce
   assertNeighbours({
     own: ownFormat,
     inForce: format,
-    members: (await ifAllowed(() => fleetMembers(options), options)) ?? [],
+    members: (await ifAllowed(() => fleetMembersAtStart(options), log)) ?? [],
     weirOf: (number) => formats.find((stored) => stored.format === number)?.weir,
   })
   if (format > ownFormat && isPinned)
@@ -61,9 +77,9 @@ export async function joinFleet(options: Options): Promise<{ close(): void }> {
       { format },
       `record format ${format} is pinned (weir fleet), and this process writes ${ownFormat}`,
     )
-  await ifAllowed(() => storeFormats(fleet, formats), options)
+  await ifAllowed(() => storeFormats(fleet, formats), log)
   if (format > ownFormat && !isPinned)
-    await ifAllowed(() => changeFormat(options, { from: format, to: ownFormat }), options)
+    await ifAllowed(() => changeFormat({ ...options, bus }, { from: format, to: ownFormat }), log)
   const closed = new AbortController()
   void watch(options, closed.signal)
   return { close: () => closed.abort() }
@@ -98,13 +114,10 @@ async function changeFormat(
     log.info({ format: change.to }, 'another record format is in force now')
 }
 
-/** Keeps JOIN-FLEET-1. Repeats the work while no broker answers, as every request of a start. */
-async function ifAllowed<T>(
-  work: () => Promise<T>,
-  { bus, log }: Pick<Options, 'bus' | 'log'>,
-): Promise<T | undefined> {
+/** Keeps JOIN-FLEET-1. */
+async function ifAllowed<T>(work: () => Promise<T>, log: Logger): Promise<T | undefined> {
   try {
-    return await onceAnswered(bus, work)
+    return await work()
   } catch (error) {
     if (!isUnauthorized(error)) throw error
     log.info(

@@ -123,10 +123,25 @@ export function endsOnceAnswered(
   bus: Pick<Bus, 'ends' | 'clock'>,
   topic: string,
 ): Promise<PartitionEnds[]> {
-  return onceAnswered(bus, () => bus.ends(topic))
+  return patientBus(bus).ends(topic)
 }
 
-/** Repeats the request for a minute after a retryable error. */
+const patientRequests = ['append', 'ends', 'list', 'read', 'topicId'] as const
+
+/**
+ * The bus of a start: each request is repeated by itself, so outages of a broker one after another
+ * delay a start and do not add up to its end.
+ */
+export function patientBus<Part extends Partial<Bus> & Pick<Bus, 'clock'>>(bus: Part): Part {
+  const patient = Object.create(bus)
+  for (const name of patientRequests)
+    if (bus[name] !== undefined)
+      patient[name] = (...asked: unknown[]) =>
+        onceAnswered(bus, () => Reflect.apply(bus[name] as () => Promise<unknown>, bus, asked))
+  return patient
+}
+
+/** Repeats one request for a minute after a retryable error. */
 export async function onceAnswered<Answer>(
   { clock }: Pick<Bus, 'clock'>,
   request: () => Promise<Answer>,
@@ -162,7 +177,7 @@ export async function partitionCount(
     },
   )
   if (count > 0) {
-    const stored = await onceAnswered(bus, () => storedPartitionCount(bus, topicPrefix))
+    const stored = await storedPartitionCount(patientBus(bus), topicPrefix)
     assertPartitionCount(topic, count, stored)
     return count
   }
@@ -189,11 +204,11 @@ export async function keepPartitionCount({
   members?: (() => Promise<readonly FleetMember[]>) | undefined
   log: Logger
 }): Promise<void> {
-  const store = () => storePartitionCount(bus, topicPrefix, partitions, members)
+  const patient = patientBus(bus)
   try {
-    if (await onceAnswered(bus, store))
+    if (await storePartitionCount(patient, topicPrefix, partitions, members))
       log.info({ partitions }, 'the partition count is now kept in the log')
-    await onceAnswered(bus, () => keepTopicIds({ bus, topicPrefix }))
+    await keepTopicIds({ bus: patient, topicPrefix })
   } catch (error) {
     if (!(error instanceof WeirError) || error.code !== 'bus.unauthorized') throw error
     log.warn(

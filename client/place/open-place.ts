@@ -18,7 +18,7 @@ import { openingOf } from '../turn/opening.ts'
 import type { WeirOptions } from '../weir-options.ts'
 import { clockOfChoice } from './bus-choice.ts'
 import { closedOnFailure } from './closed-on-failure.ts'
-import { fleetMembers, joinFleet } from './fleet.ts'
+import { fleetMembersAtStart, joinFleet } from './fleet.ts'
 import {
   keepPartitionCount,
   openBus,
@@ -145,7 +145,7 @@ export async function openShared({
     }
     await bus.ensureTopics(topicSpecs(topicPrefix, partitions, parts.retentionMs, parts.auditMs))
     const fleetParts = { bus, settings, log }
-    const members = () => fleetMembers(fleetParts)
+    const members = () => fleetMembersAtStart(fleetParts)
     await keepPartitionCount({ bus, topicPrefix, partitions, members, log })
     // Before the stages: a version that is too far away takes no partition.
     const fleet = await joinFleet(fleetParts)

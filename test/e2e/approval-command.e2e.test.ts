@@ -121,7 +121,10 @@ describe('weir approvals, allow and deny', () => {
       id,
       followed: { status: 'ok' },
     })
-    expect(await run(['audit', '--verify'])).toMatchObject({
+    const checked = await run(['audit', '--verify'])
+    expect(checked.code).toBe(3)
+    const head = /^head (.+)$/m.exec(checked.out)?.[1] ?? ''
+    expect(await run(['audit', '--expect', head])).toMatchObject({
       code: 0,
       out: expect.stringContaining('3 records: none is changed, missing or moved'),
     })

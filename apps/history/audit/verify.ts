@@ -1,4 +1,7 @@
-// `weir audit --verify`: checks the chains of the evidence in `audit`. Exit codes: 0 whole, 1 a fault.
+// `weir audit --verify`: checks the chains of the evidence in `audit`. Exit codes: 0 whole, 1 a fault,
+// 3 no fault and no proof.
+// AUDIT-VERIFY-1. A log is whole only if a head that was kept elsewhere proves its end, and its begin if
+//     records were deleted. Otherwise the answer names each part that is unproven.
 
 import { endsOf } from '../../../client/history/readable-log.ts'
 import { scan } from '../../../client/history/scan.ts'
@@ -21,21 +24,28 @@ import { type OpenLog, withLog } from '../open-log.ts'
 
 export type VerifyOptions = { expect?: string; json?: boolean }
 
-/** `--json` prints one of these. `head`: for `--expect` of a later check. */
+/**
+ * `--json` prints one of these. `unproven`: the parts that nothing proves, in words. `head`: for
+ * `--expect` of a later check.
+ */
 export type VerifiedAudit = {
+  result: 'whole' | 'fault' | 'unproven'
   records: number
   erased: number
   hidden: number
   faults: AuditFault[]
+  unproven: string[]
   head: string
 }
+
+const exitCodes = { whole: 0, fault: 1, unproven: 3 } as const
 
 /** Resolves to the exit code. Throws `usage`. */
 export async function verifyAudit(
   { expect, json = false }: VerifyOptions,
   settings: Settings,
   out: NodeJS.WriteStream,
-): Promise<0 | 1> {
+): Promise<0 | 1 | 3> {
   const expected = expect === undefined ? [] : headsIn(expect)
   if (expected === undefined)
     throw usageError(
@@ -45,16 +55,17 @@ export async function verifyAudit(
   const verified = await withLog(settings, (log) => verify(log, { expected, isKept }))
   if (json) out.write(`${printableJson(verified)}\n`)
   else for (const line of linesOf(verified)) out.write(`${line}\n`)
-  return verified.faults.length === 0 ? 0 : 1
+  return exitCodes[verified.result]
 }
 
-/** `isKept`: the retention deletes no evidence. */
+/** Keeps AUDIT-VERIFY-1. `isKept`: the retention deletes no evidence. */
 async function verify(
   log: OpenLog,
   { expected, isKept }: { expected: readonly AuditHead[]; isKept: boolean },
 ): Promise<VerifiedAudit> {
   const faults: AuditFault[] = []
   const heads: AuditHead[] = []
+  const unproven: string[] = expected.length === 0 ? [unprovenEnd] : []
   const sum = { records: 0, erased: 0, hidden: 0 }
   const places = await endsOf(log, 'audit')
   for (const { partition, begin } of places) {
@@ -68,12 +79,28 @@ async function verify(
       }
     const ofPartition = expected.filter((head) => head.partition === partition)
     faults.push(...check.faults, ...ofPartition.flatMap((head) => check.faultOf(head) ?? []))
+    if (begin > 0 && ofPartition.every((head) => head.begin !== begin))
+      unproven.push(unprovenBegin(partition, begin))
     if (check.head !== undefined) heads.push(check.head)
     for (const name of ['records', 'erased', 'hidden'] as const) sum[name] += check.counts[name]
   }
   const unread = expected.filter((head) => places.every((one) => one.partition !== head.partition))
   faults.push(...unread.map(unreadFault))
-  return { ...sum, faults, head: headText(heads) }
+  if (sum.hidden > 0) unproven.push(unprovenHidden(sum.hidden))
+  const proof = unproven.length === 0 ? 'whole' : 'unproven'
+  const result = faults.length === 0 ? proof : 'fault'
+  return { result, ...sum, faults, unproven, head: headText(heads) }
+}
+
+const unprovenEnd =
+  'the newest records can be missing, also all records: give the head of an earlier check (--expect)'
+
+function unprovenBegin(partition: number, begin: number): string {
+  return `the records of partition ${partition} before ${begin} are deleted: only a head (--expect) from after the deletion proves this begin`
+}
+
+function unprovenHidden(hidden: number): string {
+  return `${count(hidden, 'record')} cannot be read, and as many missing records cannot be found`
 }
 
 /** Whether the value has the header of evidence under a key that this process does not have. */
@@ -91,19 +118,19 @@ function unreadFault({ partition, offset }: AuditHead): AuditFault {
   return { partition, offset, fault: 'truncated', text }
 }
 
-function linesOf({ records, erased, hidden, faults, head }: VerifiedAudit): string[] {
-  const found = faults.map(
-    ({ partition, offset, fault, text }) => `${fault}  ${partition}/${offset}: ${text}`,
-  )
-  const isWhole = faults.length === 0
-  const notes = [
+function linesOf({ result, records, erased, faults, unproven, head }: VerifiedAudit): string[] {
+  const ends = {
+    whole: 'none is changed, missing or moved',
+    fault: count(faults.length, 'fault'),
+    unproven: 'no fault, unproven',
+  }
+  return [
+    ...faults.map(
+      ({ partition, offset, fault, text }) => `${fault}  ${partition}/${offset}: ${text}`,
+    ),
+    ...unproven.map((text) => `unproven  ${text}`),
     ...(erased > 0 ? [`the content of ${count(erased, 'record')} was erased`] : []),
-    ...(hidden > 0
-      ? [`${count(hidden, 'record')} cannot be read, and as many missing records cannot be found`]
-      : []),
+    `${count(records, 'record')}: ${ends[result]}`,
+    ...(head === '' ? [] : [`head ${head}`]),
   ]
-  const end = isWhole
-    ? `${count(records, 'record')}: none is changed, missing or moved`
-    : `${count(records, 'record')}: ${count(faults.length, 'fault')}`
-  return [...found, ...notes, end, ...(head === '' ? [] : [`head ${head}`])]
 }

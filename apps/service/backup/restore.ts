@@ -2,34 +2,45 @@
 // calls that wait for a person still wait.
 // RESTORE-1. A call that had not started may have run after the backup. So a message without an end
 //     gets an end, and only a call that waits for a person can still start.
-// RESTORE-2. The executor has the cancel of a turn behind its last record before any stage runs. A
+// RESTORE-2. The log has a stop of all agents, so no record of the backup starts anything before an
+//     operator releases the stop. `resume` leaves the stop out.
+// RESTORE-3. The executor has the cancel of a turn behind its last record before any stage runs. A
 //     claim of the turn follows too late.
 
 import { existsSync } from 'node:fs'
-import { openApprovals } from '../../../services/approval/performer/approvals.ts'
+import {
+  openApprovals,
+  type WaitingApproval,
+} from '../../../services/approval/performer/approvals.ts'
+import { personHere } from '../../../services/approval/performer/person.ts'
 import type { BusKind } from '../../../shared/bus/kind.ts'
 import { batchesOf } from '../../../shared/bus/range.ts'
 import { messageOf } from '../../../shared/codec/message-of.ts'
 import type { Offset, RecordToAppend } from '../../../shared/contract/bus.ts'
 import { callOfConversation, type TurnId, turnKey } from '../../../shared/contract/ids.ts'
 import type { Cancel, CancelRequested } from '../../../shared/contract/messages.ts'
-import { stages, type TopicName } from '../../../shared/contract/topology.ts'
+import { stages, stopId, type TopicName } from '../../../shared/contract/topology.ts'
 import { systemClock } from '../../../shared/lib/clock.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { claimFolder } from '../../../shared/lib/files/folder-owner.ts'
 import { createLog } from '../../../shared/lib/log/log.ts'
+import { shortened } from '../../../shared/lib/text-cut.ts'
 import { toRecord } from '../../../shared/runtime/record.ts'
+import { storedSettings } from '../../../shared/runtime/settings/operator-setting.ts'
+import { removalCommand } from '../../../shared/settings/setting-words.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 import { type OpenConversation, unfinishedIn } from '../../bundles/import/unfinished.ts'
 import { hiddenText } from '../../history/hidden-text.ts'
 import { type OpenLog, openLog } from '../../history/open-log.ts'
 import { printable } from '../../terminal/text/printable.ts'
-import { count } from '../../terminal/text/quantities.ts'
+import { count, instant } from '../../terminal/text/quantities.ts'
+import { stopSetting } from '../operator-settings.ts'
 import { filesInBackup, localKind } from './backup.ts'
 
 /** Throws `output.exists` for a folder with a log, and `bus.*` for a file that is no backup. */
 export async function restore(
   backup: string,
+  { resume = false }: { resume?: boolean },
   settings: Settings,
   out: NodeJS.WriteStream,
 ): Promise<0> {
@@ -42,7 +53,7 @@ export async function restore(
       `${file} already exists, and was not changed: name an empty or a new folder (--data-folder)`,
     )
   const unclaim = claimFolder(dataFolder)
-  let work: OpenWork = { records: [], ended: 0, waiting: 0 }
+  let work: OpenWork = { records: [], stop: [], ended: 0, waiting: [] }
   const madeAt = await kind
     .restoreLog({
       backup,
@@ -51,7 +62,7 @@ export async function restore(
       files: filesInBackup,
       async ending(folder) {
         work = await openWork(kind, { ...settings, dataFolder: folder })
-        return work.records
+        return resume ? work.records : [...work.records, ...work.stop]
       },
     })
     .catch((error: unknown) => {
@@ -61,13 +72,35 @@ export async function restore(
   const { ended, waiting } = work
   out.write(`${file}: the log${madeAt === '' ? '' : ` of ${printable(madeAt)}`}\n`)
   out.write(
-    `${count(ended, 'message')} without an answer ended as cancelled; ${count(waiting, 'call')} still waiting for a person (weir approvals)\n`,
+    `${count(ended, 'message')} without an answer ended as cancelled; ${count(waiting.length, 'call')} still waiting for a person (weir approvals)\n`,
   )
+  for (const call of waiting) out.write(`  ${waitingText(call)}\n`)
+  if (!resume) out.write(`${heldText(dataFolder)}\n`)
   return 0
 }
 
-/** `ended`: messages. `waiting`: calls. */
-type OpenWork = { records: RecordToAppend[]; ended: number; waiting: number }
+function waitingText({ name, rawArguments, agent, conversation, since }: WaitingApproval): string {
+  return printable(
+    `${name} ${shortened(rawArguments, 200)}  agent ${agent}, conversation ${conversation}, since ${instant(since)}`,
+  )
+}
+
+function heldText(dataFolder: string): string {
+  const release = `${removalCommand('stop', stopId(heldStop))} --data-folder ${dataFolder}`
+  return printable(
+    `all agents are stopped, so nothing starts. To let these calls wait on: ${release}. A process that you start before ends them`,
+  )
+}
+
+/** `ended`: messages. `stop`: the record that keeps RESTORE-2. */
+type OpenWork = {
+  records: RecordToAppend[]
+  stop: RecordToAppend[]
+  ended: number
+  waiting: readonly WaitingApproval[]
+}
+
+const heldStop = { scope: 'all', name: '' } as const
 
 async function openWork(kind: BusKind, settings: Settings): Promise<OpenWork> {
   const log = await openLog(settings)
@@ -80,16 +113,29 @@ async function openWork(kind: BusKind, settings: Settings): Promise<OpenWork> {
         ending.push(...endingOf(open, waiting).map((one) => ({ partition, ...one })))
     ending.push(...(await endingOfUnread(log, await committedOf(kind, settings, log))))
     refuseHidden(log)
+    const stops = await storedSettings(stopSetting, log)
     return {
+      stop: stops.some(({ value }) => value?.scope === 'all') ? [] : [stopRecord(log)],
       records: ending.map(({ topic, ...rest }) =>
         toRecord({ topic: log.topicPrefix + topic, ...rest }),
       ),
       ended: ending.filter(({ message }) => message.type === 'cancel-requested').length,
-      waiting: approvals.length,
+      waiting: approvals,
     }
   } finally {
     await log.bus.close()
   }
+}
+
+/** Keeps RESTORE-2. */
+function stopRecord({ topicPrefix }: OpenLog): RecordToAppend {
+  const reason = 'the log was restored from a backup'
+  const by = { setBy: personHere(), setAt: systemClock.now() }
+  return toRecord({
+    topic: `${topicPrefix}policies`,
+    partition: 0,
+    message: { type: 'operator-stop', ...heldStop, mode: 'drain', reason, ...by },
+  })
 }
 
 /** The turn, and the turns whose agents wait for its agent. */
@@ -100,7 +146,7 @@ function withCallers(turn: TurnId): TurnId[] {
 
 type Ending = { topic: TopicName; partition: number; message: Cancel | CancelRequested }
 
-/** Keeps RESTORE-1 and RESTORE-2. `waiting`: the turns with a call that waits for a person. */
+/** Keeps RESTORE-1 and RESTORE-3. `waiting`: the turns with a call that waits for a person. */
 function endingOf(
   { conversation, round, messageId, queued }: OpenConversation,
   waiting: ReadonlySet<string>,

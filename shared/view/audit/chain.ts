@@ -16,8 +16,8 @@ export type AuditFault = {
   text: string
 }
 
-/** The newest record of a partition. */
-export type AuditHead = { partition: number; offset: number; hash: string }
+/** The newest record of a partition. `begin`: the offset of its oldest one. */
+export type AuditHead = { partition: number; begin: number; offset: number; hash: string }
 
 /** `hidden`: the number of unreadable records up to it. */
 type LastOfChain = { sequence: number; hash: string; offset: number; hidden: number }
@@ -155,7 +155,7 @@ export function checkPartition(partition: number, begin: number): PartitionCheck
       hashes.set(hash, offset)
       byOffset.set(offset, hash)
       before = offset
-      head = { partition, offset, hash }
+      head = { partition, begin, offset, hash }
     },
     get faults() {
       reportUnseen()
@@ -165,26 +165,28 @@ export function checkPartition(partition: number, begin: number): PartitionCheck
     get head() {
       return head
     },
-    faultOf({ offset, hash }) {
-      if (offset < begin)
-        return {
-          partition,
-          offset,
-          fault: 'deleted',
-          text: `it cannot be proved: the oldest record is at ${begin}. Was it older than auditDays?`,
-        }
-      if (byOffset.get(offset) === hash) return undefined
-      const known = byOffset.has(offset)
-      return {
-        partition,
-        offset,
-        fault: known ? 'changed' : 'truncated',
-        text: known
-          ? 'its hash is not the expected one'
-          : `it was the newest record when its head was kept, and it is missing${head === undefined ? '' : `: the newest one is at ${head.offset}`}`,
+    faultOf({ begin: former, offset, hash }) {
+      const faultAt = (at: number, fault: AuditFault['fault'], text: string): AuditFault => {
+        return { partition, offset: at, fault, text }
       }
+      if (former > begin)
+        return faultAt(begin, 'moved', `the oldest record was at ${former} when the head was kept`)
+      if (offset < begin) return faultAt(offset, 'deleted', deletedText(begin))
+      if (byOffset.get(offset) === hash) return undefined
+      if (byOffset.has(offset))
+        return faultAt(offset, 'changed', 'its hash is not the expected one')
+      return faultAt(offset, 'truncated', truncatedText(head))
     },
   }
+}
+
+function deletedText(begin: number): string {
+  return `it cannot be proved: the oldest record is at ${begin}. Was it older than auditDays?`
+}
+
+function truncatedText(head: AuditHead | undefined): string {
+  const newest = head === undefined ? '' : `: the newest one is at ${head.offset}`
+  return `it was the newest record when its head was kept, and it is missing${newest}`
 }
 
 function missingText(count: number, after: number | undefined): string {
@@ -192,17 +194,21 @@ function missingText(count: number, after: number | undefined): string {
   return `${records} missing before it${after === undefined ? '' : `, after ${after}`}`
 }
 
-/** `0/12/6c1f…`, separated by commas. */
+/** `0/0-12/6c1f…`, separated by commas. */
 export function headText(heads: readonly AuditHead[]): string {
-  return heads.map(({ partition, offset, hash }) => `${partition}/${offset}/${hash}`).join(',')
+  return heads
+    .map(({ partition, begin, offset, hash }) => `${partition}/${begin}-${offset}/${hash}`)
+    .join(',')
 }
 
-/** Undefined: the text is no head. */
+const headForm = /^(\d{1,5})\/(?:(\d{1,15})-)?(\d{1,15})\/([0-9a-f]{64})$/
+
+/** A head of an earlier version has no begin. Undefined: the text is no head. */
 export function headsIn(text: string): AuditHead[] | undefined {
   const heads = text.split(',').map((one): AuditHead | undefined => {
-    const [, partition, offset, hash] = /^(\d{1,5})\/(\d{1,15})\/([0-9a-f]{64})$/.exec(one) ?? []
+    const [, partition, begin = 0, offset, hash] = headForm.exec(one) ?? []
     if (hash === undefined) return undefined
-    return { partition: Number(partition), offset: Number(offset), hash }
+    return { partition: Number(partition), begin: Number(begin), offset: Number(offset), hash }
   })
   return heads.every((head) => head !== undefined) ? heads : undefined
 }

@@ -102,6 +102,32 @@ describe('the partition count of a log that has none', () => {
     expect(appended[0]).toMatchObject({ topic: 'weir.policies', key: 'partition-count' })
   })
 
+  it('is kept although each kind of request meets an outage of 40 seconds', async () => {
+    const clock = quickClock()
+    const firstAsked = new Map<string, number>()
+    const duringOutage = <Value>(name: string, value: Value) => {
+      const since = firstAsked.get(name) ?? clock.monotonic()
+      firstAsked.set(name, since)
+      if (clock.monotonic() - since < 40_000) throw away
+      return value
+    }
+    const appended: string[] = []
+    const bus = {
+      clock,
+      list: async () => duringOutage('list', []),
+      ends: async () => duringOutage('ends', known),
+      read: async () => duringOutage('read', []),
+      append: async (records: RecordToAppend[]) => {
+        appended.push(...duringOutage('append', records).map(({ key }) => key))
+        return []
+      },
+    }
+    const log = { info: () => {} } as unknown as Logger
+    await keepPartitionCount({ bus, topicPrefix: 'weir.', partitions: 1, log })
+    expect(appended).toContain('partition-count')
+    expect(clock.monotonic()).toBeGreaterThan(120_000)
+  })
+
   it('is left to an operator by a user who may neither read audit nor write policies', async () => {
     const refuse = () => Promise.reject(new WeirError('bus.unauthorized', 'this user may not'))
     const bus = {

@@ -19,8 +19,9 @@ export function addBackup(program: Command): void {
     'encryptionCommand',
   ])
     .argument('<file>', 'a file of weir backup, or a copy of a weir.db that no process uses')
+    .option('--resume', 'set no stop: calls that wait for a person go on with the first process')
     .action(async (file, options) => {
       const { restore } = await import('../../../service/backup/restore.ts')
-      process.exitCode = await restore(file, await settingsOf(options), process.stdout)
+      process.exitCode = await restore(file, options, await settingsOf(options), process.stdout)
     })
 }

@@ -53,11 +53,27 @@ const renamed = (offset: number) =>
   `UPDATE AUDIT SET value = unhex(replace(hex(value), '06616E6E', '06657665')) WHERE offset = ${offset}`
 
 describe('weir audit --verify on a data folder', () => {
-  it('finds no fault in a log as it was written, by several processes', async () => {
-    const { faults, records, head } = await verified(settingsOf('kept'))
-    expect({ faults, records }).toEqual({ faults: [], records: 5 })
-    expect(head).toMatch(/^0\/4\/[0-9a-f]{64}$/)
-    expect(await faultsIn(settingsOf('kept'), head)).toEqual([])
+  it('finds no fault in a log as it was written, and a kept head proves that it is whole', async () => {
+    const { faults, records, head, result } = await verified(settingsOf('kept'))
+    expect({ faults, records, result }).toEqual({ faults: [], records: 5, result: 'unproven' })
+    expect(head).toMatch(/^0\/0-4\/[0-9a-f]{64}$/)
+    expect(await verified(settingsOf('kept'), head)).toMatchObject({
+      result: 'whole',
+      faults: [],
+      unproven: [],
+    })
+  })
+
+  it('calls no log whole without a head, also an emptied one, and exits with 3', async () => {
+    const emptied = edited('DELETE FROM AUDIT')
+    for (const settings of [settingsOf('kept'), emptied]) {
+      const { stream, text } = output()
+      expect(await verifyAudit({}, settings, stream)).toBe(3)
+      expect(text()).toMatch(/^unproven {2}the newest records can be missing, also all records/)
+      expect(text()).toMatch(/records: no fault, unproven\n/)
+    }
+    const { head } = await verified(settingsOf('kept'))
+    expect(await faultsIn(emptied, head)).toEqual(['truncated 4'])
   })
 
   it('names a record with another author', async () => {
@@ -120,7 +136,24 @@ describe('weir audit --verify on a data folder', () => {
       "INSERT INTO trimmed VALUES ('weir.audit', 0, 3, 3, 0)",
     )
     expect(await faultsIn(cut)).toEqual(['deleted 3'])
-    expect(await faultsIn({ ...cut, retentionDays: 30 })).toEqual([])
+  })
+
+  it('proves the begin of a log with retention by a head from after the deletion alone', async () => {
+    const { head: before } = await verified(settingsOf('kept'))
+    const cut = edited(
+      'DELETE FROM AUDIT WHERE offset < 3',
+      "INSERT INTO trimmed VALUES ('weir.audit', 0, 3, 3, 0)",
+    )
+    const settings = { ...cut, retentionDays: 30 }
+    expect(await verified(settings, before)).toMatchObject({
+      result: 'unproven',
+      faults: [],
+      unproven: [expect.stringContaining('the records of partition 0 before 3 are deleted')],
+    })
+    const { head: after } = await verified(settings)
+    expect(after).toMatch(/^0\/3-4\//)
+    expect(await verified(settings, after)).toMatchObject({ result: 'whole' })
+    expect(await faultsIn(settingsOf('kept'), after)).toEqual(['moved 0'])
   })
 
   it('prints the number of unreadable records to standard error if the output is JSON', async () => {

@@ -18,6 +18,7 @@ import { withLog } from '../../../../apps/history/open-log.ts'
 import { replay } from '../../../../apps/replay/replay.ts'
 import { backUp } from '../../../../apps/service/backup/backup.ts'
 import { restore } from '../../../../apps/service/backup/restore.ts'
+import { changeSetting, removalOf } from '../../../../apps/service/setting-command.ts'
 import { always, call, says, scriptedModel } from '../../../../client/testing/testing.ts'
 import { defineAgent, defineTool, Weir, type WeirOptions } from '../../../../client/weir.ts'
 import { addTenantKey } from '../../../../shared/bus/encryption/tenant-keys.ts'
@@ -109,7 +110,7 @@ describe('a data folder that was backed up while its program ran', () => {
     await weir.close()
 
     const { stream, text: printed } = output()
-    await restore(backup, settingsIn(at('second')), stream)
+    await restore(backup, { resume: true }, settingsIn(at('second')), stream)
     text = printed()
   })
   afterAll(() => rmSync(folder, { recursive: true }))
@@ -123,6 +124,33 @@ describe('a data folder that was backed up while its program ran', () => {
     const names = readdirSync(at('second')).filter((name) => name !== 'weir.owner')
     expect(names.sort()).toEqual(['weir.db', 'weir.mcp-tools.json'])
     expect(text).toContain('2 messages without an answer ended as cancelled; 1 call still waiting')
+    expect(text).toMatch(/^ {2}pay \{\} {2}agent payer, conversation pay, since /m)
+  })
+
+  it('starts nothing before an operator releases the stop of the restore', async () => {
+    const { stream, text: printed } = output()
+    const settings = settingsIn(at('held'))
+    await restore(backup, {}, settings, stream)
+    expect(printed()).toContain(`weir release all --data-folder ${at('held')}`)
+    const starts: Starts = []
+    const { weir } = await opened(at('held'), starts, { isFirst: false })
+    const paid = async () => (await weir.conversation('pay').turns())[0]?.end?.outcome
+    await until(async () => (await paid()) !== undefined)
+    expect([await paid(), starts, await weir.approvals()]).toEqual(['failed', [], []])
+    await weir.close()
+  })
+
+  it('goes on after the release, and its waiting call starts when a person allows it', async () => {
+    const settings = settingsIn(at('released'))
+    await restore(backup, {}, settings, output().stream)
+    const streams = { out: output().stream, errors: output().stream }
+    await changeSetting(removalOf('stop'), { id: 'all', by: 'ann' }, settings, streams)
+    const starts: Starts = []
+    const { weir } = await opened(at('released'), starts, { isFirst: false })
+    await weir.allow((await weir.approvals())[0]?.id ?? '')
+    await until(async () => starts.length > 0)
+    expect(starts).toEqual(['pay'])
+    await weir.close()
   })
 
   it('goes on: conversations have their history, calls wait, and no open call starts', async () => {
@@ -165,14 +193,14 @@ describe('a data folder that was backed up while its program ran', () => {
   })
 
   it('has the cancel of an open turn in front of everything that a stage may do', async () => {
-    await restore(backup, settingsIn(at('third')), output().stream)
+    await restore(backup, {}, settingsIn(at('third')), output().stream)
     const last = (await recordsOf(at('third'), 'rounds-cleared')).at(-1)
     expect(last).toMatchObject({ type: 'cancel', conversation: 'run' })
   })
 
   it('is not restored over a log, and a refused file leaves no folder', async () => {
     const restoring = (file: string, name: string) =>
-      restore(file, settingsIn(at(name)), output().stream)
+      restore(file, {}, settingsIn(at(name)), output().stream)
     await expect(restoring(backup, 'first')).rejects.toMatchObject({ code: 'output.exists' })
     writeFileSync(at('text'), 'no database')
     await expect(restoring(at('text'), 'new')).rejects.toMatchObject({
@@ -192,7 +220,9 @@ describe('a data folder that was backed up while its program ran', () => {
     const db = new DatabaseSync(changed)
     db.prepare("UPDATE backup SET content = ? WHERE name = ''").run(Buffer.from('\u001b[2J'))
     db.close()
-    await expect(restore(changed, settingsIn(at('new')), output().stream)).rejects.toMatchObject({
+    await expect(
+      restore(changed, {}, settingsIn(at('new')), output().stream),
+    ).rejects.toMatchObject({
       code: 'bus.not-a-database',
     })
     expect(existsSync(at('new'))).toBe(false)
@@ -231,12 +261,12 @@ test('an encrypted backup holds no readable message, and is restored only with t
   expect(readFileSync(at('a.backup')).includes('the secret question')).toBe(false)
 
   const settings = settingsIn(at('second'))
-  await expect(restore(at('a.backup'), settings, output().stream)).rejects.toMatchObject({
+  await expect(restore(at('a.backup'), {}, settings, output().stream)).rejects.toMatchObject({
     code: 'encryption.key-missing',
     message: expect.stringContaining('--encryption-keys'),
   })
   expect(existsSync(at('second'))).toBe(false)
-  await restore(at('a.backup'), { ...settings, encryptionKeys }, output().stream)
+  await restore(at('a.backup'), {}, { ...settings, encryptionKeys }, output().stream)
   expect(existsSync(at('second/weir.db'))).toBe(true)
   rmSync(folder, { recursive: true })
 })

@@ -138,6 +138,7 @@ describe('a head that was kept elsewhere', () => {
   it('is a fault if its record stood before the oldest one', () => {
     const check = given(['deleted', ...written('a', 'a')], 1)
     expect(check.faultOf({ ...head, offset: 0 })).toMatchObject({ fault: 'deleted', offset: 0 })
+    expect(given(all).faultOf({ ...head, begin: 1 })).toMatchObject({ fault: 'moved', offset: 0 })
   })
 
   it('is read from its text, and another text is none', () => {
@@ -145,6 +146,7 @@ describe('a head that was kept elsewhere', () => {
       head,
       { ...head, partition: 3 },
     ])
+    expect(headsIn(`0/4/${head.hash}`)).toEqual([head]) // of an earlier version
     for (const text of ['', '0/4', `0/4/${'g'.repeat(64)}`]) expect(headsIn(text)).toBeUndefined()
   })
 })
