@@ -30,7 +30,7 @@ type Memory = { known: Set<string>; streaks: Map<string, NearStreak> }
 
 export const nearEqual: Rule<Memory> = {
   name: 'near-equal',
-  version: 7,
+  version: 8,
   kind: 'tool_loop',
   thresholds: ['loop.identicalSuccesses'],
   description:
@@ -74,10 +74,13 @@ function nearOf(call: CallEvidence): { call: CallEvidence; near: string; isStamp
     const text = masked(withoutNewIds(withoutEchoes(call.text, sent.ids)))
     return { call, near: fingerprint('near-arguments', tool, sent.text, text), isStamped: true }
   }
-  const plain = withoutStamps(value)
+  const plain = withoutStamps(value, call.text.length >= viewCharsMin)
   if (plain === undefined) return { call, near: outcome, isStamped: false }
   return { call, near: fingerprint('near-arguments', tool, plain, result), isStamped: true }
 }
+
+/** Shorter results only acknowledge a call on a page. */
+const viewCharsMin = 64
 
 function finding(streak: NearStreak, call: CallEvidence): Finding {
   return found(streak, {
