@@ -25,13 +25,14 @@ export type Input =
 
 /**
  * Shared by all places: steps, names of files, any use of the net, whether the net may have brought files
- * of any name, where a cd leads. `printed`: the words that went into a pipe.
+ * of any name, whether a link leads up, where a cd leads. `printed`: the words that went into a pipe.
  */
 export type Whole = {
   steps: number
   named: Set<string>
   net: boolean
   unnamed: boolean
+  hasLinkUp: boolean
   moved: Facts['folders']
   printed: string
 }
