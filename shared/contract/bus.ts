@@ -266,6 +266,11 @@ export type Bus = {
    */
   endSeen?(place: { topic: string; partition: number }): Offset
   /**
+   * A record with an id that a subscription of this topic gets without `refused` was written by the stage
+   * in its id. Absent: false.
+   */
+  provesWriters?(topic: string): boolean
+  /**
    * The first offset of a partition whose record is not older than `time`. Undefined: there is
    * none. Absent: the bus has no index by time, and callers bisect the partition (range.ts).
    */

@@ -552,6 +552,8 @@ export const limits = {
   wholeCallWaitMs: 5 * second,
   /** The wait for the end of a call after its client has sent the result. */
   resultSentWaitMs: 10 * second,
+  /** Records of an inbox that a reader of its outputs supposes beyond the last known end (INPUT-ENDS-3). */
+  inputsAheadMax: 64,
   /** The wait before the ends of inboxes are requested again, after a broker could not answer. */
   endsRetryMs: 1 * second,
   /** Refused records that a commit names. Kafka's brokers bound its bytes. */

@@ -55,7 +55,7 @@ export function readPartition<State, In extends Message, Task>(
   const activity = `${options.topicPrefix}activity`
   const { partition, end } = assignment.ends
   const { done, from, marks, refused } = positionAt(assignment)
-  const inputs = createInputEnds({ bus, topicPrefix: options.topicPrefix, partition, log })
+  const inputs = createInputEnds({ bus, topicPrefix: options.topicPrefix, topic, partition, log })
   if (assignment.committed?.metadata === '')
     log.warn({ topic, partition, done, from }, foreignCommit)
   const fold = createFold({

@@ -19,6 +19,7 @@ export function signedBus(bus: Bus, signing: Signing, log: Logger): Bus {
   })
   return {
     ...bus,
+    provesWriters: checks,
     append: (records, options) => bus.append(records.map(signed), options),
 
     async subscribe(options) {

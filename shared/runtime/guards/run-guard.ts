@@ -33,9 +33,10 @@ export async function runGuard(
       const committed =
         assignment.committed ?? (await answeredSoFar(guard.name, topic, assignment, bus))
       const { partition } = assignment.ends
+      const place = { topic: assignment.topic, partition }
       return readGuardPartition({
         guard,
-        inputs: createInputEnds({ bus, topicPrefix, partition, log: ofGuard }),
+        inputs: createInputEnds({ bus, topicPrefix, ...place, log: ofGuard }),
         assignment: { ...assignment, committed },
         topic,
         clock: bus.clock,

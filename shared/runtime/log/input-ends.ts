@@ -2,9 +2,11 @@
 // the writers' inboxes. Without this check one record with a huge offset would move a mark, and all
 // genuine records of that writer would be dropped as repeats.
 // INPUT-ENDS-1. An id names the record's own partition (TOPOLOGY-3) and an offset before the end of
-//     its stage's inbox. A reader looks the end up once and again when an id is beyond it.
+//     its stage's inbox. Where a signature proves the writer, the end is not looked up.
 // INPUT-ENDS-2. The end is looked up after the record was read. A genuine record's input is older
 //     than the record, so it is there.
+// INPUT-ENDS-3. An id up to `limits.inputsAheadMax` beyond the last known end counts, and its record
+//     waits for no look-up. So one forged id can hide that many records, and no more.
 
 import type { Logger } from 'pino'
 import type { Bus, Offset, StoredRecord } from '../../contract/bus.ts'
@@ -15,8 +17,8 @@ import { parseId, type ReadId } from '../derived-id.ts'
 
 export type InputEnds = {
   /**
-   * Looks up the ends that these records need. Undefined: all are known. Tries again for as long as
-   * a retry can help; `closed`: until close() was called.
+   * Looks up the ends that these records need. Undefined: no record waits for one. Tries again for as
+   * long as a retry can help; `closed`: until close() was called.
    */
   lookUp(records: readonly StoredRecord[]): Promise<'known' | 'closed'> | undefined
   /** Call it after `lookUp` of the record. */
@@ -27,27 +29,40 @@ export type InputEnds = {
 export function createInputEnds({
   bus,
   topicPrefix,
+  topic,
   partition,
   log,
 }: {
-  bus: Pick<Bus, 'ends' | 'end' | 'endAhead' | 'endSeen' | 'clock'>
+  bus: Pick<Bus, 'ends' | 'end' | 'endAhead' | 'endSeen' | 'provesWriters' | 'clock'>
   topicPrefix: string
+  /** The topic of the records, with its prefix. */
+  topic: string
   partition: number
   log: Logger
 }): InputEnds {
+  const isProven = bus.provesWriters?.(topic) === true
   const ends = new Map<string, Offset>()
+  /** Stages whose ends were looked up for the newest records, which are judged exactly. */
+  let exact = noStages
+  let isRefreshing = false
   let isClosed = false
   let wake = (): void => {}
 
   return {
     lookUp(records) {
+      if (isProven) return undefined
+      exact = noStages
       const missing = new Set<StageName>()
+      const soonMissing = new Set<StageName>()
       for (const { id: text } of records) {
         const id = parseId(text)
         if (id === undefined || id.partition !== partition || isKnown(id)) continue
-        if (isStage(id.stage) && !wasSeen(id, id.stage)) missing.add(id.stage)
+        if (!isStage(id.stage) || wasSeen(id, id.stage)) continue
+        if (!isAllowed(id)) missing.add(id.stage)
+        else if (aheadOf(id) >= limits.inputsAheadMax / 2) soonMissing.add(id.stage)
       }
-      if (missing.size === 0) return undefined
+      exact = missing
+      if (missing.size === 0) return refresh(soonMissing)
       const { endAhead } = bus
       if (endAhead === undefined) return fetchUntilKnown([...missing])
       for (const stage of missing) ends.set(stage, endAhead({ topic: inboxOf(stage), partition }))
@@ -57,7 +72,8 @@ export function createInputEnds({
     refusalOf(id) {
       if (id.partition !== partition)
         return forged(id, `its partition is not ${partition}, and outputs keep their partition`)
-      if (!isStage(id.stage) || isKnown(id)) return undefined // admission refuses unknown stages
+      // Admission refuses unknown stages.
+      if (isProven || !isStage(id.stage) || isAllowed(id)) return undefined
       return forged(id, `${inboxOf(id.stage)} had no such record`)
     },
 
@@ -69,6 +85,27 @@ export function createInputEnds({
 
   function isKnown({ stage, offset }: ReadId): boolean {
     return offset < (ends.get(stage) ?? 0)
+  }
+
+  function aheadOf({ stage, offset }: ReadId): number {
+    return offset - (ends.get(stage) ?? 0)
+  }
+
+  /** Keeps INPUT-ENDS-3. Without any known end, and where an end costs no request, nothing is ahead. */
+  function isAllowed(id: ReadId): boolean {
+    const isKnownWell = bus.endAhead !== undefined || exact.has(id.stage) || !ends.get(id.stage)
+    return aheadOf(id) < (isKnownWell ? 0 : limits.inputsAheadMax)
+  }
+
+  /** Nobody waits for it. If it fails, a later record asks again, and waits. */
+  function refresh(soonMissing: ReadonlySet<StageName>): undefined {
+    if (isRefreshing || soonMissing.size === 0) return
+    isRefreshing = true
+    fetchEnds([...soonMissing])
+      .catch(() => {})
+      .finally(() => {
+        isRefreshing = false
+      })
   }
 
   /** This process read or wrote the input, or a later record of that inbox. */
@@ -112,6 +149,8 @@ export function createInputEnds({
     return topicPrefix + stages[stage].inbox
   }
 }
+
+const noStages: ReadonlySet<string> = new Set()
 
 function isStage(name: string): name is StageName {
   return Object.hasOwn(stages, name)

@@ -3,16 +3,21 @@ import { describe, expect, it } from '@jest/globals'
 import { pino } from 'pino'
 import { fakeClock } from '../../../../client/testing/fake-clock.ts'
 import type { Bus, StoredRecord } from '../../../../shared/contract/bus.ts'
+import { limits } from '../../../../shared/contract/limits.ts'
 import { WeirError } from '../../../../shared/lib/errors.ts'
 import { parseId } from '../../../../shared/runtime/derived-id.ts'
 import { createInputEnds } from '../../../../shared/runtime/log/input-ends.ts'
 
+const place = { topicPrefix: 'w.', topic: 'w.rounds-checked', partition: 1 }
+/** The first input after an end that a record must wait for. */
+const farAfter = (end: number) => end + limits.inputsAheadMax
+
 /** A bus on which every inbox ends at `end`, with the topics that were looked up. */
-function world({ sees = false, seen = 0 }: { sees?: boolean; seen?: number } = {}) {
+function world({ sees = false, seen = 0, isSigned = false } = {}) {
   const asked: string[] = []
   const clock = fakeClock(0)
   const state = { end: 10, failure: undefined as Error | undefined }
-  const bus: Pick<Bus, 'ends' | 'endAhead' | 'endSeen' | 'clock'> = {
+  const bus: Pick<Bus, 'ends' | 'endAhead' | 'endSeen' | 'provesWriters' | 'clock'> = {
     clock,
     async ends(topic) {
       asked.push(topic)
@@ -21,9 +26,10 @@ function world({ sees = false, seen = 0 }: { sees?: boolean; seen?: number } = {
     },
     ...(sees && { endAhead: () => state.end }),
     endSeen: () => seen,
+    provesWriters: (topic) => isSigned && topic === 'w.rounds-checked',
   }
   const log = pino({ level: 'silent' })
-  const ends = createInputEnds({ bus, topicPrefix: 'w.', partition: 1, log })
+  const ends = createInputEnds({ bus, ...place, log })
   return { asked, clock, state, ends }
 }
 
@@ -41,13 +47,45 @@ describe('the ends of inputs', () => {
     for (const { id } of records) expect(ends.refusalOf(idOf(id as string))).toBeUndefined()
   })
 
-  it('are looked up again for an id beyond them, because the log has grown', async () => {
+  it('are looked up again for an id far beyond them, because the log has grown', async () => {
     const { asked, state, ends } = world()
     await ends.lookUp([withId('conversation/1/3/0')])
-    state.end = 20
-    await ends.lookUp([withId('conversation/1/19/0')])
-    expect(ends.refusalOf(idOf('conversation/1/19/0'))).toBeUndefined()
+    const id = `conversation/1/${farAfter(10)}/0`
+    state.end = farAfter(10) + 1
+    expect(await ends.lookUp([withId(id)])).toBe('known')
+    expect(ends.refusalOf(idOf(id))).toBeUndefined()
     expect(asked).toHaveLength(2)
+  })
+
+  it('keep no record waiting whose input is a little beyond them', async () => {
+    const { asked, state, ends } = world()
+    await ends.lookUp([withId('conversation/1/3/0')])
+    for (let offset = 10; offset < 1_000; offset += 1) {
+      state.end = offset + 1
+      expect(ends.lookUp([withId(`conversation/1/${offset}/0`)])).toBeUndefined()
+      expect(ends.refusalOf(idOf(`conversation/1/${offset}/0`))).toBeUndefined()
+      await turn()
+    }
+    expect(asked.length).toBeLessThan(40)
+  })
+
+  it('let one forged id be a bounded number of records beyond them', async () => {
+    const { asked, ends } = world()
+    await ends.lookUp([withId('conversation/1/3/0')])
+    const [last, beyond] = [farAfter(10) - 1, farAfter(10)].map((at) => `conversation/1/${at}/0`)
+    expect(ends.lookUp([withId(last as string)])).toBeUndefined()
+    await turn()
+    expect(await ends.lookUp([withId(beyond as string)])).toBe('known')
+    expect(ends.refusalOf(idOf(beyond as string))).toMatchObject({ code: 'record.forged-id' })
+    expect(asked).toHaveLength(3)
+  })
+
+  it('are not looked up in a topic whose records are signed by their stage', () => {
+    const { asked, ends } = world({ isSigned: true })
+    expect(ends.lookUp([withId('conversation/1/900/0')])).toBeUndefined()
+    expect(ends.refusalOf(idOf('conversation/1/900/0'))).toBeUndefined()
+    expect(ends.refusalOf(idOf('conversation/0/3/0'))).toMatchObject({ code: 'record.forged-id' })
+    expect(asked).toEqual([])
   })
 
   it.each([
@@ -82,7 +120,7 @@ describe('the ends of inputs', () => {
     const { asked, ends } = world({ seen: 5 })
     expect(ends.lookUp([withId('conversation/1/4/0')])).toBeUndefined()
     expect(ends.refusalOf(idOf('conversation/1/4/0'))).toBeUndefined()
-    expect(await ends.lookUp([withId('conversation/1/5/0')])).toBe('known')
+    expect(await ends.lookUp([withId(`conversation/1/${farAfter(5)}/0`)])).toBe('known')
     expect(asked).toEqual(['w.conversation-events'])
   })
 
@@ -94,7 +132,7 @@ describe('the ends of inputs', () => {
       end: async (place: object) => places.push(place) && 10,
     }
     const log = pino({ level: 'silent' })
-    const ends = createInputEnds({ bus, topicPrefix: 'w.', partition: 1, log })
+    const ends = createInputEnds({ bus, ...place, log })
     await ends.lookUp([withId('conversation/1/9/0')])
     expect(ends.refusalOf(idOf('conversation/1/9/0'))).toBeUndefined()
     expect(places).toEqual([{ topic: 'w.conversation-events', partition: 1 }])
@@ -110,7 +148,7 @@ describe('the ends of inputs', () => {
     expect(await looking).toBe('known')
     expect(asked).toHaveLength(2)
     state.failure = away
-    const stopped = ends.lookUp([withId('conversation/1/50/0')])
+    const stopped = ends.lookUp([withId(`conversation/1/${farAfter(10)}/0`)])
     await turn()
     ends.close()
     expect(await stopped).toBe('closed')
