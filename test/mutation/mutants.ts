@@ -18,7 +18,6 @@ const constants = [
   'services/loop-detector/meaning/reported-failure.ts',
   'services/loop-detector/meaning/wording.ts',
   'services/loop-detector/evidence/random-suffix.ts',
-  'services/loop-detector/evidence/temporary-name.ts',
 ]
 /** Files with words in lists, or as alternatives of an expression for whole words. */
 const wordLists = [

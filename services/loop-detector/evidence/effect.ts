@@ -265,24 +265,17 @@ const readPrograms = words(
     'echo printf diff cmp less more sort uniq cut tr jq yq awk nl od xxd hexdump md5sum sha1sum sha256sum test [ true false ping dig nslookup ' +
     '-v -V man help history basename dirname realpath readlink lsof netstat ss top free uptime',
 )
-/** Subcommands that only read, of programs by their names without a version. */
+/** Subcommands that only read, by the names of programs without a version. */
 const readSubcommands: ReadonlyMap<string, ReadonlySet<string>> = new Map(
-  [
-    [
-      'git',
-      'status log diff show branch remote rev-parse ls-files ls-remote blame grep describe reflog shortlog',
-    ],
-    ['npm yarn pnpm', 'ls list view info outdated why'],
-    ['pip conda poetry uv', 'show list freeze index check tree'],
-    ['docker podman', 'ps images logs inspect info version stats top'],
-    ['kubectl helm', 'get describe logs top explain version list status history'],
-    ['systemctl', 'status show cat list-units is-active is-enabled is-failed'],
-    ['apt apt-cache brew', 'list show search policy info'],
-    ['cargo go', 'tree metadata list env version doc'],
-    ['psql mysql mariadb sqlite3 duckdb', queryWord],
-  ].flatMap(([names = '', commands = '']) =>
-    names.split(' ').map((name) => [name, words(commands)] as const),
-  ),
+  Object.entries({
+    git: 'status log diff show branch remote rev-parse ls-files ls-remote blame grep describe reflog shortlog',
+    'npm yarn pnpm': 'ls list view info outdated why',
+    'pip conda poetry uv apt apt-cache brew': 'show list freeze index check search policy info',
+    'docker podman': 'ps images logs inspect info version stats top',
+    'kubectl helm systemctl': 'get describe logs top explain version list status history show cat',
+    'cargo go': 'tree metadata list env version doc',
+    'psql mysql mariadb sqlite3 duckdb': queryWord,
+  }).flatMap(([names, list]) => names.split(' ').map((name) => [name, words(list)] as const)),
 )
 
 /** `docker compose ps`, `uv pip list`. */

@@ -354,10 +354,7 @@ function failureOf(
 ): Failure {
   const reason = quoted(result.reason || result.text)
   const { error, kind: kindOfText } = errorOf(result)
-  const invented =
-    denial === undefined && result.status === 'error'
-      ? withoutInventedNames(error, call.raw)
-      : undefined
+  const invented = result.status === 'error' ? withoutInventedNames(error, call.raw) : undefined
   const kindOfError = kindOf(kindOfText, call, result, denial)
   // A statement with a name that is not there is a look-up without a hit.
   const kind = invented !== undefined && kindOfError === 'shape' ? 'miss' : kindOfError

@@ -9,7 +9,7 @@
 
 import { limits } from '../../../shared/contract/limits.ts'
 import { withoutReferences } from '../meaning/page-reference.ts'
-import { temporaryFolder, withoutTemporaryPart } from './temporary-name.ts'
+import { temporaryFolder, withoutTemporaryPart } from './random-suffix.ts'
 
 const mask = '<*>'
 

@@ -75,7 +75,7 @@ export function withoutStates(text: string): { text: string; states: string[] } 
 
 /**
  * The text of arguments without random values, and the oldest round of the states in it. `own`: the
- * states in the result of this call. `references`: those of the newest page, oldest round included.
+ * states in the result of this call.
  */
 export function withoutSentStates(
   text: string,
@@ -94,9 +94,8 @@ export function withoutSentStates(
     .replace(redirect, `$1${mark}`)
     .replace(listening, (whole, before, value) => (own.includes(value) ? before + mark : whole))
   const reference = page.references.length > 0 ? referenceIn(plain) : undefined
-  const place = reference === undefined ? -1 : page.references.indexOf(reference)
-  if (reference !== undefined && place >= 0) {
-    plain = plain.replace(reference, `<reference ${place}>`)
+  if (reference !== undefined && page.references.includes(reference)) {
+    plain = plain.replace(reference, `<reference ${page.references.indexOf(reference)}>`)
     oldest = Math.min(oldest, page.round)
   }
   return { text: plain + text.slice(charsMax), oldest }
@@ -107,11 +106,9 @@ export type Page = { references: string[]; round: number }
 
 /** Addresses within addresses are percent-encoded, some of them twice. */
 function decoded(text: string): string {
-  return text.includes('%')
-    ? text.replace(/%(?:25)?(3A|2F|3D|26|3F)/gi, (_, code: string) =>
-        String.fromCharCode(Number.parseInt(code, 16)),
-      )
-    : text
+  return text.replace(/%(?:25)?(?:3A|2F|3D|26|3F)/gi, (code) =>
+    String.fromCharCode(Number.parseInt(code.slice(-2), 16)),
+  )
 }
 
 /** Not a plain word or a small number: somebody chose the state `open`. */

@@ -1,19 +1,16 @@
 // References of elements in the snapshot of a page: `[ref=e17]`, `[ref=s1e2]`, `uid=4_12`. Tools of
 // browsers number them again with each snapshot.
 
+import { limits } from '../../../shared/contract/limits.ts'
+
 const inResult = /\b(ref|uid)=((?:s\d{1,6})?e\d{1,6}|\d{1,6}_\d{1,6})\b/g
 const inArguments = /(?<=["'=@\s])(?:(?:s\d{1,6})?e\d{1,6}|\d{1,6}_\d{1,6})(?=["'\s]|$)/
-const referencesMax = 1_000
 
 /** The references of a result, in order. Bounded. */
 export function referencesIn(text: string): string[] {
   if (!mayHaveReferences(text)) return []
-  const found: string[] = []
-  for (const [, , reference = ''] of text.matchAll(inResult)) {
-    if (found.length === referencesMax) break
-    found.push(reference)
-  }
-  return found
+  const found = text.slice(0, limits.loopMaskedCharsMax).matchAll(inResult)
+  return [...found].map(([, , reference = '']) => reference)
 }
 
 /** The first reference in the text of arguments. */

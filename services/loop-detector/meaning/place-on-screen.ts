@@ -9,11 +9,11 @@ export type Place = { rest: string; x: number; y: number; key: string }
 
 /** The call under the key of the first call on its place, which joins the memory. Bounded. */
 export function onKnownPlace(places: Place[], call: CallEvidence): CallEvidence {
-  if (!pointed.test(call.raw) || call.raw.length > charsMax) return call
-  const point = pointIn(call.value)
+  const point =
+    call.raw.length <= charsMax && pointed.test(call.raw) ? pointIn(call.value) : undefined
   if (point === undefined) return call
-  const { x, y } = point
-  const rest = `${call.tool} ${point.rest}`
+  const { x, y, rest: others } = point
+  const rest = `${call.tool} ${others}`
   const known = places.find(
     (place) =>
       place.rest === rest &&

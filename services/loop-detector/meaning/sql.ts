@@ -13,17 +13,13 @@ const changes =
 /** The effect of a statement in these arguments. Undefined: there is none. */
 export function statementEffect(value: unknown): 'reads' | 'changes' | undefined {
   if (!isObject(value)) return undefined
-  for (const key of members) {
-    const text = Object.hasOwn(value, key) ? value[key] : undefined
-    if (typeof text !== 'string') continue
-    const head = text.slice(0, charsMax)
-    if (writes.test(head)) return 'changes'
-    if (reads.test(head)) return changes.test(head) ? 'changes' : 'reads'
-  }
-  return undefined
+  const text = value.sql ?? value.query ?? value.statement
+  const head = typeof text === 'string' ? text.slice(0, charsMax) : ''
+  if (writes.test(head)) return 'changes'
+  if (!reads.test(head)) return undefined
+  return changes.test(head) ? 'changes' : 'reads'
 }
 
-const members = ['sql', 'query', 'statement']
 const charsMax = 4_096
 
 /** A command with the word `SELECT` for each quoted statement that only reads. */

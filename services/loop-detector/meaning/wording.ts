@@ -4,9 +4,9 @@
 import { isObject } from '../../../shared/lib/json/json-object.ts'
 import { commandIn } from '../evidence/effect.ts'
 
-/** The beginnings of the words of a pattern. Undefined: each field may be another question. */
-export function wordingOf(value: unknown): string[] | 'question' | undefined {
-  if (!isObject(value)) return undefined
+/** The beginnings of the words of a pattern. `fields`: each of them may be another question. */
+export function wordingOf(value: unknown): string[] | 'question' | 'fields' {
+  if (!isObject(value)) return 'fields'
   const command = commandIn(value)
   if (command !== undefined) return wordsIn(patternIn(command))
   for (const [name, member] of Object.entries(value)) {
@@ -14,7 +14,7 @@ export function wordingOf(value: unknown): string[] | 'question' | undefined {
     if (questionName.test(name)) return 'question'
     if (patternName.test(name)) return wordsIn(member)
   }
-  return undefined
+  return 'fields'
 }
 
 /** The quoted texts, otherwise the first argument. */

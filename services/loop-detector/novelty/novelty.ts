@@ -165,16 +165,13 @@ const rowsMatched = /\nRows matched:.*$/
 /** The arguments without ids of processes, random names and the number of a name. */
 function withoutNames(raw: string): string {
   if (raw.length > namesCharsMax || !named.test(raw)) return raw
-  return raw
-    .replace(processes, '$1#')
-    .replace(numbered, '$1#')
-    .replace(randomWord, (word) => withoutRandom(word))
+  return raw.replace(numbered, '$1#').replace(randomWord, withoutRandom)
 }
 
 const namesCharsMax = 512
 const named = /\bkill|name["= ]|[-_.][a-z\d]{4}/i
-const processes = /(\bkill(?:all)?(?: -{1,2}\w+)*) \d[\d ]*|("pid": ?)\d+/g
-const numbered = /((?:--name[= ]|"name": ?")[a-z][\w.-]{0,60}?[-_.]?)\d+(?=["\s]|$)/gi
+const numbered =
+  /(\bkill(?: -{1,2}\w+)* |"pid": ?|(?:--name[= ]|"name": ?")[a-z][\w.-]{0,60}?)\d+(?=[,}"\s]|$)/gi
 const randomWord = /[\w.-]{6,80}/g
 
 const nothingChanged =

@@ -82,7 +82,7 @@ export const cycle: Rule<Memory> = {
     const [first] = calls
     if (first === undefined) return undefined
     const { rounds, repeats, ladders } = memory
-    memory.count += 1
+    const count = ++memory.count
     const { print, statesFrom } = printOf(memory, calls, whole)
     const tag = tagOf(print)
     let isRepeated = false
@@ -92,7 +92,9 @@ export const cycle: Rule<Memory> = {
         lap !== undefined &&
         lap.tag === tag &&
         lap.print === print &&
-        (lap.whole === whole || areOfLap(memory.count, period, statesFrom, lap))
+        // Otherwise both rounds sent only states of their own lap.
+        (lap.whole === whole ||
+          (statesFrom > count - period && lap.statesFrom > count - 2 * period))
       ) {
         repeats[period] = (repeats[period] ?? 0) + 1
         isRepeated = true
@@ -184,11 +186,6 @@ function printOf(
   }
   const isWhole = calls.every(({ outcome }, index) => prints[index] === outcome)
   return { print: isWhole ? whole : fingerprint('round', ...prints.sort()), statesFrom }
-}
-
-/** Whether both rounds sent only states of their own lap. */
-function areOfLap(count: number, period: number, statesFrom: number, lap: Lap): boolean {
-  return statesFrom > count - period && lap.statesFrom > count - 2 * period
 }
 
 function finding(

@@ -20,6 +20,7 @@ import { masked, withoutEchoes } from '../evidence/mask.ts'
 import { withoutNewIds } from '../evidence/new-ids.ts'
 import { withoutMessageId, withoutStamps } from '../evidence/stamp.ts'
 import { addMatch, emptyStreak, found, type Streak, weightiest } from '../ladder.ts'
+import { viewCharsMin } from '../meaning/step.ts'
 import { sameAnswerRoundsMax } from '../patience.ts'
 import type { Finding, Rule } from '../rule.ts'
 
@@ -78,9 +79,6 @@ function nearOf(call: CallEvidence): { call: CallEvidence; near: string; isStamp
   if (plain === undefined) return { call, near: outcome, isStamped: false }
   return { call, near: fingerprint('near-arguments', tool, plain, result), isStamped: true }
 }
-
-/** Shorter results only acknowledge a call on a page. */
-const viewCharsMin = 64
 
 function finding(streak: NearStreak, call: CallEvidence): Finding {
   return found(streak, {

@@ -22,14 +22,9 @@ import { wordingOf } from '../meaning/wording.ts'
 import { batchRoundsMax, sameAnswerRoundsMax } from '../patience.ts'
 import type { Finding, Rule } from '../rule.ts'
 
-/**
- * `lines`: those of the latest answer. `words`: those of searches without hits. `reworded`: the rounds
- * with one of them.
- */
-type AnswerStreak = Streak & {
-  rounds: number
-  calls: Set<string>
-  lines: ReadonlySet<string>
+/** `lines`: those of the latest answer. */
+type AnswerStreak = Streak & { rounds: number; calls: Set<string>; lines: ReadonlySet<string> } & {
+  /** Of searches without hits, and the rounds with one of them. */
   words: Set<string>
   reworded: number
 }
@@ -65,14 +60,19 @@ export const sameAnswer: Rule<Memory> = {
       }
       const all = countCall(memory, call.result, call, round)
       if (all === undefined) continue
-      const wording = meaning === 'empty' ? wordingOf(call.value) : undefined
-      const hasFields = meaning === 'empty' && wording === undefined
-      const subject = subjectOf(call.value, call.freeText && !hasFields)
-      const isReworded =
-        wording !== undefined && countWording(all, wording, subject) >= sameAnswerRoundsMax(loop)
-      if (isReworded || all.rounds >= batchRoundsMax(loop)) findings.push(finding(all, call))
+      const wording = meaning === 'empty' ? wordingOf(call.value) : 'fields'
+      const subject = subjectOf(
+        call.value,
+        call.freeText && (meaning !== 'empty' || wording !== 'fields'),
+      )
+      const reworded = typeof wording === 'object' ? countWording(all, wording, subject) : 0
+      if (
+        (wording === 'question' ? all.rounds : reworded) >= sameAnswerRoundsMax(loop) ||
+        all.rounds >= batchRoundsMax(loop)
+      )
+        findings.push(finding(all, call))
       // The subjects of the first answer are not compared: no call has repeated it yet.
-      if (wording !== undefined || all.rounds < 2) continue
+      if (wording !== 'fields' || all.rounds < 2) continue
       const ofSubject = countCall(memory, `${call.result} ${subject}`, call, round)
       if (ofSubject !== undefined && ofSubject.rounds + 1 >= sameAnswerRoundsMax(loop))
         findings.push(finding(ofSubject, call))
@@ -110,15 +110,10 @@ function countCall(
 }
 
 /**
- * The rounds with a question, or with a word that another one had. The first one counts with the
- * second. The same words for another subject are a batch.
+ * The rounds with a word that another one had. The first one counts with the second. The same words
+ * for another subject are a batch.
  */
-function countWording(
-  streak: AnswerStreak,
-  wording: string[] | 'question',
-  subject: string,
-): number {
-  if (wording === 'question') return streak.rounds
+function countWording(streak: AnswerStreak, wording: string[], subject: string): number {
   const { words } = streak
   const whole = `${wording.join(' ')} in `
   const isBatch = words.has(whole) && !words.has(whole + subject)
