@@ -3,7 +3,8 @@
 
 import { isObject } from '../../shared/lib/json/json-object.ts'
 import type { Json } from '../../shared/transcript/json-fields.ts'
-import { apiFormats, fileFormats, sessions } from '../../shared/wire/formats.ts'
+import { apiFormats } from '../../shared/wire/formats.ts'
+import { fileFormats, sessions } from '../../shared/wire/sessions.ts'
 import { conversationIdIn, type FoundId, type IdField } from './conversation-id.ts'
 
 export type Exchange = {
@@ -87,7 +88,7 @@ export function hasRequest(value: unknown): boolean {
 export function envelopedIn(value: unknown): unknown {
   if (!isObject(value)) return undefined
   for (const session of sessions) {
-    const message = unquoted(session.message(value))
+    const message = unquoted(session.message?.(value))
     if (message !== undefined) return message
   }
   const { message, type } = value

@@ -78,8 +78,10 @@ export function createFileIndex({
     if (kind.kind === 'other') leftOut.leave(kind.what, where)
     else if (kind.kind === 'message')
       addMessage({ number, where, of: kind.of, pieces: format.pieces(kind.message, where) })
+    else if (kind.kind === 'facts') addMessage({ number, where, of: kind.of, pieces: [] })
     else addExchange({ number, where, value: found.value })
-    if (kind.kind !== 'other' && typeof idField === 'object') lookForId(idField, found.value, where)
+    if (!['other', 'facts'].includes(kind.kind) && typeof idField === 'object')
+      lookForId(idField, found.value, where)
   }
 
   /** The user named the field of the id. A value without it can be in the wrong conversation. */

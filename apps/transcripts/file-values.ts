@@ -4,9 +4,15 @@
 
 import { closeSync, openSync, readSync, type Stats, statSync } from 'node:fs'
 import { open } from 'node:fs/promises'
+import { basename, dirname, resolve } from 'node:path'
+import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { usageError, type WeirError } from '../../shared/lib/errors.ts'
+import { isObject, jsonIn } from '../../shared/lib/json/json-object.ts'
 import { readText, unreadable } from '../../shared/settings/text-file.ts'
+import type { Json } from '../../shared/transcript/json-fields.ts'
 import { invalid } from '../../shared/transcript/transcript.ts'
+import type { SessionFormat } from '../../shared/wire/format.ts'
+import { databaseValues, isDatabase } from './database-values.ts'
 import { holdsTranscripts } from './exchange.ts'
 
 /** The limit for a file that is held as a whole, and for a line. */
@@ -31,11 +37,20 @@ export type FileValues = {
 
 type Line = { offset: number; length: number; number: number; bytes: Buffer }
 
+export type ValueOptions = { session: SessionFormat | undefined; since: Milliseconds | undefined }
+
 /** Throws `usage` (no such file) and `transcript.invalid`. */
-export async function openValues(file: string): Promise<FileValues> {
+export async function openValues(
+  file: string,
+  { session, since }: ValueOptions = { session: undefined, since: undefined },
+): Promise<FileValues> {
   const bytes = sizeOf(file)
+  if (session?.database !== undefined && isDatabase(file))
+    return databaseValues(file, session.database, since)
   const [first, second] = await beginningOf(file)
   if (first === undefined) throw invalid(file, 'is empty')
+  const whole = session?.joined === undefined ? undefined : joinedLines(file, session.joined)
+  if (whole !== undefined) return valuesIn(file, whole)
   if (second !== undefined && 'value' in lineValue(first)) return linesIn(file)
   if (bytes > valueBytesMax) {
     // The first line can be broken if the log was truncated.
@@ -49,10 +64,21 @@ export async function openValues(file: string): Promise<FileValues> {
       `is one value of ${bytes} bytes. The limit is ${valueBytesMax} bytes; larger files must be JSON lines`,
     )
   }
+  const value = parsed(textOf(file))
+  return 'value' in value ? valuesIn(file, value.value) : linesIn(file, value.fault)
+}
+
+/** Of the whole file. Throws `usage`. */
+function textOf(file: string): string {
   const content = readText(file, valueBytesMax)
   if ('fault' in content) throw usageError(`${file} ${content.fault}`)
-  const whole = parsed(content.text)
-  return 'value' in whole ? valuesIn(file, whole.value) : linesIn(file, whole.fault)
+  return content.text
+}
+
+/** The session of all lines. Undefined: the file has none. A line that is no JSON is left out. */
+function joinedLines(file: string, joined: (lines: Json[], folder: string) => unknown): unknown {
+  const lines = textOf(file).split('\n').map(jsonIn).filter(isObject)
+  return joined(lines, basename(dirname(resolve(file))))
 }
 
 /** In bytes. */

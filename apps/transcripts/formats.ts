@@ -2,7 +2,7 @@
 
 import type { Piece, ReadPieces, ToRead } from '../../shared/transcript/transcript.ts'
 import type { SessionFormat } from '../../shared/wire/format.ts'
-import { type FileFormat, fileFormats, sessions } from '../../shared/wire/formats.ts'
+import { type FileFormat, fileFormats, sessions } from '../../shared/wire/sessions.ts'
 import { wordsIn } from './repetitions.ts'
 
 /** Both functions throw `transcript.invalid` with the path of the mistake. */
@@ -13,6 +13,8 @@ export type Format = {
   pieces(value: unknown, where: string): Piece[]
   /** The sessions whose lines can be in the file. */
   sessions: readonly SessionFormat[]
+  /** Of the sessions of a program. */
+  session: SessionFormat | undefined
 }
 
 /** The values of `--format`. */
@@ -27,6 +29,7 @@ export function formatNamed(name: string): Format {
     read: joining(format),
     pieces: file.item,
     sessions: session === undefined ? sessions : [session],
+    session,
   }
 }
 

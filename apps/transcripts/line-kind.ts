@@ -5,7 +5,8 @@
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { isObject } from '../../shared/lib/json/json-object.ts'
 import type { Json } from '../../shared/transcript/json-fields.ts'
-import type { SessionFormat } from '../../shared/wire/format.ts'
+import type { Piece } from '../../shared/transcript/transcript.ts'
+import type { SessionAgent, SessionFormat } from '../../shared/wire/format.ts'
 import { conversationIdIn, type IdField } from './conversation-id.ts'
 import { envelopedIn, hasRequest, isSaid } from './exchange.ts'
 
@@ -15,26 +16,34 @@ import { envelopedIn, hasRequest, isSaid } from './exchange.ts'
 export type LineKind =
   | { kind: 'transcript' }
   | { kind: 'message'; message: unknown; of: string }
+  /** About the messages of a transcript. */
+  | { kind: 'facts'; of: string }
   | { kind: 'other'; what: string }
 
 /** Remembers the messages of sub-agents. */
 export type LineKinds = { kindOf(value: unknown): LineKind }
 
 export function createLineKinds(idField: IdField, sessions: readonly SessionFormat[]): LineKinds {
-  const agents = sessions.flatMap(({ agents: create }) => create?.() ?? [])
+  const conversations = sessions.flatMap(({ conversations: create }) => create?.() ?? [])
 
   return {
     kindOf(value) {
       if (!isObject(value)) return { kind: 'transcript' }
-      const agent = agents.map((agentOf) => agentOf(value)).join('')
+      const { session, agent }: SessionAgent = Object.assign(
+        {},
+        ...conversations.map((conversationOf) => conversationOf(value)),
+      )
+      const id = conversationIdIn(value, [value], { idField, isAnswered: true })?.id
+      const name = id ?? (idField === undefined ? session : undefined) ?? ''
+      const of = agent === undefined ? name : `${name}/${agent}`
       const message = messageIn(value)
       if (message !== undefined) {
         const what = sessions
           .map(({ leftOut }) => leftOut?.(value))
           .find((one) => one !== undefined)
-        const of = `${conversationIdIn(value, [value], { idField, isAnswered: true })?.id ?? ''}${agent}`
         return what === undefined ? { kind: 'message', message, of } : { kind: 'other', what }
       }
+      if (factsIn(value, sessions).length > 0) return { kind: 'facts', of }
       const what = otherIn(value)
       return what === undefined ? { kind: 'transcript' } : { kind: 'other', what }
     },
@@ -44,6 +53,11 @@ export function createLineKinds(idField: IdField, sessions: readonly SessionForm
 /** The message in a line of a session log; undefined: none. */
 export function messageIn(value: unknown): unknown {
   return isSaid(value) ? value : envelopedIn(value)
+}
+
+/** The pieces of a line without a message. */
+export function factsIn(value: unknown, sessions: readonly SessionFormat[]): Piece[] {
+  return isObject(value) ? sessions.flatMap(({ facts }) => facts?.(value) ?? []) : []
 }
 
 /** When a line of a session was written. Undefined: no session knows. */

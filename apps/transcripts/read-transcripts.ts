@@ -25,7 +25,7 @@ import {
 } from './file-index.ts'
 import { type FileValues, openValues } from './file-values.ts'
 import { formatNamed } from './formats.ts'
-import { messageIn, writtenAt } from './line-kind.ts'
+import { factsIn, messageIn, writtenAt } from './line-kind.ts'
 
 export type TranscriptFile = {
   repeated: Repeated
@@ -39,9 +39,13 @@ export type TranscriptFile = {
   close(): void
 }
 
-/** `read` receives the number of bytes read. */
+/**
+ * `since`: only sessions of a database that changed at this time or later. `read` receives the number of
+ * bytes read.
+ */
 export type ReadOptions = {
   format: string
+  since?: Milliseconds
   idField: IdField
   leftOut: LeftOut
   signal: AbortSignal
@@ -53,9 +57,9 @@ export type ReadOptions = {
  * mistake, and the reason of an abort by `signal`.
  */
 export async function readTranscripts(file: string, options: ReadOptions): Promise<TranscriptFile> {
-  const values = await openValues(file)
+  const { format, since, idField, leftOut, signal, read } = options
+  const values = await openValues(file, { session: formatNamed(format).session, since })
   try {
-    const { format, idField, leftOut, signal, read } = options
     const index = createFileIndex({
       file,
       areSeveral: values.areSeveral,
@@ -131,11 +135,12 @@ function piecesOf(entry: Entry, { values, format }: Reading): ReadPieces {
   if (entry.isMessages)
     return {
       tools: undefined,
-      pieces: entry.numbers
-        .map(values.again)
-        .flatMap(({ value, where }) =>
-          withTime(piecesOf(messageIn(value), where), writtenAt(value, sessions)),
-        ),
+      pieces: entry.numbers.map(values.again).flatMap(({ value, where }) => {
+        const message = messageIn(value)
+        return message === undefined
+          ? factsIn(value, sessions)
+          : withTime(piecesOf(message, where), writtenAt(value, sessions))
+      }),
     }
   const pieces: Piece[][] = []
   let tools: ReadPieces['tools']

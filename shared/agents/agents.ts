@@ -7,7 +7,6 @@ import type {
   AgentSettings,
   Declaration,
   Policy,
-  RedactRule,
   TextCallsMode,
   TokenSum,
   ToolRef,
@@ -362,15 +361,8 @@ export const defaultSettings: AgentSettings = {
 }
 
 /** An agent names no guards. The gateway adds the guards in force. */
-type PolicyContent = Omit<Policy, 'version' | Unset> & Partial<Pick<Policy, Unset>>
-type Unset =
-  | 'guards'
-  | 'shadowed'
-  | 'bindsPrograms'
-  | 'stops'
-  | 'redact'
-  | 'forkedFrom'
-  | 'calledBy'
+type PolicyContent = Partial<Omit<Policy, 'version'>> & Pick<Policy, Given>
+type Given = 'caps' | 'loop' | 'empty' | 'startWithinMs' | 'graceMs' | 'toolTries'
 
 /**
  * A policy with its version: the first 16 hex digits of the sha-256 of its content. The origin of a

@@ -23,6 +23,11 @@ export function endedPiece(usage: unknown, read: (usage: Json) => Usage, reason:
   }
 }
 
+/** `provider`: its name in lists of prices; undefined: unknown. */
+export function modelPiece(name: string, provider?: string): Piece {
+  return { kind: 'model', model: { name, provider } }
+}
+
 /** The text of a part, or its type. */
 export function partText(part: unknown): string {
   if (!isObject(part)) return String(part)
@@ -67,5 +72,27 @@ export function exchangeReader({ lists, missing, text, item, answer, tools }: Ex
       answer: read.answer === undefined ? undefined : answer(read.answer, `${where} answer`),
       tools: tools(body, where),
     }
+  }
+}
+
+/** The messages of a program's recorded sessions, which no request holds. */
+export function recordedMessages({
+  name,
+  list,
+  title,
+  item,
+}: { name: string; list: string; title: string } & Pick<ExchangeParts, 'item'>) {
+  return {
+    read: exchangeReader({
+      lists: [list],
+      missing: `has no ${list}; must be a session of ${title}`,
+      item,
+      answer: item,
+      tools: () => undefined,
+    }),
+    answer: item,
+    answerName: `a message of ${title}`,
+    lists: [list],
+    file: { name, item, prefills: false },
   }
 }

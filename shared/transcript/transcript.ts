@@ -41,6 +41,11 @@ export type Piece =
     }
   | { kind: 'ended'; usage: Usage | undefined; finish: string }
   | { kind: 'left-out'; what: string; where: string }
+  /** The responses from here on are of this model. */
+  | { kind: 'model'; model: ModelName }
+
+/** `provider`: its name in lists of prices; undefined: unknown. */
+export type ModelName = { name: string; provider: string | undefined }
 
 /** `unknown`: no result, and the model went on (TRANSCRIPT-4). `at`: as in a piece. */
 export type TranscriptResult = { text: string; isError: boolean; at?: Milliseconds } | 'unknown'
@@ -60,6 +65,8 @@ export type TranscriptResponse = {
   calls: TranscriptCall[]
   usage: Usage
   finish: string
+  /** Undefined: unknown. */
+  model?: ModelName
 }
 
 export type TranscriptTurn = { user: string; responses: TranscriptResponse[] }
@@ -120,6 +127,7 @@ export type ReadTurns = {
   isLastSilent: boolean
   /** The model went on behind all responses before this one. */
   newest: { turn: number; response: number }
+  model?: ModelName
 }
 
 export function emptyTranscript(): ReadTurns {
@@ -162,6 +170,9 @@ export function addPieces(
       case 'left-out':
         leftOut.leave(piece.what, piece.where)
         break
+      case 'model':
+        read.model = piece.model
+        break
       default: {
         if (turn === undefined) {
           if (piece.kind !== 'ended' && piece.kind !== 'response')
@@ -173,11 +184,11 @@ export function addPieces(
           if (before !== undefined && piece.id !== undefined && before.id === piece.id)
             read.isModelSpeaking = true // keeps TRANSCRIPT-5
           else if (before === undefined || !read.isModelSpeaking || read.isLastSilent) {
-            turn.responses.push(silence(piece.id))
+            turn.responses.push(silence(piece.id, read.model))
             read.isLastSilent = true
           }
         } else if (!read.isModelSpeaking && piece.kind !== 'ended') {
-          turn.responses.push(silence(undefined))
+          turn.responses.push(silence(undefined, read.model))
           read.isLastSilent = true
         }
         if (piece.kind !== 'ended') read.isModelSpeaking = true
@@ -241,9 +252,10 @@ function takeWaiting(
   }
 }
 
-function silence(id: string | undefined): TranscriptResponse {
+function silence(id: string | undefined, model: ModelName | undefined): TranscriptResponse {
   const usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 }
-  return { id, text: '', reasoning: [], calls: [], usage, finish: '' }
+  const empty = { id, text: '', reasoning: [], calls: [], usage, finish: '' }
+  return model === undefined ? empty : { ...empty, model }
 }
 
 /** Whether a response of such pieces alone is empty. */
@@ -254,7 +266,7 @@ function isSilent(piece: Piece): boolean {
 /** Adds a piece to a response. Returns its call, if it is one. */
 function addPiece(
   response: TranscriptResponse,
-  piece: Exclude<Piece, { kind: 'user' | 'result' | 'left-out' }>,
+  piece: Exclude<Piece, { kind: 'user' | 'result' | 'left-out' | 'model' }>,
 ): TranscriptCall | undefined {
   switch (piece.kind) {
     case 'response':

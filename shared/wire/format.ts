@@ -61,26 +61,60 @@ export type TranscriptFile = {
   prefills: boolean
 }
 
-/** The lines of a recorded session: messages of a format in envelopes, between other lines. */
+/** A program that records the sessions of its agent. `name`: its value of `--format`. */
+export type SessionProgram<Name extends string = string> = WireFormat<Name> & {
+  session: SessionFormat
+}
+
+/** A recorded session: lines with a message each, or a whole history as one value. */
 export type SessionFormat = {
   messages: TranscriptFormat
   /** The message in a line. Undefined: it has none, or the line is of another format. */
-  message(line: Json): unknown
+  message?(line: Json): unknown
   /** Why a message does not count, in a few words for people. Undefined: it counts. */
   leftOut?(line: Json): string | undefined
-  /** Reads the lines of one file in order: the sub-agent that wrote each; empty: the main agent. */
-  agents?(): (line: Json) => string
+  /** The models and the tokens in a line without a message. */
+  facts?(line: Json): Piece[]
+  /** Reads the lines of one file in order: the conversation of each. */
+  conversations?(): (line: Json) => SessionAgent
   /** The member of a line with its time, as ISO 8601. */
   time?: string
+  /**
+   * The whole session in the lines of one file, for a program whose later lines change earlier ones.
+   * `folder`: the name of the file's folder. Undefined: the lines are another's.
+   */
+  joined?(lines: readonly Json[], folder: string): Json | undefined
+  /** Present for a program that keeps its sessions in a database of SQLite. */
+  database?: SessionDatabase
   /** Where the program keeps its sessions. Undefined: Weir does not look for them. */
   stored?: StoredSessions
 }
 
 /**
- * `home`: a folder of the user's home, or the one that the environment's `variable` names. `inside`: its
- * folder with the sessions. `ending`: of their files, at any depth.
+ * `session`: undefined if the line has its id, or nobody knows it. `agent`: undefined for the main agent.
  */
-export type StoredSessions = { home: string; variable: string; inside: string; ending: string }
+export type SessionAgent = { session?: string; agent?: string }
+
+/** Queries: `ids` of the sessions that changed at a time or later, oldest first; `rows` of one by its id. */
+export type SessionDatabase = {
+  ids: string
+  rows: string
+  /** The whole session. */
+  session(rows: readonly Json[]): Json
+}
+
+/**
+ * `home`: a folder of the user's home, or the one that the environment's `variable` names. `inside`: its
+ * folder with the sessions. `file`: their files, as paths below it with `/`. `depth`: levels of folders
+ * below it; undefined: the most that Weir enters.
+ */
+export type StoredSessions = {
+  home: string
+  variable: string
+  inside: string
+  file: RegExp
+  depth?: number
+}
 
 /** The body of a request on the network. */
 export type RequestFormat = {

@@ -3,15 +3,7 @@
 
 import { aiSdk } from './ai-sdk/format.ts'
 import { anthropic } from './anthropic/format.ts'
-import { claudeCode } from './claude-code/format.ts'
-import { codex } from './codex/format.ts'
-import type {
-  ModelParts,
-  SessionFormat,
-  TranscriptFile,
-  TranscriptFormat,
-  WireFormat,
-} from './format.ts'
+import type { ModelParts, WireFormat } from './format.ts'
 import { gemini } from './gemini/format.ts'
 import { langchain } from './langchain/format.ts'
 import { openaiAgents } from './openai-agents/format.ts'
@@ -26,8 +18,6 @@ export const formats = [
   aiSdk,
   langchain,
   openaiAgents,
-  claudeCode,
-  codex,
 ] as const
 
 const all: readonly WireFormat[] = formats
@@ -88,22 +78,3 @@ export const agentFormats: readonly AgentApiFormat[] = apiFormats.filter(isForAg
 function isForAgents(format: ApiFormat): format is AgentApiFormat {
   return format.agent !== undefined
 }
-
-/** A format that `weir import-transcript` reads. */
-export type FileFormat = TranscriptFormat & { file: TranscriptFile }
-
-/** The formats of files by their value of `--format`. */
-export const fileFormats: ReadonlyMap<string, FileFormat & { session?: SessionFormat }> = new Map(
-  all.flatMap(fileFormat),
-)
-
-function fileFormat({ name, transcript, session }: WireFormat) {
-  if (transcript?.file !== undefined)
-    return [[transcript.file.name, { ...transcript, file: transcript.file }] as const]
-  const file = session?.messages.file
-  if (session === undefined || file === undefined) return []
-  return [[name, { ...session.messages, file, session }] as const]
-}
-
-/** The recorded sessions of programs. */
-export const sessions: readonly SessionFormat[] = all.flatMap(({ session }) => session ?? [])

@@ -14,7 +14,7 @@ export function addJudging(program: Command): void {
     .addOption(
       new Option(
         '--agent <agent>',
-        'only the sessions of claude-code or codex; default: both',
+        'only the sessions of claude-code, codex, copilot, gemini-cli or opencode; default: all',
       ).argParser<string[]>(listed),
     )
     .option('--path <path>', 'a session, or a folder with sessions, in another place', once)

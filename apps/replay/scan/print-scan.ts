@@ -1,5 +1,6 @@
 // The screen of `weir scan`.
 
+import { join } from 'node:path'
 import { hostNamed } from '../../../shared/hosts/hosts.ts'
 import { ownCommand } from '../../terminal/own-command.ts'
 import { painted } from '../../terminal/paint.ts'
@@ -99,7 +100,7 @@ function leftOutText({ what, files, first }: Scanned['leftOut'][number]): string
 function placesText(): string {
   const places = [...sessionStores].map(
     ([agent, { home, inside, variable }]) =>
-      `${titleOf(agent)} keeps them in ~/${home}/${inside}, or below ${variable}`,
+      `${titleOf(agent)} keeps them in ${join('~', home, inside)}, or below ${variable}`,
   )
   return `${places.join('. ')}. Name another place with --path.`
 }

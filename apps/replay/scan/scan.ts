@@ -39,7 +39,11 @@ export type ScanContext = {
 
 /** Resolves to the exit code: 1 for a loop under `failOn`, otherwise 0. Throws `usage`. */
 export async function scan(options: ScanOptions, context: ScanContext): Promise<0 | 1> {
-  const { files, unread } = filesOf(options, context)
+  const since =
+    options.since === undefined
+      ? undefined
+      : instantOfFlag('--since', options.since, systemClock.now())
+  const { files, unread } = filesOf(options, since, context)
   const totals = createScanTotals()
   for (const folder of unread)
     totals.leftOut('a folder that cannot be read, or that is too deep', folder)
@@ -50,7 +54,7 @@ export async function scan(options: ScanOptions, context: ScanContext): Promise<
   progress.expect(files.reduce((sum, { bytes }) => sum + bytes, 0))
   try {
     for (const file of files) {
-      await addFile(file, totals)
+      await addFile(file, since, totals)
       progress.read(file.bytes)
     }
   } finally {
@@ -63,7 +67,8 @@ export async function scan(options: ScanOptions, context: ScanContext): Promise<
 }
 
 function filesOf(
-  { agent = [...sessionStores.keys()], path, since }: ScanOptions,
+  { agent = [...sessionStores.keys()], path }: ScanOptions,
+  since: Milliseconds | undefined,
   context: ScanContext,
 ): SessionFiles {
   const unknown = agent.find((name) => !sessionStores.has(name))
@@ -73,13 +78,16 @@ function filesOf(
     )
   const found = path === undefined ? storedSessions(agent, context) : sessionsAt(path, agent)
   if (since === undefined) return found
-  const from: Milliseconds = instantOfFlag('--since', since, systemClock.now())
-  return { ...found, files: found.files.filter(({ changedAt }) => changedAt >= from) }
+  return { ...found, files: found.files.filter(({ changedAt }) => changedAt >= since) }
 }
 
-async function addFile({ file, agents }: SessionFile, totals: ScanTotals): Promise<void> {
+async function addFile(
+  { file, agents }: SessionFile,
+  since: Milliseconds | undefined,
+  totals: ScanTotals,
+): Promise<void> {
   for (const agent of agents) {
-    const sessions = await sessionsIn(file, agent)
+    const sessions = await sessionsIn(file, agent, since)
     for (const session of sessions) totals.add(agent, file, session)
     if (sessions.length > 0) return
   }
@@ -87,9 +95,14 @@ async function addFile({ file, agents }: SessionFile, totals: ScanTotals): Promi
 }
 
 /** The sessions of an agent in a file. Empty: none can be read. */
-async function sessionsIn(file: string, agent: string): Promise<JudgedSession[]> {
+async function sessionsIn(
+  file: string,
+  agent: string,
+  since: Milliseconds | undefined,
+): Promise<JudgedSession[]> {
   const how = {
     format: agent,
+    since,
     idField: undefined,
     leftOut: createLeftOut(), // single lines, which the scan does not list
     signal: new AbortController().signal,

@@ -6,7 +6,7 @@ import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import { usageError } from '../../../shared/lib/errors.ts'
 import { unreadable } from '../../../shared/settings/text-file.ts'
 import type { StoredSessions } from '../../../shared/wire/format.ts'
-import { fileFormats } from '../../../shared/wire/formats.ts'
+import { fileFormats } from '../../../shared/wire/sessions.ts'
 
 /** `agents`: names of `sessionStores`, one of which wrote it. */
 export type SessionFile = {
@@ -26,8 +26,11 @@ export const sessionStores: ReadonlyMap<string, StoredSessions> = new Map(
   ),
 )
 
-/** Levels below the given folder. */
-const depthMax = 8
+/** Levels of folders below a place. */
+const levelsMax = 8
+
+/** Of the files in a place that the user names. */
+const anySession = /\.(jsonl?|db)$/
 
 /** `agents`: names of `sessionStores`. `home`: the user's. The newest file is first. */
 export function storedSessions(
@@ -43,7 +46,9 @@ export function storedSessions(
       own === undefined || own === '' ? join(home, store.home) : own,
       store.inside,
     )
-    addFolder(found, folder, { agents: [agent], ending: store.ending, depth: 0 })
+    const { file, depth } = store
+    const levels = depth ?? levelsMax
+    addFolder(found, '', { folder, agents: [agent], file, levels, isWhole: depth === undefined })
   }
   return newestFirst(found)
 }
@@ -59,29 +64,48 @@ export function sessionsAt(path: string, agents: readonly string[]): SessionFile
   } catch (error) {
     throw usageError(`${path} ${unreadable(error)}`, { cause: error })
   }
-  if (found.files.length === 0) addFolder(found, path, { agents, ending: '.jsonl', depth: 0 })
+  if (found.files.length === 0)
+    addFolder(found, '', {
+      folder: path,
+      agents,
+      file: anySession,
+      levels: levelsMax,
+      isWhole: true,
+    })
   return newestFirst(found)
 }
 
-type Walk = { agents: readonly string[]; ending: string; depth: number }
+/**
+ * `file`: of the paths below `folder`. `levels`: of folders in it that count. `isWhole`: a deeper folder is
+ * unread.
+ */
+type Walk = {
+  folder: string
+  agents: readonly string[]
+  file: RegExp
+  levels: number
+  isWhole: boolean
+}
 
-function addFolder({ files, unread }: SessionFiles, folder: string, walk: Walk): void {
-  const { agents, ending, depth } = walk
-  if (depth > depthMax) {
-    unread.push(folder)
-    return
-  }
+/** `inside`: the folder's path below that of the walk, with a final slash. */
+function addFolder({ files, unread }: SessionFiles, inside: string, walk: Walk): void {
+  const { folder, agents, file, levels, isWhole } = walk
+  const place = join(folder, inside)
   let entries: Dirent[]
   try {
-    entries = readdirSync(folder, { withFileTypes: true })
+    entries = readdirSync(place, { withFileTypes: true })
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') unread.push(folder)
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') unread.push(place)
     return
   }
   for (const entry of entries) {
-    const path = join(folder, entry.name)
-    if (entry.isDirectory()) addFolder({ files, unread }, path, { ...walk, depth: depth + 1 })
-    if (!entry.isFile() || !entry.name.endsWith(ending)) continue
+    const path = join(place, entry.name)
+    if (entry.isDirectory()) {
+      if (levels > 0)
+        addFolder({ files, unread }, `${inside}${entry.name}/`, { ...walk, levels: levels - 1 })
+      else if (isWhole) unread.push(path)
+    }
+    if (!entry.isFile() || !file.test(inside + entry.name)) continue
     const stat = statSync(path, { throwIfNoEntry: false })
     if (stat !== undefined)
       files.push({ file: path, agents, bytes: stat.size, changedAt: stat.mtimeMs })

@@ -28,7 +28,6 @@ export function stopsInForce(
   records: readonly PolicyRecord[],
   { agent, conversation, calledBy }: StopTarget,
 ): StopInForce[] | string {
-  const agents = [agent, ...(calledBy ?? [])]
   const conversations = withCallers(conversation)
   const stops: StopInForce[] = []
   for (const { key, message } of records) {
@@ -36,7 +35,7 @@ export function stopsInForce(
     if (message.type !== 'operator-stop')
       return `the stop ${JSON.stringify(shortened(key, 80))} in policies is a ${message.type}; remove it with weir release`
     const { scope, name, mode, reason } = message
-    if (scope === 'agent' && !agents.includes(name)) continue
+    if (scope === 'agent' && name !== agent && !calledBy?.includes(name)) continue
     if (scope === 'conversation' && !conversations.includes(name)) continue
     if (scope === 'tenant' && name !== tenantOf(conversation)) continue
     stops.push({ scope, name, mode, reason: shortened(reason, limits.reasonBytesMax) })

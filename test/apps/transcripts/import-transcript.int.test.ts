@@ -637,7 +637,7 @@ describe('weir import-transcript', () => {
       'rollout.jsonl',
     )
     expect(told).toMatch(/left out: a line of type event_msg/)
-    expect(await toldOf('rollout')).toEqual([
+    expect(await toldOf('s')).toEqual([
       { user: 'go', rounds: ['shell({"cmd":"ls"})=error: Error: no folder', 'Done.'] },
     ])
   })

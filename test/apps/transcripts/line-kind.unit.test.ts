@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from '@jest/globals'
 import { createLineKinds } from '../../../apps/transcripts/line-kind.ts'
-import { sessions } from '../../../shared/wire/formats.ts'
+import { sessions } from '../../../shared/wire/sessions.ts'
 
 describe('createLineKinds', () => {
   it('follows the conversation of an agent in a session across lines that are no messages', () => {

@@ -1,9 +1,10 @@
 // A format is its folder and one line: docs/extending.md promises it, with Gemini as the example.
 
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from '@jest/globals'
 import { formats } from '../../../shared/wire/formats.ts'
+import { sessionPrograms } from '../../../shared/wire/sessions.ts'
 
 const root = fileURLToPath(new URL('../../../', import.meta.url))
 const textOf = (file: string) => readFileSync(`${root}${file}`, 'utf8')
@@ -32,6 +33,7 @@ describe('a format that needs no SDK', () => {
       'client/weir.ts',
       'shared/wire/faults/fault-table.ts',
       'shared/wire/formats.ts',
+      'shared/wire/gemini-cli/session.ts', // a message of its model
     ])
     const lines = textOf('shared/wire/formats.ts').match(/^.*gemini.*$/gm)
     expect(lines).toEqual(["import { gemini } from './gemini/format.ts'", '  gemini,'])
@@ -52,5 +54,14 @@ describe('the list of formats', () => {
       .map(({ name }) => name)
       .filter((name) => readdirSync(`${root}shared/wire/${name}`).includes('format.ts'))
     expect(formats.map(({ name }) => name).sort()).toEqual(folders.sort())
+  })
+})
+
+describe('the list of programs that record sessions', () => {
+  it('has each folder with sessions, by its name', () => {
+    const folders = readdirSync(`${root}shared/wire`).filter((name) =>
+      existsSync(`${root}shared/wire/${name}/session.ts`),
+    )
+    expect(sessionPrograms.map(({ name }) => name).sort()).toEqual(folders.sort())
   })
 })

@@ -93,10 +93,41 @@ describe('a scan', () => {
     expect(worst[0]).toMatchObject({ file: long, conversation: 'long', ended: true })
   })
 
+  it('finds the sessions of Copilot CLI and Gemini CLI, and reads no other file beside them', async () => {
+    const event = (type: string, data: object) => ({ type, data })
+    const events = [
+      event('session.start', { sessionId: 's' }),
+      event('user.message', { content: 'hi' }),
+      event('assistant.message', { content: 'Hello.' }),
+    ]
+    write('.copilot/session-state/s/events.jsonl', events)
+    write('.copilot/session-state/s/files/a.jsonl', [{ a: 1 }])
+    const chat = [
+      { sessionId: 'g', projectHash: 'h' },
+      { id: '1', type: 'user', content: 'hi' },
+      { id: '2', type: 'gemini', content: 'Hello.' },
+    ]
+    write('.gemini/tmp/h/chats/session-1.jsonl', chat)
+    write('.gemini/tmp/h/chats/g/c.jsonl', [{ ...chat[0], kind: 'subagent' }, ...chat.slice(1)])
+    write('.gemini/tmp/h/logs.json', [{ a: 1 }])
+    const { agents, leftOut } = await facts()
+    const counts = agents.map((one: Record<string, unknown>) => [
+      one.agent,
+      one.sessions,
+      one.subAgents,
+    ])
+    expect(counts.sort()).toEqual([
+      ['copilot', 1, 0],
+      ['gemini-cli', 1, 1],
+    ])
+    expect(leftOut).toEqual([])
+  })
+
   it('says where it looked when it finds nothing', async () => {
     const { code, text } = await scanned({ failOn: 'loops' })
     expect(code).toBe(0)
     expect(text).toContain('Claude Code keeps them in ~/.claude/projects')
+    expect(text).toContain('Gemini CLI keeps them in ~/.gemini/tmp, or below GEMINI_CLI_HOME')
   })
 
   it('looks where the environment says that an agent keeps its files', async () => {
@@ -170,7 +201,8 @@ describe('a scan', () => {
   it('refuses an agent whose sessions Weir does not find, and names the others', async () => {
     await expect(scanned({ agent: ['vim'] })).rejects.toMatchObject({
       code: 'usage',
-      message: "--agent is 'vim': Weir finds the sessions of claude-code, codex",
+      message:
+        "--agent is 'vim': Weir finds the sessions of claude-code, codex, copilot, gemini-cli, opencode",
     })
   })
 

@@ -3,10 +3,12 @@
 import { claudeCode as host } from '../../hosts/profiles.ts'
 import { sentArguments } from '../../hosts/rewriting.ts'
 import { isObject } from '../../lib/json/json-object.ts'
+import { objectAt } from '../../transcript/json-fields.ts'
+import { modelPiece } from '../../transcript/pieces.ts'
 import type { Piece } from '../../transcript/transcript.ts'
 import { anthropicMessages } from '../anthropic/format.ts'
 import { piecesOfMessage } from '../anthropic/history.ts'
-import type { Json, WireFormat } from '../format.ts'
+import type { Json, SessionAgent, SessionProgram } from '../format.ts'
 
 export const claudeCode = {
   name: 'claude-code',
@@ -21,34 +23,36 @@ export const claudeCode = {
       isMeta === true || isCompactSummary === true || isApiErrorMessage === true
         ? 'a message that the runtime wrote'
         : undefined,
-    agents: subAgents,
+    conversations: subAgents,
     time: 'timestamp',
     stored: {
       home: '.claude',
       variable: 'CLAUDE_CONFIG_DIR',
       inside: 'projects',
-      ending: '.jsonl',
+      file: /\.jsonl$/,
     },
   },
-} satisfies WireFormat<'claude-code'>
+} satisfies SessionProgram<'claude-code'>
 
 /** Claude Code shows an object in place of arguments that are no JSON. */
 function asSent(value: unknown, where: string): Piece[] {
   const { rewriting } = host
-  return piecesOfMessage(value, where).map((piece) =>
+  const pieces = piecesOfMessage(value, where).map((piece) =>
     piece.kind === 'call' && rewriting !== undefined
       ? { ...piece, arguments: sentArguments(piece.arguments, rewriting) }
       : piece,
   )
+  const { model } = objectAt(value, where)
+  return typeof model === 'string' ? [modelPiece(model, 'anthropic'), ...pieces] : pieces
 }
 
 /** A line of a sub-agent names the line before it. Its first line names none. */
-function subAgents(): (line: Json) => string {
+function subAgents(): (line: Json) => SessionAgent {
   const agents = new Map<string, string>()
   return ({ uuid, parentUuid, isSidechain }) => {
-    if (isSidechain !== true || typeof uuid !== 'string') return ''
-    const agent = agents.get(String(parentUuid)) ?? `/${uuid}`
+    if (isSidechain !== true || typeof uuid !== 'string') return {}
+    const agent = agents.get(String(parentUuid)) ?? uuid
     agents.set(uuid, agent)
-    return agent
+    return { agent }
   }
 }
