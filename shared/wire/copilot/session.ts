@@ -37,6 +37,10 @@ export const copilot = {
     facts,
     conversations,
     time: 'timestamp',
+    place: ({ type, data }) =>
+      type === 'session.start' && isObject(data) && isObject(data.context)
+        ? textOr(data.context.cwd)
+        : undefined,
     stored: {
       home: '.copilot',
       variable: 'COPILOT_HOME',

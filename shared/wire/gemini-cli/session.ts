@@ -2,7 +2,13 @@
 // message with its id, takes messages back, or replaces all of them.
 
 import { isObject } from '../../lib/json/json-object.ts'
-import { argumentTextAt, jsonTextOf, listAt, objectAt } from '../../transcript/json-fields.ts'
+import {
+  argumentTextAt,
+  jsonTextOf,
+  listAt,
+  objectAt,
+  textOr,
+} from '../../transcript/json-fields.ts'
 import { callPiece, leftOut, modelPiece, recordedMessages } from '../../transcript/pieces.ts'
 import { type Piece, responseWith } from '../../transcript/transcript.ts'
 import type { Json, SessionProgram } from '../format.ts'
@@ -19,6 +25,7 @@ export const geminiCli = {
       item: piecesOfMessage,
     }),
     joined,
+    place: ({ projectHash }) => textOr(projectHash),
     stored: {
       home: '',
       variable: 'GEMINI_CLI_HOME',

@@ -23,9 +23,11 @@ export const opencode = {
       title: 'OpenCode',
       item: piecesOfMessage,
     }),
+    place: ({ directory, info }) =>
+      textOr(directory ?? (isObject(info) ? info.directory : undefined)),
     database: {
       ids: 'select id from session where time_updated >= ? order by time_created, id',
-      rows: `select session.id, session.parent_id, message.id as message_id, message.data as message,
+      rows: `select session.id, session.parent_id, session.directory, message.id as message_id, message.data as message,
           part.data as part
         from session join message on message.session_id = session.id
         left join part on part.message_id = message.id
@@ -49,9 +51,10 @@ function sessionOf(rows: readonly Json[]): Json {
     messages.set(id, known)
     if (typeof part === 'string') known.parts.push(objectIn(part))
   }
-  const { id, parent_id: parent } = rows[0] ?? {}
+  const { id, parent_id: parent, directory } = rows[0] ?? {}
   return {
     sessionID: typeof parent === 'string' ? `${parent}/${id}` : id,
+    directory,
     messages: [...messages.values()],
   }
 }
