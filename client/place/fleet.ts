@@ -35,10 +35,10 @@ export function fleetMembers(options: Options): Promise<FleetMember[]> {
   return membersOf(options, (ask) => ask())
 }
 
-/** As fleetMembers, for a process that starts: each request waits for a broker by itself. */
+/** As fleetMembers, for a process that starts: it waits for a broker without a bound. */
 export function fleetMembersAtStart(options: Options): Promise<FleetMember[]> {
-  const { bus } = options
-  return membersOf({ ...options, bus: patientBus(bus) }, (ask) => onceAnswered(bus, ask))
+  const { bus, log } = options
+  return membersOf({ ...options, bus: patientBus(bus, log) }, (ask) => onceAnswered(bus, ask, log))
 }
 
 async function membersOf(
@@ -58,7 +58,7 @@ async function membersOf(
 /** Throws `fleet.apart`. `close` ends the watch of the members. */
 export async function joinFleet(options: Options): Promise<{ close(): void }> {
   const { settings, log } = options
-  const bus = patientBus(options.bus)
+  const bus = patientBus(options.bus, log)
   const fleet = { bus, topicPrefix: settings.topicPrefix }
   if (busKindOf(settings).isLocal) {
     await storeFormats(fleet)

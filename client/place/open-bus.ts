@@ -123,36 +123,45 @@ export function endsOnceAnswered(
   bus: Pick<Bus, 'ends' | 'clock'>,
   topic: string,
 ): Promise<PartitionEnds[]> {
-  return patientBus(bus).ends(topic)
+  return onceAnswered(bus, () => bus.ends(topic))
 }
 
 const patientRequests = ['append', 'ends', 'list', 'read', 'topicId'] as const
 
 /**
- * The bus of a start: each request is repeated by itself, so outages of a broker one after another
- * delay a start and do not add up to its end.
+ * The bus of a process with stages while it starts: each request waits for a broker without a bound, as
+ * the requests of a running process do. `log`: gets a warning for each request that waits.
  */
-export function patientBus<Part extends Partial<Bus> & Pick<Bus, 'clock'>>(bus: Part): Part {
+export function patientBus<Part extends Partial<Bus> & Pick<Bus, 'clock'>>(
+  bus: Part,
+  log: Logger,
+): Part {
   const patient = Object.create(bus)
   for (const name of patientRequests)
     if (bus[name] !== undefined)
       patient[name] = (...asked: unknown[]) =>
-        onceAnswered(bus, () => Reflect.apply(bus[name] as () => Promise<unknown>, bus, asked))
+        onceAnswered(bus, () => Reflect.apply(bus[name] as () => Promise<unknown>, bus, asked), log)
   return patient
 }
 
-/** Repeats one request for a minute after a retryable error. */
+/**
+ * Repeats one request after a retryable error for a minute, and with `log` during an outage of the brokers
+ * without a bound. A missing right or topic is no outage, although a retry may help.
+ */
 export async function onceAnswered<Answer>(
   { clock }: Pick<Bus, 'clock'>,
   request: () => Promise<Answer>,
+  log?: Logger,
 ): Promise<Answer> {
   const deadline = clock.monotonic() + answerMs
-  for (;;) {
+  for (let isFirst = true; ; isFirst = false) {
     try {
       return await request()
     } catch (error) {
-      if (!(error instanceof WeirError && error.retryable) || clock.monotonic() >= deadline)
-        throw error
+      if (!(error instanceof WeirError && error.retryable)) throw error
+      const isOutage = error.code === 'bus.unreachable' || error.code === 'bus.refused'
+      if (!(isOutage && log !== undefined) && clock.monotonic() >= deadline) throw error
+      if (isFirst) log?.warn({ reason: error.message }, 'the start waits for the brokers')
       await pause(clock, betweenMs)
     }
   }
@@ -177,7 +186,7 @@ export async function partitionCount(
     },
   )
   if (count > 0) {
-    const stored = await storedPartitionCount(patientBus(bus), topicPrefix)
+    const stored = await onceAnswered(bus, () => storedPartitionCount(bus, topicPrefix))
     assertPartitionCount(topic, count, stored)
     return count
   }
@@ -204,7 +213,7 @@ export async function keepPartitionCount({
   members?: (() => Promise<readonly FleetMember[]>) | undefined
   log: Logger
 }): Promise<void> {
-  const patient = patientBus(bus)
+  const patient = patientBus(bus, log)
   try {
     if (await storePartitionCount(patient, topicPrefix, partitions, members))
       log.info({ partitions }, 'the partition count is now kept in the log')

@@ -26,6 +26,7 @@ import {
   openBusForStages,
   openBusReadOnly,
   partitionCount,
+  patientBus,
 } from './open-bus.ts'
 import { runBeside, runHere } from './run-here.ts'
 import { createSharedFolder, type SharedFolder } from './shared-folder.ts'
@@ -125,7 +126,12 @@ export async function openShared({
     ? await openBusForStages(settings, log, { runImported: options.runImported })
     : await openBus(settings, log, { connectMs: askConnectMs })
   return closedOnFailure(bus, async () => {
-    const partitions = await partitionsOf(bus, isHere, options, settings)
+    const partitions = await partitionsOf(
+      isHere ? patientBus(bus, log) : bus,
+      isHere,
+      options,
+      settings,
+    )
     const contexts = createContexts(({ conversation, turn }) =>
       openingOf({ bus, topicPrefix, partition: partitionOf(conversation, partitions) }, turn),
     )

@@ -45,6 +45,8 @@ export const limits = {
   guestCloseMs: 5 * second,
   /** Requests of guests that wait for an answer in one process of a front. */
   guestsOpenMax: 10_000,
+  /** Turns of guests that one process of a front keeps open. */
+  guestTurnsOpenMax: 10_000,
   /** How often a front sends the rounds that the log does not know, for one request of a guest. */
   guestCatchUpsMax: 3,
   /**

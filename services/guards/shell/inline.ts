@@ -70,8 +70,9 @@ export function invocation(name: string, args: readonly string[]): Invocation {
   if (module) return { code, module: [module[1], ...rest] }
   const queries = language.accepts === undefined ? [...code, ...rest.slice(1)] : code
   if (queries.length > 0) return { code: queries }
-  if (options.some(([one]) => /^(-[vVh]|--(version|help|test))$/.test(one))) return { code }
   const [file] = language.accepts === undefined ? [] : rest
+  const isAbout = options.some(([one]) => /^(-[vVh]|--(version|help|test))$/.test(one))
+  if (isAbout && file === undefined) return { code }
   return file === undefined || file === '-' ? { code, reads: true } : { code, file }
 }
 
@@ -151,7 +152,7 @@ function isPlainSql(code: string): boolean {
 // ── awk, sed and perl, which may change their files ──
 
 const sedShape: Shape = {
-  flag: /^(-[nErsuz]*(i[^/]*)?|--in-place(=.*)?)$/s,
+  flag: /^(-[nErsuz]*(i[^/]*)?|--in-place(=[^/]*)?)$/s,
   valued: /^(-[nErsz]*e|--expression)$/,
   permutes: true,
 }

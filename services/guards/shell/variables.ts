@@ -20,15 +20,15 @@ export function checkReadTwice(text: string, what: string): void {
 
 /** They name something that runs, a place of files, or how Bash splits and finds words. */
 const naming =
-  /^(LD_\w+|DYLD_\w+|\w*(PAGER|EDITOR|VISUAL|ASKPASS|BROWSER|_SSH|_COMMAND|_WRAPPER|_RSH)|LESS\w*|MORE|PERL5\w+|RUBY\w+|PYTHON(STARTUP|HOME|USERBASE|INSPECT)|NODE_OPTIONS|GCONV_PATH|JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|GIT_(?!AUTHOR|COMMITTER|TERMINAL)\w+|TAR_OPTIONS|MAKE\w*|SHELL|BASH\w*|ENV|PS4|CDPATH|TMPDIR|IFS|PATH|HOME|GLOBIGNORE|EXECIGNORE|SHELLOPTS|FCEDIT|HIST\w+|INPUTRC|TZDIR|LOCPATH|XDG_\w+|(npm|NPM|pnpm|yarn|YARN|PIP|pip|CARGO|UV)_\w+|GOFLAGS|RUSTC\w*|DOCKER_\w+|KUBECONFIG|AWS_\w+|CURL_HOME|WGETRC|\w*(CONFIG|OPTIONS)\w*)$/
+  /^(LD_\w+|DYLD_\w+|\w*(PAGER|EDITOR|VISUAL|ASKPASS|BROWSER|_SSH|_COMMAND|_WRAPPER|_RSH)|LESS\w*|MORE|PERL5\w+|RUBY\w+|PYTHON(STARTUP|HOME|USERBASE|INSPECT)|NODE_(OPTIONS|V8_COVERAGE)|\w*LOGFILE|GCONV_PATH|JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|GIT_(?!AUTHOR|COMMITTER|TERMINAL)\w+|TAR_OPTIONS|MAKE\w*|SHELL|BASH\w*|ENV|PS4|CDPATH|TMPDIR|IFS|PATH|HOME|GLOBIGNORE|EXECIGNORE|SHELLOPTS|FCEDIT|HIST\w+|INPUTRC|TZDIR|LOCPATH|XDG_\w+|(npm|NPM|pnpm|yarn|YARN|PIP|pip|CARGO|UV)_\w+|GO(FLAGS|BIN)|LUA_INIT\w*|RSYNC_\w+|RUSTC\w*|DOCKER_\w+|KUBECONFIG|AWS_\w+|CURL_HOME|WGETRC|\w*(CONFIG|OPTIONS)\w*)$/
 const harmless =
   /^(:|cat|less|true|false|vi|vim|nano|[sc]cache|\d+|-[Rj]\d*|--(max-old-space-size=\d+|no-warnings|trace-warnings|enable-source-maps|experimental-vm-modules))$/
 /** Folders of programs that a command cannot write, before the usual ones, and any behind them. */
 const longerPath =
-  /^(PATH=)?"?(((\$HOME|\$\{HOME\}|~)\/\.[\w.-]+|\/usr|\/opt\/homebrew)[\w./-]*:)*(\$PATH|\$\{PATH\})(:[\w./$~-]+)*"?$/
+  /^(?!.*\.\.)(PATH=)?"?(((\$HOME|\$\{HOME\}|~)\/\.[\w.-]+|\/usr|\/opt\/homebrew)[\w./-]*:)*(\$PATH|\$\{PATH\})(:[\w./$~-]+)*"?$/
 /** A word that names no file and no option. */
 export const plainValue = /^[\w.,:@%+=][\w.,:@%+=-]*$/
-const placeOfModules = /^(PYTHONPATH|NODE_PATH|GOPATH|GOBIN|GOCACHE|PS[123])$/
+const placeOfModules = /^(PYTHONPATH|NODE_PATH|GOPATH|GOCACHE|PS[123])$/
 const address = /^\w+:\/\/[\w.:@/?&=%+-]*$/
 
 /** `source`: the value as it is written. `user`: the command for which the variable is set. */
