@@ -9,7 +9,8 @@ import {
   objectAt,
   textOr,
 } from '../../transcript/json-fields.ts'
-import { callPiece, leftOut, modelPiece, recordedMessages } from '../../transcript/pieces.ts'
+import { callPiece, leftOut, modelPiece } from '../../transcript/pieces.ts'
+import { recordedMessages } from '../../transcript/recorded-messages.ts'
 import { type Piece, responseWith } from '../../transcript/transcript.ts'
 import type { Json, SessionProgram } from '../format.ts'
 import { piecesOfContent } from '../gemini/history.ts'

@@ -3,13 +3,8 @@
 
 import { isObject, objectIn } from '../../lib/json/json-object.ts'
 import { argumentTextAt, listAt, objectAt, textAt, textOr } from '../../transcript/json-fields.ts'
-import {
-  callPiece,
-  endedPiece,
-  leftOut,
-  modelPiece,
-  recordedMessages,
-} from '../../transcript/pieces.ts'
+import { callPiece, endedPiece, leftOut, modelPiece } from '../../transcript/pieces.ts'
+import { recordedMessages } from '../../transcript/recorded-messages.ts'
 import { type Piece, responseWith } from '../../transcript/transcript.ts'
 import type { Json, SessionProgram } from '../format.ts'
 import { countOf } from '../token-count.ts'
