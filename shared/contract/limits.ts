@@ -77,6 +77,8 @@ export const limits = {
   shadowedBytesMax: 4 * KiB,
   userMessageBytesMax: 1 * MiB,
   conversationIdBytesMax: 256,
+  /** Of an agent that a call asks: it names the calls that led to it. Deeper calls fail. */
+  callConversationIdBytesMax: 1 * KiB,
   userIdBytesMax: 256,
   /** Conversations whose turns are the beginning of one fork: forks of forks. */
   forkOriginsMax: 64,

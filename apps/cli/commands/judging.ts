@@ -24,11 +24,19 @@ export function addJudging(program: Command): void {
       once,
     )
     .addOption(new Option('--fail-on <what>', 'exit with 1 for a loop').choices(['loops']))
+    .option('--repo <folder>', 'only sessions that ran in this folder or below', once)
     .option('--json', 'print one JSON object')
+    .option('--html <file>', 'also write a page with the same facts', once)
+    .option('--force', 'overwrite an existing file')
     .action(async (options) => {
       const { scan } = await import('../../replay/scan/scan.ts')
-      const place = { home: homedir(), environment: process.env, out: process.stdout }
-      process.exitCode = await scan(options, place)
+      const { hosts } = await import('../../http/hosts/hosts.ts')
+      process.exitCode = await scan(options, {
+        home: homedir(),
+        environment: process.env,
+        hooked: hosts.map(({ name }) => name),
+        out: process.stdout,
+      })
     })
 
   answers(program.command('normalize'), {
