@@ -655,8 +655,9 @@ export const limits = {
   auditEntriesMax: 100_000,
   /** Of these, an answer of the console's API has the newest. */
   consoleAuditMax: 1_000,
-  /** A file of the API has the newest. */
+  /** A file of the API has the newest, and at most these bytes. */
   auditExportMax: 10_000,
+  auditExportBytesMax: 64 * MiB,
   /** Rounds of an open turn whose tokens the console keeps, and rounds whose money it keeps. */
   consoleRoundsKept: 64,
   consoleRoundsPricedMax: 20_000,
@@ -741,6 +742,8 @@ export const limits = {
   /** Keys in a file of API keys, and its bytes. */
   edgeKeysMax: 10_000,
   edgeKeyFileBytesMax: 8 * MiB,
+  /** How long a replaced key may count. */
+  edgeKeyOverlapMsMax: 365 * 24 * 60 * minute,
   /** How long a shutdown waits for running tools and streams. */
   shutdownGraceMs: 10 * second,
   /**

@@ -17,7 +17,7 @@ export function addJudging(program: Command): void {
         'only the sessions of claude-code, codex, copilot, gemini-cli or opencode; default: all',
       ).argParser<string[]>(listed),
     )
-    .option('--path <path>', 'a session, or a folder with sessions, in another place', once)
+    .option('--path <path>', 'a session, a bundle, or a folder with both, in another place', once)
     .option(
       '--since <time>',
       "only files that changed at this time or later: 2026-07-29, '7d ago'",
@@ -27,6 +27,7 @@ export function addJudging(program: Command): void {
     .option('--repo <folder>', 'only sessions that ran in this folder or below', once)
     .option('--json', 'print one JSON object')
     .option('--html <file>', 'also write a page with the same facts', once)
+    .option('--github', 'also write annotations and the summary of a job of GitHub Actions')
     .option('--force', 'overwrite an existing file')
     .action(async (options) => {
       const { scan } = await import('../../replay/scan/scan.ts')

@@ -2,7 +2,7 @@
 // screen. Nothing is written without `--html`, and nothing leaves the machine.
 
 import { createHash } from 'node:crypto'
-import { realpathSync } from 'node:fs'
+import { appendFileSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { defaultPolicy } from '../../../shared/agents/agents.ts'
 import { hostNamed } from '../../../shared/hosts/hosts.ts'
@@ -12,11 +12,14 @@ import { usageError, WeirError } from '../../../shared/lib/errors.ts'
 import { refuseTaken, writeWhole } from '../../../shared/lib/files/whole-file.ts'
 import { unreadable } from '../../../shared/settings/text-file.ts'
 import { createLeftOut } from '../../../shared/transcript/left-out.ts'
+import type { Transcript } from '../../../shared/transcript/transcript.ts'
 import { ownCommand } from '../../terminal/own-command.ts'
 import { createProgress } from '../../terminal/progress.ts'
 import { instantOfFlag } from '../../terminal/text/instant-text.ts'
 import { printable, printableJson } from '../../terminal/text/printable.ts'
 import { readTranscripts } from '../../transcripts/read-transcripts.ts'
+import { bundleAgent, bundleSessions } from './bundle-sessions.ts'
+import { annotations, summary } from './github.ts'
 import { type JudgedSession, judgedSession } from './judged-session.ts'
 import { printScan } from './print-scan.ts'
 import { scanHtml } from './scan-html.ts'
@@ -32,7 +35,7 @@ import {
 
 /**
  * `agent`: names of `sessionStores`; undefined: all. `path`: a file or a folder in place of the stores. `repo`:
- * the folder in which the sessions ran. `html`: a file for the page.
+ * the folder in which the sessions ran. `html`: a file for the page. `github`: the outputs for a job there.
  */
 export type ScanOptions = {
   agent?: string[]
@@ -41,6 +44,7 @@ export type ScanOptions = {
   since?: string
   failOn?: string
   json?: boolean
+  github?: boolean
   html?: string
   force?: boolean
 }
@@ -55,7 +59,10 @@ export type ScanContext = {
 
 /** Resolves to the exit code: 1 for a loop under `failOn`, otherwise 0. Throws `usage`, `output.*`. */
 export async function scan(options: ScanOptions, context: ScanContext): Promise<0 | 1> {
-  const { html, force = false } = options
+  const { html, github = false, force = false } = options
+  const summaryFile = context.environment.GITHUB_STEP_SUMMARY
+  if (github && summaryFile === undefined)
+    throw usageError('--github needs a job of GitHub Actions, which sets GITHUB_STEP_SUMMARY')
   if (html !== undefined) refuseTaken(html, { force })
   const since =
     options.since === undefined
@@ -82,6 +89,11 @@ export async function scan(options: ScanOptions, context: ScanContext): Promise<
   const scanned = totals.scanned()
   const screen = scanScreen(scanned, wordsIn(context))
   if (html !== undefined) await writeWhole(html, scanHtml(screen), { force })
+  if (github && summaryFile !== undefined) {
+    const folder = context.environment.GITHUB_WORKSPACE ?? process.cwd()
+    appendFileSync(summaryFile, summary(scanned, screen, folder))
+    for (const line of annotations(screen, folder)) context.out.write(`${line}\n`)
+  }
   if (options.json) context.out.write(`${printableJson(scanned)}\n`)
   else if (scanned.agents.length > 0) printScan(screen, context.out)
   else
@@ -94,10 +106,13 @@ function wordsIn({ environment, hooked }: ScanContext): ScanWords {
   const weir = ownCommand(environment, process.cwd())
   return {
     titleOf,
-    commandOf: (agent) =>
-      hooked.includes(agent)
-        ? `Guard ${titleOf(agent)}: ${weir} hooks install ${agent}`
-        : `Guard ${titleOf(agent)}: ${weir} proxy --upstream URL, the base URL of its model`,
+    commandOf: (agent) => {
+      if (agent === bundleAgent) return undefined
+      const guard = `Guard ${titleOf(agent)}: ${weir}`
+      return hooked.includes(agent)
+        ? `${guard} hooks install ${agent}`
+        : `${guard} proxy --upstream URL, the base URL of its model`
+    },
   }
 }
 
@@ -179,12 +194,13 @@ async function sessionsIn(
     signal: new AbortController().signal,
     read() {},
   }
+  const judgedAs = (transcript: Transcript) =>
+    judgedSession(transcript, { host: agent, policy: defaultPolicy })
   try {
+    if (agent === bundleAgent) return await bundleSessions(file, judgedAs)
     const { transcripts, close } = await readTranscripts(file, how)
     try {
-      return [...transcripts(() => {})].map((transcript) =>
-        judgedSession(transcript, { host: agent, policy: defaultPolicy }),
-      )
+      return [...transcripts(() => {})].map(judgedAs)
     } finally {
       close()
     }
