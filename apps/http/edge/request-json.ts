@@ -3,7 +3,7 @@
 import { isUtf8 } from 'node:buffer'
 import { refuseUnknownKeys } from '../../../client/known-keys.ts'
 import { limits } from '../../../shared/contract/limits.ts'
-import { nestsDeeper } from '../../../shared/lib/json/bounded-json.ts'
+import { hasMoreMembers, nestsDeeper } from '../../../shared/lib/json/bounded-json.ts'
 import { isObject } from '../../../shared/lib/json/json-object.ts'
 import { bad } from '../http-error.ts'
 import { bytesOf } from '../request-body.ts'
@@ -12,13 +12,19 @@ import type { HttpContext } from '../server.ts'
 /** An object. `bytes`: the body as it arrived. */
 export type JsonBody = { value: Record<string, unknown>; bytes: Buffer }
 
-/** Throws 413 for a body that is too large, 400 for one that is no UTF-8, no JSON object, or nests
- * too deep. */
+/**
+ * Throws 413 for a body that is too large, 400 for one that is no UTF-8, no JSON object, nests too
+ * deep, or has more members than a server reads without keeping others waiting.
+ */
 export async function jsonBodyOf(context: HttpContext): Promise<JsonBody> {
   const bytes = await bytesOf(context.env.incoming, limits.edgeBodyBytesMax)
   const text = bytes.toString('utf8')
   if (nestsDeeper(text, limits.edgeBodyDepthMax))
     throw bad(`the body nests deeper than ${limits.edgeBodyDepthMax} levels`)
+  if (hasMoreMembers(text, limits.edgeBodyMembersMax))
+    throw bad(
+      `the lists and objects of the body have more than ${limits.edgeBodyMembersMax} members`,
+    )
   if (!isUtf8(bytes)) throw bad('the body is no valid UTF-8')
   const value = parsed(text, bytes.length)
   if (!isObject(value)) throw bad('the body must be a JSON object')
