@@ -4,11 +4,13 @@
 // BUNDLE-1. An expression with `import.meta` means the place of the module in the tree, not of its
 //     chunk. `dist` has the folders of the tree, so paths to files that are read hold.
 // BUNDLE-2. A program that runs in a sandbox is one file. The sandbox shows its folder and no chunk.
+// BUNDLE-3. The modules of `ahead` contain the code that Ajv generates for their schemas in a checkout.
 
 import { cpSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
 import { basename, dirname, join, relative } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import standalone from 'ajv/dist/standalone/index.js'
 import {
   type InputOptions,
   type OutputChunk,
@@ -18,6 +20,7 @@ import {
 } from 'rolldown'
 import { joinedScript, pageLibraries, readyScriptOf } from '../apps/page/page-script.ts'
 import { styleOfPlots } from '../apps/page/page-styles.ts'
+import type { Ahead } from '../shared/lib/json/ahead.ts'
 
 const root = join(import.meta.dirname, '..')
 
@@ -173,13 +176,41 @@ const places: Plugin = {
   },
 }
 
+/** Modules that export validators only, each as `ahead(…)`. */
+export const ahead = [
+  'shared/agents/code/code-schema.ts',
+  'shared/agents/file/file-validator.ts',
+  'shared/contract/arguments/meta-schemas.ts',
+]
+
+/** Keeps BUNDLE-3. */
+const validators: Plugin = {
+  name: 'validators',
+  load: {
+    filter: { id: ahead.map((file) => new RegExp(`/${file}$`)) },
+    async handler(id) {
+      const exported: Record<string, Ahead> = await import(pathToFileURL(id).href)
+      return Object.entries(exported)
+        .map(([name, { create }]) => validatorCode(name, create))
+        .join('\n')
+    },
+  },
+}
+
+export function validatorCode(name: string, create: Ahead['create']): string {
+  const [ajv, id] = create({ source: true })
+  const code = standalone.default(ajv, { validate: id })
+  return `let ${name}$
+export const ${name} = () => (${name}$ ??= (() => { const exports = {}; ${code}; return exports.validate })())`
+}
+
 const input: InputOptions = {
   cwd: root,
   platform: 'node',
   // Some packages have a wrapper around `require` as their main file, which no bundler can read.
   resolve: { mainFields: ['module', 'main'] },
   external: external.map((name) => new RegExp(`^${name}(?:/|$)`)),
-  plugins: [places],
+  plugins: [validators, places],
   onLog(_, { code, message }) {
     // Such a module loads with its other importers. Any other warning is a package that cannot run.
     if (code !== 'INEFFECTIVE_DYNAMIC_IMPORT') throw new Error(message)

@@ -350,7 +350,8 @@ function weirOf(parts: Parts): Weir {
     return turn
   }
 
-  agentCalls.begin(agents, (agent, { text, context, signal, ...message }) => {
+  const { partitions } = log
+  agentCalls.begin(agents, partitions, (agent, { text, context, signal, ...message }) => {
     assertOpen()
     const question = { agent, text: parseText(text), ...message }
     return askNow({ question, isNew: false, context, signal })

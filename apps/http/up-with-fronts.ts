@@ -4,8 +4,10 @@
 // UP-FRONTS-1. Fronts ask for no key: the `Authorization` of a guest belongs to its provider. So an
 //     edge with API keys or an issuer has no fronts, and they keep their own port.
 
+import type { Logger } from 'pino'
 import { pinsFolderOf } from '../../client/agents/mcp-agents.ts'
 import { parseGuestName } from '../../client/guard/guest-agent.ts'
+import { otherPlaceThan } from '../../client/guard/guest-place.ts'
 import { loadGuests } from '../../shared/agents/file/load-agents.ts'
 import { loadMcpServers } from '../../shared/agents/file/mcp-servers.ts'
 import type { Guests } from '../../shared/agents/guest.ts'
@@ -71,6 +73,7 @@ function frontsBeside(options: UpWithFrontsOptions, portFlag = '--front-port'): 
     secrets: secretsOfServers(found.servers ?? [], process.env),
     async start(place) {
       const { log } = place
+      warnOfVariable(options, log)
       const { routes, close } = await openFrontsInUp(place, { ...found, agent: frontAgent })
       const idle = endsWhenIdle(idleMs, place.bus.clock, () => {
         log.info({ hours: options.frontIdleHours }, 'nobody asked the fronts, so this process ends')
@@ -104,7 +107,10 @@ function frontsOnEdge(options: UpWithFrontsOptions): MoreRoutes | undefined {
   const found = frontsOf(options)
   return {
     secrets: secretsOfServers(found.servers ?? [], process.env),
-    open: (place) => openFrontsInUp(place, { ...found, agent: undefined }),
+    open(place) {
+      warnOfVariable(options, place.log)
+      return openFrontsInUp(place, { ...found, agent: undefined })
+    },
   }
 }
 
@@ -156,4 +162,9 @@ function frontsOf(options: UpWithFrontsOptions): Omit<FrontsInUp, 'agent'> {
 function guestsOf(options: UpWithFrontsOptions): Guests {
   const { agents } = serviceSettings(options)
   return agents === '' ? new Map() : loadGuests(agents)
+}
+
+function warnOfVariable(options: UpWithFrontsOptions, log: Logger): void {
+  const warning = otherPlaceThan(serviceSettings(options).agents)
+  if (warning !== undefined) log.warn(warning)
 }

@@ -6,6 +6,7 @@ import { setImmediate as othersTurn } from 'node:timers/promises'
 import { limits } from '../../shared/contract/limits.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
+import { isObject } from '../../shared/lib/json/json-object.ts'
 import { cutToBytes } from '../../shared/lib/text-cut.ts'
 import type { LeftOut } from '../../shared/transcript/left-out.ts'
 import {
@@ -14,6 +15,7 @@ import {
   type Transcript,
   transcriptOf,
 } from '../../shared/transcript/transcript.ts'
+import type { SessionFormat } from '../../shared/wire/format.ts'
 import { type IdField, numberBytesMax } from './conversation-id.ts'
 import { exchangeIn } from './exchange.ts'
 import {
@@ -23,7 +25,7 @@ import {
   mistakeOf,
   type Repeated,
 } from './file-index.ts'
-import { type FileValues, openValues } from './file-values.ts'
+import { type FileValues, type Found, openValues } from './file-values.ts'
 import { formatNamed } from './formats.ts'
 import { factsIn, messageIn, writtenAt } from './line-kind.ts'
 
@@ -40,12 +42,13 @@ export type TranscriptFile = {
 }
 
 /**
- * `since`: only sessions of a database that changed at this time or later. `read` receives the number of
- * bytes read.
+ * `since`: only sessions of a database that changed at this time or later. `ranIn`: whether a session counts,
+ * by its place (SessionFormat). `read` receives the number of bytes read.
  */
 export type ReadOptions = {
   format: string
   since?: Milliseconds
+  ranIn?: (place: string) => boolean
   idField: IdField
   leftOut: LeftOut
   signal: AbortSignal
@@ -57,8 +60,10 @@ export type ReadOptions = {
  * mistake, and the reason of an abort by `signal`.
  */
 export async function readTranscripts(file: string, options: ReadOptions): Promise<TranscriptFile> {
-  const { format, since, idField, leftOut, signal, read } = options
-  const values = await openValues(file, { session: formatNamed(format).session, since })
+  const { format, since, ranIn, idField, leftOut, signal, read } = options
+  const { session } = formatNamed(format)
+  const values = await openValues(file, { session, since })
+  const counts = createPlaceFilter(session, ranIn)
   try {
     const index = createFileIndex({
       file,
@@ -68,7 +73,7 @@ export async function readTranscripts(file: string, options: ReadOptions): Promi
       leftOut,
     })
     for await (const found of values.each(read)) {
-      for (const one of found) index.take(one)
+      for (const one of found) if (counts(one)) index.take(one)
       await othersTurn() // lets Ctrl-C through
       signal.throwIfAborted()
     }
@@ -82,6 +87,21 @@ export async function readTranscripts(file: string, options: ReadOptions): Promi
   } catch (error) {
     values.close()
     throw error
+  }
+}
+
+/** The first line with a place decides for all lines behind it. */
+function createPlaceFilter(
+  session: SessionFormat | undefined,
+  ranIn: ReadOptions['ranIn'],
+): (found: Found) => boolean {
+  let ofFile: boolean | undefined
+  return (found) => {
+    if (ranIn === undefined || session?.place === undefined) return true
+    const place = 'value' in found && isObject(found.value) ? session.place(found.value) : undefined
+    const own = place === undefined ? undefined : ranIn(place)
+    if (session.message !== undefined) ofFile ??= own
+    return (session.message === undefined ? own : ofFile) ?? true
   }
 }
 

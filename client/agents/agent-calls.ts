@@ -4,11 +4,17 @@
 // AGENT-CALLS-2. The turn has the lowest caps of its agent and its tool, and at most the wall time
 //     and the tokens of the calling agent. Its tokens are reported with the end of the call.
 // AGENT-CALLS-3. The turn has the redaction of the calling turn too, whose texts it may repeat.
+// AGENT-CALLS-4. The conversation names its callers and has their partition. So stops reach it, and a
+//     guard counts its calls with those of its callers.
 
-import type { Agent, Agents, FunctionCall } from '../../shared/agents/agents.ts'
+import type { Agent, Agents, CallingTurn, FunctionCall } from '../../shared/agents/agents.ts'
 import { policyOf } from '../../shared/agents/agents.ts'
-import { callOfKey, conversationOfCall, type SentMessage } from '../../shared/contract/ids.ts'
-import type { Caps, RedactRule, TurnFinished } from '../../shared/contract/messages.ts'
+import {
+  calledConversation,
+  formerConversation,
+} from '../../shared/contract/call/called-conversation.ts'
+import { callOfKey, parseConversationId, type SentMessage } from '../../shared/contract/ids.ts'
+import type { Caps, TurnFinished } from '../../shared/contract/messages.ts'
 import { lowestCaps } from '../../shared/contract/turn/caps.ts'
 import { distinctRules } from '../../shared/runtime/redaction/agent-redaction.ts'
 import type { AgentTurn } from '../define/agent-tool.ts'
@@ -23,21 +29,33 @@ export type AgentCalls = {
   /** The `run` of a tool of the agent `caller`. */
   run(turn: AgentTurn, caller: string, args: unknown, call: FunctionCall): Promise<string>
   /** Gives it the agents and the way to ask them, once Weir is open. */
-  begin(agents: Agents, ask: AskAgent): void
+  begin(agents: Agents, partitions: number, ask: AskAgent): void
 }
 
 export function createAgentCalls(): AgentCalls {
-  let weir: { agents: Agents; ask: AskAgent } | undefined
+  let weir: { agents: Agents; partitions: number; ask: AskAgent } | undefined
 
   return {
     async run({ agent: { name }, caps, text }, caller, args, call) {
-      const { idempotencyKey, signal, context, redact = [] } = call
+      const {
+        idempotencyKey,
+        signal,
+        context,
+        caller: calling = { redact: [], calledBy: [] },
+      } = call
       const agent = weir?.agents.get(name)
       if (weir === undefined || agent === undefined)
         throw new Error(`the agent '${name}' cannot be asked before Weir is open`)
       const above = weir.agents.get(caller)?.settings.policy.caps
-      const { finished } = weir.ask(asCalled(agent, { own: caps, above, redact }), {
-        conversation: conversationOfCall(callOfKey(idempotencyKey)),
+      const { redact, calledBy } = calling
+      const from = { redact, calledBy: [caller, ...(calledBy ?? [])] }
+      const id = callOfKey(idempotencyKey)
+      const { finished } = weir.ask(asCalled(agent, { own: caps, above, from }), {
+        // A second start asks in the same conversation, also after an upgrade.
+        conversation:
+          calledBy === null
+            ? formerConversation(id)
+            : parseConversationId(calledConversation(id, weir.partitions)),
         messageId: 'call',
         text: text(args),
         context,
@@ -49,23 +67,26 @@ export function createAgentCalls(): AgentCalls {
       throw new Error(`the agent '${name}' has no answer: ${reason}`)
     },
 
-    begin(agents, ask) {
-      weir = { agents, ask }
+    begin(agents, partitions, ask) {
+      weir = { agents, partitions, ask }
     },
   }
 }
 
-type Calling = { own: Partial<Caps>; above: Caps | undefined; redact: readonly RedactRule[] }
+type Calling = { own: Partial<Caps>; above: Caps | undefined; from: CallingTurn }
 
 /** Keeps AGENT-CALLS-2 and AGENT-CALLS-3. */
-function asCalled(agent: Agent, { own, above, redact: ofCaller }: Calling): Agent {
+function asCalled(agent: Agent, { own, above, from }: Calling): Agent {
   const { version: _, ...policy } = agent.settings.policy
   const { wallMs = policy.caps.wallMs, tokens = null } = above ?? {}
   const ofTool = lowestCaps(policy.caps, { ...policy.caps, ...own })
   const caps = lowestCaps(ofTool, { ...ofTool, wallMs, tokens })
-  const redact = distinctRules([...policy.redact, ...ofCaller])
+  const redact = distinctRules([...policy.redact, ...from.redact])
   return {
     ...agent,
-    settings: { ...agent.settings, policy: policyOf({ ...policy, caps, redact }) },
+    settings: {
+      ...agent.settings,
+      policy: policyOf({ ...policy, caps, redact, calledBy: from.calledBy }),
+    },
   }
 }

@@ -1,6 +1,6 @@
 // An agent as a tool of another agent: each call is a turn in a conversation made of the call.
 
-import { agentSchema } from '../../shared/agents/file/schema-mistakes.ts'
+import { agentSchema } from '../../shared/agents/file/agent-schema.ts'
 import type { Caps } from '../../shared/contract/messages.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { shown } from '../../shared/settings/mistake.ts'

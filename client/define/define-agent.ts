@@ -77,8 +77,8 @@ type AgentFields<Tools, Server extends string> = {
   requireIsolation?: boolean
 }
 
-/** A class of values: e-mail addresses, payment cards, bank accounts, telephone numbers. */
-export type RedactedClass = 'email' | 'card' | 'iban' | 'phone'
+/** A class of values: keys of services, e-mail addresses, payment cards, bank accounts, telephone numbers. */
+export type RedactedClass = 'key' | 'email' | 'card' | 'iban' | 'phone'
 
 /** `*`: each item of a list. */
 export type RedactedPath = `arguments.${string}` | `results.${string}`

@@ -15,13 +15,9 @@ import type {
   PartitionEnds,
   StoredRecord,
 } from '../../shared/contract/bus.ts'
+import { formerConversation } from '../../shared/contract/call/called-conversation.ts'
 import { originsIn } from '../../shared/contract/history/fork.ts'
-import {
-  type ConversationId,
-  callOfConversation,
-  conversationOfCall,
-  withCallers,
-} from '../../shared/contract/ids.ts'
+import { type ConversationId, callOfConversation, withCallers } from '../../shared/contract/ids.ts'
 import type { Message } from '../../shared/contract/messages.ts'
 import type { Stage } from '../../shared/contract/stage.ts'
 import { defaultTenant, tenantOf } from '../../shared/contract/tenant.ts'
@@ -88,7 +84,7 @@ async function callersByClaim({ bus, topicPrefix }: ForgetLog) {
       for (const { value } of records) {
         const claim = value !== null && typeIn(value) === 'claim' ? messageOf(value) : undefined
         if (claim?.type !== 'claim') continue
-        const id = conversationOfCall(claim)
+        const id = formerConversation(claim)
         if (callOfConversation(id) === undefined) callers.set(id, claim.conversation)
       }
   return callers

@@ -29,7 +29,8 @@ import type {
   StopInForce,
 } from '../../shared/contract/messages.ts'
 import type { HistoryPlace } from '../../shared/contract/performer.ts'
-import type { Clock, Milliseconds } from '../../shared/lib/clock.ts'
+import { newestTurn } from '../../shared/contract/topology.ts'
+import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { givenBefore, roundIsOver } from '../../shared/model-texts/guests.ts'
 import { hashOfKey, idsOfKey, numberOfKey, roundKey } from '../../shared/transcript/round-key.ts'
@@ -122,12 +123,16 @@ export type Front = {
 
 export type Wait = { waitMs: Milliseconds; signal?: AbortSignal | undefined }
 
+/** `until`: the deadline for all messages of an answer, in monotonic time. */
+type Until = { inbox: Inbox; until: Milliseconds; signal: AbortSignal | undefined }
+
 export function createFront(options: FrontOptions): Front {
   const { link, agent, blocking, randomId = randomUUID } = options
   const owner = randomId()
 
   /** Keeps FRONT-2. The caller closes the inbox. */
   async function begin({ conversation }: GuestTurn): Promise<{ inbox: Inbox; policy: Policy }> {
+    link.turns.use(conversation, () => endOldest(conversation))
     const opening = openInbox(link, conversation)
     try {
       const [inbox, policy] = await Promise.all([opening, options.policy(conversation)])
@@ -139,6 +144,13 @@ export function createFront(options: FrontOptions): Front {
       )
       throw error
     }
+  }
+
+  /** Keeps INBOX-1. */
+  async function endOldest(conversation: ConversationId): Promise<void> {
+    const policy = await options.policy(conversation)
+    const turn = { conversation, turnKey: newestTurn, user: null }
+    await write([resultsRecord(turn, { phase: 'turn_end', results: [], policy })])
   }
 
   async function write(messages: (GuestRound | GuestResults)[]): Promise<void> {
@@ -215,7 +227,7 @@ export function createFront(options: FrontOptions): Front {
       const isFull = !hasRoom(sent, size, 1)
       if (isFull) await write(batch.splice(0))
       while (isFull && sent.length > 0 && !hasRoom(sent, size, 0.5)) {
-        const message = await inbox.next(waitMs, signal)
+        const message = await inbox.next(link.clock.monotonic() + waitMs, signal)
         if (message === undefined) return false
         if (message.type !== 'guest-advice') continue
         sent = sent.slice(sent.findIndex((one) => one.key === message.key) + 1)
@@ -232,7 +244,7 @@ export function createFront(options: FrontOptions): Front {
   async function claimed(
     { conversation }: GuestTurn,
     verdicts: RoundVerdicts,
-    wait: Wait & { inbox: Inbox },
+    wait: Until,
   ): Promise<RoundVerdicts> {
     const { place } = verdicts
     const ordinals = verdicts.calls.flatMap(({ verdict, ordinal }) =>
@@ -277,7 +289,8 @@ export function createFront(options: FrontOptions): Front {
               policy,
             }),
           ])
-          const advice = await adviceFor(requestId, { inbox, waitMs, signal })
+          const until = link.clock.monotonic() + waitMs
+          const advice = await adviceFor(requestId, { inbox, until, signal })
           if (advice === undefined) return undefined
           const missing = missingOf(rounds, advice)
           // A turn that was stopped is over, with advice. A request that does not count has none.
@@ -297,11 +310,10 @@ export function createFront(options: FrontOptions): Front {
         await write([roundRecord(turn, round, { policy, hides, isShown: false })])
         const { clock } = link
         const until = clock.monotonic() + waitMs
-        const wait = { inbox, waitMs, signal, clock }
-        const verdicts = await verdictsOn({ ...round, ...turn }, wait)
+        const verdicts = await verdictsOn({ ...round, ...turn }, { inbox, until, signal })
         if (verdicts === undefined || !blocking) return verdicts
-        const leftMs = Math.max(until - clock.monotonic(), limits.guestAdviceMs)
-        return await claimed(turn, verdicts, { inbox, waitMs: leftMs, signal })
+        const least = clock.monotonic() + limits.guestAdviceMs
+        return await claimed(turn, verdicts, { inbox, until: Math.max(until, least), signal })
       } finally {
         inbox.close()
       }
@@ -315,6 +327,7 @@ export function createFront(options: FrontOptions): Front {
     async report(turn, { keys = [], ...fields }) {
       const policy = await options.policy(turn.conversation)
       await write([resultsRecord(turn, { ...fields, keys: [...keys], policy })])
+      if (fields.phase === 'turn_end') link.turns.leave(turn.conversation)
     },
   }
 }
@@ -343,10 +356,10 @@ function sizeOf({ response }: SentRound, results: readonly GuestResult[]): numbe
 
 async function adviceFor(
   requestId: string,
-  { inbox, waitMs, signal }: Wait & { inbox: Inbox },
+  { inbox, until, signal }: Until,
 ): Promise<GuestAdvice | undefined> {
   for (;;) {
-    const message = await inbox.next(waitMs, signal)
+    const message = await inbox.next(until, signal)
     if (message === undefined) return undefined
     if (message.type === 'guest-advice' && message.requestId === requestId) return message
   }
@@ -358,10 +371,10 @@ async function adviceFor(
  */
 async function claimedBy(
   claim: string,
-  { inbox, waitMs, signal }: Wait & { inbox: Inbox },
+  { inbox, until, signal }: Until,
 ): Promise<readonly number[] | undefined> {
   for (;;) {
-    const message = await inbox.next(waitMs, signal)
+    const message = await inbox.next(until, signal)
     if (message === undefined) return undefined
     if (message.type === 'guest-claimed' && message.claim === claim) return message.ordinals
   }
@@ -409,9 +422,8 @@ export function finalKey(key: string, counts: HiddenCounts): string {
  */
 async function verdictsOn(
   { key, turnKey, response }: Pick<SentRound, 'key' | 'response'> & Pick<GuestTurn, 'turnKey'>,
-  { inbox, waitMs, signal, clock }: Wait & { inbox: Inbox; clock: Clock },
+  { inbox, until, signal }: Until,
 ): Promise<RoundVerdicts | undefined> {
-  const until = clock.monotonic() + waitMs
   const seen = new Map<string, readonly GuestCallVerdict[]>()
   let place: HistoryPlace | undefined
   let pending: RoundVerdicts['pending'] = []
@@ -422,7 +434,7 @@ async function verdictsOn(
     return { calls, pending, place, isSettled, notCounted: undefined }
   }
   for (;;) {
-    const message = await inbox.next(until - clock.monotonic(), signal)
+    const message = await inbox.next(until, signal)
     if (message === undefined) return newest()
     switch (message.type) {
       case 'round-started':

@@ -1,5 +1,7 @@
 // The link between a front and the stages, on a bus or in memory, and the messages that wait for a call
 // of the front.
+// INBOX-1. A client may invent conversations. Above `limits.guestTurnsOpenMax` the turn used least recently
+//     makes room, so no client fills the memory or shuts out another conversation.
 
 import type { ConversationId } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
@@ -11,6 +13,7 @@ import type {
 } from '../../shared/contract/messages.ts'
 import type { Clock, Milliseconds } from '../../shared/lib/clock.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
+import { touch } from '../../shared/lib/recency.ts'
 
 export const activityTypes = [
   'guest-advice',
@@ -40,6 +43,30 @@ export type FrontLink = {
   listen(conversation: ConversationId, listener: GuestListener): Promise<() => void>
   /** Resolves when all are written. */
   write(messages: FrontRecord[]): Promise<void>
+  /** The conversations of this process with a turn. All its fronts share them. */
+  turns: OpenTurns
+}
+
+/** Keeps INBOX-1. */
+export type OpenTurns = {
+  /** `end`: ends its turn. */
+  use(conversation: ConversationId, end: () => Promise<void>): void
+  /** Its turn has ended. */
+  leave(conversation: ConversationId): void
+}
+
+export function openTurns(clock: Pick<Clock, 'monotonic'>): OpenTurns {
+  const turns = new Map<string, { end: () => Promise<void>; usedAt: Milliseconds }>()
+  return {
+    use(conversation, end) {
+      const usedAt = clock.monotonic()
+      const oldest = touch(turns, conversation, { end, usedAt }, limits.guestTurnsOpenMax)
+      // After this time the stage has ended the turn.
+      if (oldest === undefined || usedAt - oldest.usedAt > limits.guestIdleMs) return
+      oldest.end().catch(() => {}) // the stage ends it later
+    },
+    leave: (conversation) => void turns.delete(conversation),
+  }
 }
 
 /** Throws if no further call of a front can wait. */
@@ -55,10 +82,10 @@ export function refuseTooMany(listening: number): void {
 /** The messages that no call of `next` has returned yet. */
 export type Inbox = {
   /**
-   * Undefined: none came in time. Rejects with the reason of `signal`, and when no further message
+   * Undefined: none came until this monotonic time. Rejects with the reason of `signal`, and when no further message
    * can come.
    */
-  next(waitMs: Milliseconds, signal?: AbortSignal): Promise<GuestActivity | undefined>
+  next(until: Milliseconds, signal?: AbortSignal): Promise<GuestActivity | undefined>
   close(): void
 }
 
@@ -81,8 +108,7 @@ export async function openInbox(
   })
 
   return {
-    async next(waitMs, signal) {
-      const until = clock.monotonic() + waitMs
+    async next(until, signal) {
       for (;;) {
         signal?.throwIfAborted()
         const first = waiting.shift()

@@ -7,20 +7,20 @@ import type { Declaration, GuardInForce, RedactRule } from '../../shared/contrac
 import { clientOwner, guestOwner } from '../../shared/contract/topology.ts'
 import { toolTimeout } from '../../shared/contract/turn/tool-deadline.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
-import { stopReason } from '../../shared/runtime/settings/stops.ts'
+import { type StopTarget, stopReason } from '../../shared/runtime/settings/stops.ts'
 import { isAsked, needsPrograms } from './guards/approval-asking.ts'
 import type { OpenCall, Question, Round, Turn } from './turn.ts'
 
 /** Claim a try, run the try that `owner` has claimed, or stop it when it is cancelled. */
-export type ToolTask = TryId & { expiresAt: Milliseconds } & (
-    | { kind: 'claim'; agent: string; tool: string }
+export type ToolTask = TryId &
+  StopTarget & { expiresAt: Milliseconds } & (
+    | { kind: 'claim'; tool: string }
     | {
         kind: 'run'
         owner: string
         cancelled: boolean
         /** The reason of an operator who stopped it. Undefined: none did. */
         stopReason: string | undefined
-        agent: string
         declaration: Declaration
         /** The guards that the round names, and the round's append time. */
         guards: GuardInForce[]
@@ -45,15 +45,15 @@ export type ToolTask = TryId & { expiresAt: Milliseconds } & (
  * Copy the guard's answer to a waiting round into the inbox. `since`: when the round arrived.
  * `calls`: those that wait for it.
  */
-export type VerdictTask = RoundId & {
-  kind: 'await-verdict'
-  guard: string
-  since: Milliseconds
-  agent: string
-  calls: { ordinal: number; tool: string }[]
-  /** The number of the question of a running tool that the guard passes on. Undefined: none. */
-  input?: number
-}
+export type VerdictTask = RoundId &
+  StopTarget & {
+    kind: 'await-verdict'
+    guard: string
+    since: Milliseconds
+    calls: { ordinal: number; tool: string }[]
+    /** The number of the question of a running tool that the guard passes on. Undefined: none. */
+    input?: number
+  }
 
 /** Find the programs of these calls and write their hashes into the inbox. */
 export type ProgramTask = RoundId & {
@@ -67,6 +67,7 @@ export type OfferTask = TryId &
   Pick<
     Extract<ToolTask, { kind: 'run' }>,
     | 'agent'
+    | 'calledBy'
     | 'declaration'
     | 'guards'
     | 'clearedAt'
@@ -112,8 +113,10 @@ function taskOf(
   if (phase.kind === 'ready' && phase.claimsAt !== undefined) return undefined
   const callTry = { conversation, turn, round, ordinal: call.ordinal, try: phase.try, expiresAt }
   const { declaration } = phase
+  const { calledBy } = policy
   const start = {
     agent,
+    calledBy,
     declaration,
     guards: policy.guards,
     clearedAt,
@@ -128,7 +131,7 @@ function taskOf(
     if (isOffered && phase.owner !== clientOwner) return undefined
     return { kind: 'offer', ...callTry, ...start, isOffered }
   }
-  if (phase.kind === 'ready') return { kind: 'claim', ...callTry, agent, tool: call.name }
+  if (phase.kind === 'ready') return { kind: 'claim', ...callTry, agent, calledBy, tool: call.name }
   const { owner, cancelled, stop, question } = phase
   return {
     kind: 'run',
@@ -146,20 +149,20 @@ function taskOf(
 
 function verdictTask(
   { conversation, turn }: Turn,
-  { round, agent, clearedAt, calls }: Round,
+  { round, agent, policy: { calledBy }, clearedAt, calls }: Round,
   guard: string,
 ): VerdictTask {
   const waiting = calls.flatMap(({ call: { ordinal, name }, phase }) =>
     phase.kind === 'waiting' && phase.guards.includes(guard) ? [{ ordinal, tool: name }] : [],
   )
-  const of = { conversation, turn, round, guard, since: clearedAt, agent }
+  const of = { conversation, turn, round, guard, since: clearedAt, agent, calledBy }
   return { kind: 'await-verdict', ...of, calls: waiting }
 }
 
 /** Its run has a task for an operator's stop, so this one names no call. */
 function inputTask(
   { conversation, turn }: Turn,
-  { round, agent, calls }: Round,
+  { round, agent, policy: { calledBy }, calls }: Round,
   input: number,
 ): VerdictTask[] {
   return calls.flatMap(({ phase }) =>
@@ -172,6 +175,7 @@ function inputTask(
             round,
             guard: approvalGuard,
             agent,
+            calledBy,
             since: phase.question.since,
             calls: [],
             input,

@@ -11,8 +11,9 @@
 import { limits } from '../../shared/contract/limits.ts'
 import type { Denial, Intervention, Policy, RoundChecked } from '../../shared/contract/messages.ts'
 import { shortened } from '../../shared/lib/text-cut.ts'
-import type { RoundEvidence } from './evidence/evidence.ts'
+import { printOf, type RoundEvidence } from './evidence/evidence.ts'
 import { stepDown, weightiest } from './ladder.ts'
+import { onKnownPlace, type Place } from './meaning/place-on-screen.ts'
 import { emptyNovelty, type Novelty, newsOf } from './novelty/novelty.ts'
 import type { Finding, JudgedRound, Rule } from './rule.ts'
 import { schemaFailure, sharpened } from './rules/schema-failure.ts'
@@ -23,6 +24,8 @@ import { noWaits, type WaitMemory, withWaits } from './waiting/waits-of-turn.ts'
 /** The memory of a turn, for the judgement of its next round. Plain data, bounded. */
 export type LoopMemory = {
   novelty: Novelty
+  /** Of clicks on the screen. */
+  places: Place[]
   waits: WaitMemory
   /** The memory of each rule, by its name. */
   rules: Map<string, unknown>
@@ -40,6 +43,7 @@ export type Judgement = { intervention: Intervention | null; shadowed: Intervent
 export function emptyMemory(): LoopMemory {
   return {
     novelty: emptyNovelty(),
+    places: [],
     waits: noWaits(),
     rules: new Map(),
     textOnlyCause: null,
@@ -49,8 +53,10 @@ export function emptyMemory(): LoopMemory {
 
 /** Judges the round and adds it to the memory. */
 export function judge(memory: LoopMemory, evidence: RoundEvidence, policy: Policy): Judgement {
-  const calls = withWaits(memory.waits, evidence)
-  const round: JudgedRound = { ...evidence, calls, news: newsOf(memory.novelty, calls) }
+  const waits = withWaits(memory.waits, evidence)
+  const calls = waits.map((call) => onKnownPlace(memory.places, call))
+  const print = calls.every((call, at) => call === waits[at]) ? evidence.print : printOf(calls)
+  const round: JudgedRound = { ...evidence, calls, print, news: newsOf(memory.novelty, calls) }
   const { textOnlyCause, shadows } = memory
   const findings: Intervention[] = []
   const shadowed: Intervention[] = []

@@ -7,7 +7,6 @@ import type {
   AgentSettings,
   Declaration,
   Policy,
-  RedactRule,
   TextCallsMode,
   TokenSum,
   ToolRef,
@@ -84,6 +83,9 @@ export type FunctionTool = {
   outputBytesMax?: number
 }
 
+/** The part of a turn's policy that a turn inherits which its call runs. */
+export type CallingTurn = Readonly<Pick<Policy, 'redact' | 'calledBy'>>
+
 export type FunctionCall = {
   /** Aborts at the timeout and when the turn is cancelled. */
   signal: AbortSignal
@@ -93,8 +95,8 @@ export type FunctionCall = {
   context: unknown
   /** Only with `runsAgent`: reports the tokens of its turn, for the sum of the calling turn. */
   countTokens?: (tokens: TokenSum) => void
-  /** Only with `runsAgent`: the redaction of the calling turn. Undefined: none. */
-  redact?: readonly RedactRule[] | undefined
+  /** Only with `runsAgent`: of the calling turn. Undefined: no redaction, and no agent called it. */
+  caller?: CallingTurn | undefined
 }
 
 /** A server of the Model Context Protocol. Its tools become tools of the agent. */
@@ -359,12 +361,12 @@ export const defaultSettings: AgentSettings = {
 }
 
 /** An agent names no guards. The gateway adds the guards in force. */
-type PolicyContent = Omit<Policy, 'version' | Unset> & Partial<Pick<Policy, Unset>>
-type Unset = 'guards' | 'shadowed' | 'bindsPrograms' | 'stops' | 'redact' | 'forkedFrom'
+type PolicyContent = Partial<Omit<Policy, 'version'>> & Pick<Policy, Given>
+type Given = 'caps' | 'loop' | 'empty' | 'startWithinMs' | 'graceMs' | 'toolTries'
 
 /**
  * A policy with its version: the first 16 hex digits of the sha-256 of its content. The origin of a
- * fork is no part of it.
+ * fork and the calling agents are no part of it.
  */
 export function policyOf({
   guards = [],
@@ -373,6 +375,7 @@ export function policyOf({
   stops = [],
   redact = [],
   forkedFrom = null,
+  calledBy = [],
   ...content
 }: PolicyContent): Policy {
   // Older records have versions without these fields, so a policy without them keeps
@@ -397,5 +400,6 @@ export function policyOf({
     stops,
     redact,
     forkedFrom,
+    calledBy,
   }
 }

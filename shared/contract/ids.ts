@@ -3,10 +3,8 @@
 // IDS-2. Two kinds of text ids do not mix: the compiler refuses a message id as a conversation.
 //     The kind is optional in the type, so a literal or a decoded text needs no cast.
 
-import { hash } from 'node:crypto'
 import { WeirError } from '../lib/errors.ts'
 import { limits } from './limits.ts'
-import { defaultTenant, tenantOf } from './tenant.ts'
 
 /** Only in types: no value has this property. */
 declare const kind: unique symbol
@@ -47,7 +45,8 @@ export function parseMessageId(text: string): MessageId {
 
 /** The reason why no conversation can have this id. Undefined: it can. */
 export function conversationIdFault(text: string): string | undefined {
-  return faultOf("the conversation's id", text, limits.conversationIdBytesMax)
+  const { conversationIdBytesMax: given, callConversationIdBytesMax: ofCall } = limits
+  return faultOf("the conversation's id", text, isConversationOfCall(`${text}`) ? ofCall : given)
 }
 
 /** The reason why no message can have this id. Undefined: it can. */
@@ -96,21 +95,8 @@ export function inputKey(of: RoundId & { input: number }): string {
   return input === 0 ? roundKey(of) : JSON.stringify([conversation, turn, round, 'input', input])
 }
 
-const ofCalls = 'call/'
-
-/**
- * The conversation in which an agent works on this call: always the same, so a second start asks
- * the same question. No client may name such an id.
- */
-export function conversationOfCall(call: CallId): ConversationId {
-  const { conversation, turn, round, ordinal } = call
-  const id = `${ofCalls}${conversation}/${turn}/${round}/${ordinal}`
-  const isLong = Buffer.byteLength(id) > limits.conversationIdBytesMax
-  if (!isLong) return id
-  const tenant = tenantOf(conversation)
-  const digest = hash('sha256', callKey(call))
-  return tenant === defaultTenant ? `${ofCalls}${digest}` : `${ofCalls}${tenant}:${digest}`
-}
+/** Such ids have the calls that led to them, and no client may name one. */
+export const ofCalls = 'call/'
 
 export function isConversationOfCall(conversation: ConversationId): boolean {
   return conversation.startsWith(ofCalls)
@@ -119,7 +105,7 @@ export function isConversationOfCall(conversation: ConversationId): boolean {
 /** The call of such a conversation. Undefined: it is none, or its id is a hash. */
 export function callOfConversation(id: ConversationId): CallId | undefined {
   const [, conversation, turn, round, ordinal] =
-    /^call\/(.+)\/(\d{1,15})\/(\d{1,15})\/(\d{1,15})$/s.exec(id) ?? []
+    /^call\/(.+)\/(\d{1,15})\/(\d{1,15})\/(\d{1,15})(?:~\d{1,15})?$/s.exec(id) ?? []
   if (conversation === undefined) return undefined
   return { conversation, turn: Number(turn), round: Number(round), ordinal: Number(ordinal) }
 }
@@ -134,6 +120,11 @@ export function withCallers(
 ): ConversationId[] {
   const caller = callOfConversation(id)?.conversation ?? callers?.get(id)
   return caller === undefined ? [id] : [id, ...withCallers(caller, callers)]
+}
+
+/** The conversation whose calls led to this one, or itself. */
+export function rootOf(id: ConversationId): ConversationId {
+  return withCallers(id).at(-1) ?? id
 }
 
 export function callOfKey(key: string): CallId {

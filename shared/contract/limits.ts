@@ -45,6 +45,8 @@ export const limits = {
   guestCloseMs: 5 * second,
   /** Requests of guests that wait for an answer in one process of a front. */
   guestsOpenMax: 10_000,
+  /** Turns of guests that one process of a front keeps open. */
+  guestTurnsOpenMax: 10_000,
   /** How often a front sends the rounds that the log does not know, for one request of a guest. */
   guestCatchUpsMax: 3,
   /**
@@ -75,6 +77,8 @@ export const limits = {
   shadowedBytesMax: 4 * KiB,
   userMessageBytesMax: 1 * MiB,
   conversationIdBytesMax: 256,
+  /** Of an agent that a call asks: it names the calls that led to it. Deeper calls fail. */
+  callConversationIdBytesMax: 1 * KiB,
   userIdBytesMax: 256,
   /** Conversations whose turns are the beginning of one fork: forks of forks. */
   forkOriginsMax: 64,
@@ -651,8 +655,9 @@ export const limits = {
   auditEntriesMax: 100_000,
   /** Of these, an answer of the console's API has the newest. */
   consoleAuditMax: 1_000,
-  /** A file of the API has the newest. */
+  /** A file of the API has the newest, and at most these bytes. */
   auditExportMax: 10_000,
+  auditExportBytesMax: 64 * MiB,
   /** Rounds of an open turn whose tokens the console keeps, and rounds whose money it keeps. */
   consoleRoundsKept: 64,
   consoleRoundsPricedMax: 20_000,
@@ -737,6 +742,8 @@ export const limits = {
   /** Keys in a file of API keys, and its bytes. */
   edgeKeysMax: 10_000,
   edgeKeyFileBytesMax: 8 * MiB,
+  /** How long a replaced key may count. */
+  edgeKeyOverlapMsMax: 365 * 24 * 60 * minute,
   /** How long a shutdown waits for running tools and streams. */
   shutdownGraceMs: 10 * second,
   /**

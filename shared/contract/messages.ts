@@ -2465,6 +2465,8 @@ export type Policy = {
    * gateway writes it
    */
   forkedFrom: string | null
+  /** the agents whose calls led to this turn, the nearest first; null: format 1 wrote this */
+  calledBy: string[] | null
 }
 
 /** One setting of a policy, under the name that commands use. */

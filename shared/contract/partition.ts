@@ -22,7 +22,7 @@ export function partitionOf(conversation: ConversationId, partitions: number): n
   if (hash === undefined) {
     hash = (murmur2 as (key: Buffer) => number)(Buffer.from(conversation)) & 0x7fffffff
     if (hashes.size >= hashesMax) hashes.clear()
-    if (conversation.length <= limits.conversationIdBytesMax) hashes.set(conversation, hash)
+    if (conversation.length <= limits.callConversationIdBytesMax) hashes.set(conversation, hash)
   }
   return hash % partitions
 }

@@ -1,21 +1,22 @@
 // Bounded memories (R7): a full one forgets the entry that is oldest by use. The order of use
 // depends only on the log.
 
-/** Sets the entry and makes it the newest of the map. */
+/** Sets the entry and makes it the newest of the map. Returns the value that it forgets, if any. */
 export function touch<Value>(
   map: Map<string, Value>,
   key: string,
   value: Value,
   entriesMax: number,
-): void {
+): Value | undefined {
   map.delete(key)
   map.set(key, value)
   if (map.size > entriesMax) {
-    for (const oldest of map.keys()) {
+    for (const [oldest, forgotten] of map) {
       map.delete(oldest)
-      break
+      return forgotten
     }
   }
+  return undefined
 }
 
 /** Makes the key the newest of the set. Returns whether it was new. */

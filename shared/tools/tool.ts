@@ -1,10 +1,10 @@
 // The type of a kind of tool: a function that starts one call. A new kind is one file with a
 // StartTool and one line in start-tool.ts. The simulator has a fake.
 
-import type { ToolRun } from '../agents/agents.ts'
+import type { CallingTurn, ToolRun } from '../agents/agents.ts'
 import type { CallEnding } from '../contract/call/call-endings.ts'
 import type { WholeContent } from '../contract/call/contents.ts'
-import type { InputGiven, RedactRule, TokenSum } from '../contract/messages.ts'
+import type { InputGiven, TokenSum } from '../contract/messages.ts'
 import type { Clock, Milliseconds } from '../lib/clock.ts'
 
 export type ToolCall = {
@@ -27,8 +27,8 @@ export type ToolCall = {
   ask?: AskPerson
   /** The context of the question. Undefined: this process has none. */
   context?: unknown
-  /** The redaction of its turn: a turn that the call runs has it too. Undefined: none. */
-  redact?: readonly RedactRule[]
+  /** Of its turn, for a turn that the call runs. Undefined: as in FunctionCall. */
+  caller?: CallingTurn
 }
 
 /**

@@ -74,25 +74,3 @@ export function exchangeReader({ lists, missing, text, item, answer, tools }: Ex
     }
   }
 }
-
-/** The messages of a program's recorded sessions, which no request holds. */
-export function recordedMessages({
-  name,
-  list,
-  title,
-  item,
-}: { name: string; list: string; title: string } & Pick<ExchangeParts, 'item'>) {
-  return {
-    read: exchangeReader({
-      lists: [list],
-      missing: `has no ${list}; must be a session of ${title}`,
-      item,
-      answer: item,
-      tools: () => undefined,
-    }),
-    answer: item,
-    answerName: `a message of ${title}`,
-    lists: [list],
-    file: { name, item, prefills: false },
-  }
-}

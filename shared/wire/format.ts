@@ -79,6 +79,8 @@ export type SessionFormat = {
   conversations?(): (line: Json) => SessionAgent
   /** The member of a line with its time, as ISO 8601. */
   time?: string
+  /** The folder in which the session ran, or the SHA-256 of its path, if a line or the session tells it. */
+  place?(value: Json): string | undefined
   /**
    * The whole session in the lines of one file, for a program whose later lines change earlier ones.
    * `folder`: the name of the file's folder. Undefined: the lines are another's.

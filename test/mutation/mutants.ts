@@ -14,15 +14,17 @@ const constants = [
   'services/loop-detector/rules/successes/counting.ts',
   'services/loop-detector/meaning/echo.ts',
   'services/loop-detector/meaning/lap-state.ts',
+  'services/loop-detector/meaning/place-on-screen.ts',
   'services/loop-detector/meaning/reported-failure.ts',
+  'services/loop-detector/meaning/wording.ts',
   'services/loop-detector/evidence/random-suffix.ts',
-  'services/loop-detector/evidence/temporary-name.ts',
 ]
 /** Files with words in lists, or as alternatives of an expression for whole words. */
 const wordLists = [
   'services/loop-detector/meaning/echo.ts',
   'services/loop-detector/meaning/lap-state.ts',
   'services/loop-detector/meaning/reported-failure.ts',
+  'services/loop-detector/meaning/wording.ts',
 ]
 
 /** `read`: the text of a source file. */

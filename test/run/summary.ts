@@ -1,4 +1,5 @@
-// The summary of a test run: counts, seconds and the slowest files by tier, as a file and as a table.
+// The summary of a test run: counts, seconds, CPU time and the slowest files by tier, as a file and as a
+// table. The CPU time is that of the tests and the processes that they start, without the shared broker.
 
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,8 +14,11 @@ export type TierSummary = {
   failed: number
   skipped: number
   seconds: number
-  slowest: { path: string; seconds: number }[]
+  cpuSeconds: number
+  slowest: FileTime[]
 }
+
+export type FileTime = { path: string; seconds: number; cpuSeconds: number }
 
 export const tiers = ['unit', 'int', 'e2e'] as const
 
@@ -34,17 +38,23 @@ export function readSummaries(folder: string): TierSummary[] {
 export function summaryTable(summaries: readonly TierSummary[]): string {
   const rows = summaries.flatMap((summary) => {
     const [first, ...others] = summary.slowest.map(
-      ({ path, seconds }) => `${seconds.toFixed(1).padStart(7)}  ${path}`,
+      ({ path, seconds, cpuSeconds }) =>
+        `${seconds.toFixed(1).padStart(7)}${cpuSeconds.toFixed(1).padStart(8)}  ${path}`,
     )
-    return [row(summary.tier, summary, first), ...others.map((file) => `${' '.repeat(40)}${file}`)]
+    return [row(summary.tier, summary, first), ...others.map((file) => `${' '.repeat(47)}${file}`)]
   })
   if (summaries.length > 1) rows.push(row('all', totalOf(summaries)))
-  return ['tier    passed  failed  skipped  seconds  slowest files', ...rows].join('\n')
+  return [
+    'tier    passed  failed  skipped  seconds    CPU  seconds    CPU  slowest files',
+    ...rows,
+  ].join('\n')
 }
+
+type Totals = Omit<TierSummary, 'tier' | 'slowest'>
 
 function row(
   tier: string,
-  { passed, failed, skipped, seconds }: Omit<TierSummary, 'tier' | 'slowest'>,
+  { passed, failed, skipped, seconds, cpuSeconds }: Totals,
   file = '',
 ): string {
   const counts = [
@@ -52,17 +62,19 @@ function row(
     `${failed}`.padStart(8),
     `${skipped}`.padStart(9),
     `${Math.round(seconds)}`.padStart(9),
+    `${Math.round(cpuSeconds)}`.padStart(7),
   ]
   return `${tier.padEnd(6)}${counts.join('')}${file}`.trimEnd()
 }
 
-function totalOf(summaries: readonly TierSummary[]): Omit<TierSummary, 'tier' | 'slowest'> {
-  const sum = (member: 'passed' | 'failed' | 'skipped' | 'seconds') =>
+function totalOf(summaries: readonly TierSummary[]): Totals {
+  const sum = (member: keyof Totals) =>
     summaries.reduce((total, summary) => total + summary[member], 0)
   return {
     passed: sum('passed'),
     failed: sum('failed'),
     skipped: sum('skipped'),
     seconds: sum('seconds'),
+    cpuSeconds: sum('cpuSeconds'),
   }
 }

@@ -1,14 +1,18 @@
-// The page of a sweep: the savings and the denied calls of each value of a threshold.
+// The pages of a replay: of a sweep, with the savings and the denied calls of each value of a threshold,
+// and of a scan.
 
 import { render } from 'preact'
 import { html } from '../../page/kit/html.ts'
 import { wideTable } from '../../page/kit/parts.ts'
 import { chart, type Series } from '../../page/kit/plot.ts'
+import type { ScanScreen } from '../scan/scan-screen.ts'
 import { cellsOf, headsOf, isUnknown, notesOf, type SweepPage } from '../sweep-table.ts'
 
 function start(node: HTMLElement): void {
-  const sweep: SweepPage = JSON.parse(document.getElementById('sweep')?.textContent ?? '')
-  const draw = () => render(view(sweep), node)
+  const scan = document.getElementById('scan')?.textContent
+  const sweep = document.getElementById('sweep')?.textContent ?? ''
+  const data: SweepPage | ScanScreen = JSON.parse(scan ?? sweep)
+  const draw = () => render('verdict' in data ? scanView(data) : view(data), node)
   node.replaceChildren()
   addEventListener('resize', draw)
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', draw)
@@ -45,6 +49,29 @@ function view(sweep: SweepPage) {
       })),
     })}
     ${notesOf(sweep).map((note) => html`<p class="faint">${note}</p>`)}
+  </main>`
+}
+
+function scanView({ agents, verdict, loops, lists, notes, commands }: ScanScreen) {
+  return html`<main class="index">
+    <p class="origin"><span class="wordmark">weir scan</span></p>
+    <h1 class=${`sentence ${verdict.isBad ? 'bad' : 'good'}`}>${verdict.text}</h1>
+    ${agents.map((text) => html`<p>${text}</p>`)}
+    ${loops.map(
+      ({ title, reason, file }) => html`<section>
+        <h2>${title}</h2>
+        <p>${reason}</p>
+        <p class="faint"><code>${file}</code></p>
+      </section>`,
+    )}
+    ${lists.map(
+      ({ title, lines }) => html`<section>
+        <h2>${title}</h2>
+        <ul>${lines.map((text) => html`<li>${text}</li>`)}</ul>
+      </section>`,
+    )}
+    ${notes.map((text) => html`<p class="faint">${text}</p>`)}
+    ${commands.map((text) => html`<p><code>${text}</code></p>`)}
   </main>`
 }
 

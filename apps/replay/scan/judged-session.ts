@@ -1,7 +1,10 @@
 // Judges a recorded session as Weir would have judged its agent: by the defaults, with the times of the
 // results, and with the tools of the host that wait. The session goes on as recorded (PLAY-2).
 
+import { knownUsd } from '../../../services/llm-gateway/prices/known-prices.ts'
 import type { Policy } from '../../../shared/contract/messages.ts'
+import { valueClasses } from '../../../shared/contract/redaction/value-classes.ts'
+import { everything, valuesIn } from '../../../shared/contract/redaction/value-pattern.ts'
 import { guestConversation } from '../../../shared/contract/topology.ts'
 import { hostNamed } from '../../../shared/hosts/hosts.ts'
 import {
@@ -9,14 +12,15 @@ import {
   type Transcript,
   type TranscriptResponse,
 } from '../../../shared/transcript/transcript.ts'
-import { tokensOf } from '../../../shared/view/totals.ts'
+import { type Money, noMoney, tokensOf } from '../../../shared/view/totals.ts'
 import { play } from '../judge/play.ts'
 import type { Scenario, Step, TraceHints } from '../judge/scenario.ts'
 import { silentStep } from '../judge/timeline-scenario.ts'
 
 /**
  * A turn in which Weir would have intervened, for the first time in `round` of `rounds`. `ended`: it would
- * have ended the turn. `roundsAfter`, `tokensAfter`: behind that end; 0: Weir would have written to the model only.
+ * have ended the turn. `roundsAfter`, `tokensAfter`, `moneyAfter`: behind that end; 0: Weir would have
+ * written to the model only.
  */
 export type Loop = {
   conversation: string
@@ -29,10 +33,14 @@ export type Loop = {
   ended: boolean
   roundsAfter: number
   tokensAfter: number
+  moneyAfter: Money
 }
 
 /** `failed`: calls whose result is an error. */
 export type ToolFacts = { calls: number; failed: number }
+
+/** A value in the arguments of a call that looks like a secret. `kind`: a class of redaction. */
+export type Secret = { kind: string; tool: string }
 
 export type JudgedSession = {
   conversation: string
@@ -41,6 +49,8 @@ export type JudgedSession = {
   calls: number
   tokens: number
   tools: ReadonlyMap<string, ToolFacts>
+  /** Each value once. */
+  secrets: Secret[]
   loops: Loop[]
 }
 
@@ -66,6 +76,7 @@ export function judgedSession(
     tool_hints: pollersOf(host),
   }
   const calls = places.flatMap(({ response }) => response.calls)
+  const secrets = secretsIn(calls)
   return {
     conversation,
     turns: turns.length,
@@ -73,7 +84,11 @@ export function judgedSession(
     calls: calls.length,
     tokens: tokensIn(places),
     tools: toolsOf(calls),
-    loops: loopsIn(conversation, places, raisedIn(scenario, policy)),
+    secrets: [...secrets.values()],
+    loops: loopsIn(conversation, places, raisedIn(scenario, policy)).map((loop) => ({
+      ...loop,
+      reason: withoutSecrets(loop.reason, secrets),
+    })),
   }
 }
 
@@ -141,12 +156,68 @@ function loopsIn(
       ended: end !== undefined,
       roundsAfter: after.length,
       tokensAfter: tokensIn(after),
+      moneyAfter: moneyOf(after),
     }
   })
 }
 
 function tokensIn(places: readonly Place[]): number {
   return places.reduce((sum, { response }) => sum + tokensOf(response.usage), 0)
+}
+
+/** Providers with no tokens in a response name none. Only loops are priced: a price needs 60 us. */
+function moneyOf(places: readonly Place[]): Money {
+  const money = noMoney()
+  for (const { response } of places) {
+    const { model, usage } = response
+    if (tokensOf(usage) === 0) continue
+    const { name, provider } = model ?? {}
+    const price =
+      name === undefined || provider === undefined ? undefined : knownUsd({ provider, name }, usage)
+    money.requests += 1
+    if (price === undefined) money.unpriced += 1
+    else {
+      money.usd += price.usd
+      money.prices = [price.version]
+    }
+  }
+  return money
+}
+
+/** Classes of values that no argument should have. */
+const secretKinds = ['key', 'card', 'iban']
+
+/** Possibly a value of these classes. Their patterns take longer than the rest of the scan. */
+const maybeSecret =
+  /\b(?:sk[-_]|rk_live_|gh[pousr]_|github_pat_|glpat-|npm_|hf_|xox[abeoprs]-|AKIA|ASIA|AIza|eyJ)|-----BEGIN |\d(?:[ -]?\d){12}|\b[A-Za-z]{2}\d{2}[ -]?[A-Za-z0-9]{4}[ -]?[A-Za-z0-9]{4}/
+
+/** Values by their class and the first tool. They stay in this file. */
+type Values = ReadonlyMap<string, Secret>
+
+function secretsIn(calls: readonly TranscriptResponse['calls'][number][]): Values {
+  const found = new Map<string, Secret>()
+  for (const { name, arguments: sent } of calls) {
+    if (!maybeSecret.test(sent)) continue
+    for (const kind of secretKinds)
+      for (const { text } of valuesIn(sent, valueClasses.get(kind) ?? everything))
+        if (!found.has(text)) found.set(text, { kind, tool: name })
+  }
+  return found
+}
+
+/** A text can have the beginning of a value at its cut. */
+const beginningMin = 8
+
+function withoutSecrets(text: string, secrets: Values): string {
+  let shown = text
+  for (const [value, { kind }] of secrets) {
+    const at = shown.indexOf(value.slice(0, beginningMin))
+    if (at < 0) continue
+    let end = at + beginningMin
+    while (end < shown.length && shown[end] === value[end - at]) end += 1
+    shown = withoutSecrets(`${shown.slice(0, at)}[${kind}]${shown.slice(end)}`, secrets)
+  }
+  return shown
 }
 
 /** The response with this step. A response without a step counts with the next one. */

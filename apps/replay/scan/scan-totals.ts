@@ -1,5 +1,6 @@
 // The sums of a scan. Memory holds no text of a session but the reasons of the worst loops.
 
+import { type Money, noMoney, sumOfMoney } from '../../../shared/view/totals.ts'
 import type { JudgedSession, Loop } from './judged-session.ts'
 
 export type ScannedLoop = Loop & { agent: string; file: string }
@@ -18,8 +19,8 @@ export type ScannedAgent = {
 
 /**
  * `loops`: turns in which Weir would have intervened; `ended`: those that it would have ended. `worst`: by the
- * tokens behind the end, then by the rounds. `failing`: tools by their failed calls. `storm`: the session with
- * the most sub-agents.
+ * tokens behind the end, then by the rounds. `failing`: tools by their failed calls. `storms`: the sessions with
+ * the most sub-agents. `secrets`: values in arguments, with the first file.
  */
 export type Scanned = {
   files: number
@@ -28,10 +29,23 @@ export type Scanned = {
   ended: number
   roundsAfter: number
   tokensAfter: number
+  moneyAfter: Money
   worst: ScannedLoop[]
   failing: { agent: string; tool: string; calls: number; failed: number }[]
-  storm: { agent: string; file: string; subAgents: number } | null
+  storms: Storm[]
+  secrets: ScannedSecret[]
   leftOut: { what: string; files: number; first: string }[]
+}
+
+export type Storm = { agent: string; file: string; subAgents: number }
+
+/** `kind`: a class of redaction. `values`: different ones in each session. The scan keeps no value. */
+export type ScannedSecret = {
+  agent: string
+  kind: string
+  tool: string
+  values: number
+  first: string
 }
 
 export type ScanTotals = {
@@ -42,6 +56,7 @@ export type ScanTotals = {
 
 const worstMax = 5
 const failingMax = 5
+const stormsMax = 3
 /** Fewer children are ordinary work. */
 const stormMin = 10
 
@@ -50,13 +65,15 @@ export function createScanTotals(): ScanTotals {
   const agents = new Map<string, ScannedAgent>()
   const tools = new Map<string, Scanned['failing'][number]>()
   /** By the agent and the session, without the sub-agent. */
-  const children = new Map<string, { agent: string; file: string; subAgents: number }>()
+  const children = new Map<string, Storm>()
+  const secrets = new Map<string, ScannedSecret>()
   const left = new Map<string, Scanned['leftOut'][number]>()
   const sums = { loops: 0, ended: 0, roundsAfter: 0, tokensAfter: 0 }
+  let money = noMoney()
   let worst: ScannedLoop[] = []
 
   return {
-    add(agent, file, { conversation, turns, rounds, calls, tokens, tools: used, loops }) {
+    add(agent, file, { conversation, turns, rounds, calls, tokens, loops, ...found }) {
       files.add(file)
       const [session = '', subAgent] = conversation.split('/')
       const facts = agents.get(agent) ?? emptyAgent(agent)
@@ -73,12 +90,19 @@ export function createScanTotals(): ScanTotals {
       facts.rounds += rounds
       facts.calls += calls
       facts.tokens += tokens
-      for (const [tool, { calls, failed }] of used) {
+      for (const [tool, { calls, failed }] of found.tools) {
         facts.failedCalls += failed
         const key = JSON.stringify([agent, tool])
         const known = tools.get(key) ?? { agent, tool, calls: 0, failed: 0 }
         tools.set(key, { ...known, calls: known.calls + calls, failed: known.failed + failed })
       }
+      for (const { kind, tool } of found.secrets) {
+        const key = JSON.stringify([agent, kind, tool])
+        const known = secrets.get(key) ?? { agent, kind, tool, values: 0, first: file }
+        known.values += 1
+        secrets.set(key, known)
+      }
+      money = sumOfMoney([money, ...loops.map(({ moneyAfter }) => moneyAfter)]) ?? money
       for (const loop of loops) {
         sums.loops += 1
         if (loop.ended) sums.ended += 1
@@ -100,15 +124,17 @@ export function createScanTotals(): ScanTotals {
       files: files.size,
       agents: [...agents.values()],
       ...sums,
+      moneyAfter: money,
       worst,
       failing: [...tools.values()]
         .filter(({ failed }) => failed > 0)
         .sort((a, b) => b.failed - a.failed)
         .slice(0, failingMax),
-      storm:
-        [...children.values()]
-          .filter(({ subAgents }) => subAgents >= stormMin)
-          .sort((a, b) => b.subAgents - a.subAgents)[0] ?? null,
+      storms: [...children.values()]
+        .filter(({ subAgents }) => subAgents >= stormMin)
+        .sort((a, b) => b.subAgents - a.subAgents)
+        .slice(0, stormsMax),
+      secrets: [...secrets.values()].sort((a, b) => b.values - a.values),
       leftOut: [...left.values()],
     }),
   }

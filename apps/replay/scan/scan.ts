@@ -1,17 +1,29 @@
 // `weir scan` reads the sessions that agents have stored on this machine, judges them, and shows one
-// screen. Nothing is written, and nothing leaves the machine.
+// screen. Nothing is written without `--html`, and nothing leaves the machine.
 
+import { createHash } from 'node:crypto'
+import { appendFileSync, realpathSync } from 'node:fs'
+import { join } from 'node:path'
 import { defaultPolicy } from '../../../shared/agents/agents.ts'
+import { hostNamed } from '../../../shared/hosts/hosts.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import { systemClock } from '../../../shared/lib/clock.ts'
 import { usageError, WeirError } from '../../../shared/lib/errors.ts'
+import { refuseTaken, writeWhole } from '../../../shared/lib/files/whole-file.ts'
+import { unreadable } from '../../../shared/settings/text-file.ts'
 import { createLeftOut } from '../../../shared/transcript/left-out.ts'
+import type { Transcript } from '../../../shared/transcript/transcript.ts'
+import { ownCommand } from '../../terminal/own-command.ts'
 import { createProgress } from '../../terminal/progress.ts'
 import { instantOfFlag } from '../../terminal/text/instant-text.ts'
 import { printable, printableJson } from '../../terminal/text/printable.ts'
 import { readTranscripts } from '../../transcripts/read-transcripts.ts'
+import { bundleAgent, bundleSessions } from './bundle-sessions.ts'
+import { annotations, summary } from './github.ts'
 import { type JudgedSession, judgedSession } from './judged-session.ts'
 import { printScan } from './print-scan.ts'
+import { scanHtml } from './scan-html.ts'
+import { leftOutLines, type ScanWords, scanScreen } from './scan-screen.ts'
 import { createScanTotals, type ScanTotals } from './scan-totals.ts'
 import {
   type SessionFile,
@@ -21,29 +33,43 @@ import {
   storedSessions,
 } from './session-files.ts'
 
-/** `agent`: names of `sessionStores`; undefined: all. `path`: a file or a folder in place of the stores. */
+/**
+ * `agent`: names of `sessionStores`; undefined: all. `path`: a file or a folder in place of the stores. `repo`:
+ * the folder in which the sessions ran. `html`: a file for the page. `github`: the outputs for a job there.
+ */
 export type ScanOptions = {
   agent?: string[]
   path?: string
+  repo?: string
   since?: string
   failOn?: string
   json?: boolean
+  github?: boolean
+  html?: string
+  force?: boolean
 }
 
-/** `home`: the user's. `out`: for the screen, or the JSON. */
+/** `home`: the user's. `hooked`: agents whose hooks Weir serves. `out`: for the screen, or the JSON. */
 export type ScanContext = {
+  hooked: readonly string[]
   home: string
   environment: NodeJS.ProcessEnv
   out: NodeJS.WriteStream
 }
 
-/** Resolves to the exit code: 1 for a loop under `failOn`, otherwise 0. Throws `usage`. */
+/** Resolves to the exit code: 1 for a loop under `failOn`, otherwise 0. Throws `usage`, `output.*`. */
 export async function scan(options: ScanOptions, context: ScanContext): Promise<0 | 1> {
+  const { html, github = false, force = false } = options
+  const summaryFile = context.environment.GITHUB_STEP_SUMMARY
+  if (github && summaryFile === undefined)
+    throw usageError('--github needs a job of GitHub Actions, which sets GITHUB_STEP_SUMMARY')
+  if (html !== undefined) refuseTaken(html, { force })
   const since =
     options.since === undefined
       ? undefined
       : instantOfFlag('--since', options.since, systemClock.now())
   const { files, unread } = filesOf(options, since, context)
+  const ranIn = options.repo === undefined ? undefined : inFolder(options.repo)
   const totals = createScanTotals()
   for (const folder of unread)
     totals.leftOut('a folder that cannot be read, or that is too deep', folder)
@@ -54,16 +80,63 @@ export async function scan(options: ScanOptions, context: ScanContext): Promise<
   progress.expect(files.reduce((sum, { bytes }) => sum + bytes, 0))
   try {
     for (const file of files) {
-      await addFile(file, since, totals)
+      await addFile(file, { since, ranIn }, totals)
       progress.read(file.bytes)
     }
   } finally {
     progress.end()
   }
   const scanned = totals.scanned()
+  const screen = scanScreen(scanned, wordsIn(context))
+  if (html !== undefined) await writeWhole(html, scanHtml(screen), { force })
+  if (github && summaryFile !== undefined) {
+    const folder = context.environment.GITHUB_WORKSPACE ?? process.cwd()
+    appendFileSync(summaryFile, summary(scanned, screen, folder))
+    for (const line of annotations(screen, folder)) context.out.write(`${line}\n`)
+  }
   if (options.json) context.out.write(`${printableJson(scanned)}\n`)
-  else printScan(scanned, context.out)
+  else if (scanned.agents.length > 0) printScan(screen, context.out)
+  else
+    for (const line of [nothingText, ...leftOutLines(scanned)])
+      context.out.write(`${printable(line)}\n`)
   return options.failOn === 'loops' && scanned.loops > 0 ? 1 : 0
+}
+
+function wordsIn({ environment, hooked }: ScanContext): ScanWords {
+  const weir = ownCommand(environment, process.cwd())
+  return {
+    titleOf,
+    commandOf: (agent) => {
+      if (agent === bundleAgent) return undefined
+      const guard = `Guard ${titleOf(agent)}: ${weir}`
+      return hooked.includes(agent)
+        ? `${guard} hooks install ${agent}`
+        : `${guard} proxy --upstream URL, the base URL of its model`
+    },
+  }
+}
+
+function titleOf(agent: string): string {
+  return hostNamed(agent)?.title ?? agent
+}
+
+const nothingText = `No session was found. ${[...sessionStores]
+  .map(
+    ([agent, { home, inside, variable }]) =>
+      `${titleOf(agent)} keeps them in ${join('~', home, inside)}, or below ${variable}`,
+  )
+  .join('. ')}. Name another place with --path.`
+
+/** Whether a place is this folder, below it, or the SHA-256 of its path. Throws `usage`. */
+function inFolder(repo: string): (place: string) => boolean {
+  let folder: string
+  try {
+    folder = realpathSync(repo)
+  } catch (error) {
+    throw usageError(`${repo} ${unreadable(error)}`, { cause: error })
+  }
+  const hash = createHash('sha256').update(folder).digest('hex')
+  return (place) => place === folder || place === hash || place.startsWith(`${folder}/`)
 }
 
 function filesOf(
@@ -81,15 +154,27 @@ function filesOf(
   return { ...found, files: found.files.filter(({ changedAt }) => changedAt >= since) }
 }
 
+/** `since`, `ranIn`: as of readTranscripts. */
+type Wanted = {
+  since: Milliseconds | undefined
+  ranIn: ((place: string) => boolean) | undefined
+}
+
 async function addFile(
   { file, agents }: SessionFile,
-  since: Milliseconds | undefined,
+  { since, ranIn }: Wanted,
   totals: ScanTotals,
 ): Promise<void> {
+  let isOther = false
+  const only = (place: string) => {
+    const own = ranIn?.(place) ?? true
+    if (!own) isOther = true
+    return own
+  }
   for (const agent of agents) {
-    const sessions = await sessionsIn(file, agent, since)
+    const sessions = await sessionsIn(file, agent, { since, ranIn: ranIn && only })
     for (const session of sessions) totals.add(agent, file, session)
-    if (sessions.length > 0) return
+    if (sessions.length > 0 || isOther) return
   }
   totals.leftOut('a file without a session', file)
 }
@@ -98,22 +183,24 @@ async function addFile(
 async function sessionsIn(
   file: string,
   agent: string,
-  since: Milliseconds | undefined,
+  { since, ranIn }: Wanted,
 ): Promise<JudgedSession[]> {
   const how = {
     format: agent,
-    since,
+    ...(since !== undefined && { since }),
+    ...(ranIn !== undefined && { ranIn }),
     idField: undefined,
     leftOut: createLeftOut(), // single lines, which the scan does not list
     signal: new AbortController().signal,
     read() {},
   }
+  const judgedAs = (transcript: Transcript) =>
+    judgedSession(transcript, { host: agent, policy: defaultPolicy })
   try {
+    if (agent === bundleAgent) return await bundleSessions(file, judgedAs)
     const { transcripts, close } = await readTranscripts(file, how)
     try {
-      return [...transcripts(() => {})].map((transcript) =>
-        judgedSession(transcript, { host: agent, policy: defaultPolicy }),
-      )
+      return [...transcripts(() => {})].map(judgedAs)
     } finally {
       close()
     }

@@ -8,10 +8,16 @@ import { partitionOf } from '../../../shared/contract/partition.ts'
 import { writeObservation } from '../../../shared/runtime/observation.ts'
 import { toRecord } from '../../../shared/runtime/record.ts'
 import { createFeed, type Feed } from '../../edge/feed.ts'
-import { activityTypes, type FrontLink, type GuestActivity, refuseTooMany } from '../inbox.ts'
+import {
+  activityTypes,
+  type FrontLink,
+  type GuestActivity,
+  openTurns,
+  refuseTooMany,
+} from '../inbox.ts'
 
 /** One for all fronts of a process, because it decodes the records of all guests. */
-export type Activity = Pick<FrontLink, 'listen'> & { close(): void }
+export type Activity = Pick<FrontLink, 'listen' | 'turns'> & { close(): void }
 
 type Place = { bus: Bus; topicPrefix: string; partitions: number }
 
@@ -42,6 +48,8 @@ export function openActivity({ bus, topicPrefix, partitions }: Place): Activity 
   }
 
   return {
+    turns: openTurns(bus.clock),
+
     async listen(conversation, { onMessage, onFailure }) {
       refuseTooMany(listening)
       listening += 1
@@ -83,6 +91,7 @@ export function linkOn(
   return {
     clock: bus.clock,
     listen: activity.listen,
+    turns: activity.turns,
     async write(messages) {
       const records = messages.map((message) =>
         toRecord({ topic, partition: partitionOf(message.conversation, partitions), message }),

@@ -38,6 +38,7 @@ import {
   type FrontLink,
   type GuestActivity,
   type GuestListener,
+  openTurns,
   refuseTooMany,
 } from '../inbox.ts'
 
@@ -242,6 +243,7 @@ export function openMemoryStages({
   return {
     link: {
       clock,
+      turns: openTurns(clock),
       async listen(conversation, listener) {
         if (failure !== undefined) throw failure.error
         return listeners.add(conversation, listener)

@@ -206,15 +206,7 @@ function faultIn(raw: string, { schema, judge }: UsableSchema): string | undefin
 
 /** Whether a schema accepts an argument by its name (RECOVER-2). Ajv judges all other rules. */
 function accepts(schema: Record<string, unknown>, name: string): boolean {
-  const more = [
-    'additionalProperties',
-    'patternProperties',
-    '$ref',
-    'allOf',
-    'anyOf',
-    'oneOf',
-    'if',
-  ]
+  const more = 'additionalProperties patternProperties $ref allOf anyOf oneOf if'.split(' ')
   return (
     schema.properties === undefined ||
     more.some((keyword) => schema[keyword] !== undefined) ||

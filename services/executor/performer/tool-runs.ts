@@ -154,12 +154,27 @@ export function createToolRuns({
         track(report(writes, task, noSuchTool, 0))
         return
       }
-      const { arguments: text, idempotencyKey, timeoutMs, graceMs, program, redact } = task
+      const {
+        arguments: text,
+        idempotencyKey,
+        timeoutMs,
+        graceMs,
+        program,
+        redact,
+        calledBy,
+      } = task
       const traceparent = tool.traceparent === true ? traceparentOf(task) : undefined
       const questions = toolQuestions(task, clock, (message) => track(write('self', [message])))
       const ask: AskPerson = (question, waitMs) => questions.ask(hideSecrets(question), waitMs)
       const times = { timeoutMs, graceMs, clock }
-      const call = { arguments: text, idempotencyKey, traceparent, ...times, ask, redact }
+      const call = {
+        arguments: text,
+        idempotencyKey,
+        traceparent,
+        ...times,
+        ask,
+        caller: { redact, calledBy },
+      }
       // Nothing happens between the check of the program and the start (keeps TOOL-RUNS-2).
       const start = (checked: ToolCall) =>
         program === undefined || program === programHash(tool.run)

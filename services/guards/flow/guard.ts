@@ -9,8 +9,8 @@
 //     rejects as a shadow. The fold can only know too much.
 // FLOW-GUARD-3. A call that waits for a person may have run. So it counts for later calls that send,
 //     and the same call waits again.
-// FLOW-GUARD-4. Only calls of earlier rounds and earlier calls of the round count. So a repeated
-//     round gets the same verdicts.
+// FLOW-GUARD-4. Of its conversation only calls of earlier rounds and earlier calls of the round count.
+//     So a repeated round gets the same verdicts. Of callers and called agents, all known calls count.
 
 import type {
   Guard,
@@ -18,10 +18,11 @@ import type {
   GuardedRound,
   Verdict,
 } from '../../../shared/contract/guard/guard.ts'
+import { type RoundId, roundIdOf } from '../../../shared/contract/ids.ts'
 import { type FlowGuardOptions, type FlowLabel, type FlowRules, flowRules } from './options.ts'
 
 /** For each label, the first call that brought it. */
-type Met = Partial<Record<FlowLabel, { tool: string; turn: number; round: number }>>
+type Met = Partial<Record<FlowLabel, RoundId & { tool: string }>>
 
 /** `requested`: by calls that wait for a person. */
 export type FlowState = { met: Met; requested: Met }
@@ -57,7 +58,7 @@ function judge(
   const verdicts = round.calls.map((call): Verdict => {
     const labels = rules.labelsOf(call)
     const verdict = verdictOn(call, labels, { met, requested }, rules)
-    const place = { tool: call.name, turn: round.turn, round: round.round }
+    const place = { tool: call.name, ...roundIdOf(round) }
     const brought = Object.fromEntries(labels.map((label) => [label, place]))
     if (verdict.verdict === 'allow' || !call.enforced) met = { ...brought, ...met }
     else if (verdict.verdict === 'ask') requested = { ...brought, ...requested }
@@ -69,10 +70,13 @@ function judge(
 }
 
 /** Keeps FLOW-GUARD-4. */
-function earlierThan(met: Met, { turn, round }: GuardedRound): Met {
+function earlierThan(met: Met, { conversation, turn, round }: GuardedRound): Met {
   return Object.fromEntries(
     Object.entries(met).filter(
-      ([, place]) => place.turn < turn || (place.turn === turn && place.round < round),
+      ([, place]) =>
+        place.conversation !== conversation ||
+        place.turn < turn ||
+        (place.turn === turn && place.round < round),
     ),
   )
 }

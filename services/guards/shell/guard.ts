@@ -104,6 +104,7 @@ function start(args: GuardedCall['arguments'], rules: ShellRules): Place {
       named: new Set(),
       net: false,
       unnamed: false,
+      hasLinkUp: false,
       moved: undefined,
       printed: '',
     },

@@ -24,14 +24,16 @@ export type Input =
   | { kind: 'text'; text: string }
 
 /**
- * Shared by all places: steps, names of files, any use of the net, whether the net may have brought files
- * of any name, where a cd leads. `printed`: the words that went into a pipe.
+ * Shared by all places: steps, names of files, any use of the net, where a cd leads. `unnamed`: the
+ * net may have brought files of any name. `hasLinkUp`: a link leads up. `printed`: the words that went
+ * into a pipe.
  */
 export type Whole = {
   steps: number
   named: Set<string>
   net: boolean
   unnamed: boolean
+  hasLinkUp: boolean
   moved: Facts['folders']
   printed: string
 }

@@ -61,9 +61,9 @@ function split(parts: readonly WordPart[], facts: Facts): string[] {
   return field === undefined ? fields : [...fields, field]
 }
 
-/** A plain list stands for any of its names. */
+/** A plain list stands for any of its names. None is empty or begins with a dot or a dash. */
 function braces(text: string): string {
-  if (/^\{(?!.*(\.\.|[{,]-))[\w.,-]*\}$|^\{-?\d+\.\.-?\d+\}$/.test(text)) return anyName
+  if (/^(?!.*(\.\.|[{,][-.,}]))\{[\w.,-]*\}$|^\{-?\d+\.\.-?\d+\}$/.test(text)) return anyName
   const what = `${shown(text)} stands for words that cannot be seen beforehand`
   throw new Denial('unknowable', what, 'Write the words out instead of using braces.')
 }

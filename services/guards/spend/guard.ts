@@ -10,9 +10,9 @@
 // SPEND-GUARD-3. The calls of one round are counted in their order, so a refused one leaves room
 //     for a smaller one after it.
 // SPEND-GUARD-4. A repeated round gets the same verdicts and is not counted twice. A round from
-//     before the last is refused.
+//     before the last one of its conversation is refused. The rounds of called agents come between.
 // SPEND-GUARD-5. Time is the round's, in UTC, and a day never goes back. State is kept per
-//     conversation, so this guard has no limit over several conversations.
+//     conversation with the agents that its calls ask, so no limit holds over other conversations.
 
 import { valueAt } from '../../../shared/contract/arguments/argument-path.ts'
 import type {
@@ -21,6 +21,7 @@ import type {
   GuardedRound,
   Verdict,
 } from '../../../shared/contract/guard/guard.ts'
+import { type RoundId, roundIdOf } from '../../../shared/contract/ids.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { keyFault } from '../../../shared/runtime/guards/key-fault.ts'
 import { type AmountForm, amountOf, textOfUnits, unitsOf } from './amount.ts'
@@ -58,7 +59,7 @@ export type SpendState = {
   total: string
   day: string
   dayTotal: string
-  last: { turn: number; round: number; total: string; dayTotal: string }
+  last: RoundId & { total: string; dayTotal: string }
 }
 
 type Rules = {
@@ -91,7 +92,7 @@ function judge(
   round: GuardedRound,
   rules: Rules,
 ): { state: SpendState | undefined; verdicts: Verdict[] } {
-  const order = state === undefined ? 1 : compare(round, state.last)
+  const order = state?.last.conversation === round.conversation ? compare(round, state.last) : 1
   if (state !== undefined && order < 0) return { state, verdicts: round.calls.map(outOfOrder) }
   if (state !== undefined && order === 0)
     return { state, verdicts: count(round.calls, sumsOf(state.last), rules).verdicts }
@@ -104,8 +105,7 @@ function judge(
   }
   const { verdicts, sums } = count(round.calls, before, rules)
   const last = {
-    turn: round.turn,
-    round: round.round,
+    ...roundIdOf(round),
     total: String(before.total),
     dayTotal: String(before.day),
   }
@@ -190,10 +190,7 @@ function acceptedAmount({ form, decimals }: Rules): string {
   }
 }
 
-function compare(
-  one: { turn: number; round: number },
-  other: { turn: number; round: number },
-): number {
+function compare(one: RoundId, other: RoundId): number {
   return one.turn - other.turn || one.round - other.round
 }
 

@@ -16,7 +16,7 @@
 import { type Agent, type Agents, findTool, textCallsOf } from '../../../shared/agents/agents.ts'
 import type { AnsweredText, EchoCheck } from '../../../shared/contract/call/echo-check.ts'
 import { originsIn } from '../../../shared/contract/history/fork.ts'
-import type { AttemptId, ConversationId } from '../../../shared/contract/ids.ts'
+import { type AttemptId, type ConversationId, rootOf } from '../../../shared/contract/ids.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import type {
   AttemptFailed,
@@ -57,7 +57,12 @@ import { readContents } from './contents.ts'
 import { earlierTexts } from './echo-check.ts'
 import { withSummary } from './history-summary.ts'
 import { instructionsOf } from './instructions.ts'
-import { checkBeforeRequest, StoppedByOperator, stoppedAttempt } from './operator-stops.ts'
+import {
+  checkBeforeRequest,
+  StoppedByOperator,
+  stoppedAttempt,
+  stopTarget,
+} from './operator-stops.ts'
 import { policyInForce } from './policy-in-force.ts'
 import type { Connect } from './providers/providers.ts'
 import {
@@ -192,8 +197,7 @@ async function observe(attempt: Attempt): Promise<{ write: () => Promise<unknown
   await context.write('self', [
     { type: 'attempt-started', ...id, owner: context.owner, weir: version() },
   ])
-  const { agent, conversation } = task.request
-  const free = await checkBeforeRequest(context, { agent, conversation })
+  const free = await checkBeforeRequest(context, stopTarget(task.request))
   if (stop.aborted || isExpired(attempt)) return undefined
   if (free.kind === 'failed') return ending(attempt, attemptFailed(attempt, free))
   const reservation = await orStopped(stop, reserved(attempt, ready, free))
@@ -310,7 +314,6 @@ function failureOf(answer: Answer): Failed | undefined {
 function shorteningOf(attempt: Attempt): Shortening {
   const { gateway, context, task, stop, id, log } = attempt
   const { agents, connect, summaries } = gateway
-  const { agent, conversation } = task.request
   return {
     agents,
     connect,
@@ -320,7 +323,7 @@ function shorteningOf(attempt: Attempt): Shortening {
     stop,
     log,
     async reserve(asked) {
-      const free = await checkBeforeRequest(context, { agent, conversation })
+      const free = await checkBeforeRequest(context, stopTarget(task.request))
       if (free.kind === 'failed') return free
       const own = { ...attempt, id: { ...id, attempt: `${id.attempt}-summary` } }
       return reserved(own, asked, free)
@@ -415,7 +418,8 @@ async function prepare(attempt: Attempt): Promise<Ready | Failed> {
     const target = { agent: request.agent, conversation }
     const inForce = await policyInForce(context, { ...target, own: settings.policy, log })
     if (typeof inForce === 'string') return failedBy('policies.unreadable', 'transient', inForce)
-    const policy = { ...inForce, forkedFrom: await originOf(attempt, inForce) }
+    const forkedFrom = await originOf(attempt, inForce)
+    const policy = { ...inForce, calledBy: inForce.calledBy ?? [], forkedFrom }
     const stop = stopOfTurn(policy.stops)
     if (stop !== undefined) return stoppedAttempt(stop)
     const whole = entries.filter((entry) => entry.type === 'history-entry')
@@ -448,7 +452,7 @@ async function prepare(attempt: Attempt): Promise<Ready | Failed> {
 /** The conversation whose memory the guards of this round continue. Null: none. */
 async function originOf({ context, task }: Attempt, { guards }: Policy): Promise<string | null> {
   if (guards.length === 0) return null
-  const fork = await context.kept(originKey(task.request.conversation), 0)
+  const fork = await context.kept(originKey(rootOf(task.request.conversation)), 0)
   return originsIn(fork).at(-1)?.conversation ?? null
 }
 

@@ -1,7 +1,7 @@
 // An operator's stop of model requests: the failure of a stopped attempt, and the check right
 // before the provider is called. The same read gives the budgets of the request.
 
-import type { StopInForce } from '../../../shared/contract/messages.ts'
+import type { ModelRequest, StopInForce } from '../../../shared/contract/messages.ts'
 import type { PerformerContext } from '../../../shared/contract/performer.ts'
 import { budgetKeyPrefix, pricesKey, stopKeyPrefix } from '../../../shared/contract/topology.ts'
 import {
@@ -22,6 +22,10 @@ export class StoppedByOperator extends Error {
     super('an operator stopped it')
     this.stop = stop
   }
+}
+
+export function stopTarget({ agent, conversation, settings }: ModelRequest): StopTarget {
+  return { agent, conversation, calledBy: settings.policy.calledBy }
 }
 
 /** A further attempt would be stopped too. */

@@ -15,7 +15,7 @@ import { createAcceptedForms } from './accepted-form.ts'
 import { type Gateway, type GatewayOptions, runAttempt } from './attempt.ts'
 import { createLedgerReader } from './budgets/ledger-reader.ts'
 import { startHistoryExpiry } from './history-expiry.ts'
-import { StoppedByOperator } from './operator-stops.ts'
+import { StoppedByOperator, stopTarget } from './operator-stops.ts'
 import { noLongerWanted } from './wire/abortable-wait.ts'
 
 /** `task`: the newest of this round. `stop`: stops its attempt, while it runs. */
@@ -51,8 +51,7 @@ export function startGateway(options: GatewayOptions): StartPerformer<AttemptTas
     /** Ends the attempts that a stop at `now` concerns. */
     function stopNow(records: PolicyRecord[]): undefined {
       for (const { task, stop } of rounds.values()) {
-        const { agent, conversation } = task.request
-        const stops = stopsInForce(records, { agent, conversation })
+        const stops = stopsInForce(records, stopTarget(task.request))
         const byOperator = typeof stops === 'string' ? undefined : stopOfTurn(stops)
         if (byOperator?.mode === 'now') stop?.abort(new StoppedByOperator(byOperator))
       }

@@ -28,7 +28,12 @@ import { withOperatorCaps } from './operator-caps.ts'
  */
 export async function policyInForce(
   { policy: read, policies: list }: Pick<PerformerContext, 'policy' | 'policies'>,
-  { agent, conversation, own, log }: StopTarget & { own: Policy; log: Pick<WorkLog, 'warn'> },
+  {
+    agent,
+    conversation,
+    own,
+    log,
+  }: Omit<StopTarget, 'calledBy'> & { own: Policy; log: Pick<WorkLog, 'warn'> },
 ): Promise<Policy | string> {
   const ofAgents = [policyKeyPrefix + everyAgent, policyKeyPrefix + agent]
   const [operator, records, ...set] = await Promise.all([
@@ -41,7 +46,7 @@ export async function policyInForce(
   const guardsSet = records.filter(({ key }) => key.startsWith(guardKeyPrefix))
   const guards = guardsInForce(guardsSet.map(({ message }) => message))
   if (typeof guards === 'string') return guards
-  const stops = stopsInForce(records, { agent, conversation })
+  const stops = stopsInForce(records, { agent, conversation, calledBy: own.calledBy })
   if (typeof stops === 'string') return stops
   let policy = own
   for (const [at, message] of set.entries()) {

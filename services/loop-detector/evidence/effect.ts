@@ -5,6 +5,7 @@
 // something: that can miss a loop, but never raises a false alarm.
 
 import { isObject } from '../../../shared/lib/json/json-object.ts'
+import { queryWord, statementEffect, withoutQueries } from '../meaning/sql.ts'
 import { isLook, isPause, sleepsFor } from '../waiting/sleep.ts'
 import { textHash } from './text-hash.ts'
 
@@ -39,7 +40,8 @@ function guessedOperation(tool: string, value: unknown): Operation {
   const command = isShell(words) ? commandIn(value) : undefined
   if (command !== undefined) return shellOperation(tool, command)
   const named = effectOf(words)
-  const effect = named === 'waits' ? named : (actionEffect(value) ?? named)
+  const effect =
+    named === 'waits' ? named : (statementEffect(value) ?? actionEffect(value) ?? named)
   return {
     effect,
     waits: waitsAs(effect === 'waits', effect === 'waits' && !namesTarget(value), commandIn(value)),
@@ -172,7 +174,7 @@ function shellOperation(tool: string, command: string): Operation {
   const programs: string[] = []
   let sleepsAlone = true
   let onlyLooks = true
-  for (const { program, argv, part } of programsIn(command)) {
+  for (const { program, argv, part } of programsIn(withoutQueries(command))) {
     const own = part.includes('>') ? 'changes' : programEffect(program, argv)
     if (programs.length < programsMax) programs.push(programWithPart(program, argv))
     if (!besideSleep.has(program)) sleepsAlone = false
@@ -261,19 +263,23 @@ const wrappers = words('command sudo env time nice nohup exec builtin')
 const readPrograms = words(
   'ls cat head tail grep egrep fgrep rg ag find fd stat wc pwd which whereis type file tree du df ps env printenv date whoami id uname hostname ' +
     'echo printf diff cmp less more sort uniq cut tr jq yq awk nl od xxd hexdump md5sum sha1sum sha256sum test [ true false ping dig nslookup ' +
-    'man help history basename dirname realpath readlink lsof netstat ss top free uptime',
+    '-v -V man help history basename dirname realpath readlink lsof netstat ss top free uptime',
 )
-const readSubcommands: ReadonlyMap<string, ReadonlySet<string>> = new Map([
-  [
-    'git',
-    words(
-      'status log diff show branch remote rev-parse ls-files ls-remote blame grep describe reflog shortlog',
-    ),
-  ],
-  ['npm', words('ls list view outdated')],
-  ['docker', words('ps images logs inspect')],
-  ['kubectl', words('get describe logs')],
-])
+/** Subcommands that only read, by the names of programs without a version. */
+const readSubcommands: ReadonlyMap<string, ReadonlySet<string>> = new Map(
+  Object.entries({
+    git: 'status log diff show branch remote rev-parse ls-files ls-remote blame grep describe reflog shortlog',
+    'npm yarn pnpm': 'ls list view info outdated why',
+    'pip conda poetry uv apt apt-cache brew': 'show list freeze index check search policy info',
+    'docker podman': 'ps images logs inspect info version stats top',
+    'kubectl helm systemctl': 'get describe logs top explain version list status history show cat',
+    'cargo go': 'tree metadata list env version doc',
+    'psql mysql mariadb sqlite3 duckdb': queryWord,
+  }).flatMap(([names, list]) => names.split(' ').map((name) => [name, words(list)] as const)),
+)
+
+/** `docker compose ps`, `uv pip list`. */
+const beforeSubcommand = /^(?:-.*|pip|compose)$/
 
 function programEffect(program: string, argv: string[]): Effect {
   if (program === 'wait') return 'waits'
@@ -282,8 +288,11 @@ function programEffect(program: string, argv: string[]): Effect {
   if (readPrograms.has(program)) return 'reads'
   if (program === 'sed')
     return argv.some((word) => /^-[a-zA-Z]*i|^--in-place/.test(word)) ? 'changes' : 'reads'
-  const subcommand = argv.find((word) => !word.startsWith('-'))
-  return subcommand !== undefined && readSubcommands.get(program)?.has(subcommand) === true
-    ? 'reads'
-    : 'changes'
+  if (argv.length === 1 && /^--?(?:version|help)$/.test(argv[0] ?? '')) return 'reads'
+  const name = program.replace(/[\d.]+$/, '')
+  if (interpreters.has(name) && argv[0] === '-m') return programEffect(argv[1] ?? '', argv.slice(2))
+  const known = readSubcommands.get(program) ?? readSubcommands.get(name)
+  const isQuery = argv.includes(queryWord) && !argv.includes('-f')
+  const subcommand = isQuery ? queryWord : argv.find((word) => !beforeSubcommand.test(word))
+  return subcommand !== undefined && known?.has(subcommand) === true ? 'reads' : 'changes'
 }

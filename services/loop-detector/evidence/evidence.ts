@@ -24,6 +24,7 @@ import { onOneLine, shortened } from '../../../shared/lib/text-cut.ts'
 import { echoOf } from '../meaning/echo.ts'
 import { emptyHandedAnswer } from '../meaning/empty-handed.ts'
 import { reportedFailure } from '../meaning/reported-failure.ts'
+import { withoutInventedNames } from '../meaning/sql.ts'
 import { isBrief } from '../waiting/sleep.ts'
 import {
   isInputEmpty,
@@ -176,7 +177,8 @@ export function evidenceOf(
   }
 }
 
-function printOf(calls: CallEvidence[]): string {
+/** The key of a round with these calls. */
+export function printOf(calls: CallEvidence[]): string {
   const [first] = calls
   if (first !== undefined && calls.length === 1) return first.outcome
   return fingerprint('round', ...calls.map(({ outcome }) => outcome).sort())
@@ -233,7 +235,8 @@ function callEvidence(
       ? result.text || result.reason
       : result.reason
   const text =
-    (result.status === 'ok' ? emptyHandedAnswer(read.value, seen) : undefined) ?? masked(seen)
+    (result.status === 'ok' ? emptyHandedAnswer(read.value, seen, operation) : undefined) ??
+    masked(seen)
   const failure =
     result.status === 'ok'
       ? undefined
@@ -351,7 +354,10 @@ function failureOf(
 ): Failure {
   const reason = quoted(result.reason || result.text)
   const { error, kind: kindOfText } = errorOf(result)
-  const kind = kindOf(kindOfText, call, result, denial)
+  const invented = result.status === 'error' ? withoutInventedNames(error, call.raw) : undefined
+  const kindOfError = kindOf(kindOfText, call, result, denial)
+  // A statement with a name that is not there is a look-up without a hit.
+  const kind = invented !== undefined && kindOfError === 'shape' ? 'miss' : kindOfError
   const values = echoesOf(value)
   // A name that the tool does not know is as free as a value: the next one is no progress.
   const unechoed = withoutEchoes(seen, kind === 'shape' ? [...values, ...membersOf(value)] : values)
@@ -361,7 +367,10 @@ function failureOf(
 
   // An invented tool fails in the same way under any name, so the name is no part of that failure.
   const isUnknown = kind === 'unknown_tool'
-  const own = isUnknown && call.name !== '' ? error.replaceAll(call.name, '<tool>') : error
+  const own =
+    isUnknown && call.name !== ''
+      ? error.replaceAll(call.name, '<tool>')
+      : (invented?.error ?? error)
   // Echoes before volatile parts: a date from the arguments is no clock.
   const echoes = values.filter((echo) => own.includes(echo))
   const plain = masked(
@@ -374,8 +383,8 @@ function failureOf(
       ? undefined
       : { key: fingerprint('error', 'service', named, plain), name: named }
   // Sorted, because the order of members has no meaning.
-  const echoed =
-    echoes.length === 0 ? undefined : textHash(echoes.map(withoutRandom).sort().join('\n'))
+  const causes = [...echoes.map(withoutRandom), ...(invented?.names ?? [])]
+  const echoed = causes.length === 0 ? undefined : textHash(causes.sort().join('\n'))
   return { kind, key, service, whole, echoed, reason }
 }
 

@@ -8,7 +8,8 @@
 //     boundary, and similar starts share one expression.
 
 import { limits } from '../../../shared/contract/limits.ts'
-import { temporaryFolder, withoutTemporaryPart } from './temporary-name.ts'
+import { withoutReferences } from '../meaning/page-reference.ts'
+import { temporaryFolder, withoutTemporaryPart } from './random-suffix.ts'
 
 const mask = '<*>'
 
@@ -74,7 +75,7 @@ function anyOf(flags: string, alternatives: string[]): RegExp {
  * seems new, not old.
  */
 export function masked(text: string): string {
-  const head = text.slice(0, limits.loopMaskedCharsMax)
+  const head = withoutReferences(text.slice(0, limits.loopMaskedCharsMax))
   const shown = head.includes('\n')
     ? spaced(head.split('\n').map(maskedLine).join(' '))
     : maskedLine(spaced(head))

@@ -1,12 +1,18 @@
-// Random suffixes of names: `backup-x7f3k2`. A model writes a new one for each try, so two names
-// that differ only in it are one value.
+// Random parts of names: `backup-x7f3k2`, `/tmp/render-089d65`, `/tmp/go-build1613482910`. Models and
+// programs make a new one for each try, so two names that differ only in it are one value.
 //
 // RANDOM-SUFFIX-1. A suffix is random only if letters and digits change places in it often.
 //     `db12`, `2024q1` and `v2beta1` are names that somebody chose.
+// RANDOM-SUFFIX-2. Of temporary names only one directly within a folder for them counts, without
+//     days, counters and versions. Elsewhere `blob-a1b2` is one object of many.
+// RANDOM-SUFFIX-3. Kubernetes makes suffixes of letters without vowels: `api-7d9f8b6c5d-lq2vw`.
 
 /** The name without its random suffix, or without its UUID. */
 export function withoutRandom(name: string): string {
-  return name.replace(uuid, '').replace(suffix, (part) => (isRandom(part) ? '' : part))
+  return name
+    .replace(uuid, '')
+    .replace(podSuffix, '')
+    .replace(suffix, (part) => (isRandom(part) ? '' : part))
 }
 
 /**
@@ -24,13 +30,46 @@ export function randomWordsIn(texts: string[], error: string): string[] {
 const suffixed = /[-_.][a-z\d]{4}/i
 const words = /[\w.-]{6,80}/g
 const uuid = /[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}/gi
+/** Behind a hash of the template, or with a digit. */
+const podSuffix =
+  /(?<=[a-z\d])-(?:[\da-f]{8,10}|[bcdf-hj-np-tv-xz24-9]{8,10})-[bcdf-hj-np-tv-xz24-9]{5}$|-(?=[a-z]{0,4}\d)(?=\d{0,4}[a-z])[bcdf-hj-np-tv-xz24-9]{5}$/
+export const mayNameRandom = /-(?=[a-z]{0,39}\d)[a-z\d]{4,40}\b/
+/** A word that may have such a suffix. */
+export const randomName = /\b[a-z][\w.]{0,40}(?:-[\w.]{1,40}){1,6}/gi
 const suffix = /(?<=[-_.])[a-z\d]{4,40}(?=\.\w{1,5}$|$)/i
 
 function isRandom(part: string): boolean {
   if (/^v\d/i.test(part)) return false
-  const changes = part.match(/[a-z](?=\d)|\d(?=[a-z])/gi)?.length ?? 0
-  return changes >= (/^[\da-f]+$/i.test(part) ? changesOfHexMin : changesMin)
+  return changesIn(part) >= (hex.test(part) ? changesOfHexMin : changesMin)
 }
+
+/** The places at which letters and digits change. */
+function changesIn(text: string): number {
+  return text.match(/[a-z](?=\d)|\d(?=[a-z])/gi)?.length ?? 0
+}
+
+const hex = /^[\da-f]+$/i
 
 const changesMin = 3
 const changesOfHexMin = 2
+
+/** A folder for temporary files, as the source of an expression with the flag `i`. */
+export const temporaryFolder = String.raw`(?:tmp|temp|shm|folders/\w{1,40}/\w{1,40}/T)[\\/]{1,2}`
+
+/** The temporary name with `mark` for its random part. */
+export function withoutTemporaryPart(name: string, mark: string): string {
+  return name
+    .replace(lastPart, (random) => (isTemporary(random) ? mark : random))
+    .replace(number, mark)
+}
+
+/** The part behind the last separator, without an extension. */
+const lastPart = /(?<![a-z\d])[a-z\d]{6,40}(?=\.[a-z]{1,5}$|$)/i
+/** Longer than a day (20261101). Go writes such numbers behind a name. */
+const number = /\d{9,20}(?=\.[a-z]{1,5}$|$)/i
+
+/** Hex that is no counter (`f00012`), or letters and digits that change places often. */
+function isTemporary(text: string): boolean {
+  if (/^v\d+(?:[a-z]+\d*)?$/i.test(text)) return false
+  return hex.test(text) ? /\d[a-f]|[a-f]{2}\d/i.test(text) : changesIn(text) >= changesMin
+}

@@ -21,17 +21,20 @@ export function mayBeStamped(raw: string): boolean {
 }
 
 const stampLike =
-  /1[5-9]\d{8}|:\d\d:\d\d|nonce|now|cb|bust|id"|Id"|ID"|key"|Key"|attempt|retr|try|tries|iteration|[?&]_=|(?:command|cmd)"/i
+  /1[5-9]\d{8}|:\d\d:\d\d|nonce|now|cb|bust|id"|Id"|ID"|key"|Key"|attempt|retr|try|tries|iteration|[?&]_=|(?:command|cmd)"|"(?:ref|uid)"/i
 
-/** The arguments without their stamps, as one text. Undefined: they have none. */
-export function withoutStamps(value: unknown): string | undefined {
+/**
+ * The arguments without their stamps, as one text. Undefined: they have none. `isView`: the result
+ * shows a page.
+ */
+export function withoutStamps(value: unknown, isView = false): string | undefined {
   let found = false
   const plain = (key: string, member: unknown, depth: number): unknown => {
-    if (isStampName(key) && typeof member !== 'object') {
+    if (stampName.test(plainNameOf(key)) && typeof member !== 'object') {
       found = true
       return null
     }
-    if (isBoundName(key) && typeof member !== 'object') return String(member)
+    if (boundName.test(plainNameOf(key)) && typeof member !== 'object') return String(member)
     if (typeof member === 'string') {
       const text = member.length > limits.loopMaskedCharsMax ? member : unstamped(member)
       if (text !== member) found = true
@@ -51,8 +54,10 @@ export function withoutStamps(value: unknown): string | undefined {
     const kept = names.some((name) => isCommand.test(name))
       ? names.filter((name) => !aboutCommand.test(name))
       : names
-    if (kept.length < names.length) found = true
-    return kept.map((name) => [name, plain(name, members[name], depth + 1)])
+    const isNamed = isView && names.some((name) => elementName.test(name))
+    const used = isNamed ? kept.filter((name) => !referenceName.test(name)) : kept
+    if (used.length < names.length) found = true
+    return used.map((name) => [name, plain(name, members[name], depth + 1)])
   }
   const text = JSON.stringify(plain('', value, 0))
   return found ? text : undefined
@@ -97,10 +102,7 @@ function plainNumber(member: unknown): unknown {
 }
 
 function plainNameOf(name: string): string {
-  return name
-    .slice(0, stampNameCharsMax + 1)
-    .replace(/[_-]/g, '')
-    .toLowerCase()
+  return name.slice(0, stampNameCharsMax).replace(/[_-]/g, '').toLowerCase()
 }
 
 const messageId =
@@ -111,7 +113,7 @@ const messageText =
 
 /** The id of a request, by which its receiver knows a repetition. It is never that of an object. */
 function isRequestId(name: string): boolean {
-  return isStampName(name) || requestId.test(plainNameOf(name))
+  return stampName.test(plainNameOf(name)) || requestId.test(plainNameOf(name))
 }
 
 const requestId =
@@ -121,17 +123,9 @@ const recipient =
 /** A shorter text is a word that many calls share, such as a state. */
 const messageCharsMin = 12
 
-function isStampName(name: string): boolean {
-  return name.length <= stampNameCharsMax && stampName.test(name.replace(/[_-]/g, '').toLowerCase())
-}
-
 const stampNameCharsMax = 32
 const stampName =
   /^(?:nonce|now|cb|cachebust(?:er|ing)?|(?:request|trace|span|correlation|idempotency)(?:id|key)|(?:attempt|retry|try|iteration)(?:s|no|number|count|index)?|retries|tries)$/
-
-function isBoundName(name: string): boolean {
-  return name.length <= stampNameCharsMax && boundName.test(name.replace(/[_-]/g, '').toLowerCase())
-}
 
 /** `from`, `end_time`, `startDate`, `sinceTs`. */
 const boundName =
@@ -140,6 +134,10 @@ const boundName =
 const isCommand = /^(?:command|cmd)$/
 const aboutCommand =
   /^(?:description|explanation|reason|purpose|comment|rationale|justification|thoughts?|intent|summary)$/i
+
+/** The words for an element of a page, and its reference, which is new in each snapshot. */
+const elementName = /^(?:element|description|label)$/
+const referenceName = /^(?:ref|uid)$/
 
 /** Seconds or milliseconds since the epoch, from 2017 to 2033, and not a full minute. */
 function isNow(number: number): boolean {

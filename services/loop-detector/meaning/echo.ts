@@ -91,14 +91,9 @@ function speaksOnly(written: string): boolean {
   return programs.length > 0 && programs.every(({ program }) => speakers.has(program.toLowerCase()))
 }
 
-const speakers: ReadonlySet<string> = new Set([
-  'echo',
-  'printf',
-  'true',
-  ':',
-  'write-output',
-  'write-host',
-])
+const speakers: ReadonlySet<string> = new Set(
+  'echo printf true : write-output write-host'.split(' '),
+)
 const heredoc = /^cat\s*<<-?\s*['"]?(\w+)['"]?\n[\s\S]*\n[^\S\n]*\1$/
 /** `python3 -c "print('x')"`, `node -e 'console.log("x")'`. */
 const inline = /^(?:python[\d.]*|node|ruby|perl|php|bun)\s+-(?:c|e|r)\s+(['"])([\s\S]*)\1$/

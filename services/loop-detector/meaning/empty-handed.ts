@@ -1,8 +1,10 @@
 // The answer of a search without hits. Some answers repeat the words of the search: `No results for
-// "x"`, `{"query":"x","results":[]}`. Without these words they are one answer.
+// "x"`, `{"query":"x","results":[]}`. Without these words they are one answer. Programs like `grep`
+// print nothing, and some hosts add the exit code.
 
 import { echoesOf } from '../evidence/arguments.ts'
 import { masked, withoutEchoes } from '../evidence/mask.ts'
+import { commandOutput } from './command-output.ts'
 
 /** `answer`: its beginning, masked. */
 export function isEmptyHanded(answer: string): boolean {
@@ -15,9 +17,14 @@ export function isEmptyHanded(answer: string): boolean {
 
 /**
  * The masked answer without the words of its call, if it has no hits and repeats some of them.
- * Undefined: any other answer. `value`: the arguments of the call.
+ * Undefined: any other answer. `value`: the arguments of the call. `operation`: as in effect.ts.
  */
-export function emptyHandedAnswer(value: unknown, text: string): string | undefined {
+export function emptyHandedAnswer(
+  value: unknown,
+  text: string,
+  operation = '',
+): string | undefined {
+  if (searches.test(operation) && isNothing(text)) return 'no matches'
   if (text.length > echoCharsMax || !mayBeEmpty.test(text)) return undefined // nearly always
   const plain = withoutEchoes(text, echoesOf(value))
   if (plain === text) return undefined
@@ -25,12 +32,21 @@ export function emptyHandedAnswer(value: unknown, text: string): string | undefi
   return isEmptyHanded(answer) ? answer : undefined
 }
 
+function isNothing(text: string): boolean {
+  return text.length <= echoCharsMax && nothing.test(commandOutput(text))
+}
+
+/** Of a shell. The last programs only pass the hits on. */
+const searches = / (?:[ef]?grep|rg|ag|ack|find|fd|locate)(?: (?:head|tail|sort|uniq|sed|awk|cut))*$/
+const nothing =
+  /^\s*(?:[(<[]?(?:no output|empty|command produced no output)[)>\]]?\.?)?\s*(?:[(<[]?(?:command )?(?:exit(?:ed with)?|return) ?(?:code|status):? [01][)>\]]?\.?)?\s*$/i
+
 /** Longer answers have more than the words of a search. */
 const echoCharsMax = 512
-const mayBeEmpty = /^\s*(?:no|0|zero|nothing|not)\b|\[\]/i
+const mayBeEmpty = /^\s*(?:found (?:no|0)|no|0|zero|nothing|not)\b|\[\]/i
 
 const emptyHanded =
-  /^(?:\[\]|\{\}|(?:no|0|zero) (?:results?|match|matches|hits?|entries|records?|items?|rows?|documents?|files?)\b.*|nothing found\.?|not found\.?)$/i
+  /^(?:\[\]|\{\}|(?:found )?(?:no|0|zero) (?:results?|match|matches|hits?|entries|records?|items?|rows?|documents?|files?)\b.*|nothing found\.?|not found\.?)$/i
 /**
  * "No flights found on this day.", "No rooms available". Longer answers may have hits as well. "No
  * problems found" is the good answer of a check.

@@ -1,12 +1,16 @@
-// Values that are new each time by their nature: an OAuth state or code, a nonce, a port that a
-// server chose, a random host, a signature. Two laps that differ only in them are one lap.
+// Values that are new each time by their nature: an OAuth state or code, a nonce, a signature, a port
+// that a server chose. So are random hosts, names of pods, and references on a page. Two laps that
+// differ only in them are one lap.
 //
-// LAP-STATE-1. In a result each such value counts, in arguments only one of two kinds: its name
-//     says that it is random, or a result of the same lap returned it.
-// LAP-STATE-2. So a port or a code that the model chose is a question: the next one may differ.
-// LAP-STATE-3. Linear in the beginning of the text. Most texts fail the first test.
+// LAP-STATE-1. In a result each such value counts. In arguments its name must say that it is random,
+//     or a result of the same lap returned it, or it is the port of a redirect.
+// LAP-STATE-2. So a port or a code that the model chose is a question: the next one may differ. A
+//     call that starts a server on it has the answer in its own result.
+// LAP-STATE-3. A reference in arguments is its place in the newest result that has references.
+// LAP-STATE-4. Linear in the beginning of the text. Most texts fail the first test.
 
-import { withoutRandom } from '../evidence/random-suffix.ts'
+import { mayNameRandom, randomName, withoutRandom } from '../evidence/random-suffix.ts'
+import { mayHaveReferences, referenceIn } from './page-reference.ts'
 
 const mark = '<state>'
 /** The part of a text that is read. */
@@ -15,7 +19,7 @@ const valuesMax = 16
 
 /** A name with a value that is long enough, a random host or a port. */
 const hint =
-  /(?:[sS]tate|[cC]ode|[nN]once|[tT]oken|[cC]srf|[cC]hallenge|[vV]erifier|[sS]ig|[sS]ignature|otp|OTP|_id)(?:["']{0,2}\s?[:=]\s?["']{0,2}|"? value=")[\w.~%+/=:-]{6}|[?&][\w-]{1,24}=[\w.~%+/=:-]{6}|:\/\/[a-z\d-]{6,80}\.[a-z\d-]{2,80}\.|port[ :=]{1,2}\d{4}|:\d{4,5}\b/
+  /(?:[sS]tate|[cC]ode|[nN]once|[tT]oken|[cC]srf|[cC]hallenge|[vV]erifier|[sS]ig|[sS]ignature|otp|OTP|_id)(?:["']{0,2}\s?[:=]\s?["']{0,2}|"? value=")[\w.~%+/=:-]{6}|[?&][\w-]{1,24}=[\w.~%+/=:-]{6}|:\/\/[a-z\d-]{6,80}\.[a-z\d-]{2,80}\.|(?:port|PORT)["' :=]{1,3}\d{4}|:\d{4,5}\b|%3[ADad]/
 
 /** Names of values that nobody chooses. */
 const randomNames =
@@ -33,18 +37,23 @@ const membersNamed = (names: string) =>
   )
 const random = membersNamed(randomNames)
 const named = membersNamed(`${randomNames}|${givenNames}`)
+/** In arguments: of the address to which a login comes back, and of a server that the call starts. */
+const redirect =
+  /((?:redirect|callback)\w{0,12}["']{0,2}\s?[:=]\s?["']{0,2}(?:https?:\/\/[a-z\d.[\]:]{1,40}:)?)\d{4,5}\b/gi
+const listening = /((?:\s--?(?:port|listen|bind)[ =]|\bPORT=)(?:[a-z\d.]{1,40}:)?)(\d{4,5})\b/g
 const port = /((?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1?\]):|\bport[ :=]{1,2})(\d{4,5})\b/gi
 const host = /(https?:\/\/)([a-z\d-]{6,80})(?=\.[a-z\d-]{2,}\.)/gi
 /** Services that give each tunnel a name. */
 const tunnel = /^\.(?:ngrok|trycloudflare|loca|serveo|localhost)/
 
 export function mayHoldStates(text: string): boolean {
-  return hint.test(text.slice(0, charsMax))
+  const head = text.slice(0, charsMax)
+  return hint.test(head) || mayNameRandom.test(head) || mayHaveReferences(head)
 }
 
 /** A result without its states, and the states, which later calls of the lap may send. */
 export function withoutStates(text: string): { text: string; states: string[] } {
-  const head = text.slice(0, charsMax)
+  const head = decoded(text.slice(0, charsMax))
   const states: string[] = []
   const noted = (_: string, before: string, value: string) => {
     if (states.length < valuesMax) states.push(value)
@@ -60,23 +69,46 @@ export function withoutStates(text: string): { text: string; states: string[] } 
         ? noted(whole, before, label)
         : whole,
     )
+    .replace(randomName, (name) => (withoutRandom(name) === name ? name : noted(name, '', name)))
   return { text: plain + text.slice(charsMax), states }
 }
 
-/** The text of arguments without random values, and the newest lap-wide states in them. */
+/**
+ * The text of arguments without random values, and the oldest round of the states in it. `own`: the
+ * states in the result of this call.
+ */
 export function withoutSentStates(
   text: string,
   given: ReadonlyMap<string, number>,
+  { own, page }: { own: string[]; page: Page } = { own: [], page: { references: [], round: 0 } },
 ): { text: string; oldest: number } {
-  let plain = text.slice(0, charsMax)
+  let plain = decoded(text.slice(0, charsMax))
   let oldest = Number.POSITIVE_INFINITY
   for (const [state, round] of given) {
     if (!plain.includes(state)) continue
     plain = plain.replaceAll(state, mark)
     oldest = Math.min(oldest, round)
   }
-  plain = plain.replace(random, (whole, before, value) => (isState(value) ? before + mark : whole))
+  plain = plain
+    .replace(random, (whole, before, value) => (isState(value) ? before + mark : whole))
+    .replace(redirect, `$1${mark}`)
+    .replace(listening, (whole, before, value) => (own.includes(value) ? before + mark : whole))
+  const reference = page.references.length > 0 ? referenceIn(plain) : undefined
+  if (reference !== undefined && page.references.includes(reference)) {
+    plain = plain.replace(reference, `<reference ${page.references.indexOf(reference)}>`)
+    oldest = Math.min(oldest, page.round)
+  }
   return { text: plain + text.slice(charsMax), oldest }
+}
+
+/** The references of the elements of a page, in order, and the round that returned them. */
+export type Page = { references: string[]; round: number }
+
+/** Addresses within addresses are percent-encoded, some of them twice. */
+function decoded(text: string): string {
+  return text.replace(/%(?:25)?(?:3A|2F|3D|26|3F)/gi, (code) =>
+    String.fromCharCode(Number.parseInt(code.slice(-2), 16)),
+  )
 }
 
 /** Not a plain word or a small number: somebody chose the state `open`. */

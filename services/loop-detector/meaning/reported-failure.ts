@@ -8,7 +8,7 @@
 
 import { isObject, jsonIn } from '../../../shared/lib/json/json-object.ts'
 import { commandIn, type Effect, isShell, isStatusTool, wordsOf } from '../evidence/effect.ts'
-import { type FailureKind, failureKindOf } from '../evidence/failure-kind.ts'
+import { type FailureKind, failureKindOf, tellingLines } from '../evidence/failure-kind.ts'
 import { sourceOf } from '../waiting/source.ts'
 import { namesThing } from '../waiting/waiting.ts'
 
@@ -35,7 +35,10 @@ export function reportedFailure(
       (effect === 'reads' || (effect === 'opaque' && namesThing(value)))
     )
       return undefined
-  } else if (stated.sign !== 'shell' && !client.test(command)) return undefined
+  } else if (
+    stated.sign === 'exit' ? effect === 'reads' : stated.sign !== 'shell' && !client.test(command)
+  )
+    return undefined
   const kind = failureKindOf(stated.error)
   return kind === 'miss' ? undefined : { kind, error: stated.error }
 }
@@ -43,7 +46,7 @@ export function reportedFailure(
 /** Longer answers are content. */
 const reportCharsMax = 512
 const hint =
-  /error|fail|den(?:ied|y)|exhaust|exceeded|refuse|reject|forbid|unauthori|block|suspend|false|\b[45]\d\d\b|sh: /i
+  /error|fail|den(?:ied|y)|exhaust|exceeded|refuse|reject|forbid|unauthori|block|suspend|false|\b[45]\d\d\b|sh: |exit/i
 /** Tools whose answer is the state of something, with any words. */
 const checks: ReadonlySet<string> = new Set(
   'test tests jest pytest check verify validate lint build compile ci log logs tail cat read'.split(
@@ -52,7 +55,7 @@ const checks: ReadonlySet<string> = new Set(
 )
 const client = /^\s*(?:curl|wget|http|https|xh)\b/
 
-type Stated = { sign: 'status' | 'error' | 'shell'; error: string }
+type Stated = { sign: 'status' | 'error' | 'shell' | 'exit'; error: string }
 
 function statedIn(text: string, isOfCommand: boolean): Stated | undefined {
   if (text.startsWith('{')) {
@@ -61,11 +64,21 @@ function statedIn(text: string, isOfCommand: boolean): Stated | undefined {
   }
   const line = text.split('\n', 1)[0] ?? ''
   if (isOfCommand && ofShell.test(line)) return { sign: 'shell', error: line }
+  if (
+    isOfCommand &&
+    (exitCode.test(line) || exitCode.test(text.slice(text.lastIndexOf('\n') + 1)))
+  ) {
+    const error = tellingLines(text)
+    return error === '' ? undefined : { sign: 'exit', error }
+  }
   return firstLine.test(line) ? { sign: 'error', error: line } : undefined
 }
 
 /** A shell begins each error with its name. */
 const ofShell = /^(?:\S{0,64}\/)?[\w.-]{0,64}sh: (?:(?:-c: )?line )?\d+: \S/
+/** Hosts and build tools state it, with the answer of a program that looks as well. */
+const exitCode =
+  /\b(?:exit(?:ed)?(?: with)?|return(?:ed)?)[ _]?(?:code|status)?[ :=]{1,3}[1-9]\d{0,2}[)\].>]?\s*$/i
 const firstLine =
   /^\W{0,4}(?:HTTP(?:\/[\d.]{1,3})? [45]\d\d\b|(?:status|status code|code):? [45]\d\d\b|(?:fatal )?(?:error|failed|failure|denied|exhausted|forbidden|unauthorized|rejected)\s*[:!.-]|(?:(?!you\b|he\b|she\b|it\b|they\b|the\b|your\b)[a-z]+ ){1,2}(?:failed|denied|rejected|refused|exhausted|exceeded)\s*(?:[:!.]|$))/i
 

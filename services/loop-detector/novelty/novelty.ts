@@ -6,11 +6,14 @@
 // NOVELTY-2. A new successful call of a tool with unknown effect is a change, with any result. A
 //     call that waits, or that is new only by its stamps, is not.
 // NOVELTY-3. A result that only reports no change ("already up to date") is no change.
+// NOVELTY-4. A changing call that is new only by the id of a process, or by a random name, is no new
+//     call: the next `kill` may differ in words.
 
 import { limits } from '../../../shared/contract/limits.ts'
 import { remember, touch } from '../../../shared/lib/recency.ts'
 import type { CallEvidence } from '../evidence/evidence.ts'
 import { masked } from '../evidence/mask.ts'
+import { withoutRandom } from '../evidence/random-suffix.ts'
 import { withoutStamps } from '../evidence/stamp.ts'
 import { textHash } from '../evidence/text-hash.ts'
 
@@ -107,17 +110,21 @@ function isNewWithoutStamps(
  * lines look like rewordings.
  */
 function isChange(
-  { words, reworded }: Novelty,
-  { key, text }: CallEvidence,
-  isNewCall: boolean,
+  { words, plain, reworded }: Novelty,
+  { key: exact, tool, raw, text }: CallEvidence,
+  isNewExactly: boolean,
 ): boolean {
+  const unnamed = withoutNames(raw)
+  const key = unnamed === raw ? exact : `${tool} ${unnamed}`
+  const isNewCall =
+    isNewExactly && (key === exact || remember(plain, textHash(key), limits.loopSeenMax))
   const beginning = text.slice(0, wordsCharsMax)
   const isReworded = remember(
     words,
     textHash(key + beginning.replace(numbers, '#')),
     limits.loopSeenMax,
   )
-  if (saysNothingChanged(text)) return false
+  if (saysNothingChanged(text, raw)) return false
   if (isNewCall) {
     reworded.clear()
     return true
@@ -145,14 +152,30 @@ const numbers = /(?<![a-z\d])[a-z\d]*\d[a-z\d]*/gi
  * Whether the result is one line that reports no change, without any other count. "0 files changed
  * in docs, 3 files changed in src" reports a change. In doubt it is a change.
  */
-function saysNothingChanged(text: string): boolean {
-  if (text.length > wordsCharsMax || !nothingChanged.test(text) || text.trim().includes('\n'))
-    return false
-  return !someCount.test(masked(text))
+function saysNothingChanged(text: string, raw: string): boolean {
+  if (text.length > wordsCharsMax || !nothingChanged.test(text)) return false
+  const line = text.replace(rowsMatched, '').trim()
+  // MySQL reports no row for a new table either.
+  return !line.includes('\n') && !someCount.test(masked(line)) && !definition.test(raw)
 }
 
+const definition = /\b(?:create|alter|drop|truncate|grant|revoke)\s/i
+const rowsMatched = /\nRows matched:.*$/
+
+/** The arguments without ids of processes, random names and the number of a name. */
+function withoutNames(raw: string): string {
+  if (raw.length > namesCharsMax || !named.test(raw)) return raw
+  return raw.replace(numbered, '$1#').replace(randomWord, withoutRandom)
+}
+
+const namesCharsMax = 512
+const named = /\bkill|name["= ]|[-_.][a-z\d]{4}/i
+const numbered =
+  /(\bkill(?: -{1,2}\w+)* |"pid": ?|(?:--name[= ]|"name": ?")[a-z][\w.-]{0,60}?)\d+(?=[,}"\s]|$)/gi
+const randomWord = /[\w.-]{6,80}/g
+
 const nothingChanged =
-  /^(?:no changes?\b(?! ?(?:requests?|sets?|logs?|orders?)\b)|nothing (?:to (?:do|change|commit)|(?:was |has )?changed)\b|already up[ -]to[ -]date|0 (?:replacements?|changes|rows? affected|files? changed)\b)/i
+  /^(?:no changes?\b(?! ?(?:requests?|sets?|logs?|orders?)\b)|nothing (?:to (?:do|change|commit)|(?:was |has )?changed)\b|already up[ -]to[ -]date|0 (?:replacements?|changes|rows? (?:affected|changed|updated|inserted|deleted)|files? changed)\b|(?:query ok, )?0 rows? affected\b|(?:insert 0|update|delete|merge) 0$|\{"(?:row_?count|affected_?rows|rows_?affected|changes)": ?0\})/i
 
 /** A positive whole number that is no part of a name, a version or a time of day. */
 const someCount = /(?<![\w.#]|\w-|\d:)0*[1-9]\d*(?!\w|-\w|[.:]\d)/

@@ -23,7 +23,8 @@ import { type CallEvidence, isWaiting } from '../evidence/evidence.ts'
 import { fingerprint } from '../evidence/fingerprint.ts'
 import { masked } from '../evidence/mask.ts'
 import { found } from '../ladder.ts'
-import { mayHoldStates, withoutSentStates, withoutStates } from '../meaning/lap-state.ts'
+import { mayHoldStates, type Page, withoutSentStates, withoutStates } from '../meaning/lap-state.ts'
+import { referencesIn } from '../meaning/page-reference.ts'
 import { transientRoundsMax } from '../patience.ts'
 import type { Finding, Rule } from '../rule.ts'
 
@@ -51,6 +52,7 @@ type Memory = {
   ladders: Ladder[]
   /** States that results gave out, with the count of rounds at the first time. */
   states: Map<string, number>
+  page: Page
   count: number
 }
 
@@ -59,7 +61,7 @@ type Ladder = { action: InterventionAction | 'none' }
 
 export const cycle: Rule<Memory> = {
   name: 'cycle',
-  version: 5,
+  version: 6,
   kind: 'tool_loop',
   thresholds: ['loop.cycleLaps'],
   description: 'Rounds come back in the same order, with the same results.',
@@ -72,6 +74,7 @@ export const cycle: Rule<Memory> = {
     repeats: Array.from({ length: periodMax + 1 }, () => 0),
     ladders: [],
     states: new Map(),
+    page: { references: [], round: 0 },
     count: 0,
   }),
 
@@ -79,7 +82,7 @@ export const cycle: Rule<Memory> = {
     const [first] = calls
     if (first === undefined) return undefined
     const { rounds, repeats, ladders } = memory
-    memory.count += 1
+    const count = ++memory.count
     const { print, statesFrom } = printOf(memory, calls, whole)
     const tag = tagOf(print)
     let isRepeated = false
@@ -89,7 +92,9 @@ export const cycle: Rule<Memory> = {
         lap !== undefined &&
         lap.tag === tag &&
         lap.print === print &&
-        (lap.whole === whole || areOfLap(memory.count, period, statesFrom, lap))
+        // Otherwise both rounds sent only states of their own lap.
+        (lap.whole === whole ||
+          (statesFrom > count - period && lap.statesFrom > count - 2 * period))
       ) {
         repeats[period] = (repeats[period] ?? 0) + 1
         isRepeated = true
@@ -146,23 +151,28 @@ function lapsMax(lap: Lap[], loop: LoopThresholds): number {
 
 /** The print of a round without the states in its calls and results. */
 function printOf(
-  { states, count }: Memory,
+  memory: Memory,
   calls: CallEvidence[],
   whole: string,
 ): { print: string; statesFrom: number } {
+  const { states, page, count } = memory
   for (const [state, round] of states) {
     if (round > count - 2 * periodMax) break
     states.delete(state)
   }
   const mayDiffer = calls.some(
-    ({ raw, text }) => states.size > 0 || mayHoldStates(raw) || mayHoldStates(text),
+    ({ raw, text }) =>
+      states.size > 0 || page.references.length > 0 || mayHoldStates(raw) || mayHoldStates(text),
   )
   if (!mayDiffer) return { print: whole, statesFrom: Number.POSITIVE_INFINITY }
   let statesFrom = Number.POSITIVE_INFINITY
   const given: string[] = []
   const prints = calls.map(({ tool, raw, text, failure, outcome }) => {
-    const sent = withoutSentStates(raw, states)
     const result = withoutStates(text)
+    const sent = withoutSentStates(raw, states, {
+      own: failure === undefined ? result.states : [],
+      page,
+    })
     given.push(...result.states)
     if (sent.text === raw && result.states.length === 0) return outcome
     statesFrom = Math.min(statesFrom, sent.oldest)
@@ -170,13 +180,12 @@ function printOf(
     return fingerprint('round', tool, sent.text, status, masked(result.text))
   })
   for (const state of given) if (!states.has(state)) touch(states, state, count, limits.loopIdsMax)
+  for (const { text } of calls) {
+    const references = referencesIn(text)
+    if (references.length > 0) memory.page = { references, round: count }
+  }
   const isWhole = calls.every(({ outcome }, index) => prints[index] === outcome)
   return { print: isWhole ? whole : fingerprint('round', ...prints.sort()), statesFrom }
-}
-
-/** Whether both rounds sent only states of their own lap. */
-function areOfLap(count: number, period: number, statesFrom: number, lap: Lap): boolean {
-  return statesFrom > count - period && lap.statesFrom > count - 2 * period
 }
 
 function finding(

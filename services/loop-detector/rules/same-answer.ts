@@ -5,7 +5,7 @@
 // SAME-ANSWER-2. Tools that change something are exempt, and so are short answers: eight written
 //     files give eight answers "ok", and eight hosts may all be "healthy".
 // SAME-ANSWER-3. Calls about different subjects (subject.ts) may be a batch, so their limit is
-//     doubled. A search without hits keeps the usual limit.
+//     doubled. So may searches without hits and without a common word (wording.ts).
 // SAME-ANSWER-4. An answer of several lines, all different from those of the answer before it, is
 //     another answer: the next window of a log may differ only in clocks.
 // SAME-ANSWER-5. A new answer and a change end all streaks. A tool of unknown effect has the doubled
@@ -18,23 +18,28 @@ import type { CallEvidence } from '../evidence/evidence.ts'
 import { subjectOf } from '../evidence/subject.ts'
 import { addMatch, emptyStreak, found, type Streak, weightiest } from '../ladder.ts'
 import { isEmptyHanded } from '../meaning/empty-handed.ts'
+import { wordingOf } from '../meaning/wording.ts'
 import { batchRoundsMax, sameAnswerRoundsMax } from '../patience.ts'
 import type { Finding, Rule } from '../rule.ts'
 
 /** `lines`: those of the latest answer. */
-type AnswerStreak = Streak & { rounds: number; calls: Set<string>; lines: ReadonlySet<string> }
+type AnswerStreak = Streak & { rounds: number; calls: Set<string>; lines: ReadonlySet<string> } & {
+  /** Of searches without hits, and the rounds with one of them. */
+  words: Set<string>
+  reworded: number
+}
 type Streaks = Map<string, AnswerStreak>
 /** `opaque`: those of tools with unknown effect. */
 type Memory = { reads: Streaks; opaque: Streaks }
 
 export const sameAnswer: Rule<Memory> = {
   name: 'same-answer',
-  version: 8,
+  version: 9,
   kind: 'tool_loop',
   thresholds: ['loop.identicalSuccesses'],
   description: 'Reworded calls keep getting the same answer.',
   firesWhen:
-    'calls in new words get one answer for the 8th time, or for the 16th if each is about another file, host or id. A long answer of a tool with unknown effect: the 16th',
+    'calls in new words get one answer for the 8th time, or for the 16th if each is about another file, host or id. Searches without hits and without a common word, and a long answer of a tool with unknown effect: the 16th',
   endedBy:
     'an answer that is new in the turn, or a change; for a tool with unknown effect only the answer',
   sentence: 'kept rewording a call with the same result',
@@ -55,16 +60,20 @@ export const sameAnswer: Rule<Memory> = {
       }
       const all = countCall(memory, call.result, call, round)
       if (all === undefined) continue
-      if (all.rounds >= (meaning === 'empty' ? sameAnswerRoundsMax(loop) : batchRoundsMax(loop)))
+      const wording = meaning === 'empty' ? wordingOf(call.value) : 'fields'
+      const subject = subjectOf(
+        call.value,
+        call.freeText && (meaning !== 'empty' || wording !== 'fields'),
+      )
+      const reworded = typeof wording === 'object' ? countWording(all, wording, subject) : 0
+      if (
+        (wording === 'question' ? all.rounds : reworded) >= sameAnswerRoundsMax(loop) ||
+        all.rounds >= batchRoundsMax(loop)
+      )
         findings.push(finding(all, call))
       // The subjects of the first answer are not compared: no call has repeated it yet.
-      if (meaning === 'empty' || all.rounds < 2) continue
-      const ofSubject = countCall(
-        memory,
-        `${call.result} ${subjectOf(call.value, call.freeText)}`,
-        call,
-        round,
-      )
+      if (wording !== 'fields' || all.rounds < 2) continue
+      const ofSubject = countCall(memory, `${call.result} ${subject}`, call, round)
       if (ofSubject !== undefined && ofSubject.rounds + 1 >= sameAnswerRoundsMax(loop))
         findings.push(finding(ofSubject, call))
     }
@@ -84,6 +93,8 @@ function countCall(
     rounds: 0,
     calls: new Set(),
     lines: new Set(),
+    words: new Set(),
+    reworded: 0,
   }
   const lines = linesOf(call.text)
   const isOther =
@@ -96,6 +107,20 @@ function countCall(
   streak.rounds += 1
   touch(memory, key, streak, limits.loopStreaksMax)
   return streak
+}
+
+/**
+ * The rounds with a word that another one had. The first one counts with the second. The same words
+ * for another subject are a batch.
+ */
+function countWording(streak: AnswerStreak, wording: string[], subject: string): number {
+  const { words } = streak
+  const whole = `${wording.join(' ')} in `
+  const isBatch = words.has(whole) && !words.has(whole + subject)
+  if (!isBatch && wording.some((word) => words.has(word)))
+    streak.reworded += streak.reworded === 0 ? 2 : 1
+  for (const word of [...wording, whole, whole + subject]) remember(words, word, limits.loopSeenMax)
+  return streak.reworded
 }
 
 /** The first lines of an answer. */

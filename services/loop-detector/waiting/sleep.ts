@@ -31,7 +31,6 @@ export function isLook(program: string, argv: string[]): boolean {
   if (lookPrograms.has(program) || sleep.test([program, ...argv].join(' '))) return true
   if (/^python[\d.]*$/.test(program)) return /^-c ["']import time\b/.test(argv.join(' '))
   if (clients.has(program)) return !argv.some((word) => sends.test(word))
-  if (databases.has(program)) return argv.some((word) => /^["']?select$/i.test(word))
   // `gh run view`, `aws rds describe-db-instances`, `./status.sh`: the first known verb decides.
   const parts = [program, ...argv.filter((word) => !word.startsWith('-')).slice(0, 3)]
   const verbs = parts.flatMap((word) => word.toLowerCase().split(/[^a-z]+/))
@@ -45,7 +44,6 @@ const lookPrograms = words('jobs pgrep squeue sacct qstat journalctl watch last 
 const clients = words('curl wget http https')
 const sends =
   /^(?:-[a-zA-Z]*[dFT]|--(?:data|form|upload|json|post).*|["']?(?:POST|PUT|PATCH|DELETE)["']?|-X(?:POST|PUT|PATCH|DELETE))$/
-const databases = words('psql mysql sqlite3 duckdb')
 const lookVerbs = words(
   'status state progress health list ls get describe show view logs log checks ps inspect info poll',
 )

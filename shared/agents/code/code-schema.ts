@@ -2,17 +2,12 @@
 // have. agent.schema.json stays the one list of the others.
 
 import type { AnySchemaObject } from 'ajv'
-import { agentSchema, compileAgentSchema } from '../file/schema-mistakes.ts'
+import { ahead } from '../../lib/json/ahead.ts'
+import { agentAjv, agentSchema } from '../file/agent-schema.ts'
 
 const isProgram = [{ required: ['command'] }, { required: ['module'] }]
 
-/** Compiled at the first use, because agent files do not need it. */
-export function codeValidator(): ReturnType<typeof compileAgentSchema> {
-  compiled ??= compileAgentSchema(codeSchema())
-  return compiled
-}
-
-let compiled: ReturnType<typeof compileAgentSchema> | undefined
+export const codeValidator = ahead((code) => agentAjv(codeSchema(), code))
 
 function codeSchema(): AnySchemaObject {
   // The conditions of the top are about systemFile and guests, which only files have.

@@ -1,59 +1,15 @@
-// Checks an agent file against agent.schema.json and explains each mistake to its author: the value
-// and the accepted values. The schema is the one list of keys, types and bounds, and editors
-// complete from it. It has two special keywords: `x-accepted` describes the accepted values, and no
-// message shows the value of an `x-secret`.
+// Checks an agent file against its schema and explains each mistake to its author: the value and the
+// accepted values.
 
-import { readFileSync } from 'node:fs'
-import { Ajv, type AnySchemaObject, type ErrorObject, type ValidateFunction } from 'ajv'
+import type { ErrorObject } from 'ajv'
 import { alternatives, kindOf, type Path, pathOf, shown } from '../../settings/mistake.ts'
 import { nearestName } from '../../settings/nearest-name.ts'
+import { agentSchema, type Branch, type Schema } from './agent-schema.ts'
 import type { AgentContent } from './content.ts'
+import { fileValidator } from './file-validator.ts'
 
 /** `part`: the mistake is about the key at that path, or about its value. */
 export type SchemaMistake = { path: Path; text: string; part: 'key' | 'value' }
-
-/** The keys that an alternative requires. */
-type Branch = { required: string[] }
-
-type Schema = {
-  type?: string
-  description?: string
-  enum?: string[]
-  minimum?: number
-  maximum?: number
-  properties?: Record<string, Schema>
-  oneOf?: Branch[]
-  anyOf?: Branch[]
-  'x-accepted'?: string
-  'x-secret'?: boolean
-}
-
-export const agentSchema: AnySchemaObject & Schema = JSON.parse(
-  readFileSync(new URL('agent.schema.json', import.meta.url), 'utf8'),
-)
-
-export function compileAgentSchema(schema: AnySchemaObject): ValidateFunction {
-  return new Ajv({
-    allErrors: true,
-    verbose: true,
-    ownProperties: true,
-    logger: false,
-    strictTypes: false,
-    keywords: ['x-accepted', 'x-secret'],
-    // A test checks the schema against its dialect. At each start, checking it and generating fast
-    // code for one file would take longer than the rest.
-    validateSchema: false,
-    meta: false,
-    code: { optimize: false },
-  }).compile(schema)
-}
-
-/** Compiled at the first use, because many programs read no agent file. */
-let ofFiles: ValidateFunction | undefined
-function fileValidator(): ValidateFunction {
-  ofFiles ??= compileAgentSchema(agentSchema)
-  return ofFiles
-}
 
 /** The keys of a mapping in agent files and their meanings, in the schema's order. `path`: the keys above it. */
 export function meaningsAt(...path: string[]): [key: string, meaning: string][] {

@@ -20,6 +20,7 @@ import { RE2JS } from 're2js'
 import { jsonFault } from '../../lib/json/json-fault.ts'
 import { isObject } from '../../lib/json/json-object.ts'
 import { limits } from '../limits.ts'
+import { draft07Form, draft2020Form } from './meta-schemas.ts'
 import { visible } from './name-text.ts'
 import { countSteps, type SchemaSteps, TooManySteps } from './schema-steps.ts'
 
@@ -130,11 +131,8 @@ type Dialect = {
   compile(schema: object, options: Options): Counted
 }
 
-const draft2020 = dialect(
-  'https://json-schema.org/draft/2020-12/schema',
-  (options) => new Ajv2020(options),
-)
-const draft07 = dialect('http://json-schema.org/draft-07/schema', (options) => new Ajv(options))
+const draft2020 = dialect(draft2020Form, (options) => new Ajv2020(options))
+const draft07 = dialect(draft07Form, (options) => new Ajv(options))
 
 /**
  * The dialect that `$schema` names. Without it 2020-12, as in MCP, or draft-07 if the schema has a
@@ -161,13 +159,9 @@ const options: Options = {
   meta: false,
 }
 
-function dialect(metaSchema: string, create: (options: Options) => Ajv): Dialect {
-  let judge: ValidateFunction | undefined
+function dialect(form: () => ValidateFunction, create: (options: Options) => Ajv): Dialect {
   return {
-    isValid(schema) {
-      judge ??= create({ strict: false, logger: false }).getSchema(metaSchema)
-      return judge?.(schema) === true
-    },
+    isValid: (schema) => form()(schema) === true,
     compile(schema, { allErrors }) {
       const ajv = create({ ...options, allErrors, code: { regExp: boundedPattern } })
       addFormats.default(ajv)

@@ -6,7 +6,20 @@ import { linearPattern, type ValuePattern } from './value-pattern.ts'
 
 const word = String.raw`[\p{L}\p{N}-]+`
 
+/** Keys of services by their usual beginnings, signed tokens, and the heads of private keys. */
+const keys = [
+  String.raw`\bsk-(?:ant-|proj-|svcacct-|or-v1-)?[A-Za-z0-9_-]{20,}`,
+  String.raw`\b(?:sk|rk)_live_[A-Za-z0-9]{16,}`,
+  String.raw`\bgh[pousr]_[A-Za-z0-9]{30,}\b|\bgithub_pat_[A-Za-z0-9_]{40,}`,
+  String.raw`\bglpat-[A-Za-z0-9_-]{20,}|\bnpm_[A-Za-z0-9]{36}\b|\bhf_[A-Za-z0-9]{30,}\b`,
+  String.raw`\bxox[abeoprs]-[A-Za-z0-9-]{20,}`,
+  String.raw`\b(?:AKIA|ASIA)[A-Z0-9]{16}\b|\bAIza[A-Za-z0-9_-]{35}`,
+  String.raw`\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}`,
+  '-----BEGIN (?:[A-Z]+ )*PRIVATE KEY-----',
+]
+
 const classes = {
+  key: patternOf(keys.join('|')),
   email: patternOf(String.raw`[\p{L}\p{N}._%+'-]+@${word}(?:\.${word})*\.\p{L}{2,}`),
   card: patternOf(String.raw`\b[2-6](?:[ -]?\d){12,18}\b`, longest(isCard)),
   iban: patternOf(String.raw`\b[A-Za-z]{2}\d{2}(?:[ -]?[A-Za-z0-9]){11,30}\b`, longest(isIban)),

@@ -1,10 +1,12 @@
 // Calls a guard that runs in this thread, for rounds of one partition in their order. Each round gets an
 // answer or a failure, and its conversation's state is folded into the guard's memory.
+// FOLDED-JUDGEMENT-1. A conversation shares its memory with those that its calls began. So an agent
+//     cannot escape a limit by a call that asks another agent.
 
 import { setImmediate } from 'node:timers/promises'
 import type { Offset } from '../../contract/bus.ts'
 import type { Guard, GuardedRound } from '../../contract/guard/guard.ts'
-import type { ConversationId } from '../../contract/ids.ts'
+import { type ConversationId, rootOf } from '../../contract/ids.ts'
 import { limits } from '../../contract/limits.ts'
 import type { Clock, Milliseconds } from '../../lib/clock.ts'
 import { thrownText } from '../../lib/error-place.ts'
@@ -71,12 +73,13 @@ export async function judgeInOrder(
 function judgeOne(guard: Guard, job: FoldedJob, { clock, memory }: Place): void {
   const { round, record, forkedFrom } = job
   const began = clock.monotonic()
-  if (forkedFrom !== null) memory.fork(round.conversation, forkedFrom, record.time)
-  const state = memory.get(round.conversation)
+  const root = rootOf(round.conversation)
+  if (forkedFrom !== null) memory.fork(root, rootOf(forkedFrom), record.time)
+  const state = memory.get(root)
   job.answered = answerOf(guard, state === undefined ? undefined : JSON.parse(state), round)
   job.judgedMs = Math.max(0, clock.monotonic() - began)
   if (job.answered.fault === undefined)
-    memory.set(round.conversation, job.answered.state, {
+    memory.set(root, job.answered.state, {
       offset: record.offset,
       time: record.time,
       marks: job.marks,

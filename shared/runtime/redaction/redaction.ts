@@ -41,33 +41,16 @@ export type Redaction = {
   redactParts(parts: Part[]): Part[]
 }
 
-/** Fields with free text, in all records. */
-const contentFields = new Set([
-  'text',
-  'title', // of a conversation
-  'user',
-  'reply',
-  'raw',
-  'sent',
-  'shown',
-  'arguments',
-  'question',
-  'values',
-  'result',
-  'reason',
-  'note',
-  'nudge',
-  'reasoning',
-  'key',
-  'fault',
-  'by',
-  'evidence',
-  'requested', // by a guard, with its text
-  'rule', // of a waiting call: the same text
-  'result',
-  'system',
-  'context',
-])
+/**
+ * Fields with free text, in all records. `title`: of a conversation. `requested`: by a guard, with its
+ * text. `rule`: of a waiting call, the same text.
+ */
+const contentFields = new Set(
+  (
+    'text title user reply raw sent shown arguments question values result reason note nudge reasoning ' +
+    'key fault by evidence requested rule system context'
+  ).split(' '),
+)
 
 /** Rounds whose tools are remembered. For an older round, every rule for a tool applies. */
 const roundsMax = 50_000

@@ -1,7 +1,8 @@
 // An operator's stop: its id, its words, and the calls and turns that it stops. Every place that
 // checks a stop uses this file.
 // STOPS-1. A stop of all, of an agent, of a tenant or of a conversation stops model requests and
-//     calls. A stop of a conversation holds for those of its calls too. A stop of tools stops calls only, so the turn continues.
+//     calls. A stop of tools stops calls only, so the turn continues.
+// STOPS-2. A stop of an agent or a conversation holds also for the turns that its calls led to.
 
 import { policyOf } from '../../agents/agents.ts'
 import { type CallEnding, outcomeUnknown } from '../../contract/call/call-endings.ts'
@@ -16,7 +17,8 @@ import { deniedForGood } from '../../model-texts/denied-calls.ts'
 import { earlierTry, notRun } from '../../model-texts/endings.ts'
 import { matchesPattern } from '../guards/tool-pattern.ts'
 
-export type StopTarget = { agent: string; conversation: ConversationId }
+/** `calledBy`: as in the turn's policy. */
+export type StopTarget = { agent: string; conversation: ConversationId } & Pick<Policy, 'calledBy'>
 
 /**
  * The stops that concern a turn, from records of `policies`: all but those of other agents, tenants
@@ -24,7 +26,7 @@ export type StopTarget = { agent: string; conversation: ConversationId }
  */
 export function stopsInForce(
   records: readonly PolicyRecord[],
-  { agent, conversation }: StopTarget,
+  { agent, conversation, calledBy }: StopTarget,
 ): StopInForce[] | string {
   const conversations = withCallers(conversation)
   const stops: StopInForce[] = []
@@ -33,7 +35,7 @@ export function stopsInForce(
     if (message.type !== 'operator-stop')
       return `the stop ${JSON.stringify(shortened(key, 80))} in policies is a ${message.type}; remove it with weir release`
     const { scope, name, mode, reason } = message
-    if (scope === 'agent' && name !== agent) continue
+    if (scope === 'agent' && name !== agent && !calledBy?.includes(name)) continue
     if (scope === 'conversation' && !conversations.includes(name)) continue
     if (scope === 'tenant' && name !== tenantOf(conversation)) continue
     stops.push({ scope, name, mode, reason: shortened(reason, limits.reasonBytesMax) })

@@ -19,7 +19,7 @@ import { withImages } from './result-images.ts'
 type End = Exclude<Cause, { kind: 'itself' | 'bound' }>
 
 export function startFunction(run: FunctionTool, call: ToolCall): RunningTool {
-  const { clock, idempotencyKey, context, timeoutMs, graceMs, redact } = call
+  const { clock, idempotencyKey, context, timeoutMs, graceMs, caller } = call
   const args = call.value === undefined ? JSON.parse(call.arguments) : call.value
   const controller = new AbortController()
   const { signal } = controller
@@ -32,7 +32,7 @@ export function startFunction(run: FunctionTool, call: ToolCall): RunningTool {
   later(timeoutMs, () => end({ kind: 'timeout', timeoutMs }, graceMs))
   let contents: WholeContent[] = []
   void functionOutcome(async () => {
-    const forAgent = run.runsAgent === undefined ? {} : { countTokens, redact }
+    const forAgent = run.runsAgent === undefined ? {} : { countTokens, caller }
     const result = withImages(await run.run(args, { signal, idempotencyKey, context, ...forAgent }))
     contents = result.contents
     return result.value

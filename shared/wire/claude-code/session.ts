@@ -25,6 +25,7 @@ export const claudeCode = {
         : undefined,
     conversations: subAgents,
     time: 'timestamp',
+    place: ({ cwd }) => (typeof cwd === 'string' ? cwd : undefined),
     stored: {
       home: '.claude',
       variable: 'CLAUDE_CONFIG_DIR',

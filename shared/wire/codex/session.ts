@@ -18,6 +18,8 @@ export const codex = {
     facts,
     conversations,
     time: 'timestamp',
+    place: ({ type, payload }) =>
+      type === 'session_meta' && isObject(payload) ? textOr(payload.cwd) : undefined,
     stored: { home: '.codex', variable: 'CODEX_HOME', inside: 'sessions', file: /\.jsonl$/ },
   },
 } satisfies SessionProgram<'codex'>

@@ -10,7 +10,8 @@ import {
   textAt,
   textOr,
 } from '../../transcript/json-fields.ts'
-import { callPiece, endedPiece, modelPiece, recordedMessages } from '../../transcript/pieces.ts'
+import { callPiece, endedPiece, modelPiece } from '../../transcript/pieces.ts'
+import { recordedMessages } from '../../transcript/recorded-messages.ts'
 import { type Piece, responseWith } from '../../transcript/transcript.ts'
 import type { Json, SessionAgent, SessionProgram } from '../format.ts'
 import { countOf, usageWithCache } from '../token-count.ts'
@@ -37,6 +38,10 @@ export const copilot = {
     facts,
     conversations,
     time: 'timestamp',
+    place: ({ type, data }) =>
+      type === 'session.start' && isObject(data) && isObject(data.context)
+        ? textOr(data.context.cwd)
+        : undefined,
     stored: {
       home: '.copilot',
       variable: 'COPILOT_HOME',

@@ -2,8 +2,15 @@
 // message with its id, takes messages back, or replaces all of them.
 
 import { isObject } from '../../lib/json/json-object.ts'
-import { argumentTextAt, jsonTextOf, listAt, objectAt } from '../../transcript/json-fields.ts'
-import { callPiece, leftOut, modelPiece, recordedMessages } from '../../transcript/pieces.ts'
+import {
+  argumentTextAt,
+  jsonTextOf,
+  listAt,
+  objectAt,
+  textOr,
+} from '../../transcript/json-fields.ts'
+import { callPiece, leftOut, modelPiece } from '../../transcript/pieces.ts'
+import { recordedMessages } from '../../transcript/recorded-messages.ts'
 import { type Piece, responseWith } from '../../transcript/transcript.ts'
 import type { Json, SessionProgram } from '../format.ts'
 import { piecesOfContent } from '../gemini/history.ts'
@@ -19,6 +26,7 @@ export const geminiCli = {
       item: piecesOfMessage,
     }),
     joined,
+    place: ({ projectHash }) => textOr(projectHash),
     stored: {
       home: '',
       variable: 'GEMINI_CLI_HOME',

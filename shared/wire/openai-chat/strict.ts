@@ -3,6 +3,7 @@
 // CHAT-STRICT-2. A piece without an id belongs to the newest call of its index. Some servers give all
 //     calls of an answer one index, so calls are printed with places of Weir.
 
+import { limits } from '../../contract/limits.ts'
 import { isObject } from '../../lib/json/json-object.ts'
 import { finishWord } from '../../transcript/finish-reasons.ts'
 import { freeTextArguments } from '../../transcript/transcript.ts'
@@ -23,7 +24,7 @@ import {
 import { usageIn, usageSum } from '../strict/usage-sum.ts'
 import { printedError } from '../strict/vendor-error.ts'
 import { chunkWriter, entryOf, errorChunk, isOlder, lastChunk, olderCall } from './answer.ts'
-import { joinMembers } from './joined-members.ts'
+import { memberJoiner } from './joined-members.ts'
 import { usageOf } from './usage.ts'
 
 export const chatStrict: StrictFormat = {
@@ -151,6 +152,8 @@ function calledAt(calls: OpenCall[], index: number | undefined, id: unknown): Op
       : calls.findLast((call) => !call.isOlder && call.index === index)
   if (known !== undefined && (!isNamed || known.id === id)) return known
   const call = newCall({ index, id: isNamed ? id : '' })
+  if (calls.length === limits.responseCallsMax)
+    throw fault(`it has more than ${limits.responseCallsMax} calls`)
   if (calls.some(({ isOlder: older }) => older)) throw fault('it has calls in two forms')
   calls.push(call)
   return call
@@ -235,6 +238,7 @@ function chunkReader(): StrictReader {
   /** The members of the first chunk, and the joined ones of the deltas. */
   let head: Json | undefined
   const message: Json = { role: 'assistant', content: null }
+  const joinMembers = memberJoiner()
   const calls: OpenCall[] = []
   /** Chunks that wait for the verdict, without their calls. */
   const held: Json[] = []

@@ -63,19 +63,9 @@ export const openaiFaults: Faults = {
     ), // Groq, Cerebras: property 'reasoning_content' is unsupported. Mistral: extra_forbidden. Gemini: Unknown name "reasoning".
   ],
   spent: ['insufficient_quota', 'billing_hard_limit_reached', 'billing_not_active'],
-  refused: [
-    'invalid_request_error',
-    'BadRequestError',
-    'authentication_error',
-    'AuthenticationError',
-    'permission_error',
-    'not_found_error',
-    'NotFoundError',
-    'insufficient_quota',
-    'invalid_api_key',
-    'model_not_found',
-    'context_length_exceeded',
-    'content_policy_violation',
-  ],
+  refused: (
+    'invalid_request_error BadRequestError authentication_error AuthenticationError permission_error not_found_error NotFoundError ' +
+    'insufficient_quota invalid_api_key model_not_found context_length_exceeded content_policy_violation'
+  ).split(' '),
   output: ['tool_use_failed', 'json_validate_failed', 'output_parse_failed'],
 }

@@ -3,13 +3,8 @@
 
 import { isObject, objectIn } from '../../lib/json/json-object.ts'
 import { argumentTextAt, listAt, objectAt, textAt, textOr } from '../../transcript/json-fields.ts'
-import {
-  callPiece,
-  endedPiece,
-  leftOut,
-  modelPiece,
-  recordedMessages,
-} from '../../transcript/pieces.ts'
+import { callPiece, endedPiece, leftOut, modelPiece } from '../../transcript/pieces.ts'
+import { recordedMessages } from '../../transcript/recorded-messages.ts'
 import { type Piece, responseWith } from '../../transcript/transcript.ts'
 import type { Json, SessionProgram } from '../format.ts'
 import { countOf } from '../token-count.ts'
@@ -23,9 +18,11 @@ export const opencode = {
       title: 'OpenCode',
       item: piecesOfMessage,
     }),
+    place: ({ directory, info }) =>
+      textOr(directory ?? (isObject(info) ? info.directory : undefined)),
     database: {
       ids: 'select id from session where time_updated >= ? order by time_created, id',
-      rows: `select session.id, session.parent_id, message.id as message_id, message.data as message,
+      rows: `select session.id, session.parent_id, session.directory, message.id as message_id, message.data as message,
           part.data as part
         from session join message on message.session_id = session.id
         left join part on part.message_id = message.id
@@ -49,9 +46,10 @@ function sessionOf(rows: readonly Json[]): Json {
     messages.set(id, known)
     if (typeof part === 'string') known.parts.push(objectIn(part))
   }
-  const { id, parent_id: parent } = rows[0] ?? {}
+  const { id, parent_id: parent, directory } = rows[0] ?? {}
   return {
     sessionID: typeof parent === 'string' ? `${parent}/${id}` : id,
+    directory,
     messages: [...messages.values()],
   }
 }

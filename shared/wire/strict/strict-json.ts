@@ -21,16 +21,7 @@ const leading = new Set([
 ])
 
 /** Members with free names inside: arguments, and the parts of a request that answers repeat. */
-const opaque = new Set([
-  'input',
-  'arguments',
-  'args',
-  'tools',
-  'parameters',
-  'schema',
-  'metadata',
-  'prompt',
-])
+const opaque = new Set('input arguments args tools parameters schema metadata prompt'.split(' '))
 
 /** The object of a JSON text. Throws a StrictFault if two parsers could read two objects. */
 export function strictObject(text: string): Json {

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { scanHtml } from '../../../apps/replay/scan/scan-html.ts'
 import { sweepHtml } from '../../../apps/replay/sweep-html.ts'
 import type { SweepRow } from '../../../apps/replay/sweep-table.ts'
 import { type Browser, findChromium, openChromium } from '../../support/chromium.ts'
@@ -24,6 +25,30 @@ const row: SweepRow = {
 }
 const milder = { ...row, value: 3, touched: 2, milder: 2, roundsSaved: 0, roundsLater: 4 }
 const key = 'loop.identicalFailures<img src=x onerror="document.body.dataset.obeyed=1">\u202E'
+
+inBrowser('the page of a scan', () => {
+  it('shows the loops as text, and runs nothing of them', async () => {
+    const own = await openChromium(program ?? '')
+    try {
+      const file = join(folder, 'scan.html')
+      const screen = {
+        agents: ['Codex: 1 session'],
+        verdict: { text: '1 loop.', isBad: true },
+        loops: [{ title: '1. Codex, turn 1', reason: `cycle: ${key}`, file: '/a.jsonl' }],
+        lists: [{ title: 'Tools that fail most', lines: ['Bash: 1 of 2 calls'] }],
+        notes: ['left out: x'],
+        commands: ['Guard Codex: weir hooks install codex'],
+      }
+      writeFileSync(file, scanHtml(screen).join(''))
+      await own.open(file)
+      expect(await own.evaluate('document.querySelector("h1").textContent')).toBe('1 loop.')
+      expect(await own.evaluate('document.querySelectorAll("section").length')).toBe(2)
+      expect(await own.evaluate('document.body.dataset.obeyed ?? "no"')).toBe('no')
+    } finally {
+      await own.close()
+    }
+  })
+})
 
 inBrowser('the page of a sweep', () => {
   beforeAll(async () => {

@@ -298,11 +298,13 @@ describe('a session of OpenCode', () => {
     const file = join(folder, 'opencode.db')
     const db = new DatabaseSync(file)
     db.exec(`PRAGMA journal_mode = WAL;
-      CREATE TABLE session (id text PRIMARY KEY, parent_id text, time_created integer, time_updated integer);
+      CREATE TABLE session (id text PRIMARY KEY, parent_id text, directory text, time_created integer, time_updated integer);
       CREATE TABLE message (id text PRIMARY KEY, session_id text, time_created integer, data text);
       CREATE TABLE part (id text PRIMARY KEY, message_id text, session_id text, data text);`)
     for (const { id, parent, updated } of sessions) {
-      db.prepare('INSERT INTO session VALUES (?, ?, ?, ?)').run(id, parent, updated, updated)
+      db.prepare('INSERT INTO session VALUES (?, ?, ?, ?, ?)').run(
+        ...[id, parent, '/shop', updated, updated],
+      )
       for (const [at, { info, parts }] of messages.entries()) {
         const message = `${id}-${at}`
         db.prepare('INSERT INTO message VALUES (?, ?, ?, ?)').run(

@@ -24,7 +24,9 @@ import {
   defineTool,
   type ToolCall,
   Weir,
+  type WeirOptions,
 } from '../../../client/weir.ts'
+import spendGuard from '../../../services/guards/spend/guard.ts'
 import { readSettings } from '../../../shared/settings/settings.ts'
 import { compiled } from '../../support/compiled.ts'
 import { until } from '../../support/inbox.ts'
@@ -46,8 +48,13 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-const open = (agents: readonly DefinedAgent<never>[]) =>
-  Weir.open({ agents, dataFolder: join(folder, 'data'), log: pino({ level: 'silent' }) })
+const open = (agents: readonly DefinedAgent<never>[], options: Partial<WeirOptions> = {}) =>
+  Weir.open({
+    agents,
+    dataFolder: join(folder, 'data'),
+    log: pino({ level: 'silent' }),
+    ...options,
+  })
 
 function agentNamed<const Tools extends readonly DefinedTool<never>[]>(name: string, tools: Tools) {
   const model = anthropic('scripted', { baseUrl: server.url })
@@ -121,6 +128,40 @@ describe('an agent as a tool', () => {
     expect(totals.outputTokens).toBe(own + alone.outputTokens)
     const over = await weir.ask({ agent: capped, text: 'Go' }).finished
     expect(over).toMatchObject({ outcome: 'capped', cap: 'tokens' })
+  })
+
+  it('spends from the sum of its caller, in any partition', async () => {
+    const paid: string[] = []
+    const pay = defineTool({
+      name: 'pay',
+      description: 'pays',
+      parameters: { type: 'object' },
+      run: (args) => void paid.push(JSON.stringify(args)),
+    })
+    const agent = agentNamed('digger', [pay])
+    const boss = agentNamed('boss', [
+      pay,
+      defineTool({ agent, name: 'ask_digger', description: 'digs' }),
+    ])
+    answer = (request) => {
+      const results = resultsOf(request).length
+      if (isOf('digger', request))
+        return results > 0 ? says(text('Dug.')) : says(call('pay', { cents: 50 }))
+      if (results === 0) return says(call('pay', { cents: 60 }))
+      if (results === 1) return says(call('ask_digger', { task: 'Dig here.' }))
+      return results === 2 ? says(call('pay', { cents: 40 })) : says(text('Well done.'))
+    }
+    const spend = spendGuard({
+      tools: ['pay'],
+      argument: 'cents',
+      limits: { conversation: '1.00' },
+    })
+    await using weir = await open([boss], { guards: { guards: [spend], mode: 'enforce' } })
+    for (const conversation of ['c', 'd', 'e'])
+      expect(await weir.ask({ agent: boss, text: 'Go', conversation }).finished).toMatchObject({
+        outcome: 'answered',
+      })
+    expect(paid).toEqual(['c', 'd', 'e'].flatMap(() => ['{"cents":60}', '{"cents":40}']))
   })
 
   it('has its own caps, and gives its caller the reason of its end', async () => {

@@ -10,6 +10,7 @@ import {
   createThreads,
   type ThreadOptions,
 } from '../../../client/guard/guest-thread.ts'
+import { openTurns } from '../../../client/guard/inbox.ts'
 import { linkOn, openActivity } from '../../../client/guard/log/guest-activity.ts'
 import { emptyResponse } from '../../../services/accumulator/response.ts'
 import { defaultGuestSettings } from '../../../shared/agents/guest.ts'
@@ -556,6 +557,7 @@ describe('a front without a policy', () => {
       agent: { name: 'coder', settings: defaultGuestSettings },
       link: {
         clock: systemClock,
+        turns: openTurns(systemClock),
         async listen() {
           listening += 1
           return () => {

@@ -4,12 +4,16 @@ import type { Scenario } from '../../../apps/replay/judge/scenario.ts'
 import { honestWork } from './honest-work.ts'
 import { hostLoops } from './host-loops.ts'
 import { hostWork } from './host-work.ts'
+import { renamedLoops } from './renamed-loops.ts'
+import { renamedWork } from './renamed-work.ts'
 import { slowLoops, variedLoops } from './varied-loops.ts'
 
 export const built: Scenario[] = [
   ...variedLoops,
   ...slowLoops,
   ...hostLoops,
+  ...renamedLoops,
   ...honestWork,
   ...hostWork,
+  ...renamedWork,
 ]

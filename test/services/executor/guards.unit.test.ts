@@ -74,6 +74,7 @@ describe('a call of a tool that an enforcing guard judges', () => {
         guard: 'shell',
         since: clearedAt,
         agent: 'agent',
+        calledBy: [],
         calls: [{ ordinal: 0, tool: 'mail' }],
       },
     ])

@@ -55,6 +55,7 @@ describe('a round', () => {
       try: 1,
       expiresAt,
       agent: 'agent',
+      calledBy: [],
       tool: 'mail',
     }
     expect(folded.wants).toEqual([
@@ -186,6 +187,7 @@ describe('a claim', () => {
         owner: 'a',
         cancelled: false,
         agent: 'agent',
+        calledBy: [],
         declaration: mail,
         arguments: '{"n":0}',
         startWithinMs: policy.startWithinMs,

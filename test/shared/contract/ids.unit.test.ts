@@ -24,6 +24,12 @@ describe('the parsers of ids', () => {
     }
   })
 
+  it('return the id of an agent that a call asks, which names all callers, up to 1 KiB', () => {
+    const id = (bytes: number) => `call/${'c'.repeat(bytes - 11)}/1/1/0`
+    expect(parseConversationId(id(1_024))).toBe(id(1_024))
+    expect(() => parseConversationId(id(1_025))).toThrow('has 1025 bytes; it must have 1 to 1024')
+  })
+
   it.each([
     ['an empty id', '', 'has 0 bytes; it must have 1 to 256'],
     ['an id over the limit in bytes', 'é'.repeat(129), 'has 258 bytes; it must have 1 to 256'],

@@ -1,9 +1,14 @@
 // The end of a jest run. For each failed test, prints the command that repeats it alone, the seed and
-// the logs of its processes. For a tier, prints the table of counts, seconds and slowest files.
+// the logs of its processes. For a tier, prints the table of counts, seconds, CPU time and slowest files.
 
 import { existsSync, readdirSync, rmdirSync, rmSync } from 'node:fs'
 import { relative } from 'node:path'
-import { summaryFolderVariable, summaryTable, writeSummary } from '../../run/summary.ts'
+import {
+  type FileTime,
+  summaryFolderVariable,
+  summaryTable,
+  writeSummary,
+} from '../../run/summary.ts'
 import { runFolderVariable } from '../kafka/broker.ts'
 import { busyVariable } from '../wait-limit.ts'
 import { logFolderOf, logsFolder, logsVariable } from './process-logs.ts'
@@ -11,6 +16,8 @@ import { logFolderOf, logsFolder, logsVariable } from './process-logs.ts'
 type TestFile = { path: string }
 type FileResult = {
   numFailingTests: number
+  /** Undefined: the worker died. */
+  cpuSeconds?: number
   testExecError?: unknown
   testResults: { ancestorTitles: string[]; title: string; status: string }[]
 }
@@ -38,7 +45,7 @@ const ownVariables = [
 export default class RunReporter {
   readonly #root: string
   readonly #started = new Map<string, number>()
-  readonly #seconds: { path: string; seconds: number }[] = []
+  readonly #files: FileTime[] = []
   readonly #failures: string[] = []
 
   constructor({ rootDir }: { rootDir: string }) {
@@ -52,7 +59,8 @@ export default class RunReporter {
   onTestFileResult({ path }: TestFile, result: FileResult): void {
     const file = relative(this.#root, path)
     const started = this.#started.get(path) ?? performance.now()
-    this.#seconds.push({ path: file, seconds: (performance.now() - started) / 1_000 })
+    const seconds = (performance.now() - started) / 1_000
+    this.#files.push({ path: file, seconds, cpuSeconds: result.cpuSeconds ?? 0 })
     const logs = logFolderOf(file)
 
     if (result.numFailingTests === 0 && result.testExecError == null) {
@@ -82,7 +90,8 @@ export default class RunReporter {
       failed: result.numFailedTests + result.numRuntimeErrorTestSuites,
       skipped: result.numPendingTests + result.numTodoTests,
       seconds: (Date.now() - result.startTime) / 1_000,
-      slowest: this.#seconds.sort((a, b) => b.seconds - a.seconds).slice(0, slowestMax),
+      cpuSeconds: this.#files.reduce((sum, { cpuSeconds }) => sum + cpuSeconds, 0),
+      slowest: this.#files.sort((a, b) => b.seconds - a.seconds).slice(0, slowestMax),
     }
     const folder = process.env[summaryFolderVariable]
     if (folder === undefined) print(summaryTable([summary]))

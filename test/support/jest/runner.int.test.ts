@@ -99,9 +99,11 @@ it('fails (once).', async () => {
     const [, logs = ''] = /logs of its processes: (.+)/.exec(printed) ?? []
     expect(existsSync(logs)).toBe(true)
     rmSync(dirname(logs), { recursive: true })
-    expect(printed).toMatch(/^tier +passed +failed +skipped +seconds +slowest files$/m)
     expect(printed).toMatch(
-      /^int +2 +1 +0 +\d+ +\d+\.\d +\S+\.test\.mjs\n +\d+\.\d +\S+\.test\.mjs$/m,
+      /^tier +passed +failed +skipped +seconds +CPU +seconds +CPU +slowest files$/m,
+    )
+    expect(printed).toMatch(
+      /^int +2 +1 +0 +\d+ +\d+ +\d+\.\d +\d+\.\d +\S+\.test\.mjs\n +\d+\.\d +\d+\.\d +\S+\.test\.mjs$/m,
     )
   })
 })

@@ -48,7 +48,7 @@ rg: -nilLwvcoFSsuUHNhIPxq0. -e: -g: -t: -T: -A: -B: -C: -m: -r: -M: -d: -f: -j: 
 ag: -lLiwvcQsSau -A: -B: -C: -G: -m: --ignore: --nocolor --hidden text*
 fd, fdfind: -HIsigFapLu0 -e: -t: -d: -E: --extension: --type: --hidden --no-ignore --max-depth:
   --exclude: --glob --absolute-path text*
-eslint: package --fix --ext: --quiet --max-warnings: -f:/^(stylish|json|compact|unix|html)$/
+eslint: package here --fix --ext: --quiet --max-warnings: -f:/^(stylish|json|compact|unix|html)$/
   --format:/^(stylish|json|compact|unix|html)$/ --cache -c:script --config:script --no-eslintrc
   --ignore-pattern: --report-unused-disable-directives write*
 prettier: package -wcl --write --check --list-different --config:script --log-level: --ignore-path:
@@ -56,30 +56,31 @@ prettier: package -wcl --write --check --list-different --config:script --log-le
 tsc: package here -wbpv --noEmit --project: --watch --build --pretty? --strict --skipLibCheck
   --outDir:write --target: --module: --version --listFiles --init --jsx: --declaration
   --esModuleInterop --incremental? --noEmitOnError --force --moduleResolution: --lib: /^[^@]/*
-jest: package -iu -t: -w: -c:script --config:script --coverage --watch? --watchAll? --verbose
+jest: package here -iu -t: -w: -c:script --config:script --coverage --watch? --watchAll? --verbose
   --runInBand --ci --silent --bail? --testPathPattern: --testPathPatterns: --passWithNoTests
   --testNamePattern: --maxWorkers: --no-cache --no-coverage --updateSnapshot --listTests --forceExit
   --detectOpenHandles --json --findRelatedTests --selectProjects: text*
-vitest: package -tu --run --coverage --watch? --config:script
+vitest: package here -tu --run --coverage --watch? --config:script
   --reporter:/^(default|verbose|dot|json|junit|basic|tap|html)$/ --testNamePattern:
   --passWithNoTests --bail? --project: text*
-pytest: -xqvsl -k: -m: -n: -r: -W: --tb: --maxfail: --lf --ff --co --collect-only --cov?
+pytest: here -xqvsl -k: -m: -n: -r: -W: --tb: --maxfail: --lf --ff --co --collect-only --cov?
   --cov-report:/^(term|term-missing|html|xml|json)$/ --durations: --no-header --timeout:
   --junitxml:write --last-failed --exitfirst --stepwise --no-cov --disable-warnings --verbose
   --quiet script*
 unittest: -vqfcb -k: -s:script -p: -t:script --verbose text*
 json.tool: --indent: --sort-keys --compact --no-ensure-ascii --json-lines read write
-venv, virtualenv: --clear --upgrade --system-site-packages --without-pip -p: --python: write*
+venv, virtualenv: --clear --upgrade --system-site-packages --without-pip -p:/^(\/usr\/bin\/)?[\w.]+$/
+  --python:/^(\/usr\/bin\/)?[\w.]+$/ write*
 ruff: --version sub
-ruff check, ruff format: -qwe --fix --unsafe-fixes --select: --ignore: --output-format: --diff
+ruff check, ruff format: here -qwe --fix --unsafe-fixes --select: --ignore: --output-format: --diff
   --check --quiet --statistics --no-cache --show-fixes write*
-mypy: --strict --ignore-missing-imports --no-error-summary --pretty --show-error-codes --version -p:
+mypy: here --strict --ignore-missing-imports --no-error-summary --pretty --show-error-codes --version -p:
   -m: --python-version: --follow-imports: --install-types --non-interactive read*
 black, isort, gofmt, rustfmt, flake8, pylint: -lsdqwv --check --diff --quiet --check-only --profile:
   --line-length: --edition: --max-line-length: --version -E --errors-only --disable: --select:
   --ignore: write*
 tox: here -rvqpl -e: -s: --parallel? text*
-rspec: -fd! -f: -e: --format: --fail-fast script*
+rspec: here -fd! -f: -e: --format: --fail-fast script*
 bundle, poetry, uv: --version -q --quiet sub
 bundle exec, poetry run, uv run: command...
 pip, pip3, uv pip: --version -qv --disable-pip-version-check sub
@@ -94,13 +95,13 @@ npm test, npm t, npm start: here -s --silent -w: --workspace: --workspaces --if-
 npm run, bun run: here -s --silent -w: --workspace: --workspaces --if-present name text...
 npm init, yarn init: here -yw --yes
 npm link, yarn link, pnpm link: net here write*
-npm ci, npm install, npm i, npm add, npm update, npm uninstall, npm rm, yarn install, yarn add, yarn
+npm ci, npm pack, npm install, npm i, npm add, npm update, npm uninstall, npm rm, yarn install, yarn add, yarn
   remove, yarn upgrade, pnpm install, pnpm i, pnpm add, pnpm remove, pnpm update, bun install, bun
   add, bun remove: net here -DEOPSyWf --save-dev --save --save-exact --no-save --legacy-peer-deps
   --no-audit --no-fund --ignore-scripts --production --omit: --force --silent --prefer-offline
   --workspace: -w: --dry-run --dev --package-lock-only --frozen-lockfile --no-frozen-lockfile --yes
   --offline --no-optional --version --immutable --no-progress --loglevel: name*
-npm ls, npm list, npm view, npm info, npm outdated, npm why, npm audit, npm pack, yarn why, yarn
+npm ls, npm list, npm view, npm info, npm outdated, npm why, npm audit, yarn why, yarn
   list, yarn info, pnpm list, pnpm ls, pnpm why, pnpm outdated: here -a --all --depth: --json
   --omit: --production --long --prod --audit-level: --dry-run text*
 npm exec, npm x, npx, pnpm exec, pnpm dlx, yarn exec, yarn dlx, bunx, pnpx, bun x: net -yq --yes
@@ -118,7 +119,7 @@ make: here -kBnsiw -j? -l? -C:folder -f:script --file:script --makefile:script -
 ninja: here -vnk -C:folder -f:script -j: setting*
 cmake: here -S:script -B:write -G: -D:setting -P:script --build:write -j? --parallel? --target:
   --config: --install:write --prefix:write --version -LAH script*
-ctest: -VNQ -j: -R: -E: -L: --output-on-failure --test-dir:script --verbose text*
+ctest: here -VNQ -j: -R: -E: -L: --output-on-failure --test-dir:script --verbose text*
 gcc, g++, cc, clang, clang++: here -cESvs -o:write -x: --version -pthread! -shared! -static!
   /-O\w?|-g\d?|-W(?![pal],)[\w=-]*|-std=[\w+]+|-[ILlDU][^,]+|-M[MD]*|-pedantic|-ansi/
   /-f(PIC|pic|no-[\w-]+|sanitize=\w+|openmp|lto|exceptions|visibility=\w+)|-m(arch|tune)=[\w-]+|-m\d+/
@@ -133,16 +134,17 @@ go env: -json! text*
   -timeout: -tags: -short! -json! -p: -mod: -failfast! -parallel: -m -u -trimpath!
 cargo: -qv --version --list sub
 cargo build, cargo test, cargo clippy, cargo run, cargo check, cargo fmt, cargo bench, cargo doc,
-  cargo add, cargo remove, cargo tree, cargo update, cargo clean, cargo new, cargo init, cargo
-  metadata, cargo fix: net here -qvr -p: -F: -j: --release --all-targets --workspace --all
+  cargo add, cargo remove, cargo tree, cargo update, cargo clean, cargo metadata, cargo
+  fix: net here -qvr -p: -F: -j: --release --all-targets --workspace --all
   --package: --features: --all-features --no-default-features --lib --bins --bin: --test: --example:
   --target: --no-run --locked --offline --tests --frozen --message-format: --check --no-deps --open
   --dev --quiet --allow-dirty --fix --no-fail-fast text*
+cargo new, cargo init: here -q --lib --bin --name: --edition: write
 mvn, gradle: here net -qBoU -pl: -P: -am! --offline --info --stacktrace --version --no-daemon
   --tests: /-D(skipTests|test|maven\.test\.skip)(=[\w.#*,]+)?/
   /^:?([\w-]+:)*(clean|compile|test|package|verify|install|validate|build|check|assemble|tasks|bootRun|tree)$/*
-java: -version! --version -cp: -classpath: -jar:script /-Xm[sx]\w+/ /-D[\w.]+=[\w.:@-]*/
-  /^[A-Za-z][\w./-]*$/ text...
+java: -version! --version -cp:script -classpath:script -jar:script /-Xm[sx]\w+/ /-D[\w.]+=[\w.:@-]*/
+  script text...
 javac: here -g -d:write -cp: -classpath: -Xlint! -source: -target: --release: /^[^@]/*
 docker: --version -v sub
 docker ps, docker images, docker logs, docker inspect, docker stats, docker top, docker version,
@@ -154,13 +156,13 @@ docker compose: -f:script --file:script -p: --project-name: --profile: sub
 docker compose up, docker compose down, docker compose build, docker compose pull: net -dv --build
   --detach --force-recreate --remove-orphans --no-cache --wait --volumes --quiet-pull -q -f --tail:
   text*
-docker build: net -q -t: -f: --tag: --file: --no-cache --pull --target: --build-arg:setting
-  --platform: --progress: read
+docker build: net -q -t: -f:script --tag: --file:script --no-cache --pull --target: --build-arg:setting
+  --platform: --progress: script
 docker exec, docker compose exec: net -itdT -u: -w: -e:setting text text...
 kubectl, terraform: --version -n: --namespace: --context: -chdir:folder sub
 kubectl get, kubectl describe, kubectl logs, kubectl top, kubectl version: net -Awf -n:
   -o:/^(wide|name|json|yaml|jsonpath=.*)$/ -l: -c: --namespace: --all-namespaces --tail: --since:
-  --previous --selector: /^(?!.*secret)[\w.,/@:-]+$/*
+  --previous --selector: /^(?!.*[sS][eE][cC][rR][eE][tT])[\w.,/@:-]+$/*
 gh: --version sub
 gh pr, gh issue, gh run, gh repo: net -R: --repo: sub
 gh pr view, gh pr list, gh pr status, gh pr diff, gh pr checks, gh issue view, gh issue list, gh run
@@ -178,18 +180,18 @@ openssl: sub
 openssl x509, openssl version, openssl verify: -in: -noout! -text! -subject! -issuer! -dates!
   -enddate! -a -fingerprint! -serial! -inform: -CAfile: read*
 curl: net -sSLfkIivgGN46# -X: -H: -d: -o:write -O. -D:write -c:write -m: -u: -A: -b: -e: -x: -F: -T:
-  -w:/^(?!@|.*%output)/ -r: --output:write --output-dir:write --create-dirs --max-time:
+  -w:/^(?!@|[^]*%output)/ -r: --output:write --output-dir:write --create-dirs --max-time:
   --connect-timeout: --retry: --retry-delay: --data: --data-raw: --data-binary: --data-urlencode:
   --json: --header: --request: --fail --silent --show-error --location --head --include --compressed
-  --http1.1 --http2 --insecure --url:url --user: --cacert: --write-out:/^(?!@|.*%output)/
+  --http1.1 --http2 --insecure --url:url --user: --cacert: --write-out:/^(?!@|[^]*%output)/
   --no-buffer --get --verbose --no-progress-meter --progress-bar --dump-header:write
   --cookie-jar:write --cookie: --user-agent: --form: --remote-name. url*
 wget: net here -qcNSv46 -O:write -P:write -o:write -T: -t: -U: --tries: --timeout: --header: --quiet
   --output-document:write --directory-prefix:write --show-progress -nv! -nc! --user-agent: --spider
   --no-verbose --post-data: --method: url*
 ssh: net -qTxtv -o:ssh-setting -p: -l: -i: text text...
-scp: net -rpqCv -P: -i: -o:ssh-setting read* target
-rsync: net -avzrlptgoDhnPWHcuxAX0 -e:ssh-setting --delete --exclude: --include: --progress --dry-run
+scp: net unpacks -rpqCv -P: -i: -o:ssh-setting read* target
+rsync: net unpacks -avzrlptgoDhnPWHcuxAX0 -e:ssh-setting --delete --exclude: --include: --progress --dry-run
   --stats --partial --checksum --existing --ignore-existing --update --archive --verbose --compress
   --human-readable --exclude-from: --files-from: --info: -i read* target
 touch: -acm -d: -t: -r: --date: --reference: --no-create write*
@@ -210,7 +212,7 @@ install: -dDvpC -m:/^0?[0-7]{3}$/ -t:write --mode:/^0?[0-7]{3}$/ --directory wri
 ln: -sfnvTr --symbolic --force --relative --no-dereference link*
 dd: dd*
 split: here -d -l: -b: -n: -a: --bytes: --lines: --numeric-suffixes? read write
-patch: here -sNRfEu -p: -i: -d:write -o:write -r:write --dry-run --input: --strip: --forward
+patch: unpacks here -sNRfEu -p: -i: -d:write -o:write -r:write --dry-run --input: --strip: --forward
   --reverse --batch --binary write read
 zip: -rqjyu# -x: --exclude: write read*
 unzip: unpacks here -qonlvptju -d:write read text*
@@ -218,7 +220,7 @@ gzip, gunzip, bzip2, bunzip2, xz, unxz, zstd, unzstd: -dkfvqrtlc# --keep --force
   --fast --decompress remove*
 tar -c: <tar> -f:write -C: --file:write --directory: read*
 tar -t: <tar> -f: --file: text*
-tar -x: <tar> unpacks here -f: -C:write --file: --directory:write --one-top-level:write text*
+tar -x: <tar> unpacks here -f:/^[^:]+$/ -C:write --file:/^[^:]+$/ --directory:write --one-top-level:write text*
 <tar>: -ctxvzjJakpmhO -X: --exclude: --exclude-vcs --strip-components: --gzip --xz --zstd --bzip2
   --verbose --wildcards --no-same-owner --no-same-permissions --numeric-owner --keep-old-files
 pkill: -f /-(\d+|[A-Z]+)/ text
@@ -267,7 +269,7 @@ git clone: net unpacks here -q -b: -o: --depth: --branch: --single-branch --recu
   --recurse-submodules? --filter: --no-checkout --no-tags --shallow-submodules --bare --mirror
   --origin: /^(https?:\/\/|ssh:\/\/|git@|[./\w])(?!.*::)[\w.:@/~%+-]+$/ write
 git init: here -q -b: --quiet --bare --initial-branch: write
-git apply, git am: here -3vRq -p: --stat --check --3way --reverse --index --cached
+git apply, git am: unpacks here -3vRq -p: --stat --check --3way --reverse --index --cached
   --whitespace: --abort --continue --skip --summary --numstat --verbose --recount read*
 git config: here -l --local --get: --get-all: --get-regexp: --list --show-origin git-setting text
 git remote: here -v sub

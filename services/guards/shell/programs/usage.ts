@@ -151,11 +151,14 @@ export function judgeProgram(base: string, args: readonly string[], outer: Place
     const { whole } = place
     whole.net ||= usage.marks.has('net')
     whole.unnamed ||= usage.marks.has('unpacks')
+    whole.unnamed ||= namesOwnFile.test([base, ...args].join(' '))
     for (const [kind, value] of reading.values) check(kind, value, base, place)
-    for (const [kind, word] of placed(reading)) check(kind, word, base, place)
+    for (const [kind, word] of placed(reading)) {
+      if (takesFiles(usage) && /^@(?!\.\.)[\w./-]/.test(word)) throw unlisted(name, word)
+      check(kind, word, base, place)
+    }
     if (usage.marks.has('here')) checkWrite('.', base, place)
-    if (base === 'ln' && args.some((arg) => arg.includes('..')) && args.at(-1)?.includes('/'))
-      throw unclear(base, '..')
+    checkLink(base, args, whole)
     if (reading.rest.length === 0) return
     rest = reading.rest
     const last = usage.operands[reading.operands.length]?.kind
@@ -168,6 +171,22 @@ export function judgeProgram(base: string, args: readonly string[], outer: Place
     name = `${name} ${rest[0]}`
     rest = rest.slice(1)
   }
+}
+
+/** Whether an operand with `@` may name a file with further arguments. */
+function takesFiles({ marks }: Usage): boolean {
+  return !marks.has('net') && !marks.has('any-option')
+}
+
+/** An address from which curl or wget makes the name of a file, by more than its last part. */
+const namesOwnFile = /^(wget|curl(?=.* (-\w*O|--remote-name))) .*:\/\/\S*[{[%?#]/s
+
+/** A relative link leads elsewhere from another folder, so one with `..` stays where it is made. */
+function checkLink(base: string, args: readonly string[], whole: Place['whole']): void {
+  const isUp = base === 'ln' && args.some((arg) => arg.includes('..'))
+  const moves = /^(mv|cp|rsync|tar|zip|git mv|ln (?!-\w*s))/.test([base, ...args].join(' '))
+  if ((isUp && args.at(-1)?.includes('/')) || (moves && whole.hasLinkUp)) throw unclear(base, '..')
+  whole.hasLinkUp ||= isUp
 }
 
 /** Each operand with its kind. The last kind behind a repeated one is that of the last operand. */
@@ -223,9 +242,10 @@ function check(kind: string, word: string, base: string, place: Place): void {
   if (isOdd) throw unlisted(base, word)
   if (kind === 'url') checkNotServer(word)
   if (kind === 'name') checkNotWeir(word)
-  if (kind === 'script') checkProjectFile(word, base, place)
+  if (kind === 'script') for (const path of word.split(':')) checkProjectFile(path, base, place)
   if (kind === 'here' || (/^(write|link|target|remove)$/.test(kind) && word !== '-' && word !== ''))
-    if (kind !== 'target' || !/^[^/]*:/.test(word)) checkWrite(word, base, place, kind === 'remove')
+    if (kind !== 'target' || !/^[^/]*[a-z\d][^/]*:/i.test(word))
+      checkWrite(word, base, place, kind === 'remove')
   if (kind === 'dd' && word.startsWith('of=')) checkWrite(word.slice('of='.length), base, place)
   if (kind === 'folder') {
     const starts = word.startsWith('/') ? ['/'] : place.facts.folders

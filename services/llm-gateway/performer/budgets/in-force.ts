@@ -23,7 +23,7 @@ export type BudgetsInForce = {
 /** A text: the reason why they cannot be known, so no model request may start (R6). */
 export function budgetsInForce(
   records: readonly PolicyRecord[],
-  { agent, conversation }: StopTarget,
+  { agent, conversation }: Omit<StopTarget, 'calledBy'>,
 ): BudgetsInForce | string {
   const tenant = tenantOf(conversation)
   const names = { tenant: '', agent, conversation }

@@ -12,7 +12,8 @@ function responseOf({ tool, input, text, isError = false, at }: Said): Transcrip
   const usage = { inputTokens: 10, outputTokens: 5, cacheReadTokens: 80, cacheWriteTokens: 5 }
   const result = { text, isError, ...(at !== undefined && { at }) }
   const calls = [{ id: 'c', name: tool, arguments: JSON.stringify(input), result }]
-  return { id: undefined, text: '', reasoning: [], calls, usage, finish: '' }
+  const model = { name: 'claude-sonnet-4-5', provider: 'anthropic' }
+  return { id: undefined, text: '', reasoning: [], calls, usage, finish: '', model }
 }
 
 const judged = (...turns: Said[][]) =>
@@ -53,6 +54,7 @@ describe('a recorded session', () => {
         ended: true,
         roundsAfter: 7,
         tokensAfter: 700,
+        moneyAfter: { usd: 7 * 147_750, requests: 7, unpriced: 0, prices: [expect.any(String)] },
       },
     ])
   })
@@ -70,6 +72,33 @@ describe('a recorded session', () => {
       text: `line ${at}`,
     })
     expect(judged(times(40, reading)).loops).toEqual([])
+  })
+
+  it('has no price for a model that the list of prices does not know', () => {
+    const long = times(12, () => failing).map(responseOf)
+    const responses = long.map((one) => ({ ...one, model: { name: 'x', provider: 'nobody' } }))
+    const turns = [{ user: 'Do it.', responses }]
+    const { loops } = judgedSession(
+      { where: 'session', conversation: 's1', tools: undefined, turns },
+      { host: 'claude-code', policy: defaultPolicy },
+    )
+    expect(loops[0]?.moneyAfter).toMatchObject({ usd: 0, requests: 7, unpriced: 7 })
+  })
+
+  it('counts each secret in the arguments once, and keeps none of them', () => {
+    const key = `ghp_${'a1'.repeat(18)}`
+    const sending = (command: string) => ({ tool: 'Bash', input: { command }, text: 'ok' })
+    const found = judged([
+      sending(`curl -H "token: ${key}" https://api.example`),
+      sending(`git push https://${key}@example`),
+      sending('pay --card "4111 1111 1111 1111"'),
+      sending('echo $GITHUB_TOKEN'),
+    ])
+    expect(found.secrets).toEqual([
+      { kind: 'key', tool: 'Bash' },
+      { kind: 'card', tool: 'Bash' },
+    ])
+    expect(JSON.stringify(found)).not.toContain(key)
   })
 
   it('counts the failed calls of each tool', () => {

@@ -1,6 +1,15 @@
 // The scan of stored sessions: their places, the screen, and the JSON.
 
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import {
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
@@ -71,7 +80,12 @@ const codexSession = [
 
 async function scanned(options: ScanOptions = {}, environment: NodeJS.ProcessEnv = {}) {
   const { stream, text } = output()
-  const code = await scan(options, { home, environment, out: stream })
+  const code = await scan(options, {
+    home,
+    environment,
+    hooked: ['claude-code'],
+    out: stream,
+  })
   return { code, text: text() }
 }
 
@@ -155,9 +169,66 @@ describe('a scan', () => {
       }))
       write(`.claude/projects/p/agent-${n}.jsonl`, own)
     }
-    const { agents, storm } = await facts()
+    const { agents, storms } = await facts()
     expect(agents).toMatchObject([{ sessions: 1, subAgents: 12 }])
-    expect(storm).toMatchObject({ subAgents: 12 })
+    expect(storms).toMatchObject([{ subAgents: 12 }])
+  })
+
+  it('names the money behind the end of a loop, and the command that guards each agent', async () => {
+    const priced = claudeSession('long', 20).map((line) => {
+      const { message } = line as { message: object }
+      return { ...line, message: { ...message, model: 'claude-sonnet-4-5' } }
+    })
+    write('.claude/projects/q/long.jsonl', priced)
+    write('.codex/sessions/rollout-1.jsonl', codexSession)
+    const { text } = await scanned()
+    expect(text).toMatch(/before 1\d rounds and 1,\d00 tokens \(0\.00\d\d USD\)\./)
+    expect(text).toMatch(/Guard Claude Code: .*weir hooks install claude-code\n/)
+    expect(text).toMatch(/Guard Codex: .*weir proxy --upstream URL/)
+  })
+
+  it('names the tools with secrets in their arguments, and shows no secret', async () => {
+    const key = `ghp_${'a1'.repeat(18)}`
+    const lines = JSON.stringify(claudeSession('s', 3)).replaceAll('"make"', `"push ${key}"`)
+    const file = write('.claude/projects/p/s.jsonl', JSON.parse(lines))
+    const { text } = await scanned()
+    expect(text).toContain(`key in Bash (Claude Code): 1 value, first in ${file}`)
+    expect(text).toContain('Bash({"command":"push [key]"}) failed in 3 rounds')
+    expect(text).not.toContain('ghp_')
+  })
+
+  it('with --repo reads only sessions that ran in the folder or below', async () => {
+    const repo = join(home, 'shop')
+    mkdirSync(repo)
+    const inside = (cwd: string) =>
+      claudeSession(cwd.slice(-3), 1).map((line) => ({ ...line, cwd }))
+    write('.claude/projects/p/a.jsonl', inside(repo))
+    write('.claude/projects/p/b.jsonl', inside(join(repo, 'src')))
+    write('.claude/projects/p/c.jsonl', inside(`${repo}-2`))
+    const projectHash = createHash('sha256').update(repo).digest('hex')
+    const chat = [
+      { id: '1', type: 'user', content: 'hi' },
+      { id: '2', type: 'gemini', content: 'Hello.' },
+    ]
+    write('.gemini/tmp/h/chats/session-1.jsonl', [{ sessionId: 'g1', projectHash }, ...chat])
+    write('.gemini/tmp/h/chats/session-2.jsonl', [{ sessionId: 'g2', projectHash: 'x' }, ...chat])
+    const { agents, leftOut } = await facts({ repo })
+    expect(agents).toHaveLength(2)
+    expect(agents).toContainEqual(expect.objectContaining({ agent: 'claude-code', sessions: 2 }))
+    expect(agents).toContainEqual(expect.objectContaining({ agent: 'gemini-cli', sessions: 1 }))
+    expect(leftOut).toEqual([])
+  })
+
+  it('with --html also writes a page with the same texts, and no markup of a session', async () => {
+    const lines = JSON.stringify(claudeSession('evil', 20)).replaceAll('make', '<img src=x>')
+    write('.claude/projects/p/evil.jsonl', JSON.parse(lines))
+    const html = join(home, 'scan.html')
+    const { text } = await scanned({ html })
+    const page = readFileSync(html, 'utf8')
+    expect(page).toContain(text.split('\n')[0])
+    expect(page).not.toContain('<img')
+    await expect(scanned({ html })).rejects.toMatchObject({ code: 'output.exists' })
+    expect((await scanned({ html, force: true })).code).toBe(0)
   })
 
   it('leaves out a file that holds no session, and goes on', async () => {

@@ -18,6 +18,7 @@ const hear = (round = 1, fields: Partial<VerdictTask> = {}): VerdictTask => ({
   turn: 7,
   round,
   agent: 'agent',
+  calledBy: [],
   calls: [],
   guard: 'shell',
   since: 100_000,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import { type GivenCall, given } from '../../../../client/testing/given-guard.ts'
+import { type GivenCall, type GivenRound, given } from '../../../../client/testing/given-guard.ts'
 import flowGuard from '../../../../services/guards/flow/guard.ts'
 import type { FlowGuardOptions } from '../../../../services/guards/flow/options.ts'
 import type { ToolHints } from '../../../../shared/contract/messages.ts'
@@ -45,6 +45,14 @@ describe('the flow guard', () => {
     ['reads private data', [[post], [web], [mail]]],
   ])('refuses the call by which all three meet, also if it %s', (_, rounds) => {
     expect(verdicts(refusing, ...rounds)).toBe('deny')
+  })
+
+  it('counts the labels of callers and of agents that calls ask, in both directions', () => {
+    const called = { conversation: 'call/test/0/1/0', turn: 9 }
+    const denial = (...rounds: GivenRound[]) => given(refusing, ...rounds).verdicts[0]?.verdict
+    expect(denial([mail], [web], { ...called, calls: [post] })).toBe('deny')
+    expect(denial([mail], { ...called, calls: [web] }, [post])).toBe('deny')
+    expect(denial([mail], { ...called, calls: [web] }, [mail])).toBe('allow')
   })
 
   it('names the calls that brought the labels, for the model and for people', () => {

@@ -163,6 +163,19 @@ describe('a repeated round', () => {
   })
 })
 
+describe('the calls of an agent that a call asks', () => {
+  it('count into the sum of its caller, which goes on afterwards', () => {
+    const called = { ...roundOf(1, [4000], { turn: 9 }), conversation: 'call/c/1/1/0' }
+    const later = { ...roundOf(2, [3000], { turn: 9 }), conversation: 'call/c/1/1/0' }
+    expect(codes(usual, roundOf(1, [4000]), called, later, roundOf(2, [2001, 2000]))).toEqual([
+      ['allow'],
+      ['allow'],
+      ['over-conversation'],
+      ['over-conversation', 'allow'],
+    ])
+  })
+})
+
 describe('an invalid amount', () => {
   const bad: JsonValue[] = [
     -1,

@@ -15,6 +15,19 @@ function found(name: string, text: string): string[] {
 
 describe('a class of values', () => {
   it.each([
+    [
+      'key',
+      'export K=sk-ant-api03-abcdefghijklmnopqrstuv ok',
+      'sk-ant-api03-abcdefghijklmnopqrstuv',
+    ],
+    ['key', `-H "token: ghp_${'a1'.repeat(18)}"`, `ghp_${'a1'.repeat(18)}`],
+    ['key', 'id AKIAIOSFODNN7EXAMPLE', 'AKIAIOSFODNN7EXAMPLE'],
+    [
+      'key',
+      'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl',
+      'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl',
+    ],
+    ['key', '-----BEGIN RSA PRIVATE KEY-----\nMII', '-----BEGIN RSA PRIVATE KEY-----'],
     ['email', 'to <ann.lee+x@mail.example.org>, please', 'ann.lee+x@mail.example.org'],
     ['email', 'jörg@bücher.example', 'jörg@bücher.example'],
     ['card', 'card 4111 1111 1111 1111 12 26', '4111 1111 1111 1111'],
@@ -30,6 +43,7 @@ describe('a class of values', () => {
   })
 
   it.each([
+    ['key', 'task-runner, sk-short, AKIA, disk-abcdefghijklmnopqrstuvwxyz, $OPENAI_API_KEY'],
     ['email', 'a@b, @home, user@localhost'],
     ['card', '4111 1111 1111 1112 and 1700000000000 and 12'],
     ['iban', 'DE88 3704 0044 0532 0130 00, commit ab12cd34ef56ab12cd34'],

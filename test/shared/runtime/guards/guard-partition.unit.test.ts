@@ -114,6 +114,21 @@ const textsOf = (verdicts: GuardVerdict[]) =>
   )
 
 describe('a guard on its partition', () => {
+  it('has one memory for a conversation and the agents that its calls ask, however deep', async () => {
+    const { read } = reader(counter)
+    const { verdicts } = await read(
+      logOf(
+        cleared(['pay']),
+        cleared(['pay', 'look'], { conversation: 'call/c/0/1/0~2', turn: 5 }),
+        cleared(['pay'], { conversation: 'call/call/c/0/1/0~2/5/1/0', turn: 7 }),
+        cleared(['pay'], { round: 2 }),
+        cleared(['pay'], { conversation: 'call/d/0/1/0', turn: 8 }),
+      ),
+    )
+    const seen = verdicts.map(({ verdicts: [first] }) => first?.text)
+    expect(seen).toEqual(['0 before', '1 before', '3 before', '4 before', '0 before'])
+  })
+
   it("answers each round in which it is in force, under an id of the round's position", async () => {
     const { read } = reader(counter)
     const { outputs, verdicts } = await read(logOf(cleared(['pay', 'exec', 'look'])))

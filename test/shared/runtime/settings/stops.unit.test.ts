@@ -11,7 +11,7 @@ import {
   withStops,
 } from '../../../../shared/runtime/settings/stops.ts'
 
-const target = { agent: 'bank', conversation: 'c' }
+const target = { agent: 'bank', conversation: 'c', calledBy: [] }
 
 function stop(fields: Partial<OperatorStop> = {}): OperatorStop {
   return {
@@ -47,7 +47,7 @@ describe('the stops of a turn', () => {
     ]
     const idsFor = (conversation: string) => {
       const records = stops.map((message) => ({ key: keyOf(message), message, time: 0 }))
-      const found = stopsInForce(records, { agent: 'bank', conversation })
+      const found = stopsInForce(records, { ...target, conversation })
       return typeof found === 'string' ? found : found.map(stopId)
     }
     expect(idsFor('acme:c')).toEqual(['tenant:acme'])
@@ -62,13 +62,21 @@ describe('the stops of a turn', () => {
     const message = stop({ scope: 'conversation', name: 'c' })
     const record = { key: keyOf(message), message, time: 0 }
     const idsIn = (conversation: string) => {
-      const found = stopsInForce([record], { agent: 'sub', conversation })
+      const found = stopsInForce([record], { agent: 'sub', conversation, calledBy: null })
       return typeof found === 'string' ? found : found.map(stopId)
     }
-    for (const conversation of ['c', 'call/c/0/1/0', 'call/call/c/0/1/0/2/3/0'])
+    for (const conversation of ['c', 'call/c/0/1/0', 'call/c/0/1/0~3', 'call/call/c/0/1/0/2/3/0'])
       expect(idsIn(conversation)).toEqual(['conversation:c'])
     for (const conversation of ['d', 'call/d/0/1/0', 'call/c', 'call/xc/0/1/0'])
       expect(idsIn(conversation)).toEqual([])
+  })
+
+  it('include those of the agents whose calls led to it', () => {
+    const message = stop({ scope: 'agent', name: 'boss' })
+    const records = [{ key: keyOf(message), message, time: 0 }]
+    const called = { ...target, calledBy: ['clerk', 'boss'] }
+    expect(stopsInForce(records, called)).toMatchObject([{ scope: 'agent', name: 'boss' }])
+    expect(stopsInForce(records, target)).toEqual([])
   })
 
   it('are those of all, of its agent, of its conversation and of tools', () => {

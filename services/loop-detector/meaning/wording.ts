@@ -1,0 +1,43 @@
+// The wording of a search without hits. Questions in ever new words ask one thing. Patterns do so if
+// they share a word; otherwise they may be the list of an audit.
+
+import { isObject } from '../../../shared/lib/json/json-object.ts'
+import { commandIn } from '../evidence/effect.ts'
+
+/** The beginnings of the words of a pattern. `fields`: each of them may be another question. */
+export function wordingOf(value: unknown): string[] | 'question' | 'fields' {
+  if (!isObject(value)) return 'fields'
+  const command = commandIn(value)
+  if (command !== undefined) return wordsIn(patternIn(command))
+  for (const [name, member] of Object.entries(value)) {
+    if (typeof member !== 'string') continue
+    if (questionName.test(name)) return 'question'
+    if (patternName.test(name)) return wordsIn(member)
+  }
+  return 'fields'
+}
+
+/** The quoted texts, otherwise the first argument. */
+function patternIn(command: string): string {
+  const quoted = [...command.matchAll(/"([^"]*)"|'([^']*)'/g)].map(([, one, two]) => one ?? two)
+  return quoted.length > 0
+    ? quoted.join(' ')
+    : (command.split(/\s+/).find((word, index) => index > 0 && !word.startsWith('-')) ?? '')
+}
+
+/** A word may begin with a number, and has a letter. */
+function wordsIn(pattern: string): string[] {
+  const words = pattern
+    .slice(0, patternCharsMax)
+    .replace(/([a-z\d])([A-Z])/g, '$1 $2')
+    .toLowerCase()
+    .match(/(?=\d*\p{L})[\p{L}\d]{2,}/gu)
+  return words?.map((word) => word.slice(0, stemChars)) ?? []
+}
+
+const questionName =
+  /^(?:query|q|search(?:_?(?:query|term|text))?|terms?|keywords?|text|prompt|question)$/i
+const patternName = /^(?:pattern|regex|glob)$/i
+const patternCharsMax = 512
+/** `retry` and `retries` begin alike. */
+const stemChars = 4
