@@ -14,9 +14,9 @@ import { call, type Reply, says, scriptedModel } from '../../../client/testing/t
 import { defineAgent, Weir } from '../../../client/weir.ts'
 import { acceptPin, heldPins, pinId } from '../../../shared/tools/mcp/tool-pins.ts'
 import { until } from '../../support/inbox.ts'
+import { serverCommand } from '../../support/mcp/gateway.ts'
 import { testServer } from '../../support/mcp/server.ts'
-
-const server = join(import.meta.dirname, '../../support/mcp/server.ts')
+import { mcpServerProcess } from '../../support/programs.ts'
 
 let folder: string
 let journal: string
@@ -56,7 +56,7 @@ function agentWith(
   const run =
     url === undefined
       ? {
-          command: [process.execPath, '--disable-warning=ExperimentalWarning', server],
+          command: serverCommand,
           env: ['MCP_JOURNAL', ...env],
         }
       : { url, ...(headers && { headers }) }
@@ -352,7 +352,7 @@ describe('an MCP server', () => {
   it('that does not start leaves the other servers and agents their tools', async () => {
     const [model, other] = [scriptedModel(says('One.')), scriptedModel(says('Two.'))]
     const run = {
-      command: [process.execPath, '--disable-warning=ExperimentalWarning', server],
+      command: serverCommand,
       env: ['MCP_JOURNAL'],
     }
     const helper = defineAgent({
@@ -401,9 +401,9 @@ describe('an MCP server', () => {
     ])
     const weir = await open()
     await weir.ask({ agent, text: 'Go.' }).finished
-    expect(programs()).toContain(server)
+    expect(programs()).toContain(mcpServerProcess)
     await weir.close()
-    await until(async () => !programs().includes(server))
+    await until(async () => !programs().includes(mcpServerProcess))
   })
 
   it('is reached over HTTP, with exact arguments and headers that no result contains', async () => {
