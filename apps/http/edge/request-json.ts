@@ -3,8 +3,9 @@
 import { isUtf8 } from 'node:buffer'
 import { refuseUnknownKeys } from '../../../client/known-keys.ts'
 import { limits } from '../../../shared/contract/limits.ts'
-import { hasMoreMembers, nestsDeeper } from '../../../shared/lib/json/bounded-json.ts'
+import { nestsDeeper } from '../../../shared/lib/json/bounded-json.ts'
 import { isObject } from '../../../shared/lib/json/json-object.ts'
+import { hasMoreMembers } from '../../../shared/lib/json/member-count.ts'
 import { bad } from '../http-error.ts'
 import { bytesOf } from '../request-body.ts'
 import type { HttpContext } from '../server.ts'
@@ -13,8 +14,8 @@ import type { HttpContext } from '../server.ts'
 export type JsonBody = { value: Record<string, unknown>; bytes: Buffer }
 
 /**
- * Throws 413 for a body that is too large, 400 for one that is no UTF-8, no JSON object, nests too
- * deep, or has more members than a server reads without keeping others waiting.
+ * Throws 413 for a body that is too large, and 400 for one that is no UTF-8 or no JSON object. The same
+ * for one that nests too deep, or whose members would keep others waiting.
  */
 export async function jsonBodyOf(context: HttpContext): Promise<JsonBody> {
   const bytes = await bytesOf(context.env.incoming, limits.edgeBodyBytesMax)

@@ -1,10 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import {
-  boundedJson,
-  hasMoreMembers,
-  nestsDeeper,
-} from '../../../../shared/lib/json/bounded-json.ts'
+import { boundedJson, nestsDeeper } from '../../../../shared/lib/json/bounded-json.ts'
+import { hasMoreMembers } from '../../../../shared/lib/json/member-count.ts'
 
 const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels)
 
