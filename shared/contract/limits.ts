@@ -720,11 +720,12 @@ export const limits = {
   /** Bytes of a request to the console. */
   consoleBodyBytesMax: 64 * KiB,
   /**
-   * Bytes and nesting of the JSON body of a request to the HTTP edge. `contentsBytesMax` fit as
+   * Bytes, nesting and members of the JSON body of a request to the HTTP edge. `contentsBytesMax` fit as
    * base64, with the texts of a resent history.
    */
   edgeBodyBytesMax: 18 * MiB,
   edgeBodyDepthMax: 64,
+  edgeBodyMembersMax: 100_000,
   /** Requests of one key in a minute, unless a flag sets another number. */
   edgeRequestsPerMinute: 6_000,
   /** Open answers of one principal; of all without the role `operate`. The rest is for operators. */
