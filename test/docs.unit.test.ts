@@ -49,6 +49,28 @@ describe('the threat model', () => {
   })
 })
 
+test('docs/guides/serve-http.md has each path of its protocols, and no other path', () => {
+  const folders = ['edge/native', 'edge/responses', 'edge/chat-completions', 'console']
+  const routes = folders
+    .flatMap((folder) => textsIn(root, `apps/http/${folder}`))
+    .flatMap((file) => [
+      ...textOf(file).matchAll(/app\.(get|post|put|delete)\(\s*['`](\/v1\/[^'`]+)['`]/g),
+    ])
+    .map(([, method = '', path = '']) => {
+      const parts = path.replace(/:\w+(\{.+\})?|\$\{\w+\}/g, '[^/ ]+')
+      return new RegExp(`^${method.toUpperCase()} ${parts}$`)
+    })
+  const text = textOf('docs/guides/serve-http.md')
+  const rows = [...text.matchAll(/`((?:GET|POST|PUT|DELETE) \/v1\/[\w/{}-]+)/g)].map(
+    ([, row = '']) => row,
+  )
+  expect(routes.length).toBeGreaterThan(15)
+  expect({
+    missing: routes.filter((route) => !rows.some((row) => route.test(row))),
+    unknown: rows.filter((row) => !routes.some((route) => route.test(row))),
+  }).toEqual({ missing: [], unknown: [] })
+})
+
 test('every page is read', () => {
   expect(pages).toEqual(expect.arrayContaining(['README.md', join('docs', 'architecture.md')]))
 })

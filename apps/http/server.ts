@@ -18,6 +18,8 @@ import type { Logger } from 'pino'
 import { limits } from '../../shared/contract/limits.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { listening } from '../../shared/lib/listening.ts'
+import { escaped } from '../page/page-file.ts'
+import { printable } from '../terminal/text/printable.ts'
 import { errorBody, HttpError } from './http-error.ts'
 
 /** `incoming` and `outgoing` are Node's. */
@@ -184,8 +186,28 @@ export function refuseOrigin(
   throw new HttpError(403, 'http.origin', 'this server does not answer pages of other sites')
 }
 
+/** A browser that asks for a page gets the text as one, and each other client JSON. */
 function answerOf(context: HttpContext, error: HttpError): Response {
+  const { method } = context.req
+  if (method === 'GET' && context.req.header('accept')?.startsWith('text/html'))
+    return context.html(errorPage(error), error.status, { ...error.headers, ...pageHeaders })
   return context.json(errorBody(error), error.status, error.headers)
+}
+
+const pageHeaders = {
+  'content-security-policy': "default-src 'none'",
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+}
+
+function errorPage({ status, message }: HttpError): string {
+  return `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<title>Weir: ${status}</title>
+<p>${escaped(printable(message))}</p>
+</html>
+`
 }
 
 function unknownPath(

@@ -1,7 +1,7 @@
 // The place of a guest's file.
 
 import { existsSync } from 'node:fs'
-import { basename, extname, join } from 'node:path'
+import { basename, extname, join, resolve } from 'node:path'
 import { parseGuestName } from './guest-agent.ts'
 
 const endings = ['.yaml', '.yml', '.json']
@@ -22,4 +22,11 @@ export function fileOfGuest(given: string, environment = process.env): GuestPlac
     ? [named].filter((path) => basename(path, extname(path)) === name)
     : endings.map((ending) => join(named || 'agents', `${name}${ending}`))
   return { file: paths.find((path) => existsSync(path)), name, isFound: named === '' }
+}
+
+/** A warning if WEIR_AGENTS names another place than `agents`, where the process found its agent files. */
+export function otherPlaceThan(agents: string, environment = process.env): string | undefined {
+  const variable = environment.WEIR_AGENTS ?? ''
+  if (agents === '' || variable === '' || resolve(variable) === resolve(agents)) return undefined
+  return `the agent files are in ${agents}, and WEIR_AGENTS names ${variable}: a guest without a file in the former has its file in the latter`
 }

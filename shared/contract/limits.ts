@@ -107,10 +107,12 @@ export const limits = {
   schemaDepthMax: 128,
   compiledSchemasMax: 256,
   /**
-   * References of a schema that are followed to judge one call's arguments. A list of 100,000 items
+   * References of a schema that are followed, and tests of patterns, to judge one call's arguments. A list of 100,000 items
    * needs as many, a careless `anyOf` far more.
    */
   schemaStepsMax: 200_000,
+  /** The parts of all patterns of a schema, with counted repetitions written out. */
+  schemaPatternsSizeMax: 10_000,
   /**
    * UTF-16 units of a text that is matched against a pattern of a schema. Many patterns need the
    * square of that in steps.
@@ -655,8 +657,9 @@ export const limits = {
   auditEntriesMax: 100_000,
   /** Of these, an answer of the console's API has the newest. */
   consoleAuditMax: 1_000,
-  /** A file of the API has the newest. */
+  /** A file of the API has the newest, and at most these bytes. */
   auditExportMax: 10_000,
+  auditExportBytesMax: 64 * MiB,
   /** Rounds of an open turn whose tokens the console keeps, and rounds whose money it keeps. */
   consoleRoundsKept: 64,
   consoleRoundsPricedMax: 20_000,
@@ -717,11 +720,12 @@ export const limits = {
   /** Bytes of a request to the console. */
   consoleBodyBytesMax: 64 * KiB,
   /**
-   * Bytes and nesting of the JSON body of a request to the HTTP edge. `contentsBytesMax` fit as
+   * Bytes, nesting and members of the JSON body of a request to the HTTP edge. `contentsBytesMax` fit as
    * base64, with the texts of a resent history.
    */
   edgeBodyBytesMax: 18 * MiB,
   edgeBodyDepthMax: 64,
+  edgeBodyMembersMax: 100_000,
   /** Requests of one key in a minute, unless a flag sets another number. */
   edgeRequestsPerMinute: 6_000,
   /** Open answers of one principal; of all without the role `operate`. The rest is for operators. */
@@ -741,6 +745,8 @@ export const limits = {
   /** Keys in a file of API keys, and its bytes. */
   edgeKeysMax: 10_000,
   edgeKeyFileBytesMax: 8 * MiB,
+  /** How long a replaced key may count. */
+  edgeKeyOverlapMsMax: 365 * 24 * 60 * minute,
   /** How long a shutdown waits for running tools and streams. */
   shutdownGraceMs: 10 * second,
   /**

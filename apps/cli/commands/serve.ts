@@ -123,6 +123,6 @@ export function addApiKeys(program: Command): void {
   change('remove')
     .description('Remove a key. Running servers refuse it from their next request on.')
     .action(async (name, options) =>
-      (await command()).removeKey(name, options, await settingsOf(options)),
+      (await command()).removeKey(name, options, () => settingsOf(options)),
     )
 }

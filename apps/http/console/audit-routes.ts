@@ -51,12 +51,12 @@ export function auditApi(edge: EdgeContext, { log }: ConsoleParts, api: string):
         `unknown format '${printable(format)}' (format). Formats: ${Object.keys(fileFormats).join(', ')}`,
       )
     const { entries, left } = await listFor(context, limits.auditExportMax)
-    const lines = new Blob(entries.map((entry) => `${lineOf(entry)}\n`))
+    const lines = newestWithin(entries, lineOf, limits.auditExportBytesMax)
     const type = format === 'cef' ? 'text/plain; charset=utf-8' : 'application/x-ndjson'
-    return context.body(lines.stream(), 200, {
+    return context.body(new Blob(lines).stream(), 200, {
       'content-type': type,
       'content-disposition': 'attachment',
-      'x-weir-entries-left': `${left}`,
+      'x-weir-entries-left': `${left + entries.length - lines.length}`,
     })
   }
 
@@ -78,6 +78,23 @@ export function auditApi(edge: EdgeContext, { log }: ConsoleParts, api: string):
   })
 
   return app
+}
+
+/** The lines of the newest entries that fit together, in their order. */
+export function newestWithin<Entry>(
+  entries: readonly Entry[],
+  lineOf: (entry: Entry) => string,
+  bytesMax: number,
+): string[] {
+  const lines: string[] = []
+  let bytes = 0
+  for (const entry of entries.toReversed()) {
+    const line = `${lineOf(entry)}\n`
+    bytes += Buffer.byteLength(line)
+    if (bytes > bytesMax) break
+    lines.push(line)
+  }
+  return lines.reverse()
 }
 
 /** Keeps AUDIT-ROUTES-1. Throws 403. */

@@ -85,6 +85,18 @@ describe('the HTTP server', () => {
     expect((await withHeaders(`${url}/hello`, link))[0]).toBe(200)
   })
 
+  it('answers a browser that asks for a page with the error as a page, and others with JSON', async () => {
+    const url = await serve(hello)
+    const page = await fetch(`${url}/<b>`, { headers: { accept: 'text/html,*/*;q=0.8' } })
+    expect([page.status, page.headers.get('content-security-policy')]).toEqual([
+      404,
+      "default-src 'none'",
+    ])
+    expect(await page.text()).toContain('<p>unknown path: there is no GET /&#60;b&#62;</p>')
+    const other = await fetch(`${url}/<b>`, { headers: { accept: '*/*' } })
+    expect(await other.json()).toMatchObject({ error: { code: 'http.path' } })
+  })
+
   it('answers again once 10,000 connections that send no whole request are closed', async () => {
     const url = await serve(hello)
     const port = Number(new URL(url).port)

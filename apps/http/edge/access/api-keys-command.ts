@@ -3,6 +3,7 @@
 //     The evidence has neither a key nor a hash. Without a log the change counts, with a warning.
 
 import { personHere } from '../../../../services/approval/performer/person.ts'
+import { limits } from '../../../../shared/contract/limits.ts'
 import { isNamedTenant, namedTenantRule } from '../../../../shared/contract/tenant.ts'
 import type { Milliseconds } from '../../../../shared/lib/clock.ts'
 import { usageError, WeirError } from '../../../../shared/lib/errors.ts'
@@ -77,14 +78,14 @@ export async function createKey(
       `the subject is '${printable(subject)}': give it as in the certificate, for example O=Acme,CN=ci`,
     )
   const after = entryNamed(name, readApiKeys(file), file)
-  await recordChange({ after, options, settings }, streams)
+  await recordChange({ after, options, settings: async () => settings }, streams)
 }
 
-/** Throws `usage` for an unknown name. */
+/** Also under settings that cannot be read: a leaked key must go. Throws `usage` for an unknown name. */
 export async function removeKey(
   name: string,
   options: KeyFile & Author,
-  settings: Settings,
+  settings: () => Promise<Settings>,
   streams: Output = processStreams(),
 ): Promise<void> {
   const before = removeApiKey(options.file, name)
@@ -106,6 +107,10 @@ export async function rotateKey(
     throw usageError(
       `--overlap is '${printable(overlap)}': give a duration such as 24h, or 0s (ms, s, m, h, d)`,
     )
+  if (overlapMs > limits.edgeKeyOverlapMsMax)
+    throw usageError(
+      `--overlap is '${printable(overlap)}': the former key may count for 365d at most`,
+    )
   const now = Date.now()
   const former = entryNamed(name, readApiKeys(file), file)
   if (former.expires !== undefined && options.expires === undefined)
@@ -115,7 +120,7 @@ export async function rotateKey(
   const expires = options.expires === undefined ? undefined : endOf(options.expires, now)
   const { key, before, after } = rotateApiKey(file, name, { now, overlapMs, expires })
   streams.out.write(`${key}\n`)
-  await recordChange({ before, after, options, settings }, streams)
+  await recordChange({ before, after, options, settings: async () => settings }, streams)
 }
 
 /** With `json`, one object per line. Times are in milliseconds since 1970-01-01 UTC. Null: never, or unknown. */
@@ -171,7 +176,7 @@ type KeyChange = {
   before?: ApiKeyEntry
   after?: ApiKeyEntry
   options: Author
-  settings: Settings
+  settings: () => Promise<Settings>
 }
 
 /** Keeps API-KEYS-COMMAND-1. */
@@ -184,7 +189,7 @@ async function recordChange(
   const setting = apiKeySetting(entry)
   const texts = { setting, by, before: textOf(before), after: textOf(after) }
   try {
-    await withExistingRegistry(settings, (table) => appendTexts(table, texts, []))
+    await withExistingRegistry(await settings(), (table) => appendTexts(table, texts, []))
   } catch (error) {
     if (!(error instanceof WeirError)) throw error
     errors.write(`weir: warning: ${withoutEvidence(setting, printable(error.message))}\n`)

@@ -153,7 +153,10 @@ export function judgeProgram(base: string, args: readonly string[], outer: Place
     whole.unnamed ||= usage.marks.has('unpacks')
     whole.unnamed ||= namesOwnFile.test([base, ...args].join(' '))
     for (const [kind, value] of reading.values) check(kind, value, base, place)
-    for (const [kind, word] of placed(reading)) check(kind, word, base, place)
+    for (const [kind, word] of placed(reading)) {
+      if (takesFiles(usage) && /^@(?!\.\.)[\w./-]/.test(word)) throw unlisted(name, word)
+      check(kind, word, base, place)
+    }
     if (usage.marks.has('here')) checkWrite('.', base, place)
     checkLink(base, args, whole)
     if (reading.rest.length === 0) return
@@ -168,6 +171,11 @@ export function judgeProgram(base: string, args: readonly string[], outer: Place
     name = `${name} ${rest[0]}`
     rest = rest.slice(1)
   }
+}
+
+/** Whether an operand with `@` may name a file with further arguments. */
+function takesFiles({ marks }: Usage): boolean {
+  return !marks.has('net') && !marks.has('any-option')
 }
 
 /** An address from which curl or wget makes the name of a file, by more than its last part. */
@@ -234,7 +242,7 @@ function check(kind: string, word: string, base: string, place: Place): void {
   if (isOdd) throw unlisted(base, word)
   if (kind === 'url') checkNotServer(word)
   if (kind === 'name') checkNotWeir(word)
-  if (kind === 'script') checkProjectFile(word, base, place)
+  if (kind === 'script') for (const path of word.split(':')) checkProjectFile(path, base, place)
   if (kind === 'here' || (/^(write|link|target|remove)$/.test(kind) && word !== '-' && word !== ''))
     if (kind !== 'target' || !/^[^/]*[a-z\d][^/]*:/i.test(word))
       checkWrite(word, base, place, kind === 'remove')

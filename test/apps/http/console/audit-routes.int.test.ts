@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
+import { newestWithin } from '../../../../apps/http/console/audit-routes.ts'
 import { createApiKey } from '../../../../apps/http/edge/access/api-keys.ts'
 import type { Role } from '../../../../apps/http/edge/access/principal.ts'
 import { call, says } from '../../../../client/testing/testing.ts'
@@ -88,6 +89,12 @@ describe('the audit over HTTP', () => {
     }
     expect(await answerTo(all, '?format=xml')).toMatchObject({ status: 400 })
     expect(await answerTo(acme, '', '/console/api/audit')).toMatchObject({ status: 403 })
+  })
+
+  it('has the newest entries in a file, up to a number of bytes', () => {
+    const lineOf = (entry: string) => entry
+    expect(newestWithin(['aaaa', 'bb', 'cc'], lineOf, 6)).toEqual(['bb\n', 'cc\n'])
+    expect(newestWithin(['aaaa', 'bb', 'cc'], lineOf, 99)).toHaveLength(3)
   })
 
   it('sends a file in each format, which has the entries of the tenant alone', async () => {

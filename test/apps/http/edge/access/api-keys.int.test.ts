@@ -200,7 +200,7 @@ describe('the evidence of API keys', () => {
     const { key: next } = await rotate('ci', '1h')
     const options = { file: fileOf(), by: 'eve' }
     const digests = readFileSync(fileOf(), 'utf8').match(/[0-9a-f]{64}/g) ?? []
-    await run((streams) => removeKey('ci', options, settingsOf(), streams))
+    await run((streams) => removeKey('ci', options, async () => settingsOf(), streams))
     const text = await printed((out) =>
       audit({ json: true, kind: 'key', tenant: 'acme' }, settingsOf(), { out, errors: out }),
     )
@@ -224,6 +224,24 @@ it('a key cannot be of the tenant default, which has the conversations of everyb
   await expect(create('ci', { tenant: 'default' })).rejects.toMatchObject({
     code: 'usage',
     message: expect.stringContaining('nor default'),
+  })
+})
+
+it('a key is removed also under settings that cannot be read, with a warning', async () => {
+  await create('ci')
+  const unread = async () => readSettings({ dataFolder: folder, partitions: '-1' }, {})
+  const { errors } = await run((streams) =>
+    removeKey('ci', { file: fileOf(), by: 'eve' }, unread, streams),
+  )
+  expect(readFileSync(fileOf(), 'utf8')).not.toContain('"ci"')
+  expect(errors).toContain('has no evidence in audit')
+})
+
+it('a rotated key has an overlap of at most a year', async () => {
+  await create('ci')
+  await expect(rotate('ci', '366d')).rejects.toMatchObject({
+    code: 'usage',
+    message: expect.stringContaining('365d at most'),
   })
 })
 
