@@ -2,8 +2,8 @@
 // or that show a text in another order. Honest uses stay: flags and other sequences of emoji, variants of
 // a character, joiners of scripts, and marks of text that runs from right to left.
 // CONCEALED-TEXT-1. Each character is judged by its neighbours, so a text takes linear time.
-// CONCEALED-TEXT-2. What stays must be honest there, so it carries next to nothing: the flags that exist,
-//     two styles of a picture, a few variants of ideographs, joiners within a word of a script that joins.
+// CONCEALED-TEXT-2. Only the flags that exist stay, two styles of a picture, a few variants of
+//     ideographs, and joiners between letters of a script that joins. They carry no message.
 
 import {
   directionBegins,
