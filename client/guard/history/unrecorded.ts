@@ -3,9 +3,8 @@
 //
 // UNRECORDED-1. Two results of a conversation have one stand-in if they are equal but for their
 //     clocks and random ids. So most repeats are found as with their texts.
-// UNRECORDED-2. A failure keeps its kind: one that may clear has the same limits.
-//     An answer that states the progress of a thing keeps that, because waiting is no loop. So does the
-//     answer of a search without hits, because several such searches may be a batch.
+// UNRECORDED-2. A failure keeps its kind, and an answer the progress of a thing and that a search had no
+//     hits: failures that may clear, waits and batches have other limits.
 // UNRECORDED-3. Stand-ins differ wherever their texts could differ for a rule. So a loop may be missed,
 //     and no honest agent is disturbed.
 
