@@ -86,6 +86,7 @@ type Inbox = ModelRequest | Cancel | AttemptStarted | AttemptFailed | AttemptFin
 
 export const llmGateway: Stage<Round, Inbox, AttemptTask> = {
   name: 'llm-gateway',
+  actsAhead: true,
 
   unit: (message) => (message.type === 'tick' ? message.unit : roundKey(message)),
 

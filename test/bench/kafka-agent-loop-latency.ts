@@ -19,8 +19,8 @@ import type { Row } from './row.ts'
 
 /** Records that must be written and read by another process before the conversation continues. */
 const hopsOf = {
-  /** The user's message to the conversation, and turn-finished to the client. */
-  turn: 2,
+  /** The user's message, its copy by intake, and turn-finished to the client. */
+  turn: 3,
   /**
    * model-request, attempt-finished, model-finished, round-proposed, round-checked, round-cleared,
    * claim, outcome, round-executed, round-outcome.
@@ -29,11 +29,8 @@ const hopsOf = {
   /** The first five of them and round-outcome. */
   textRound: 6,
 }
-/**
- * Acknowledgements that each round waits for: model-opened before an attempt, attempt-started
- * before the model is called, parts before attempt-finished.
- */
-const conversationAcks = (callRounds + 1) * 3
+/** The acknowledgement that each round waits for: of its parts, before attempt-finished. */
+const conversationAcks = callRounds + 1
 const conversationHops = hopsOf.turn + callRounds * hopsOf.callRound + hopsOf.textRound
 
 export async function benchKafkaLatency({ bootstrapServers }: BenchBroker): Promise<Row[]> {

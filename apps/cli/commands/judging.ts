@@ -24,7 +24,11 @@ export function addJudging(program: Command): void {
       once,
     )
     .addOption(new Option('--fail-on <what>', 'exit with 1 for a loop').choices(['loops']))
-    .option('--repo <folder>', 'only sessions that ran in this folder or below', once)
+    .option(
+      '--repo <folder>',
+      'only sessions that ran in this folder or below, and its checkpoints of Entire',
+      once,
+    )
     .option('--json', 'print one JSON object')
     .option('--html <file>', 'also write a page with the same facts', once)
     .option('--github', 'also write annotations and the summary of a job of GitHub Actions')

@@ -19,6 +19,7 @@ import { instantOfFlag } from '../../terminal/text/instant-text.ts'
 import { printable, printableJson } from '../../terminal/text/printable.ts'
 import { readTranscripts } from '../../transcripts/read-transcripts.ts'
 import { bundleAgent, bundleSessions } from './bundle-sessions.ts'
+import { checkpointsIn } from './entire-checkpoints.ts'
 import { annotations, summary } from './github.ts'
 import { type JudgedSession, judgedSession } from './judged-session.ts'
 import { printScan } from './print-scan.ts'
@@ -77,9 +78,10 @@ export async function scan(options: ScanOptions, context: ScanContext): Promise<
     doing: 'reading sessions',
     what: 'byte',
   })
-  progress.expect(files.reduce((sum, { bytes }) => sum + bytes, 0))
+  const checkpoints = options.repo === undefined ? [] : checkpointFiles(options)
+  progress.expect([...files, ...checkpoints].reduce((sum, { bytes }) => sum + bytes, 0))
   try {
-    for (const file of files) {
+    for (const file of [...files, ...checkpoints]) {
       await addFile(file, { since, ranIn }, totals)
       progress.read(file.bytes)
     }
@@ -154,14 +156,27 @@ function filesOf(
   return { ...found, files: found.files.filter(({ changedAt }) => changedAt >= since) }
 }
 
-/** `since`, `ranIn`: as of readTranscripts. */
+/** `since`, `ranIn`, `content`: as of readTranscripts. */
 type Wanted = {
-  since: Milliseconds | undefined
-  ranIn: ((place: string) => boolean) | undefined
+  since?: Milliseconds | undefined
+  ranIn?: ((place: string) => boolean) | undefined
+  content?: SessionFile['content']
+}
+
+/** Without a time, because no checkpoint tells when its session changed. */
+function checkpointFiles({
+  repo = '.',
+  agent = [...sessionStores.keys()],
+}: ScanOptions): SessionFile[] {
+  return checkpointsIn(repo).flatMap(({ session, agent: title, place, bytes, read }) => {
+    const own = agent.filter((name) => title === '' || titleOf(name) === title)
+    const content = { name: session, read }
+    return own.length === 0 ? [] : [{ file: place, agents: own, bytes, changedAt: 0, content }]
+  })
 }
 
 async function addFile(
-  { file, agents }: SessionFile,
+  { file, agents, content }: SessionFile,
   { since, ranIn }: Wanted,
   totals: ScanTotals,
 ): Promise<void> {
@@ -172,8 +187,11 @@ async function addFile(
     return own
   }
   for (const agent of agents) {
-    const sessions = await sessionsIn(file, agent, { since, ranIn: ranIn && only })
-    for (const session of sessions) totals.add(agent, file, session)
+    const wanted = content === undefined ? { since, ranIn: ranIn && only } : { content }
+    const sessions = await sessionsIn(file, agent, wanted)
+    for (const session of sessions)
+      if (content === undefined || !totals.has(agent, session.conversation))
+        totals.add(agent, file, session)
     if (sessions.length > 0 || isOther) return
   }
   totals.leftOut('a file without a session', file)
@@ -183,12 +201,13 @@ async function addFile(
 async function sessionsIn(
   file: string,
   agent: string,
-  { since, ranIn }: Wanted,
+  { since, ranIn, content }: Wanted,
 ): Promise<JudgedSession[]> {
   const how = {
     format: agent,
     ...(since !== undefined && { since }),
     ...(ranIn !== undefined && { ranIn }),
+    ...(content !== undefined && { content: { name: content.name, text: content.read() } }),
     idField: undefined,
     leftOut: createLeftOut(), // single lines, which the scan does not list
     signal: new AbortController().signal,

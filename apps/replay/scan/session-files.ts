@@ -15,6 +15,8 @@ export type SessionFile = {
   agents: readonly string[]
   bytes: number
   changedAt: Milliseconds
+  /** Of a session that no file has. */
+  content?: { name: string; read: () => string }
 }
 
 /** `unread`: folders that this user may not read, and folders below the deepest level. */

@@ -3,8 +3,8 @@
 // Does not own: retries (reducer.ts), which attempts run (performer.ts), reading an answer
 // (answer.ts), the meaning of the provider's bytes (providers/).
 //
-// ATTEMPT-1. attempt-started is acknowledged before the provider is called, and all parts before
-//     attempt-finished (R4).
+// ATTEMPT-1. attempt-started and all parts are acknowledged before attempt-finished (R4). The provider is
+//     called meanwhile: an attempt without an end costs nothing (GATE-3).
 // ATTEMPT-2. The provider is not called without the history, readable limits, or time left (R6).
 // ATTEMPT-3. Whole or nothing: a cut, stalled or broken answer is attempt-failed, and none of its
 //     parts counts. So is an error of our own code: the round would wait for nothing (R8).
@@ -102,10 +102,12 @@ export type Gateway = GatewayOptions & {
   ledgers: LedgerReader
 }
 
+/** `opened`: resolves when model-opened is acknowledged (LLM-GATEWAY-PERFORMER-3). */
+type Place = Pick<Attempt, 'gateway' | 'context' | 'opened'>
+
 /** Never rejects. An error in it is a failed attempt, because its round needs an end (ATTEMPT-3). */
 export async function runAttempt(
-  gateway: Gateway,
-  context: PerformerContext,
+  { gateway, context, opened }: Place,
   task: AttemptTask,
   stop: AbortSignal,
 ): Promise<void> {
@@ -113,7 +115,7 @@ export async function runAttempt(
   const id = { conversation, turn, round, attempt: context.randomId() }
   const log = lazyChild(context.log, id)
   const free = await streamPlace(gateway.streams, conversation, stop)
-  const attempt: Attempt = { gateway, context, task, stop, id, log }
+  const attempt: Attempt = { gateway, context, opened, task, stop, id, log }
   if (free !== stopped) {
     try {
       const observed = await observe(attempt)
@@ -177,6 +179,7 @@ function streamPlace(
 type Attempt = {
   gateway: Gateway
   context: PerformerContext
+  opened: Promise<void>
   task: AttemptTask
   stop: AbortSignal
   id: AttemptId
@@ -187,16 +190,26 @@ type Attempt = {
  * Runs the steps and returns the write of the result. Undefined: nothing is left to write. Rejects
  * if a write failed.
  */
-async function observe(attempt: Attempt): Promise<{ write: () => Promise<unknown> } | undefined> {
-  const { gateway, context, task, stop, id, log } = attempt
+async function observe(attempt: Attempt): Promise<Ending | undefined> {
+  const { context, stop, id } = attempt
   const ready = await orStopped(stop, prepare(attempt))
   if (ready === stopped) return undefined
   if (ready.kind === 'failed') return ending(attempt, attemptFailed(attempt, ready))
 
   if (isExpired(attempt)) return undefined
-  await context.write('self', [
+  const started = context.write('self', [
     { type: 'attempt-started', ...id, owner: context.owner, weir: version() },
   ])
+  started.catch(() => {}) // the ending gets the error
+  const end = await requestModel(attempt, ready)
+  await started
+  return end
+}
+
+type Ending = { write: () => Promise<unknown> }
+
+async function requestModel(attempt: Attempt, ready: Ready): Promise<Ending | undefined> {
+  const { gateway, context, task, stop, id, log } = attempt
   const free = await checkBeforeRequest(context, stopTarget(task.request))
   if (stop.aborted || isExpired(attempt)) return undefined
   if (free.kind === 'failed') return ending(attempt, attemptFailed(attempt, free))
@@ -212,9 +225,10 @@ async function observe(attempt: Attempt): Promise<{ write: () => Promise<unknown
     'calling the provider',
   )
 
-  const parts = new PartWriter(context.clock, (i, events) =>
-    context.write('response', [{ type: 'part', ...id, i, events }]),
-  )
+  const parts = new PartWriter(context.clock, async (i, events) => {
+    if ((await orStopped(stop, attempt.opened)) === stopped) return
+    await context.write('response', [{ type: 'part', ...id, i, events }])
+  })
   stop.addEventListener('abort', () => parts.drop(), { once: true })
   const sent = inAcceptedForm(gateway.forms, task, ready)
   const { connect } = gateway
@@ -287,7 +301,7 @@ function ending(
   { context, id }: Attempt,
   message: AttemptFailed | AttemptFinished,
   { parts, rest }: FinishedParts = { parts: 0, rest: [] },
-) {
+): Ending {
   const { writeWhole } = context
   if (writeWhole === undefined || rest.length === 0)
     return { write: () => context.write('self', [message]) }

@@ -396,6 +396,11 @@ describe('a session of Codex', () => {
     expect(Object.keys((await read(file, 'codex')).said)).toEqual(['s9/a1'])
   })
 
+  it('is no session of another program', async () => {
+    const file = write('rollout.jsonl', lines)
+    await expect(read(file, 'claude-code')).rejects.toThrow('no transcript found')
+  })
+
   it('goes on behind an item of an unknown kind, which is counted', async () => {
     const { leftOut } = await read(write('rollout.jsonl', lines), 'codex')
     expect(leftOut.join('\n')).toContain('is "tool_search_output"')

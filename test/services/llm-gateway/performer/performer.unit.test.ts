@@ -74,6 +74,8 @@ function world(
     connect?: Connect
     echoOf?: GatewayOptions['echoOf']
     streams?: number
+    /** The test acknowledges the outputs that lead to tasks. Default: they are acknowledged. */
+    isAhead?: boolean
   } = {},
 ) {
   const clock = fakeClock(1000)
@@ -143,7 +145,13 @@ function world(
     requests,
     aborted,
     logged,
-    performer,
+    performer: {
+      ...performer,
+      reconcile(unit: string, tasks: AttemptTask[]): void {
+        performer.reconcile(unit, tasks)
+        if (options.isAhead !== true) performer.acknowledged?.()
+      },
+    },
     types: () => written.map(({ message }) => message.type),
     go: () => go(),
     holdWrites: (holds: boolean) => (holdsWrites = holds),
@@ -348,15 +356,31 @@ describe('an attempt', () => {
     expect(whole[1]?.map(({ message }) => message.type)).toEqual(['part', 'attempt-failed'])
   })
 
-  it('calls the provider only after its start is acknowledged', async () => {
-    const slow = world()
+  it('calls the provider while its start is written, and ends after that', async () => {
+    const slow = world([finished])
     slow.holdWrites(true)
     await run(slow)
-    expect(slow.requests).toEqual([])
+    expect(slow.requests).toHaveLength(1)
+    expect(slow.types()).toEqual([])
     slow.holdWrites(false)
     slow.acknowledge()
     await settled()
-    expect(slow.requests).toHaveLength(1)
+    expect(slow.types()).toEqual(['attempt-started', 'attempt-finished'])
+  })
+
+  it('writes no part before model-opened is acknowledged', async () => {
+    const ahead = await run(world(undefined, { isAhead: true }))
+    expect(ahead.requests).toHaveLength(1)
+    expect(ahead.types()).toEqual(['attempt-started'])
+    ahead.performer.acknowledged?.()
+    await settled()
+    expect(ahead.types()).toEqual(['attempt-started', 'part', 'attempt-finished'])
+  })
+
+  it('ends with its partition although model-opened was never acknowledged', async () => {
+    const ahead = await run(world(undefined, { isAhead: true }))
+    await ahead.performer.close('lost')
+    expect(ahead.types()).toEqual(['attempt-started'])
   })
 
   it('finishes only after all its parts are acknowledged', async () => {
@@ -625,15 +649,13 @@ describe('no attempt', () => {
     expect(late.requests).toEqual([])
   })
 
-  it('is made if the round expires while the start is being written', async () => {
-    const late = world()
-    late.holdWrites(true)
+  it('is made if the round expires while the tables are read', async () => {
+    const policies = async () => {
+      late.clock.advance(1000)
+      return []
+    }
+    const late: World = world(undefined, { context: { policies } })
     await run(late, task(0, { expiresAt: 2000 }))
-    late.clock.advance(1000)
-    late.holdWrites(false)
-    late.acknowledge()
-    await settled()
-    expect(late.types()).toEqual(['attempt-started'])
     expect(late.requests).toEqual([])
   })
 })
@@ -910,6 +932,7 @@ describe('closing', () => {
     const writing = await run(world([says('a'), 'hang']))
     writing.holdWrites(true)
     writing.clock.advance(limits.partHoldMs)
+    await settled()
     let closed = false
     const close = writing.performer.close('lost').then(() => (closed = true))
     await settled()
