@@ -8,7 +8,7 @@ import { isObject } from '../../../shared/lib/json/json-object.ts'
 import { apiFormats, historyFormats } from '../../../shared/wire/formats.ts'
 import { sessionPrograms } from '../../../shared/wire/sessions.ts'
 
-const strange = [{ toString: 1 }, [{ toString: 1 }], [], {}, null, 7, true, '']
+const strange: unknown[] = [{ toString: 1 }, [{ toString: 1 }], [], {}, null, 7, true, '']
 
 const called = { name: 'read', arguments: '{"path":"a"}' }
 const bodies: object[] = [
