@@ -107,10 +107,12 @@ export const limits = {
   schemaDepthMax: 128,
   compiledSchemasMax: 256,
   /**
-   * References of a schema that are followed to judge one call's arguments. A list of 100,000 items
+   * References of a schema that are followed, and tests of patterns, to judge one call's arguments. A list of 100,000 items
    * needs as many, a careless `anyOf` far more.
    */
   schemaStepsMax: 200_000,
+  /** The parts of all patterns of a schema, with counted repetitions written out. */
+  schemaPatternsSizeMax: 10_000,
   /**
    * UTF-16 units of a text that is matched against a pattern of a schema. Many patterns need the
    * square of that in steps.

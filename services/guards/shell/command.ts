@@ -54,7 +54,8 @@ export function judgeCommand(fields: readonly string[], place: Place): void {
   if (place.isRead || !printers.includes(base)) checkSecrets(fields, place)
   checkSignals(base, args)
   if (builtin(name, args, place)) return
-  checkOnly(name === '.' ? 'source' : base, place.rules.onlyCommands)
+  const called = isFile ? name : base
+  checkOnly(name === '.' ? 'source' : called, place.rules.onlyCommands)
   if (/^(source|\.)$/.test(name)) return checkProjectFile(args[0] ?? '-', name, place)
   checkNotWeir(base)
   if (isFile || place.rules.alsoCommands.has(base)) {

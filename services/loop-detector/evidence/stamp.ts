@@ -21,7 +21,7 @@ export function mayBeStamped(raw: string): boolean {
 }
 
 const stampLike =
-  /1[5-9]\d{8}|:\d\d:\d\d|nonce|now|cb|bust|id"|Id"|ID"|key"|Key"|attempt|retr|try|tries|iteration|[?&]_=|(?:command|cmd)"|"(?:ref|uid)"/i
+  /1[5-9]\d{8}|:\d\d:\d\d|nonce|now|cb|bust|id"|Id"|ID"|key"|Key"|attempt|retr|try|tries|iteration|[?&]_=|(?:command|cmd)"|ref"/i
 
 /**
  * The arguments without their stamps, as one text. Undefined: they have none. `isView`: the result

@@ -1,6 +1,6 @@
 // OpenAI's Chat Completions, also of compatible servers.
 
-import { isObject } from '../../lib/json/json-object.ts'
+import { isObject, jsonText } from '../../lib/json/json-object.ts'
 import type {
   AgentFormat,
   BodyEdit,
@@ -50,7 +50,7 @@ const request: RequestFormat = {
 }
 
 function wordsOf({ id, name, function: named }: Json): CallWords {
-  return [`${id ?? ''}`, isObject(named) ? named.name : name]
+  return [jsonText(id ?? ''), isObject(named) ? named.name : name]
 }
 
 /** A message of the operator's role at the end, in the role that the request uses. */
