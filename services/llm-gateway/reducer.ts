@@ -275,7 +275,7 @@ function retrying(round: OpenRound, failed: AttemptFailed, waitMs: Milliseconds)
 
 function answered(request: ModelRequest, finished: AttemptFinished): Output {
   const { attempt, parts, finish, stop, usage, declarations, policy } = finished
-  const { callsAsText, textCalls, echoOf } = finished
+  const { callsAsText, textCalls, echoOf, rest } = finished
   return modelFinished(request, {
     attempt,
     parts,
@@ -287,6 +287,7 @@ function answered(request: ModelRequest, finished: AttemptFinished): Output {
     callsAsText,
     textCalls,
     echoOf,
+    rest,
     failure: null,
   })
 }
@@ -307,6 +308,7 @@ function failedRound(request: ModelRequest, { class: failureClass, reason }: Rea
     callsAsText: false,
     textCalls: null,
     echoOf: null,
+    rest: [],
     failure: { class: failureClass, reason },
   })
 }
@@ -323,6 +325,7 @@ type Answer = Pick<
   | 'callsAsText'
   | 'textCalls'
   | 'echoOf'
+  | 'rest'
   | 'failure'
 >
 

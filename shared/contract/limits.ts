@@ -118,6 +118,8 @@ export const limits = {
    * square of that in steps.
    */
   patternTextMax: 16 * KiB,
+  /** Bytes of the parts that attempt-finished carries, because they are not acknowledged. */
+  restBytesMax: 192 * KiB,
   /**
    * Bytes of parts that are kept for one round over all its attempts. More cut the oldest attempt
    * (accumulator, ACC-4).

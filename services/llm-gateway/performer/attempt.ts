@@ -3,8 +3,8 @@
 // Does not own: retries (reducer.ts), which attempts run (performer.ts), reading an answer
 // (answer.ts), the meaning of the provider's bytes (providers/).
 //
-// ATTEMPT-1. attempt-started and all parts are acknowledged before attempt-finished (R4). The provider is
-//     called meanwhile: an attempt without an end costs nothing (GATE-3).
+// ATTEMPT-1. attempt-started and all parts are acknowledged before attempt-finished (R4), which carries the
+//     last parts itself. The provider is called meanwhile: an unfinished attempt costs nothing (GATE-3).
 // ATTEMPT-2. The provider is not called without the history, readable limits, or time left (R6).
 // ATTEMPT-3. Whole or nothing: a cut, stalled or broken answer is attempt-failed, and none of its
 //     parts counts. So is an error of our own code: the round would wait for nothing (R8).
@@ -14,6 +14,7 @@
 //     bounds the answers in memory. Waiting attempts are served in order.
 
 import { type Agent, type Agents, findTool, textCallsOf } from '../../../shared/agents/agents.ts'
+import { hasInForce } from '../../../shared/codec/codec.ts'
 import type { AnsweredText, EchoCheck } from '../../../shared/contract/call/echo-check.ts'
 import { originsIn } from '../../../shared/contract/history/fork.ts'
 import { type AttemptId, type ConversationId, rootOf } from '../../../shared/contract/ids.ts'
@@ -24,6 +25,7 @@ import type {
   Declaration,
   HistoryEntry,
   ModelRequest,
+  PartEvent,
   Policy,
   Usage,
 } from '../../../shared/contract/messages.ts'
@@ -252,11 +254,7 @@ async function requestModel(attempt: Attempt, ready: Ready): Promise<Ending | un
   const ended = answer.kind === 'failed' ? answer : failureOf(answer)
   if (ended === undefined) {
     const { usage } = answer as Answer
-    const end = ending(
-      attempt,
-      conclusion(attempt, ready, answer as Answer, finished.parts),
-      finished,
-    )
+    const end = ending(attempt, conclusion(attempt, ready, answer as Answer, finished), finished)
     if (reservation === undefined) return end
     // At the same time, so a bus can write both at once. A lost settle counts in full.
     return { write: () => Promise.all([reservation.settle(boundedUsage(usage)), end.write()]) }
@@ -284,35 +282,39 @@ async function reserved(
   }
 }
 
-type FinishedParts = Awaited<ReturnType<PartWriter['finishWithRest']>>
+/** `rest`: the last parts, still to be written. `carried`: those that attempt-finished carries. */
+type FinishedParts = { parts: number; rest: PartEvent[][]; carried: PartEvent[][] }
 
-/**
- * If the bus can write several records atomically, the last parts go with the ending. That saves
- * one write per answer.
- */
-async function finishParts({ context }: Attempt, parts: PartWriter): Promise<FinishedParts> {
-  return context.writeWhole === undefined
-    ? { parts: await parts.finish(), rest: [] }
-    : parts.finishWithRest()
+/** The last parts go with the ending, which saves one write for each answer. */
+async function finishParts(
+  { context, opened }: Attempt,
+  parts: PartWriter,
+): Promise<FinishedParts> {
+  if (context.writeWhole !== undefined) return { ...(await parts.finishWithRest()), carried: [] }
+  await opened
+  if (parts.restBytes > limits.restBytesMax || !hasInForce('attempt-finished', 'rest'))
+    return { parts: await parts.finish(), rest: [], carried: [] }
+  const { isSent, ...ahead } = parts.finishAhead()
+  return { parts: ahead.parts, rest: ahead.rest.slice(isSent ? 1 : 0), carried: ahead.rest }
 }
 
-/** Keeps ATTEMPT-1: the last parts precede the ending in one atomic write. */
+/** Keeps ATTEMPT-1: the last parts are in one atomic write with the ending, or the ending carries them. */
 function ending(
   { context, id }: Attempt,
   message: AttemptFailed | AttemptFinished,
-  { parts, rest }: FinishedParts = { parts: 0, rest: [] },
+  { parts, rest }: Pick<FinishedParts, 'parts' | 'rest'> = { parts: 0, rest: [] },
 ): Ending {
   const { writeWhole } = context
-  if (writeWhole === undefined || rest.length === 0)
-    return { write: () => context.write('self', [message]) }
-  const records = rest.map(
-    (events, n) =>
-      ({
-        to: 'response',
-        message: { type: 'part', ...id, i: parts - rest.length + n, events },
-      }) as const,
-  )
-  return { write: () => writeWhole([...records, { to: 'self', message }]) }
+  const first = parts - rest.length
+  const last = rest.map((events, n) => ({ type: 'part' as const, ...id, i: first + n, events }))
+  if (last.length === 0) return { write: () => context.write('self', [message]) }
+  if (writeWhole !== undefined) {
+    const records = last.map((part) => ({ to: 'response' as const, message: part }))
+    return { write: () => writeWhole([...records, { to: 'self', message }]) }
+  }
+  return {
+    write: () => Promise.all([context.write('response', last), context.write('self', [message])]),
+  }
 }
 
 /** The reason why an answer that has ended does not count. Undefined: it does. */
@@ -350,7 +352,7 @@ function conclusion(
   attempt: Attempt,
   ready: Ready,
   answer: Answer,
-  parts: number,
+  { parts, carried }: FinishedParts,
 ): AttemptFinished {
   const { id, log } = attempt
   const { finish, stop: stopReason } = answer
@@ -374,6 +376,7 @@ function conclusion(
     callsAsText,
     textCalls,
     echoOf: mayHoldCalls ? echoIn(attempt, answered, ready.request.history) : null,
+    rest: carried,
   }
 }
 

@@ -20,6 +20,7 @@ import {
   policyOf,
   toolRef,
 } from '../../../../shared/agents/agents.ts'
+import { hold } from '../../../../shared/codec/codec.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
 import type {
   CallResult,
@@ -213,6 +214,7 @@ describe('an attempt', () => {
           callsAsText: false,
           textCalls: 'tell',
           echoOf: null,
+          rest: [[part('text', 'hi')]],
         },
       },
     ])
@@ -383,7 +385,24 @@ describe('an attempt', () => {
     expect(ahead.types()).toEqual(['attempt-started'])
   })
 
-  it('finishes only after all its parts are acknowledged', async () => {
+  it('finishes without a wait for its last parts, which its end carries', async () => {
+    const slow = world([says('a'), 'wait', says('b'), finished])
+    await run(slow)
+    slow.holdWrites(true)
+    slow.clock.advance(limits.partHoldMs)
+    await settled()
+    slow.holdWrites(false)
+    slow.go()
+    await settled()
+    expect(slow.types()).toEqual(['attempt-started', 'part', 'attempt-finished'])
+    expect(slow.messages('part')).toMatchObject([{ i: 1, events: [part('text', 'b')] }])
+    const rest = [[part('text', 'a')], [part('text', 'b')]]
+    expect(slow.messages('attempt-finished')).toMatchObject([{ parts: 2, rest }])
+  })
+
+  it('finishes only after all its parts are acknowledged while older processes run', async () => {
+    const holder = {}
+    hold(holder, 1)
     const slow = world([says('a'), 'wait', finished])
     await run(slow)
     slow.holdWrites(true)
@@ -395,6 +414,8 @@ describe('an attempt', () => {
     slow.acknowledge()
     await settled()
     expect(slow.types()).toEqual(['attempt-started', 'part', 'attempt-finished'])
+    expect(slow.messages('attempt-finished')).toMatchObject([{ parts: 1, rest: [] }])
+    hold(holder, undefined)
   })
 
   it('may have an empty answer, which has no parts', async () => {
