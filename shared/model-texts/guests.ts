@@ -22,7 +22,7 @@ export const repeatedInResponse = notRun(
   'this response has this call twice, with the same id and arguments. Only one may run.',
 )
 export const givenBefore = notRun(
-  'an equal call with the same id was allowed before, and a verdict holds for one call. Make the call again under a new id if it is still needed.',
+  'an equal call with the same id was allowed before, or the round of this call is over. Make the call again under a new id if it is still needed.',
 )
 export const siblingRefused = notRun(
   'another call of this response was refused. Make this call again if you still need it.',

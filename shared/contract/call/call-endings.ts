@@ -36,8 +36,8 @@ export function skippedCall(why: WhyNotRun): CallEnding {
 /** The reason of a call that was denied when its answer first came. */
 export const deniedBeforeReason = 'denied before'
 
-/** The reason of a guest's call whose verdict another front has given. */
-export const givenBeforeReason = 'another front has given its verdict'
+/** The reason of a guest's call whose claim this front did not win. */
+export const givenBeforeReason = 'another front has given its verdict, or its round is over'
 
 /** The reason of a guest's call without a verdict in a round that is over. */
 export const roundOverReason = 'no verdict before the end of its round'
