@@ -76,6 +76,7 @@ dead-code: $(EVERYTHING)
 schemas-check: $(EVERYTHING)
 	$(NODE) schemas/generate.ts --check
 	$(NODE) bin/generate-rules.ts --check
+	$(NODE) bin/generate-plugins.ts --check
 
 import-rules: $(EVERYTHING)
 	$(JEST) test/import-rules.unit.test.ts
@@ -116,6 +117,7 @@ check-deploy: $(EVERYTHING) ## check deploy/chart without a cluster; needs Go, w
 schemas: $(EVERYTHING) ## generate files from schemas and rules
 	$(NODE) schemas/generate.ts
 	$(NODE) bin/generate-rules.ts
+	$(NODE) bin/generate-plugins.ts
 
 package: $(EVERYTHING) ## make the npm package in out/, with its bill of materials (CycloneDX)
 	$(NODE) bin/build.ts out

@@ -12,6 +12,7 @@ import { loadGuests } from '../../shared/agents/file/load-agents.ts'
 import { loadMcpServers } from '../../shared/agents/file/mcp-servers.ts'
 import type { Guests } from '../../shared/agents/guest.ts'
 import { secretsOfServers } from '../../shared/agents/secrets.ts'
+import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { usageError } from '../../shared/lib/errors.ts'
 import type { Beside } from '../service/run-stages.ts'
 import { serviceSettings } from '../service/service-settings.ts'
@@ -21,6 +22,7 @@ import type { EdgeFlags } from './edge/edge-flags.ts'
 import { refuseOpenAddress } from './front-address.ts'
 import { upstreamAt } from './fronts/proxy/upstream.ts'
 import { type FrontsInUp, openFrontsInUp } from './fronts-in-up.ts'
+import { endsWhenIdle } from './hosts/ends-when-idle.ts'
 import { edgeBeside, edgeFlagIn, type MoreRoutes } from './serve/edge-beside.ts'
 import { startHttpServer } from './server.ts'
 
@@ -30,6 +32,8 @@ export type UpWithFrontsOptions = UpOptions &
     frontPort?: string
     frontHost?: string
     frontAgent?: string
+    /** The process ends after so many hours without a request to the front port. */
+    frontIdleHours?: string
     upstream?: string
     /** A file with the servers of the gateway. */
     mcp?: string
@@ -61,6 +65,7 @@ function frontsBeside(options: UpWithFrontsOptions, portFlag = '--front-port'): 
   }
   refuseOpenAddress(frontHost, { flag: '--front-host', allowRemote: options.allowRemote })
   const port = portOf(frontPort, portFlag)
+  const idleMs = idleMsOf(options.frontIdleHours)
   parseGuestName(frontAgent)
   const found = frontsOf(options)
   return {
@@ -70,11 +75,15 @@ function frontsBeside(options: UpWithFrontsOptions, portFlag = '--front-port'): 
       const { log } = place
       warnOfVariable(options, log)
       const { routes, close } = await openFrontsInUp(place, { ...found, agent: frontAgent })
+      const idle = endsWhenIdle(idleMs, place.bus.clock, () => {
+        log.info({ hours: options.frontIdleHours }, 'nobody asked the fronts, so this process ends')
+        process.kill(process.pid, 'SIGTERM')
+      })
       const server = await startHttpServer({
         host: frontHost,
         port,
         log,
-        routes,
+        routes: [idle.watch, ...routes],
         advice: `give another address with --front-host and ${portFlag} (0: any free port)`,
       }).catch(async (error: unknown) => {
         await close()
@@ -83,6 +92,7 @@ function frontsBeside(options: UpWithFrontsOptions, portFlag = '--front-port'): 
       log.info({ fronts: server.url, upstream }, 'the fronts are started')
       return {
         async close() {
+          idle.close()
           await server.close()
           await close()
         },
@@ -109,12 +119,16 @@ function isOpenEdge({ httpPort, apiKeys, oidcIssuer }: UpWithFrontsOptions): boo
   return httpPort !== undefined && apiKeys === undefined && oidcIssuer === undefined
 }
 
+/** A timer of Node holds 24 days. */
+const idleHoursMax = 500
+
 /** The last part: whether an open edge has it too. */
 const frontFlags = [
   ['upstream', '--upstream', true],
   ['mcp', '--mcp', true],
   ['frontHost', '--front-host', false],
   ['frontAgent', '--front-agent', false],
+  ['frontIdleHours', '--front-idle-hours', false],
   ['allowRemote', '--allow-remote', false],
 ] as const
 
@@ -123,6 +137,16 @@ function isGatewayAlone(options: UpWithFrontsOptions): boolean {
   const { mcp, httpPort, frontPort } = options
   if (mcp === undefined || httpPort === undefined || frontPort !== undefined) return false
   return edgeFlagIn(options) === undefined && serviceSettings(options).agents === ''
+}
+
+/** Throws `usage`. */
+function idleMsOf(hours: string | undefined): Milliseconds | undefined {
+  if (hours === undefined) return undefined
+  const value = Number(hours)
+  if (value > 0 && value <= idleHoursMax) return value * 3_600_000
+  throw usageError(
+    `--front-idle-hours is ${JSON.stringify(hours)}; must be a number above 0, at most ${idleHoursMax}`,
+  )
 }
 
 /** Everything that can be refused before the process starts. */

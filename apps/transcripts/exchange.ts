@@ -3,6 +3,7 @@
 
 import { isObject } from '../../shared/lib/json/json-object.ts'
 import type { Json } from '../../shared/transcript/json-fields.ts'
+import type { SessionFormat } from '../../shared/wire/format.ts'
 import { apiFormats } from '../../shared/wire/formats.ts'
 import { fileFormats, sessions } from '../../shared/wire/sessions.ts'
 import { conversationIdIn, type FoundId, type IdField } from './conversation-id.ts'
@@ -83,11 +84,11 @@ export function hasRequest(value: unknown): boolean {
 
 /**
  * The message or item in a line of a recorded session. Undefined: none. Some items have only a type,
- * which neighbours of a request can have too.
+ * which neighbours of a request can have too. `of`: the sessions that count.
  */
-export function envelopedIn(value: unknown): unknown {
+export function envelopedIn(value: unknown, of: readonly SessionFormat[] = sessions): unknown {
   if (!isObject(value)) return undefined
-  for (const session of sessions) {
+  for (const session of of) {
     const message = unquoted(session.message?.(value))
     if (message !== undefined) return message
   }

@@ -37,19 +37,26 @@ export type FileValues = {
 
 type Line = { offset: number; length: number; number: number; bytes: Buffer }
 
-export type ValueOptions = { session: SessionFormat | undefined; since: Milliseconds | undefined }
+/** `text`: the content, if no file has it. */
+export type ValueOptions = {
+  session?: SessionFormat | undefined
+  since?: Milliseconds | undefined
+  text?: string | undefined
+}
 
 /** Throws `usage` (no such file) and `transcript.invalid`. */
 export async function openValues(
   file: string,
-  { session, since }: ValueOptions = { session: undefined, since: undefined },
+  { session, since, text }: ValueOptions = {},
 ): Promise<FileValues> {
+  if (text !== undefined) return textValues(file, text, session)
   const bytes = sizeOf(file)
   if (session?.database !== undefined && isDatabase(file))
     return databaseValues(file, session.database, since)
   const [first, second] = await beginningOf(file)
   if (first === undefined) throw invalid(file, 'is empty')
-  const whole = session?.joined === undefined ? undefined : joinedLines(file, session.joined)
+  const whole =
+    session?.joined === undefined ? undefined : joinedLines(file, textOf(file), session.joined)
   if (whole !== undefined) return valuesIn(file, whole)
   if (second !== undefined && 'value' in lineValue(first)) return linesIn(file)
   if (bytes > valueBytesMax) {
@@ -76,9 +83,37 @@ function textOf(file: string): string {
 }
 
 /** The session of all lines. Undefined: the file has none. A line that is no JSON is left out. */
-function joinedLines(file: string, joined: (lines: Json[], folder: string) => unknown): unknown {
-  const lines = textOf(file).split('\n').map(jsonIn).filter(isObject)
+function joinedLines(
+  file: string,
+  text: string,
+  joined: (lines: Json[], folder: string) => unknown,
+): unknown {
+  const lines = text.split('\n').map(jsonIn).filter(isObject)
   return joined(lines, basename(dirname(resolve(file))))
+}
+
+function textValues(name: string, text: string, session: SessionFormat | undefined): FileValues {
+  const joined = session?.joined && joinedLines(name, text, session.joined)
+  if (joined !== undefined) return valuesIn(name, joined)
+  const whole = parsed(text)
+  if ('value' in whole) return valuesIn(name, whole.value)
+  const found = text.split('\n').flatMap((line, at) => {
+    const where = `${name}:${at + 1}`
+    return line.trim() === '' ? [] : [{ where, ...parsed(line) }]
+  })
+  return {
+    areSeveral: true,
+    async *each(read) {
+      yield found.map((one, number) => ({ ...one, number }))
+      read(0)
+    },
+    again(number) {
+      const { where, ...one } = found[number] as { where: string } & Value
+      if ('fault' in one) throw invalid(where, one.fault)
+      return { where, value: one.value }
+    },
+    close() {},
+  }
 }
 
 /** In bytes. */

@@ -36,7 +36,7 @@ export function createLineKinds(idField: IdField, sessions: readonly SessionForm
       const id = conversationIdIn(value, [value], { idField, isAnswered: true })?.id
       const name = id ?? (idField === undefined ? session : undefined) ?? ''
       const of = agent === undefined ? name : `${name}/${agent}`
-      const message = messageIn(value)
+      const message = messageIn(value, sessions)
       if (message !== undefined) {
         const what = sessions
           .map(({ leftOut }) => leftOut?.(value))
@@ -51,8 +51,8 @@ export function createLineKinds(idField: IdField, sessions: readonly SessionForm
 }
 
 /** The message in a line of a session log; undefined: none. */
-export function messageIn(value: unknown): unknown {
-  return isSaid(value) ? value : envelopedIn(value)
+export function messageIn(value: unknown, sessions: readonly SessionFormat[]): unknown {
+  return isSaid(value) ? value : envelopedIn(value, sessions)
 }
 
 /** The pieces of a line without a message. */

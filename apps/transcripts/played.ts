@@ -202,6 +202,7 @@ function answer(player: Player, { request, response, declared, policy }: Answer)
     callsAsText: false,
     textCalls: null,
     echoOf: null,
+    rest: [],
   }
   player.append('model-requests', { type: 'attempt-finished', ...place, ...finished })
 }

@@ -42,12 +42,14 @@ export type TranscriptFile = {
 }
 
 /**
- * `since`: only sessions of a database that changed at this time or later. `ranIn`: whether a session counts,
+ * `since`: only sessions of a database that changed at this time or later. `content`: read in place of the
+ * file, with the name of a conversation that has no id. `ranIn`: whether a session counts,
  * by its place (SessionFormat). `read` receives the number of bytes read.
  */
 export type ReadOptions = {
   format: string
   since?: Milliseconds
+  content?: { name: string; text: string }
   ranIn?: (place: string) => boolean
   idField: IdField
   leftOut: LeftOut
@@ -60,9 +62,9 @@ export type ReadOptions = {
  * mistake, and the reason of an abort by `signal`.
  */
 export async function readTranscripts(file: string, options: ReadOptions): Promise<TranscriptFile> {
-  const { format, since, ranIn, idField, leftOut, signal, read } = options
+  const { format, since, content, ranIn, idField, leftOut, signal, read } = options
   const { session } = formatNamed(format)
-  const values = await openValues(file, { session, since })
+  const values = await openValues(file, { session, since, text: content?.text })
   const counts = createPlaceFilter(session, ranIn)
   try {
     const index = createFileIndex({
@@ -117,7 +119,7 @@ function* transcriptsOf(
   reading: Reading,
 ): Generator<Transcript> {
   const base = cutToBytes(
-    basename(file, extname(file)),
+    reading.content?.name ?? basename(file, extname(file)),
     limits.conversationIdBytesMax - numberBytesMax,
   )
   const nameOf = createNames()
@@ -156,7 +158,7 @@ function piecesOf(entry: Entry, { values, format }: Reading): ReadPieces {
     return {
       tools: undefined,
       pieces: entry.numbers.map(values.again).flatMap(({ value, where }) => {
-        const message = messageIn(value)
+        const message = messageIn(value, sessions)
         return message === undefined
           ? factsIn(value, sessions)
           : withTime(piecesOf(message, where), writtenAt(value, sessions))

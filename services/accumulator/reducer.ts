@@ -8,8 +8,8 @@
 //
 // ACC-1. Only model-finished decides, and it names the attempt. Two owners may stream two attempts
 //     at once. Two attempts never mix.
-// ACC-2. The parts 0 to parts - 1 of the attempt are folded in order, each once. A missing part
-//     makes the answer a failure: a call without its last bytes can look complete.
+// ACC-2. The parts 0 to parts - 1, of which model-finished may carry the last, are folded in order, each
+//     once. If one is missing, the answer is a failure: a call without its last bytes can look complete.
 // ACC-3. Arguments come from one source, the best that was sent (call.ts). Sources are
 //     never joined (I1.1, I5.1), and a repair keeps the value (ACCUMULATOR-CALL-1).
 // ACC-4. The bytes of a round's attempts are bounded together (R7). Over the bound, attempts are
@@ -157,7 +157,7 @@ function answer(
 /** The parts 0 to parts - 1 in order, or the reason why there is no answer (ACC-2). */
 function partsOf(
   open: OpenRound,
-  { attempt, parts: count }: ModelFinished,
+  { attempt, parts: count, rest }: ModelFinished,
 ): PartEvent[][] | RoundFailure {
   const kept = open.attempts.get(attempt)
   if (kept?.phase === 'over') {
@@ -166,7 +166,7 @@ function partsOf(
   }
   const parts: PartEvent[][] = []
   for (let i = 0; i < count; i += 1) {
-    const events = kept?.parts.get(i)
+    const events = rest[i - (count - rest.length)] ?? kept?.parts.get(i)
     if (events === undefined)
       return {
         class: 'transient',

@@ -9,7 +9,11 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import { valueAt } from '../../shared/contract/arguments/argument-path.ts'
-import { boundedPattern, compiledSchema } from '../../shared/contract/arguments/compiled-schema.ts'
+import {
+  type BoundedPattern,
+  boundedPatterns,
+} from '../../shared/contract/arguments/bounded-pattern.ts'
+import { compiledSchema } from '../../shared/contract/arguments/compiled-schema.ts'
 import type { JsonObject } from '../../shared/contract/guard/guard.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
@@ -157,7 +161,7 @@ function strictFault(schema: JsonObject): string | undefined {
     strictTypes: false,
     strictRequired: false,
     logger: false,
-    code: { regExp: boundedPattern },
+    code: { regExp: boundedPatterns() },
   })
   addFormats.default(ajv, { mode: 'fast', formats: ['date', 'date-time', 'time', 'ipv4', 'uuid'] })
   try {
@@ -178,9 +182,9 @@ function patternMatcher(
   const { path, matches } = pattern
   if (typeof path !== 'string' || path === '' || typeof matches !== 'string')
     throw invalid(where, 'its pattern needs the keys path and matches, both texts')
-  let compiled: ReturnType<typeof boundedPattern>
+  let compiled: BoundedPattern
   try {
-    compiled = boundedPattern(matches)
+    compiled = boundedPatterns()(matches)
   } catch (cause) {
     throw invalid(
       where,

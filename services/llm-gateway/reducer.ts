@@ -86,6 +86,7 @@ type Inbox = ModelRequest | Cancel | AttemptStarted | AttemptFailed | AttemptFin
 
 export const llmGateway: Stage<Round, Inbox, AttemptTask> = {
   name: 'llm-gateway',
+  actsAhead: true,
 
   unit: (message) => (message.type === 'tick' ? message.unit : roundKey(message)),
 
@@ -274,7 +275,7 @@ function retrying(round: OpenRound, failed: AttemptFailed, waitMs: Milliseconds)
 
 function answered(request: ModelRequest, finished: AttemptFinished): Output {
   const { attempt, parts, finish, stop, usage, declarations, policy } = finished
-  const { callsAsText, textCalls, echoOf } = finished
+  const { callsAsText, textCalls, echoOf, rest } = finished
   return modelFinished(request, {
     attempt,
     parts,
@@ -286,6 +287,7 @@ function answered(request: ModelRequest, finished: AttemptFinished): Output {
     callsAsText,
     textCalls,
     echoOf,
+    rest,
     failure: null,
   })
 }
@@ -306,6 +308,7 @@ function failedRound(request: ModelRequest, { class: failureClass, reason }: Rea
     callsAsText: false,
     textCalls: null,
     echoOf: null,
+    rest: [],
     failure: { class: failureClass, reason },
   })
 }
@@ -322,6 +325,7 @@ type Answer = Pick<
   | 'callsAsText'
   | 'textCalls'
   | 'echoOf'
+  | 'rest'
   | 'failure'
 >
 

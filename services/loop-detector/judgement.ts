@@ -13,7 +13,7 @@ import type { Denial, Intervention, Policy, RoundChecked } from '../../shared/co
 import { shortened } from '../../shared/lib/text-cut.ts'
 import { printOf, type RoundEvidence } from './evidence/evidence.ts'
 import { stepDown, weightiest } from './ladder.ts'
-import { onKnownPlace, type Place } from './meaning/place-on-screen.ts'
+import { isPointed, onKnownPlace, type Place } from './meaning/place-on-screen.ts'
 import { emptyNovelty, type Novelty, newsOf } from './novelty/novelty.ts'
 import type { Finding, JudgedRound, Rule } from './rule.ts'
 import { schemaFailure, sharpened } from './rules/schema-failure.ts'
@@ -53,9 +53,12 @@ export function emptyMemory(): LoopMemory {
 
 /** Judges the round and adds it to the memory. */
 export function judge(memory: LoopMemory, evidence: RoundEvidence, policy: Policy): Judgement {
-  const waits = withWaits(memory.waits, evidence)
-  const calls = waits.map((call) => onKnownPlace(memory.places, call))
-  const print = calls.every((call, at) => call === waits[at]) ? evidence.print : printOf(calls)
+  let calls = withWaits(memory.waits, evidence)
+  let { print } = evidence
+  if (calls.some(isPointed)) {
+    calls = calls.map((call) => onKnownPlace(memory.places, call))
+    print = printOf(calls)
+  }
   const round: JudgedRound = { ...evidence, calls, print, news: newsOf(memory.novelty, calls) }
   const { textOnlyCause, shadows } = memory
   const findings: Intervention[] = []

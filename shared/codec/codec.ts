@@ -19,7 +19,7 @@
 import { readFileSync } from 'node:fs'
 import { inspect } from 'node:util'
 import type { LockEntry } from '../../schemas/lock-entry.ts'
-import type { Message, MessageType } from '../contract/messages.ts'
+import type { Message, MessageOf, MessageType } from '../contract/messages.ts'
 import { WeirError } from '../lib/errors.ts'
 import { ByteReader, ByteWriter } from './avro-bytes.ts'
 import { type CompiledType, compile, type Schema } from './avro-types.ts'
@@ -37,6 +37,8 @@ export type Codec = {
    * `codec.newer-schema` if the type of the message begins after that format.
    */
   encodeInForce(message: Message): Buffer
+  /** Whether encodeInForce writes this field, or leaves it out because older processes run. */
+  hasInForce<Type extends MessageType>(type: Type, field: keyof MessageOf<Type>): boolean
   decode(bytes: Uint8Array): Message
   /**
    * The message type in the frame, without reading the rest, which may be encrypted. Undefined: no
@@ -157,6 +159,11 @@ export function codecOf(lock: readonly LockEntry[]): Codec {
     encode: (message) => encodeWith(message, writers),
 
     encodeInForce: (message) => encodeWith(message, writersInForce),
+
+    hasInForce(type, field) {
+      const schema = writersInForce.schemas.get(type)?.schema as { fields?: { name: string }[] }
+      return schema?.fields?.some(({ name }) => name === field) === true
+    },
 
     decode(bytes) {
       const id = schemaIdIn(bytes)
@@ -357,7 +364,7 @@ export const knownSchemas = JSON.parse(
 
 export const codec = codecOf(knownSchemas)
 
-export const { encode, encodeInForce, decode, typeIn, learn, familiarity, hold } = codec
+export const { encode, encodeInForce, hasInForce, decode, typeIn, learn, familiarity, hold } = codec
 
 /** The newest format of this build, which the process announces to its fleet. */
 export const ownFormat = formatOf(knownSchemas.at(-1)?.id ?? 0)

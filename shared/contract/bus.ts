@@ -76,8 +76,8 @@ export type Assignment = { topic: string; ends: PartitionEnds; committed: Commit
 export type Step = {
   outputs: RecordToAppend[]
   commit: Commit | undefined
-  /** No decision depends on the outputs, so the bus may call `goAhead`. Absent: false. */
-  onlyInforms?: boolean
+  /** The reader may act before the outputs are acknowledged, so the bus may call `goAhead`. Absent: false. */
+  allowsAhead?: boolean
 }
 
 /**
@@ -101,8 +101,8 @@ export type PartitionReader = {
    */
   acknowledged(): void
   /**
-   * Called at most once between `read` and `acknowledged` of a step that only informs, when its outputs
-   * are on their way. Must not throw.
+   * Called at most once between `read` and `acknowledged` of a step that allows it, when its outputs are
+   * on their way. Must not throw.
    */
   goAhead?(): void
   /**

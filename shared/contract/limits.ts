@@ -107,15 +107,19 @@ export const limits = {
   schemaDepthMax: 128,
   compiledSchemasMax: 256,
   /**
-   * References of a schema that are followed to judge one call's arguments. A list of 100,000 items
+   * References of a schema that are followed, and tests of patterns, to judge one call's arguments. A list of 100,000 items
    * needs as many, a careless `anyOf` far more.
    */
   schemaStepsMax: 200_000,
+  /** The parts of all patterns of a schema, with counted repetitions written out. */
+  schemaPatternsSizeMax: 10_000,
   /**
    * UTF-16 units of a text that is matched against a pattern of a schema. Many patterns need the
    * square of that in steps.
    */
   patternTextMax: 16 * KiB,
+  /** Bytes of the parts that attempt-finished carries, because they are not acknowledged. */
+  restBytesMax: 192 * KiB,
   /**
    * Bytes of parts that are kept for one round over all its attempts. More cut the oldest attempt
    * (accumulator, ACC-4).
@@ -718,11 +722,12 @@ export const limits = {
   /** Bytes of a request to the console. */
   consoleBodyBytesMax: 64 * KiB,
   /**
-   * Bytes and nesting of the JSON body of a request to the HTTP edge. `contentsBytesMax` fit as
+   * Bytes, nesting and members of the JSON body of a request to the HTTP edge. `contentsBytesMax` fit as
    * base64, with the texts of a resent history.
    */
   edgeBodyBytesMax: 18 * MiB,
   edgeBodyDepthMax: 64,
+  edgeBodyMembersMax: 100_000,
   /** Requests of one key in a minute, unless a flag sets another number. */
   edgeRequestsPerMinute: 6_000,
   /** Open answers of one principal; of all without the role `operate`. The rest is for operators. */

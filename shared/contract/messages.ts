@@ -240,8 +240,8 @@ export type AttemptFailed = AttemptId & {
 }
 
 /**
- * An attempt succeeded, and all its parts are acknowledged. The first one while the round is open
- * wins. Observed, written by the gateway.
+ * An attempt succeeded, and all its parts but those in `rest` are acknowledged. The first one while
+ * the round is open wins. Observed, written by the gateway.
  */
 export type AttemptFinished = AttemptId & {
   type: 'attempt-finished'
@@ -269,6 +269,11 @@ export type AttemptFinished = AttemptId & {
    * none, or the response has native calls
    */
   echoOf: string | null
+  /**
+   * the events of its last parts, whose own records may come later or never; the other parts stand
+   * before it
+   */
+  rest: PartEvent[][]
 }
 
 /** The owner is about to call the provider. Observed, written by the gateway. */
@@ -1184,6 +1189,8 @@ export type ModelFinished = AttemptId & {
    * none, or the response has native calls
    */
   echoOf: string | null
+  /** as in attempt-finished: the accumulator needs no records of these parts */
+  rest: PartEvent[][]
 }
 
 /** Parts of this round may follow. Derived, written by the gateway. */

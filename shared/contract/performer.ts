@@ -1,6 +1,6 @@
 // The contract of a performer: the side effects of a stage. Only llm-gateway and executor have one.
-// CONTRACT-PERFORMER-1. It acts on acknowledged, caught-up state only. The runtime calls
-//     reconcile() no earlier (R4).
+// CONTRACT-PERFORMER-1. It acts on caught-up state only, and after the outputs are acknowledged, unless
+//     its stage acts ahead. The runtime calls reconcile() no earlier (R4).
 // CONTRACT-PERFORMER-2. It writes observations into its own stage's inbox. Observations ahead of a
 //     decision (parts, tool-started) decide nothing by themselves.
 
@@ -124,6 +124,8 @@ export type Performer<Task> = {
    * throw. Its failures become observations.
    */
   reconcile(unit: string, tasks: Task[]): void
+  /** The outputs that led to the calls of `reconcile` so far are acknowledged. Must not throw. */
+  acknowledged?(): void
   /**
    * Releases effects that have not started. Lets running work end within its grace (`shutdown`) or
    * aborts it (`lost`). Resolves when no work runs.

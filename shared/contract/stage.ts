@@ -53,6 +53,11 @@ export type Stage<State, In extends Message, Task = never> = {
    */
   wants(state: State): Task[]
   /**
+   * The performer may act before the outputs of a step are acknowledged. The next owner derives the same
+   * outputs, and the performer waits before it writes to their topics. Absent: false.
+   */
+  readonly actsAhead?: boolean
+  /**
    * The time of the unit's next tick if no record comes. A tick at or after this time must change
    * it or close the unit. Undefined: never.
    */

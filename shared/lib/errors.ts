@@ -105,6 +105,8 @@ export const errorCodes = [
   'guest.format',
   'guest.over',
   'guests.full',
+  // a server for hooks of a host that does not start
+  'hooks.not-started',
   // a transcript of another runtime that cannot be read
   'transcript.invalid',
   // the command line

@@ -3,7 +3,7 @@
 // RUNTIME-PARTITION-1. Records before the committed offset only build state. Their outputs were
 //     acknowledged before that commit (R1).
 // RUNTIME-PARTITION-2. Performers act, and ticks are written, only after the state has caught up with
-//     the log's end at the assignment. All its outputs but lines of activity are acknowledged (R4).
+//     the log's end at the assignment. All outputs but activity are acknowledged, or the stage acts ahead.
 
 import type { Logger } from 'pino'
 import { batchesOf } from '../bus/range.ts'
@@ -120,7 +120,9 @@ export function readPartition<State, In extends Message, Task>(
       return {
         outputs: step,
         commit: position < done ? undefined : toCommit(fold.position(position)),
-        onlyInforms: step.length > 0 && step.every((output) => output.topic === activity),
+        allowsAhead:
+          step.length > 0 &&
+          (stage.actsAhead === true || step.every((output) => output.topic === activity)),
       }
     },
 
@@ -132,7 +134,7 @@ export function readPartition<State, In extends Message, Task>(
 
     acknowledged() {
       report?.acknowledged()
-      if (acting) reconcile(touched)
+      if (acting) reconcileAcknowledged(touched)
       else if (position >= end) act()
       touched.clear()
     },
@@ -154,7 +156,12 @@ export function readPartition<State, In extends Message, Task>(
   /** The state has caught up, so this owner acts from here on (keeps RUNTIME-PARTITION-2). */
   function act(): void {
     acting = true
-    reconcile(fold.units.keys())
+    reconcileAcknowledged(fold.units.keys())
+  }
+
+  function reconcileAcknowledged(keys: Iterable<string>): void {
+    reconcile(keys)
+    if (!isClosed) performer?.acknowledged?.()
   }
 
   function reconcile(keys: Iterable<string>): void {

@@ -1,7 +1,7 @@
 // Pieces that several formats make of their messages, and the reading of an exchange.
 
 import type { Declaration, Usage } from '../contract/messages.ts'
-import { isObject } from '../lib/json/json-object.ts'
+import { isObject, jsonText } from '../lib/json/json-object.ts'
 import { finishWord } from './finish-reasons.ts'
 import { type Json, listAt, objectAt, textOr } from './json-fields.ts'
 import { invalid, type Piece, type ReadExchange, type ToRead } from './transcript.ts'
@@ -30,8 +30,8 @@ export function modelPiece(name: string, provider?: string): Piece {
 
 /** The text of a part, or its type. */
 export function partText(part: unknown): string {
-  if (!isObject(part)) return String(part)
-  return typeof part.text === 'string' ? part.text : `[${String(part.type)}]`
+  if (!isObject(part)) return jsonText(part)
+  return typeof part.text === 'string' ? part.text : `[${jsonText(part.type)}]`
 }
 
 /** Texts of one message are one text. */

@@ -90,6 +90,7 @@ function recordsOf(pieces: string[], inOne: number): Recorded[] {
     callsAsText: false,
     textCalls: null,
     echoOf: null,
+    rest: [],
   }
   return [opened, ...parts, { type: 'model-finished', ...place, ...answer, ...stamped }]
 }

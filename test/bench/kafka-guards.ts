@@ -60,7 +60,7 @@ async function turn(i: number, loops: Loop[], hop: Hop): Promise<Turn> {
   const hops: number[] = []
   for (let n = 0; n < hopsInTurn; n += 1) {
     await sleep(restMs)
-    hops.push((await hop()).hopMs)
+    hops.push(await hop())
   }
   return { conversations, hopMs: median(hops) }
 }

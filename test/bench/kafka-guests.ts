@@ -33,7 +33,7 @@ export async function benchKafkaGuests({ bootstrapServers }: BenchBroker): Promi
           const times = await playGuest(front, `counted-${n}`, rounds)
           before.push(...times.before)
           after.push(...times.after)
-          for (let i = 0; i < rounds; i += 1) hops.push((await hop()).hopMs)
+          for (let i = 0; i < rounds; i += 1) hops.push(await hop())
         }
         const one = median(hops)
         const row = (name: string, times: readonly number[]): Row => ({

@@ -25,6 +25,7 @@ import { benchProxy } from './proxy.ts'
 import { benchReplay } from './replay.ts'
 import { benchReport } from './report.ts'
 import type { Row } from './row.ts'
+import { benchScan } from './scan.ts'
 import { benchSearch } from './search.ts'
 import { benchStreams } from './streams.ts'
 import { benchValidator } from './validator.ts'
@@ -51,6 +52,7 @@ const benches: [string, () => Row[] | Promise<Row[]>][] = [
   ['MCP', benchMcp],
   ['replay', benchReplay],
   ['report', benchReport],
+  ['scan', benchScan],
   ['agent loop', benchAgentLoop],
   ['library', benchLibrary],
   ['operations', benchOperations],

@@ -270,7 +270,7 @@ async function folded(provider: Provider): Promise<number> {
     policy: defaultPolicy,
     callsLeft: 1,
     expiresAt: 1,
-    ...{ callsAsText: false, textCalls: null, echoOf: null },
+    ...{ callsAsText: false, textCalls: null, echoOf: null, rest: [] },
     failure: null,
   }
   const finished = {

@@ -35,6 +35,7 @@ describe('the version', () => {
     ['package-lock.json', 'package-lock.json'],
     ['deploy/chart/Chart.yaml', 'deploy/chart/Chart.yaml, version'],
     ['CHANGELOG.md', 'CHANGELOG.md, newest version'],
+    ['action.yml', 'action.yml'],
     ['README.md', 'README.md'],
     ['docs/guides/kubernetes.md', 'docs/guides/kubernetes.md', `9.9.9, ${version}`],
   ])('is found to be another in %s', (path, place, named = '9.9.9') => {

@@ -237,13 +237,13 @@ describe('a round', () => {
         finish: 'stop',
         stop: 'end',
         declarations: [],
-        ...{ callsAsText: false, textCalls: null, echoOf: null },
+        ...{ callsAsText: false, textCalls: null, echoOf: null, rest: [] },
       },
       ...{
         usage: { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 },
         policy: request.settings.policy,
       },
-      ...{ callsAsText: false, textCalls: null, echoOf: null },
+      ...{ callsAsText: false, textCalls: null, echoOf: null, rest: [] },
     })
     const [modelOpened] = open.to('response')
     const [modelFinished] = finished.to('response')

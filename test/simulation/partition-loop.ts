@@ -49,6 +49,7 @@ export function startPartitionLoop(options: PartitionLoopOptions): PartitionLoop
   let stopWaiting: (() => void) | undefined
   let abandon: (() => void) | undefined
   let last: Commit | undefined
+  const ahead = random.fork('ahead')
 
   const loop: PartitionLoop = {
     machine,
@@ -100,11 +101,12 @@ export function startPartitionLoop(options: PartitionLoopOptions): PartitionLoop
         machine,
         records.some(({ id }) => id === undefined),
       )
-      const { outputs, commit: due } = await reader.read(records)
+      const { outputs, commit: due, allowsAhead } = await reader.read(records)
       position = (records.at(-1)?.offset ?? position) + 1
       await chaos.moment(machine)
-      const isSent = await sentUnlessAbandoned(outputs)
-      if (!isSent) return
+      const sending = sentUnlessAbandoned(outputs)
+      if (allowsAhead && ahead.chance(0.7)) reader.goAhead?.()
+      if (!(await sending)) return
       await chaos.moment(machine)
       reader.acknowledged()
       if (due === undefined) continue

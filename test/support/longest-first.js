@@ -21,7 +21,7 @@ const order = [
   'test/parity/fronts.',
   'test/parity/core.',
   'test/apps/http/fronts/mcp/gateway.',
-  'test/services/llm-gateway/bad-server.',
+  'test/apps/replay/judge/one-verdict.',
   'test/shared/bus/kafka.int.',
   'test/apps/http/fronts/mcp/gateway-approvals.',
   'test/shared/bus/kafka/broker-away.',

@@ -15,7 +15,11 @@ if (await makeOnce({ target, nameNow: () => contentHash(root), make }))
   compile(join(target, 'dist', 'chunks'))
 
 async function make(folder: string): Promise<void> {
-  await writeProgram(folder, ['test/support/weir-process.ts', 'test/support/sharing-process.ts'])
+  await writeProgram(folder, [
+    'test/support/weir-process.ts',
+    'test/support/sharing-process.ts',
+    'test/support/mcp/server-process.ts',
+  ])
   cpSync(join(root, 'package.json'), join(folder, 'package.json'))
   const command = join(folder, 'weir')
   // The flags are those of bin/weir. The compiled code leaves with the folder.

@@ -31,10 +31,16 @@ export function environmentOf(more: Record<string, string> = {}): NodeJS.Process
   return { ...Object.fromEntries(kept), ...compiled, ...more }
 }
 
-/** For the environment of the two below: the code of the programs, compiled. */
+/** For the environment of the processes of Weir below: the code of the programs, compiled. */
 export const compiledPrograms = { NODE_COMPILE_CACHE: join(folder, 'compiled') }
 
 export const weirProcess = join(folder, 'dist', 'test', 'support', 'weir-process.js')
+
+/** The MCP server of tests. */
+export const mcpServerProcess = join(
+  folder,
+  ...['dist', 'test', 'support', 'mcp', 'server-process.js'],
+)
 
 export const sharingProcess = join(folder, 'dist', 'test', 'support', 'sharing-process.js')
 

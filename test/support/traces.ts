@@ -5,7 +5,7 @@ import { givenBy } from '../../apps/replay/judge/overrides.ts'
 import { play } from '../../apps/replay/judge/play.ts'
 import type { Scenario, SilentStep, Step, ToolStep } from '../../apps/replay/judge/scenario.ts'
 import { readScenarios } from '../../apps/replay/judge/scenario-file.ts'
-import { judge, policyIn } from '../../apps/replay/judge/verdict.ts'
+import { type JudgedScenario, judge, policyIn } from '../../apps/replay/judge/verdict.ts'
 import type { Declaration } from '../../shared/contract/messages.ts'
 import { createLeftOut } from '../../shared/transcript/left-out.ts'
 import { type Piece, type Transcript, transcriptOf } from '../../shared/transcript/transcript.ts'
@@ -129,7 +129,11 @@ function isResponse(step: Step): step is ToolStep | SilentStep {
 }
 
 export function judged(scenario: Scenario): Verdict {
-  const { step, rule } = judge(scenario, given)
+  return verdictIn(scenario, judge(scenario, given))
+}
+
+/** `judged`: the answer of `judge` for this scenario. */
+export function verdictIn(scenario: Scenario, { step, rule }: JudgedScenario): Verdict {
   return step === null ? 'silent' : { at: placeOf(scenario.steps, step), rule }
 }
 

@@ -26,6 +26,21 @@ export function addHooks(program: Command): void {
       process.exitCode = await (await commands()).showHooks(host, options, context())
     })
 
+  hooks
+    .command('start')
+    .description(
+      'Start a server for hooks in the background, if none answers. Plug-ins of hosts call it.',
+    )
+    .option('--url <url>', 'where it listens, on this machine', 'http://127.0.0.1:4141')
+    .option(
+      '--data-folder <folder>',
+      'the folder of its log (default: weir/hooks in the folder of the user state)',
+    )
+    .action(async (options) => {
+      const { startFront } = await import('../../http/hosts/start-front.ts')
+      process.exitCode = await startFront(options, process.stdout)
+    })
+
   hosted(answers(hooks.command('remove'), { yes: 'removed', no: 'not accepted' }))
     .description("Remove Weir's hooks from the settings of a host. Keeps everything else.")
     .option('--yes', 'write the change without a question')

@@ -17,16 +17,21 @@ export function addJudging(program: Command): void {
         'only the sessions of claude-code, codex, copilot, gemini-cli or opencode; default: all',
       ).argParser<string[]>(listed),
     )
-    .option('--path <path>', 'a session, or a folder with sessions, in another place', once)
+    .option('--path <path>', 'a session, a bundle, or a folder with both, in another place', once)
     .option(
       '--since <time>',
       "only files that changed at this time or later: 2026-07-29, '7d ago'",
       once,
     )
     .addOption(new Option('--fail-on <what>', 'exit with 1 for a loop').choices(['loops']))
-    .option('--repo <folder>', 'only sessions that ran in this folder or below', once)
+    .option(
+      '--repo <folder>',
+      'only sessions that ran in this folder or below, and its checkpoints of Entire',
+      once,
+    )
     .option('--json', 'print one JSON object')
     .option('--html <file>', 'also write a page with the same facts', once)
+    .option('--github', 'also write annotations and the summary of a job of GitHub Actions')
     .option('--force', 'overwrite an existing file')
     .action(async (options) => {
       const { scan } = await import('../../replay/scan/scan.ts')

@@ -38,6 +38,10 @@ export function addUp(program: Command): void {
       '--mcp <file>',
       'also serve the MCP servers of this file at /mcp/AGENT/CONVERSATION, on the front port or on an edge without --api-keys',
     )
+    .option(
+      '--front-idle-hours <hours>',
+      'end after so many hours without a request to the front port; default: never',
+    )
     .option('--front-agent <name>', 'the guest at the root of the proxy; default: guest')
     .option(
       '--http-port <port>',

@@ -5,6 +5,7 @@ import { refuseUnknownKeys } from '../../../client/known-keys.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import { nestsDeeper } from '../../../shared/lib/json/bounded-json.ts'
 import { isObject } from '../../../shared/lib/json/json-object.ts'
+import { hasMoreMembers } from '../../../shared/lib/json/member-count.ts'
 import { bad } from '../http-error.ts'
 import { bytesOf } from '../request-body.ts'
 import type { HttpContext } from '../server.ts'
@@ -12,13 +13,19 @@ import type { HttpContext } from '../server.ts'
 /** An object. `bytes`: the body as it arrived. */
 export type JsonBody = { value: Record<string, unknown>; bytes: Buffer }
 
-/** Throws 413 for a body that is too large, 400 for one that is no UTF-8, no JSON object, or nests
- * too deep. */
+/**
+ * Throws 413 for a body that is too large, and 400 for one that is no UTF-8 or no JSON object. The same
+ * for one that nests too deep, or whose members would keep others waiting.
+ */
 export async function jsonBodyOf(context: HttpContext): Promise<JsonBody> {
   const bytes = await bytesOf(context.env.incoming, limits.edgeBodyBytesMax)
   const text = bytes.toString('utf8')
   if (nestsDeeper(text, limits.edgeBodyDepthMax))
     throw bad(`the body nests deeper than ${limits.edgeBodyDepthMax} levels`)
+  if (hasMoreMembers(text, limits.edgeBodyMembersMax))
+    throw bad(
+      `the lists and objects of the body have more than ${limits.edgeBodyMembersMax} members`,
+    )
   if (!isUtf8(bytes)) throw bad('the body is no valid UTF-8')
   const value = parsed(text, bytes.length)
   if (!isObject(value)) throw bad('the body must be a JSON object')

@@ -14,7 +14,7 @@ import {
 } from './host.ts'
 
 /** The first version whose HTTP hooks can deny a call when they fail (`onFailure`). */
-const closedHttpSince = '2.1.295'
+export const closedHttpSince = '2.1.295'
 /** The oldest version that is known to have PostToolBatch. */
 const batchSince = '2.1.152'
 

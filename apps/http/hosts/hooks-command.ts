@@ -201,7 +201,8 @@ async function serverText({ title }: Host, url: string): Promise<string> {
   }
 }
 
-async function serverAt(url: string): Promise<'weir' | 'other' | 'none'> {
+/** `url`: of a hook. */
+export async function serverAt(url: string): Promise<'weir' | 'other' | 'none'> {
   const signal = AbortSignal.timeout(1_000)
   const answer = await fetch(url, { signal, redirect: 'manual' }).catch(() => undefined)
   if (answer === undefined) return 'none'
@@ -211,7 +212,7 @@ async function serverAt(url: string): Promise<'weir' | 'other' | 'none'> {
 }
 
 /** Without a slash at its end. Throws `usage`. */
-function baseUrl(text: string): string {
+export function baseUrl(text: string): string {
   const url = URL.parse(text)
   if (url === null || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '')
     throw usageError(

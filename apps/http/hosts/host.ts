@@ -34,6 +34,26 @@ export function timeoutSeconds({ holds }: HostEvent): number {
   return holds ? 610 : 30
 }
 
+/**
+ * The hooks of a host's plug-in: those of `weir hooks install`, whose hook of a prompt starts a server if
+ * none answers. `front`: the address of that server. `weir`: the command of Weir.
+ */
+export function pluginEntries(
+  { name, entries }: Host,
+  { front, weir, version }: { front: string; weir: string; version: string | null },
+): HookEntry[] {
+  const urlOf = (kind: HookKind) => `${front}/v1/hooks/${name}/${kind}`
+  const command = startingCommand({ url: urlOf('prompt'), weir })
+  return entries(urlOf, version).map((entry) =>
+    entry.event === 'UserPromptSubmit'
+      ? { ...entry, group: { hooks: [{ type: 'command', command, timeout: startSeconds }] } }
+      : entry,
+  )
+}
+
+/** npx may have to fetch Weir first. */
+const startSeconds = 120
+
 /** A hook that runs a command. `host`: its name on the command line. */
 export function commandHook(host: string, event: HostEvent, url: string): unknown {
   const seconds = timeoutSeconds(event)
@@ -58,7 +78,7 @@ export function isSince(version: string | null, since: string): boolean {
 
 /** For the user of a host without a running Weir. `host`: its name on the command line. */
 export function remedyOf(host: string): string {
-  return `Start weir proxy, or remove its hooks with: weir hooks remove ${host}`
+  return `Start weir proxy, or remove its hooks with: weir hooks remove ${host} (or uninstall its plug-in)`
 }
 
 /**
@@ -82,6 +102,18 @@ export function hookCommand({
   return failsClosed
     ? `${post} || { echo 'Weir does not answer, so this was stopped. ${remedyOf(host)}' >&2; exit 2; }`
     : post
+}
+
+/**
+ * As hookCommand of an event that fails closed, for a plug-in: if nothing answers, it starts a server
+ * (`weir hooks start`) and posts again. WEIR_COMMAND in the user's environment names another Weir.
+ */
+function startingCommand({ url, weir }: { url: string; weir: string }): string {
+  const { origin } = new URL(url)
+  const start = `\${WEIR_COMMAND:-${weir}} hooks start --url ${origin}`
+  const post = `post() { printf %s "$event" | ${postCommand(url, 25)} -S; }`
+  const denial = `{ echo 'Weir did not start, so this was stopped. Its reason is above.' >&2; exit 2; }`
+  return `event=$(cat); ${post}; post 2>/dev/null || { ${start} >&2 && post; } || ${denial}`
 }
 
 /** Posts its input and prints the answer. Its exit code is that of curl, which reports no error. */

@@ -7,13 +7,12 @@ import { isBundle } from '../../../shared/bus/bundle/open.ts'
 import { systemClock } from '../../../shared/lib/clock.ts'
 import { usageError } from '../../../shared/lib/errors.ts'
 import { readText } from '../../../shared/settings/text-file.ts'
-import { contextTurns, recordsOf } from '../../history/inspect/recorded.ts'
-import { timelineOf } from '../../history/inspect/timeline-of.ts'
 import { missingBeginning } from '../../history/missing-beginning.ts'
 import { type OpenLog, withBundle } from '../../history/open-log.ts'
 import { painted } from '../../terminal/paint.ts'
 import { createProgress } from '../../terminal/progress.ts'
 import { printable, printableJson } from '../../terminal/text/printable.ts'
+import { conversationsIn, timelinesIn } from './bundle-timelines.ts'
 import { givenBy } from './overrides.ts'
 import type { Scenario } from './scenario.ts'
 import { readScenarios } from './scenario-file.ts'
@@ -88,24 +87,19 @@ async function judgeAll(
 /** One scenario for each conversation, without a label. */
 function judgeBundle(log: OpenLog, given: Given): Promise<Judged[]> {
   const bundle = log.bundle as Bundle
-  const conversations = new Set([...bundle.turns()].map(({ conversation }) => conversation))
   const cut = new Map<string, number[]>()
   for (const { conversation, turn } of cutTurns(bundle))
     cut.set(conversation, [...(cut.get(conversation) ?? []), turn])
   async function* judgeable(): AsyncGenerator<Judgeable> {
-    for (const conversation of conversations) {
-      const context = await contextTurns(conversation, log)
-      // A rule may compare values that a redaction makes equal.
-      const records = await recordsOf(conversation, { ...log, unredacted: true })
-      const timeline = timelineOf(conversation, records, { reasoning: true, context })
-      const isCut = new Set(cut.get(conversation))
+    for await (const timeline of timelinesIn(log)) {
+      const isCut = new Set(cut.get(timeline.conversation))
       yield {
         scenario: scenarioOf(timeline),
         cut: timeline.turns.filter(({ turn }) => isCut.has(turn)),
       }
     }
   }
-  return judgeAll(judgeable(), { given, count: conversations.size })
+  return judgeAll(judgeable(), { given, count: conversationsIn(log).size })
 }
 
 function judgeScenarios(scenarios: Scenario[], given: Given): Promise<Judged[]> {

@@ -14,10 +14,10 @@ export type ScanScreen = {
   commands: string[]
 }
 
-/** `titleOf`: the name of an agent for people. `commandOf`: the line that tells how to guard it. */
+/** `titleOf`: the name of an agent for people. `commandOf`: the line that tells how to guard it, if any. */
 export type ScanWords = {
   titleOf: (agent: string) => string
-  commandOf: (agent: string) => string
+  commandOf: (agent: string) => string | undefined
 }
 
 export function scanScreen(scanned: Scanned, words: ScanWords): ScanScreen {
@@ -37,7 +37,7 @@ export function scanScreen(scanned: Scanned, words: ScanWords): ScanScreen {
       { title: 'Possible secrets in arguments', lines: secretLines(scanned, words) },
     ].filter(({ lines }) => lines.length > 0),
     notes: [...(more > 0 ? [`and ${count(more, 'further loop')}`] : []), ...leftOutLines(scanned)],
-    commands: agents.map(({ agent }) => words.commandOf(agent)),
+    commands: agents.flatMap(({ agent }) => words.commandOf(agent) ?? []),
   }
 }
 

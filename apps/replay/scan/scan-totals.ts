@@ -49,6 +49,8 @@ export type ScannedSecret = {
 }
 
 export type ScanTotals = {
+  /** Whether a session of this name was added. */
+  has(agent: string, conversation: string): boolean
   add(agent: string, file: string, session: JudgedSession): void
   leftOut(what: string, file: string): void
   scanned(): Scanned
@@ -62,6 +64,7 @@ const stormMin = 10
 
 export function createScanTotals(): ScanTotals {
   const files = new Set<string>()
+  const names = new Set<string>()
   const agents = new Map<string, ScannedAgent>()
   const tools = new Map<string, Scanned['failing'][number]>()
   /** By the agent and the session, without the sub-agent. */
@@ -73,8 +76,11 @@ export function createScanTotals(): ScanTotals {
   let worst: ScannedLoop[] = []
 
   return {
+    has: (agent, conversation) => names.has(JSON.stringify([agent, conversation])),
+
     add(agent, file, { conversation, turns, rounds, calls, tokens, loops, ...found }) {
       files.add(file)
+      names.add(JSON.stringify([agent, conversation]))
       const [session = '', subAgent] = conversation.split('/')
       const facts = agents.get(agent) ?? emptyAgent(agent)
       agents.set(agent, facts)

@@ -2,7 +2,7 @@
 // screen. Nothing is written without `--html`, and nothing leaves the machine.
 
 import { createHash } from 'node:crypto'
-import { realpathSync } from 'node:fs'
+import { appendFileSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { defaultPolicy } from '../../../shared/agents/agents.ts'
 import { hostNamed } from '../../../shared/hosts/hosts.ts'
@@ -12,11 +12,15 @@ import { usageError, WeirError } from '../../../shared/lib/errors.ts'
 import { refuseTaken, writeWhole } from '../../../shared/lib/files/whole-file.ts'
 import { unreadable } from '../../../shared/settings/text-file.ts'
 import { createLeftOut } from '../../../shared/transcript/left-out.ts'
+import type { Transcript } from '../../../shared/transcript/transcript.ts'
 import { ownCommand } from '../../terminal/own-command.ts'
 import { createProgress } from '../../terminal/progress.ts'
 import { instantOfFlag } from '../../terminal/text/instant-text.ts'
 import { printable, printableJson } from '../../terminal/text/printable.ts'
 import { readTranscripts } from '../../transcripts/read-transcripts.ts'
+import { bundleAgent, bundleSessions } from './bundle-sessions.ts'
+import { checkpointsIn } from './entire-checkpoints.ts'
+import { annotations, summary } from './github.ts'
 import { type JudgedSession, judgedSession } from './judged-session.ts'
 import { printScan } from './print-scan.ts'
 import { scanHtml } from './scan-html.ts'
@@ -32,7 +36,7 @@ import {
 
 /**
  * `agent`: names of `sessionStores`; undefined: all. `path`: a file or a folder in place of the stores. `repo`:
- * the folder in which the sessions ran. `html`: a file for the page.
+ * the folder in which the sessions ran. `html`: a file for the page. `github`: the outputs for a job there.
  */
 export type ScanOptions = {
   agent?: string[]
@@ -41,6 +45,7 @@ export type ScanOptions = {
   since?: string
   failOn?: string
   json?: boolean
+  github?: boolean
   html?: string
   force?: boolean
 }
@@ -55,7 +60,10 @@ export type ScanContext = {
 
 /** Resolves to the exit code: 1 for a loop under `failOn`, otherwise 0. Throws `usage`, `output.*`. */
 export async function scan(options: ScanOptions, context: ScanContext): Promise<0 | 1> {
-  const { html, force = false } = options
+  const { html, github = false, force = false } = options
+  const summaryFile = context.environment.GITHUB_STEP_SUMMARY
+  if (github && summaryFile === undefined)
+    throw usageError('--github needs a job of GitHub Actions, which sets GITHUB_STEP_SUMMARY')
   if (html !== undefined) refuseTaken(html, { force })
   const since =
     options.since === undefined
@@ -70,9 +78,10 @@ export async function scan(options: ScanOptions, context: ScanContext): Promise<
     doing: 'reading sessions',
     what: 'byte',
   })
-  progress.expect(files.reduce((sum, { bytes }) => sum + bytes, 0))
+  const checkpoints = options.repo === undefined ? [] : checkpointFiles(options)
+  progress.expect([...files, ...checkpoints].reduce((sum, { bytes }) => sum + bytes, 0))
   try {
-    for (const file of files) {
+    for (const file of [...files, ...checkpoints]) {
       await addFile(file, { since, ranIn }, totals)
       progress.read(file.bytes)
     }
@@ -82,6 +91,11 @@ export async function scan(options: ScanOptions, context: ScanContext): Promise<
   const scanned = totals.scanned()
   const screen = scanScreen(scanned, wordsIn(context))
   if (html !== undefined) await writeWhole(html, scanHtml(screen), { force })
+  if (github && summaryFile !== undefined) {
+    const folder = context.environment.GITHUB_WORKSPACE ?? process.cwd()
+    appendFileSync(summaryFile, summary(scanned, screen, folder))
+    for (const line of annotations(screen, folder)) context.out.write(`${line}\n`)
+  }
   if (options.json) context.out.write(`${printableJson(scanned)}\n`)
   else if (scanned.agents.length > 0) printScan(screen, context.out)
   else
@@ -94,10 +108,13 @@ function wordsIn({ environment, hooked }: ScanContext): ScanWords {
   const weir = ownCommand(environment, process.cwd())
   return {
     titleOf,
-    commandOf: (agent) =>
-      hooked.includes(agent)
-        ? `Guard ${titleOf(agent)}: ${weir} hooks install ${agent}`
-        : `Guard ${titleOf(agent)}: ${weir} proxy --upstream URL, the base URL of its model`,
+    commandOf: (agent) => {
+      if (agent === bundleAgent) return undefined
+      const guard = `Guard ${titleOf(agent)}: ${weir}`
+      return hooked.includes(agent)
+        ? `${guard} hooks install ${agent}`
+        : `${guard} proxy --upstream URL, the base URL of its model`
+    },
   }
 }
 
@@ -139,14 +156,27 @@ function filesOf(
   return { ...found, files: found.files.filter(({ changedAt }) => changedAt >= since) }
 }
 
-/** `since`, `ranIn`: as of readTranscripts. */
+/** `since`, `ranIn`, `content`: as of readTranscripts. */
 type Wanted = {
-  since: Milliseconds | undefined
-  ranIn: ((place: string) => boolean) | undefined
+  since?: Milliseconds | undefined
+  ranIn?: ((place: string) => boolean) | undefined
+  content?: SessionFile['content']
+}
+
+/** Without a time, because no checkpoint tells when its session changed. */
+function checkpointFiles({
+  repo = '.',
+  agent = [...sessionStores.keys()],
+}: ScanOptions): SessionFile[] {
+  return checkpointsIn(repo).flatMap(({ session, agent: title, place, bytes, read }) => {
+    const own = agent.filter((name) => title === '' || titleOf(name) === title)
+    const content = { name: session, read }
+    return own.length === 0 ? [] : [{ file: place, agents: own, bytes, changedAt: 0, content }]
+  })
 }
 
 async function addFile(
-  { file, agents }: SessionFile,
+  { file, agents, content }: SessionFile,
   { since, ranIn }: Wanted,
   totals: ScanTotals,
 ): Promise<void> {
@@ -157,8 +187,11 @@ async function addFile(
     return own
   }
   for (const agent of agents) {
-    const sessions = await sessionsIn(file, agent, { since, ranIn: ranIn && only })
-    for (const session of sessions) totals.add(agent, file, session)
+    const wanted = content === undefined ? { since, ranIn: ranIn && only } : { content }
+    const sessions = await sessionsIn(file, agent, wanted)
+    for (const session of sessions)
+      if (content === undefined || !totals.has(agent, session.conversation))
+        totals.add(agent, file, session)
     if (sessions.length > 0 || isOther) return
   }
   totals.leftOut('a file without a session', file)
@@ -168,23 +201,25 @@ async function addFile(
 async function sessionsIn(
   file: string,
   agent: string,
-  { since, ranIn }: Wanted,
+  { since, ranIn, content }: Wanted,
 ): Promise<JudgedSession[]> {
   const how = {
     format: agent,
     ...(since !== undefined && { since }),
     ...(ranIn !== undefined && { ranIn }),
+    ...(content !== undefined && { content: { name: content.name, text: content.read() } }),
     idField: undefined,
     leftOut: createLeftOut(), // single lines, which the scan does not list
     signal: new AbortController().signal,
     read() {},
   }
+  const judgedAs = (transcript: Transcript) =>
+    judgedSession(transcript, { host: agent, policy: defaultPolicy })
   try {
+    if (agent === bundleAgent) return await bundleSessions(file, judgedAs)
     const { transcripts, close } = await readTranscripts(file, how)
     try {
-      return [...transcripts(() => {})].map((transcript) =>
-        judgedSession(transcript, { host: agent, policy: defaultPolicy }),
-      )
+      return [...transcripts(() => {})].map(judgedAs)
     } finally {
       close()
     }

@@ -1,19 +1,22 @@
 // Finds the sessions that agents have stored on this machine. Follows no link.
 
-import { type Dirent, readdirSync, statSync } from 'node:fs'
+import { type Dirent, readdirSync, type Stats, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import { usageError } from '../../../shared/lib/errors.ts'
 import { unreadable } from '../../../shared/settings/text-file.ts'
 import type { StoredSessions } from '../../../shared/wire/format.ts'
 import { fileFormats } from '../../../shared/wire/sessions.ts'
+import { bundleAgent } from './bundle-sessions.ts'
 
-/** `agents`: names of `sessionStores`, one of which wrote it. */
+/** `agents`: names of `sessionStores`, one of which wrote it. That of a bundle is `bundleAgent`. */
 export type SessionFile = {
   file: string
   agents: readonly string[]
   bytes: number
   changedAt: Milliseconds
+  /** Of a session that no file has. */
+  content?: { name: string; read: () => string }
 }
 
 /** `unread`: folders that this user may not read, and folders below the deepest level. */
@@ -30,7 +33,10 @@ export const sessionStores: ReadonlyMap<string, StoredSessions> = new Map(
 const levelsMax = 8
 
 /** Of the files in a place that the user names. */
-const anySession = /\.(jsonl?|db)$/
+const anySession = /\.(jsonl|db|weir)$|(^|\/)session-[^/]*\.json$/
+
+/** Folders of programs, whose files no agent wrote. */
+const skipped = new Set(['node_modules', '.git'])
 
 /** `agents`: names of `sessionStores`. `home`: the user's. The newest file is first. */
 export function storedSessions(
@@ -58,8 +64,7 @@ export function sessionsAt(path: string, agents: readonly string[]): SessionFile
   const found: SessionFiles = { files: [], unread: [] }
   try {
     const stat = statSync(path)
-    if (stat.isFile())
-      found.files.push({ file: path, agents, bytes: stat.size, changedAt: stat.mtimeMs })
+    if (stat.isFile()) found.files.push(sessionFile(path, agents, stat))
     else readdirSync(path)
   } catch (error) {
     throw usageError(`${path} ${unreadable(error)}`, { cause: error })
@@ -100,16 +105,24 @@ function addFolder({ files, unread }: SessionFiles, inside: string, walk: Walk):
   }
   for (const entry of entries) {
     const path = join(place, entry.name)
-    if (entry.isDirectory()) {
+    if (entry.isDirectory() && !skipped.has(entry.name)) {
       if (levels > 0)
         addFolder({ files, unread }, `${inside}${entry.name}/`, { ...walk, levels: levels - 1 })
       else if (isWhole) unread.push(path)
     }
     if (!entry.isFile() || !file.test(inside + entry.name)) continue
     const stat = statSync(path, { throwIfNoEntry: false })
-    if (stat !== undefined)
-      files.push({ file: path, agents, bytes: stat.size, changedAt: stat.mtimeMs })
+    if (stat !== undefined) files.push(sessionFile(path, agents, stat))
   }
+}
+
+function sessionFile(
+  file: string,
+  agents: readonly string[],
+  { size, mtimeMs }: Stats,
+): SessionFile {
+  const own = file.endsWith('.weir') ? [bundleAgent] : agents
+  return { file, agents: own, bytes: size, changedAt: mtimeMs }
 }
 
 function newestFirst({ files, unread }: SessionFiles): SessionFiles {

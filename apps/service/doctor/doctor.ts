@@ -17,6 +17,7 @@ import { agentChecks, toolChecks } from './agents.ts'
 import { type Check, mistakesIn, ok, skipped } from './check.ts'
 import { clusterChecks } from './cluster.ts'
 import { folderChecks } from './data-folder.ts'
+import { keyFileChecks } from './key-files.ts'
 import { clockCheck, nodeCheck } from './machine.ts'
 import { mcpChecks } from './mcp-servers.ts'
 import { onlineChecks } from './online.ts'
@@ -58,6 +59,7 @@ async function* checks({ agent, online = false, ...flags }: DoctorOptions): Asyn
     yield* kind.isLocal
       ? folderChecks(kind, settings)
       : clusterChecks(kind, settings, partitionsSetBy(flags))
+    yield* keyFileChecks(settings)
   }
   const { agents, checks: agentsFound } = agentChecks(agent, process.cwd(), process.env)
   yield* agentsFound

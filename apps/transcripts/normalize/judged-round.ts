@@ -77,6 +77,7 @@ function proposedRound({
     callsAsText: false,
     textCalls: 'run' as const,
     echoOf: null,
+    rest: [],
     failure: null,
   }
   const finished = {

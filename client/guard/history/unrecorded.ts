@@ -3,8 +3,8 @@
 //
 // UNRECORDED-1. Two results of a conversation have one stand-in if they are equal but for their
 //     clocks and random ids. So most repeats are found as with their texts.
-// UNRECORDED-2. A failure keeps its kind: one that may clear has the same limits.
-//     An answer that states the progress of a thing keeps that, because waiting is no loop.
+// UNRECORDED-2. A failure keeps its kind, and an answer the progress of a thing and that a search had no
+//     hits: failures that may clear, waits and batches have other limits.
 // UNRECORDED-3. Stand-ins differ wherever their texts could differ for a rule. So a loop may be missed,
 //     and no honest agent is disturbed.
 
@@ -12,6 +12,7 @@ import { hash } from 'node:crypto'
 import { errorOf } from '../../../services/loop-detector/evidence/error-text.ts'
 import type { FailureKind } from '../../../services/loop-detector/evidence/failure-kind.ts'
 import { masked } from '../../../services/loop-detector/evidence/mask.ts'
+import { isEmptyHanded } from '../../../services/loop-detector/meaning/empty-handed.ts'
 import { progressOf } from '../../../services/loop-detector/waiting/waiting-answer.ts'
 import { errorLine } from '../../../shared/contract/call/error-line.ts'
 import type { ConversationId } from '../../../shared/contract/ids.ts'
@@ -69,7 +70,7 @@ function answerStandIn(conversation: ConversationId, text: string): string {
     case 'empty':
       return text.length <= noOutput.length ? text : noOutput // `{}` is not `null`
     case 'other':
-      return standIn
+      return isEmptyHanded(masked(text)) ? `no results ${standIn}` : standIn
     default:
       return unreachable(progress)
   }

@@ -17,7 +17,7 @@ import { endsSentence } from './unread-tokens.ts'
 /** `frame`: the text of the calls alone. */
 type AfterText = { recovery: Extract<Recovery, { kind: 'calls' }>; frame: string }
 
-const specialToken = new RegExp(`< ?${bar.source}|\\]<\\]minimax\\[>\\[`, 'g')
+const specialToken = new RegExp(`< ?${bar.source}|\\]<\\]minimax\\[>\\[|\\[TOOL_CALLS\\]`, 'g')
 /** Words about calls. A frame after them may be an example. */
 const speaksOfCalls = new RegExp(
   [

@@ -2,7 +2,7 @@
 // a call with a lost or damaged token.
 //
 // UNREAD-TOKENS-1. Only a template writes such a token, so it may stand anywhere in a line. A vendor's
-//     own tag or bracket begins a line.
+//     own tag begins a line.
 // UNREAD-TOKENS-2. A token counts where a call can begin: after a line's start, a sentence's end or
 //     another mark. Inside a sentence it counts only if a call's shape follows.
 // UNREAD-TOKENS-3. A text that mentions a token is no call: in code, a quote, a table, a list's entry or
@@ -27,7 +27,7 @@ const token = new RegExp(
     '\\]<\\]minimax\\[>\\[',
     '^ {0,3}</?(?:minimax|seed|antml|xai|steptml):(?:tool|function|invoke)[^<>\\n]{0,80}>?',
     '^ {0,3}</?(?:longcat_tool|dots_function)_call>',
-    '^ {0,3}\\[TOOL_CALLS\\]', // Mistral
+    '\\[TOOL_CALLS\\]', // Mistral
   ].join('|'),
   'gim',
 )

@@ -54,7 +54,8 @@ export function judgeCommand(fields: readonly string[], place: Place): void {
   if (place.isRead || !printers.includes(base)) checkSecrets(fields, place)
   checkSignals(base, args)
   if (builtin(name, args, place)) return
-  checkOnly(name === '.' ? 'source' : base, place.rules.onlyCommands)
+  const called = isFile ? name : base
+  checkOnly(name === '.' ? 'source' : called, place.rules.onlyCommands)
   if (/^(source|\.)$/.test(name)) return checkProjectFile(args[0] ?? '-', name, place)
   checkNotWeir(base)
   if (isFile || place.rules.alsoCommands.has(base)) {
@@ -157,11 +158,11 @@ function forgetSet(name: string, args: readonly string[], place: Place): void {
   // The parser recognizes plain declarations, and script.ts assigns them. Quoted ones are words.
   const isDeclarer = /^(declare|typeset|local|export|readonly)$/.test(name)
   if (name === 'export')
-    for (const word of args) checkExported(word, place.facts.variables.get(word) ?? '')
+    for (const word of args) checkExported(word, place.facts.variables.get(word) ?? '', place)
   for (const word of isDeclarer ? args.filter((arg) => /=|^\uE000/.test(arg)) : args) {
     const [, key, text = ''] = /^([A-Za-z_]\w*)\+?=(.*)$/s.exec(word) ?? []
     if (key !== undefined) checkSetting(key, text)
-    if (key !== undefined && name === 'export') checkExported(key, text)
+    if (key !== undefined && name === 'export') checkExported(key, text, place)
     if (isUnknown(word)) forgetVariables(place)
     for (const one of word.replace(/^-v/, '').match(/[A-Za-z_]\w*/g) ?? []) {
       if (key === undefined) checkSetting(one, anything)

@@ -105,6 +105,7 @@ function start(args: GuardedCall['arguments'], rules: ShellRules): Place {
       net: false,
       unnamed: false,
       hasLinkUp: false,
+      hasFetchedRules: false,
       moved: undefined,
       printed: '',
     },

@@ -5,6 +5,7 @@
 import { optionsOf, type Shape } from './arguments.ts'
 import { Denial, hidden, shown } from './denial.ts'
 import { isPlain } from './field.ts'
+import { checkProjectFile, type Place } from './place.ts'
 
 /** `code`: the options whose value is a program. */
 type Language = Shape & { names: RegExp; code: RegExp; accepts?: (code: string) => boolean }
@@ -76,9 +77,11 @@ export function invocation(name: string, args: readonly string[]): Invocation {
   return file === undefined || file === '-' ? { code, reads: true } : { code, file }
 }
 
-/** Throws a Denial if the program is not plainly understood. */
-export function checkCode(name: string, code: string): void {
+/** Throws a Denial if the program is not plainly understood, or has code from elsewhere. */
+export function checkCode(name: string, code: string, place: Place): void {
   if (!isPlain(code)) throw hidden(name, code)
+  for (const [, , path = ''] of code.matchAll(/\brequire\((['"])(\.[^'"]*)\1/g))
+    checkProjectFile(path, name, place)
   const accepts = languages.find(({ names }) => names.test(name))?.accepts ?? isPlainSql
   if (!accepts(code)) throw notUnderstood(name, code)
 }
@@ -108,16 +111,19 @@ function isPlainPython(code: string): boolean {
     .replace(/\bprint\(sys\.path\)/g, '')
     .replace(imports, '')
     .replace(names, '')
-  return version.test(code) || !ofPython.some((form) => form.test(rest))
+  // Python reads a name in other letters as the plain one.
+  const isNormal = code.normalize('NFKC') === code
+  return version.test(code) || (isNormal && !ofPython.some((form) => form.test(rest)))
 }
 
 const ofNode = [
   /\b(eval|Function|constructor|import|global|globalThis|Reflect|module|Module|fetch|XMLHttpRequest|WebSocket|Worker|Bun|Deno|Proxy|with|__\w+)\b/,
   /\bprocess\b(?!\s*\.\s*(version|versions|arch|platform|argv|env|cwd|stdin|stdout|exit|memoryUsage|uptime)\b)/,
-  /\brequire\b(?!\((['"])(\.{1,2}\/[^'"]*|(node:)?(path|os|util|url))\1\))/,
+  /\brequire\b(?!\((['"])(\.[^'"]*|(node:)?(path|os|util|url))\1\))/,
   /\bfs\b(?!\s*\.\s*(readFileSync|existsSync|readdirSync|statSync)\b)/,
-  // A name that is made at run time.
-  /[\w)\]]\s*\[(?!(-?\d+|'[\w-]+'|"[\w-]+")\])/,
+  /\bObject\b(?!\s*\.\s*(keys|values|entries|fromEntries|assign)\b)/,
+  // A name that is made at run time. A literal is none, and neither is a list of them.
+  /\[(?!(\s*(-?[\d.]+|'[\w-]*'|"[\w-]*")\s*,?)*\])/,
   escapes,
 ]
 
@@ -190,8 +196,8 @@ const awkDenied =
 
 function isPlainAwk(program: string): boolean {
   // `>` and `|` after a print are its output. Elsewhere they compare, or are part of a pattern. A text or
-  // pattern that may hold the end of a part stays, and then the program is one part.
-  const rest = program.replace(/"[^"\\/;}>|\n]*"|\/[^"\\/;}>|\n]*\//g, ' ')
+  // pattern that may hold the end of a part stays, and so does a division: then the program is one part.
+  const rest = program.replace(/"[^"\\/;}>|\n]*"|(?<=(^|[(,~!&|{};\n])\s*)\/[^"\\/;}>|\n]*\//g, ' ')
   const outputs = (/["/]/.test(rest) ? [rest] : rest.split(/[;}]/)).map((part) =>
     part.slice((part.search(/\bprint/) + 1 || part.length + 1) - 1),
   )

@@ -25,8 +25,8 @@ export type Input =
 
 /**
  * Shared by all places: steps, names of files, any use of the net, where a cd leads. `unnamed`: the
- * net may have brought files of any name. `hasLinkUp`: a link leads up. `printed`: the words that went
- * into a pipe.
+ * net may have brought files of any name. `hasFetchedRules`: it may have brought a Makefile, or the
+ * like. `hasLinkUp`: a link leads up. `printed`: the words that went into a pipe.
  */
 export type Whole = {
   steps: number
@@ -34,6 +34,7 @@ export type Whole = {
   net: boolean
   unnamed: boolean
   hasLinkUp: boolean
+  hasFetchedRules: boolean
   moved: Facts['folders']
   printed: string
 }
@@ -122,6 +123,16 @@ export function checkFile(file: string, name: string, place: Place): void {
   const isDevice = pathsOf(file, place).some((path) => /^\/+(dev|proc)(\/|$)/.test(path ?? file))
   if (isUnknown(file) || file === '-' || isDevice) throw hidden(name, file)
   checkNotWeir(file)
+}
+
+/** Refuses a program of a folder whose rules, such as a Makefile, this command may have fetched. */
+export function refuseFetchedRules(name: string, { whole }: Place): void {
+  if (whole.hasFetchedRules)
+    throw new Denial(
+      'net-into-shell',
+      `${shown(name)} would run code from a file that this command may have fetched`,
+      'Fetch it in a call of its own and read it. Then run it in another call.',
+    )
 }
 
 /** A program or script that runs is a file of the project: below an allowed folder. */

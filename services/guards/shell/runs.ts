@@ -9,7 +9,7 @@ import { Denial, hidden, unclear, unlisted } from './denial.ts'
 import { anyName, anything, isPlain, list, nameOf } from './field.ts'
 import { checkCode, invocation, isInterpreter } from './inline.ts'
 import { checkNotWeir } from './own-control.ts'
-import { apart, checkFile, checkProjectFile, checkSecret, checkWrite, type Place } from './place.ts'
+import { apart, checkProjectFile, checkSecret, checkWrite, type Place } from './place.ts'
 import { type Judge, mayChange } from './programs/usage.ts'
 
 // ── Wrappers ──
@@ -148,7 +148,7 @@ export function judgeInterpreter(
   judge: Judge,
 ): void {
   const { code, file, module, reads } = invocation(name, args)
-  for (const one of code) checkCode(name, one)
+  for (const one of code) checkCode(name, one, place)
   if (module !== undefined) {
     const [first = ''] = module
     if (!modules.test(first)) throw unlisted(name, `-m ${first}`)
@@ -159,7 +159,7 @@ export function judgeInterpreter(
   if (reads)
     judgeInput(name, place, (text) => {
       checkSecret(text, place)
-      checkCode(name, text)
+      checkCode(name, text, place)
     })
 }
 
@@ -179,7 +179,7 @@ function judgeInput(name: string, place: Place, run: (text: string) => void): vo
   if (input.kind === 'pipe' && whole.net) throw fromNet(name)
   if (input.kind === 'pipe')
     throw new Denial('unseen-script', `${name} would run the output of another command`, readFirst)
-  if (input.kind === 'file') checkFile(input.path, name, place)
+  if (input.kind === 'file') checkProjectFile(input.path, name, place)
   if (input.kind === 'text') run(input.text)
 }
 

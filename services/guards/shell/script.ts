@@ -191,7 +191,7 @@ function assigned(
     checkSecret(text, place)
     const source = isList ? '' : (value as Word).text
     checkSetting(name, append ? anything + text : text, source, nameOf(command ?? ''))
-    if (command !== undefined || declarer === 'export') checkExported(name, text)
+    if (command !== undefined || declarer === 'export') checkExported(name, text, place)
   }
   const isKnown =
     command === undefined && !isList && index === undefined && !append && !/~/.test(texts[0] ?? '')

@@ -4,7 +4,8 @@
 //     a value that is harmless here. Any other variable of a program's environment gets a plain word.
 
 import { Denial, notPlain, shown } from './denial.ts'
-import { isPlain, list } from './field.ts'
+import { anything, isPlain, list } from './field.ts'
+import { checkProjectFile, type Place } from './place.ts'
 
 /** A command in a text that Bash reads a second time, even if quotes protected it at first. */
 const command = /\$\(|`|\$\{/
@@ -46,7 +47,10 @@ export function checkSetting(name: string, text: string, source = '', user = '')
 }
 
 /** A variable that programs get. */
-export function checkExported(name: string, text: string): void {
+export function checkExported(name: string, text: string, place: Place): void {
+  if (/^(PYTHON|NODE_)PATH$/.test(name))
+    for (const path of text.split(':'))
+      if (path !== '' && path !== anything) checkProjectFile(path, name, place)
   if (naming.test(name) || placeOfModules.test(name) || text === '') return
   if (plainValue.test(text) || address.test(text) || /^GIT_(AUTHOR|COMMITTER)_/.test(name)) return
   throw notPlain(

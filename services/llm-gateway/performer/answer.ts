@@ -228,6 +228,8 @@ export class PartWriter {
   private written = 0
   /** Settles, never rejects, when the write in flight is done and the next one has begun. */
   private inFlight: Promise<void> | undefined
+  /** Its events. */
+  private sent: PartEvent[] = []
   private failure: { cause: unknown } | undefined
   private isDue = false
   private isLast = false
@@ -285,12 +287,33 @@ export class PartWriter {
     // when it ends, the next one takes the gathered events
     while (this.inFlight !== undefined) await this.inFlight
     this.throwFailure()
+    return this.takeRest()
+  }
+
+  private takeRest(): { parts: number; rest: PartEvent[][] } {
+    this.isLast = true
     this.gather(this.characters.waiting())
     this.clearTimer()
     const rest: PartEvent[][] = []
     while (this.gathered.length > 0) rest.push(this.take())
     this.written += rest.length
     return { parts: this.written, rest }
+  }
+
+  /** The weight of the events that are not acknowledged. */
+  get restBytes(): number {
+    return this.sent.reduce((sum, event) => sum + eventWeight(event), this.gatheredBytes)
+  }
+
+  /**
+   * Like finishWithRest, but waits for nothing: `rest` begins with the events of the write in flight, if
+   * `isSent`.
+   */
+  finishAhead(): { parts: number; rest: PartEvent[][]; isSent: boolean } {
+    this.throwFailure()
+    const isSent = this.inFlight !== undefined
+    const { parts, rest } = this.takeRest()
+    return { parts, rest: isSent ? [this.sent, ...rest] : rest, isSent }
   }
 
   /** Discards unsent events. */
@@ -324,9 +347,11 @@ export class PartWriter {
       return
     const events = this.take()
     if (this.gathered.length === 0) this.clearTimer()
+    this.sent = events
     this.inFlight = this.write(this.written, events).then(
       () => {
         this.inFlight = undefined
+        this.sent = []
         this.writeNext()
       },
       (cause: unknown) => {

@@ -3,8 +3,8 @@
 // Does not own: retries (reducer.ts), which attempts run (performer.ts), reading an answer
 // (answer.ts), the meaning of the provider's bytes (providers/).
 //
-// ATTEMPT-1. attempt-started is acknowledged before the provider is called, and all parts before
-//     attempt-finished (R4).
+// ATTEMPT-1. attempt-started and all parts are acknowledged before attempt-finished (R4), which carries the
+//     last parts itself. The provider is called meanwhile: an unfinished attempt costs nothing (GATE-3).
 // ATTEMPT-2. The provider is not called without the history, readable limits, or time left (R6).
 // ATTEMPT-3. Whole or nothing: a cut, stalled or broken answer is attempt-failed, and none of its
 //     parts counts. So is an error of our own code: the round would wait for nothing (R8).
@@ -14,6 +14,7 @@
 //     bounds the answers in memory. Waiting attempts are served in order.
 
 import { type Agent, type Agents, findTool, textCallsOf } from '../../../shared/agents/agents.ts'
+import { hasInForce } from '../../../shared/codec/codec.ts'
 import type { AnsweredText, EchoCheck } from '../../../shared/contract/call/echo-check.ts'
 import { originsIn } from '../../../shared/contract/history/fork.ts'
 import { type AttemptId, type ConversationId, rootOf } from '../../../shared/contract/ids.ts'
@@ -24,6 +25,7 @@ import type {
   Declaration,
   HistoryEntry,
   ModelRequest,
+  PartEvent,
   Policy,
   Usage,
 } from '../../../shared/contract/messages.ts'
@@ -102,10 +104,12 @@ export type Gateway = GatewayOptions & {
   ledgers: LedgerReader
 }
 
+/** `opened`: resolves when model-opened is acknowledged (LLM-GATEWAY-PERFORMER-3). */
+type Place = Pick<Attempt, 'gateway' | 'context' | 'opened'>
+
 /** Never rejects. An error in it is a failed attempt, because its round needs an end (ATTEMPT-3). */
 export async function runAttempt(
-  gateway: Gateway,
-  context: PerformerContext,
+  { gateway, context, opened }: Place,
   task: AttemptTask,
   stop: AbortSignal,
 ): Promise<void> {
@@ -113,7 +117,7 @@ export async function runAttempt(
   const id = { conversation, turn, round, attempt: context.randomId() }
   const log = lazyChild(context.log, id)
   const free = await streamPlace(gateway.streams, conversation, stop)
-  const attempt: Attempt = { gateway, context, task, stop, id, log }
+  const attempt: Attempt = { gateway, context, opened, task, stop, id, log }
   if (free !== stopped) {
     try {
       const observed = await observe(attempt)
@@ -177,6 +181,7 @@ function streamPlace(
 type Attempt = {
   gateway: Gateway
   context: PerformerContext
+  opened: Promise<void>
   task: AttemptTask
   stop: AbortSignal
   id: AttemptId
@@ -187,16 +192,26 @@ type Attempt = {
  * Runs the steps and returns the write of the result. Undefined: nothing is left to write. Rejects
  * if a write failed.
  */
-async function observe(attempt: Attempt): Promise<{ write: () => Promise<unknown> } | undefined> {
-  const { gateway, context, task, stop, id, log } = attempt
+async function observe(attempt: Attempt): Promise<Ending | undefined> {
+  const { context, stop, id } = attempt
   const ready = await orStopped(stop, prepare(attempt))
   if (ready === stopped) return undefined
   if (ready.kind === 'failed') return ending(attempt, attemptFailed(attempt, ready))
 
   if (isExpired(attempt)) return undefined
-  await context.write('self', [
+  const started = context.write('self', [
     { type: 'attempt-started', ...id, owner: context.owner, weir: version() },
   ])
+  started.catch(() => {}) // the ending gets the error
+  const end = await requestModel(attempt, ready)
+  await started
+  return end
+}
+
+type Ending = { write: () => Promise<unknown> }
+
+async function requestModel(attempt: Attempt, ready: Ready): Promise<Ending | undefined> {
+  const { gateway, context, task, stop, id, log } = attempt
   const free = await checkBeforeRequest(context, stopTarget(task.request))
   if (stop.aborted || isExpired(attempt)) return undefined
   if (free.kind === 'failed') return ending(attempt, attemptFailed(attempt, free))
@@ -212,9 +227,10 @@ async function observe(attempt: Attempt): Promise<{ write: () => Promise<unknown
     'calling the provider',
   )
 
-  const parts = new PartWriter(context.clock, (i, events) =>
-    context.write('response', [{ type: 'part', ...id, i, events }]),
-  )
+  const parts = new PartWriter(context.clock, async (i, events) => {
+    if ((await orStopped(stop, attempt.opened)) === stopped) return
+    await context.write('response', [{ type: 'part', ...id, i, events }])
+  })
   stop.addEventListener('abort', () => parts.drop(), { once: true })
   const sent = inAcceptedForm(gateway.forms, task, ready)
   const { connect } = gateway
@@ -238,11 +254,7 @@ async function observe(attempt: Attempt): Promise<{ write: () => Promise<unknown
   const ended = answer.kind === 'failed' ? answer : failureOf(answer)
   if (ended === undefined) {
     const { usage } = answer as Answer
-    const end = ending(
-      attempt,
-      conclusion(attempt, ready, answer as Answer, finished.parts),
-      finished,
-    )
+    const end = ending(attempt, conclusion(attempt, ready, answer as Answer, finished), finished)
     if (reservation === undefined) return end
     // At the same time, so a bus can write both at once. A lost settle counts in full.
     return { write: () => Promise.all([reservation.settle(boundedUsage(usage)), end.write()]) }
@@ -270,35 +282,39 @@ async function reserved(
   }
 }
 
-type FinishedParts = Awaited<ReturnType<PartWriter['finishWithRest']>>
+/** `rest`: the last parts, still to be written. `carried`: those that attempt-finished carries. */
+type FinishedParts = { parts: number; rest: PartEvent[][]; carried: PartEvent[][] }
 
-/**
- * If the bus can write several records atomically, the last parts go with the ending. That saves
- * one write per answer.
- */
-async function finishParts({ context }: Attempt, parts: PartWriter): Promise<FinishedParts> {
-  return context.writeWhole === undefined
-    ? { parts: await parts.finish(), rest: [] }
-    : parts.finishWithRest()
+/** The last parts go with the ending, which saves one write for each answer. */
+async function finishParts(
+  { context, opened }: Attempt,
+  parts: PartWriter,
+): Promise<FinishedParts> {
+  if (context.writeWhole !== undefined) return { ...(await parts.finishWithRest()), carried: [] }
+  await opened
+  if (parts.restBytes > limits.restBytesMax || !hasInForce('attempt-finished', 'rest'))
+    return { parts: await parts.finish(), rest: [], carried: [] }
+  const { isSent, ...ahead } = parts.finishAhead()
+  return { parts: ahead.parts, rest: ahead.rest.slice(isSent ? 1 : 0), carried: ahead.rest }
 }
 
-/** Keeps ATTEMPT-1: the last parts precede the ending in one atomic write. */
+/** Keeps ATTEMPT-1: the last parts are in one atomic write with the ending, or the ending carries them. */
 function ending(
   { context, id }: Attempt,
   message: AttemptFailed | AttemptFinished,
-  { parts, rest }: FinishedParts = { parts: 0, rest: [] },
-) {
+  { parts, rest }: Pick<FinishedParts, 'parts' | 'rest'> = { parts: 0, rest: [] },
+): Ending {
   const { writeWhole } = context
-  if (writeWhole === undefined || rest.length === 0)
-    return { write: () => context.write('self', [message]) }
-  const records = rest.map(
-    (events, n) =>
-      ({
-        to: 'response',
-        message: { type: 'part', ...id, i: parts - rest.length + n, events },
-      }) as const,
-  )
-  return { write: () => writeWhole([...records, { to: 'self', message }]) }
+  const first = parts - rest.length
+  const last = rest.map((events, n) => ({ type: 'part' as const, ...id, i: first + n, events }))
+  if (last.length === 0) return { write: () => context.write('self', [message]) }
+  if (writeWhole !== undefined) {
+    const records = last.map((part) => ({ to: 'response' as const, message: part }))
+    return { write: () => writeWhole([...records, { to: 'self', message }]) }
+  }
+  return {
+    write: () => Promise.all([context.write('response', last), context.write('self', [message])]),
+  }
 }
 
 /** The reason why an answer that has ended does not count. Undefined: it does. */
@@ -336,7 +352,7 @@ function conclusion(
   attempt: Attempt,
   ready: Ready,
   answer: Answer,
-  parts: number,
+  { parts, carried }: FinishedParts,
 ): AttemptFinished {
   const { id, log } = attempt
   const { finish, stop: stopReason } = answer
@@ -360,6 +376,7 @@ function conclusion(
     callsAsText,
     textCalls,
     echoOf: mayHoldCalls ? echoIn(attempt, answered, ready.request.history) : null,
+    rest: carried,
   }
 }
 

@@ -4,6 +4,8 @@
 //     After its result, the reducer wants the next key or nothing.
 // LLM-GATEWAY-PERFORMER-2. A task that is no longer wanted is aborted and writes nothing more. So
 //     if another owner's attempt fails, ours ends too, and both wait for the same retry.
+// LLM-GATEWAY-PERFORMER-3. An attempt begins while model-opened is written, and its parts wait until the
+//     record is acknowledged: the accumulator keeps no part before it.
 
 import { limits } from '../../../shared/contract/limits.ts'
 import type { PolicyRecord, StartPerformer } from '../../../shared/contract/performer.ts'
@@ -47,6 +49,8 @@ export function startGateway(options: GatewayOptions): StartPerformer<AttemptTas
     })
     const ledgers = gateway.ledgers.join()
     let isClosed = false
+    /** Resolves when model-opened of the newest rounds is acknowledged. */
+    let opened = Promise.withResolvers<void>()
 
     /** Ends the attempts that a stop at `now` concerns. */
     function stopNow(records: PolicyRecord[]): undefined {
@@ -60,7 +64,11 @@ export function startGateway(options: GatewayOptions): StartPerformer<AttemptTas
     function start(task: AttemptTask): RoundAtWork {
       const stop = new AbortController()
       const round: RoundAtWork = { task, stop }
-      const attempt = runAttempt(gateway, context, task, stop.signal).finally(() => {
+      const attempt = runAttempt(
+        { gateway, context, opened: opened.promise },
+        task,
+        stop.signal,
+      ).finally(() => {
         running.delete(attempt)
         round.stop = undefined
       })
@@ -76,6 +84,11 @@ export function startGateway(options: GatewayOptions): StartPerformer<AttemptTas
         round?.stop?.abort(noLongerWanted)
         if (task === undefined) rounds.delete(unit)
         else rounds.set(unit, start(task))
+      },
+
+      acknowledged() {
+        opened.resolve()
+        opened = Promise.withResolvers()
       },
 
       async close() {

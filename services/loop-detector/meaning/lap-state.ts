@@ -9,7 +9,7 @@
 // LAP-STATE-3. A reference in arguments is its place in the newest result that has references.
 // LAP-STATE-4. Linear in the beginning of the text. Most texts fail the first test.
 
-import { mayNameRandom, randomName, withoutRandom } from '../evidence/random-suffix.ts'
+import { randomName, randomPart, withoutRandom } from '../evidence/random-suffix.ts'
 import { mayHaveReferences, referenceIn } from './page-reference.ts'
 
 const mark = '<state>'
@@ -17,6 +17,7 @@ const mark = '<state>'
 const charsMax = 4_096
 const valuesMax = 16
 
+const separator = /[:=%]|port/i
 /** A name with a value that is long enough, a random host or a port. */
 const hint =
   /(?:[sS]tate|[cC]ode|[nN]once|[tT]oken|[cC]srf|[cC]hallenge|[vV]erifier|[sS]ig|[sS]ignature|otp|OTP|_id)(?:["']{0,2}\s?[:=]\s?["']{0,2}|"? value=")[\w.~%+/=:-]{6}|[?&][\w-]{1,24}=[\w.~%+/=:-]{6}|:\/\/[a-z\d-]{6,80}\.[a-z\d-]{2,80}\.|(?:port|PORT)["' :=]{1,3}\d{4}|:\d{4,5}\b|%3[ADad]/
@@ -48,7 +49,11 @@ const tunnel = /^\.(?:ngrok|trycloudflare|loca|serveo|localhost)/
 
 export function mayHoldStates(text: string): boolean {
   const head = text.slice(0, charsMax)
-  return hint.test(head) || mayNameRandom.test(head) || mayHaveReferences(head)
+  return (
+    (separator.test(head) && hint.test(head)) ||
+    (head.includes('-') && randomPart.test(head)) ||
+    mayHaveReferences(head)
+  )
 }
 
 /** A result without its states, and the states, which later calls of the lap may send. */

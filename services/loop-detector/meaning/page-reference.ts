@@ -24,5 +24,5 @@ export function withoutReferences(text: string): string {
 }
 
 export function mayHaveReferences(text: string): boolean {
-  return text.includes('ref=') || text.includes('uid=')
+  return text.includes('=') && (text.includes('ref=') || text.includes('uid='))
 }

@@ -9,8 +9,7 @@ export type Place = { rest: string; x: number; y: number; key: string }
 
 /** The call under the key of the first call on its place, which joins the memory. Bounded. */
 export function onKnownPlace(places: Place[], call: CallEvidence): CallEvidence {
-  const point =
-    call.raw.length <= charsMax && pointed.test(call.raw) ? pointIn(call.value) : undefined
+  const point = isPointed(call) ? pointIn(call.value) : undefined
   if (point === undefined) return call
   const { x, y, rest: others } = point
   const rest = `${call.tool} ${others}`
@@ -26,6 +25,11 @@ export function onKnownPlace(places: Place[], call: CallEvidence): CallEvidence 
     return call
   }
   return { ...call, key: known.key, outcome: known.key + call.result }
+}
+
+/** Most calls name no place. */
+export function isPointed({ raw }: Pick<CallEvidence, 'raw'>): boolean {
+  return raw.length <= charsMax && pointed.test(raw)
 }
 
 const pointed = /"(?:x|coordinates?|position|point)"/

@@ -61,18 +61,13 @@ export const sameAnswer: Rule<Memory> = {
       const all = countCall(memory, call.result, call, round)
       if (all === undefined) continue
       const wording = meaning === 'empty' ? wordingOf(call.value) : 'fields'
-      const subject = subjectOf(
-        call.value,
-        call.freeText && (meaning !== 'empty' || wording !== 'fields'),
-      )
-      const reworded = typeof wording === 'object' ? countWording(all, wording, subject) : 0
-      if (
-        (wording === 'question' ? all.rounds : reworded) >= sameAnswerRoundsMax(loop) ||
-        all.rounds >= batchRoundsMax(loop)
-      )
+      const reworded = typeof wording === 'object' ? countWording(all, wording, call) : 0
+      const rewordings = wording === 'question' ? all.rounds : reworded
+      if (rewordings >= sameAnswerRoundsMax(loop) || all.rounds >= batchRoundsMax(loop))
         findings.push(finding(all, call))
       // The subjects of the first answer are not compared: no call has repeated it yet.
       if (wording !== 'fields' || all.rounds < 2) continue
+      const subject = subjectOf(call.value, call.freeText && meaning !== 'empty')
       const ofSubject = countCall(memory, `${call.result} ${subject}`, call, round)
       if (ofSubject !== undefined && ofSubject.rounds + 1 >= sameAnswerRoundsMax(loop))
         findings.push(finding(ofSubject, call))
@@ -113,8 +108,9 @@ function countCall(
  * The rounds with a word that another one had. The first one counts with the second. The same words
  * for another subject are a batch.
  */
-function countWording(streak: AnswerStreak, wording: string[], subject: string): number {
+function countWording(streak: AnswerStreak, wording: string[], call: CallEvidence): number {
   const { words } = streak
+  const subject = subjectOf(call.value, call.freeText)
   const whole = `${wording.join(' ')} in `
   const isBatch = words.has(whole) && !words.has(whole + subject)
   if (!isBatch && wording.some((word) => words.has(word)))

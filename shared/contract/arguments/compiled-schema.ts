@@ -8,25 +8,25 @@
 //     that leads out of the document makes the schema unusable.
 // COMPILED-SCHEMA-3. Arguments are judged unchanged: no coercion, no defaults, no removal.
 //     Inherited members do not count as present.
-// COMPILED-SCHEMA-4. RE2 matches patterns, in time linear in the text. A pattern that RE2 does not
-//     support (lookaround, back-references) makes its schema unusable.
-// COMPILED-SCHEMA-5. Followed references are counted (schema-steps.ts). Arguments that take too
-//     many are not judged, and the call does not run.
+// COMPILED-SCHEMA-4. Followed references and tests of patterns are counted (schema-steps.ts). Arguments
+//     that take too many are not judged, and the call does not run.
 
 import { Ajv, type ErrorObject, type Options, type ValidateFunction } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
-import { RE2JS } from 're2js'
 import { jsonFault } from '../../lib/json/json-fault.ts'
 import { isObject } from '../../lib/json/json-object.ts'
+import { newest } from '../../lib/newest.ts'
 import { limits } from '../limits.ts'
+import { boundedPatterns, TextTooLong } from './bounded-pattern.ts'
 import { draft07Form, draft2020Form } from './meta-schemas.ts'
 import { visible } from './name-text.ts'
-import { countSteps, type SchemaSteps, TooManySteps } from './schema-steps.ts'
+import { countReferences, type SchemaSteps, schemaSteps, TooManySteps } from './schema-steps.ts'
 
 export type UsableSchema = {
   kind: 'usable'
   schema: Record<string, unknown>
+  patternsSize: number
   /** Stops at the first error. */
   judge(value: unknown): Judgement
   /** Collects every error. The cost grows with the value, so use it for short values only. */
@@ -38,7 +38,7 @@ export type CompiledSchema = UsableSchema | { kind: 'unusable'; reason: string }
 
 /**
  * text-too-long: a pattern would have to match it. unjudged: Ajv gave up, on a schema that refers
- * only to itself, or on one that takes too many steps (COMPILED-SCHEMA-5).
+ * only to itself, or on one that takes too many steps (COMPILED-SCHEMA-4).
  */
 export type Judgement =
   | { kind: 'valid' }
@@ -46,23 +46,24 @@ export type Judgement =
   | { kind: 'text-too-long' }
   | { kind: 'unjudged'; reason: string }
 
-/** By text, least recently used first (COMPILED-SCHEMA-1). */
-const cache = new Map<string, CompiledSchema>()
-let newest: { text: string; schema: CompiledSchema } | undefined
+/** By text (COMPILED-SCHEMA-1). */
+const cache = newest(limits.compiledSchemasMax, shareOf)
+let last: { text: string; schema: CompiledSchema } | undefined
 
 /** The schema that a declaration carries as JSON text. Never throws. */
 export function compiledSchema(text: string): CompiledSchema {
-  if (newest?.text === text) return newest.schema
-  const schema = cache.get(text) ?? compile(text)
-  newest = { text, schema }
-  cache.delete(text)
-  cache.set(text, schema)
-  for (const oldest of cache.keys()) {
-    if (cache.size <= limits.compiledSchemasMax) break
-    cache.delete(oldest)
-  }
+  if (last?.text === text) return last.schema
+  const schema = cache.at(text, () => compile(text))
+  last = { text, schema }
   return schema
 }
+
+/** The places that it takes. Large patterns need as much memory as many schemas. */
+function shareOf(schema: CompiledSchema): number {
+  return schema.kind === 'usable' ? 1 + schema.patternsSize / patternsSizeOfPlace : 1
+}
+
+const patternsSizeOfPlace = 500
 
 function compile(text: string): CompiledSchema {
   if (Buffer.byteLength(text) > limits.schemaBytesMax)
@@ -87,6 +88,7 @@ function compile(text: string): CompiledSchema {
     return {
       kind: 'usable',
       schema,
+      patternsSize: quick.patternsSize,
       judge: (value) => judged(() => quick, value),
       explain: (value) =>
         judged(() => {
@@ -107,7 +109,7 @@ function unusable(reason: string): CompiledSchema {
   return { kind: 'unusable', reason }
 }
 
-type Counted = { validate: ValidateFunction; steps: SchemaSteps }
+type Counted = { validate: ValidateFunction; steps: SchemaSteps; patternsSize: number }
 
 function judged(counted: () => Counted, value: unknown): Judgement {
   try {
@@ -116,7 +118,7 @@ function judged(counted: () => Counted, value: unknown): Judgement {
     return validate(value) ? { kind: 'valid' } : { kind: 'invalid', errors: validate.errors ?? [] }
   } catch (error) {
     if (error instanceof TextTooLong) return { kind: 'text-too-long' }
-    const tooMany = `judging these arguments takes more than ${limits.schemaStepsMax} references to its parts: it has too many branches`
+    const tooMany = `judging these arguments takes more than ${limits.schemaStepsMax} steps: it has too many branches, or its patterns are too large`
     return {
       kind: 'unjudged',
       reason: error instanceof TooManySteps ? tooMany : 'it cannot be evaluated',
@@ -159,11 +161,17 @@ const options: Options = {
   meta: false,
 }
 
+/** A test of a pattern against a short text takes a part of a step, and a long one takes many. */
+const stepsOfTest = 0.25
+const workOfStep = 512
+
 function dialect(form: () => ValidateFunction, create: (options: Options) => Ajv): Dialect {
   return {
     isValid: (schema) => form()(schema) === true,
     compile(schema, { allErrors }) {
-      const ajv = create({ ...options, allErrors, code: { regExp: boundedPattern } })
+      const steps = schemaSteps()
+      const regExp = boundedPatterns((work) => steps.take(stepsOfTest + work / workOfStep))
+      const ajv = create({ ...options, allErrors, code: { regExp } })
       addFormats.default(ajv)
       ajv.removeKeyword('uniqueItems')
       ajv.addKeyword({
@@ -173,61 +181,14 @@ function dialect(form: () => ValidateFunction, create: (options: Options) => Ajv
         validate: hasUniqueItems,
         error: uniqueItemsError,
       })
-      const steps = countSteps(ajv)
-      return { validate: ajv.compile(schema), steps }
+      countReferences(ajv, steps)
+      const validate = ajv.compile(schema)
+      return { validate, steps, patternsSize: regExp.size() }
     },
   }
 }
 
-// ── Patterns and unique items, within bounds ──
-
-class TextTooLong extends Error {}
-
-/**
- * Keeps COMPILED-SCHEMA-4. Throws the fault of the pattern. Its test throws on a text that is too
- * long: `false` would pass the text under a `not`.
- */
-export function boundedPattern(pattern: string): { test(text: string): boolean } {
-  const expression = compiledPattern(pattern)
-  return {
-    test(text) {
-      if (text.length > limits.patternTextMax) throw new TextTooLong()
-      return expression.matcher(text).find()
-    },
-    // Ajv keeps patterns apart by this.
-    toString: () => pattern,
-  } as { test(text: string): boolean }
-}
-boundedPattern.code = 'boundedPattern'
-
-/** Throws the fault, for people and the model. */
-function compiledPattern(pattern: string): RE2JS {
-  try {
-    return RE2JS.compile(RE2JS.translateRegExp(pattern))
-  } catch (cause) {
-    regExpOf(pattern)
-    const shown = JSON.stringify(pattern.slice(0, patternCharactersShown))
-    const what = `its pattern ${shown} cannot be matched in linear time`
-    throw new Error(
-      `${what}: write it without looking ahead or behind, and without references back`,
-      { cause },
-    )
-  }
-}
-
-const patternCharactersShown = 100
-
-/**
- * With the flag u, as the standard requires, or without it, as many authors write. Throws if it is
- * not a pattern.
- */
-function regExpOf(pattern: string): RegExp {
-  try {
-    return new RegExp(pattern, 'u')
-  } catch {
-    return new RegExp(pattern)
-  }
-}
+// ── Unique items ──
 
 const uniqueItemsError = { message: 'must not have the same item twice' }
 

@@ -1,5 +1,5 @@
-// Counts the references that judging a value follows. The other costs are bounded by the size of
-// the schema, but references in branches make it exponential. Twenty definitions, each with the
+// Counts the references that judging a value follows, and its tests of patterns. The other costs are
+// bounded by the size of the schema, but references in branches make it exponential. Twenty definitions, each with the
 // next one twice in `anyOf`, are a million ways. Beyond the bound, the value is not judged.
 
 import { _, type Ajv, type CodeKeywordDefinition } from 'ajv'
@@ -7,22 +7,28 @@ import { limits } from '../limits.ts'
 
 export class TooManySteps extends Error {}
 
-/** Counts for one compiled schema. `begin` before each judgement. */
-export type SchemaSteps = { begin(): void }
+/** Counts for one compiled schema, and throws TooManySteps beyond the bound. `begin` before each judgement. */
+export type SchemaSteps = { begin(): void; take(steps: number): void }
 
 /** The keywords that refer to another part of the schema. */
 const references = ['$ref', '$dynamicRef']
 
-/**
- * From now on, each schema that this instance compiles counts, and throws TooManySteps beyond the
- * bound.
- */
-export function countSteps(ajv: Ajv): SchemaSteps {
+export function schemaSteps(): SchemaSteps {
   let taken = 0
-  const step = () => {
-    taken += 1
-    if (taken > limits.schemaStepsMax) throw new TooManySteps()
+  return {
+    begin() {
+      taken = 0
+    },
+    take(steps) {
+      taken += steps
+      if (taken > limits.schemaStepsMax) throw new TooManySteps()
+    },
   }
+}
+
+/** From now on, each schema that this instance compiles counts its references. */
+export function countReferences(ajv: Ajv, { take }: SchemaSteps): void {
+  const step = () => take(1)
   for (const keyword of references) {
     const rule = ajv.RULES.all[keyword]
     if (typeof rule !== 'object' || !('code' in rule.definition)) continue
@@ -33,10 +39,5 @@ export function countSteps(ajv: Ajv): SchemaSteps {
       context.gen.code(_`${counted}()`)
       code(context, ruleType)
     }
-  }
-  return {
-    begin() {
-      taken = 0
-    },
   }
 }

@@ -81,7 +81,7 @@ function ownSecret(): Secret | undefined {
 }
 
 /** The specification of XDG has absolute paths only: a checkout must not bring the folder along. */
-function stateFolder(): string {
+export function stateFolder(): string {
   const { XDG_STATE_HOME: named = '' } = process.env
   return isAbsolute(named) ? named : join(homedir(), '.local', 'state')
 }

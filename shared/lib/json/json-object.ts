@@ -18,3 +18,11 @@ export function objectIn(text: string | undefined): Record<string, unknown> | un
   const value = jsonIn(text)
   return isObject(value) ? value : undefined
 }
+
+/**
+ * The text of any value of JSON. A list or an object gets its JSON: it can have its own `toString`,
+ * which a template would call.
+ */
+export function jsonText(value: unknown): string {
+  return typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value)
+}

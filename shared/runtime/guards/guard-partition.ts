@@ -32,7 +32,7 @@ import type { GuardInstruments } from './guard-instruments.ts'
 import { createGuardMemory } from './guard-memory.ts'
 import { guardedRoundOf } from './guarded-round.ts'
 import { failedAnswer } from './judgement.ts'
-import { createTimeLimit } from './time-limit.ts'
+import { createTimeLimit, type WithinLimit } from './time-limit.ts'
 import { modeFor } from './tool-pattern.ts'
 
 export type GuardPartitionOptions = {
@@ -43,6 +43,8 @@ export type GuardPartitionOptions = {
   /** The guard's topic, with the deployment's prefix. */
   topic: string
   clock: Clock
+  /** Default: a limit of V8. */
+  within?: WithinLimit
   log: Logger
   instruments?: GuardInstruments | undefined
   /** Aborts when the guard stops. Then the open calls of an external guard get no answer. */
@@ -57,6 +59,7 @@ export function readGuardPartition({
   inputs,
   topic,
   clock,
+  within = createTimeLimit(),
   log,
   instruments,
   stopping = new AbortController().signal,
@@ -64,7 +67,6 @@ export function readGuardPartition({
   const { partition, begin, end } = assignment.ends
   const start = startOf(assignment, log)
   const memory = createGuardMemory()
-  const within = createTimeLimit()
   const stateKeptMs = (guard.external ? undefined : guard.stateKeptMs) ?? limits.guardStateKeptMs
   const marks = { ...start.marks }
   const refusals = createRefusals({

@@ -148,9 +148,9 @@ export function createRedaction(
 
     redact(message) {
       if (message.type === 'dead-letter') return redactLetter(message)
-      return message.type === 'part'
-        ? redaction.redactParts([message])[0]
-        : (redactFields(message, '') as Message)
+      if (message.type === 'part') return redaction.redactParts([message])[0]
+      // A value can be split between parts, and each part also has its record.
+      return redactFields('rest' in message ? { ...message, rest: [] } : message, '') as Message
     },
 
     redactParts(parts) {

@@ -218,9 +218,9 @@ export function heldPins(dataFolder: string): (ToolPin & { changed: Declared })[
   return readPins(dataFolder).filter((pin) => pin.changed !== undefined) as never
 }
 
-/** Keeps TOOL-PINS-2. */
+/** Keeps TOOL-PINS-2. Long: a server chooses the text, and could find two declarations with one short id. */
 export function pinId({ server, of, tool, changed }: ToolPin): string {
-  return hash('sha256', JSON.stringify([server, of, tool, changed])).slice(0, 12)
+  return hash('sha256', JSON.stringify([server, of, tool, changed])).slice(0, 40)
 }
 
 /**

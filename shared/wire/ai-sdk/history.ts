@@ -2,7 +2,7 @@
 // result of `doGenerate` or `generateText`.
 
 import type { Declaration, Usage } from '../../contract/messages.ts'
-import { isObject } from '../../lib/json/json-object.ts'
+import { isObject, jsonText } from '../../lib/json/json-object.ts'
 import { deniedInAiSdk } from '../../model-texts/guests.ts'
 import { alternatives, shown } from '../../settings/mistake.ts'
 import {
@@ -87,7 +87,7 @@ function pieceOf(part: Json, where: string): Piece[] {
     case 'tool-error':
       return [resultOf({ ...part, output: { type: 'error-text', value: part.error } }, where)]
     default:
-      return leftOut(`a part of type ${String(part.type)}`, where)
+      return leftOut(`a part of type ${jsonText(part.type)}`, where)
   }
 }
 

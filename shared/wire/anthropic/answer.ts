@@ -3,6 +3,7 @@
 import { limits } from '../../contract/limits.ts'
 import type { Usage } from '../../contract/messages.ts'
 import { nestsDeeper } from '../../lib/json/bounded-json.ts'
+import { jsonText } from '../../lib/json/json-object.ts'
 import { withExactNumbers } from '../../lib/json/raw-numbers.ts'
 import type { AnswerItem, ModelAnswer } from '../exchange.ts'
 import type { Json } from '../format.ts'
@@ -83,7 +84,7 @@ export function blockEvents<Item extends AnswerItem>(
   const start = (content_block: Json) => ({ type: 'content_block_start', index, content_block })
   const delta = (delta: Json) => ({ type: 'content_block_delta', index, delta })
   const deltas = (type: string, name: string, text: unknown) =>
-    piecesOf(`${text ?? ''}`, item).map((piece) => delta({ type, [name]: piece }))
+    piecesOf(jsonText(text ?? ''), item).map((piece) => delta({ type, [name]: piece }))
   const stop = { type: 'content_block_stop', index }
   const block = blockOf(item)
   switch (block.type) {

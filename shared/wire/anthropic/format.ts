@@ -1,6 +1,6 @@
 // Anthropic's Messages.
 
-import { isObject } from '../../lib/json/json-object.ts'
+import { isObject, jsonText } from '../../lib/json/json-object.ts'
 import type {
   AgentFormat,
   BodyEdit,
@@ -35,7 +35,7 @@ const request: RequestFormat = {
   calls: ({ role, content }) =>
     role === 'assistant'
       ? listIn(content).flatMap(({ type, id, name }) =>
-          type === 'tool_use' ? [[`${id ?? ''}`, name] as const] : [],
+          type === 'tool_use' ? [[jsonText(id ?? ''), name] as const] : [],
         )
       : [],
   isOfModel: ({ role }) => role === 'assistant',

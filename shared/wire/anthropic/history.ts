@@ -1,7 +1,7 @@
 // Anthropic's Messages: the body of a request, or its list of messages.
 
 import type { Declaration } from '../../contract/messages.ts'
-import { isObject } from '../../lib/json/json-object.ts'
+import { isObject, jsonText } from '../../lib/json/json-object.ts'
 import { alternatives, shown } from '../../settings/mistake.ts'
 import {
   argumentTextAt,
@@ -66,7 +66,7 @@ function toolOf(value: unknown, where: string): Declaration[] {
  */
 export function isToolOfClient({ type, name, input_schema: schema }: Json): boolean {
   if (schema !== undefined) return true
-  return typeof name === 'string' && !/^(web_|code_execution|tool_search|mcp)/.test(`${type}`)
+  return typeof name === 'string' && !/^(web_|code_execution|tool_search|mcp)/.test(jsonText(type))
 }
 
 export function piecesOfMessage(value: unknown, where: string): Piece[] {

@@ -2,7 +2,7 @@
 
 import { claudeCode as host } from '../../hosts/profiles.ts'
 import { sentArguments } from '../../hosts/rewriting.ts'
-import { isObject } from '../../lib/json/json-object.ts'
+import { isObject, jsonText } from '../../lib/json/json-object.ts'
 import { objectAt } from '../../transcript/json-fields.ts'
 import { modelPiece } from '../../transcript/pieces.ts'
 import type { Piece } from '../../transcript/transcript.ts'
@@ -52,7 +52,7 @@ function subAgents(): (line: Json) => SessionAgent {
   const agents = new Map<string, string>()
   return ({ uuid, parentUuid, isSidechain }) => {
     if (isSidechain !== true || typeof uuid !== 'string') return {}
-    const agent = agents.get(String(parentUuid)) ?? uuid
+    const agent = agents.get(jsonText(parentUuid)) ?? uuid
     agents.set(uuid, agent)
     return { agent }
   }

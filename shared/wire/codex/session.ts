@@ -15,6 +15,10 @@ export const codex = {
     messages: openaiItems,
     message: ({ type, payload }) =>
       type === 'response_item' && isObject(payload) ? payload : undefined,
+    leftOut: ({ payload }) =>
+      isObject(payload) && payload.role === 'user' && isOfHost(payload.content)
+        ? 'a message that the runtime wrote'
+        : undefined,
     facts,
     conversations,
     time: 'timestamp',
@@ -23,6 +27,13 @@ export const codex = {
     stored: { home: '.codex', variable: 'CODEX_HOME', inside: 'sessions', file: /\.jsonl$/ },
   },
 } satisfies SessionProgram<'codex'>
+
+/** The state of the machine, and the end of a turn that the user stopped. */
+function isOfHost(content: unknown): boolean {
+  const [first] = Array.isArray(content) ? content : [content]
+  const text = isObject(first) ? textOr(first.text) : textOr(first)
+  return /^<(environment_context|turn_aborted)>/.test(text)
+}
 
 /** Older versions have the tokens of a response in an event only, newer ones in both. */
 function facts({ type, payload }: Json): Piece[] {

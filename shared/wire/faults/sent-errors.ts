@@ -1,7 +1,7 @@
 // Errors of servers in their many shapes: the body of an HTTP error, or inside a stream that began with
 // 200.
 
-import { isObject } from '../../lib/json/json-object.ts'
+import { isObject, jsonText } from '../../lib/json/json-object.ts'
 import type { Json } from '../../transcript/json-fields.ts'
 import type { Failed } from '../exchange.ts'
 import { hasMeaning, type Reported } from './fault-table.ts'
@@ -140,7 +140,7 @@ export function faultOf(error: Json): Failed {
       ? hasMeaning('refused', { status, words, statement: '' })
       : isRefusal(status)
   return reportedError({
-    type: `${type}`,
+    type: jsonText(type),
     words,
     message: error.message ?? error.detail,
     refused: isRefused && !isOutput,

@@ -1,7 +1,7 @@
 // The sessions of Gemini CLI: one JSON object with all messages, or lines. A later line replaces the
 // message with its id, takes messages back, or replaces all of them.
 
-import { isObject } from '../../lib/json/json-object.ts'
+import { isObject, jsonText } from '../../lib/json/json-object.ts'
 import {
   argumentTextAt,
   jsonTextOf,
@@ -77,7 +77,7 @@ function piecesOfMessage(value: unknown, where: string): Piece[] {
     case 'error':
       return []
     default:
-      return leftOut(`a message of type ${String(type)}`, where)
+      return leftOut(`a message of type ${jsonText(type)}`, where)
   }
 }
 
@@ -132,8 +132,8 @@ function resultOf({ id, name, result, status }: Json, where: string): Piece[] {
     return [
       {
         kind: 'result',
-        id: String(id),
-        name: String(name),
+        id: jsonText(id),
+        name: jsonText(name),
         text: jsonTextOf(result),
         isError,
         where,
@@ -141,7 +141,7 @@ function resultOf({ id, name, result, status }: Json, where: string): Piece[] {
     ]
   return piecesOfContent({ role: 'user', parts: result }, where).flatMap((piece) =>
     piece.kind === 'result' && (piece.id === id || piece.id === '')
-      ? [{ ...piece, id: String(id), isError: isError || piece.isError }]
+      ? [{ ...piece, id: jsonText(id), isError: isError || piece.isError }]
       : [],
   )
 }

@@ -1,7 +1,7 @@
 // Gemini's contents: the body of a request, or its list of contents, and the answer.
 
 import type { Declaration } from '../../contract/messages.ts'
-import { isObject } from '../../lib/json/json-object.ts'
+import { isObject, jsonText } from '../../lib/json/json-object.ts'
 import { alternatives, shown } from '../../settings/mistake.ts'
 import {
   errorAnswer,
@@ -90,7 +90,7 @@ function userPiece(part: Json, where: string): Piece[] {
   if (typeof part.text === 'string') return [{ kind: 'user', text: part.text }]
   const data = objectIn(part, 'inlineData') ?? objectIn(part, 'fileData')
   if (data === undefined) return []
-  return [{ kind: 'user', text: `[${String(member(data, 'mimeType') ?? 'file')}]` }]
+  return [{ kind: 'user', text: `[${jsonText(member(data, 'mimeType') ?? 'file')}]` }]
 }
 
 function resultOf(given: Json, where: string): Piece {

@@ -187,6 +187,7 @@ function chunkReader(): StrictReader {
   let shown = 0
   const unrunCode: string[] = []
   let [isHeld, hasFailed] = [false, false]
+  let finish = ''
 
   return {
     read(data) {
@@ -199,11 +200,11 @@ function chunkReader(): StrictReader {
         hasFailed = true
         return [data]
       }
-      const before = chunks.find(({ finish }) => finish !== '')?.finish
-      if (before !== undefined && chunk.items.some(isSomething))
+      if (finish !== '' && chunk.items.some(isSomething))
         throw fault('a text or a call follows its end')
-      if (before !== undefined && chunk.finish !== '' && chunk.finish !== before)
+      if (finish !== '' && chunk.finish !== '' && chunk.finish !== finish)
         throw fault('it ends twice')
+      finish ||= chunk.finish
       chunks.push(chunk)
       noteUnrun(unrunCode, chunk.items)
       isHeld ||= chunk.finish !== '' || chunk.items.some(({ kind }) => kind === 'call')

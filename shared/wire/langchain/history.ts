@@ -2,7 +2,7 @@
 // (`lc`, `kwargs`), or as stored messages (`type`, `data`).
 
 import type { Usage } from '../../contract/messages.ts'
-import { isObject } from '../../lib/json/json-object.ts'
+import { isObject, jsonText } from '../../lib/json/json-object.ts'
 import { alternatives, shown } from '../../settings/mistake.ts'
 import {
   type Json,
@@ -83,7 +83,7 @@ export function answerOfLangchain(value: unknown, where: string): Piece[] {
 function kindOf(outer: Json): string | undefined {
   const { id, type, role } = outer
   if (type === 'constructor' && Array.isArray(id))
-    return String(id.at(-1))
+    return jsonText(id.at(-1))
       .replace(/Message(Chunk)?$/, '')
       .toLowerCase()
   // A generic message has its role beside its type.

@@ -1,6 +1,6 @@
 // OpenAI's Chat Completions, also of compatible servers.
 
-import { isObject } from '../../lib/json/json-object.ts'
+import { isObject, jsonText } from '../../lib/json/json-object.ts'
 import type {
   AgentFormat,
   BodyEdit,
@@ -24,15 +24,8 @@ const request: RequestFormat = {
     ...['POST /audio/transcriptions', 'POST /audio/translations', 'POST /audio/speech'],
     ...['GET /files', 'GET /files/*', 'POST /files', 'DELETE /files/*', 'POST /uploads'],
     ...['POST /uploads/*/parts', 'POST /uploads/*/complete', 'POST /uploads/*/cancel'],
-    ...[
-      'GET /providers',
-      'GET /credits',
-      'GET /key',
-      'GET /auth/key',
-      'GET /health',
-      'GET /version',
-      'GET /props',
-    ],
+    ...['GET /providers', 'GET /credits', 'GET /key', 'GET /auth/key', 'GET /health'],
+    ...['GET /version', 'GET /props'],
     ...['GET /api/tags', 'GET /api/ps', 'POST /api/show', 'POST /api/embed', 'POST /traces'],
   ],
   history: 'messages',
@@ -50,7 +43,7 @@ const request: RequestFormat = {
 }
 
 function wordsOf({ id, name, function: named }: Json): CallWords {
-  return [`${id ?? ''}`, isObject(named) ? named.name : name]
+  return [jsonText(id ?? ''), isObject(named) ? named.name : name]
 }
 
 /** A message of the operator's role at the end, in the role that the request uses. */

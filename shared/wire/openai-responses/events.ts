@@ -73,6 +73,8 @@ function readEvent(
   { name, exact }: { name: string | null; exact: ExactValues },
 ): PartEvent[] {
   const type = typeof event.type === 'string' ? event.type : (name ?? '')
+  const isFull = stream.items.length >= limits.responseItemsMax
+  if (isFull && stream.fault !== undefined) return [] // the search for its item takes long
   switch (type) {
     case 'response.created':
       if (beginsAnew(stream, event))
@@ -92,7 +94,7 @@ function readEvent(
         exact,
         path: ['item'],
       }
-      if (stream.items.length >= limits.responseItemsMax) return spoil(stream, tooManyItems)
+      if (isFull) return spoil(stream, tooManyItems)
       return type.endsWith('added') ? itemAdded(stream, item) : itemDone(stream, item)
     }
     case 'response.function_call_arguments.delta':
@@ -200,7 +202,10 @@ function saidEvents(
 ): PartEvent[] {
   if (typeof text !== 'string' || text === '') return []
   const place = placeOf(event)
-  const item = findItem(stream, place) ?? implicitItem(stream, place)
+  const known = findItem(stream, place)
+  if (known === undefined && stream.items.length >= limits.responseItemsMax)
+    return spoil(stream, tooManyItems)
+  const item = known ?? implicitItem(stream, place)
   if (item.kind === 'call' || item.kind === 'other') return []
   if (kind === 'refusal') stream.hasRefusal = true
   const key = `${kind} ${typeof event.content_index === 'number' ? event.content_index : ''}`

@@ -1,5 +1,6 @@
 // OpenAI's Responses.
 
+import { jsonText } from '../../lib/json/json-object.ts'
 import type {
   AgentFormat,
   BodyEdit,
@@ -29,10 +30,10 @@ const request: RequestFormat = {
   hasTools: ({ tools }) => listIn(tools).some(isOfClient),
   calls: (item) =>
     item.type === 'function_call' || item.type === 'custom_tool_call'
-      ? [[`${item.call_id ?? ''}`, toolName(item)]]
+      ? [[jsonText(item.call_id ?? ''), toolName(item)]]
       : [],
   isOfModel: ({ type, role }) =>
-    role === 'assistant' || /^(reasoning|function_call|custom_tool_call)$/.test(String(type)),
+    role === 'assistant' || /^(reasoning|function_call|custom_tool_call)$/.test(jsonText(type)),
   userText: ({ type = 'message', role, content }) =>
     type === 'message' && role === 'user' ? textIn(content, ['input_text', 'text']) : undefined,
   modelText: contentText,
@@ -43,7 +44,7 @@ const request: RequestFormat = {
 /** A tool of an unknown type may be the client's. A client can run `tool_search` itself. */
 function isOfClient({ type, execution }: Json): boolean {
   if (type === 'tool_search') return execution !== 'server'
-  return !/^(web_search|file_search|code_interpreter|image_generation|mcp$)/.test(String(type))
+  return !/^(web_search|file_search|code_interpreter|image_generation|mcp$)/.test(jsonText(type))
 }
 
 function inOwnItem({ input }: Json, text: string): BodyEdit[] {

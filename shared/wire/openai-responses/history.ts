@@ -1,6 +1,7 @@
 // The items of OpenAI's Responses: requests, answers and the Agents SDK use them. The SDK has
 // different names for some.
 
+import { jsonText } from '../../lib/json/json-object.ts'
 import { alternatives, shown } from '../../settings/mistake.ts'
 import {
   argumentTextAt,
@@ -46,11 +47,11 @@ export function piecesOfItem(value: unknown, where: string): Piece[] {
       return [{ kind: 'result', id, text, isError: readsAsError(text), where }]
     }
     default: {
-      const what = leftOutItems[String(type)]
+      const what = leftOutItems[jsonText(type)]
       if (what !== undefined) return leftOut(what, where)
       if (
         /(_call|_call_output|_call_result|_request|_response|_list_tools|_approval)$/.test(
-          String(type),
+          jsonText(type),
         )
       )
         return leftOut('a tool that the provider ran', where)

@@ -1,5 +1,6 @@
 // The events of an item of a response, at its place in the output: whole, or as it grows.
 
+import { jsonText } from '../../lib/json/json-object.ts'
 import type { Json } from '../format.ts'
 import { listIn } from '../request/content.ts'
 
@@ -14,7 +15,7 @@ export function itemDone(item: Json, output_index: number): Json {
 /** The events of a whole item. */
 export function itemEvents(item: Json, output_index: number): Json[] {
   const { content, name } = item
-  const type = String(item.type)
+  const type = jsonText(item.type)
   const parts = type === 'message' ? listIn(content) : []
   const texts = parts.flatMap((part, at) => {
     const { begun, delta, ended } = partEvents(item, output_index, at)

@@ -4,7 +4,7 @@
 // RESPONSES-STRICT-2. Items of an unknown type could be calls, so no answer with one is accepted.
 
 import { limits } from '../../contract/limits.ts'
-import { isObject } from '../../lib/json/json-object.ts'
+import { isObject, jsonText } from '../../lib/json/json-object.ts'
 import { freeTextArguments } from '../../transcript/transcript.ts'
 import { stopOfWord } from '../answer-stop.ts'
 import { type AnswerItem, callsOfAnswer } from '../exchange.ts'
@@ -128,8 +128,8 @@ function answerItem(item: Json): AnswerItem {
   if (!isCallType(type)) return { kind: 'vendor', vendor: item }
   const text = argumentsIn(item)
   const given = type === 'custom_tool_call' ? freeTextArguments(text) : text
-  const name = `${toolName(item)}`
-  return { kind: 'call', id: `${id}`, name, arguments: given, vendor: only(item, ofCall(item)) }
+  const call = { id: jsonText(id), name: `${toolName(item)}`, arguments: given }
+  return { kind: 'call', ...call, vendor: only(item, ofCall(item)) }
 }
 
 function textIn({ content }: Json): string {

@@ -1,6 +1,6 @@
 // The content of OpenAI's messages, in Chat Completions and in Responses.
 
-import { isObject } from '../../lib/json/json-object.ts'
+import { isObject, jsonText } from '../../lib/json/json-object.ts'
 import { listAt } from '../../transcript/json-fields.ts'
 import { invalid, type Piece } from '../../transcript/transcript.ts'
 
@@ -14,14 +14,14 @@ export function textOf(content: unknown, where: string): string {
   const parts = isObject(content) ? [content] : listAt(content, `${where}.content`)
   return parts
     .map((part) => {
-      if (!isObject(part)) return String(part)
+      if (!isObject(part)) return jsonText(part)
       if (part.type === 'tool_use' || part.type === 'tool_result')
         throw invalid(
           where,
           `has a part of type ${part.type}, which is of Anthropic. Use --format anthropic`,
         )
       const text = [part.text, part.refusal].find((one) => typeof one === 'string')
-      return typeof text === 'string' ? text : `[${String(part.type)}]`
+      return typeof text === 'string' ? text : `[${jsonText(part.type)}]`
     })
     .join('\n')
 }

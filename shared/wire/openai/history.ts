@@ -2,7 +2,7 @@
 // and the answer.
 
 import type { Declaration, Usage } from '../../contract/messages.ts'
-import { isObject } from '../../lib/json/json-object.ts'
+import { isObject, jsonText } from '../../lib/json/json-object.ts'
 import {
   errorAnswer,
   furtherChoice,
@@ -64,7 +64,7 @@ function toolsOf({ tools, functions }: Json, where: string): Declaration[] | und
     const inner = isObject(tool.function) ? tool.function : tool
     if (name === 'tools' && tool.type !== 'function' && inner === tool) return [] // not a function of the client
     const of = toolName({ namespace: tool.namespace, name: textAt(inner, 'name', place) })
-    return [declarationOf(`${of}`, inner.description, inner.parameters)]
+    return [declarationOf(jsonText(of), inner.description, inner.parameters)]
   })
 }
 

@@ -1,7 +1,7 @@
 // The sessions of OpenCode: messages with parts, in a database or as `opencode export` prints them. A
 // sub-agent is a session that names its parent.
 
-import { isObject, objectIn } from '../../lib/json/json-object.ts'
+import { isObject, jsonText, objectIn } from '../../lib/json/json-object.ts'
 import { argumentTextAt, listAt, objectAt, textAt, textOr } from '../../transcript/json-fields.ts'
 import { callPiece, endedPiece, leftOut, modelPiece } from '../../transcript/pieces.ts'
 import { recordedMessages } from '../../transcript/recorded-messages.ts'
@@ -116,7 +116,7 @@ function responsePieces(parts: readonly Json[], where: string): Piece[] {
       case 'compaction':
         break
       default:
-        pieces.push(...leftOut(`a part of type ${String(part.type)}`, place))
+        pieces.push(...leftOut(`a part of type ${jsonText(part.type)}`, place))
     }
   }
   endStep()

@@ -1,5 +1,6 @@
 // The lists and texts in the content of a message.
 
+import { jsonText } from '../../lib/json/json-object.ts'
 import type { BodyEdit, Json } from '../format.ts'
 
 export function listIn(value: unknown): Json[] {
@@ -10,8 +11,10 @@ export function listIn(value: unknown): Json[] {
 
 /** All texts of a message's content, in a row. */
 export function contentText({ content }: Json): string {
-  const texts = typeof content === 'string' ? [content] : listIn(content).map(({ text }) => text)
-  return texts.join(' ')
+  if (typeof content === 'string') return content
+  return listIn(content)
+    .flatMap(({ text }) => (typeof text === 'string' ? text : []))
+    .join(' ')
 }
 
 /** The value of `tool_choice` that forbids calls, if the request has tools. */
@@ -24,7 +27,7 @@ export function toolChoice(value: unknown): (body: Json) => BodyEdit[] {
 export function textIn(content: unknown, types: readonly string[]): string | undefined {
   if (typeof content === 'string') return content
   const texts = listIn(content).filter(
-    ({ type, text }) => types.includes(String(type)) && typeof text === 'string',
+    ({ type, text }) => types.includes(jsonText(type)) && typeof text === 'string',
   )
   return texts.length === 0 ? undefined : texts.map(({ text }) => text).join('\n\n')
 }

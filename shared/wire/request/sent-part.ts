@@ -1,7 +1,7 @@
 // A part of a message in the forms of clients: a text, an image or a file.
 // SENT-PART-1. Images and files arrive as bytes in the request. No URL is fetched.
 
-import { isObject } from '../../lib/json/json-object.ts'
+import { isObject, jsonText } from '../../lib/json/json-object.ts'
 import type { Json } from '../format.ts'
 
 /** `data`: a data URL, or base64. */
@@ -37,7 +37,7 @@ export function sentPart({ type, ...part }: Json): SentPart | undefined {
 }
 
 function uiFileOf({ mediaType, filename, url }: Json): SentPart {
-  return String(mediaType).startsWith('image')
+  return jsonText(mediaType).startsWith('image')
     ? { kind: 'image', data: dataUrl(url) }
     : { kind: 'file', name: filename, data: dataUrl(url) }
 }

@@ -9,6 +9,7 @@
 //     deviation that the lenient one learns to accept is still refused here. Words and counts it shares.
 
 import type { Stop, Usage } from '../../contract/messages.ts'
+import { jsonText } from '../../lib/json/json-object.ts'
 import type { Json } from '../../transcript/json-fields.ts'
 import { stopOfWord } from '../answer-stop.ts'
 import { type ModelAnswer, noUsage } from '../exchange.ts'
@@ -119,8 +120,7 @@ export function fault(reason: string): StrictFault {
 
 /** A missing value is empty. A list or an object gets its JSON, because its text differs by language. */
 export function scalarText(value: unknown): string {
-  if (value === undefined || value === null) return ''
-  return typeof value === 'string' ? value : JSON.stringify(value)
+  return jsonText(value ?? '')
 }
 
 /** The number of items before the first call. */

@@ -2,10 +2,9 @@
 
 import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { Agent, request } from 'node:http'
+import { request } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { text as textOf } from 'node:stream/consumers'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, describe, expect, it } from '@jest/globals'
 import { pino } from 'pino'
 import { guardsByAgent } from '../../../apps/http/guards-by-agent.ts'
@@ -113,23 +112,10 @@ describe('the HTTP server', () => {
     expect(await withHeaders(`${url}/hello`, {})).toEqual([200, 'hello'])
   })
 
-  it('keeps a connection that is idle while a model thinks', async () => {
-    const url = await serve(hello)
-    const agent = new Agent({ keepAlive: true, maxSockets: 1 })
-    const ask = () =>
-      new Promise<[number | undefined, boolean]>((resolve, reject) => {
-        const sent = request(`${url}/hello`, { agent }, (answer) => {
-          answer.resume().once('end', () => resolve([answer.statusCode, sent.reusedSocket]))
-        })
-        sent.on('error', reject).end()
-      })
-    expect(await ask()).toEqual([200, false])
-    await sleep(7_000) // Node closes an idle connection 6 seconds after its last request
-    expect(await ask()).toEqual([200, true])
-    agent.destroy()
-    const { headers } = await fetch(`${url}/hello`)
+  it('announces that it keeps a connection that is idle while a model thinks', async () => {
+    const { headers } = await fetch(`${await serve(hello)}/hello`)
     expect(headers.get('keep-alive')).toBe(`timeout=${limits.httpIdleMs / 1000}`)
-  }, 30_000)
+  })
 
   it('announces the end of each connection while many are open', async () => {
     const url = await serve(hello)
@@ -140,8 +126,13 @@ describe('the HTTP server', () => {
       return { socket, text: answer.toString().toLowerCase() }
     }
     const connections: Awaited<ReturnType<typeof open>>[] = []
-    for (let i = 0; i < limits.httpConnectionsMax / 2; i += 1) connections.push(await open())
-    expect(connections.at(-1)?.text).toContain('connection: keep-alive')
+    const many = limits.httpConnectionsMax / 2
+    while (connections.length < many) {
+      const some = Math.min(100, many - connections.length)
+      connections.push(...(await Promise.all(Array.from({ length: some }, open))))
+    }
+    const isKept = ({ text }: { text: string }) => text.includes('connection: keep-alive')
+    expect(connections.every(isKept)).toBe(true)
     const late = await open()
     expect(late.text).toContain('connection: close')
     for (const { socket } of [...connections, late]) socket.destroy()

@@ -367,6 +367,11 @@ describe('a session of Codex', () => {
     line('session_meta', { session_id: 's1', id: 'a1', source: { subagent: {} } }),
     line('session_meta', { session_id: 's0', id: 's0' }),
     line('turn_context', { model: 'gpt-5' }),
+    line('response_item', {
+      type: 'message',
+      role: 'user',
+      content: [{ type: 'input_text', text: '<environment_context>\n  <cwd>/</cwd>' }],
+    }),
     line('response_item', { type: 'message', role: 'user', content: 'Do it.' }),
     line('response_item', { type: 'function_call', call_id: 'a', name: 'shell', arguments: '{}' }),
     line('token_usage_record', { usage }),
@@ -391,9 +396,14 @@ describe('a session of Codex', () => {
     const source = { subagent: { thread_spawn: { parent_thread_id: 's9', depth: 1 } } }
     const file = write('rollout.jsonl', [
       line('session_meta', { id: 'a1', source }),
-      ...lines.slice(3),
+      ...lines.slice(4),
     ])
     expect(Object.keys((await read(file, 'codex')).said)).toEqual(['s9/a1'])
+  })
+
+  it('is no session of another program', async () => {
+    const file = write('rollout.jsonl', lines)
+    await expect(read(file, 'claude-code')).rejects.toThrow('no transcript found')
   })
 
   it('goes on behind an item of an unknown kind, which is counted', async () => {

@@ -1,6 +1,7 @@
 // Tools of MCP servers in an agent: a real server of the SDK behind a pipe and behind HTTP.
 
 import { execFileSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -12,11 +13,12 @@ import { createMcpHandler } from '@modelcontextprotocol/server'
 import { pino } from 'pino'
 import { call, type Reply, says, scriptedModel } from '../../../client/testing/testing.ts'
 import { defineAgent, Weir } from '../../../client/weir.ts'
+import type { Clock } from '../../../shared/lib/clock.ts'
 import { acceptPin, heldPins, pinId } from '../../../shared/tools/mcp/tool-pins.ts'
+import { clockFiring } from '../../support/clock-firing.ts'
 import { until } from '../../support/inbox.ts'
+import { serverCommand } from '../../support/mcp/gateway.ts'
 import { testServer } from '../../support/mcp/server.ts'
-
-const server = join(import.meta.dirname, '../../support/mcp/server.ts')
 
 let folder: string
 let journal: string
@@ -46,17 +48,18 @@ type Settings = {
   isTrusted?: boolean
   url?: string
   headers?: Record<string, string>
+  clock?: Clock
 }
 
 function agentWith(
   replies: Reply[],
-  { env = [], url, headers, isTrusted = false, ...settings }: Settings = {},
+  { env = [], url, headers, isTrusted = false, clock, ...settings }: Settings = {},
 ) {
   const model = scriptedModel(...replies)
   const run =
     url === undefined
       ? {
-          command: [process.execPath, '--disable-warning=ExperimentalWarning', server],
+          command: [...serverCommand, folder],
           env: ['MCP_JOURNAL', ...env],
         }
       : { url, ...(headers && { headers }) }
@@ -71,7 +74,13 @@ function agentWith(
   return {
     agent,
     model,
-    open: () => Weir.open({ agents: [agent], dataFolder: join(folder, 'data'), log }),
+    open: () =>
+      Weir.open({
+        agents: [agent],
+        dataFolder: join(folder, 'data'),
+        ...(clock && { bus: { kind: 'embedded', clock } }),
+        log,
+      }),
   }
 }
 
@@ -173,7 +182,12 @@ describe('a tool of an MCP server', () => {
   })
 
   it.each([
-    ['without progress for its timeout', { timeoutMs: 1_000 }, 'hang', 1_000],
+    [
+      'without progress for its timeout',
+      { timeoutMs: 1_000, clock: clockFiring(1_000, () => existsSync(journal)) },
+      'hang',
+      1_000,
+    ],
     // Any progress between 500 and 2,000 ms leaves the wall time as the nearer deadline.
     [
       'beyond its wall time, even with progress',
@@ -352,7 +366,7 @@ describe('an MCP server', () => {
   it('that does not start leaves the other servers and agents their tools', async () => {
     const [model, other] = [scriptedModel(says('One.')), scriptedModel(says('Two.'))]
     const run = {
-      command: [process.execPath, '--disable-warning=ExperimentalWarning', server],
+      command: serverCommand,
       env: ['MCP_JOURNAL'],
     }
     const helper = defineAgent({
@@ -401,9 +415,9 @@ describe('an MCP server', () => {
     ])
     const weir = await open()
     await weir.ask({ agent, text: 'Go.' }).finished
-    expect(programs()).toContain(server)
+    expect(programs()).toContain(folder)
     await weir.close()
-    await until(async () => !programs().includes(server))
+    await until(async () => !programs().includes(folder))
   })
 
   it('is reached over HTTP, with exact arguments and headers that no result contains', async () => {

@@ -69,15 +69,19 @@ export async function startProgram(
 ): Promise<HostRun> {
   const command = await installed(program.package)
   const place = { url, home: folder.home, work: folder.work }
-  for (const [name, content] of Object.entries(program.files?.(place) ?? {})) {
-    const file = join(folder.home, name)
-    await mkdir(dirname(file), { recursive: true })
-    await writeFile(file, content)
-  }
+  await placeFiles(program, place)
   const environment = program.environment?.(place) ?? {}
   if (program.setup !== undefined)
     await folder.start(command, program.setup(place), environment).ended
   return folder.start(command, program.args(text, place, more), environment)
+}
+
+export async function placeFiles({ files }: Program, place: Place): Promise<void> {
+  for (const [name, content] of Object.entries(files?.(place) ?? {})) {
+    const file = join(place.home, name)
+    await mkdir(dirname(file), { recursive: true })
+    await writeFile(file, content)
+  }
 }
 
 /** A call of its tool for commands. */

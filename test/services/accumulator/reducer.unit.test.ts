@@ -191,6 +191,21 @@ describe('attempts', () => {
     )
   })
 
+  it.each([
+    ['before their own records', []],
+    ['and their own records', [part(1, event('text', 'b')), part(2, event('text', 'c'))]],
+  ])('that model-finished carries complete the answer: %s', (_, also) => {
+    const rest = [[event('text', 'b')], [event('text', 'c')]]
+    const end = finished({ parts: 3, rest, stop: 'end' })
+    const first = part(0, event('text', 'a'))
+    expect(given(accumulator, opened(), first, ...also, end).to('next')).toMatchObject([
+      { failure: null, response: { text: 'abc' } },
+    ])
+    expect(given(accumulator, opened(), ...also, end).to('next')).toMatchObject([
+      { failure: { reason: expect.stringContaining('part 1 of 3 is missing') } },
+    ])
+  })
+
   it('without any part in the log are a failure', () => {
     expect(
       given(accumulator, opened(), part(0, ...hello), finished({ attempt: 'unseen' })).to('next'),

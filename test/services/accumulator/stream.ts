@@ -44,6 +44,7 @@ export function finished(fields: Partial<ModelFinished> = {}): ModelFinished {
     callsAsText: false,
     textCalls: 'run',
     echoOf: null,
+    rest: [],
     failure: null,
     ...fields,
   }

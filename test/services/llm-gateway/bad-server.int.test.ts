@@ -1,11 +1,12 @@
 // The gateway's performer, the real SDKs and a bus that the test slows down, against an HTTP server
-// that misbehaves. Tests the time limits, the bytes read, and that the connection really closes. On
-// the real clock.
+// that misbehaves. Tests the time limits, the bytes read, and that the connection really closes. The
+// clock of the gateway stands still until a test moves it. One test is on the real clock.
 
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, describe, expect, it } from '@jest/globals'
+import { fakeClock } from '../../../client/testing/fake-clock.ts'
 import { startGateway } from '../../../services/llm-gateway/performer/performer.ts'
 import { connectOnce } from '../../../services/llm-gateway/performer/providers/providers.ts'
 import type { AttemptTask } from '../../../services/llm-gateway/reducer.ts'
@@ -13,7 +14,7 @@ import { type Agent, defaultSettings } from '../../../shared/agents/agents.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import type { Message } from '../../../shared/contract/messages.ts'
 import type { Performer, PerformerContext } from '../../../shared/contract/performer.ts'
-import { systemClock } from '../../../shared/lib/clock.ts'
+import { type Clock, systemClock } from '../../../shared/lib/clock.ts'
 import { createLog } from '../../../shared/lib/log/log.ts'
 import { until } from '../../support/inbox.ts'
 import { modelRequest } from '../../support/messages.ts'
@@ -42,6 +43,10 @@ type World = {
   /** Number of connections that the server has not seen end. */
   open: () => number
   holdWrites: (holds: boolean) => void
+  /** Moves the gateway's clock. */
+  advance: (ms: number) => void
+  /** How often the gateway has read its clock, as it does for each piece of a body. */
+  reads: () => number
   /** Sets the round's wanted tasks. */
   want: (...tasks: AttemptTask[]) => void
 }
@@ -50,8 +55,9 @@ type World = {
 async function ask(
   api: Agent['model']['provider'],
   answer: (response: ServerResponse) => void | Promise<void>,
-  silenceMs = stallMs,
+  clock: Clock & { advance?(ms: number): void } = fakeClock(0),
 ): Promise<World> {
+  let reads = 0
   const sockets: Socket[] = []
   const server = createServer((request, response) => {
     request.resume()
@@ -67,7 +73,13 @@ async function ask(
   const context: PerformerContext = {
     owner: 'owner',
     partition: 0,
-    clock: systemClock,
+    clock: {
+      ...clock,
+      monotonic() {
+        reads += 1
+        return clock.monotonic()
+      },
+    },
     formerOwnersDead: false,
     randomId: () => 'id',
     log: createLog({ level: 'silent' }),
@@ -92,8 +104,8 @@ async function ask(
   })(context)
   worlds.push({ server, performer })
   const request = modelRequest({
-    settings: { ...defaultSettings, stallMs: silenceMs },
-    expiresAt: Date.now() + 60_000,
+    settings: { ...defaultSettings, stallMs },
+    expiresAt: clock.now() + 3_600_000,
   })
   const task: AttemptTask = {
     key: 'attempt 0',
@@ -113,23 +125,51 @@ async function ask(
       if (holds) held = Promise.withResolvers()
       else held.resolve()
     },
+    advance: (ms) => clock.advance?.(ms),
+    reads: () => reads,
     want: (...tasks) => performer.reconcile('u', tasks),
   }
 }
 
+/** The server has answered. */
+async function answered(
+  api: Agent['model']['provider'],
+  answer: (response: ServerResponse) => void,
+): Promise<World> {
+  const arrived = Promise.withResolvers<void>()
+  const world = await ask(api, (response) => {
+    answer(response)
+    arrived.resolve()
+  })
+  await arrived.promise
+  return world
+}
+
+/** A part is due at once. */
+const partOf = (world: World) =>
+  until(() => {
+    world.advance(0)
+    return world.written.some(({ type }) => type === 'part')
+  })
+
 const ended = ({ written }: World) =>
   written.some(({ type }) => type === 'attempt-failed' || type === 'attempt-finished')
 
-/**
- * A keep-alive every 50 ms. The limit is far above that: server and client share one process, which
- * may pause.
- */
-const livelyStallMs = 1_000
+/** Far below the limit. The next step follows when the gateway has read the bytes of this one. */
+const stepMs = stallMs / 4
 
-/** Writes repeatedly until the client has left. */
-function trickle(response: ServerResponse, bytes: string): void {
-  const timer = setInterval(() => response.write(bytes), livelyStallMs / 20)
-  response.on('close', () => clearInterval(timer))
+/** Writes the beginning, and then these bytes until the client has left. */
+async function trickle(
+  world: World,
+  response: ServerResponse,
+  { beginning, bytes }: { beginning: string; bytes: string },
+): Promise<void> {
+  for (let next = beginning; !response.destroyed; next = bytes) {
+    const before = world.reads()
+    response.write(next)
+    await until(() => world.reads() > before || response.destroyed)
+    world.advance(stepMs)
+  }
 }
 
 /** Tests the same server with the API of each vendor, at the same time. */
@@ -137,60 +177,60 @@ const forEachVendor = (check: (vendor: Vendor) => Promise<void>) => Promise.all(
 
 describe('a server of any vendor', () => {
   const stream = { 'content-type': 'text/event-stream' }
-  const wordless = `nothing of an answer from the provider for ${limits.wordlessStallsMax * livelyStallMs} ms, only signs of life (${limits.wordlessStallsMax} times the agent's setting stallMs)`
+  const wordless = `nothing of an answer from the provider for ${limits.wordlessStallsMax * stallMs} ms, only signs of life (${limits.wordlessStallsMax} times the agent's setting stallMs)`
   const silent = `no byte from the provider for ${stallMs} ms (the agent's setting stallMs)`
 
-  it.each<[string, string, number, (response: ServerResponse, beginning: string) => void]>([
-    ['never sends its headers', silent, stallMs, () => {}],
+  async function failedFor(
+    world: World,
+    { provider, reason }: { provider: string; reason: string },
+  ): Promise<void> {
+    expect([provider, world.written.at(-1)]).toMatchObject([
+      provider,
+      { type: 'attempt-failed', class: 'transient', retryable: true, reason },
+    ])
+    await until(() => world.open() === 0)
+    expect(world.sockets).toHaveLength(1)
+  }
+
+  it.each<[string, (response: ServerResponse, beginning: string) => void]>([
+    ['never sends its headers', () => {}],
     [
       'sends its headers and nothing else',
-      silent,
-      stallMs,
       (response) => response.writeHead(200, stream).flushHeaders(),
     ],
     [
       'falls silent in the middle',
-      silent,
-      stallMs,
       (response, beginning) => response.writeHead(200, stream).write(beginning),
     ],
     [
       'falls silent in the middle of an error',
-      silent,
-      stallMs,
       (response) => response.writeHead(500).write('{"error":'),
     ],
-    [
-      'sends comments and never an answer',
-      wordless,
-      livelyStallMs,
-      (response) => trickle(response.writeHead(200, stream), ': wait\n\n'),
-    ],
-    [
-      'sends an event that never ends',
-      wordless,
-      livelyStallMs,
-      (response) => trickle(response.writeHead(200, stream), 'data: {"a":\n'),
-    ],
-    [
-      'begins an answer, and then sends only comments',
-      wordless,
-      livelyStallMs,
-      (response, beginning) => {
-        response.writeHead(200, stream).write(beginning)
-        trickle(response, ': wait\n\n')
-      },
-    ],
-  ])('that %s fails the attempt, and its connection is closed', (_, reason, silenceMs, answer) =>
+  ])('that %s fails the attempt, and its connection is closed', (title, answer) =>
     forEachVendor(async ({ provider, text }) => {
-      const world = await ask(provider, (response) => answer(response, text('So far')), silenceMs)
+      const world = await answered(provider, (response) => answer(response, text('So far')))
+      if (title === 'falls silent in the middle') await partOf(world)
+      await until(() => {
+        world.advance(stepMs)
+        return ended(world)
+      })
+      await failedFor(world, { provider, reason: silent })
+    }),
+  )
+
+  it.each([
+    ['sends comments and never an answer', '', ': wait\n\n'],
+    ['sends an event that never ends', '', 'data: {"a":\n'],
+    ['begins an answer, and then sends only comments', 'So far', ': wait\n\n'],
+  ])('that %s fails the attempt, and its connection is closed', (_, beginning, bytes) =>
+    forEachVendor(async ({ provider, text }) => {
+      const world = await ask(provider, async (response) => {
+        response.writeHead(200, stream)
+        const first = beginning === '' ? bytes : text(beginning)
+        await trickle(world, response, { beginning: first, bytes })
+      })
       await until(() => ended(world))
-      expect([provider, world.written.at(-1)]).toMatchObject([
-        provider,
-        { type: 'attempt-failed', class: 'transient', retryable: true, reason },
-      ])
-      await until(() => world.open() === 0)
-      expect(world.sockets).toHaveLength(1)
+      await failedFor(world, { provider, reason: wordless })
     }),
   )
 
@@ -203,15 +243,10 @@ describe('a server of any vendor', () => {
     ['in the middle of its error', (response) => response.writeHead(500).write('{"error":')],
   ])(
     'whose answer is no longer wanted %s sees its connection closed, and nothing more is written',
-    (_, answer) =>
+    (title, answer) =>
       forEachVendor(async ({ provider, text }) => {
-        const arrived = Promise.withResolvers<void>()
-        const begin = (response: ServerResponse): void => {
-          answer(response, text('So far'))
-          setTimeout(arrived.resolve, 40)
-        }
-        const world = await ask(provider, begin, 60_000)
-        await arrived.promise
+        const world = await answered(provider, (response) => answer(response, text('So far')))
+        if (title === 'in the middle of its answer') await partOf(world)
         const before = world.written.length
         world.want()
         await until(() => world.open() === 0)
@@ -230,7 +265,7 @@ describe('a bus that is slow', () => {
 
   it('makes the server wait without growing our memory, and the whole answer is read later without a stall', async () => {
     let sent = 0
-    const world = await ask('anthropic', async (response) => {
+    const send = async (response: ServerResponse) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' })
       world.holdWrites(true)
       for (const _ of [1, 2, 3]) response.write(text(longText(limits.partBytesMax)))
@@ -238,7 +273,8 @@ describe('a bus that is slow', () => {
         if (!response.write(padding))
           await new Promise((resolve) => response.once('drain', resolve))
       response.end(textAnswer(vendor, 'the end'))
-    })
+    }
+    const world = await ask('anthropic', send, systemClock)
     await until(() => sent > 0)
     let before = -1
     while (before !== sent) {

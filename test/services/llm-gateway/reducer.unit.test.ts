@@ -48,7 +48,7 @@ function finished(attempt: string, fields: Partial<AttemptFinished> = {}): Attem
     declarations: [tool('read').declaration],
     policy: overlaid,
   }
-  const ofText = { callsAsText: false, textCalls: 'tell' as const, echoOf: null }
+  const ofText = { callsAsText: false, textCalls: 'tell' as const, echoOf: null, rest: [] }
   return { type: 'attempt-finished', ...round, attempt, ...answer, ...ofText, ...fields }
 }
 
@@ -70,6 +70,7 @@ const noAnswer = {
   callsAsText: false,
   textCalls: null,
   echoOf: null,
+  rest: [],
 }
 
 function failureOf([message]: Message[]): ModelFinished['failure'] {
@@ -171,6 +172,7 @@ describe('an answer', () => {
         callsAsText: true,
         textCalls: 'run',
         echoOf: 'a message of the user',
+        rest: [],
         failure: null,
       },
     ])

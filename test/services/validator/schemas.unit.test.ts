@@ -213,6 +213,7 @@ describe('arguments that break the schema', () => {
     }))
     const schema: UsableSchema = {
       kind: 'usable',
+      patternsSize: 0,
       schema: { properties: { path: {} } },
       judge: () => ({ kind: 'invalid', errors: errors.slice(0, 1) }),
       explain: () => ({ kind: 'invalid', errors }),
@@ -496,9 +497,7 @@ describe('a schema that can be used', () => {
   ])('is not judged beyond that, and the call does not run: %s', (_, schema, raw) => {
     const denial = rejectionOf(callOf(raw), [tool('exec', schema)])
     expect(denial).toMatchObject({ code: 'unusable_schema' })
-    expect(denial?.text).toContain(
-      `takes more than ${limits.schemaStepsMax} references to its parts`,
-    )
+    expect(denial?.text).toContain(`takes more than ${limits.schemaStepsMax} steps`)
   })
 
   it('knows whether a field may be null even if the schema refers to itself in very many ways', () => {
@@ -533,6 +532,36 @@ describe('a schema that can be used', () => {
         tool('exec', { properties: { command: { maxLength: 99_999 } } }),
       ]),
     ).toBeUndefined()
+  })
+
+  it.each([
+    ['a counted group', ['(.?){999}', '(.?){999}', '(.?){999}', '(.?){999}']],
+    ['nested counts', ['((a?){30}){30}b{999}', '(?:[^)]{20}){50,400}']],
+    ['a count of a count', ['(a{1000}){1000}']],
+  ])(
+    'is unusable if its patterns are large when repetitions are written out: %s',
+    (_, patterns) => {
+      const allOf = patterns.map((pattern) => ({ pattern }))
+      expect(unusable({ properties: { command: { allOf } } })).toContain(
+        'its patterns are too large',
+      )
+    },
+  )
+
+  it('keeps patterns with usual counts, and judges many short texts by them', () => {
+    const item = { type: 'string', pattern: '^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$' }
+    const schema = tool('exec', { properties: { names: { type: 'array', items: item } } })
+    const names = Array.from({ length: 20_000 }, (_, n) => `name-${n}`)
+    expect(rejectionOf(callOf(JSON.stringify({ names })), [schema])).toBeUndefined()
+  })
+
+  it('judges no arguments that need very many tests of patterns', () => {
+    const patternProperties = Object.fromEntries(
+      Array.from({ length: 1_500 }, (_, n) => [`^x${n}$`, {}]),
+    )
+    const args = Object.fromEntries(Array.from({ length: 5_000 }, (_, n) => [`key${n}`, 1]))
+    const denial = rejectionOf(callOf(JSON.stringify(args)), [tool('exec', { patternProperties })])
+    expect(denial?.text).toContain(`takes more than ${limits.schemaStepsMax} steps`)
   })
 
   it('finds equal items in a long list without comparing all pairs', () => {

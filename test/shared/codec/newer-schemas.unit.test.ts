@@ -87,10 +87,13 @@ describe('the format in force', () => {
     const [one, two] = [{}, {}]
     codec.hold(one, closedFormats.length)
     codec.hold(two, closedFormats.length + 1)
+    expect(codec.hasInForce('cancel', 'why' as never)).toBe(false)
+    expect(codec.hasInForce('cancel', 'round')).toBe(true)
     const held = codec.encodeInForce(cancel())
     expect(held).toEqual(codecOf(old).encode(cancel()))
 
     codec.hold(one, undefined)
+    expect(codec.hasInForce('cancel', 'why' as never)).toBe(true)
     expect(codec.encodeInForce({ ...cancel(), why: 'now' } as never)).toEqual(
       written('cancel', { why: 'now' }),
     )

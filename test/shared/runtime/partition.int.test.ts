@@ -196,11 +196,12 @@ describe('a partition', () => {
 
 describe('a step', () => {
   /** A unit opens, with these outputs of the stage. */
-  async function readerWith(...records: Output[]) {
+  async function readerWith(records: Output[], actsAhead = false) {
     const { bus, clock } = await start()
     const reconciled: string[] = []
     const stage: Stage<Open, In, string> = {
       ...toy,
+      actsAhead,
       react: (state, received) => ({ ...toy.react(state, received), records }),
     }
     const reader = readPartition({
@@ -214,7 +215,11 @@ describe('a step', () => {
         ends: { partition: 0, begin: 0, end: 0 },
         committed: undefined,
       },
-      performer: { reconcile: (unit) => void reconciled.push(unit), close: async () => {} },
+      performer: {
+        reconcile: (unit) => void reconciled.push(unit),
+        acknowledged: () => void reconciled.push('acknowledged'),
+        close: async () => {},
+      },
     })
     const opens = toRecord({ topic: 'model-requests', partition: 0, message: modelRequest() })
     const step = await reader.read([
@@ -247,13 +252,25 @@ describe('a step', () => {
     },
   }
 
+  const caughtUp = ['acknowledged']
+
   it('with lines of activity only lets the performer act before they are acknowledged, and once', async () => {
-    const { reader, step, reconciled } = await readerWith(line)
-    expect(step.onlyInforms).toBe(true)
+    const { reader, step, reconciled } = await readerWith([line])
+    expect(step.allowsAhead).toBe(true)
     reader.goAhead?.()
-    expect(reconciled).toEqual(['turn 0'])
+    expect(reconciled).toEqual([...caughtUp, 'turn 0'])
     reader.acknowledged()
-    expect(reconciled).toEqual(['turn 0'])
+    expect(reconciled).toEqual([...caughtUp, 'turn 0', 'acknowledged'])
+    await reader.close('shutdown')
+  })
+
+  it('of a stage that acts ahead lets the performer act before any output is acknowledged', async () => {
+    const { reader, step, reconciled } = await readerWith([opened], true)
+    expect(step.allowsAhead).toBe(true)
+    reader.goAhead?.()
+    expect(reconciled).toEqual([...caughtUp, 'turn 0'])
+    reader.acknowledged()
+    expect(reconciled).toEqual([...caughtUp, 'turn 0', 'acknowledged'])
     await reader.close('shutdown')
   })
 
@@ -262,8 +279,8 @@ describe('a step', () => {
     ['with both', [line, opened]],
     ['without an output', []],
   ])('%s does not', async (_, outputs) => {
-    const { reader, step } = await readerWith(...outputs)
-    expect(step.onlyInforms).toBe(false)
+    const { reader, step } = await readerWith(outputs)
+    expect(step.allowsAhead).toBe(false)
     await reader.close('shutdown')
   })
 })

@@ -155,6 +155,7 @@ export function conversationLog({
         callsAsText: false,
         textCalls: 'tell' as const,
         echoOf: null,
+        rest: [],
       }
       write('model-requests', { type: 'attempt-finished', ...place(round), ...answered })
       write('model-deltas', {

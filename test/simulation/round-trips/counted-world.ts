@@ -135,9 +135,9 @@ function countedBus(
         for (const record of records) see(record, record.offset)
         const step = await reader.read(records)
         const writing = step.outputs.length > 0 ? write() : undefined
-        if (step.onlyInforms) reader.goAhead?.()
+        if (step.allowsAhead) reader.goAhead?.()
         await writing
-        return { ...step, onlyInforms: false }
+        return { ...step, allowsAhead: false } // its goAhead is called here
       },
     }
   }

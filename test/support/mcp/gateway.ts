@@ -2,7 +2,6 @@
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import {
   Client,
@@ -11,15 +10,9 @@ import {
 } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import type { McpAddress } from '../../../apps/http/serve-mcp.ts'
-import { weirCommand } from '../programs.ts'
+import { mcpServerProcess, weirCommand } from '../programs.ts'
 
-export const serverFile = join(import.meta.dirname, 'server.ts')
-export const serverCommand = [
-  process.execPath,
-  '--disable-warning=ExperimentalWarning',
-  ...['--import', join(import.meta.dirname, 'compile-cache.ts')],
-  serverFile,
-]
+export const serverCommand = [process.execPath, mcpServerProcess]
 
 export type Era = 'modern' | 'legacy'
 export const eras: Era[] = ['modern', 'legacy']

@@ -1,5 +1,4 @@
-// An MCP server with tools that behave in every way that the tests need. `node server.ts` serves on
-// standard input and output.
+// An MCP server with tools that behave in every way that the tests need.
 
 import { appendFileSync, existsSync } from 'node:fs'
 import { createInterface } from 'node:readline'
@@ -208,7 +207,8 @@ export function testServer(): Server {
   return server
 }
 
-if (import.meta.filename === process.argv[1]) {
+/** Serves on standard input and output. */
+export async function serveOnPipe(): Promise<void> {
   if (process.env.MCP_NOISE !== undefined) console.log('Listening on standard input!')
   const gate = process.env.MCP_DEAD
   if (gate !== undefined && existsSync(gate)) {

@@ -1,6 +1,7 @@
 // The content of a message in the forms of the chat protocols: its text, images and files.
 
 import type { FileInput, Question } from '../../../../client/weir.ts'
+import { limits } from '../../../../shared/contract/limits.ts'
 import { isObject } from '../../../../shared/lib/json/json-object.ts'
 import { shown } from '../../../../shared/settings/mistake.ts'
 import { type SentPart, sentPart } from '../../../../shared/wire/request/sent-part.ts'
@@ -35,6 +36,8 @@ export function messageOfFields(
   { images = [], files = [] }: Record<string, unknown>,
 ): MessageContent {
   if (!Array.isArray(images) || !Array.isArray(files)) throw bad('images and files must be lists')
+  if (images.length + files.length > limits.contentsMax)
+    throw bad(`images and files must be at most ${limits.contentsMax} together`)
   return {
     text,
     images: images.map((data: unknown, at) => bytesOf(data, `images[${at}]`)),

@@ -69,7 +69,8 @@ pytest: here -xqvsl -k: -m: -n: -r: -W: --tb: --maxfail: --lf --ff --co --collec
   --quiet script*
 unittest: -vqfcb -k: -s:script -p: -t:script --verbose text*
 json.tool: --indent: --sort-keys --compact --no-ensure-ascii --json-lines read write
-venv, virtualenv: --clear --upgrade --system-site-packages --without-pip -p: --python: write*
+venv, virtualenv: --clear --upgrade --system-site-packages --without-pip -p:/^(\/usr\/bin\/)?[\w.]+$/
+  --python:/^(\/usr\/bin\/)?[\w.]+$/ write*
 ruff: --version sub
 ruff check, ruff format: here -qwe --fix --unsafe-fixes --select: --ignore: --output-format: --diff
   --check --quiet --statistics --no-cache --show-fixes write*
@@ -94,13 +95,13 @@ npm test, npm t, npm start: here -s --silent -w: --workspace: --workspaces --if-
 npm run, bun run: here -s --silent -w: --workspace: --workspaces --if-present name text...
 npm init, yarn init: here -yw --yes
 npm link, yarn link, pnpm link: net here write*
-npm ci, npm install, npm i, npm add, npm update, npm uninstall, npm rm, yarn install, yarn add, yarn
+npm ci, npm pack, npm install, npm i, npm add, npm update, npm uninstall, npm rm, yarn install, yarn add, yarn
   remove, yarn upgrade, pnpm install, pnpm i, pnpm add, pnpm remove, pnpm update, bun install, bun
   add, bun remove: net here -DEOPSyWf --save-dev --save --save-exact --no-save --legacy-peer-deps
   --no-audit --no-fund --ignore-scripts --production --omit: --force --silent --prefer-offline
   --workspace: -w: --dry-run --dev --package-lock-only --frozen-lockfile --no-frozen-lockfile --yes
   --offline --no-optional --version --immutable --no-progress --loglevel: name*
-npm ls, npm list, npm view, npm info, npm outdated, npm why, npm audit, npm pack, yarn why, yarn
+npm ls, npm list, npm view, npm info, npm outdated, npm why, npm audit, yarn why, yarn
   list, yarn info, pnpm list, pnpm ls, pnpm why, pnpm outdated: here -a --all --depth: --json
   --omit: --production --long --prod --audit-level: --dry-run text*
 npm exec, npm x, npx, pnpm exec, pnpm dlx, yarn exec, yarn dlx, bunx, pnpx, bun x: net -yq --yes
@@ -142,8 +143,8 @@ cargo new, cargo init: here -q --lib --bin --name: --edition: write
 mvn, gradle: here net -qBoU -pl: -P: -am! --offline --info --stacktrace --version --no-daemon
   --tests: /-D(skipTests|test|maven\.test\.skip)(=[\w.#*,]+)?/
   /^:?([\w-]+:)*(clean|compile|test|package|verify|install|validate|build|check|assemble|tasks|bootRun|tree)$/*
-java: -version! --version -cp: -classpath: -jar:script /-Xm[sx]\w+/ /-D[\w.]+=[\w.:@-]*/
-  /^[A-Za-z][\w./-]*$/ text...
+java: -version! --version -cp:script -classpath:script -jar:script /-Xm[sx]\w+/ /-D[\w.]+=[\w.:@-]*/
+  script text...
 javac: here -g -d:write -cp: -classpath: -Xlint! -source: -target: --release: /^[^@]/*
 docker: --version -v sub
 docker ps, docker images, docker logs, docker inspect, docker stats, docker top, docker version,
@@ -155,13 +156,13 @@ docker compose: -f:script --file:script -p: --project-name: --profile: sub
 docker compose up, docker compose down, docker compose build, docker compose pull: net -dv --build
   --detach --force-recreate --remove-orphans --no-cache --wait --volumes --quiet-pull -q -f --tail:
   text*
-docker build: net -q -t: -f: --tag: --file: --no-cache --pull --target: --build-arg:setting
-  --platform: --progress: read
+docker build: net -q -t: -f:script --tag: --file:script --no-cache --pull --target: --build-arg:setting
+  --platform: --progress: script
 docker exec, docker compose exec: net -itdT -u: -w: -e:setting text text...
 kubectl, terraform: --version -n: --namespace: --context: -chdir:folder sub
 kubectl get, kubectl describe, kubectl logs, kubectl top, kubectl version: net -Awf -n:
   -o:/^(wide|name|json|yaml|jsonpath=.*)$/ -l: -c: --namespace: --all-namespaces --tail: --since:
-  --previous --selector: /^(?!.*secret)[\w.,/@:-]+$/*
+  --previous --selector: /^(?!.*[sS][eE][cC][rR][eE][tT])[\w.,/@:-]+$/*
 gh: --version sub
 gh pr, gh issue, gh run, gh repo: net -R: --repo: sub
 gh pr view, gh pr list, gh pr status, gh pr diff, gh pr checks, gh issue view, gh issue list, gh run

@@ -7,7 +7,7 @@
 import { unclear, unlisted } from '../denial.ts'
 import { anything, list, resolved } from '../field.ts'
 import { checkNotServer, checkNotWeir } from '../own-control.ts'
-import { checkProjectFile, checkWrite, type Place } from '../place.ts'
+import { checkProjectFile, checkWrite, type Place, refuseFetchedRules } from '../place.ts'
 import { plainValue } from '../variables.ts'
 import { programs } from './rows.ts'
 
@@ -151,9 +151,14 @@ export function judgeProgram(base: string, args: readonly string[], outer: Place
     const { whole } = place
     whole.net ||= usage.marks.has('net')
     whole.unnamed ||= usage.marks.has('unpacks')
+    if (usage.marks.has('here') && !/^(git|wget)$/.test(base)) refuseFetchedRules(base, place)
+    whole.hasFetchedRules ||= usage.marks.has('net') && args.some((arg) => rulesFile.test(arg))
     whole.unnamed ||= namesOwnFile.test([base, ...args].join(' '))
     for (const [kind, value] of reading.values) check(kind, value, base, place)
-    for (const [kind, word] of placed(reading)) check(kind, word, base, place)
+    for (const [kind, word] of placed(reading)) {
+      if (takesFiles(usage) && /^@(?!\.\.)[\w./-]/.test(word)) throw unlisted(name, word)
+      check(kind, word, base, place)
+    }
     if (usage.marks.has('here')) checkWrite('.', base, place)
     checkLink(base, args, whole)
     if (reading.rest.length === 0) return
@@ -169,6 +174,15 @@ export function judgeProgram(base: string, args: readonly string[], outer: Place
     rest = rest.slice(1)
   }
 }
+
+/** Whether an operand with `@` may name a file with further arguments. */
+function takesFiles({ marks }: Usage): boolean {
+  return !marks.has('net') && !marks.has('any-option')
+}
+
+/** A file by which a program that runs in its folder runs code. */
+const rulesFile =
+  /(^|\/)((GNUm|m|M)akefile|CMakeLists\.txt|Rakefile|conftest\.py|setup\.(py|cfg)|(pyproject|Cargo)\.toml|build\.(rs|gradle(\.kts)?)|pom\.xml|package\.json|\.npmrc|[\w.-]+\.config\.[cm]?[jt]s)$/
 
 /** An address from which curl or wget makes the name of a file, by more than its last part. */
 const namesOwnFile = /^(wget|curl(?=.* (-\w*O|--remote-name))) .*:\/\/\S*[{[%?#]/s
@@ -234,7 +248,7 @@ function check(kind: string, word: string, base: string, place: Place): void {
   if (isOdd) throw unlisted(base, word)
   if (kind === 'url') checkNotServer(word)
   if (kind === 'name') checkNotWeir(word)
-  if (kind === 'script') checkProjectFile(word, base, place)
+  if (kind === 'script') for (const path of word.split(':')) checkProjectFile(path, base, place)
   if (kind === 'here' || (/^(write|link|target|remove)$/.test(kind) && word !== '-' && word !== ''))
     if (kind !== 'target' || !/^[^/]*[a-z\d][^/]*:/i.test(word))
       checkWrite(word, base, place, kind === 'remove')

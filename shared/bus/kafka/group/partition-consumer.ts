@@ -105,10 +105,10 @@ export function createPartitionConsumer(options: PartitionConsumerOptions): Part
 
   async function step(batch: StoredRecord[]): Promise<void> {
     try {
-      const { outputs, commit, onlyInforms } = await reader.read(batch)
+      const { outputs, commit, allowsAhead } = await reader.read(batch)
       if (isLost) return
       const writing = outputs.length > 0 ? options.write(outputs) : undefined
-      if (onlyInforms) reader.goAhead?.()
+      if (allowsAhead) reader.goAhead?.()
       await writing
       if (isLost) return // keeps PARTITION-CONSUMER-3
       if (commit !== undefined) options.onCommit(commit)

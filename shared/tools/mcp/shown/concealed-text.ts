@@ -2,6 +2,8 @@
 // or that show a text in another order. Honest uses stay: flags and other sequences of emoji, variants of
 // a character, joiners of scripts, and marks of text that runs from right to left.
 // CONCEALED-TEXT-1. Each character is judged by its neighbours, so a text takes linear time.
+// CONCEALED-TEXT-2. Only the flags that exist stay, two styles of a picture, a few variants of
+//     ideographs, and joiners between letters of a script that joins. They carry no message.
 
 import {
   directionBegins,
@@ -24,12 +26,16 @@ export type ConcealedKind =
 const anyOf = (...classes: string[]) => new RegExp(`[${classes.join('')}]`, 'u')
 const possible = anyOf(formats)
 
-/** The flag of a region, such as Scotland: a black flag, at most six tags, an end. */
-const flag = /\u{1f3f4}[\u{e0030}-\u{e0039}\u{e0061}-\u{e007a}]{1,6}\u{e007f}/gu
+/** The three flags of regions that exist: a black flag, the tags of `gbeng`, `gbsct` or `gbwls`, an end. */
+const flag =
+  /\u{1f3f4}\u{e0067}\u{e0062}(?:\u{e0065}\u{e006e}\u{e0067}|\u{e0073}\u{e0063}\u{e0074}|\u{e0077}\u{e006c}\u{e0073})\u{e007f}/gu
 const tag = anyOf(tags)
 const selector = anyOf(selectors)
 const picture = /[\p{Emoji}\p{So}\p{Sm}]/u
-const ideograph = /[\p{Script=Han}\p{Script=Mongolian}\p{Script=Phags_Pa}\p{Script=Myanmar}]/u
+const variant =
+  /(?<=[\p{Script=Han}\p{Script=Mongolian}\p{Script=Phags_Pa}\p{Script=Myanmar}])[\ufe00-\ufe02\u{e0100}-\u{e01ef}]/gu
+/** Variants of ideographs in a text, at most. More carry a message. */
+const variantsMax = 16
 const rightToLeft =
   /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}\p{Script=Adlam}]/u
 const override = anyOf(directionOverrides)
@@ -37,34 +43,44 @@ const opening = anyOf(directionBegins)
 const closing = anyOf(directionEnds)
 const mark = anyOf(directionMarks)
 const withoutWidth = anyOf(zeroWidth)
-const latin = /[A-Za-z0-9]/
-const softHyphen = '\u00ad'
+/** A letter, or a part of one, of a script that joins letters or has no blanks. */
+const joining = /(?![\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}])[\p{L}\p{M}]/u
+/** By kind of character: the neighbours between which it is honest. */
+const honestWidths: [character: RegExp, before: RegExp, after: RegExp][] = [
+  [/\u00ad/, /\p{L}/u, /\p{L}/u],
+  [/\ufeff/, /^$/, /./su],
+  [/\u200d/, /\p{Extended_Pictographic}|\p{Emoji_Modifier}|\ufe0f/u, /\p{Extended_Pictographic}/u],
+  [/\u200b|\u200c|\u200d|\u180e/, joining, joining],
+]
 
 /** The text without concealed characters, and their kinds. Without any, it is the same text. */
 export function withoutConcealed(text: string): { text: string; kinds: Set<ConcealedKind> } {
   const kinds = new Set<ConcealedKind>()
   if (!possible.test(text)) return { text, kinds }
   const flags = [...text.matchAll(flag)].map(({ index, 0: all }) => [index, index + all.length])
+  const hasFewVariants = (text.match(variant)?.length ?? 0) <= variantsMax
   const lines = text.split(/(\r?\n)/)
   let shown = ''
-  let begin = 0
-  for (const line of lines) {
-    shown += lineOf(line, begin)
-    begin += line.length
-  }
+  let place = 0
+  let nextFlag = 0
+  for (const line of lines) shown += lineOf(line)
   return { text: shown, kinds }
 
-  function lineOf(line: string, at: number): string {
-    if (!possible.test(line)) return line
+  function lineOf(line: string): string {
+    if (!possible.test(line)) {
+      place += line.length
+      return line
+    }
     const characters = [...line]
     const mayTurn = rightToLeft.test(line) && isBalanced(characters)
-    let place = at
     return characters
       .filter((character, index) => {
         const start = place
         place += character.length
-        const isOfFlag = flags.some(([from = 0, to = 0]) => start >= from && start < to)
-        const kind = isOfFlag ? undefined : kindOf(characters, index, mayTurn)
+        const [from = Number.POSITIVE_INFINITY, to = 0] = flags[nextFlag] ?? []
+        if (place === to) nextFlag += 1
+        if (start >= from) return true
+        const kind = kindOf(characters, index, { mayTurn, hasFewVariants })
         if (kind !== undefined) kinds.add(kind)
         return kind === undefined
       })
@@ -76,28 +92,29 @@ export function withoutConcealed(text: string): { text: string; kinds: Set<Conce
 function kindOf(
   characters: readonly string[],
   index: number,
-  mayTurn: boolean,
+  { mayTurn, hasFewVariants }: { mayTurn: boolean; hasFewVariants: boolean },
 ): ConcealedKind | undefined {
   const character = characters[index] ?? ''
   const [before = '', after = ''] = [characters[index - 1], characters[index + 1]]
   if (tag.test(character)) return 'tag characters'
-  if (selector.test(character))
-    return isVariant(before, character, after) ? undefined : 'variation selectors'
+  if (selector.test(character)) {
+    const isOfIdeograph = hasFewVariants && `${before}${character}`.search(variant) >= 0
+    return isOfIdeograph || isStyle(before, character, after) ? undefined : 'variation selectors'
+  }
   if (override.test(character)) return 'direction controls'
   if (opening.test(character) || closing.test(character) || mark.test(character))
     return mayTurn ? undefined : 'direction controls'
   if (!withoutWidth.test(character)) return undefined
-  const isRun = withoutWidth.test(before) || withoutWidth.test(after)
-  const isInWord = latin.test(before) && latin.test(after) && character !== softHyphen
-  return isRun || isInWord ? 'zero-width characters' : undefined
+  const isHonest = honestWidths.some(
+    ([own, left, right]) => own.test(character) && left.test(before) && right.test(after),
+  )
+  return isHonest ? undefined : 'zero-width characters'
 }
 
-/** A digit has a variant only as a key, in front of its frame. */
-function isVariant(before: string, selected: string, after: string): boolean {
+/** A picture in color or as text. A digit has a style only as a key, in front of its frame. */
+function isStyle(before: string, selected: string, after: string): boolean {
   if (/[0-9#*]/.test(before)) return selected === '\ufe0f' && after === '\u20e3'
-  return selected >= '\ufe00' && selected <= '\ufe0f'
-    ? picture.test(before) || ideograph.test(before)
-    : ideograph.test(before)
+  return /[\ufe0e\ufe0f]/.test(selected) && picture.test(before)
 }
 
 function isBalanced(characters: readonly string[]): boolean {

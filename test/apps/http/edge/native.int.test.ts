@@ -6,6 +6,7 @@ import { pino } from 'pino'
 import { sseResponse } from '../../../../apps/http/edge/sse.ts'
 import { startHttpServer } from '../../../../apps/http/server.ts'
 import { fakeClock, says } from '../../../../client/testing/testing.ts'
+import { limits } from '../../../../shared/contract/limits.ts'
 import { until } from '../../../support/inbox.ts'
 import { contentsOf, dot, edgeServer, post, serverSentEvents } from './edge-server.ts'
 
@@ -76,6 +77,19 @@ describe('the native feed', () => {
       const url = `${edge.url}/v1/conversations/c2/messages`
       expect((await post(url, { text: 'hi', ...wrong })).status).toBe(400)
     }
+  })
+
+  it('refuses lists with more members than it reads at once, before it reads them', async () => {
+    await using edge = await edgeServer([])
+    const url = `${edge.url}/v1/conversations/c1/messages`
+    const errorOf = async (images: string[]) => {
+      const answer = await post(url, { text: 'hi', images })
+      return [answer.status, JSON.stringify(await answer.json())]
+    }
+    const many = await errorOf(new Array(limits.edgeBodyMembersMax + 1).fill('?'))
+    expect(many).toEqual([400, expect.stringContaining('more than 100000 members')])
+    const some = await errorOf(new Array(limits.contentsMax + 1).fill('?'))
+    expect(some).toEqual([400, expect.stringContaining('at most 16 together')])
   })
 
   it('continues behind the event that Last-Event-ID names', async () => {

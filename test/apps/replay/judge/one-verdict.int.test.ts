@@ -26,6 +26,7 @@ import {
   tracesIn,
   transcriptFor,
   type Verdict,
+  verdictIn,
 } from '../../../support/traces.ts'
 
 async function recordsOf(
@@ -84,10 +85,15 @@ describe('one trace', () => {
   it.each(corpora)('has one verdict in weir judge, in an import and live: $name', async (file) => {
     const differing: string[] = []
     for (const whole of tracesIn(file).traces) {
-      const { step } = judge(whole, given)
+      const verdict = judge(whole, given)
+      const { step } = verdict
       // The verdict is about the first intervention, so the rest of the trace only takes time.
       const scenario = step === null ? whole : { ...whole, steps: whole.steps.slice(0, step) }
-      const [one, two, three] = [judged(whole), await imported(scenario), await live(scenario)]
+      const [one, two, three] = [
+        verdictIn(whole, verdict),
+        await imported(scenario),
+        await live(scenario),
+      ]
       const all = [one, two, three].map((verdict) => JSON.stringify(verdict))
       if (new Set(all).size > 1) differing.push(`${whole.id}: ${all.join(' ')}`)
     }

@@ -1,13 +1,12 @@
 // The doctor's lines about the MCP servers of an agent, with real servers behind a pipe.
 
 import { execFileSync } from 'node:child_process'
-import { join } from 'node:path'
 import { describe, expect, it } from '@jest/globals'
 import { mcpChecks } from '../../../../apps/service/doctor/mcp-servers.ts'
 import { type Agents, defaultSettings, type McpServer } from '../../../../shared/agents/agents.ts'
 import { until } from '../../../support/inbox.ts'
+import { mcpServerProcess as program } from '../../../support/programs.ts'
 
-const program = join(import.meta.dirname, '../../../support/mcp/server.ts')
 const quiet = '--disable-warning=ExperimentalWarning'
 
 function server(name: string, file: string, more: Partial<McpServer> = {}): McpServer {

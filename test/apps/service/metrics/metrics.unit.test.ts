@@ -438,6 +438,7 @@ describe('the metrics of decisions', () => {
       callsAsText: false,
       textCalls: 'tell',
       echoOf: null,
+      rest: [],
     }
     const failed: Message = {
       type: 'attempt-failed',

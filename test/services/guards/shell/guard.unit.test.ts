@@ -174,6 +174,9 @@ describe('the source of a command, and its start', () => {
     expect(codeOf(judged({ command: 'sudo nmap x' }, only))).toBe('shell.not-allowed')
     expect(codeOf(judged({ command: "bash -c 'nmap x'" }, only))).toBe('shell.not-allowed')
     expect(codeOf(judged({ command: 'source x.sh' }, only))).toBe('shell.not-allowed')
+    expect(codeOf(judged({ command: '/usr/bin/ls' }, only))).toBe('allow')
+    for (const command of ['./ls', '/work/x/ls a'])
+      expect(codeOf(judged({ command }, only))).toBe('shell.not-allowed')
   })
 
   it('gives the commands that it does not know to a person if it may ask', () => {

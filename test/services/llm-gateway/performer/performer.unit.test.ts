@@ -20,6 +20,7 @@ import {
   policyOf,
   toolRef,
 } from '../../../../shared/agents/agents.ts'
+import { hold } from '../../../../shared/codec/codec.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
 import type {
   CallResult,
@@ -74,6 +75,8 @@ function world(
     connect?: Connect
     echoOf?: GatewayOptions['echoOf']
     streams?: number
+    /** The test acknowledges the outputs that lead to tasks. Default: they are acknowledged. */
+    isAhead?: boolean
   } = {},
 ) {
   const clock = fakeClock(1000)
@@ -143,7 +146,13 @@ function world(
     requests,
     aborted,
     logged,
-    performer,
+    performer: {
+      ...performer,
+      reconcile(unit: string, tasks: AttemptTask[]): void {
+        performer.reconcile(unit, tasks)
+        if (options.isAhead !== true) performer.acknowledged?.()
+      },
+    },
     types: () => written.map(({ message }) => message.type),
     go: () => go(),
     holdWrites: (holds: boolean) => (holdsWrites = holds),
@@ -205,6 +214,7 @@ describe('an attempt', () => {
           callsAsText: false,
           textCalls: 'tell',
           echoOf: null,
+          rest: [[part('text', 'hi')]],
         },
       },
     ])
@@ -348,18 +358,51 @@ describe('an attempt', () => {
     expect(whole[1]?.map(({ message }) => message.type)).toEqual(['part', 'attempt-failed'])
   })
 
-  it('calls the provider only after its start is acknowledged', async () => {
-    const slow = world()
+  it('calls the provider while its start is written, and ends after that', async () => {
+    const slow = world([finished])
     slow.holdWrites(true)
     await run(slow)
-    expect(slow.requests).toEqual([])
+    expect(slow.requests).toHaveLength(1)
+    expect(slow.types()).toEqual([])
     slow.holdWrites(false)
     slow.acknowledge()
     await settled()
-    expect(slow.requests).toHaveLength(1)
+    expect(slow.types()).toEqual(['attempt-started', 'attempt-finished'])
   })
 
-  it('finishes only after all its parts are acknowledged', async () => {
+  it('writes no part before model-opened is acknowledged', async () => {
+    const ahead = await run(world(undefined, { isAhead: true }))
+    expect(ahead.requests).toHaveLength(1)
+    expect(ahead.types()).toEqual(['attempt-started'])
+    ahead.performer.acknowledged?.()
+    await settled()
+    expect(ahead.types()).toEqual(['attempt-started', 'part', 'attempt-finished'])
+  })
+
+  it('ends with its partition although model-opened was never acknowledged', async () => {
+    const ahead = await run(world(undefined, { isAhead: true }))
+    await ahead.performer.close('lost')
+    expect(ahead.types()).toEqual(['attempt-started'])
+  })
+
+  it('finishes without a wait for its last parts, which its end carries', async () => {
+    const slow = world([says('a'), 'wait', says('b'), finished])
+    await run(slow)
+    slow.holdWrites(true)
+    slow.clock.advance(limits.partHoldMs)
+    await settled()
+    slow.holdWrites(false)
+    slow.go()
+    await settled()
+    expect(slow.types()).toEqual(['attempt-started', 'part', 'attempt-finished'])
+    expect(slow.messages('part')).toMatchObject([{ i: 1, events: [part('text', 'b')] }])
+    const rest = [[part('text', 'a')], [part('text', 'b')]]
+    expect(slow.messages('attempt-finished')).toMatchObject([{ parts: 2, rest }])
+  })
+
+  it('finishes only after all its parts are acknowledged while older processes run', async () => {
+    const holder = {}
+    hold(holder, 1)
     const slow = world([says('a'), 'wait', finished])
     await run(slow)
     slow.holdWrites(true)
@@ -371,6 +414,8 @@ describe('an attempt', () => {
     slow.acknowledge()
     await settled()
     expect(slow.types()).toEqual(['attempt-started', 'part', 'attempt-finished'])
+    expect(slow.messages('attempt-finished')).toMatchObject([{ parts: 1, rest: [] }])
+    hold(holder, undefined)
   })
 
   it('may have an empty answer, which has no parts', async () => {
@@ -625,15 +670,13 @@ describe('no attempt', () => {
     expect(late.requests).toEqual([])
   })
 
-  it('is made if the round expires while the start is being written', async () => {
-    const late = world()
-    late.holdWrites(true)
+  it('is made if the round expires while the tables are read', async () => {
+    const policies = async () => {
+      late.clock.advance(1000)
+      return []
+    }
+    const late: World = world(undefined, { context: { policies } })
     await run(late, task(0, { expiresAt: 2000 }))
-    late.clock.advance(1000)
-    late.holdWrites(false)
-    late.acknowledge()
-    await settled()
-    expect(late.types()).toEqual(['attempt-started'])
     expect(late.requests).toEqual([])
   })
 })
@@ -910,6 +953,7 @@ describe('closing', () => {
     const writing = await run(world([says('a'), 'hang']))
     writing.holdWrites(true)
     writing.clock.advance(limits.partHoldMs)
+    await settled()
     let closed = false
     const close = writing.performer.close('lost').then(() => (closed = true))
     await settled()

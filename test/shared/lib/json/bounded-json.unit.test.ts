@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import { boundedJson, nestsDeeper } from '../../../../shared/lib/json/bounded-json.ts'
+import { hasMoreMembers } from '../../../../shared/lib/json/member-count.ts'
 
 const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels)
 
@@ -16,6 +17,12 @@ describe('bounded JSON', () => {
     expect(boundedJson(String.raw`"[[[\"[[[\\"`, 0)).toBe('[[["[[[\\')
     expect(boundedJson(String.raw`["\\","[[",[]]`, 2)).toEqual(['\\', '[[', []])
     expect(boundedJson(String.raw`["\\",[[]]]`, 2)).toBeUndefined()
+  })
+
+  it('counts the members of all lists and objects, and none in a string', () => {
+    const text = String.raw`{"a":[1,2,[]],"b,[{":"\",,"}`
+    expect(hasMoreMembers(text, 6)).toBe(false)
+    expect(hasMoreMembers(text, 5)).toBe(true)
   })
 
   it('has no value for a text that is not JSON', () => {

@@ -13,6 +13,7 @@ import type {
 import { systemClock } from '../../../../shared/lib/clock.ts'
 import { createLog } from '../../../../shared/lib/log/log.ts'
 import { readGuardPartition } from '../../../../shared/runtime/guards/guard-partition.ts'
+import { createTimeLimit, type WithinLimit } from '../../../../shared/runtime/guards/time-limit.ts'
 import { callWith, declarationWith, resultWith } from '../../../support/messages.ts'
 
 const inForce: GuardInForce = {
@@ -86,7 +87,14 @@ function reader(
     begin = 0,
     end = 100,
     stopping = new AbortController().signal,
-  }: { committed?: Commit; begin?: number; end?: number; stopping?: AbortSignal } = {},
+    within,
+  }: {
+    committed?: Commit
+    begin?: number
+    end?: number
+    stopping?: AbortSignal
+    within?: WithinLimit
+  } = {},
 ) {
   const lines: string[] = []
   const partition = readGuardPartition({
@@ -95,6 +103,7 @@ function reader(
     assignment: { topic: 'weir.rounds-cleared', ends: { partition: 0, begin, end }, committed },
     topic: 'weir.guard-verdicts.counter',
     clock: systemClock,
+    ...(within && { within }),
     log: createLog({ level: 'trace', destination: { write: (line: string) => lines.push(line) } }),
   })
   const read = async (records: StoredRecord[]) => {
@@ -106,6 +115,12 @@ function reader(
     }
   }
   return { partition, read, lines }
+}
+
+/** A quarter of each limit, for tests that only wait for it. */
+function quarterOfLimit(): WithinLimit {
+  const within = createTimeLimit()
+  return (work, limitMs) => within(work, limitMs / 4)
 }
 
 const textsOf = (verdicts: GuardVerdict[]) =>
@@ -359,7 +374,7 @@ describe('a guard on its partition', () => {
         return counter.judge(seen, round)
       },
     }
-    const { verdicts } = await reader(still).read(
+    const { verdicts } = await reader(still, { within: quarterOfLimit() }).read(
       logOf(cleared(['pay']), cleared(['pay'], { round: 2 })),
     )
     expect(verdicts.map(({ verdicts }) => verdicts[0]?.code)).toEqual(['seen', 'guard.stuck'])
@@ -377,7 +392,7 @@ describe('a guard on its partition', () => {
         return counter.judge(seen, round)
       },
     }
-    const { verdicts } = await reader(slowedDown).read(
+    const { verdicts } = await reader(slowedDown, { within: quarterOfLimit() }).read(
       logOf(...[1, 2].map((round) => cleared(['pay'], { round }))),
     )
     expect(textsOf(verdicts)).toEqual(['0: 0 before', '0: 1 before'])

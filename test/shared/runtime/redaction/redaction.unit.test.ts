@@ -224,6 +224,18 @@ describe('a redaction', () => {
     expect(said).toMatch(/customer-/)
   })
 
+  it('shows no parts that an ending carries, because a value can be split between them', () => {
+    const redaction = createRedaction([mail])
+    const rest = part(
+      0,
+      { kind: 'text', text: 'ada@exam' },
+      { kind: 'text', text: 'ple.org' },
+    ).events
+    const end = { type: 'attempt-finished', parts: 1, rest: [rest] } as unknown as Message
+    redaction.learn(end)
+    expect(redaction.redact(end)).toEqual({ type: 'attempt-finished', parts: 1, rest: [] })
+  })
+
   it('finds the tool of a result in the calls of its round', () => {
     const ofResult = (text: string): Message =>
       ({

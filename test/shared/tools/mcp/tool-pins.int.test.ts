@@ -87,6 +87,7 @@ it('reads a file with its former name, and writes only the new one', () => {
   ])
   expect(existsSync(former)).toBe(false)
   const [held] = heldPins(folder)
+  expect(held && pinId(held)).toMatch(/^[0-9a-f]{40}$/) // no server finds two declarations with one id
   expect(held && acceptPin(folder, pinId(held))).toBe(true)
   expect(check([tool('a', 'changed')])).toEqual([])
 })

@@ -669,6 +669,12 @@ describe('the end', () => {
     expect(read(...many).fault?.reason).toContain('items')
     expect(read(completed(...many.map(({ item }) => item))).fault?.reason).toContain('items')
     expect(read(...many.slice(1), completed()).fault).toBeUndefined()
+    const unannounced = Array.from({ length: limits.responseItemsMax + 500 }, (_, n) => ({
+      ...{ type: 'response.output_text.delta', item_id: `m${n}`, output_index: n, delta: 'a' },
+    }))
+    const { fault, parts } = read(...unannounced)
+    expect(fault?.reason).toContain('items')
+    expect(parts.length).toBeLessThan(limits.responseItemsMax + 10)
   })
 
   it.each(['{"type":"response.output', '[]'])(

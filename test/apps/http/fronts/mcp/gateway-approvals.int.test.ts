@@ -1,4 +1,5 @@
-// Calls behind `weir mcp` that wait for a person: the answer in the host, and the commands of Weir.
+// Calls behind `weir mcp` that wait for a person: the answer in the host, and the commands of Weir. The
+// list of waiting calls is read in this process, because tests look at it again and again.
 
 import { execFile } from 'node:child_process'
 import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
@@ -7,7 +8,10 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import type { Client, ElicitResult } from '@modelcontextprotocol/client'
+import { withLog } from '../../../../../apps/history/open-log.ts'
+import { approvalList } from '../../../../../apps/service/approvals/list.ts'
 import type { WaitingApproval } from '../../../../../services/approval/performer/approvals.ts'
+import { readSettings } from '../../../../../shared/settings/settings.ts'
 import { until } from '../../../../support/inbox.ts'
 import {
   type Era,
@@ -66,7 +70,7 @@ type Place = {
   /** The calls that the server has received, since `forgetCalls` if it was called. */
   calls(): Promise<string>
   forgetCalls(): Promise<void>
-  waiting(): Promise<WaitingApproval[]>
+  waiting(): Promise<readonly WaitingApproval[]>
   waitingApproval(isIt?: (approval: WaitingApproval) => boolean): Promise<WaitingApproval>
 }
 
@@ -76,11 +80,8 @@ async function newPlace(): Promise<Place> {
   const journal = join(folder, 'journal')
   const all = () => readFile(journal, 'utf8').catch(() => '')
   const command = (...args: string[]) => commandIn(folder, ...args)
-  const waiting = async () =>
-    (await command('approvals', 'list', '--json'))
-      .split('\n')
-      .filter((line) => line !== '')
-      .map((line) => JSON.parse(line) as WaitingApproval)
+  const settings = readSettings({ dataFolder: join(folder, 'data') }, {})
+  const waiting = () => withLog(settings, approvalList.read({}))
   let forgotten = 0
   return {
     folder,

@@ -108,6 +108,11 @@ describe('prose about the tokens of calls is no call', () => {
     'The template:\n\n<|im_start|>assistant\n<|tool_call_begin|>{{ name }}<|tool_call_end|><|im_end|>',
     'Template: <|tool_call_begin|>$NAME<|tool_call_argument_begin|>$ARGS<|tool_call_end|>',
     '1) <|tool_call_begin|>\n2) <|tool_call_end|>',
+    'Mistral writes [TOOL_CALLS] before the list of its calls.',
+    'The template renders [TOOL_CALLS][...] for each answer.',
+    'The token "[TOOL_CALLS]" has the number 9.',
+    'It is `[TOOL_CALLS]search[ARGS]{"query": "weir"}` since version 11.',
+    'See [TOOL_CALLS](https://docs.mistral.ai) for the token.',
   ])('%s', (text) => expect(found(text)).toBeUndefined())
 })
 
@@ -137,6 +142,10 @@ describe('a call that the text writes is reported', () => {
     '<|tool_call>call:search{query:<|"|>weir<|"|>}<tool_call|>. I wait.',
     'I look.\n[TOOL_CALLS]search[ARGS]{"query": "weir"}\nThe result follows.',
     '[TOOL_CALLS] [{"name": "search", "arguments": {"query": "weir"}}] ok',
+    'I look it up. [TOOL_CALLS]search[ARGS]{"query": "weir"}',
+    'I look it up [TOOL_CALLS][{"name": "search", "arguments": {"query": "weir"}}]',
+    'Let me check: [TOOL_CALLS]search{"query": "weir"',
+    'Je regarde. [TOOL_CALLS]',
     '<|python_tag|>search.call(query="weir")',
     '<|channel|>commentary to=functions.search <|constrain|>json<|message|>{"query": "weir"}<|call|> ok',
     '<|start|>assistant to=functions.search<|channel|>commentary json<|message|>{"query": "weir"',

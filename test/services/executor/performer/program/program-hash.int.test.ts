@@ -12,7 +12,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals'
 import { programHasher } from '../../../../../services/executor/performer/program/program-hash.ts'
 import type { CommandTool, ModuleTool, ToolRun } from '../../../../../shared/agents/agents.ts'
 
@@ -75,9 +75,11 @@ describe('the hash of a program', () => {
     expect(hash(command())).not.toBe(before)
   })
 
-  it('notices a change of a file whose digest it has kept', async () => {
-    await new Promise((resolve) => setTimeout(resolve, 2_100))
+  it('notices a change of a file whose digest it has kept', () => {
+    // A digest is kept once its file has not changed for two seconds.
+    const clock = jest.spyOn(Date, 'now').mockReturnValue(Date.now() + 2_100)
     const before = hash(command())
+    clock.mockRestore()
     writeFileSync(file('deploy.sh'), 'echo two\n')
     utimesSync(file('deploy.sh'), 1, 1)
     expect(hash(command())).not.toBe(before)

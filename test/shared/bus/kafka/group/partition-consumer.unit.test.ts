@@ -83,9 +83,9 @@ describe('a partition consumer', () => {
     [false, ['write', 'written', 'commit', 'acknowledged']],
   ])(
     'lets its reader act before its outputs are acknowledged only if they inform: %s',
-    async (onlyInforms, expected) => {
+    async (allowsAhead, expected) => {
       const commit = { offset: 1, metadata: '' }
-      const { consumer, calls, end } = start({ outputs: [output], commit, onlyInforms })
+      const { consumer, calls, end } = start({ outputs: [output], commit, allowsAhead })
       give(consumer, 1, 0)
       await end(0)
       await turns()

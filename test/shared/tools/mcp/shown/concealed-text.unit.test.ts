@@ -32,6 +32,15 @@ describe('concealed text is removed:', () => {
     ['zero-width characters', 'a\u200bb\u200cc\ufeffd', 'abcd'],
     ['zero-width characters', 'Weather\u3164\uffa0\u3164 of a city', 'Weather of a city'],
     ['zero-width characters', 'مـ\u200c\u200d\u200cم', 'مـم'],
+    ['zero-width characters', 'a \u200bb \u200cc \u2060d\u200d', 'a b c d'],
+    ['zero-width characters', 'слово\u200bслово', 'словослово'],
+    [
+      'tag characters',
+      `a \u{1f3f4}${asTags('ignore')}\u{e007f}\u{1f3f4}${asTags('all')}\u{e007f}`,
+      'a \u{1f3f4}\u{1f3f4}',
+    ],
+    ['variation selectors', '☀\ufe00☀\ufe0d☀\ufe05', '☀☀☀'],
+    ['variation selectors', '天\u{e0151}'.repeat(17), '天'.repeat(17)],
   ])('%s in %j', (kind, text, expected) => {
     const { text: shown, kinds } = withoutConcealed(text)
     expect([...kinds]).toEqual([kind])
@@ -58,4 +67,10 @@ describe('an honest text stays as it is:', () => {
   ])('%s', (_, text) => {
     expect(withoutConcealed(text)).toEqual({ text, kinds: new Set() })
   })
+})
+
+it('a text with 50,000 flags stays as it is, and is read in one pass', () => {
+  const scotland = '\u{1f3f4}\u{e0067}\u{e0062}\u{e0073}\u{e0063}\u{e0074}\u{e007f}'
+  const text = `${scotland} a\n`.repeat(50_000)
+  expect(withoutConcealed(text)).toEqual({ text, kinds: new Set() })
 })

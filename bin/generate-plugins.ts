@@ -1,0 +1,93 @@
+// Generator: writes the plug-ins of hosts, and the marketplaces that list them, from the hooks that
+// `weir hooks install` writes.
+//
+//   node bin/generate-plugins.ts             writes all files
+//   node bin/generate-plugins.ts --check     writes nothing; exit code 1 names each file that differs
+//
+// Owns: .claude-plugin, .agents, and in integrations the hooks, the manifests and the skill of Codex.
+
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { claudeCode, closedHttpSince } from '../apps/http/hosts/claude-code.ts'
+import { codex } from '../apps/http/hosts/codex.ts'
+import { withHooks } from '../apps/http/hosts/hook-settings.ts'
+import { type Host, pluginEntries } from '../apps/http/hosts/host.ts'
+import { version } from '../shared/lib/version.ts'
+
+const description =
+  'Stops agents that make no progress, judges each call by your guards, and asks a person where you want it'
+const author = { name: 'Weir' }
+const front = 'http://127.0.0.1:4141'
+
+const root = join(import.meta.dirname, '..')
+
+type Plugin = { host: Host; hostVersion: string | null; manifest: string }
+
+const plugins: readonly Plugin[] = [
+  { host: claudeCode, hostVersion: closedHttpSince, manifest: '.claude-plugin/plugin.json' },
+  { host: codex, hostVersion: null, manifest: '.codex-plugin/plugin.json' },
+]
+
+/** Each generated file by its path in the checkout. */
+export function pluginFiles(): Map<string, string> {
+  const files = new Map<string, string>()
+  for (const { host, hostVersion, manifest } of plugins) {
+    const folder = `integrations/${host.name}`
+    const weir = `npx --yes weir-agents@${version()}`
+    const entries = pluginEntries(host, { front, weir, version: hostVersion })
+    files.set(`${folder}/hooks/hooks.json`, withHooks('', entries, 'hooks.json'))
+    files.set(
+      `${folder}/${manifest}`,
+      json({ name: 'weir', version: version(), description, author }),
+    )
+  }
+  const skill = 'skills/read-the-recording/SKILL.md'
+  files.set(
+    `integrations/codex/${skill}`,
+    readFileSync(join(root, 'integrations/claude-code', skill), 'utf8'),
+  )
+  const listed = { name: 'weir', description }
+  files.set(
+    '.claude-plugin/marketplace.json',
+    json({
+      name: 'weir',
+      owner: author,
+      plugins: [{ ...listed, source: './integrations/claude-code' }],
+    }),
+  )
+  files.set(
+    '.agents/plugins/marketplace.json',
+    json({
+      name: 'weir',
+      interface: { displayName: 'Weir' },
+      plugins: [
+        {
+          name: 'weir',
+          source: { source: 'local', path: './integrations/codex' },
+          policy: { installation: 'AVAILABLE', authentication: 'ON_INSTALL' },
+          category: 'Security',
+        },
+      ],
+    }),
+  )
+  return files
+}
+
+function json(value: unknown): string {
+  return `${JSON.stringify(value, null, 2)}\n`
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  for (const [path, text] of pluginFiles()) {
+    const file = join(root, path)
+    if (process.argv.includes('--check')) {
+      if (readFileSync(file, 'utf8') === text) continue
+      process.stderr.write(`${path} differs: run node bin/generate-plugins.ts\n`)
+      process.exitCode = 1
+      continue
+    }
+    mkdirSync(dirname(file), { recursive: true })
+    writeFileSync(file, text)
+  }
+}
