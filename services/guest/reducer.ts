@@ -123,12 +123,12 @@ export type Guest = {
   idleSince: Milliseconds
 }
 
-type FrontRecord = GuestRound | GuestResults
+type FrontReport = GuestRound | GuestResults
 /** `read`: results as the turn showed them when they were read first (`inTurn`). */
-type Waiting = { message: FrontRecord; offset: number; read?: GuestResults }
+type Waiting = { message: FrontReport; offset: number; read?: GuestResults }
 
 type In =
-  | FrontRecord
+  | FrontReport
   | GuestClaim
   | CancelRequested
   | RoundOutcome
@@ -211,7 +211,7 @@ export const guest: Stage<Guest, In> = {
   },
 }
 
-function onFront(state: Guest | undefined, place: Place, message: FrontRecord): Reaction<Guest> {
+function onFront(state: Guest | undefined, place: Place, message: FrontReport): Reaction<Guest> {
   const { conversation, time } = place
   if (!isGuest(conversation) || conversationIdFault(conversation) !== undefined) return { state } // the conversation of a user: no answer of this stage belongs to it
   const fault = faultOf(message)
@@ -287,7 +287,7 @@ function wait(state: Guest, waiting: Waiting): boolean {
 }
 
 /** The size as JSON, which is never below the size of the record. */
-function bytesOf(message: FrontRecord): number {
+function bytesOf(message: FrontReport): number {
   return Buffer.byteLength(JSON.stringify(message))
 }
 
@@ -505,7 +505,7 @@ function resultsOf(
  * Another turn begins: ends the open one, if there is one. Its request may show the last results of
  * the open one. Returns whether the outstanding round has to be over first.
  */
-function leaveTurn(step: Step, message: FrontRecord): boolean {
+function leaveTurn(step: Step, message: FrontReport): boolean {
   const { turn } = step.state
   if (turn === undefined) return false
   if (turn.outstanding !== undefined) {
@@ -519,7 +519,7 @@ function leaveTurn(step: Step, message: FrontRecord): boolean {
   return false
 }
 
-function open(step: Step, message: FrontRecord, goesOn: EndedTurn | undefined): OpenTurn {
+function open(step: Step, message: FrontReport, goesOn: EndedTurn | undefined): OpenTurn {
   const { place, state } = step
   const { turn, records } = openTurn({ ...place, offset: step.opensAt }, message, goesOn)
   const former = goesOn === undefined ? (state.newest?.names ?? []) : []

@@ -33,10 +33,7 @@ const uuid = /[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}/gi
 /** Behind a hash of the template, or with a digit. */
 const podSuffix =
   /(?<=[a-z\d])-(?:[\da-f]{8,10}|[bcdf-hj-np-tv-xz24-9]{8,10})-[bcdf-hj-np-tv-xz24-9]{5}$|-(?=[a-z]{0,4}\d)(?=\d{0,4}[a-z])[bcdf-hj-np-tv-xz24-9]{5}$/
-export function mayNameRandom(text: string): boolean {
-  return text.includes('-') && /-(?=[a-z]{0,39}\d)[a-z\d]{4,40}\b/.test(text)
-}
-
+export const randomPart = /-(?=[a-z]{0,39}\d)[a-z\d]{4,40}\b/
 /** A word that may have such a suffix. */
 export const randomName = /\b[a-z][\w.]{0,40}(?:-[\w.]{1,40}){1,6}/gi
 const suffix = /(?<=[-_.])[a-z\d]{4,40}(?=\.\w{1,5}$|$)/i

@@ -36,6 +36,10 @@ export function withoutStamps(value: unknown, isView = false): string | undefine
     }
     if (boundName.test(plainNameOf(key)) && typeof member !== 'object') return String(member)
     if (typeof member === 'string') {
+      if (referenceName.test(key)) {
+        found = true
+        return member.replace(snapshot, '')
+      }
       const text = member.length > limits.loopMaskedCharsMax ? member : unstamped(member)
       if (text !== member) found = true
       return text
@@ -138,6 +142,8 @@ const aboutCommand =
 /** The words for an element of a page, and its reference, which is new in each snapshot. */
 const elementName = /^(?:element|description|label)$/
 const referenceName = /^(?:ref|uid)$/
+/** The number of the snapshot in front of that of the element: `s1e2`, `4_12`. */
+const snapshot = /^s\d+(?=e\d+$)|^\d+(?=_\d+$)/
 
 /** Seconds or milliseconds since the epoch, from 2017 to 2033, and not a full minute. */
 function isNow(number: number): boolean {

@@ -9,7 +9,7 @@
 // LAP-STATE-3. A reference in arguments is its place in the newest result that has references.
 // LAP-STATE-4. Linear in the beginning of the text. Most texts fail the first test.
 
-import { mayNameRandom, randomName, withoutRandom } from '../evidence/random-suffix.ts'
+import { randomName, randomPart, withoutRandom } from '../evidence/random-suffix.ts'
 import { mayHaveReferences, referenceIn } from './page-reference.ts'
 
 const mark = '<state>'
@@ -49,7 +49,11 @@ const tunnel = /^\.(?:ngrok|trycloudflare|loca|serveo|localhost)/
 
 export function mayHoldStates(text: string): boolean {
   const head = text.slice(0, charsMax)
-  return (separator.test(head) && hint.test(head)) || mayNameRandom(head) || mayHaveReferences(head)
+  return (
+    (separator.test(head) && hint.test(head)) ||
+    (head.includes('-') && randomPart.test(head)) ||
+    mayHaveReferences(head)
+  )
 }
 
 /** A result without its states, and the states, which later calls of the lap may send. */

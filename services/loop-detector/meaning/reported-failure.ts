@@ -60,7 +60,11 @@ type Stated = { sign: 'status' | 'error' | 'shell' | 'exit'; error: string }
 function statedIn(text: string, isOfCommand: boolean): Stated | undefined {
   if (text.startsWith('{')) {
     const json = jsonIn(text)
-    return isObject(json) ? statedInMembers(json, 0) : undefined
+    if (!isObject(json)) return undefined
+    const exit = isOfCommand ? (json.exit_code ?? json.exitCode ?? json.returncode) : undefined
+    if (typeof exit !== 'number' || exit === 0) return statedInMembers(json, 0)
+    const printed = [json.stderr, json.stdout, json.output].find((one) => one !== '') ?? ''
+    return exited(typeof printed === 'string' ? tellingLines(printed) : '')
   }
   const line = text.split('\n', 1)[0] ?? ''
   if (isOfCommand && ofShell.test(line)) return { sign: 'shell', error: line }
@@ -68,10 +72,14 @@ function statedIn(text: string, isOfCommand: boolean): Stated | undefined {
     isOfCommand &&
     (exitCode.test(line) || exitCode.test(text.slice(text.lastIndexOf('\n') + 1)))
   ) {
-    const error = tellingLines(text)
-    return error === '' ? undefined : { sign: 'exit', error }
+    return exited(tellingLines(text))
   }
   return firstLine.test(line) ? { sign: 'error', error: line } : undefined
+}
+
+/** A code alone explains nothing. */
+function exited(error: string): Stated | undefined {
+  return error === '' ? undefined : { sign: 'exit', error }
 }
 
 /** A shell begins each error with its name. */

@@ -169,13 +169,13 @@ function withoutNames(raw: string): string {
 }
 
 const namesCharsMax = 512
-const named = /\bkill|name["= ]|[-_.][a-z\d]{4}/i
+const named = /kill |name["= ]|[-_.][a-z\d]{4}/i
 const numbered =
-  /(\bkill(?: -{1,2}\w+)* |"pid": ?|(?:--name[= ]|"name": ?")[a-z][\w.-]{0,60}?)\d+(?=[,}"\s]|$)/gi
+  /(\b(?:task)?kill(?: [-/]{1,2}\w+)* |"pid": ?|(?:--name[= ]|"name": ?")[a-z][\w.-]{0,60}?)\d+(?=[,}"\s]|$)/gi
 const randomWord = /[\w.-]{6,80}/g
 
 const nothingChanged =
-  /^(?:no changes?\b(?! ?(?:requests?|sets?|logs?|orders?)\b)|nothing (?:to (?:do|change|commit)|(?:was |has )?changed)\b|already up[ -]to[ -]date|0 (?:replacements?|changes|rows? (?:affected|changed|updated|inserted|deleted)|files? changed)\b|(?:query ok, )?0 rows? affected\b|(?:insert 0|update|delete|merge) 0$|\{"(?:row_?count|affected_?rows|rows_?affected|changes)": ?0\})/i
+  /^(?:no changes?\b(?! ?(?:requests?|sets?|logs?|orders?)\b)|nothing (?:to (?:do|change|commit)|(?:was |has )?changed)\b|already up[ -]to[ -]date|0 (?:replacements?|changes|rows? (?:affected|changed|updated|inserted|deleted)|files? changed)\b|(?:query ok, )?0 rows? affected\b|(?:insert 0|update|delete|merge) 0$|\{[^{}]{0,160}"(?:row_?count|affected_?rows|rows_?affected|changes|(?:modified|matched)_?count)" ?: ?0[,}])/i
 
 /** A positive whole number that is no part of a name, a version or a time of day. */
 const someCount = /(?<![\w.#]|\w-|\d:)0*[1-9]\d*(?!\w|-\w|[.:]\d)/

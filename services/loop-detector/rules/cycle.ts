@@ -169,10 +169,8 @@ function printOf(
   const given: string[] = []
   const prints = calls.map(({ tool, raw, text, failure, outcome }) => {
     const result = withoutStates(text)
-    const sent = withoutSentStates(raw, states, {
-      own: failure === undefined ? result.states : [],
-      page,
-    })
+    const own = failure === undefined ? result.states : []
+    const sent = withoutSentStates(raw, states, { own, page })
     given.push(...result.states)
     if (sent.text === raw && result.states.length === 0) return outcome
     statesFrom = Math.min(statesFrom, sent.oldest)

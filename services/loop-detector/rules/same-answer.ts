@@ -62,10 +62,8 @@ export const sameAnswer: Rule<Memory> = {
       if (all === undefined) continue
       const wording = meaning === 'empty' ? wordingOf(call.value) : 'fields'
       const reworded = typeof wording === 'object' ? countWording(all, wording, call) : 0
-      if (
-        (wording === 'question' ? all.rounds : reworded) >= sameAnswerRoundsMax(loop) ||
-        all.rounds >= batchRoundsMax(loop)
-      )
+      const rewordings = wording === 'question' ? all.rounds : reworded
+      if (rewordings >= sameAnswerRoundsMax(loop) || all.rounds >= batchRoundsMax(loop))
         findings.push(finding(all, call))
       // The subjects of the first answer are not compared: no call has repeated it yet.
       if (wording !== 'fields' || all.rounds < 2) continue

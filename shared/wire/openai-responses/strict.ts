@@ -128,14 +128,8 @@ function answerItem(item: Json): AnswerItem {
   if (!isCallType(type)) return { kind: 'vendor', vendor: item }
   const text = argumentsIn(item)
   const given = type === 'custom_tool_call' ? freeTextArguments(text) : text
-  const name = `${toolName(item)}`
-  return {
-    kind: 'call',
-    id: jsonText(id),
-    name,
-    arguments: given,
-    vendor: only(item, ofCall(item)),
-  }
+  const call = { id: jsonText(id), name: `${toolName(item)}`, arguments: given }
+  return { kind: 'call', ...call, vendor: only(item, ofCall(item)) }
 }
 
 function textIn({ content }: Json): string {

@@ -29,12 +29,16 @@ export type ResourceOwners = {
   noteLinks(server: McpServer, result: CallToolResult): void
 }
 
-type Lists = { addresses: ReadonlySet<string>; templates: readonly string[] }
+/** `templates`: with the pattern of each. Undefined: the template owns no address. */
+type Lists = {
+  addresses: ReadonlySet<string>
+  templates: ReadonlyMap<string, RE2JS | undefined>
+}
 
 /** `isByTemplate`: nothing but a fitting template names the servers, perhaps none. */
 type Owners = { servers: readonly McpServer[]; isByTemplate: boolean }
 
-const noLists: Lists = { addresses: new Set(), templates: [] }
+const noLists: Lists = { addresses: new Set(), templates: new Map() }
 
 /** `servers`: those with resources. `isAlone`: there is no other server, which owns all addresses. */
 export function resourceOwners(
@@ -68,8 +72,15 @@ export function resourceOwners(
   const templates = () =>
     each(async (server, client) => {
       const { resourceTemplates: listed } = await client.listResourceTemplates(undefined, bounded)
-      const texts = listed.map(({ uriTemplate }) => uriTemplate)
-      lists.set(server, { ...(lists.get(server) ?? noLists), templates: texts })
+      const before = lists.get(server) ?? noLists
+      const patterns = listed.map(
+        ({ uriTemplate: text }, nth) =>
+          [
+            text,
+            nth < templatesMax ? (before.templates.get(text) ?? patternOf(text)) : undefined,
+          ] as const,
+      )
+      lists.set(server, { ...before, templates: new Map(patterns) })
       return listed
     })
 
@@ -82,7 +93,10 @@ export function resourceOwners(
     if (listing.length > 0) return { servers: listing, isByTemplate: false }
     const linking = [...(links.get(uri) ?? [])]
     if (linking.length > 0) return { servers: linking, isByTemplate: false }
-    const fitting = having((of) => of.templates.some((template) => fits(template, uri)))
+    const isBounded = uri.length <= addressCharactersMax
+    const fitting = having(
+      (of) => isBounded && [...of.templates.values()].some((pattern) => pattern?.matches(uri)),
+    )
     return { servers: fitting, isByTemplate: true }
   }
 
@@ -104,7 +118,7 @@ export function resourceOwners(
     ofAddress: (uri) => only(() => owners(uri), 'this resource'),
     ofTemplate: (text) =>
       only(() => {
-        const listing = having(({ templates: listed }) => listed.includes(text))
+        const listing = having(({ templates: listed }) => listed.has(text))
         return listing.length > 0 ? { servers: listing, isByTemplate: false } : owners(text)
       }, 'this template'),
     noteLinks(server, { content = [] }) {
@@ -122,6 +136,9 @@ export function resourceOwners(
 const bounded = { timeout: limits.mcpAnswerMsMax }
 const addressCharactersMax = 8_192
 const templateCharactersMax = 2_048
+/** Templates of a server that own addresses, and expressions of a template: each read tries all of them. */
+const templatesMax = 64
+const expressionsMax = 16
 
 function refusal(text: string): Error {
   return Object.assign(new Error(text), { code: invalidParams })
@@ -143,19 +160,19 @@ const expansions: Record<string, string> = {
 /** The beginning of a template that owns addresses. Keeps RESOURCE-OWNERS-4. */
 const ownedBeginning = /^(?:(?!https?:|wss?:|ftps?:)[a-z][a-z0-9+.-]*:|[a-z]+:\/\/[^{}/?#]+\/)/i
 
-/** A template is hostile input: RE2 takes linear time. */
-function fits(template: string, uri: string): boolean {
-  if (!ownedBeginning.test(template)) return false
-  if (template.length > templateCharactersMax || uri.length > addressCharactersMax) return false
-  const source = template
-    .split(/(\{[^{}]*\})/)
+/** A template is hostile input: RE2 takes linear time. Undefined: it owns no address. */
+function patternOf(template: string): RE2JS | undefined {
+  if (!ownedBeginning.test(template) || template.length > templateCharactersMax) return undefined
+  const pieces = template.split(/(\{[^{}]*\})/)
+  if (pieces.length > 2 * expressionsMax + 1) return undefined
+  const source = pieces
     .map((piece) =>
       piece.startsWith('{') && piece.endsWith('}')
         ? (expansions[piece.charAt(1)] ?? '[^/?#]*')
         : RE2JS.quote(piece),
     )
     .join('')
-  return RE2JS.matches(`(?s)${source}`, uri)
+  return RE2JS.compile(`(?s)${source}`)
 }
 
 type Block = NonNullable<CallToolResult['content']>[number]

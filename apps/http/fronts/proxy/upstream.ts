@@ -117,11 +117,22 @@ function urlOf(base: URL, path: string): URL {
 
 /** Whether it may lead out of the folder before it, here or at a server that decodes it. */
 function leaves(pathname: string): boolean {
-  const plain = pathname
-    .replace(/%2e/gi, '.')
-    .replace(/%2f|%5c|\\/gi, '/')
-    .replace(/[\t\r\n]/g, '')
-  return plain.split('/').includes('..') || !/^(\/|$)/.test(pathname)
+  const plain = decoded(pathname)
+  const segments = plain?.replace(/[\t\r\n]/g, '').split(/[/\\]/) ?? []
+  // Some servers drop the parameters of a segment.
+  const isUp = segments.some((segment) => segment.split(';', 1)[0] === '..')
+  return plain === undefined || isUp || !/^(\/|$)/.test(pathname)
+}
+
+/** Without escapes of the characters that divide a path. Undefined: no chain of servers decodes so often. */
+function decoded(pathname: string): string | undefined {
+  let plain = pathname
+  for (let times = 0; times < 8; times += 1) {
+    const next = plain.replace(/%(2[ef5]|5c|3b)/gi, decodeURIComponent)
+    if (next === plain) return plain
+    plain = next
+  }
+  return undefined
 }
 
 /** Weir sends its own. */

@@ -138,6 +138,21 @@ describe('a name that is new by its nature', () => {
   })
 })
 
+describe('a click in ever new snapshots', () => {
+  const page = 'Page "Cart", button "Pay", link "Back", link "Help", link "Imprint", end'
+  const clicks = (refOf: (n: number) => string) =>
+    actions(...Array.from({ length: 8 }, (_, n) => one('click', { ref: refOf(n) }, ok(page)))).at(
+      -1,
+    )
+
+  it('is one call by the number of its element', () => {
+    expect(clicks((n) => `s${n}e12`)).toBe('nudge')
+    expect(clicks((n) => `${n}_12`)).toBe('nudge')
+    expect(clicks((n) => `4_${n}`)).toBe('-')
+    expect(clicks((n) => `e${n}`)).toBe('-')
+  })
+})
+
 describe('a statement', () => {
   const effect = (tool: string, value: unknown) => operationOf(tool, value).effect
 
@@ -191,6 +206,9 @@ describe('a result without news', () => {
       reportedFailure('Bash', { command: 'make a' }, { effect, text })?.error
     expect(reported('Exit code: 2\nno space left')).toBe('no space left')
     expect(reported('no space left\nmake: *** [a] exit status 1')).toContain('no space left')
+    expect(reported('{"exit_code":2,"stdout":"","stderr":"no space left"}')).toBe('no space left')
+    expect(reported('{"exit_code":0,"stdout":"no space left"}')).toBeUndefined()
+    expect(reported('{"returncode":1,"stdout":""}')).toBeUndefined()
     expect(reported('Exit code: 2')).toBeUndefined()
     expect(reported('Exit code: 0\nfine')).toBeUndefined()
     expect(reported('< a\nExit code: 1', 'reads')).toBeUndefined()
@@ -200,7 +218,8 @@ describe('a result without news', () => {
     ['kill', (n: number) => one('Bash', { command: `kill -9 ${4100 + n}` }, ok(''))],
     ['INSERT 0 0', (n: number) => one('save', { id: n }, ok('INSERT 0 0'))],
     ['0 rows affected', (n: number) => one('save', { id: n }, ok('Query OK, 0 rows affected'))],
-    ['a row count', (n: number) => one('save', { id: n }, ok('{"rowCount":0}'))],
+    ['taskkill', (n: number) => one('Bash', { command: `taskkill /F /PID ${4100 + n}` }, ok(''))],
+    ['a row count', (n: number) => one('save', { id: n }, ok('{"command":"X","rowCount":0}'))],
   ])('is %s between equal failures', (_, change) => {
     const fails = one('login', { user: 'a' }, failing('the role is missing'))
     expect(actions(change(1), fails, change(2), fails, change(3), fails).at(-1)).toBe('nudge')

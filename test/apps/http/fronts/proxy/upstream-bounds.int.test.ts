@@ -94,6 +94,7 @@ describe('a model server behind the proxy', () => {
   it.each([
     ...['/v1/../../x', '/v1/%2e%2e/%2E./x', '/..', '/a/..%2fx', '/a/..%5Cx', '/v1\\..\\..\\x'],
     ...['/proxy/main/v1/../../x', 'http://127.0.0.1/../x'],
+    ...['/v1/..;/x', '/v1/%2e%2e;x=1/x', '/v1/%252e%252e/x', `/v1/%${'25'.repeat(9)}2e./x`],
   ])('gets no request that leaves the path of its URL: %s', async (target) => {
     proxy = await proxied(scriptedGuard(), (_, response) => sendJson(response, {}), '/base/v1')
     expect((await get(target)).status).toBe(400)
