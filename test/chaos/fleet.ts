@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { Disturbance, UnexpectedExit } from '../evidence/evidence.ts'
-import { weirCommand } from '../support/programs.ts'
+import { environmentOf, weirCommand } from '../support/programs.ts'
 import type { SigningKeys } from './signing-keys.ts'
 import { type Logins, placeOf } from './users.ts'
 
@@ -94,7 +94,7 @@ export function createFleet(options: FleetOptions): Fleet {
     const log = openSync(join(folder, 'logs', `${member.name}.${member.incarnation}.log`), 'a')
     const child = spawn(weirCommand, argumentsOf(member, options), {
       cwd: folder,
-      env: { ...environment(), CHAOS_PROCESS: nameOf(member), CHAOS_STARTS: options.startsFile },
+      env: environmentOf({ CHAOS_PROCESS: nameOf(member), CHAOS_STARTS: options.startsFile }),
       // A proxy prints its address for a person.
       stdio: ['ignore', member.job.kind === 'front' ? 'ignore' : log, log],
     })
@@ -283,14 +283,6 @@ export function stagePrincipals({
 /** A guard's process registers itself, so it is also an operator. */
 export function guardPrincipals(guard: string): string[] {
   return [`guard.${guard}`, 'operator']
-}
-
-/** The environment without the settings of the machine that runs the tests. */
-export function environment(): NodeJS.ProcessEnv {
-  const kept = Object.entries(process.env).filter(
-    ([name]) => !/^(CI$|WEIR_|NODE_OPTIONS|ANTHROPIC_|OPENAI_|KAFKA_)/.test(name),
-  )
-  return Object.fromEntries(kept)
 }
 
 function endOf(child: ChildProcess): Promise<void> {

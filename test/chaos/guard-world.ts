@@ -5,8 +5,7 @@ import { spawn } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { weirCommand } from '../support/programs.ts'
-import { environment } from './fleet.ts'
+import { environmentOf, weirCommand } from '../support/programs.ts'
 import type { RiskOptions } from './guards/risk.ts'
 import { type Logins, placeOf } from './users.ts'
 
@@ -96,7 +95,7 @@ function isDone([command, action]: string[], errors: string): boolean {
 function run(args: string[]): Promise<{ code: number | null; errors: string }> {
   return new Promise((resolve) => {
     const child = spawn(weirCommand, args, {
-      env: environment(),
+      env: environmentOf(),
       stdio: ['ignore', 'ignore', 'pipe'],
     })
     let errors = ''

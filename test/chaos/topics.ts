@@ -4,9 +4,10 @@
 
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import avro from 'avsc'
-import type { Admin, Kafka, KafkaMessage } from 'kafkajs'
+import kafkajs, { type Admin, type Kafka, type KafkaMessage } from 'kafkajs'
 import type { Message } from '../../shared/contract/messages.ts'
 import type { Committed, Logged } from '../evidence/evidence.ts'
 import { inboxes } from '../evidence/inboxes.ts'
@@ -113,9 +114,24 @@ async function endsOf(admin: Admin, prefix: string): Promise<Ends> {
   const ends: Ends = new Map()
   const there = new Set(await admin.listTopics())
   for (const topic of [...topicNames, ...guardTopics.filter((name) => there.has(prefix + name))])
-    for (const { partition, low, high } of await admin.fetchTopicOffsets(prefix + topic))
+    for (const { partition, low, high } of await offsetsOf(admin, prefix + topic))
       ends.set(`${topic}/${partition}`, { begin: Number(low), end: Number(high) })
   return ends
+}
+
+/**
+ * On a busy machine the controller can miss a broker for a moment, and the broker then leads no partition.
+ * kafkajs repeats no such request of an admin.
+ */
+export async function offsetsOf(admin: Pick<Admin, 'fetchTopicOffsets'>, topic: string) {
+  for (;;) {
+    try {
+      return await admin.fetchTopicOffsets(topic)
+    } catch (error) {
+      if (!(error instanceof kafkajs.KafkaJSProtocolError && error.retriable)) throw error
+      await sleep(200)
+    }
+  }
 }
 
 function logged(

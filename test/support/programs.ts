@@ -6,6 +6,8 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { harmlessEnvironment } from '../../shared/lib/sandbox/harmless-variables.ts'
+import { compiled } from './compiled.ts'
 import { contentHash } from './program-sources.ts'
 
 const root = join(import.meta.dirname, '..', '..')
@@ -17,6 +19,17 @@ export const checkoutCommand = join(root, 'bin', 'weir')
 
 /** The path of the command `weir`. */
 export const weirCommand = join(folder, 'weir')
+
+/**
+ * The environment of a command: the machine's variables without secrets, Weir's and Node's, and `more`. With
+ * any other variable the command would start Node a second time, to hide it from tools.
+ */
+export function environmentOf(more: Record<string, string> = {}): NodeJS.ProcessEnv {
+  const kept = Object.entries(harmlessEnvironment()).filter(
+    ([name]) => !/^(CI$|WEIR_|NO_COLOR|FORCE_COLOR|NODE_)/.test(name),
+  )
+  return { ...Object.fromEntries(kept), ...compiled, ...more }
+}
 
 /** For the environment of the processes of Weir below: the code of the programs, compiled. */
 export const compiledPrograms = { NODE_COMPILE_CACHE: join(folder, 'compiled') }

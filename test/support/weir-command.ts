@@ -13,8 +13,7 @@ import {
   startAnthropicServer,
 } from '../../apps/demo/anthropic-server.ts'
 import type { ModelCall } from '../../client/testing/anthropic-stream.ts'
-import { compiled } from './compiled.ts'
-import { weirCommand } from './programs.ts'
+import { environmentOf, weirCommand } from './programs.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const recordedTool = join(root, 'test', 'support', 'tools', 'recorded.mjs')
@@ -139,18 +138,6 @@ function limited(fileSizeMax: number, command: [string, ...string[]]): [string, 
     `${Math.floor(fileSizeMax / 512)}`,
     ...command,
   ]
-}
-
-/** The environment without Weir's and Node's variables of the machine. */
-function environmentOf(environment: Record<string, string>): Record<string, string> {
-  const kept = Object.entries(process.env).filter(
-    ([name]) => !/^(CI$|WEIR_|NO_COLOR|FORCE_COLOR|NODE_|ANTHROPIC_|OPENAI_)/.test(name),
-  )
-  return {
-    ...Object.fromEntries(kept.map(([name, value]) => [name, value ?? ''])),
-    ...compiled,
-    ...environment,
-  }
 }
 
 function watch(child: ChildProcessWithoutNullStreams, watched: NodeJS.ReadableStream): RunningWeir {
