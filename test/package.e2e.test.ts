@@ -474,6 +474,7 @@ const besideFrameworks = [
   '@langchain/openai',
   'hono',
   'openai',
+  'standardwebhooks',
 ]
 
 const compilerOptions = {
