@@ -21,7 +21,7 @@ import { actions, failing, ok, one } from '../rounds.ts'
 
 describe('a click on a known place', () => {
   const click = (x: number, y: number, fields: Record<string, unknown> = {}) => {
-    const value: Record<string, unknown> = { x, y, ...fields }
+    const value: Record<string, unknown> = { x: 1_000 + x, y, ...fields }
     return { tool: 'click_at', key: `${x} ${y}`, result: 'r', value, raw: JSON.stringify(value) }
   }
   const keyOf = (places: Place[], call: ReturnType<typeof click>) =>
@@ -37,10 +37,14 @@ describe('a click on a known place', () => {
 
   it('is another one with another button or tool, and with ids beyond the safe integers', () => {
     const places: Place[] = []
-    const big: Record<string, unknown> = { x: 4, y: 1, id: 2n ** 60n }
+    const big: Record<string, unknown> = { x: 1_004, y: 1, id: 2n ** 60n }
     expect(keyOf(places, click(1, 1))).toBe('1 1')
     expect(keyOf(places, click(2, 1, { button: 'right' }))).toBe('2 1')
     expect(keyOf(places, { ...click(3, 1), tool: 'hover_at' })).toBe('3 1')
+    expect(keyOf(places, click(5, 1, { style: { color: 'red' } }))).toBe('5 1')
+    expect(keyOf(places, click(6, 1, { style: { color: 'blue' } }))).toBe('6 1')
+    expect(keyOf(places, click(7, 1, { style: { color: 'blue' } }))).toBe('6 1')
+    expect(keyOf(places, click(8, 1, { style: { toString: 1 } }))).toBe('8 1')
     expect(keyOf(places, { ...click(4, 1), value: big })).toBe('4 1')
   })
 
@@ -60,10 +64,10 @@ describe('a click on a known place', () => {
   })
 
   it.each([
-    [{ coordinate: [7, 9] }, { coordinate: [8, 9] }],
-    [{ coordinates: [7, 9] }, { coordinates: [8, 9] }],
-    [{ position: { x: 7, y: 9 } }, { position: { x: 8, y: 9 } }],
-    [{ point: { x: 7, y: 9 } }, { point: { x: 8, y: 9 } }],
+    [{ coordinate: [7, 109] }, { coordinate: [8, 109] }],
+    [{ coordinates: [7, 109] }, { coordinates: [8, 109] }],
+    [{ position: { x: 7, y: 109 } }, { position: { x: 8, y: 109 } }],
+    [{ point: { x: 7, y: 109 } }, { point: { x: 8, y: 109 } }],
   ])('is read in %j', (one, other) => {
     const places: Place[] = []
     const call = (value: Record<string, unknown>) => ({
@@ -135,6 +139,28 @@ describe('a name that is new by its nature', () => {
     const sent = (text: string) => withoutSentStates(text, new Map(), { own: [], page })
     expect(sent('{"ref":"e17"}')).toEqual({ text: '{"ref":"<reference 1>"}', oldest: 3 })
     expect(sent('{"ref":"e18"}').text).toBe('{"ref":"e18"}')
+  })
+})
+
+describe('a cell of a board or a picture', () => {
+  const sweep = (name: string, step: (n: number) => Record<string, unknown>, answer: string) =>
+    actions(...Array.from({ length: 12 }, (_, n) => one(name, step(n), ok(answer))))
+
+  it.each([
+    ['set_pixel', { color: 'red' }, 'ok'],
+    ['fire', {}, 'miss'],
+    ['get_cell', {}, '.'],
+    ['click_cell', {}, 'clear'],
+  ])('is another call of %s at each step', (name, rest, answer) => {
+    expect(sweep(name, (n) => ({ x: n % 8, y: Math.floor(n / 8), ...rest }), answer)).toEqual(
+      new Array(12).fill('-'),
+    )
+  })
+
+  it('is another pixel of a large picture, because the tool is no pointer', () => {
+    expect(sweep('draw_point', (n) => ({ x: 400 + n, y: 300, color: 'red' }), 'ok')).toEqual(
+      new Array(12).fill('-'),
+    )
   })
 })
 
