@@ -142,6 +142,19 @@ describe('a name that is new by its nature', () => {
   })
 })
 
+describe('a reference that names no element of a page', () => {
+  const long =
+    'The request was accepted, and the answer has the same sixty-four characters each time.'
+  it.each([
+    ['add_label', (n: number) => ({ uid: `user-${n}`, label: 'vip' })],
+    ['dispatch_workflow', (n: number) => ({ ref: `release/${n}`, description: 'deploy' })],
+    ['get_status', (n: number) => ({ ref: `${n}`.padStart(40, 'ab1c'), description: 'ci' })],
+  ])('keeps the calls of %s apart', (name, argumentsOf) => {
+    const steps = Array.from({ length: 14 }, (_, n) => one(name, argumentsOf(n), ok(long)))
+    expect(actions(...steps)).toEqual(new Array(14).fill('-'))
+  })
+})
+
 describe('a cell of a board or a picture', () => {
   const sweep = (name: string, step: (n: number) => Record<string, unknown>, answer: string) =>
     actions(...Array.from({ length: 12 }, (_, n) => one(name, step(n), ok(answer))))
