@@ -5,7 +5,6 @@ import { operationOf } from '../../../../services/loop-detector/evidence/effect.
 import type { CallEvidence } from '../../../../services/loop-detector/evidence/evidence.ts'
 import { masked } from '../../../../services/loop-detector/evidence/mask.ts'
 import { withoutRandom } from '../../../../services/loop-detector/evidence/random-suffix.ts'
-import { emptyHandedAnswer } from '../../../../services/loop-detector/meaning/empty-handed.ts'
 import {
   withoutSentStates,
   withoutStates,
@@ -231,15 +230,6 @@ describe('a statement', () => {
 })
 
 describe('a result without news', () => {
-  it.each(['', '(no output)', 'Exit code: 1', '(no output)\nExit code: 1'])(
-    'is %j of a search in a shell',
-    (text) => {
-      expect(emptyHandedAnswer({}, text, 'Bash grep')).toBe('no matches')
-      expect(emptyHandedAnswer({}, text, 'Bash find head')).toBe('no matches')
-      expect(emptyHandedAnswer({}, text, 'Bash make')).toBeUndefined()
-    },
-  )
-
   it('is a reported failure by its exit code, if it explains one and the command does not only read', () => {
     const reported = (text: string, effect: 'reads' | 'changes' = 'changes') =>
       reportedFailure('Bash', { command: 'make a' }, { effect, text })?.error
