@@ -1,6 +1,10 @@
 import { describe, expect, it } from '@jest/globals'
 import { patternFault, redactPathIn } from '../../../../shared/contract/redaction/redact-rule.ts'
-import { valueClasses } from '../../../../shared/contract/redaction/value-classes.ts'
+import {
+  mayHaveSecret,
+  secretKinds,
+  valueClasses,
+} from '../../../../shared/contract/redaction/value-classes.ts'
 import {
   linearPattern,
   type ValuePattern,
@@ -40,6 +44,9 @@ describe('a class of values', () => {
     ['phone', 'call 0171 1234567', '0171 1234567'],
   ])('%s finds its values in %j', (name, text, value) => {
     expect(found(name, text)).toEqual([value])
+    const isSecret = secretKinds.some((kind) => kind === name)
+    if (isSecret)
+      expect([text, value, `x\\n${value}`].map(mayHaveSecret)).toEqual([true, true, true])
   })
 
   it.each([
