@@ -24,7 +24,7 @@ export function readArguments(raw: string, hints?: IdentityHints | null): ReadAr
   if (raw.trim() === '') return { canonical: nothing, value: {} }
   try {
     const value = parse(raw)
-    return { canonical: canonical(identityOf(value, hints), false, 0) ?? nothing, value }
+    return { canonical: canonical(identityOf(value, hints)) ?? nothing, value }
   } catch {
     return { canonical: `text:${raw.trim()}`, value: undefined }
   }
@@ -50,8 +50,8 @@ function parse(raw: string): unknown {
   )
 }
 
-/** Undefined: the value means the same as its absence. */
-function canonical(value: unknown, isPath: boolean, depth: number): string | undefined {
+/** Undefined: the value means the same as its absence. Throws RangeError for a value nested too deep. */
+export function canonical(value: unknown, isPath = false, depth = 0): string | undefined {
   if (depth > limits.argumentDepthMax) throw new RangeError('nested too deep')
   if (value === null) return undefined
   if (typeof value === 'string') {

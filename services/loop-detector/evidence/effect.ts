@@ -292,7 +292,16 @@ function programEffect(program: string, argv: string[]): Effect {
   const name = program.replace(/[\d.]+$/, '')
   if (interpreters.has(name) && argv[0] === '-m') return programEffect(argv[1] ?? '', argv.slice(2))
   const known = readSubcommands.get(program) ?? readSubcommands.get(name)
-  const isQuery = argv.includes(queryWord) && !argv.includes('-f')
-  const subcommand = isQuery ? queryWord : argv.find((word) => !beforeSubcommand.test(word))
+  const subcommand = isQuery(argv) ? queryWord : argv.find((word) => !beforeSubcommand.test(word))
   return subcommand !== undefined && known?.has(subcommand) === true ? 'reads' : 'changes'
+}
+
+/** Each statement only reads, and no file has another one. */
+function isQuery(argv: string[]): boolean {
+  const others = argv.filter(
+    (word, at) => /^-(?:[ce]|-command|-execute)$/.test(argv[at - 1] ?? '') && word !== queryWord,
+  )
+  return (
+    argv.includes(queryWord) && others.length === 0 && !argv.some((w) => /^-(?:f|-file)/.test(w))
+  )
 }

@@ -235,8 +235,7 @@ function callEvidence(
       ? result.text || result.reason
       : result.reason
   const text =
-    (result.status === 'ok' ? emptyHandedAnswer(read.value, seen, operation) : undefined) ??
-    masked(seen)
+    (result.status === 'ok' ? emptyHandedAnswer(read.value, seen) : undefined) ?? masked(seen)
   const failure =
     result.status === 'ok'
       ? undefined

@@ -25,7 +25,7 @@ const stampLike =
 
 /**
  * The arguments without their stamps, as one text. Undefined: they have none. `isView`: the result
- * shows a page.
+ * shows a page with references.
  */
 export function withoutStamps(value: unknown, isView = false): string | undefined {
   let found = false
@@ -36,7 +36,7 @@ export function withoutStamps(value: unknown, isView = false): string | undefine
     }
     if (boundName.test(plainNameOf(key)) && typeof member !== 'object') return String(member)
     if (typeof member === 'string') {
-      if (referenceName.test(key)) {
+      if (isReference(key, member)) {
         found = true
         return member.replace(snapshot, '')
       }
@@ -59,7 +59,7 @@ export function withoutStamps(value: unknown, isView = false): string | undefine
       ? names.filter((name) => !aboutCommand.test(name))
       : names
     const isNamed = isView && names.some((name) => elementName.test(name))
-    const used = isNamed ? kept.filter((name) => !referenceName.test(name)) : kept
+    const used = isNamed ? kept.filter((name) => !isReference(name, members[name])) : kept
     if (used.length < names.length) found = true
     return used.map((name) => [name, plain(name, members[name], depth + 1)])
   }
@@ -142,8 +142,14 @@ const aboutCommand =
 /** The words for an element of a page, and its reference, which is new in each snapshot. */
 const elementName = /^(?:element|description|label)$/
 const referenceName = /^(?:ref|uid)$/
+const reference = /^(?:(?:s\d{1,6})?e\d{1,6}|\d{1,6}_\d{1,6})$/
 /** The number of the snapshot in front of that of the element: `s1e2`, `4_12`. */
 const snapshot = /^s\d+(?=e\d+$)|^\d+(?=_\d+$)/
+
+/** The `ref` of a branch and the `uid` of a user have other forms. */
+function isReference(name: string, value: unknown): boolean {
+  return referenceName.test(name) && typeof value === 'string' && reference.test(value)
+}
 
 /** Seconds or milliseconds since the epoch, from 2017 to 2033, and not a full minute. */
 function isNow(number: number): boolean {

@@ -1,10 +1,9 @@
 // The answer of a search without hits. Some answers repeat the words of the search: `No results for
-// "x"`, `{"query":"x","results":[]}`. Without these words they are one answer. Programs like `grep`
-// print nothing, and some hosts add the exit code.
+// "x"`, `{"query":"x","results":[]}`. Without these words they are one answer. The silence of a
+// shell is none: it is also the good answer of many checks.
 
 import { echoesOf } from '../evidence/arguments.ts'
 import { masked, withoutEchoes } from '../evidence/mask.ts'
-import { commandOutput } from './command-output.ts'
 
 /** `answer`: its beginning, masked. */
 export function isEmptyHanded(answer: string): boolean {
@@ -17,29 +16,15 @@ export function isEmptyHanded(answer: string): boolean {
 
 /**
  * The masked answer without the words of its call, if it has no hits and repeats some of them.
- * Undefined: any other answer. `value`: the arguments of the call. `operation`: as in effect.ts.
+ * Undefined: any other answer. `value`: the arguments of the call.
  */
-export function emptyHandedAnswer(
-  value: unknown,
-  text: string,
-  operation = '',
-): string | undefined {
-  if (searches.test(operation) && isNothing(text)) return 'no matches'
+export function emptyHandedAnswer(value: unknown, text: string): string | undefined {
   if (text.length > echoCharsMax || !mayBeEmpty.test(text)) return undefined // nearly always
   const plain = withoutEchoes(text, echoesOf(value))
   if (plain === text) return undefined
   const answer = masked(plain)
   return isEmptyHanded(answer) ? answer : undefined
 }
-
-function isNothing(text: string): boolean {
-  return text.length <= echoCharsMax && nothing.test(commandOutput(text))
-}
-
-/** Of a shell. The last programs only pass the hits on. */
-const searches = / (?:[ef]?grep|rg|ag|ack|find|fd|locate)(?: (?:head|tail|sort|uniq|sed|awk|cut))*$/
-const nothing =
-  /^\s*(?:[(<[]?(?:no output|empty|command produced no output)[)>\]]?\.?)?\s*(?:[(<[]?(?:command )?(?:exit(?:ed with)?|return) ?(?:code|status):? [01][)>\]]?\.?)?\s*$/i
 
 /** Longer answers have more than the words of a search. */
 const echoCharsMax = 512

@@ -1,7 +1,10 @@
 // Clicks on one place of the screen. A model points some pixels beside its last click, and means the
 // same place.
+// PLACE-1. Only a pointer has places: the tool, or an argument, names one. A cell of a board, a table or a
+//     picture is another cell at each step, so small coordinates are no place either.
 
 import { isObject } from '../../../shared/lib/json/json-object.ts'
+import { canonical } from '../evidence/arguments.ts'
 import type { CallEvidence } from '../evidence/evidence.ts'
 
 /** The first call on a place. `rest`: its tool and other arguments. */
@@ -28,15 +31,18 @@ export function onKnownPlace(places: Place[], call: CallEvidence): CallEvidence 
 }
 
 /** Most calls name no place. */
-export function isPointed({ raw }: Pick<CallEvidence, 'raw'>): boolean {
-  return raw.length <= charsMax && pointed.test(raw)
+export function isPointed({ tool, raw }: Pick<CallEvidence, 'tool' | 'raw'>): boolean {
+  return raw.length <= charsMax && pointed.test(raw) && (pointers.test(tool) || pointers.test(raw))
 }
 
 const pointed = /"(?:x|coordinates?|position|point)"/
+const pointers = /click|mouse|hover|touch|(?:^|[^a-z])tap/i
 const charsMax = 512
 const placesMax = 32
 /** Pixels. Neighbours in a grid are further away. */
 const jitterMax = 8
+/** Boards are smaller, and screens larger. */
+const screenMin = 100
 
 function pointIn(value: unknown): { x: number; y: number; rest: string } | undefined {
   if (!isObject(value)) return undefined
@@ -44,5 +50,7 @@ function pointIn(value: unknown): { x: number; y: number; rest: string } | undef
   const at = coordinate ?? coordinates ?? position ?? point ?? { x, y }
   const [left, top]: unknown[] = Array.isArray(at) || !isObject(at) ? [at].flat() : [at.x, at.y]
   if (!Number.isInteger(left) || !Number.isInteger(top)) return undefined
-  return { x: Number(left), y: Number(top), rest: Object.values(rest).join() }
+  const [x1, y1] = [Number(left), Number(top)]
+  if (Math.max(x1, y1) < screenMin) return undefined
+  return { x: x1, y: y1, rest: canonical(rest) ?? '' }
 }

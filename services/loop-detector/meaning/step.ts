@@ -19,7 +19,7 @@ export function isStep({ tool, value, text }: Sent): boolean {
 }
 
 /** Longer answers show what the step led to. */
-export const viewCharsMin = 64
+const viewCharsMin = 64
 
 const steps: ReadonlySet<string> = new Set(['undo', 'redo', 'scroll'])
 const keyboards: ReadonlySet<string> = new Set(['press', 'key', 'keys', 'keyboard'])

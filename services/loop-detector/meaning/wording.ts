@@ -3,10 +3,15 @@
 
 import { isObject } from '../../../shared/lib/json/json-object.ts'
 import { commandIn } from '../evidence/effect.ts'
+import { statementEffect } from './sql.ts'
 
-/** The beginnings of the words of a pattern. `fields`: each of them may be another question. */
-export function wordingOf(value: unknown): string[] | 'question' | 'fields' {
+/**
+ * The beginnings of the words of a pattern. `fields`: each of them may be another question. `statement`: of
+ * SQL, for which no rows may be the good answer.
+ */
+export function wordingOf(value: unknown): string[] | 'question' | 'fields' | 'statement' {
   if (!isObject(value)) return 'fields'
+  if (statementEffect(value) !== undefined) return 'statement'
   const command = commandIn(value)
   if (command !== undefined) return wordsIn(patternIn(command))
   for (const [name, member] of Object.entries(value)) {

@@ -20,7 +20,7 @@ import { masked, withoutEchoes } from '../evidence/mask.ts'
 import { withoutNewIds } from '../evidence/new-ids.ts'
 import { withoutMessageId, withoutStamps } from '../evidence/stamp.ts'
 import { addMatch, emptyStreak, found, type Streak, weightiest } from '../ladder.ts'
-import { viewCharsMin } from '../meaning/step.ts'
+import { mayHaveReferences } from '../meaning/page-reference.ts'
 import { sameAnswerRoundsMax } from '../patience.ts'
 import type { Finding, Rule } from '../rule.ts'
 
@@ -75,7 +75,7 @@ function nearOf(call: CallEvidence): { call: CallEvidence; near: string; isStamp
     const text = masked(withoutNewIds(withoutEchoes(call.text, sent.ids)))
     return { call, near: fingerprint('near-arguments', tool, sent.text, text), isStamped: true }
   }
-  const plain = withoutStamps(value, call.text.length >= viewCharsMin)
+  const plain = withoutStamps(value, mayHaveReferences(call.text))
   if (plain === undefined) return { call, near: outcome, isStamped: false }
   return { call, near: fingerprint('near-arguments', tool, plain, result), isStamped: true }
 }

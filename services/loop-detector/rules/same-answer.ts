@@ -58,9 +58,10 @@ export const sameAnswer: Rule<Memory> = {
           findings.push(finding(all, call, texts.refusedPage))
         continue
       }
+      const wording = meaning === 'empty' ? wordingOf(call.value) : 'fields'
+      if (wording === 'statement') continue
       const all = countCall(memory, call.result, call, round)
       if (all === undefined) continue
-      const wording = meaning === 'empty' ? wordingOf(call.value) : 'fields'
       const reworded = typeof wording === 'object' ? countWording(all, wording, call) : 0
       const rewordings = wording === 'question' ? all.rounds : reworded
       if (rewordings >= sameAnswerRoundsMax(loop) || all.rounds >= batchRoundsMax(loop))

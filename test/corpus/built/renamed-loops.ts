@@ -266,29 +266,6 @@ export const renamedLoops: Scenario[] = [
     ok('screen_text', {}, 'Settings. Wi-Fi off. Press to enable.'),
   ]),
   loop(
-    'grep-nothing',
-    empty,
-    rounds(12, (n) => ok('Bash', { command: `grep -rn "${words[n - 1]}" src/` }, '')),
-  ),
-  loop(
-    'find-nothing',
-    empty,
-    rounds(12, (n) =>
-      ok(
-        'run_shell_command',
-        { command: `find . -name "*${words[n - 1]}*"` },
-        `Command: find . -name "*${words[n - 1]}*"\nDirectory: (root)\nStdout: (empty)\nStderr: (empty)\nExit Code: 0`,
-      ),
-    ),
-  ),
-  loop(
-    'grep-no-output',
-    empty,
-    rounds(12, (n) =>
-      ok('bash', { command: `rg -n "${words[n - 1]}" .` }, '(no output)\nExit code: 1'),
-    ),
-  ),
-  loop(
     'grep-tool-nothing',
     empty,
     rounds(12, (n) => ok('Grep', { pattern: words[n - 1], path: 'src' }, 'Found 0 files')),

@@ -267,4 +267,21 @@ export const renamedWork: Scenario[] = [
       ok('Read', { file_path: `src/${turnOf(files, n)}.ts` }, `export const ${word(n)} = 1`),
     ]),
   ),
+  honest(
+    'silent-greps-of-pods',
+    other,
+    rounds(14, (n) => ok('Bash', { command: `kubectl logs api-${n} | grep ERROR` }, '')),
+  ),
+  honest(
+    'silent-search-for-unused-exports',
+    other,
+    rounds(14, (n) => ok('Bash', { command: `rg "import ${word(n)}" src` }, '')),
+  ),
+  honest(
+    'audit-of-tables-without-bad-rows',
+    other,
+    rounds(14, (n) =>
+      ok('run_sql', { query: `select * from t_${word(n)} where is_bad = 1` }, 'No rows found'),
+    ),
+  ),
 ]

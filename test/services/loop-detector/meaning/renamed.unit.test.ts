@@ -5,7 +5,6 @@ import { operationOf } from '../../../../services/loop-detector/evidence/effect.
 import type { CallEvidence } from '../../../../services/loop-detector/evidence/evidence.ts'
 import { masked } from '../../../../services/loop-detector/evidence/mask.ts'
 import { withoutRandom } from '../../../../services/loop-detector/evidence/random-suffix.ts'
-import { emptyHandedAnswer } from '../../../../services/loop-detector/meaning/empty-handed.ts'
 import {
   withoutSentStates,
   withoutStates,
@@ -21,7 +20,7 @@ import { actions, failing, ok, one } from '../rounds.ts'
 
 describe('a click on a known place', () => {
   const click = (x: number, y: number, fields: Record<string, unknown> = {}) => {
-    const value: Record<string, unknown> = { x, y, ...fields }
+    const value: Record<string, unknown> = { x: 1_000 + x, y, ...fields }
     return { tool: 'click_at', key: `${x} ${y}`, result: 'r', value, raw: JSON.stringify(value) }
   }
   const keyOf = (places: Place[], call: ReturnType<typeof click>) =>
@@ -37,10 +36,14 @@ describe('a click on a known place', () => {
 
   it('is another one with another button or tool, and with ids beyond the safe integers', () => {
     const places: Place[] = []
-    const big: Record<string, unknown> = { x: 4, y: 1, id: 2n ** 60n }
+    const big: Record<string, unknown> = { x: 1_004, y: 1, id: 2n ** 60n }
     expect(keyOf(places, click(1, 1))).toBe('1 1')
     expect(keyOf(places, click(2, 1, { button: 'right' }))).toBe('2 1')
     expect(keyOf(places, { ...click(3, 1), tool: 'hover_at' })).toBe('3 1')
+    expect(keyOf(places, click(5, 1, { style: { color: 'red' } }))).toBe('5 1')
+    expect(keyOf(places, click(6, 1, { style: { color: 'blue' } }))).toBe('6 1')
+    expect(keyOf(places, click(7, 1, { style: { color: 'blue' } }))).toBe('6 1')
+    expect(keyOf(places, click(8, 1, { style: { toString: 1 } }))).toBe('8 1')
     expect(keyOf(places, { ...click(4, 1), value: big })).toBe('4 1')
   })
 
@@ -60,10 +63,10 @@ describe('a click on a known place', () => {
   })
 
   it.each([
-    [{ coordinate: [7, 9] }, { coordinate: [8, 9] }],
-    [{ coordinates: [7, 9] }, { coordinates: [8, 9] }],
-    [{ position: { x: 7, y: 9 } }, { position: { x: 8, y: 9 } }],
-    [{ point: { x: 7, y: 9 } }, { point: { x: 8, y: 9 } }],
+    [{ coordinate: [7, 109] }, { coordinate: [8, 109] }],
+    [{ coordinates: [7, 109] }, { coordinates: [8, 109] }],
+    [{ position: { x: 7, y: 109 } }, { position: { x: 8, y: 109 } }],
+    [{ point: { x: 7, y: 109 } }, { point: { x: 8, y: 109 } }],
   ])('is read in %j', (one, other) => {
     const places: Place[] = []
     const call = (value: Record<string, unknown>) => ({
@@ -138,6 +141,41 @@ describe('a name that is new by its nature', () => {
   })
 })
 
+describe('a reference that names no element of a page', () => {
+  const long =
+    'The request was accepted, and the answer has the same sixty-four characters each time.'
+  it.each([
+    ['add_label', (n: number) => ({ uid: `user-${n}`, label: 'vip' })],
+    ['dispatch_workflow', (n: number) => ({ ref: `release/${n}`, description: 'deploy' })],
+    ['get_status', (n: number) => ({ ref: `${n}`.padStart(40, 'ab1c'), description: 'ci' })],
+  ])('keeps the calls of %s apart', (name, argumentsOf) => {
+    const steps = Array.from({ length: 14 }, (_, n) => one(name, argumentsOf(n), ok(long)))
+    expect(actions(...steps)).toEqual(new Array(14).fill('-'))
+  })
+})
+
+describe('a cell of a board or a picture', () => {
+  const sweep = (name: string, step: (n: number) => Record<string, unknown>, answer: string) =>
+    actions(...Array.from({ length: 12 }, (_, n) => one(name, step(n), ok(answer))))
+
+  it.each([
+    ['set_pixel', { color: 'red' }, 'ok'],
+    ['fire', {}, 'miss'],
+    ['get_cell', {}, '.'],
+    ['click_cell', {}, 'clear'],
+  ])('is another call of %s at each step', (name, rest, answer) => {
+    expect(sweep(name, (n) => ({ x: n % 8, y: Math.floor(n / 8), ...rest }), answer)).toEqual(
+      new Array(12).fill('-'),
+    )
+  })
+
+  it('is another pixel of a large picture, because the tool is no pointer', () => {
+    expect(sweep('draw_point', (n) => ({ x: 400 + n, y: 300, color: 'red' }), 'ok')).toEqual(
+      new Array(12).fill('-'),
+    )
+  })
+})
+
 describe('a click in ever new snapshots', () => {
   const page = 'Page "Cart", button "Pay", link "Back", link "Help", link "Imprint", end'
   const clicks = (refOf: (n: number) => string) =>
@@ -192,15 +230,6 @@ describe('a statement', () => {
 })
 
 describe('a result without news', () => {
-  it.each(['', '(no output)', 'Exit code: 1', '(no output)\nExit code: 1'])(
-    'is %j of a search in a shell',
-    (text) => {
-      expect(emptyHandedAnswer({}, text, 'Bash grep')).toBe('no matches')
-      expect(emptyHandedAnswer({}, text, 'Bash find head')).toBe('no matches')
-      expect(emptyHandedAnswer({}, text, 'Bash make')).toBeUndefined()
-    },
-  )
-
   it('is a reported failure by its exit code, if it explains one and the command does not only read', () => {
     const reported = (text: string, effect: 'reads' | 'changes' = 'changes') =>
       reportedFailure('Bash', { command: 'make a' }, { effect, text })?.error
