@@ -489,6 +489,8 @@ export const limits = {
   mcpPinsBytesMax: 8 * MiB,
   /** Links to resources in results of MCP servers whose server a gateway remembers. */
   mcpLinksMax: 1024,
+  /** Characters of the resource templates of an MCP server that own addresses behind a gateway. */
+  mcpTemplateCharsMax: 4 * KiB,
   /** The file with the login of an MCP server. */
   tokenFileBytesMax: 256 * KiB,
   /** How long `weir mcp login` waits for the person in the browser. */
