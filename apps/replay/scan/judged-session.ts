@@ -3,7 +3,7 @@
 
 import { knownUsd } from '../../../services/llm-gateway/prices/known-prices.ts'
 import type { Policy } from '../../../shared/contract/messages.ts'
-import { valueClasses } from '../../../shared/contract/redaction/value-classes.ts'
+import { maybeSecret, valueClasses } from '../../../shared/contract/redaction/value-classes.ts'
 import { everything, valuesIn } from '../../../shared/contract/redaction/value-pattern.ts'
 import { guestConversation } from '../../../shared/contract/topology.ts'
 import { hostNamed } from '../../../shared/hosts/hosts.ts'
@@ -186,10 +186,6 @@ function moneyOf(places: readonly Place[]): Money {
 
 /** Classes of values that no argument should have. */
 const secretKinds = ['key', 'card', 'iban']
-
-/** Possibly a value of these classes. Their patterns take longer than the rest of the scan. */
-const maybeSecret =
-  /\b(?:sk[-_]|rk_live_|gh[pousr]_|github_pat_|glpat-|npm_|hf_|xox[abeoprs]-|AKIA|ASIA|AIza|eyJ)|-----BEGIN |\d(?:[ -]?\d){12}|\b[A-Za-z]{2}\d{2}[ -]?[A-Za-z0-9]{4}[ -]?[A-Za-z0-9]{4}/
 
 /** Values by their class and the first tool. They stay in this file. */
 type Values = ReadonlyMap<string, Secret>

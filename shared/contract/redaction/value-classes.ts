@@ -6,20 +6,46 @@ import { linearPattern, type ValuePattern } from './value-pattern.ts'
 
 const word = String.raw`[\p{L}\p{N}-]+`
 
-/** Keys of services by their usual beginnings, signed tokens, and the heads of private keys. */
+/** Keys of services and signed tokens: their usual beginnings, and the rest. */
 const keys = [
-  String.raw`\bsk-(?:ant-|proj-|svcacct-|or-v1-)?[A-Za-z0-9_-]{20,}`,
-  String.raw`\b(?:sk|rk)_live_[A-Za-z0-9]{16,}`,
-  String.raw`\bgh[pousr]_[A-Za-z0-9]{30,}\b|\bgithub_pat_[A-Za-z0-9_]{40,}`,
-  String.raw`\bglpat-[A-Za-z0-9_-]{20,}|\bnpm_[A-Za-z0-9]{36}\b|\bhf_[A-Za-z0-9]{30,}\b`,
-  String.raw`\bxox[abeoprs]-[A-Za-z0-9-]{20,}`,
-  String.raw`\b(?:AKIA|ASIA)[A-Z0-9]{16}\b|\bAIza[A-Za-z0-9_-]{35}`,
-  String.raw`\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}`,
-  '-----BEGIN (?:[A-Z]+ )*PRIVATE KEY-----',
+  ['sk-', '(?:ant-|proj-|svcacct-|or-v1-)?[A-Za-z0-9_-]{20,}'],
+  ['(?:sk|rk)_live_', '[A-Za-z0-9]{16,}'],
+  ['gh[pousr]_', String.raw`[A-Za-z0-9]{30,}\b`],
+  ['github_pat_', '[A-Za-z0-9_]{40,}'],
+  ['glpat-', '[A-Za-z0-9_-]{20,}'],
+  ['npm_', String.raw`[A-Za-z0-9]{36}\b`],
+  ['hf_', String.raw`[A-Za-z0-9]{30,}\b`],
+  ['xox[abeoprs]-', '[A-Za-z0-9-]{20,}'],
+  ['(?:AKIA|ASIA)', String.raw`[A-Z0-9]{16}\b`],
+  ['AIza', '[A-Za-z0-9_-]{35}'],
+  ['eyJ', String.raw`[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}`],
 ]
 
+const privateKeyHead = '-----BEGIN (?:[A-Z]+ )*PRIVATE KEY(?: BLOCK)?-----'
+// A cut text lacks the last line: then only characters of a key count.
+const privateKeyBody = String.raw`(?:(?:[^-]|-{1,4}[^-])*-----END [A-Z ]+-----|[A-Za-z0-9+/=\s\\]*)`
+/** A key of 16,384 bits, with escapes. */
+const privateKeyCharactersMax = 16_000
+
+/** Possibly a `key`, `card` or `iban`. Their patterns take longer than the rest of a scan. */
+export const maybeSecret = new RegExp(
+  [
+    String.raw`\b(?:${keys.map(([beginning]) => beginning).join('|')})`,
+    privateKeyHead,
+    String.raw`\d(?:[ -]?\d){12}`,
+    String.raw`\b[A-Za-z]{2}\d{2}[ -]?[A-Za-z0-9]{4}[ -]?[A-Za-z0-9]{4}`,
+  ].join('|'),
+)
+
 const classes = {
-  key: patternOf(keys.join('|')),
+  key: patternOf(
+    [
+      ...keys.map(([beginning, rest]) => String.raw`\b${beginning}${rest}`),
+      privateKeyHead + privateKeyBody,
+    ].join('|'),
+    undefined,
+    privateKeyCharactersMax,
+  ),
   email: patternOf(String.raw`[\p{L}\p{N}._%+'-]+@${word}(?:\.${word})*\.\p{L}{2,}`),
   card: patternOf(String.raw`\b[2-6](?:[ -]?\d){12,18}\b`, longest(isCard)),
   iban: patternOf(String.raw`\b[A-Za-z]{2}\d{2}(?:[ -]?[A-Za-z0-9]){11,30}\b`, longest(isIban)),
