@@ -23,13 +23,16 @@ import type { Message, MessageOf, MessageType } from '../contract/messages.ts'
 import { WeirError } from '../lib/errors.ts'
 import { ByteReader, ByteWriter } from './avro-bytes.ts'
 import { type CompiledType, compile, type Schema } from './avro-types.ts'
-import { formatOf } from './formats.ts'
+import { closedFormats, formatOf } from './formats.ts'
 import { nameGuards } from './former-words.ts'
+import { newerParts } from './newer-parts.ts'
 
 export type Codec = {
   /**
-   * Writes the newest schema of this build, so the bytes are the same in every process: for outputs of a
-   * fold, and for bytes outside the log. Throws `codec.bad-message` if the message does not fit its schema.
+   * For outputs of a fold, and for bytes outside the log. Writes the newest schema of a closed format that
+   * has all parts of the message, otherwise the newest of this build. So the bytes are the same in every
+   * process, and an older Weir reads an output of older inputs. Throws `codec.bad-message` if
+   * the message does not fit its schema.
    */
   encode(message: Message): Buffer
   /**
@@ -76,14 +79,15 @@ export const headerBytes = 5
  */
 export function codecOf(lock: readonly LockEntry[]): Codec {
   const entries = new Map<number, KnownSchema>(lock.map((entry) => [entry.id, entry]))
-  const newest = newestOf(lock)
   const held = new Map<object, number>()
   const newestOwn = Math.max(0, ...entries.keys())
 
   // Caches, filled once for each schema, and two scratch objects. Calls can share them, because no
   // call waits.
   const compiled = new Map<number, CompiledType>()
-  const writers: Writers = { schemas: newest, byType: new Map() }
+  const writers = writersOf(lock)
+  const closedWriters = writersOf(lock.filter(({ id }) => formatOf(id) <= closedFormats.length))
+  const isNewer = newerThan(closedWriters.schemas, writers.schemas)
   let writersInForce = writers
   const readers = new Map<number, (reader: ByteReader) => unknown>()
   const writer = new ByteWriter()
@@ -97,7 +101,7 @@ export function codecOf(lock: readonly LockEntry[]): Codec {
 
   const writerOf = (message: Message, { schemas, byType }: Writers): CompiledWriter => {
     const entry = schemas.get(typeOf(message))
-    const tooNew = newest.get(typeOf(message))
+    const tooNew = writers.schemas.get(typeOf(message))
     if (entry === undefined && tooNew !== undefined) throw notInForce(tooNew, held)
     if (entry === undefined) {
       throw new WeirError(
@@ -112,7 +116,7 @@ export function codecOf(lock: readonly LockEntry[]): Codec {
 
   const readerOf = (id: number): ((reader: ByteReader) => unknown) => {
     const entry = entries.get(id)
-    const current = entry && newest.get(entry.type)
+    const current = entry && writers.schemas.get(entry.type)
     if (entry !== undefined && current === undefined) throw unknownType(entry)
     if (entry === undefined || current === undefined) {
       throw new WeirError(
@@ -156,7 +160,7 @@ export function codecOf(lock: readonly LockEntry[]): Codec {
   }
 
   return {
-    encode: (message) => encodeWith(message, writers),
+    encode: (message) => encodeWith(message, isNewer(message) ? writers : closedWriters),
 
     encodeInForce: (message) => encodeWith(message, writersInForce),
 
@@ -215,9 +219,28 @@ export function codecOf(lock: readonly LockEntry[]): Codec {
       else held.set(holder, format)
       const limit = Math.min(Number.POSITIVE_INFINITY, ...held.values())
       const schemas = lock.filter(({ id, type }) => isOfFleet(type) || formatOf(id) <= limit)
-      writersInForce = { schemas: newestOf(schemas), byType: new Map() }
+      writersInForce = writersOf(schemas)
       return limit
     },
+  }
+}
+
+/** Whether no schema of a closed format has all parts of a message. Each type is compared once. */
+function newerThan(
+  closed: ReadonlyMap<string, LockEntry>,
+  newest: ReadonlyMap<string, LockEntry>,
+): (message: Message) => boolean {
+  const byType = new Map<string, (message: unknown) => boolean>()
+  return (message) => {
+    const type = typeOf(message)
+    let hasNewer = byType.get(type)
+    if (hasNewer === undefined) {
+      const [older, current] = [closed.get(type), newest.get(type)]
+      const parts = older && current && newerParts(older.schema, current.schema)
+      hasNewer = older === undefined ? () => true : (parts ?? (() => false))
+      byType.set(type, hasNewer)
+    }
+    return hasNewer(message)
   }
 }
 
@@ -229,11 +252,12 @@ type Writers = { schemas: Map<string, LockEntry>; byType: Map<string, CompiledWr
 /** `released` and `former` are absent for a learned schema. */
 type KnownSchema = LearnedSchema & Partial<LockEntry>
 
-function newestOf(lock: readonly LockEntry[]): Map<string, LockEntry> {
-  const newest = new Map<string, LockEntry>()
+/** Of the newest schema of each type. */
+function writersOf(lock: readonly LockEntry[]): Writers {
+  const schemas = new Map<string, LockEntry>()
   for (const entry of lock)
-    if (entry.version > (newest.get(entry.type)?.version ?? 0)) newest.set(entry.type, entry)
-  return newest
+    if (entry.version > (schemas.get(entry.type)?.version ?? 0)) schemas.set(entry.type, entry)
+  return { schemas, byType: new Map() }
 }
 
 /** Readers find these records by their keys, so an older reader skips them. */

@@ -4,6 +4,7 @@
 import { noStartAfterStop } from './checkers/calls/no-start-after-stop.ts'
 import { starts } from './checkers/calls/starts.ts'
 import { unknownExplained } from './checkers/calls/unknown-explained.ts'
+import { absentGuards } from './checkers/guards/absent-guards.ts'
 import { approvals } from './checkers/guards/approvals.ts'
 import { deniedNeverStart } from './checkers/guards/denied-never-start.ts'
 import { guardAnswers } from './checkers/guards/guard-answers.ts'
@@ -58,6 +59,7 @@ const ofAgents: AnyChecker[] = [
   guardsDecide,
   guardAnswers,
   stamps,
+  absentGuards,
   approvals,
   noUnapprovedStart,
 ]

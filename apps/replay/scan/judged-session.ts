@@ -3,11 +3,7 @@
 
 import { knownUsd } from '../../../services/llm-gateway/prices/known-prices.ts'
 import type { Policy } from '../../../shared/contract/messages.ts'
-import {
-  mayHaveSecret,
-  secretKinds,
-  valueClasses,
-} from '../../../shared/contract/redaction/value-classes.ts'
+import { maybeSecret, valueClasses } from '../../../shared/contract/redaction/value-classes.ts'
 import { everything } from '../../../shared/contract/redaction/value-pattern.ts'
 import { guestConversation } from '../../../shared/contract/topology.ts'
 import { hostNamed } from '../../../shared/hosts/hosts.ts'
@@ -189,6 +185,9 @@ function moneyOf(places: readonly Place[]): Money {
   return money
 }
 
+/** Classes of values that no argument should have. */
+const secretKinds = ['key', 'card', 'iban']
+
 /** Values by their class and the first tool. They stay in this file. */
 type Values = ReadonlyMap<string, Secret>
 
@@ -196,7 +195,7 @@ type Values = ReadonlyMap<string, Secret>
 function secretsIn(texts: Iterable<{ tool: string; text: string }>): Values {
   const values = new Map<string, Secret>()
   for (const { tool, text } of texts) {
-    if (!mayHaveSecret(text)) continue
+    if (!maybeSecret.test(text)) continue
     for (const kind of secretKinds)
       for (const value of matchesIn(text, valueClasses.get(kind) ?? everything))
         if (!values.has(value)) values.set(value, { kind, tool })

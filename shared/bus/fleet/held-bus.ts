@@ -1,6 +1,7 @@
 // A bus that writes in the format in force: it follows the table `policies`, and limits the schemas of the
 // observed records that this process writes. The outputs of a fold have no limit, because they depend only
-// on the log: an input of a newer format proves that the format was in force.
+// on the log: an input with newer parts proves that their format was in force. The codec writes an output
+// without such parts in a closed format.
 // HELD-BUS-1. Before the first answer of the table, format 1 is in force: an older reader may run.
 
 import type { Logger } from 'pino'

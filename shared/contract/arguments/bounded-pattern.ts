@@ -2,7 +2,7 @@
 // BOUNDED-PATTERN-1. RE2 matches in time linear in the text. A pattern that RE2 does not support
 //     (lookaround, back-references) makes its schema unusable.
 // BOUNDED-PATTERN-2. RE2 writes counted repetitions out, so the size of all patterns of one schema is
-//     bounded before RE2 reads them.
+//     bounded before RE2 reads them. Equal patterns count once.
 
 import { RE2JS } from 're2js'
 import { limits } from '../limits.ts'
@@ -17,12 +17,15 @@ export type BoundedPatterns = { (pattern: string): BoundedPattern; code: string;
 /** The patterns of one schema. `onTest` gets the size of a pattern times the length of each text. */
 export function boundedPatterns(onTest: (work: number) => void = () => {}): BoundedPatterns {
   let total = 0
+  const patterns = new Map<string, BoundedPattern>()
 
   /**
    * Keeps BOUNDED-PATTERN-1 and 2. Throws the fault of the pattern. Its test throws on a text that is too
    * long: `false` would pass the text under a `not`.
    */
   function bounded(pattern: string): BoundedPattern {
+    const compiled = patterns.get(pattern)
+    if (compiled !== undefined) return compiled
     const size = sizeOf(pattern)
     total += size
     if (total > limits.schemaPatternsSizeMax)
@@ -30,21 +33,24 @@ export function boundedPatterns(onTest: (work: number) => void = () => {}): Boun
         `its patterns are too large: write fewer counted repetitions, such as ${shown(pattern)}`,
       )
     const expression = compiledPattern(pattern)
-    return {
-      test(text) {
+    const tested = {
+      test(text: string) {
         if (text.length > limits.patternTextMax) throw new TextTooLong()
         onTest(size * text.length)
         return expression.matcher(text).find()
       },
       // Ajv keeps patterns apart by this.
       toString: () => pattern,
-    } as BoundedPattern
+    }
+    patterns.set(pattern, tested)
+    return tested
   }
 
   return Object.assign(bounded, { code: 'boundedPattern', size: () => total })
 }
 
-const tokens = /\\.|\[(?:\\.|[^\]\\])*\]|\{(\d+)(?:,(\d*))?\}|./gs
+const tokens =
+  /\\[ux]\{[\da-fA-F]+\}|\\[pP]\{[^}]*\}|\\.|\[(?:\\.|[^\]\\])*\]|\{(\d+)(?:,(\d*))?\}|./gs
 
 /** The parts of the pattern after its counted repetitions are written out. */
 function sizeOf(pattern: string): number {

@@ -6,7 +6,7 @@ import { linearPattern, type ValuePattern } from './value-pattern.ts'
 
 const word = String.raw`[\p{L}\p{N}-]+`
 
-/** Keys of services: their usual beginnings, each with the rest of its pattern. */
+/** Keys of services and signed tokens: their usual beginnings, and the rest. */
 const keys = [
   ['sk-', '(?:ant-|proj-|svcacct-|or-v1-)?[A-Za-z0-9_-]{20,}'],
   ['(?:sk|rk)_live_', '[A-Za-z0-9]{16,}'],
@@ -19,33 +19,35 @@ const keys = [
   ['(?:AKIA|ASIA)', String.raw`[A-Z0-9]{16}\b`],
   ['AIza', '[A-Za-z0-9_-]{35}'],
   ['eyJ', String.raw`[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}`],
-] as const
-/** Signed tokens are among the keys. A private key counts by its head. */
-const privateKeyBegin = '-----BEGIN '
-const key = [
-  ...keys.map(([begin, rest]) => String.raw`\b${begin}${rest}`),
-  `${privateKeyBegin}(?:[A-Z]+ )*PRIVATE KEY-----`,
-].join('|')
+]
 
-/** Classes of values that no argument of a call should have. */
-export const secretKinds = ['key', 'card', 'iban'] as const
+const privateKeyHead = '-----BEGIN (?:[A-Z]+ )*PRIVATE KEY(?: BLOCK)?-----'
+// A cut text lacks the last line: then only characters of a key count.
+const privateKeyBody = String.raw`(?:(?:[^-]|-{1,4}[^-])*-----END [A-Z ]+-----|[A-Za-z0-9+/=\s\\]*)`
+/** A key of 16,384 bits, with escapes. */
+const privateKeyCharactersMax = 16_000
 
-const starts = [
-  ...keys.map(([begin]) => begin),
-  String.raw`\d(?:[ -]?\d){12}`,
-  String.raw`[A-Za-z]{2}\d{2}(?:[ -]?[A-Za-z0-9]){11}`,
-].join('|')
-/**
- * False: the text has no value of `secretKinds`. Faster than their patterns. A letter in front of a value
- * can belong to an escape of JSON.
- */
-const secretStart = new RegExp(
-  String.raw`(?:\b|(?<=\\(?:[bfnrt]|u[0-9a-fA-F]{4})))(?:${starts})|${privateKeyBegin}`,
+/** In JSON, a letter of an escape can stand in front of a value. */
+const start = String.raw`(?:\b|(?<=\\(?:[bfnrt]|u[0-9a-fA-F]{4})))`
+/** Possibly a `key`, `card` or `iban`. Their patterns take longer than the rest of a scan. */
+export const maybeSecret = new RegExp(
+  [
+    `${start}(?:${keys.map(([beginning]) => beginning).join('|')})`,
+    privateKeyHead,
+    String.raw`\d(?:[ -]?\d){12}`,
+    String.raw`${start}[A-Za-z]{2}\d{2}[ -]?[A-Za-z0-9]{4}[ -]?[A-Za-z0-9]{4}`,
+  ].join('|'),
 )
-export const mayHaveSecret = (text: string): boolean => secretStart.test(text)
 
 const classes = {
-  key: patternOf(key),
+  key: patternOf(
+    [
+      ...keys.map(([beginning, rest]) => String.raw`\b${beginning}${rest}`),
+      privateKeyHead + privateKeyBody,
+    ].join('|'),
+    undefined,
+    privateKeyCharactersMax,
+  ),
   email: patternOf(String.raw`[\p{L}\p{N}._%+'-]+@${word}(?:\.${word})*\.\p{L}{2,}`),
   card: patternOf(String.raw`\b[2-6](?:[ -]?\d){12,18}\b`, longest(isCard)),
   iban: patternOf(String.raw`\b[A-Za-z]{2}\d{2}(?:[ -]?[A-Za-z0-9]){11,30}\b`, longest(isIban)),

@@ -14,7 +14,6 @@ export type ValuePattern = {
 
 /** A longer value may not be found. */
 export const valueCharactersMax = 1_000
-const windowCharacters = 2 * valueCharactersMax
 
 /**
  * `accepted`: the number of characters of a match that are a value; 0: none. Throws if `source` is no
@@ -23,10 +22,12 @@ const windowCharacters = 2 * valueCharactersMax
 export function linearPattern(
   source: string,
   accepted: (match: string) => number = ({ length }) => length,
+  charactersMax = valueCharactersMax,
 ): ValuePattern {
   const expression = RE2JS.compile(RE2JS.translateRegExp(source))
+  const windowCharacters = 2 * charactersMax
 
-  /** The first match that begins in `windowCharacters / 2` from `from` on. */
+  /** The first match that begins in `charactersMax` from `from` on. */
   function inWindow(text: string, from: number): Value | undefined {
     const before = Math.max(0, from - 1) // for the boundary of a word
     const matcher = expression.matcher(text.slice(before, from + windowCharacters))
@@ -39,7 +40,7 @@ export function linearPattern(
     first(text, from) {
       for (let at = from; at <= text.length; ) {
         const match = inWindow(text, at)
-        const end = at + valueCharactersMax
+        const end = at + charactersMax
         if (match === undefined || match.index >= end) {
           at = end
           continue

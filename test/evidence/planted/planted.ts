@@ -21,7 +21,7 @@ export const plantedRules = {
     'whole-model-answers',
     'starts',
   ],
-  guards: ['denied-never-start', 'guards-decide', 'guard-answers', 'stamps'],
+  guards: ['denied-never-start', 'guards-decide', 'guard-answers', 'stamps', 'absent-guards'],
   guests: ['guest-rounds', 'guest-runs', 'guest-offer-once', 'guest-result-own', 'guest-advice'],
   approvals: ['approvals'],
   others: ['budget-kept', 'no-start-after-stop', 'unknown-explained'],

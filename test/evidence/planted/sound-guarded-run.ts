@@ -65,7 +65,13 @@ const results = [
 function before(guards: (typeof ledger)[]): Line[] {
   const policy = { startWithinMs: 1_000, graceMs: 1_000, toolTries: 3, guards }
   return [
-    ...guards.map((guard): Line => ['policies', 50, { type: 'guard-registration', ...guard }]),
+    ...guards.map(
+      (guard): Line => [
+        'policies',
+        50,
+        { type: 'guard-registration', ...guard, firstAt: null, replaced: [] },
+      ],
+    ),
     ['conversation-events', 100, { type: 'user-message', conversation: 'c', messageId: 'm' }],
     ['activity', 101, { type: 'turn-started', ...place, messageId: 'm' }, 'conversation/0/0/0'],
     ['activity', 101, { type: 'round-started', ...round }, 'conversation/0/0/1'],

@@ -5,7 +5,8 @@ import { describe, expect, it } from '@jest/globals'
 import avro from 'avsc'
 import fc from 'fast-check'
 import type { LockEntry, RecordSchema, Schema } from '../../../schemas/lock-entry.ts'
-import { codecOf, decode, encode } from '../../../shared/codec/codec.ts'
+import { codecOf, decode, encode, knownSchemas } from '../../../shared/codec/codec.ts'
+import { closedFormats, formatOf } from '../../../shared/codec/formats.ts'
 import type { Claim, Message, Part } from '../../../shared/contract/messages.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 
@@ -43,6 +44,13 @@ const part: Part = {
 /** For each property and each of forty types. */
 const numRuns = 40
 
+/** The schema of a closed format, for messages without newer parts. */
+function closedIdOf(wanted: string): number | undefined {
+  return knownSchemas.findLast(
+    ({ id, type }) => type === wanted && formatOf(id) <= closedFormats.length,
+  )?.id
+}
+
 describe.each(newest)('a $type', ({ id, type, schema }) => {
   it('is decoded as it was encoded', () => {
     fc.assert(
@@ -58,23 +66,32 @@ describe.each(newest)('a $type', ({ id, type, schema }) => {
       fc.property(messageOf(type, schema), (message) => {
         const bytes = encode(message)
         expect(bytes[0]).toBe(0)
-        expect(bytes.readInt32BE(1)).toBe(id)
+        expect([id, closedIdOf(type)]).toContain(bytes.readInt32BE(1))
       }),
       { numRuns: 5 },
     )
   })
 
   it('is the same Avro that unchanged avsc writes and reads', () => {
-    const stock = avro.Type.forSchema(schema as never, {
-      wrapUnions: 'never',
-      omitRecordMethods: true,
-    })
+    const stockOf = new Map(
+      knownSchemas
+        .filter((entry) => entry.id === id || entry.id === closedIdOf(type))
+        .map((entry) => [
+          entry.id,
+          avro.Type.forSchema(entry.schema as never, {
+            wrapUnions: 'never',
+            omitRecordMethods: true,
+          }),
+        ]),
+    )
     // At most 2^52: beyond that avsc loses the lowest bit of a negative long.
     fc.assert(
       fc.property(messageOf(type, schema, 2 ** 52), (message) => {
-        const body = encode(message).subarray(headerBytes)
-        expect(body.equals(stock.toBuffer(message))).toBe(true)
-        expect({ type, ...stock.fromBuffer(body) }).toEqual(message)
+        const bytes = encode(message)
+        const stock = stockOf.get(bytes.readInt32BE(1))
+        const body = bytes.subarray(headerBytes)
+        expect(stock?.toBuffer(message).equals(body)).toBe(true)
+        expect(message).toMatchObject(stock?.fromBuffer(body) as object)
       }),
       { numRuns },
     )

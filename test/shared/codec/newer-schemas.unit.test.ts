@@ -2,9 +2,10 @@
 
 import { describe, expect, it } from '@jest/globals'
 import type { LockEntry } from '../../../schemas/lock-entry.ts'
-import { codecOf, knownSchemas } from '../../../shared/codec/codec.ts'
+import { codecOf, encode, knownSchemas } from '../../../shared/codec/codec.ts'
 import { closedFormats } from '../../../shared/codec/formats.ts'
-import { cancel } from '../../support/messages.ts'
+import { newerParts } from '../../../shared/codec/newer-parts.ts'
+import { cancel, userMessage } from '../../support/messages.ts'
 
 const lastClosed = closedFormats.at(-1)?.lastSchema ?? 0
 const old = knownSchemas.filter(({ id }) => id <= lastClosed)
@@ -30,12 +31,12 @@ const nextType: LockEntry = {
 }
 const newer = () => codecOf([...old, nextCancel, nextType])
 const written = (type: string, more: object = {}) =>
-  newer().encode({ ...cancel(), ...more, type } as never)
+  newer().encode({ ...cancel(), why: 'a new field', ...more, type } as never)
 
 describe('a record of a newer schema', () => {
   it('is unknown until its schema is learned, then reads as the own version without the new field', () => {
     const older = codecOf(old)
-    const bytes = written('cancel', { why: 'a new field' })
+    const bytes = written('cancel')
     expect(older.familiarity(bytes)).toBe('unknown')
     expect(() => older.decode(bytes)).toThrow(/schema 900 is not in schemas\/lock\.json/)
 
@@ -78,6 +79,72 @@ describe('a record of a newer schema', () => {
     const older = codecOf(old)
     older.learn([{ ...nextCancel, id: newestCancel.id }])
     expect(older.decode(older.encode(cancel()))).toEqual(cancel())
+  })
+})
+
+describe('an output of a fold', () => {
+  it('is written in a closed format unless it has a part that only an open one knows', () => {
+    const idIn = (message: object) =>
+      newer()
+        .encode(message as never)
+        .readInt32BE(1)
+    expect(idIn(cancel())).toBe(newestCancel.id)
+    expect(idIn({ ...cancel(), why: '' })).toBe(newestCancel.id)
+    expect(idIn({ ...cancel(), why: 'a new field' })).toBe(nextCancel.id)
+  })
+
+  it('of this build reads in a Weir of the closed formats, if it has no newer part', () => {
+    const older = codecOf(old)
+    const message = userMessage()
+    const { settings } = message
+    const calledBy = (names: string[] | null) =>
+      encode({
+        ...message,
+        settings: { ...settings, policy: { ...settings.policy, calledBy: names } },
+      })
+    expect(older.familiarity(calledBy(null))).toBe('known')
+    expect(older.familiarity(calledBy(['planner']))).toBe('unknown')
+  })
+})
+
+describe('the parts that an older schema lacks', () => {
+  const record = (...fields: object[]) => ({ type: 'record', name: 'R', fields }) as never
+  const text = { name: 'a', type: 'string' }
+  const inner = (...fields: object[]) => ({ type: 'record', name: 'I', fields })
+
+  it.each<[string, object, object, unknown, unknown]>([
+    [
+      'a word',
+      { type: 'enum', name: 'E', symbols: ['x'] },
+      { type: 'enum', name: 'E', symbols: ['x', 'y'] },
+      'x',
+      'y',
+    ],
+    [
+      'a field in a list',
+      { type: 'array', items: inner(text) },
+      { type: 'array', items: inner(text, { ...text, name: 'b', default: '' }) },
+      [{ a: '', b: '' }],
+      [{ a: '', b: 'c' }],
+    ],
+    [
+      'a field in a map',
+      { type: 'map', values: inner() },
+      { type: 'map', values: inner({ ...text, default: '' }) },
+      { k: { a: '' } },
+      { k: { a: 'b' } },
+    ],
+    ['null', 'string' as never, ['null', 'string'], 'x', null],
+    ['another type', 'int' as never, 'long' as never, undefined, 1],
+  ])('are found in %s', (_, older, newer, without, withIt) => {
+    const has = newerParts(record({ name: 'f', type: older }), record({ name: 'f', type: newer }))
+    if (without !== undefined) expect(has?.({ f: without })).toBe(false)
+    expect(has?.({ f: withIt })).toBe(true)
+  })
+
+  it('are none between equal schemas, also with named types that appear twice', () => {
+    const twice = record({ name: 'f', type: inner(text) }, { name: 'g', type: 'I' })
+    expect(newerParts(twice, twice)).toBeUndefined()
   })
 })
 

