@@ -7,6 +7,7 @@ import type { IncomingMessage } from 'node:http'
 import { limits } from '../../shared/contract/limits.ts'
 import { boundedJson } from '../../shared/lib/json/bounded-json.ts'
 import { isObject } from '../../shared/lib/json/json-object.ts'
+import { hasMoreMembers } from '../../shared/lib/json/member-count.ts'
 import { bad, HttpError } from './http-error.ts'
 
 /** Throws 413 before it reads a body that announces more than `bytesMax`, or once it has more. */
@@ -83,10 +84,18 @@ export async function jsonOf(
   const bytes = await bytesOf(incoming, bytesMax)
   if (!isUtf8(bytes)) throw bad('the body is no valid UTF-8')
   const text = bytes.toString('utf8')
+  refuseManyMembers(text)
   const parsed = boundedJson(text, limits.jsonDepthMax)
   const value = parsed === undefined || read === undefined ? parsed : read(text)
   if (!isObject(value)) throw notAnObject()
   return value
+}
+
+/** Throws 400 for a body whose members would keep others waiting. */
+export function refuseManyMembers(text: string): void {
+  const max = limits.bodyMembersMax
+  if (hasMoreMembers(text, max))
+    throw bad(`the lists and objects of the body have more than ${max} members`)
 }
 
 /** Throws 400. */
@@ -101,7 +110,7 @@ export function textAt(value: unknown, where: string): string {
 }
 
 export function notAnObject(): HttpError {
-  const most = `with at most ${limits.jsonDepthMax} levels`
+  const most = `with at most ${limits.jsonDepthMax} levels and ${limits.bodyMembersMax} members`
   return bad(`the body must be a JSON object ${most}`)
 }
 

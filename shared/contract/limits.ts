@@ -102,6 +102,8 @@ export const limits = {
   argumentDepthMax: 100,
   /** Nesting of a body, of an answer of a provider, and of a message of an MCP server. */
   jsonDepthMax: 512,
+  /** Members of the lists and objects in the body of a request, counted before it is parsed. */
+  bodyMembersMax: 100_000,
   /** Bytes and nesting of one tool's schema, and how many compiled ones a process keeps. */
   schemaBytesMax: 256 * KiB,
   schemaDepthMax: 128,
@@ -489,6 +491,8 @@ export const limits = {
   mcpPinsBytesMax: 8 * MiB,
   /** Links to resources in results of MCP servers whose server a gateway remembers. */
   mcpLinksMax: 1024,
+  /** Characters of the resource templates of an MCP server that own addresses behind a gateway. */
+  mcpTemplateCharsMax: 4 * KiB,
   /** The file with the login of an MCP server. */
   tokenFileBytesMax: 256 * KiB,
   /** How long `weir mcp login` waits for the person in the browser. */
@@ -722,12 +726,11 @@ export const limits = {
   /** Bytes of a request to the console. */
   consoleBodyBytesMax: 64 * KiB,
   /**
-   * Bytes, nesting and members of the JSON body of a request to the HTTP edge. `contentsBytesMax` fit as
-   * base64, with the texts of a resent history.
+   * Bytes and nesting of the JSON body of a request to the HTTP edge. `contentsBytesMax` fit as base64,
+   * with the texts of a resent history.
    */
   edgeBodyBytesMax: 18 * MiB,
   edgeBodyDepthMax: 64,
-  edgeBodyMembersMax: 100_000,
   /** Requests of one key in a minute, unless a flag sets another number. */
   edgeRequestsPerMinute: 6_000,
   /** Open answers of one principal; of all without the role `operate`. The rest is for operators. */

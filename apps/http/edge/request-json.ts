@@ -5,9 +5,8 @@ import { refuseUnknownKeys } from '../../../client/known-keys.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import { nestsDeeper } from '../../../shared/lib/json/bounded-json.ts'
 import { isObject } from '../../../shared/lib/json/json-object.ts'
-import { hasMoreMembers } from '../../../shared/lib/json/member-count.ts'
 import { bad } from '../http-error.ts'
-import { bytesOf } from '../request-body.ts'
+import { bytesOf, refuseManyMembers } from '../request-body.ts'
 import type { HttpContext } from '../server.ts'
 
 /** An object. `bytes`: the body as it arrived. */
@@ -22,10 +21,7 @@ export async function jsonBodyOf(context: HttpContext): Promise<JsonBody> {
   const text = bytes.toString('utf8')
   if (nestsDeeper(text, limits.edgeBodyDepthMax))
     throw bad(`the body nests deeper than ${limits.edgeBodyDepthMax} levels`)
-  if (hasMoreMembers(text, limits.edgeBodyMembersMax))
-    throw bad(
-      `the lists and objects of the body have more than ${limits.edgeBodyMembersMax} members`,
-    )
+  refuseManyMembers(text)
   if (!isUtf8(bytes)) throw bad('the body is no valid UTF-8')
   const value = parsed(text, bytes.length)
   if (!isObject(value)) throw bad('the body must be a JSON object')

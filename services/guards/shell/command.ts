@@ -5,28 +5,24 @@
 
 import { Denial, notPlain, shown } from './denial.ts'
 import { anything, isPlain, isUnknown, list, nameOf, resolved } from './field.ts'
-import { checkStream, isInterpreter, isStream } from './inline.ts'
 import { checkNotWeir, checkSignals } from './own-control.ts'
 import {
   assign,
   checkFile,
   checkProjectFile,
   checkSecrets,
-  checkWrite,
   forgetVariables,
   type Place,
   step,
   together,
 } from './place.ts'
-import { judgeProgram } from './programs/usage.ts'
+import { judgeProgram, lastKind } from './programs/usage.ts'
 import {
-  isShell,
-  isWrapper,
+  judgeEdits,
   judgeFind,
   judgeInterpreter,
   judgeProjectWords,
   judgeShell,
-  judgeWrapped,
   refuseFromNet,
   runScript,
 } from './runs.ts'
@@ -58,16 +54,16 @@ export function judgeCommand(fields: readonly string[], place: Place): void {
   checkOnly(name === '.' ? 'source' : called, place.rules.onlyCommands)
   if (/^(source|\.)$/.test(name)) return checkProjectFile(args[0] ?? '-', name, place)
   checkNotWeir(base)
+  const kind = lastKind(base)
   if (isFile || place.rules.alsoCommands.has(base)) {
     if (isFile) checkProjectFile(name, 'it', place)
     refuseFromNet(base, place)
     judgeProjectWords(args, base, place, judgeCommand)
-  } else if (isWrapper(base)) judgeWrapped(base, args, place, judgeCommand)
-  else if (isShell(base)) judgeShell(base, args, place)
-  else if (/^g?find$/.test(base)) judgeFind(args, place, judgeCommand)
-  else if (isInterpreter(base)) judgeInterpreter(base, args, place, judgeCommand)
-  else if (!isStream(base)) judgeProgram(base, args, place, judgeCommand)
-  if (isStream(base)) for (const path of checkStream(base, args)) checkWrite(path, base, place)
+  } else if (kind === 'shell') judgeShell(base, args, place)
+  else if (kind === 'found') judgeFind(args, place, judgeCommand)
+  else if (kind === 'file' || kind === 'query') judgeInterpreter(base, args, place, judgeCommand)
+  else if (kind !== 'edited') judgeProgram(base, args, place, judgeCommand)
+  if (kind === 'edited' || base.startsWith('perl')) judgeEdits(base, args, place)
   for (const arg of args)
     for (const word of arg.split(/[=#\uE000\uE001]/)) place.whole.named.add(nameOf(word))
 }

@@ -2,88 +2,32 @@
 // a form that this file knows: by its modules and names (Python, Node.js), or wholly (sed, perl,
 // SQL). Other languages pass only as files.
 
-import { optionsOf, type Shape } from './arguments.ts'
 import { Denial, hidden, shown } from './denial.ts'
 import { isPlain } from './field.ts'
 import { checkProjectFile, type Place } from './place.ts'
 
-/** `code`: the options whose value is a program. */
-type Language = Shape & { names: RegExp; code: RegExp; accepts?: (code: string) => boolean }
-
-const none = /$^/
-const languages: Language[] = [
-  {
-    names: /^(python|pypy)[\d.]*$/,
-    flag: /^(-[uBIEsSOqvV]+|--version|--help)$/,
-    valued: /^-[uBIEsSOqv]*[cmWX]$/,
-    ends: /[cm]$/,
-    code: /c$/,
-    accepts: isPlainPython,
-  },
-  {
-    names: /^(node|nodejs|tsx|ts-node)$/,
-    flag: /^(-[vh]|--(test|watch|check|version|help|no-warnings|trace-|max-|enable-source|test-|experimental-(?!loader)|inspect)[\w=-]*)$/,
-    valued: /^(-e|-p|-pe|--eval|--print)$/,
-    code: /^(-e|-p|-pe|--eval|--print)$/,
-    accepts: isPlainNode,
-  },
-  {
-    names: /^perl[\d.]*$/,
-    flag: /^(-[pnlwa0-9]*(i(\.\w+)?)?|-v|--version)$/,
-    valued: /^-[pnlwa0-9]*e$/,
-    code: /e$/,
-    accepts: isPlainPerl,
-  },
-  {
-    names: /^sqlite3$/,
-    flag: /^-(header|csv|json|column|readonly|line)$/,
-    valued: none,
-    code: none,
-  },
-  {
-    names: /^(psql|mysql|mariadb)$/,
-    flag: /^-[tAqXx]+$|^-[hUupDd]\w+$/,
-    valued: /^-[hUupDdce]$/,
-    code: /^-[ce]$/,
-  },
-  {
-    names:
-      /^(ruby|php|lua|luajit|tclsh|wish|Rscript|osascript|julia|guile|ghci|irb|jshell|groovy|ipython|elixir|scala|swift|erl|dc|gnuplot|octave)[\d.]*$/,
-    flag: /^(-v|--version|--help)$/,
-    valued: none,
-    code: none,
-    accepts: () => false,
-  },
+/** By the beginning of the interpreter's name. */
+const languages: [names: RegExp, accepts: (code: string) => boolean][] = [
+  [/^(python|pypy)/, isPlainPython],
+  [/^(node|tsx|ts-node)/, isPlainNode],
+  [/^perl/, isPlainPerl],
+  [/^(sqlite3|psql|mysql|mariadb)/, isPlainSql],
+  [/^g?sed/, isPlainSed],
+  [/^[gmn]?awk/, isPlainAwk],
 ]
-
-export function isInterpreter(name: string): boolean {
-  return languages.some(({ names }) => names.test(name))
-}
-
-/** `module`: a module of Python with its arguments. `reads`: the program is its input. */
-export type Invocation = { code: string[]; file?: string; module?: string[]; reads?: boolean }
-
-export function invocation(name: string, args: readonly string[]): Invocation {
-  const language = languages.find(({ names }) => names.test(name)) as Language
-  const { options, rest } = optionsOf(name, args, language)
-  const code = options.filter(([one]) => language.code.test(one)).map(([, value]) => value)
-  const module = options.find(([one]) => /^-\w*m$/.test(one) && language.ends)
-  if (module) return { code, module: [module[1], ...rest] }
-  const queries = language.accepts === undefined ? [...code, ...rest.slice(1)] : code
-  if (queries.length > 0) return { code: queries }
-  const [file] = language.accepts === undefined ? [] : rest
-  const isAbout = options.some(([one]) => /^(-[vVh]|--(version|help|test))$/.test(one))
-  if (isAbout && file === undefined) return { code }
-  return file === undefined || file === '-' ? { code, reads: true } : { code, file }
-}
 
 /** Throws a Denial if the program is not plainly understood, or has code from elsewhere. */
 export function checkCode(name: string, code: string, place: Place): void {
-  if (!isPlain(code)) throw hidden(name, code)
+  if (!isPlain(code) || code.startsWith('-')) throw hidden(name, code)
   for (const [, , path = ''] of code.matchAll(/\brequire\((['"])(\.[^'"]*)\1/g))
     checkProjectFile(path, name, place)
-  const accepts = languages.find(({ names }) => names.test(name))?.accepts ?? isPlainSql
-  if (!accepts(code)) throw notUnderstood(name, code)
+  const [, accepts] = languages.find(([names]) => names.test(name)) ?? []
+  if (accepts?.(code)) return
+  throw new Denial(
+    'not-plain',
+    `a program for ${shown(name)} is not plainly understood: "${shown(code)}"`,
+    'Use plain shell commands for that, or write the program to a file and run the file.',
+  )
 }
 
 const escapes = /\\x[0-9a-f]{2}|\\u[0-9a-f{]|\\[0-7]{3}/i
@@ -155,42 +99,6 @@ function isPlainSql(code: string): boolean {
   return sql.test(code) && !deniedSql.test(code)
 }
 
-// ── awk, sed and perl, which may change their files ──
-
-const sedShape: Shape = {
-  flag: /^(-[nErsuz]*(i[^/]*)?|--in-place(=[^/]*)?)$/s,
-  valued: /^(-[nErsz]*e|--expression)$/,
-  permutes: true,
-}
-const awkShape: Shape = { flag: /^-[vF].+$/s, valued: /^-[vF]$/ }
-const perlShape: Shape = { flag: /^-\w*$/, valued: /^-\w*e$/ }
-/** By the end of the program's name. */
-const streamShapes = new Map<string | undefined, Shape>([
-  ['sed', sedShape],
-  ['awk', awkShape],
-])
-
-export function isStream(name: string): boolean {
-  return /^(g?sed|[gmn]?awk|perl[\d.]*)$/.test(name)
-}
-
-/** Refuses a program that runs commands or writes files. Returns the files changed in place. */
-export function checkStream(name: string, args: readonly string[]): string[] {
-  const shape = streamShapes.get(/(?:sed|awk)$/.exec(name)?.[0]) ?? perlShape
-  const { options, rest } = optionsOf(name, args, shape)
-  const given = options.filter(([one]) => /^-\w*e$|^--expression$/.test(one))
-  const [first = '', ...others] = rest
-  const code = given.length > 0 ? given.map(([, one]) => one) : [first]
-  if (shape !== perlShape)
-    for (const one of code) {
-      if (!isPlain(one)) throw hidden(name, one)
-      if (shape === sedShape ? !isPlainSed(one) : !isPlainAwk(one)) throw notUnderstood(name, one)
-    }
-  const isEdited = options.some(([one]) => /^-\w*i|^--in/.test(one))
-  if (!isEdited) return []
-  return given.length > 0 ? rest : others
-}
-
 const awkDenied =
   /\bsystem\s*\(|\|\s*&|\|\s*"|"\s*\|[^|]|\bgetline\b|@\s*(load|include|\w+\s*\()|\bextension\s*\(/
 
@@ -220,12 +128,4 @@ function isPlainSed(script: string): boolean {
     if (!sedCommand.test(script)) return false
   }
   return true
-}
-
-function notUnderstood(name: string, code: string): Denial {
-  return new Denial(
-    'not-plain',
-    `a program for ${shown(name)} is not plainly understood: "${shown(code)}"`,
-    'Use plain shell commands for that, or write the program to a file and run the file.',
-  )
 }

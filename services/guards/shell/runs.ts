@@ -1,129 +1,54 @@
-// Commands that run another command or a script given in their arguments or input: wrappers, find,
-// shells, interpreters, and programs of the project.
+// Commands that run another command or a script given in their arguments or input: find, shells,
+// interpreters, and programs of the project. programs/usage.ts judges wrappers such as sudo.
 //
 // SHELL-RUNS-1. An argument for a program of the project that names a command with effects is
 //     judged as a command: the program may run it.
 
-import { optionsOf, type Shape } from './arguments.ts'
-import { Denial, hidden, unclear, unlisted } from './denial.ts'
+import { Denial, hidden, unlisted } from './denial.ts'
 import { anyName, anything, isPlain, list, nameOf } from './field.ts'
-import { checkCode, invocation, isInterpreter } from './inline.ts'
+import { checkCode } from './inline.ts'
 import { checkNotWeir } from './own-control.ts'
 import { apart, checkProjectFile, checkSecret, checkWrite, type Place } from './place.ts'
-import { type Judge, mayChange } from './programs/usage.ts'
-
-// ── Wrappers ──
-
-const none = /$^/
-const wrappers: Record<string, Shape> = {
-  sudo: { flag: /^-[bEHnSk]+$/, valued: /^-[ug]$/ },
-  env: { flag: /^-i$/, valued: /^-u$/ },
-  xargs: { flag: /^(-[0rtx]+|-[nPL]\d+|-I\S+|-d.+|--null)$/, valued: /^-[0rtx]*[InPLd]$/ },
-  nohup: { flag: none, valued: none },
-  nice: { flag: /^-\d+$/, valued: /^-n$/ },
-  timeout: {
-    flag: /^(-v|--(preserve-status|foreground)|-[ks]\w+|--signal=\w+)$/,
-    valued: /^-[ks]$/,
-  },
-  time: { flag: /^-[pv]$/, valued: none },
-  command: { flag: /^-[vV]$/, valued: none },
-}
-
-export function isWrapper(name: string): boolean {
-  return Object.hasOwn(wrappers, name)
-}
-
-export function judgeWrapped(name: string, args: readonly string[], outer: Place, judge: Judge) {
-  const { options, rest } = optionsOf(name, args, wrappers[name] as Shape)
-  if (name === 'command' && options.length > 0) return
-  const place = apart(outer)
-  const fields = name === 'timeout' ? rest.slice(1) : rest
-  const isOdd = name === 'timeout' && !/^[\d.]+[smhd]?$/.test(rest[0] ?? '')
-  if (isOdd || /^-|=/.test(fields[0] ?? '')) throw unclear(name, args.join(' '))
-  // Another user or environment has another home. The words are expanded already.
-  if (/^(sudo|env)$/.test(name)) place.facts.variables.delete('HOME')
-  judge(name === 'xargs' ? withInput(fields, options) : fields, place)
-}
-
-/** The words that xargs reads are unknown, but their place is known. */
-function withInput(fields: readonly string[], options: readonly [string, string][]): string[] {
-  const [option = '', value] = options.findLast(([one]) => /^-[0rtx]*I/.test(one)) ?? []
-  const mark = option.replace(/^-[0rtx]*I/, '') || (value ?? '')
-  if (option === '') return [...(fields.length === 0 ? ['echo'] : fields), anything]
-  if (mark === '' || !isPlain(mark)) throw unclear('xargs', option)
-  return fields.map((field) => field.replaceAll(mark, anything))
-}
+import { type Judge, lastKind, mayChange, type Reading, read } from './programs/usage.ts'
 
 // ── find ──
 
-const test =
-  /^(-(H|L|P|not|o|or|a|and|print0?|prune|empty|depth|mount|xdev|daystart|noleaf|readable|writable|executable|true|false|quit|ls|delete)|[(),!])$/
-const valuedTest =
-  /^-(i?name|i?path|i?wholename|i?regex|regextype|type|xtype|maxdepth|mindepth|[acm](time|min)|newer|size|perm|user|group|links|printf)$/
-
 /** The files that it removes, and the commands that it runs on them. */
 export function judgeFind(args: readonly string[], place: Place, judge: Judge): void {
-  const paths: string[] = []
-  let removes = false
-  for (let at = 0; at < args.length; at++) {
-    const arg = args[at] ?? ''
-    removes ||= arg === '-delete'
-    if (valuedTest.test(arg)) at++
-    else if (arg === '-exec') at = judgeExec(args, at + 1, paths, place, judge)
-    else if (/^[-(),!\uE000]/.test(arg) ? !test.test(arg) : at > paths.length && !isOption(args[0]))
-      throw unlisted('find', arg)
-    else if (!test.test(arg)) paths.push(arg)
+  const execs: string[][] = []
+  const rest = [...args]
+  for (let at = rest.indexOf('-exec'); at >= 0; at = rest.indexOf('-exec')) {
+    const isEnd = (one: string, i: number) => one === ';' || (one === '+' && rest[i - 1] === '{}')
+    const end = rest.findIndex((one, i) => i > at && isEnd(one, i))
+    const [, ...words] = rest.splice(at, end < 0 ? rest.length : end + 1 - at)
+    execs.push(end < 0 ? words : words.slice(0, -1))
   }
-  if (removes)
-    for (const path of paths.length === 0 ? ['.'] : paths) checkWrite(path, 'find -delete', place)
-}
-
-function isOption(arg = ''): boolean {
-  return /^-[HLP]$/.test(arg)
-}
-
-/** Judges the command on the files that were found. Returns the place of its end. */
-function judgeExec(
-  args: readonly string[],
-  at: number,
-  paths: readonly string[],
-  place: Place,
-  judge: Judge,
-): number {
-  const rest = args.slice(at)
-  const end = rest.findIndex((one, j) => one === ';' || (one === '+' && rest[j - 1] === '{}'))
-  const inner = end < 0 ? rest : rest.slice(0, end)
-  for (const path of paths.length === 0 ? ['.'] : paths) {
-    const found = `${path.replace(/\/$/, '')}/${anyName}`
-    judge(
-      inner.map((field) => field.replaceAll('{}', found)),
-      apart(place),
-    )
+  const { operands, seen } = read('find', rest)
+  const odd = operands.find((one) => one.startsWith('-'))
+  if (odd !== undefined) throw unlisted('find', odd)
+  const named = operands.filter((one) => !/^[(),!]$/.test(one))
+  for (const path of named.length === 0 ? ['.'] : named) {
+    const match = `${path.replace(/\/$/, '')}/${anyName}`
+    for (const words of execs)
+      judge(
+        words.map((word) => word.replaceAll('{}', match)),
+        apart(place),
+      )
+    if (seen.has('-delete')) checkWrite(path, 'find -delete', place)
   }
-  return end < 0 ? args.length : at + end
 }
 
 // ── Shells and interpreters ──
 
-export function isShell(name: string): boolean {
-  return /^([dz]|ba|m?k|a|rba|ya)?sh$/.test(name)
-}
-
-const shell: Shape = {
-  flag: /^[-+][aefilnuvxs]+$|^--(login|norc|noprofile|posix|version|help)$/,
-  valued: /^[-+][aefilnuvx]*[coO]$/,
-  ends: /c$/,
-}
-
 /** `bash -c SCRIPT`, `bash FILE`, `… | bash`. */
 export function judgeShell(name: string, args: readonly string[], place: Place): void {
-  const { options, rest } = optionsOf(name, args, shell)
-  const script = options.find(([one]) => /^[-+]\w*c$/.test(one))?.[1]
-  const [file] = options.some(([one]) => /^-\w*s/.test(one)) ? [] : rest
+  const { values, seen, rest } = read(name, args)
+  const [, script] = values.find(([kind]) => kind === 'code') ?? []
+  const [file] = seen.has('-s') ? [] : rest
   if (script?.startsWith('-')) throw hidden(name, script)
   if (script !== undefined) runScript(script, name, place)
   else if (file !== undefined && file !== '-') checkProjectFile(file, name, place)
-  else if (!options.some(([one]) => /^--(version|help)$/.test(one)))
+  else if (!seen.has('--version') && !seen.has('--help'))
     judgeInput(name, place, (text) =>
       runScript(text, name, { ...place, input: { kind: 'nothing' } }),
     )
@@ -147,36 +72,54 @@ export function judgeInterpreter(
   place: Place,
   judge: Judge,
 ): void {
-  const { code, file, module, reads } = invocation(name, args)
+  const { values, seen, rest } = read(name, args)
+  const isQuery = lastKind(name) === 'query'
+  const code = [...valuesOf('code', values), ...(isQuery ? rest.slice(1) : [])]
   for (const one of code) checkCode(name, one, place)
+  const [module] = valuesOf('module', values)
   if (module !== undefined) {
-    const [first = ''] = module
-    if (!modules.test(first)) throw unlisted(name, `-m ${first}`)
-    judge(module, place)
+    if (!modules.test(module)) throw unlisted(name, `-m ${module}`)
+    return judge([module, ...rest], place)
   }
-  if (file !== undefined) checkProjectFile(file, name, place)
-  if (module === undefined) judgeProjectWords(args, name, place, judge)
-  if (reads)
-    judgeInput(name, place, (text) => {
-      checkSecret(text, place)
-      checkCode(name, text, place)
-    })
+  const [file] = isQuery || code.length > 0 ? [] : rest
+  if (file !== undefined && file !== '-') checkProjectFile(file, name, place)
+  judgeProjectWords(args, name, place, judge)
+  const isAbout = [...seen].some((one) => /^(-[vVh]|--(version|help|test))$/.test(one))
+  if (code.length > 0 || (file === undefined ? isAbout : file !== '-')) return
+  judgeInput(name, place, (text) => {
+    checkSecret(text, place)
+    checkCode(name, text, place)
+  })
+}
+
+function valuesOf(kind: string, values: Reading['values']): string[] {
+  return values.flatMap(([one, value]) => (one === kind ? [value] : []))
+}
+
+/** Checks a program for sed or awk, and the files that sed or perl change in place. */
+export function judgeEdits(name: string, args: readonly string[], place: Place): void {
+  const isPerl = lastKind(name) !== 'edited'
+  if (isPerl && !args.some((arg) => /^-\w*i/.test(arg))) return
+  const { values, seen, operands, rest } = read(name, args)
+  const words = [...operands, ...rest]
+  const given = valuesOf('code', values)
+  const [code, files] = given.length > 0 ? [given, words] : [words.slice(0, 1), words.slice(1)]
+  if (!isPerl) for (const one of code) checkCode(name, one, place)
+  const isInPlace = [...seen].some((one) => /^-\w*i|^--in/.test(one))
+  for (const path of isInPlace ? files : []) checkWrite(path, name, place)
 }
 
 const readFirst = 'Save it to a file and read it. Then run the commands of it that you need.'
 
-function fromNet(name: string): Denial {
-  return new Denial('net-into-shell', `${name} would run data from the net`, readFirst)
-}
-
 /** A program of the project may run its input. */
 export function refuseFromNet(name: string, { input, whole }: Place): void {
-  if (input.kind === 'pipe' && whole.net) throw fromNet(name)
+  if (input.kind === 'pipe' && whole.net)
+    throw new Denial('net-into-shell', `${name} would run data from the net`, readFirst)
 }
 
 function judgeInput(name: string, place: Place, run: (text: string) => void): void {
-  const { input, whole } = place
-  if (input.kind === 'pipe' && whole.net) throw fromNet(name)
+  const { input } = place
+  refuseFromNet(name, place)
   if (input.kind === 'pipe')
     throw new Denial('unseen-script', `${name} would run the output of another command`, readFirst)
   if (input.kind === 'file') checkProjectFile(input.path, name, place)
@@ -194,15 +137,9 @@ export function judgeProjectWords(
 ) {
   for (const [i, arg] of args.entries()) {
     checkNotWeir(arg)
-    if (hasEffect(arg)) judge(args.slice(i), place)
+    if (mayChange(nameOf(arg))) judge(args.slice(i), place)
     // A whole command in one argument, also behind an option's name.
     const [, script = ''] = /^(?:-[\w-]+=)?(\S+\s.*)$/s.exec(arg) ?? []
-    if (hasEffect(list(script)[0] ?? '')) runScript(script, base, place)
+    if (mayChange(nameOf(list(script)[0] ?? ''))) runScript(script, base, place)
   }
-}
-
-function hasEffect(name: string): boolean {
-  const base = nameOf(name)
-  const isStarter = isWrapper(base) || isShell(base) || isInterpreter(base) || base === 'find'
-  return isPlain(base) && (isStarter || mayChange(base))
 }

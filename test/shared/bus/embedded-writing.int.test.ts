@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 
 import { type EmbeddedBusOptions, openEmbeddedBus } from '../../../shared/bus/embedded/bus.ts'
+import { DatabaseSync } from '../../../shared/bus/sqlite.ts'
 import type { Bus, TopicSpec } from '../../../shared/contract/bus.ts'
 import { newName, readAll, record } from './contract-world.ts'
 import { type HandClock, handClock } from './hand-clock.ts'
@@ -18,6 +19,7 @@ let folder: string
 let clock: HandClock
 let bus: Bus
 let limitPages: (pages: number) => void
+let withoutBusyWait: () => void
 let warnings: string[]
 
 beforeEach(async () => {
@@ -41,6 +43,7 @@ async function open(options: Partial<EmbeddedBusOptions> = {}): Promise<void> {
     log: { warn: recordLine, fatal: recordLine },
     onDatabase: (database) => {
       limitPages = (pages) => database.exec(`PRAGMA max_page_count = ${pages}`)
+      withoutBusyWait = () => database.exec('PRAGMA busy_timeout = 0')
     },
     ...options,
   })
@@ -393,6 +396,48 @@ describe('a disk that is full', () => {
     })
     await bus.close()
     await appending
+  })
+})
+
+describe('a lock that another program holds on the file', () => {
+  test('is waited out by a step, and fails its subscription after five tries', async () => {
+    const [inbox, next] = [await topic(), await topic()]
+    const holder = new DatabaseSync(join(folder, 'weir.sqlite'))
+    withoutBusyWait()
+    const { subscription } = await subscribeRecording(bus, {
+      group: 'g',
+      topic: inbox,
+      step(batch) {
+        holder.exec('BEGIN IMMEDIATE')
+        return {
+          outputs: batch.map((input) => record(next, textOf(input))),
+          commit: commitBehind(batch),
+        }
+      },
+    })
+    const failed = expect(subscription.failed).rejects.toMatchObject({
+      code: 'bus.unwritable',
+      message: expect.stringContaining('another program holds a lock on'),
+    })
+    const tryAgain = (waitMs: number) => {
+      expect(clock.waiting()).toContain(waitMs)
+      clock.advance(waitMs)
+    }
+    try {
+      await appendTexts(inbox, ['1'])
+      await settle()
+      for (const waitMs of [200, 400, 800]) tryAgain(waitMs)
+      holder.exec('ROLLBACK')
+      tryAgain(1600)
+      expect((await readAll(bus, next)).map(textOf)).toEqual(['1'])
+      await appendTexts(inbox, ['2'])
+      await settle()
+      for (const waitMs of [200, 400, 800, 1600]) tryAgain(waitMs)
+      await failed
+      expect((await readAll(bus, next)).map(textOf)).toEqual(['1'])
+    } finally {
+      holder.close()
+    }
   })
 })
 

@@ -1,6 +1,7 @@
 // The JSON that a host sends to a hook. Claude Code and Codex share the shape of their fields.
 // Does not own: the decision (hook-front.ts), the answer's form (hook-answer.ts).
 
+import { limits } from '../../../../shared/contract/limits.ts'
 import { isObject } from '../../../../shared/lib/json/json-object.ts'
 import { inBackground } from '../../../../shared/model-texts/guests.ts'
 import { HttpError } from '../../http-error.ts'
@@ -126,7 +127,8 @@ function optionalIdIn(body: Body, name: string): string | undefined {
 
 function listIn(body: Body, name: string): unknown[] {
   const value = body[name]
-  if (!Array.isArray(value)) throw missing(name, 'must be a list')
+  if (!Array.isArray(value) || value.length > limits.responseCallsMax)
+    throw missing(name, `must be a list of at most ${limits.responseCallsMax} calls`)
   return value
 }
 

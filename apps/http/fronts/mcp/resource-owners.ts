@@ -6,6 +6,8 @@
 // RESOURCE-OWNERS-4. A template owns addresses of a literal scheme, and of a literal host on the web.
 //     Before a template decides, all lists are read, because a list counts more.
 // RESOURCE-OWNERS-3. A server that does not answer keeps its last lists.
+// RESOURCE-OWNERS-5. Templates beyond limits.mcpTemplateCharsMax of one server own nothing, so no
+//     server slows its neighbours' reads.
 
 import type {
   CallToolResult,
@@ -29,16 +31,17 @@ export type ResourceOwners = {
   noteLinks(server: McpServer, result: CallToolResult): void
 }
 
-/** `templates`: with the pattern of each. Undefined: the template owns no address. */
+/** `patterns`: of the templates that own addresses, compiled once for each list. */
 type Lists = {
   addresses: ReadonlySet<string>
-  templates: ReadonlyMap<string, RE2JS | undefined>
+  templates: readonly string[]
+  patterns: readonly RE2JS[]
 }
 
 /** `isByTemplate`: nothing but a fitting template names the servers, perhaps none. */
 type Owners = { servers: readonly McpServer[]; isByTemplate: boolean }
 
-const noLists: Lists = { addresses: new Set(), templates: new Map() }
+const noLists: Lists = { addresses: new Set(), templates: [], patterns: [] }
 
 /** `servers`: those with resources. `isAlone`: there is no other server, which owns all addresses. */
 export function resourceOwners(
@@ -72,15 +75,9 @@ export function resourceOwners(
   const templates = () =>
     each(async (server, client) => {
       const { resourceTemplates: listed } = await client.listResourceTemplates(undefined, bounded)
-      const before = lists.get(server) ?? noLists
-      const patterns = listed.map(
-        ({ uriTemplate: text }, nth) =>
-          [
-            text,
-            nth < templatesMax ? (before.templates.get(text) ?? patternOf(text)) : undefined,
-          ] as const,
-      )
-      lists.set(server, { ...before, templates: new Map(patterns) })
+      const texts = listed.map(({ uriTemplate }) => uriTemplate)
+      const patterns = patternsOf(texts)
+      lists.set(server, { ...(lists.get(server) ?? noLists), templates: texts, patterns })
       return listed
     })
 
@@ -93,10 +90,8 @@ export function resourceOwners(
     if (listing.length > 0) return { servers: listing, isByTemplate: false }
     const linking = [...(links.get(uri) ?? [])]
     if (linking.length > 0) return { servers: linking, isByTemplate: false }
-    const isBounded = uri.length <= addressCharactersMax
-    const fitting = having(
-      (of) => isBounded && [...of.templates.values()].some((pattern) => pattern?.matches(uri)),
-    )
+    const isShort = uri.length <= addressCharactersMax
+    const fitting = having((of) => isShort && of.patterns.some((pattern) => pattern.matches(uri)))
     return { servers: fitting, isByTemplate: true }
   }
 
@@ -118,7 +113,7 @@ export function resourceOwners(
     ofAddress: (uri) => only(() => owners(uri), 'this resource'),
     ofTemplate: (text) =>
       only(() => {
-        const listing = having(({ templates: listed }) => listed.has(text))
+        const listing = having(({ templates: listed }) => listed.includes(text))
         return listing.length > 0 ? { servers: listing, isByTemplate: false } : owners(text)
       }, 'this template'),
     noteLinks(server, { content = [] }) {
@@ -135,10 +130,6 @@ export function resourceOwners(
 
 const bounded = { timeout: limits.mcpAnswerMsMax }
 const addressCharactersMax = 8_192
-const templateCharactersMax = 2_048
-/** Templates of a server that own addresses, and expressions of a template: each read tries all of them. */
-const templatesMax = 64
-const expressionsMax = 16
 
 function refusal(text: string): Error {
   return Object.assign(new Error(text), { code: invalidParams })
@@ -160,12 +151,19 @@ const expansions: Record<string, string> = {
 /** The beginning of a template that owns addresses. Keeps RESOURCE-OWNERS-4. */
 const ownedBeginning = /^(?:(?!https?:|wss?:|ftps?:)[a-z][a-z0-9+.-]*:|[a-z]+:\/\/[^{}/?#]+\/)/i
 
-/** A template is hostile input: RE2 takes linear time. Undefined: it owns no address. */
-function patternOf(template: string): RE2JS | undefined {
-  if (!ownedBeginning.test(template) || template.length > templateCharactersMax) return undefined
-  const pieces = template.split(/(\{[^{}]*\})/)
-  if (pieces.length > 2 * expressionsMax + 1) return undefined
-  const source = pieces
+/** Keeps RESOURCE-OWNERS-5. The time of a match grows with the characters of all templates. */
+function patternsOf(templates: readonly string[]): RE2JS[] {
+  let characters = 0
+  return templates.flatMap((template) => {
+    characters += template.length
+    const owns = characters <= limits.mcpTemplateCharsMax && ownedBeginning.test(template)
+    return owns ? [patternOf(template)] : []
+  })
+}
+
+function patternOf(template: string): RE2JS {
+  const source = template
+    .split(/(\{[^{}]*\})/)
     .map((piece) =>
       piece.startsWith('{') && piece.endsWith('}')
         ? (expansions[piece.charAt(1)] ?? '[^/?#]*')

@@ -1,6 +1,6 @@
 // The APIs that the proxy judges, and how it finds them.
-// APIS-1. A path is read as a server might read it: servers differ in slashes, case, escapes and
-//     prefixes, so each spelling of an API's path is that API.
+// APIS-1. A path is read as a server, or a chain of servers, might read it. Servers differ in
+//     slashes, case, escapes and prefixes, so each spelling of an API's path is that API.
 
 import { decodedPart } from '../../../../shared/lib/text/decoded-part.ts'
 import type { RequestFormat, Route } from '../../../../shared/wire/format.ts'
@@ -75,10 +75,27 @@ function patternOf(rule: string): RegExp {
 /** Without query, escapes, parameters of segments, case, and empty or `.` segments. */
 export function plainPath(path: string): string {
   const [pathname = ''] = path.split(/[?#]/, 1)
-  const segments = decodedPart(pathname)
+  const segments = segmentsOf(pathname).filter((segment) => segment !== '' && segment !== '.')
+  return `/${segments.join('/')}`
+}
+
+/** Without escapes, parameters and case. */
+export function segmentsOf(pathname: string): string[] {
+  return fullyDecoded(pathname.replace(/[\t\r\n]/g, '')) // a URL drops these
     .toLowerCase()
     .split(/[/\\]/)
     .map((segment) => segment.split(';', 1).join('').trim())
-    .filter((segment) => segment !== '' && segment !== '.')
-  return `/${segments.join('/')}`
 }
+
+/** Decodes until nothing changes, in linear time. A wrong escape stays as it is. */
+function fullyDecoded(pathname: string): string {
+  const characters: string[] = []
+  for (const character of pathname) {
+    characters.push(character)
+    while (escapedAscii.test(characters.slice(-3).join('')))
+      characters.push(decodedPart(characters.splice(-3).join('')))
+  }
+  return characters.join('').replace(/(%[89a-f][\da-f])+/gi, decodedPart)
+}
+
+const escapedAscii = /^%[0-7][\da-f]$/i

@@ -8,6 +8,7 @@ import { limits } from '../../../../shared/contract/limits.ts'
 import { hostOfRequest } from '../../../../shared/hosts/hosts.ts'
 import { boundedJson } from '../../../../shared/lib/json/bounded-json.ts'
 import { isObject } from '../../../../shared/lib/json/json-object.ts'
+import { hasMoreMembers } from '../../../../shared/lib/json/member-count.ts'
 import { type ModelAnswer, noUsage } from '../../../../shared/wire/exchange.ts'
 import type { CallWords, Json } from '../../../../shared/wire/format.ts'
 import type { ModelFormat } from '../../../../shared/wire/formats.ts'
@@ -23,8 +24,8 @@ export type SentBody = { text: string; body: Json }
 export type SentRequest = SentBody & { model: string; isStreamed: boolean }
 
 /**
- * Undefined: the body is not a JSON object in UTF-8, or it nests too deeply, so only its bytes can be
- * passed on.
+ * Undefined: the body is not a JSON object in UTF-8, or it nests too deeply or has too many
+ * members, so only its bytes can be passed on.
  */
 export async function readable(
   bytes: Buffer,
@@ -33,6 +34,7 @@ export async function readable(
   const plain = await decoded(bytes, headers['content-encoding'], limits.frontBodyBytesMax)
   if (plain === undefined || !isUtf8(plain)) return undefined
   const text = plain.toString('utf8')
+  if (hasMoreMembers(text, limits.bodyMembersMax)) return undefined
   const body = boundedJson(text, limits.jsonDepthMax)
   return isObject(body) ? { text, body } : undefined
 }

@@ -16,6 +16,7 @@ import { limits } from '../../../../shared/contract/limits.ts'
 import { withoutConnection } from '../../../../shared/lib/connection-headers.ts'
 import { WeirError } from '../../../../shared/lib/errors.ts'
 import { HttpError } from '../../http-error.ts'
+import { segmentsOf } from './apis.ts'
 
 export type Upstream = {
   /** The operator's address. */
@@ -117,22 +118,7 @@ function urlOf(base: URL, path: string): URL {
 
 /** Whether it may lead out of the folder before it, here or at a server that decodes it. */
 function leaves(pathname: string): boolean {
-  const plain = decoded(pathname)
-  const segments = plain?.replace(/[\t\r\n]/g, '').split(/[/\\]/) ?? []
-  // Some servers drop the parameters of a segment.
-  const isUp = segments.some((segment) => segment.split(';', 1)[0] === '..')
-  return plain === undefined || isUp || !/^(\/|$)/.test(pathname)
-}
-
-/** Without escapes of the characters that divide a path. Undefined: no chain of servers decodes so often. */
-function decoded(pathname: string): string | undefined {
-  let plain = pathname
-  for (let times = 0; times < 8; times += 1) {
-    const next = plain.replace(/%(2[ef5]|5c|3b)/gi, decodeURIComponent)
-    if (next === plain) return plain
-    plain = next
-  }
-  return undefined
+  return segmentsOf(pathname).includes('..') || !/^(\/|$)/.test(pathname)
 }
 
 /** Weir sends its own. */

@@ -5,15 +5,15 @@
 //     place among them is only known at run time.
 
 import { unclear, unlisted } from '../denial.ts'
-import { anything, list, resolved } from '../field.ts'
+import { anything, isPlain, list, resolved } from '../field.ts'
 import { checkNotServer, checkNotWeir } from '../own-control.ts'
-import { checkProjectFile, checkWrite, type Place, refuseFetchedRules } from '../place.ts'
+import { apart, checkProjectFile, checkWrite, type Place, refuseFetchedRules } from '../place.ts'
 import { plainValue } from '../variables.ts'
 import { programs } from './rows.ts'
 
 export type Judge = (fields: readonly string[], place: Place) => void
 
-type Option = { kind: string; value: 'none' | 'next' | 'attached' }
+type Option = { kind: string; value: 'none' | 'next' | 'attached'; ends: boolean }
 type Operand = { kind: string; repeats: boolean; takesAll: boolean }
 type Usage = {
   options: Map<string, Option>
@@ -22,7 +22,7 @@ type Usage = {
   marks: Set<string>
 }
 
-const marks = list('any-option net package here unpacks sub')
+const marks = list('any-option net package here unpacks sub spaced versioned')
 
 // ── The rows ──
 
@@ -38,16 +38,21 @@ function usageOf(name: string): Usage | undefined {
   const tokens = name.startsWith('<') ? undefined : rows.get(name)
   const usage = usages.get(name) ?? (tokens && readUsage(tokens))
   if (usage !== undefined) usages.set(name, usage)
-  return usage
+  if (usage !== undefined || !/[\d.]$/.test(name)) return usage
+  const versioned = usageOf(name.replace(/[\d.]+$/, ''))
+  return versioned?.marks.has('versioned') ? versioned : undefined
 }
 
 function readUsage(tokens: readonly string[]): Usage {
   const usage: Usage = { options: new Map(), patterns: [], operands: [], marks: new Set() }
   for (const token of tokens.flatMap((one) => rows.get(one.startsWith('<') ? one : '') ?? [one])) {
     const [, option, end, given] = /^(--?[^:?!]*[^:?!.])(?:([?!.]$)|:(.*))?$/.exec(token) ?? []
-    const kind = given === '' ? 'text' : (given ?? '')
-    const isValued = end === '?' || kind !== ''
-    const rule: Option = { kind: end === '.' ? 'here' : kind, value: isValued ? 'next' : 'none' }
+    const kind = given === '' ? 'text' : (given ?? '').replace(/\.\.\.$/, '')
+    const rule: Option = {
+      kind: end === '.' ? 'here' : kind,
+      value: kind === '' ? 'none' : 'next',
+      ends: given?.endsWith('...') === true,
+    }
     if (end === '?') rule.value = 'attached'
     if (marks.includes(token)) usage.marks.add(token)
     else if (/^\/(-|\\\+)/.test(token)) usage.patterns.push(new RegExp(`^(${token.slice(1, -1)})$`))
@@ -66,55 +71,81 @@ function operandOf(token: string): Operand {
 
 /** Whether this program has a row, and it does more than read. */
 export function mayChange(base: string): boolean {
-  return usageOf(base)?.marks.has('any-option') === false
+  return isPlain(base) && usageOf(base)?.marks.has('any-option') === false
+}
+
+/** Whether it runs a command or a program from its arguments. Other rules judge its operands. */
+function isStarter({ operands }: Usage): boolean {
+  return /^(command|shell|file|query|edited)$/.test(operands.at(-1)?.kind ?? '')
+}
+
+/** The kind of a program's last operand. Undefined: it has no row, or no operands. */
+export function lastKind(base: string): string | undefined {
+  return usageOf(base)?.operands.at(-1)?.kind
 }
 
 // ── Reading the arguments ──
 
-type Reading = { name: string; usage: Usage; operands: string[]; values: [string, string][] }
+/** `rest`: the words after the operands that a row names separately. `seen`: the options. */
+export type Reading = {
+  operands: string[]
+  values: [kind: string, value: string][]
+  seen: Set<string>
+  rest: string[]
+}
 
-/** Keeps SHELL-USAGE-1. `rest`: the words behind the operands that a row names one by one. */
-function read(name: string, usage: Usage, args: readonly string[]): Reading & { rest: string[] } {
+/** Keeps SHELL-USAGE-1. */
+export function read(name: string, args: readonly string[]): Reading {
+  const usage = usageOf(name)
+  if (usage === undefined) throw unlisted(name)
   const { operands: kinds, marks } = usage
-  const reading = { name, usage, operands: [] as string[], values: [] as [string, string][] }
-  const seen = new Set<string>()
+  const reading: Reading = { operands: [], values: [], seen: new Set(), rest: [] }
+  const { seen } = reading
   const isDone = () => marks.has('sub') || kinds[reading.operands.length]?.takesAll === true
   let at = 0
   for (; at < args.length; at++) {
     const arg = args[at] ?? ''
-    const isUncertain = arg[0] === anything
+    const isUncertain = arg[0] === anything && !(arg === anything && isStarter(usage))
     if (arg === '--') {
       const rest = args.slice(at + 1)
-      if (!isDone()) return { ...reading, operands: [...reading.operands, ...rest], rest: [] }
-      return { ...reading, rest: rest }
+      if (isDone()) return { ...reading, rest }
+      if (kinds.at(-1)?.takesAll) throw unclear(name, arg)
+      return { ...reading, operands: [...reading.operands, ...rest] }
     }
-    const isOption = /^-./s.test(arg) || (arg[0] === '+' && usage.patterns.length > 0)
+    const isOption =
+      /^-./s.test(arg) || (/^\+./s.test(arg) && (isStarter(usage) || usage.patterns.length > 0))
     if (isUncertain && !marks.has('any-option')) throw unclear(name, arg)
     if (!isOption || isUncertain) {
       if (isDone()) return { ...reading, rest: args.slice(at) }
       reading.operands.push(arg)
       continue
     }
-    if (marks.has('any-option') || usage.patterns.some((one) => one.test(arg))) continue
-    for (const [option, { kind, value }, attached] of optionsIn(name, usage, arg)) {
+    if (marks.has('any-option')) continue
+    const isPattern = usage.patterns.some((one) => one.test(arg))
+    if (isPattern) seen.add(arg)
+    for (const [option, rule, attached] of isPattern ? [] : optionsIn(name, usage, arg)) {
+      const { kind, value, ends } = rule
       if (kind === 'write' && seen.has(option)) throw unclear(name, `${option} a second time`)
+      if (marks.has('spaced') && attached !== undefined) throw unclear(name, arg)
       seen.add(option)
       const isNext = value === 'next' && attached === undefined
       const text = isNext ? args[++at] : attached
       if (isNext && (text === undefined || (text[0] === anything && kind !== 'message')))
         throw unclear(name, text ?? arg)
       if (kind !== '') reading.values.push([kind, text ?? '.'])
+      if (ends) return { ...reading, rest: args.slice(at + 1) }
     }
   }
-  return { ...reading, rest: [] }
+  return reading
 }
 
 /** The options that one word holds, each with the value that is attached to it. */
 function optionsIn(
   name: string,
-  { options }: Usage,
+  usage: Usage,
   arg: string,
 ): [option: string, rule: Option, attached: string | undefined][] {
+  const { options } = usage
   const equals = arg.indexOf('=')
   const word = equals < 0 ? arg : arg.slice(0, equals)
   const rule = options.get(word) ?? options.get(arg)
@@ -123,12 +154,13 @@ function optionsIn(
     if (value !== undefined && rule.value === 'none' && !options.has(arg)) throw unlisted(name, arg)
     return [[word, rule, value]]
   }
-  if (arg.startsWith('--')) throw unlisted(name, arg)
+  const odd = isStarter(usage) ? unclear(name, arg) : unlisted(name, arg)
+  if (/^(--|\+)/.test(arg)) throw odd
   if (options.has('-#') && /^-\d+$/.test(arg)) return []
   const found: [string, Option, string | undefined][] = []
   for (let i = 1; i < arg.length; i++) {
     const one = options.get(`-${arg[i]}`)
-    if (one === undefined || arg[i] === '#') throw unlisted(name, arg)
+    if (one === undefined || arg[i] === '#') throw odd
     const rest = arg.slice(i + 1)
     found.push([`-${arg[i]}`, one, one.value === 'none' || rest === '' ? undefined : rest])
     if (one.value !== 'none') break
@@ -145,9 +177,8 @@ export function judgeProgram(base: string, args: readonly string[], outer: Place
   let name = base === 'tar' ? `tar ${words[0]}` : base
   let rest: readonly string[] = words
   for (;;) {
-    const usage = usageOf(name)
-    if (usage === undefined) throw unlisted(name)
-    const reading = read(name, usage, rest)
+    const reading = read(name, rest)
+    const usage = usageOf(name) as Usage
     const { whole } = place
     whole.net ||= usage.marks.has('net')
     whole.unnamed ||= usage.marks.has('unpacks')
@@ -155,7 +186,7 @@ export function judgeProgram(base: string, args: readonly string[], outer: Place
     whole.hasFetchedRules ||= usage.marks.has('net') && args.some((arg) => rulesFile.test(arg))
     whole.unnamed ||= namesOwnFile.test([base, ...args].join(' '))
     for (const [kind, value] of reading.values) check(kind, value, base, place)
-    for (const [kind, word] of placed(reading)) {
+    for (const [kind, word] of placed(name, usage, reading.operands)) {
       if (takesFiles(usage) && /^@(?!\.\.)[\w./-]/.test(word)) throw unlisted(name, word)
       check(kind, word, base, place)
     }
@@ -164,15 +195,35 @@ export function judgeProgram(base: string, args: readonly string[], outer: Place
     if (reading.rest.length === 0) return
     rest = reading.rest
     const last = usage.operands[reading.operands.length]?.kind
-    if (last === 'command') return judge(rest, place)
-    if (last === 'packaged') {
-      if (!usageOf(rest[0] ?? '')?.marks.has('package')) throw unlisted(`${name} ${rest[0]}`)
-      return judge(rest, place)
-    }
+    if (last === 'packaged' && !usageOf(rest[0] ?? '')?.marks.has('package'))
+      throw unlisted(`${name} ${rest[0]}`)
+    if (last === 'command' || last === 'packaged')
+      return judge(base === 'xargs' ? withInput(reading) : rest, inner(base, rest, place))
     if (!usage.marks.has('sub')) return
     name = `${name} ${rest[0]}`
     rest = rest.slice(1)
   }
+}
+
+/** The place of a command that another one runs. */
+function inner(base: string, [name = '']: readonly string[], outer: Place): Place {
+  if (/^-|=/.test(name)) throw unclear(base, name)
+  const place = apart(outer)
+  // Another user or environment has another home. The words are expanded already.
+  if (/^(sudo|env)$/.test(base)) place.facts.variables.delete('HOME')
+  return place
+}
+
+/** The words that xargs reads are unknown, but their place is known. */
+function withInput({ rest, values }: Reading): string[] {
+  const [, mark] = values.findLast(([kind]) => kind === 'mark') ?? []
+  if (mark === undefined) return [...rest, anything]
+  // Any -L, and another -n than 1, makes xargs ignore the mark.
+  const isIgnored = values.some(
+    ([kind, value]) => kind === 'lines' || (kind === 'lot' && value !== '1'),
+  )
+  if (mark === '' || !isPlain(mark) || isIgnored) throw unclear('xargs', mark)
+  return rest.map((field) => field.replaceAll(mark, anything))
 }
 
 /** Whether an operand with `@` may name a file with further arguments. */
@@ -196,8 +247,11 @@ function checkLink(base: string, args: readonly string[], whole: Place['whole'])
 }
 
 /** Each operand with its kind. The last kind behind a repeated one is that of the last operand. */
-function placed({ name, usage, operands }: Reading): [kind: string, word: string][] {
-  const kinds = usage.operands
+function placed(
+  name: string,
+  { operands: kinds }: Usage,
+  operands: readonly string[],
+): [kind: string, word: string][] {
   const many = kinds.findIndex(({ repeats }) => repeats)
   return operands.map((word, i) => {
     const isLast = many === 0 && i === operands.length - 1

@@ -86,7 +86,7 @@ describe('the native feed', () => {
       const answer = await post(url, { text: 'hi', images })
       return [answer.status, JSON.stringify(await answer.json())]
     }
-    const many = await errorOf(new Array(limits.edgeBodyMembersMax + 1).fill('?'))
+    const many = await errorOf(new Array(limits.bodyMembersMax + 1).fill('?'))
     expect(many).toEqual([400, expect.stringContaining('more than 100000 members')])
     const some = await errorOf(new Array(limits.contentsMax + 1).fill('?'))
     expect(some).toEqual([400, expect.stringContaining('at most 16 together')])

@@ -26,6 +26,17 @@ export const hostile: Record<string, string[]> = {
     "psql -c \"select dblink_exec('x','y')\"",
     'psql -c "select query_to_xml(\'delete from x\', true, true, null)"',
   ],
+  'give the program or the words in a way that is easily misread': [
+    `node -p -e 'require("child_process").execSync("id")'`,
+    'ls /etc | xargs -I{} -n2 rm',
+    'ls /etc | xargs -I{} -L1 rm',
+    './run dash -c "$x"',
+    'bash -ce x.sh',
+    'bash -oe pipefail x.sh',
+    'find -- /etc -delete',
+    'find /etc -name -exec -delete',
+    'timeout -- 5 rm /etc/x',
+  ],
   'bring a text that arithmetic runs': [
     "read x <<< 'a[$(touch /etc/x)]'; [[ x -eq 1 ]]",
     "read -r x <<< 'a[$(rm -rf /etc/x)]'; echo $((x))",

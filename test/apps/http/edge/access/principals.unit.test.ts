@@ -49,7 +49,7 @@ const memories: Record<string, [count: number, key: string]> = {
   'fronts/mcp/gateway.ts': [1, 'a guest and its conversation'],
   'fronts/mcp/held-call.ts': [1, 'an approval'],
   'fronts/mcp/held-tasks.ts': [1, 'the random id of a task'],
-  'fronts/mcp/resource-owners.ts': [4, 'a server; an address that a server named'],
+  'fronts/mcp/resource-owners.ts': [2, 'a server; an address that a server named'],
   'fronts/mcp/upstreams.ts': [8, 'a server, a tool'],
   'fronts/proxy/encodings.ts': [1, 'an encoding'],
   'fronts/proxy/identity/guest-identity.ts': [7, 'the HMAC of a guest and its key'],

@@ -7,6 +7,7 @@ import { hostSessions } from '../../../../../apps/http/fronts/hooks/host-session
 import { guardsByAgent } from '../../../../../apps/http/guards-by-agent.ts'
 import { type HttpServer, startHttpServer } from '../../../../../apps/http/server.ts'
 import type { GuardSession } from '../../../../../client/guard/guest-conversation.ts'
+import { limits } from '../../../../../shared/contract/limits.ts'
 import { systemClock } from '../../../../../shared/lib/clock.ts'
 import { scriptedGuard } from '../../scripted-guard.ts'
 
@@ -47,6 +48,22 @@ describe('the route of hooks', () => {
       400,
       expect.stringContaining('with at most 512 levels'),
     ])
+  })
+
+  it.each([
+    ['members', 'pre', { tool_input: new Array(limits.bodyMembersMax).fill(0) }, 'members'],
+    [
+      'calls',
+      'batch',
+      { tool_calls: new Array(limits.responseCallsMax + 1).fill({ ...pre, tool_response: '' }) },
+      'at most 256 calls',
+    ],
+  ])('refuses a payload with too many %s before it is judged', async (_, kind, more, reason) => {
+    const guard = scriptedGuard()
+    const hook = await serve(guard)
+    const refused = await hook(`claude-code/${kind}`, JSON.stringify({ ...pre, ...more }))
+    expect([refused.status, await refused.text()]).toEqual([400, expect.stringContaining(reason)])
+    expect(guard.asked).toEqual([])
   })
 
   it('answers 503 if the guest of an event cannot be opened', async () => {

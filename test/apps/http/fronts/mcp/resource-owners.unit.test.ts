@@ -1,30 +1,26 @@
-import { expect, it } from '@jest/globals'
-import type { Client } from '@modelcontextprotocol/client'
+import { expect, test } from '@jest/globals'
 import { resourceOwners } from '../../../../../apps/http/fronts/mcp/resource-owners.ts'
-import type { McpServer } from '../../../../../shared/agents/agents.ts'
+import { limits } from '../../../../../shared/contract/limits.ts'
 
-it('a template with many expressions and the 65th template of a server own no address', async () => {
-  const templates = [
-    `doc:many/${'{a}'.repeat(17)}`,
-    ...Array.from({ length: 62 }, (_, n) => `doc:${n}/{a}`),
-    'doc:last/{a}',
-    'doc:further/{a}',
-  ]
-  const client = {
+test('templates beyond the characters of one server own nothing, and a neighbour keeps its resources', async () => {
+  const filler = Array.from({ length: 8 }, (_, n) =>
+    `doc:${n}`.padEnd(limits.mcpTemplateCharsMax / 8),
+  )
+  const templates = {
+    long: ['doc:early/{id}', ...filler, 'doc:late/{id}', 'doc:shared/{id}'],
+    short: ['doc:shared/{id}'],
+  }
+  const servers = Object.entries(templates).map(([name, uriTemplates]) => ({ name, uriTemplates }))
+  const clientOf = async ({ uriTemplates }: (typeof servers)[number]) => ({
     getServerCapabilities: () => ({ resources: {} }),
     listResources: async () => ({ resources: [] }),
     listResourceTemplates: async () => ({
-      resourceTemplates: templates.map((uriTemplate) => ({ name: 't', uriTemplate })),
+      resourceTemplates: uriTemplates.map((uriTemplate) => ({ name: 't', uriTemplate })),
     }),
-  } as unknown as Client
-  const server = { name: 's' } as McpServer
-  const owners = resourceOwners(
-    () => [server],
-    async () => client,
-    false,
-  )
-  for (const uri of ['doc:many/x', 'doc:further/x'])
-    await expect(owners.ofAddress(uri)).rejects.toThrow('no server has listed this resource')
-  for (const uri of ['doc:0/x', 'doc:last/x']) expect(await owners.ofAddress(uri)).toBe(server)
-  expect(await owners.ofTemplate('doc:further/{a}')).toBe(server)
+  })
+  const owners = resourceOwners(() => servers as never, clientOf as never, false)
+  expect((await owners.ofAddress('doc:early/1')).name).toBe('long')
+  await expect(owners.ofAddress('doc:late/1')).rejects.toThrow('no server has listed this resource')
+  expect((await owners.ofAddress('doc:shared/1')).name).toBe('short')
+  expect((await owners.ofTemplate('doc:late/{id}')).name).toBe('long')
 })

@@ -15,6 +15,8 @@ describe('the API at a path', () => {
     '/v1/./chat/completions',
     '/v1/chat/%63ompletions',
     '/v1/chat/completions;x=1',
+    '/v1/chat/%2563ompletions',
+    '/v1/%ff/chat/%63ompletions',
     '/v1/Chat/Completions',
     '/v1\\chat/completions',
     '/openai/deployments/x/chat/completions?api-version=2026-01-01',
