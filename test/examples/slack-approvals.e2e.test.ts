@@ -10,6 +10,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text as textOf } from 'node:stream/consumers'
 import { afterEach, beforeEach, expect, it } from '@jest/globals'
+import { Webhook } from 'standardwebhooks'
 import { createApiKey } from '../../apps/http/edge/access/api-keys.ts'
 import { call, says } from '../../client/testing/testing.ts'
 import { defineTool } from '../../client/weir.ts'
@@ -125,16 +126,26 @@ it('slack-approvals.ts lets only a known person decide, whose key the log names'
     approvals: { rules: [{ name: 'money', tools: ['refund'] }], waitMs: 600_000 },
     webhook: { url: new URL(`${slack.url}/weir`), secret },
   })
-  await using own = await program({
+  const environment = {
     WEIR_URL: weir.url,
     WEIR_READ_KEY: read,
     WEIR_WEBHOOK_SECRET: secret,
-    WEIR_KEYS: JSON.stringify({ U1: ada }),
+    WEIR_KEYS: JSON.stringify({ U1: ada, U2: read }),
     SLACK_API_URL: slack.url,
     SLACK_BOT_TOKEN: 'xoxb-test',
     SLACK_SIGNING_SECRET: signingSecret,
     SLACK_CHANNEL: 'C1',
-  })
+  }
+  await using broken = await program({ ...environment, WEIR_READ_KEY: 'wrong' })
+  const body = JSON.stringify({ type: 'approval.pending', data: { id: 'x' } })
+  const at = new Date()
+  const headers = {
+    'webhook-id': 'e1',
+    'webhook-timestamp': `${Math.floor(at.getTime() / 1000)}`,
+    'webhook-signature': new Webhook(secret).sign('e1', at, body),
+  }
+  expect((await fetch(`${broken.url}/weir`, { method: 'POST', headers, body })).status).toBe(500)
+  await using own = await program(environment)
   slack.passTo(own.url)
   const turn = weir.weir.ask({ agent: 'helper', text: 'Refund it.', conversation: 'acme:c' })
   const asked = await slack.message(1)
@@ -146,13 +157,15 @@ it('slack-approvals.ts lets only a known person decide, whose key the log names'
   expect((await fetch(`${own.url}/weir`, { method: 'POST', body: '{}' })).status).toBe(401)
   await press(own.url, value, 'allow', 'U9')(slack.url)
   expect((await slack.message(2)).text).toBe('U9 has no key of Weir.')
+  await press(own.url, value, 'allow', 'U2')(slack.url)
+  expect(await slack.message(3)).toMatchObject({ replace_original: false })
   expect(await weir.weir.approvals()).toHaveLength(1)
 
   expect(await press(own.url, value, 'allow', 'U1')(slack.url)).toBe(200)
-  expect((await slack.message(3)).text).toContain('U1: ')
+  expect(await slack.message(4)).toMatchObject({ replace_original: true })
   expect((await turn.finished).reply).toBe('Done.')
   await press(own.url, value, 'deny', 'U1')(slack.url)
-  expect((await slack.message(4)).text).toContain('was allowed by acme/key:ada')
+  expect((await slack.message(5)).text).toContain('was allowed by acme/key:ada')
   for await (const event of weir.weir.conversation('acme:c').events()) {
     if (event.type === 'approval-decided')
       expect([event.by, event.identity]).toEqual(['acme/key:ada', 'authenticated'])

@@ -61,8 +61,10 @@ async function onWeir(request: IncomingMessage): Promise<number> {
   }
   const { type, data } = JSON.parse(body)
   if (type !== 'approval.pending' || seen.has(header('id'))) return 204
-  const { approvals } = await weir('', env.WEIR_READ_KEY ?? '')
-  const waiting = approvals?.find(({ id }) => id === data.id)
+  const { approvals, error } = await weir('', env.WEIR_READ_KEY ?? '')
+  // Weir sends the event again after an error.
+  if (approvals === undefined) throw new Error(`Weir refused the list: ${error?.message}`)
+  const waiting = approvals.find(({ id }) => id === data.id)
   if (waiting === undefined) return 204 // decided already
   const shown = `${waiting.rule}: ${waiting.name} ${waiting.rawArguments}`
   const isWhole = shown.length <= shownMax
@@ -108,7 +110,7 @@ async function onSlack(request: IncomingMessage, response: ServerResponse): Prom
   const { id, hash } = JSON.parse(value)
   const outcome = await weir(`/${id}/${answer === 'allow' ? 'allow' : 'deny'}`, key, { hash })
   await slack(url, {
-    replace_original: true,
+    replace_original: outcome.text !== undefined, // otherwise others still need the buttons
     text: `${user.name}: ${outcome.text ?? outcome.error?.message}`,
   })
   return 200
