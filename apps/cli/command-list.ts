@@ -67,7 +67,7 @@ const commandList: Readonly<Record<string, readonly Part[]>> = {
         'Convert conversations of another runtime to a bundle, to inspect, judge and replay. Shows what Weir would have done.',
     }),
     part(async () => (await import('./commands/judging.ts')).addJudging, {
-      scan: 'Find the loops in the sessions that coding agents have stored on this machine. Nothing is written, and nothing leaves the machine.',
+      scan: 'Find the loops in the sessions that coding agents have stored on this machine. Nothing leaves the machine. Only --html and --github write a file.',
       normalize: 'Show the parts and calls that Weir reads from recorded streams, offline.',
       judge:
         'Run scenarios or conversations through validator and loop-detector, offline. Reads a bundle, or the output of weir inspect --json.',

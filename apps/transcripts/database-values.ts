@@ -14,9 +14,10 @@ const busyWaitMs = 2_000
 /** Between two calls of `read`. */
 const sessionsMax = 20
 
+/** Throws `transcript.invalid`. */
 export function isDatabase(file: string): boolean {
   const start = Buffer.alloc(magic.length)
-  const descriptor = openSync(file, 'r')
+  const descriptor = reading(file, () => openSync(file, 'r'))
   try {
     return readSync(descriptor, start, 0, start.length, 0) > 0 && start.toString('latin1') === magic
   } finally {
@@ -30,16 +31,21 @@ export function databaseValues(
   { ids, rows, session }: SessionDatabase,
   since: Milliseconds = 0,
 ) {
-  const db = new DatabaseSync(isInUse(file) ? file : immutable(file), {
-    readOnly: true,
-    timeout: busyWaitMs,
-  })
+  const db = reading(
+    file,
+    () =>
+      new DatabaseSync(isInUse(file) ? file : immutable(file), {
+        readOnly: true,
+        timeout: busyWaitMs,
+      }),
+  )
   try {
-    const list = db.prepare(ids).all(since)
-    const byId = db.prepare(rows)
+    const list = reading(file, () => db.prepare(ids).all(since))
+    const byId = reading(file, () => db.prepare(rows))
     const again = (number: number) => {
       const id = list[number]?.id ?? null
-      return { value: session(byId.all(id) as Json[]), where: `${file} ${id}` }
+      const found = reading(file, () => byId.all(id) as Json[])
+      return { value: session(found), where: `${file} ${id}` }
     }
     return {
       areSeveral: true,
@@ -55,6 +61,15 @@ export function databaseValues(
     }
   } catch (error) {
     db.close()
+    throw error
+  }
+}
+
+/** Other programs can damage or lock the file at any time. */
+function reading<Value>(file: string, read: () => Value): Value {
+  try {
+    return read()
+  } catch (error) {
     throw invalid(file, `has no sessions: ${(error as Error).message}`)
   }
 }

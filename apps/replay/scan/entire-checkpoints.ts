@@ -3,8 +3,10 @@
 
 import { execFileSync } from 'node:child_process'
 import { basename } from 'node:path'
+import { WeirError } from '../../../shared/lib/errors.ts'
 import { objectIn } from '../../../shared/lib/json/json-object.ts'
 import { textOr } from '../../../shared/transcript/json-fields.ts'
+import { invalid } from '../../../shared/transcript/transcript.ts'
 
 /** `place`: for people, as `git show` takes it. `agent`: the name of its program, or of none. */
 export type Checkpoint = {
@@ -29,22 +31,29 @@ const refPatterns = [
 const transcript = /^((?:.*\/)?\d+\/)(?:metadata\.json|full\.jsonl(?:\.\d{3,})?)$/
 const subAgent = /^(?:.*\/)?tasks\/[^/]+\/agent-[^/]+\.jsonl$/
 
-/** Empty: the folder is no repository, or it has no checkpoints, or this machine has no Git. */
-export function checkpointsIn(repo: string): Checkpoint[] {
-  const git = (args: string[], input = ''): Buffer =>
-    execFileSync('git', ['-C', repo, ...args], {
-      input,
-      maxBuffer: outputBytesMax,
-      stdio: ['pipe', 'pipe', 'ignore'],
-      env: { PATH: process.env.PATH, HOME: process.env.HOME, GIT_NO_LAZY_FETCH: '1' },
-    })
+/**
+ * Empty: the folder is no repository, or it has no checkpoints, or this machine has no Git. `unread`: refs
+ * that Git cannot read, such as those of a partial clone. `read` throws `transcript.invalid`.
+ */
+export function checkpointsIn(repo: string): { checkpoints: Checkpoint[]; unread: string[] } {
+  const git = (args: string[]): Buffer => {
+    try {
+      return execFileSync('git', ['-C', repo, ...args], {
+        maxBuffer: outputBytesMax,
+        stdio: ['ignore', 'pipe', 'ignore'],
+        env: { PATH: process.env.PATH, HOME: process.env.HOME, GIT_NO_LAZY_FETCH: '1' },
+      })
+    } catch (error) {
+      throw invalid(repo, `has no such content for git ${args[0]}: ${(error as Error).message}`)
+    }
+  }
   const contentOf = ({ oid }: Blob) => git(['cat-file', 'blob', oid]).toString('utf8')
   const found = new Map<string, Checkpoint>()
   const add = (checkpoint: Checkpoint) => {
     if ((found.get(checkpoint.session)?.bytes ?? 0) < checkpoint.bytes)
       found.set(checkpoint.session, checkpoint)
   }
-  for (const ref of refsIn(git)) {
+  const addRef = (ref: string) => {
     const { folders, children } = foldersIn(ref, git)
     for (const { place, meta, parts } of folders) {
       const { session_id: id, agent } = (meta && objectIn(contentOf(meta))) ?? {}
@@ -58,7 +67,16 @@ export function checkpointsIn(repo: string): Checkpoint[] {
       add({ session, agent: '', place, bytes: blob.bytes, read: () => contentOf(blob) })
     }
   }
-  return [...found.values()]
+  const unread: string[] = []
+  for (const ref of refsIn(git)) {
+    try {
+      addRef(ref)
+    } catch (error) {
+      if (!(error instanceof WeirError)) throw error
+      unread.push(ref)
+    }
+  }
+  return { checkpoints: [...found.values()], unread }
 }
 
 type Git = (args: string[]) => Buffer

@@ -1,5 +1,6 @@
-// The outputs of `weir scan --github` for a job of GitHub Actions: an annotation for each of the worst
-// loops, and a table for the job's summary. Sessions wrote the texts, so no text is markup or a command.
+// The outputs of `weir scan --github` for a job of GitHub Actions: annotations of the worst loops, or of a
+// scan of nothing, and a table for the job's summary. Sessions wrote the texts, so no text is markup or a
+// command.
 
 import { relative } from 'node:path'
 import { printable } from '../../terminal/text/printable.ts'
@@ -7,7 +8,8 @@ import type { ScanScreen } from './scan-screen.ts'
 import type { Scanned } from './scan-totals.ts'
 
 /** `folder`: the repository. */
-export function annotations({ loops }: ScanScreen, folder: string): string[] {
+export function annotations({ agents, verdict, loops }: ScanScreen, folder: string): string[] {
+  if (agents.length === 0) return [`::warning title=Weir::${data(verdict.text)}`]
   return loops.map(({ title, reason, file }) => {
     const text = `${title}. ${reason}`
     return `::warning file=${property(relative(folder, file))},title=${property('Weir: loop')}::${data(text)}`

@@ -4,9 +4,10 @@
 import { knownUsd } from '../../../services/llm-gateway/prices/known-prices.ts'
 import type { Policy } from '../../../shared/contract/messages.ts'
 import { maybeSecret, valueClasses } from '../../../shared/contract/redaction/value-classes.ts'
-import { everything, valuesIn } from '../../../shared/contract/redaction/value-pattern.ts'
+import { everything } from '../../../shared/contract/redaction/value-pattern.ts'
 import { guestConversation } from '../../../shared/contract/topology.ts'
 import { hostNamed } from '../../../shared/hosts/hosts.ts'
+import { matchesIn } from '../../../shared/runtime/redaction/text-redaction.ts'
 import {
   stopOf,
   type Transcript,
@@ -76,7 +77,7 @@ export function judgedSession(
     tool_hints: pollersOf(host),
   }
   const calls = places.flatMap(({ response }) => response.calls)
-  const secrets = secretsIn(calls)
+  const secrets = secretsIn(calls.map(({ name, arguments: text }) => ({ tool: name, text })))
   return {
     conversation,
     turns: turns.length,
@@ -87,7 +88,7 @@ export function judgedSession(
     secrets: [...secrets.values()],
     loops: loopsIn(conversation, places, raisedIn(scenario, policy)).map((loop) => ({
       ...loop,
-      reason: withoutSecrets(loop.reason, secrets),
+      reason: safeReason(loop, places, secrets),
     })),
   }
 }
@@ -190,15 +191,28 @@ const secretKinds = ['key', 'card', 'iban']
 /** Values by their class and the first tool. They stay in this file. */
 type Values = ReadonlyMap<string, Secret>
 
-function secretsIn(calls: readonly TranscriptResponse['calls'][number][]): Values {
-  const found = new Map<string, Secret>()
-  for (const { name, arguments: sent } of calls) {
-    if (!maybeSecret.test(sent)) continue
+/** In JSON a letter of an escape can stand in front of a value, so each string is searched too. */
+function secretsIn(texts: Iterable<{ tool: string; text: string }>): Values {
+  const values = new Map<string, Secret>()
+  for (const { tool, text } of texts) {
+    if (!maybeSecret.test(text)) continue
     for (const kind of secretKinds)
-      for (const { text } of valuesIn(sent, valueClasses.get(kind) ?? everything))
-        if (!found.has(text)) found.set(text, { kind, tool: name })
+      for (const value of matchesIn(text, valueClasses.get(kind) ?? everything))
+        if (!values.has(value)) values.set(value, { kind, tool })
   }
-  return found
+  return values
+}
+
+/** A reason also quotes results. */
+function safeReason({ reason, turn }: Loop, places: readonly Place[], secrets: Values): string {
+  const results = places
+    .filter((place) => place.turn === turn - 1)
+    .flatMap(({ response }) => response.calls)
+    .flatMap(({ name: tool, result }) =>
+      typeof result === 'object' ? [{ tool, text: result.text }] : [],
+    )
+  const others = secretsIn([...results, { tool: '', text: reason }])
+  return withoutSecrets(reason, new Map([...secrets, ...others]))
 }
 
 /** A text can have the beginning of a value at its cut. */

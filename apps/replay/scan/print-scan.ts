@@ -9,7 +9,7 @@ export function printScan(screen: ScanScreen, out: NodeJS.WriteStream): void {
     out.write(`${text === '' ? '' : painted(out, tone, printable(text))}\n`)
   const { agents, verdict, loops, lists, notes, commands } = screen
   for (const text of agents) line(text)
-  line('')
+  if (agents.length > 0) line('')
   line(verdict.text, verdict.isBad ? 'bad' : 'good')
   for (const { title, reason, file } of loops) {
     line('')
@@ -24,6 +24,6 @@ export function printScan(screen: ScanScreen, out: NodeJS.WriteStream): void {
   }
   if (notes.length > 0) line('')
   for (const text of notes) line(text, 'faint')
-  line('')
+  if (commands.length > 0) line('')
   for (const text of commands) line(text)
 }

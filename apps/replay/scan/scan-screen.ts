@@ -14,8 +14,12 @@ export type ScanScreen = {
   commands: string[]
 }
 
-/** `titleOf`: the name of an agent for people. `commandOf`: the line that tells how to guard it, if any. */
+/**
+ * `nothing`: the verdict without a session. `titleOf`: the name of an agent for people. `commandOf`: the line
+ * that tells how to guard it, if any.
+ */
 export type ScanWords = {
+  nothing: string
   titleOf: (agent: string) => string
   commandOf: (agent: string) => string | undefined
 }
@@ -25,7 +29,7 @@ export function scanScreen(scanned: Scanned, words: ScanWords): ScanScreen {
   const more = loops - worst.length
   return {
     agents: agents.map((agent) => agentText(agent, words)),
-    verdict: { text: verdictText(scanned), isBad: loops > 0 },
+    verdict: { text: agents.length === 0 ? words.nothing : verdictText(scanned), isBad: loops > 0 },
     loops: worst.map((loop, at) => ({
       title: `${at + 1}. ${loopText(loop, words)}`,
       reason: `${loop.rule}: ${loop.reason}`,
@@ -41,7 +45,7 @@ export function scanScreen(scanned: Scanned, words: ScanWords): ScanScreen {
   }
 }
 
-export function leftOutLines({ leftOut }: Scanned): string[] {
+function leftOutLines({ leftOut }: Scanned): string[] {
   return leftOut.map(
     ({ what, files, first }) =>
       `left out: ${what} (${files === 1 ? first : `${files} times, first ${first}`})`,

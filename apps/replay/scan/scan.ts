@@ -1,7 +1,7 @@
 // `weir scan` reads the sessions that agents have stored on this machine, judges them, and shows one
-// screen. Nothing is written without `--html`, and nothing leaves the machine.
+// screen. Only `--html` and `--github` write a file, and nothing leaves the machine.
 
-import { createHash } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { appendFileSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { defaultPolicy } from '../../../shared/agents/agents.ts'
@@ -17,6 +17,7 @@ import { ownCommand } from '../../terminal/own-command.ts'
 import { createProgress } from '../../terminal/progress.ts'
 import { instantOfFlag } from '../../terminal/text/instant-text.ts'
 import { printable, printableJson } from '../../terminal/text/printable.ts'
+import { count } from '../../terminal/text/quantities.ts'
 import { readTranscripts } from '../../transcripts/read-transcripts.ts'
 import { bundleAgent, bundleSessions } from './bundle-sessions.ts'
 import { checkpointsIn } from './entire-checkpoints.ts'
@@ -24,7 +25,7 @@ import { annotations, summary } from './github.ts'
 import { type JudgedSession, judgedSession } from './judged-session.ts'
 import { printScan } from './print-scan.ts'
 import { scanHtml } from './scan-html.ts'
-import { leftOutLines, type ScanWords, scanScreen } from './scan-screen.ts'
+import { type ScanWords, scanScreen } from './scan-screen.ts'
 import { createScanTotals, type ScanTotals } from './scan-totals.ts'
 import {
   type SessionFile,
@@ -69,7 +70,7 @@ export async function scan(options: ScanOptions, context: ScanContext): Promise<
     options.since === undefined
       ? undefined
       : instantOfFlag('--since', options.since, systemClock.now())
-  const { files, unread } = filesOf(options, since, context)
+  const { files, unread, all } = filesOf(options, since, context)
   const ranIn = options.repo === undefined ? undefined : inFolder(options.repo)
   const totals = createScanTotals()
   for (const folder of unread)
@@ -78,7 +79,7 @@ export async function scan(options: ScanOptions, context: ScanContext): Promise<
     doing: 'reading sessions',
     what: 'byte',
   })
-  const checkpoints = options.repo === undefined ? [] : checkpointFiles(options)
+  const checkpoints = options.repo === undefined ? [] : checkpointFiles(options, totals)
   progress.expect([...files, ...checkpoints].reduce((sum, { bytes }) => sum + bytes, 0))
   try {
     for (const file of [...files, ...checkpoints]) {
@@ -89,24 +90,28 @@ export async function scan(options: ScanOptions, context: ScanContext): Promise<
     progress.end()
   }
   const scanned = totals.scanned()
-  const screen = scanScreen(scanned, wordsIn(context))
+  const screen = scanScreen(scanned, wordsIn(context, nothingText(options, all)))
   if (html !== undefined) await writeWhole(html, scanHtml(screen), { force })
+  const print = () => {
+    if (options.json) context.out.write(`${printableJson(scanned)}\n`)
+    else printScan(screen, context.out)
+  }
   if (github && summaryFile !== undefined) {
     const folder = context.environment.GITHUB_WORKSPACE ?? process.cwd()
     appendFileSync(summaryFile, summary(scanned, screen, folder))
     for (const line of annotations(screen, folder)) context.out.write(`${line}\n`)
-  }
-  if (options.json) context.out.write(`${printableJson(scanned)}\n`)
-  else if (scanned.agents.length > 0) printScan(screen, context.out)
-  else
-    for (const line of [nothingText, ...leftOutLines(scanned)])
-      context.out.write(`${printable(line)}\n`)
+    const word = randomUUID() // no text of a session can end the stop
+    context.out.write(`::stop-commands::${word}\n`)
+    print()
+    context.out.write(`::${word}::\n`)
+  } else print()
   return options.failOn === 'loops' && scanned.loops > 0 ? 1 : 0
 }
 
-function wordsIn({ environment, hooked }: ScanContext): ScanWords {
+function wordsIn({ environment, hooked }: ScanContext, nothing: string): ScanWords {
   const weir = ownCommand(environment, process.cwd())
   return {
+    nothing,
     titleOf,
     commandOf: (agent) => {
       if (agent === bundleAgent) return undefined
@@ -122,12 +127,21 @@ function titleOf(agent: string): string {
   return hostNamed(agent)?.title ?? agent
 }
 
-const nothingText = `No session was found. ${[...sessionStores]
-  .map(
+/** `files`: without --since and --repo. */
+function nothingText({ path, since, repo }: ScanOptions, files: number): string {
+  const flags = [
+    ...(since === undefined ? [] : [`--since ${since}`]),
+    ...(repo === undefined ? [] : [`--repo ${repo}`]),
+  ]
+  if (files > 0 && flags.length > 0)
+    return `No session in ${count(files, 'file')} matches ${flags.join(' and ')}.`
+  if (path !== undefined) return `No session was found in ${path}.`
+  const places = [...sessionStores].map(
     ([agent, { home, inside, variable }]) =>
       `${titleOf(agent)} keeps them in ${join('~', home, inside)}, or below ${variable}`,
   )
-  .join('. ')}. Name another place with --path.`
+  return `No session was found. ${places.join('. ')}. Name another place with --path.`
+}
 
 /** Whether a place is this folder, below it, or the SHA-256 of its path. Throws `usage`. */
 function inFolder(repo: string): (place: string) => boolean {
@@ -145,15 +159,16 @@ function filesOf(
   { agent = [...sessionStores.keys()], path }: ScanOptions,
   since: Milliseconds | undefined,
   context: ScanContext,
-): SessionFiles {
+): SessionFiles & { all: number } {
   const unknown = agent.find((name) => !sessionStores.has(name))
   if (unknown !== undefined)
     throw usageError(
       `--agent is '${printable(unknown)}': Weir finds the sessions of ${[...sessionStores.keys()].join(', ')}`,
     )
-  const found = path === undefined ? storedSessions(agent, context) : sessionsAt(path, agent)
-  if (since === undefined) return found
-  return { ...found, files: found.files.filter(({ changedAt }) => changedAt >= since) }
+  const { files, unread } =
+    path === undefined ? storedSessions(agent, context) : sessionsAt(path, agent)
+  const wanted = files.filter(({ changedAt }) => since === undefined || changedAt >= since)
+  return { files: wanted, unread, all: files.length }
 }
 
 /** `since`, `ranIn`, `content`: as of readTranscripts. */
@@ -164,11 +179,13 @@ type Wanted = {
 }
 
 /** Without a time, because no checkpoint tells when its session changed. */
-function checkpointFiles({
-  repo = '.',
-  agent = [...sessionStores.keys()],
-}: ScanOptions): SessionFile[] {
-  return checkpointsIn(repo).flatMap(({ session, agent: title, place, bytes, read }) => {
+function checkpointFiles(
+  { repo = '.', agent = [...sessionStores.keys()] }: ScanOptions,
+  totals: ScanTotals,
+): SessionFile[] {
+  const { checkpoints, unread } = checkpointsIn(repo)
+  for (const ref of unread) totals.leftOut('checkpoints that Git cannot read', ref)
+  return checkpoints.flatMap(({ session, agent: title, place, bytes, read }) => {
     const own = agent.filter((name) => title === '' || titleOf(name) === title)
     const content = { name: session, read }
     return own.length === 0 ? [] : [{ file: place, agents: own, bytes, changedAt: 0, content }]
@@ -203,23 +220,25 @@ async function sessionsIn(
   agent: string,
   { since, ranIn, content }: Wanted,
 ): Promise<JudgedSession[]> {
-  const how = {
-    format: agent,
-    ...(since !== undefined && { since }),
-    ...(ranIn !== undefined && { ranIn }),
-    ...(content !== undefined && { content: { name: content.name, text: content.read() } }),
-    idField: undefined,
-    leftOut: createLeftOut(), // single lines, which the scan does not list
-    signal: new AbortController().signal,
-    read() {},
-  }
   const judgedAs = (transcript: Transcript) =>
     judgedSession(transcript, { host: agent, policy: defaultPolicy })
   try {
     if (agent === bundleAgent) return await bundleSessions(file, judgedAs)
-    const { transcripts, close } = await readTranscripts(file, how)
+    const { transcripts, close } = await readTranscripts(file, {
+      format: agent,
+      ...(since !== undefined && { since }),
+      ...(ranIn !== undefined && { ranIn }),
+      ...(content !== undefined && { content: { name: content.name, text: content.read() } }),
+      idField: undefined,
+      leftOut: createLeftOut(), // single lines, which the scan does not list
+      signal: new AbortController().signal,
+      read() {},
+    })
     try {
-      return [...transcripts(() => {})].map(judgedAs)
+      return Array.from(
+        transcripts(() => {}),
+        judgedAs,
+      ) // one at a time: a database has many
     } finally {
       close()
     }

@@ -36,7 +36,9 @@ export function reportedFailure(
     )
       return undefined
   } else if (
-    stated.sign === 'exit' ? effect === 'reads' : stated.sign !== 'shell' && !client.test(command)
+    stated.sign === 'exit'
+      ? effect === 'reads' || isCheck(command)
+      : stated.sign !== 'shell' && !client.test(command)
   )
     return undefined
   const kind = failureKindOf(stated.error)
@@ -47,12 +49,23 @@ export function reportedFailure(
 const reportCharsMax = 512
 const hint =
   /error|fail|den(?:ied|y)|exhaust|exceeded|refuse|reject|forbid|unauthori|block|suspend|false|\b[45]\d\d\b|sh: |exit/i
-/** Tools whose answer is the state of something, with any words. */
+/** Tools and programs whose answer is the state of something, with any words. */
 const checks: ReadonlySet<string> = new Set(
-  'test tests jest pytest check verify validate lint build compile ci log logs tail cat read'.split(
-    ' ',
-  ),
+  (
+    'test tests jest vitest pytest check verify validate lint eslint tsc ruff mypy build compile ci ' +
+    'log logs tail cat read cmp diff nc is-active'
+  ).split(' '),
 )
+/** `npx tsc`, `python3 -m pytest`, `cd app && npm run lint` */
+const program = /(?:^|&&|;) *((?:[\w.=/-]+ +){0,3}[\w.=/-]+)/g
+
+/** The exit code of a check is an answer. */
+function isCheck(command: string): boolean {
+  return [...command.matchAll(program)].some(([, first = '']) =>
+    first.split(/ +/).some((word) => checks.has(word)),
+  )
+}
+
 const client = /^\s*(?:curl|wget|http|https|xh)\b/
 
 type Stated = { sign: 'status' | 'error' | 'shell' | 'exit'; error: string }

@@ -6,11 +6,12 @@
 // NOVELTY-2. A new successful call of a tool with unknown effect is a change, with any result. A
 //     call that waits, or that is new only by its stamps, is not.
 // NOVELTY-3. A result that only reports no change ("already up to date") is no change.
-// NOVELTY-4. A changing call that is new only by the id of a process, or by a random name, is no new
-//     call: the next `kill` may differ in words.
+// NOVELTY-4. A changing call that is new only by the id of a process is no new call: the next `kill`
+//     may differ in words. The same holds for the random name of a thing that the call makes.
 
 import { limits } from '../../../shared/contract/limits.ts'
 import { remember, touch } from '../../../shared/lib/recency.ts'
+import { isShell, wordsOf } from '../evidence/effect.ts'
 import type { CallEvidence } from '../evidence/evidence.ts'
 import { masked } from '../evidence/mask.ts'
 import { withoutRandom } from '../evidence/random-suffix.ts'
@@ -114,7 +115,7 @@ function isChange(
   { key: exact, tool, raw, text }: CallEvidence,
   isNewExactly: boolean,
 ): boolean {
-  const unnamed = withoutNames(raw)
+  const unnamed = withoutNames(tool, raw)
   const key = unnamed === raw ? exact : `${tool} ${unnamed}`
   const isNewCall =
     isNewExactly && (key === exact || remember(plain, textHash(key), limits.loopSeenMax))
@@ -162,16 +163,19 @@ function saysNothingChanged(text: string, raw: string): boolean {
 const definition = /\b(?:create|alter|drop|truncate|grant|revoke)\s/i
 const rowsMatched = /\nRows matched:.*$/
 
-/** The arguments without ids of processes, random names and the number of a name. */
-function withoutNames(raw: string): string {
+/** The arguments without ids of processes, and without random names of things that the call makes. */
+function withoutNames(tool: string, raw: string): string {
   if (raw.length > namesCharsMax || !named.test(raw)) return raw
-  return raw.replace(numbered, '$1#').replace(randomWord, withoutRandom)
+  const text = raw.replace(processId, '$1#')
+  const isMade = makes.test(isShell(wordsOf(tool)) ? raw : tool)
+  return isMade ? text.replace(randomWord, withoutRandom) : text
 }
 
+/** Other calls, such as `update_order`, name one of many things. */
+const makes = /(?:\b|_)(?:[Cc]reate|[Ss]tart|[Rr]un|[Ll]aunch|[Ss]pawn|mkdir)(?![a-z])/
 const namesCharsMax = 512
-const named = /kill |name["= ]|[-_.][a-z\d]{4}/i
-const numbered =
-  /(\b(?:task)?kill(?: [-/]{1,2}\w+)* |"pid": ?|(?:--name[= ]|"name": ?")[a-z][\w.-]{0,60}?)\d+(?=[,}"\s]|$)/gi
+const named = /kill |"pid"|[-_.][a-z\d]{4}/i
+const processId = /(\b(?:task)?kill(?: [-/]{1,2}\w+)* |"pid": ?)\d+(?=[,}"\s]|$)/gi
 const randomWord = /[\w.-]{6,80}/g
 
 const nothingChanged =

@@ -27,13 +27,15 @@ const privateKeyBody = String.raw`(?:(?:[^-]|-{1,4}[^-])*-----END [A-Z ]+-----|[
 /** A key of 16,384 bits, with escapes. */
 const privateKeyCharactersMax = 16_000
 
+/** In JSON, a letter of an escape can stand in front of a value. */
+const start = String.raw`(?:\b|(?<=\\(?:[bfnrt]|u[0-9a-fA-F]{4})))`
 /** Possibly a `key`, `card` or `iban`. Their patterns take longer than the rest of a scan. */
 export const maybeSecret = new RegExp(
   [
-    String.raw`\b(?:${keys.map(([beginning]) => beginning).join('|')})`,
+    `${start}(?:${keys.map(([beginning]) => beginning).join('|')})`,
     privateKeyHead,
     String.raw`\d(?:[ -]?\d){12}`,
-    String.raw`\b[A-Za-z]{2}\d{2}[ -]?[A-Za-z0-9]{4}[ -]?[A-Za-z0-9]{4}`,
+    String.raw`${start}[A-Za-z]{2}\d{2}[ -]?[A-Za-z0-9]{4}[ -]?[A-Za-z0-9]{4}`,
   ].join('|'),
 )
 

@@ -14,20 +14,14 @@
 import type { LetterCodec } from '../../codec/message-of.ts'
 import { roundKey } from '../../contract/ids.ts'
 import type { Call, DeadLetter, Message, Part } from '../../contract/messages.ts'
-import { everything, type ValuePattern, valuesIn } from '../../contract/redaction/value-pattern.ts'
+import { everything } from '../../contract/redaction/value-pattern.ts'
 import { matchesPattern } from '../guards/tool-pattern.ts'
 import { visibleText } from './folded-text.ts'
-import {
-  beginsLikeJson,
-  changedStrings,
-  parsedJson,
-  parsedPiece,
-  quotedIn,
-} from './json-strings.ts'
+import { beginsLikeJson, parsedJson, parsedPiece, quotedIn } from './json-strings.ts'
 import { once, type RecordText, streamsOf, type Tools, textsIn, toolsIn } from './record-texts.ts'
 import { isEverywhere, type RedactionRule } from './redaction-rule.ts'
 import { createReplacements } from './replacements.ts'
-import { redactTextBy } from './text-redaction.ts'
+import { matchesIn, redactTextBy } from './text-redaction.ts'
 
 export type Redaction = {
   learn(message: Message): void
@@ -185,17 +179,6 @@ function approvalIdIn(value: object): string | undefined {
 function approvalIdsIn(message: Message): string[] {
   const all = [message, ...('calls' in message ? message.calls : [])]
   return all.flatMap((one) => approvalIdIn(one) ?? [])
-}
-
-/** Within the strings of JSON as well as across them (REDACTION-5). */
-function matchesIn(text: string, pattern: ValuePattern): Set<string> {
-  const found = new Set<string>()
-  const look = (leaf: string): string => {
-    for (const { text: match } of valuesIn(leaf, pattern)) found.add(match)
-    return changedStrings(leaf, (inner) => (inner.length < leaf.length ? look(inner) : inner))
-  }
-  look(text)
-  return found
 }
 
 /** The key of an intervention, a digest of results (services/loop-detector/evidence/fingerprint.ts). */

@@ -80,3 +80,14 @@ function replacedValues(
   }
   return from === 0 ? text : changed + text.slice(from)
 }
+
+/** Within the strings of JSON as well as across them (REDACTION-5). */
+export function matchesIn(text: string, pattern: ValuePattern): Set<string> {
+  const found = new Set<string>()
+  const look = (leaf: string): string => {
+    for (const { text: match } of valuesIn(leaf, pattern)) found.add(match)
+    return changedStrings(leaf, (inner) => (inner.length < leaf.length ? look(inner) : inner))
+  }
+  look(text)
+  return found
+}

@@ -25,6 +25,11 @@ const audits = [
 const cities = 'Oslo Rome Lima Cairo Paris Quito Delhi Osaka Perth Accra Minsk Tunis'.split(' ')
 const files = 'cart user order price stock tax mail auth login pay'.split(' ')
 
+const surveys = [
+  { name: 'survey-pytest', command: 'pytest tests/', text: '1 failed, 3 passed' },
+  { name: 'survey-eslint', command: 'npx eslint src/', text: 'error: 2 problems' },
+]
+
 export const renamedWork: Scenario[] = [
   honest(
     'calendar-days',
@@ -98,6 +103,55 @@ export const renamedWork: Scenario[] = [
       failed('Bash', { command: `PORT=${3000 + n} npm start` }, `EADDRINUSE: port ${3000 + n}`),
       ok('Bash', { command: `lsof -i :${3000 + n}` }, `node ${3100 + n * 7} LISTEN`),
     ]),
+  ),
+  honest(
+    'numbered-nodes',
+    other,
+    rounds(8, (n) => [
+      ok('add_node', { name: `node-${n}` }, 'added'),
+      failed('check_quorum', {}, 'no quorum yet'),
+    ]),
+  ),
+  honest(
+    'numbered-records',
+    other,
+    rounds(8, (n) => [
+      ok('delete_record', { name: `rec${n}` }, 'deleted'),
+      failed('check_import', {}, 'The import has broken records.'),
+    ]),
+  ),
+  honest(
+    'numbered-modules',
+    other,
+    rounds(8, (n) => [
+      ok('Bash', { command: `gen --name module${n}` }, ''),
+      failed('Bash', { command: 'make types' }, 'error: modules are missing'),
+    ]),
+  ),
+  honest(
+    'orders-with-short-ids',
+    other,
+    rounds(10, (n) => [
+      ok('update_order', { id: `order-${n % 10}b2c9`, state: 'done' }, 'updated'),
+      failed('check_batch', {}, 'The batch has open orders.'),
+    ]),
+  ),
+  honest(
+    'charges-by-id',
+    other,
+    rounds(10, (n) => [
+      ok('update_charge', { id: `ch_3Mm${n}Lr7kd${n}wH4ix0` }, 'updated'),
+      failed('check_batch', {}, 'The batch has open charges.'),
+    ]),
+  ),
+  ...surveys.map(({ name, command, text }) =>
+    honest(
+      name,
+      other,
+      rounds(10, (n) =>
+        ok('Bash', { command: `${command}${turnOf(files, n)}` }, `${text}\nexit code: 1`),
+      ),
+    ),
   ),
   honest(
     'sql-guess-then-find',

@@ -70,14 +70,12 @@ function run(inputs: Record<string, string> = {}) {
   return { code, out, summary: readFileSync(file, 'utf8') }
 }
 
-function loop(command: string): void {
+function loop(command: string, { tool = 'Bash', result = 'no rule' } = {}): void {
   const line = (type: string, content: unknown) =>
     JSON.stringify({ type, uuid: 'u', sessionId: 's', message: { role: type, content } })
   const rounds = Array.from({ length: 12 }, (_, n) => [
-    line('assistant', [{ type: 'tool_use', id: `t${n}`, name: 'Bash', input: { command } }]),
-    line('user', [
-      { type: 'tool_result', tool_use_id: `t${n}`, content: 'no rule', is_error: true },
-    ]),
+    line('assistant', [{ type: 'tool_use', id: `t${n}`, name: tool, input: { command } }]),
+    line('user', [{ type: 'tool_result', tool_use_id: `t${n}`, content: result, is_error: true }]),
   ])
   const file = join(folder, 'repo', 'agents', 'a.jsonl')
   writeFileSync(file, [line('user', 'Build.'), ...rounds.flat()].join('\n'))
@@ -114,8 +112,27 @@ describe('the action', () => {
   it('runs no part of an input or of a session as a command', () => {
     loop('a`b`|c\n::error::gone')
     const { out, summary } = run({ path: './agents/$(touch gone)/..' })
-    expect(out + summary).not.toMatch(/^::error/m)
-    expect(run().out).not.toMatch(/^::error/m)
+    expect(out + summary).not.toMatch(/^\s*::error/m)
+    expect(run().out).not.toMatch(/^\s*::error/m)
     expect(() => readFileSync(join(folder, 'repo', 'gone'))).toThrow()
+  })
+
+  it('stops commands while it prints texts of sessions', () => {
+    loop('make', { tool: '::error title=x::forged', result: '##[error]forged' })
+    const { out } = run()
+    const [, before, word, screen] =
+      /^([\s\S]*)^::stop-commands::([0-9a-f-]{36})\n([\s\S]*)^::\2::\n$/m.exec(out) ?? []
+    expect(before).toMatch(/^::warning file=[^\n]*\n$/)
+    expect(screen).toContain('  ::error title=x::forged')
+    expect(screen).toContain('##[error]forged')
+    expect(screen).not.toContain(word)
+  })
+
+  it('warns if it found no session', () => {
+    const { code, out, summary } = run({ path: 'agents', 'fail-on': 'loops' })
+    expect(code).toBe(0)
+    expect(out).toContain('::warning title=Weir::No session was found in agents.\n')
+    expect(summary).toContain('No session was found in agents.')
+    expect(summary).not.toContain('No loop')
   })
 })

@@ -123,4 +123,17 @@ describe('the checkpoints of Entire', () => {
     rmSync(join(repo, '.git'), { recursive: true })
     expect(await facts()).toEqual([])
   })
+
+  it('that Git cannot read are left out, next to those that it can read', async () => {
+    git('update-ref', 'refs/entire/checkpoints/blob', git('hash-object', '-w', '.git/config'))
+    const tip = commit({
+      '0/metadata.json': metadata('s5', 'Claude Code'),
+      '0/full.jsonl': claude('s5', 2),
+    })
+    git('update-ref', 'refs/entire/checkpoints/good', tip)
+    expect(await facts()).toEqual([['claude-code', 1, 0, 2]])
+    const blob = git('rev-parse', `${tip}:0/full.jsonl`)
+    rmSync(join(repo, '.git/objects', blob.slice(0, 2), blob.slice(2)))
+    expect(await facts()).toEqual([])
+  })
 })

@@ -101,6 +101,31 @@ describe('a recorded session', () => {
     expect(JSON.stringify(found)).not.toContain(key)
   })
 
+  it('finds a secret right after an escape of JSON', () => {
+    const key = `ghp_${'a1'.repeat(18)}`
+    for (const before of ['\n', '\t', '\u0007']) {
+      const login = {
+        tool: 'Bash',
+        input: { command: `login <<E${before}${key}` },
+        text: 'Error: no',
+        isError: true,
+      }
+      const found = judged(times(12, () => login))
+      expect(found.secrets).toEqual([{ kind: 'key', tool: 'Bash' }])
+      expect(found.loops[0]?.reason).toContain('login <<E')
+      expect(JSON.stringify(found)).not.toContain(key.slice(0, 8))
+    }
+  })
+
+  it('shows no secret of a result in the reason', () => {
+    const key = `sk-ant-api03-${'Ab3d'.repeat(6)}`
+    const { loops, secrets } = judged(
+      times(12, () => ({ ...failing, text: `Error: bad key ${key}` })),
+    )
+    expect(loops[0]?.reason).toContain('last with: Error: bad key [key]')
+    expect(secrets).toEqual([])
+  })
+
   it('counts the failed calls of each tool', () => {
     const { tools } = judged([failing, failing, { ...failing, isError: false }])
     expect([...tools]).toEqual([['Bash', { calls: 3, failed: 2 }]])

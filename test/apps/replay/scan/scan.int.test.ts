@@ -2,6 +2,7 @@
 
 import { createHash } from 'node:crypto'
 import {
+  chmodSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
@@ -14,6 +15,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import { type ScanOptions, scan } from '../../../../apps/replay/scan/scan.ts'
+import { DatabaseSync } from '../../../../shared/bus/sqlite.ts'
 import { output } from '../../../support/output.ts'
 
 let home: string
@@ -240,6 +242,30 @@ describe('a scan', () => {
     expect(leftOut).toEqual([{ what: 'a file without a session', files: 1, first: bad }])
   })
 
+  it('leaves out a damaged database, and one that this user may not read', async () => {
+    const make = (path: string) => {
+      const file = join(home, path)
+      mkdirSync(dirname(file), { recursive: true })
+      const db = new DatabaseSync(file)
+      db.exec(`create table session (id text, time_updated, time_created);
+        create table message (id text, session_id text, time_created, data text);
+        create table part (id text, message_id text, session_id text, time_created, data text);`)
+      for (let n = 0; n < 50; n += 1)
+        db.prepare('insert into message values (?, ?, 0, ?)').run(`m${n}`, 's', 'x'.repeat(900))
+      db.exec("insert into session values ('s', 1, 1)")
+      db.close()
+      return file
+    }
+    const damaged = make('kept/a.db')
+    const bytes = readFileSync(damaged)
+    writeFileSync(damaged, bytes.fill(0xff, 4096 * 4))
+    chmodSync(make('kept/b.db'), 0)
+    write('kept/good.jsonl', claudeSession('good', 1))
+    const { agents, leftOut } = await facts({ path: join(home, 'kept') })
+    expect(agents).toMatchObject([{ agent: 'claude-code', sessions: 1 }])
+    expect(leftOut).toMatchObject([{ what: 'a file without a session', files: 2 }])
+  })
+
   it('counts a folder that is too deep as left out', async () => {
     const deep = Array.from({ length: 9 }, (_, n) => `f${n}`).join('/')
     write(`.claude/projects/${deep}/s.jsonl`, claudeSession('s', 2))
@@ -259,6 +285,9 @@ describe('a scan', () => {
     utimesSync(old, 1_000, 1_000)
     write('.claude/projects/p/new.jsonl', claudeSession('new', 1))
     expect((await facts({ since: '2020-01-01' })).files).toBe(1)
+    expect((await scanned({ since: '2999-01-01' })).text).toBe(
+      'No session in 2 files matches --since 2999-01-01.\n',
+    )
   })
 
   it('reads a file of either agent with --path', async () => {
