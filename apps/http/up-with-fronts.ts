@@ -70,6 +70,7 @@ function frontsBeside(options: UpWithFrontsOptions, portFlag = '--front-port'): 
   const found = frontsOf(options)
   return {
     name: 'the fronts',
+    standsBy: idleMs === undefined,
     secrets: secretsOfServers(found.servers ?? [], process.env),
     async start(place) {
       const { log } = place

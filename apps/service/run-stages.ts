@@ -34,6 +34,8 @@ import { topicsThere } from './topics-there.ts'
 /** A part of the process beside its stages, started when they run. It closes first. */
 export type Beside = {
   name: string
+  /** False: the process ends if another one owns the data folder. Default: it waits. */
+  standsBy?: boolean
   /** Values that no log line may contain. */
   secrets?: readonly string[]
   start(place: {
@@ -125,8 +127,13 @@ async function run(options: RunOptions & { stopping: AbortSignal }, open: Open):
     ...(guards.length > 0 && { replicationFactor: settings.replicationFactor }),
     linkHost: host,
     signal: options.stopping,
-    waits: ({ message }) =>
-      log.info({ reason: message }, 'another process runs the stages; this one waits for its end'),
+    waits: (error) => {
+      if (beside.some(({ standsBy }) => standsBy === false)) throw error
+      log.info(
+        { reason: error.message },
+        'another process runs the stages; this one waits for its end',
+      )
+    },
   })
   if (found === undefined) return
   const bus = found

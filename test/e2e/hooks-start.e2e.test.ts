@@ -1,7 +1,7 @@
 // `weir hooks start`, and the hook of a plug-in that calls it, in a real shell.
 
 import { execFileSync, spawn } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -33,10 +33,13 @@ afterEach(async () => {
 /** The processes of `weir up` on the data folder of this test. */
 function servers(): number[] {
   return readdirSync('/proc').flatMap((name) => {
-    const file = `/proc/${name}/cmdline`
-    if (!/^\d+$/.test(name) || !existsSync(file)) return []
-    const words = readFileSync(file, 'utf8').split('\0')
-    return words.includes('up') && words.includes(log()) ? [Number(name)] : []
+    if (!/^\d+$/.test(name)) return []
+    try {
+      const words = readFileSync(`/proc/${name}/cmdline`, 'utf8').split('\0')
+      return words.includes('up') && words.includes(log()) ? [Number(name)] : []
+    } catch {
+      return [] // the process ended meanwhile
+    }
   })
 }
 
@@ -55,6 +58,18 @@ onLinux('weir hooks start', () => {
     expect(servers()).toEqual([server])
     expect(await start()).toMatchObject({ code: 0, out: '' })
     expect(servers()).toEqual([server])
+  })
+
+  it('fails with the reason, and leaves no second server, if another port serves the folder', async () => {
+    expect(await start()).toMatchObject({ code: 0 })
+    const first = servers()
+    const [port] = await freePorts(1)
+    url = `http://127.0.0.1:${port}`
+    expect(await start()).toMatchObject({
+      code: 1,
+      errors: expect.stringMatching(/did not start: [^{]*open for writing in process \d+/),
+    })
+    expect(servers()).toEqual(first)
   })
 
   it('refuses an address at which another server answers, and one of another machine', async () => {

@@ -40,7 +40,7 @@ export function addUp(program: Command): void {
     )
     .option(
       '--front-idle-hours <hours>',
-      'end after so many hours without a request to the front port; default: never',
+      'end after so many hours without a request to the front port, or if another process owns the data folder; default: never',
     )
     .option('--front-agent <name>', 'the guest at the root of the proxy; default: guest')
     .option(

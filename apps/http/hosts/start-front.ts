@@ -9,6 +9,7 @@ import { systemClock } from '../../../shared/lib/clock.ts'
 import { usageError, WeirError } from '../../../shared/lib/errors.ts'
 import { stateFolder } from '../../../shared/lib/files/folder-owner.ts'
 import { makeFolders } from '../../../shared/lib/files/make-folders.ts'
+import { isObject, objectIn } from '../../../shared/lib/json/json-object.ts'
 import { printable } from '../../terminal/text/printable.ts'
 import { isLoopback } from '../server.ts'
 import { baseUrl, serverAt } from './hooks-command.ts'
@@ -18,7 +19,7 @@ export type StartOptions = { url: string; dataFolder?: string }
 
 const startMs = 30_000
 const lookMs = 100
-/** A server that nobody asks ends. The next prompt starts it again. */
+/** Without requests the server ends. The next prompt starts it again. */
 const idleHours = '12'
 
 /**
@@ -42,8 +43,13 @@ export async function startFront(options: StartOptions, out: NodeJS.WriteStream)
   const release = claimStart(join(dataFolder, 'starting'))
   try {
     const server = release === undefined ? undefined : startServer(base, dataFolder)
-    await answered(asked, server)
-    server?.child.unref()
+    server?.child.unref() // this command ends before its server, also with an error
+    try {
+      await answered(asked, server)
+    } catch (error) {
+      server?.child.kill()
+      throw error
+    }
   } finally {
     release?.()
   }
@@ -66,11 +72,13 @@ function claimStart(mark: string): (() => void) | undefined {
   return () => rmSync(mark, { force: true })
 }
 
-type Started = { child: ChildProcess; logFile: string }
+/** `from`: the end of the log before this start, in characters. */
+type Started = { child: ChildProcess; logFile: string; from: number }
 
 function startServer(base: URL, dataFolder: string): Started {
   const logFile = join(dataFolder, 'server.log')
-  const log = openSync(logFile, 'w', 0o600)
+  const log = openSync(logFile, 'a', 0o600) // another server on the folder may write its own lines
+  const from = readFileSync(logFile, 'utf8').length
   const flags = ['--front-port', base.port || '80', '--front-host', base.hostname]
   const child = spawn(
     process.execPath,
@@ -82,7 +90,7 @@ function startServer(base: URL, dataFolder: string): Started {
   )
   closeSync(log)
   child.on('error', () => {}) // the log stays empty, and nothing answers
-  return { child, logFile }
+  return { child, logFile, from }
 }
 
 async function answered(url: string, server: Started | undefined): Promise<void> {
@@ -92,13 +100,19 @@ async function answered(url: string, server: Started | undefined): Promise<void>
     if (hasEnded || systemClock.monotonic() >= deadline)
       throw new WeirError(
         'hooks.not-started',
-        `the server for hooks did not start: ${server === undefined ? 'another start of it is at work' : lastLineOf(server.logFile)}`,
+        `the server for hooks did not start: ${server === undefined ? 'another start of it is at work' : reasonIn(server)}`,
       )
     await sleep(lookMs)
   }
 }
 
-function lastLineOf(file: string): string {
-  const last = readFileSync(file, 'utf8').trim().split('\n').at(-1) ?? ''
-  return last === '' ? `it printed nothing within ${startMs / 1000} seconds` : printable(last)
+/** The last error in the log, or its last line. */
+function reasonIn({ logFile, from }: Started): string {
+  const lines = readFileSync(logFile, 'utf8').slice(from).trim().split('\n')
+  const errors = lines.flatMap((line) => {
+    const { err } = objectIn(line) ?? {}
+    return isObject(err) ? [String(err.message)] : []
+  })
+  const text = errors.at(-1) ?? lines.at(-1) ?? ''
+  return text === '' ? `it printed nothing within ${startMs / 1000} seconds` : printable(text)
 }
