@@ -143,7 +143,8 @@ describe('a fleet of this version and the next one', () => {
     await kill(old.asking)
     await until(async () => (await fleet()).format === ownFormat + 1)
     await until(async () => (await schemasIn('model-requests', 'attempt-started')).has(started))
-    expect(await schemasIn('history', 'history-entry')).toContain(entry)
+    // An output without a newer part stays readable for an older process.
+    expect(await schemasIn('history', 'history-entry')).not.toContain(entry)
     expect(await ask(next)).toBe(0)
 
     const joined = up(asking)
@@ -218,6 +219,7 @@ function startLoad() {
       }
     }),
   )
+  asked.catch(() => {}) // a failed test closes the client below these turns, and reports its own error
   return {
     /** Resolves after so many more turns. */
     async answered(more: number): Promise<void> {

@@ -125,6 +125,10 @@ export function checkFile(file: string, name: string, place: Place): void {
   checkNotWeir(file)
 }
 
+/** A file by which a program that runs in its folder runs code. */
+export const rulesFile =
+  /(^|[/:=])((GNUm|m|M)akefile|CMakeLists\.txt|Rakefile|conftest\.py|setup\.(py|cfg)|(pyproject|Cargo)\.toml|build\.(rs|gradle(\.kts)?)|pom\.xml|package\.json|\.npmrc|Gemfile|[\w.-]+rc\.[cm]?js|build\.ninja|settings\.gradle(\.kts)?|[\w.-]+\.config\.[cm]?[jt]s)$/
+
 /** Refuses a program of a folder whose rules, such as a Makefile, this command may have fetched. */
 export function refuseFetchedRules(name: string, { whole }: Place): void {
   if (whole.hasFetchedRules)

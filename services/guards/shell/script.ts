@@ -21,7 +21,7 @@ import {
 } from 'unbash'
 import { judgeCommand } from './command.ts'
 import { Denial, notPlain, shown } from './denial.ts'
-import { anyName, anything, isPlain, list, nameOf } from './field.ts'
+import { anyName, anything, isPlain, isUnknown, list, nameOf } from './field.ts'
 import {
   apart,
   assign,
@@ -30,6 +30,7 @@ import {
   forgetVariables,
   type Input,
   type Place,
+  rulesFile,
   step,
   together,
 } from './place.ts'
@@ -71,7 +72,8 @@ function walk(node: SyntaxNode, place: Place): void {
       return walkCommand(node, place)
     case 'Redirected':
       for (const redirect of node.redirects) walk(redirect, place)
-      return walk(node.command, { ...place, input: redirected(node.redirects, place) })
+      walk(node.command, { ...place, input: redirected(node.redirects, place) })
+      return noteRules(node.redirects, place)
     case 'Subshell':
       return children(apart(place))
     case 'CommandExpansion':
@@ -175,6 +177,9 @@ function walkCommand(node: Command, place: Place): void {
   for (const one of prefixes) assigned(one, place, name)
   for (const one of declarations) assigned(one, place, isDeclarer ? undefined : name, name)
   judgeCommand([...fields, ...declarations.map((one) => one.name)], { ...place, input })
+  const text = input.kind === 'text' ? [input.text] : fields
+  const isPrinted = input.kind === 'text' || /^(echo|printf)$/.test(name ?? '')
+  if (!isPrinted || text.some(isUnknown)) noteRules(node.redirects, place)
 }
 
 /** `command`: the setting holds for this command only. */
@@ -196,6 +201,16 @@ function assigned(
   const isKnown =
     command === undefined && !isList && index === undefined && !append && !/~/.test(texts[0] ?? '')
   assign(place, name, isKnown ? texts[0] : undefined)
+}
+
+/** After the command, which may have used the net. */
+function noteRules(redirects: readonly Redirection[], { facts, whole }: Place): void {
+  for (const redirect of redirects) {
+    if (!whole.net || redirect.type !== 'Redirect' || redirect.target === undefined) continue
+    if (!redirect.operator.includes('>')) continue
+    const [file = ''] = fieldsOf([redirect.target], facts)
+    whole.hasFetchedRules ||= rulesFile.test(file)
+  }
 }
 
 /** Checks the targets of a command's output. Returns its input. */

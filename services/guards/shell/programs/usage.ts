@@ -7,7 +7,14 @@
 import { unclear, unlisted } from '../denial.ts'
 import { anything, isPlain, list, resolved } from '../field.ts'
 import { checkNotServer, checkNotWeir } from '../own-control.ts'
-import { apart, checkProjectFile, checkWrite, type Place, refuseFetchedRules } from '../place.ts'
+import {
+  apart,
+  checkProjectFile,
+  checkWrite,
+  type Place,
+  refuseFetchedRules,
+  rulesFile,
+} from '../place.ts'
 import { plainValue } from '../variables.ts'
 import { programs } from './rows.ts'
 
@@ -183,11 +190,11 @@ export function judgeProgram(base: string, args: readonly string[], outer: Place
     whole.net ||= usage.marks.has('net')
     whole.unnamed ||= usage.marks.has('unpacks')
     if (usage.marks.has('here') && !/^(git|wget)$/.test(base)) refuseFetchedRules(base, place)
-    whole.hasFetchedRules ||= usage.marks.has('net') && args.some((arg) => rulesFile.test(arg))
+    whole.hasFetchedRules ||= whole.net && bringsRules(base, args, reading)
     whole.unnamed ||= namesOwnFile.test([base, ...args].join(' '))
     for (const [kind, value] of reading.values) check(kind, value, base, place)
     for (const [kind, word] of placed(name, usage, reading.operands)) {
-      if (takesFiles(usage) && /^@(?!\.\.)[\w./-]/.test(word)) throw unlisted(name, word)
+      if (takesFiles(base, usage) && /^@(?!\.\.)[\w./-]/.test(word)) throw unlisted(name, word)
       check(kind, word, base, place)
     }
     if (usage.marks.has('here')) checkWrite('.', base, place)
@@ -227,16 +234,31 @@ function withInput({ rest, values }: Reading): string[] {
 }
 
 /** Whether an operand with `@` may name a file with further arguments. */
-function takesFiles({ marks }: Usage): boolean {
-  return !marks.has('net') && !marks.has('any-option')
+function takesFiles(base: string, { marks }: Usage): boolean {
+  return (
+    !/^(p?npm|yarn|bun|jest|vitest)$/.test(base) && !marks.has('net') && !marks.has('any-option')
+  )
 }
 
-/** A file by which a program that runs in its folder runs code. */
-const rulesFile =
-  /(^|\/)((GNUm|m|M)akefile|CMakeLists\.txt|Rakefile|conftest\.py|setup\.(py|cfg)|(pyproject|Cargo)\.toml|build\.(rs|gradle(\.kts)?)|pom\.xml|package\.json|\.npmrc|[\w.-]+\.config\.[cm]?[jt]s)$/
+/** Whether it may write such a file: by its target, its option, or the address. */
+function bringsRules(base: string, args: readonly string[], reading: Reading): boolean {
+  const { operands, values } = reading
+  if (/^(cp|mv|ln|install)$/.test(base)) return rulesFile.test(operands.at(-1) ?? '')
+  if (/^(tee|dd|scp|rsync)$/.test(base)) return operands.some((word) => rulesFile.test(word))
+  if (!/^(curl|wget)$/.test(base)) return false
+  const written = values.filter(([kind]) => kind === 'write').map(([, word]) => word)
+  const isNamed = namesByAddress.test([base, ...args].join(' '))
+  const files = isNamed ? [...written, ...operands] : written
+  return files.some((word) => rulesFile.test(word) || codeFile.test(word))
+}
 
+/** A fetched file that a build or a test may run. */
+const codeFile =
+  /\.([cm]?[jt]sx?|py|go|rs|rb|java|kts?|gradle|c|cc|cpp|h|hpp|ninja|cmake|toml)$|\.\w+rc$|(^|\/)Gemfile$/
+
+const namesByAddress = /^(wget|curl(?=.* (-\w*O|--remote-name))) /s
 /** An address from which curl or wget makes the name of a file, by more than its last part. */
-const namesOwnFile = /^(wget|curl(?=.* (-\w*O|--remote-name))) .*:\/\/\S*[{[%?#]/s
+const namesOwnFile = new RegExp(String.raw`${namesByAddress.source}.*://\S*[{[%?#]`, 's')
 
 /** A relative link leads elsewhere from another folder, so one with `..` stays where it is made. */
 function checkLink(base: string, args: readonly string[], whole: Place['whole']): void {

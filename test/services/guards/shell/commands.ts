@@ -4,6 +4,12 @@
 // home /home/u, and that may write below /work and /tmp.
 
 export const passing = [
+  'curl https://example.com/package.json | jq .version && npm test',
+  'gh pr view package.json; make',
+  'npm install && cat > jest.config.js <<E\n{}\nE\nnpx jest',
+  'curl -o data.json https://example.com/main.py && make',
+  'pnpm test @scope/pkg',
+  'npx jest @scope',
   "sed -i -E '/^x/d' src/a.ts",
   'rsync -a -e "ssh -p 2222" src/ host:app/',
   'npm exec --yes -- prettier --check src',
