@@ -9,7 +9,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { claudeCode, closedHttpSince } from '../apps/http/hosts/claude-code.ts'
+import { batchSince, claudeCode } from '../apps/http/hosts/claude-code.ts'
 import { codex } from '../apps/http/hosts/codex.ts'
 import { withHooks } from '../apps/http/hosts/hook-settings.ts'
 import { type Host, pluginEntries } from '../apps/http/hosts/host.ts'
@@ -24,8 +24,9 @@ const root = join(import.meta.dirname, '..')
 
 type Plugin = { host: Host; hostVersion: string | null; manifest: string }
 
+// Commands, because HTTP hooks of older versions let a call run when they fail.
 const plugins: readonly Plugin[] = [
-  { host: claudeCode, hostVersion: closedHttpSince, manifest: '.claude-plugin/plugin.json' },
+  { host: claudeCode, hostVersion: batchSince, manifest: '.claude-plugin/plugin.json' },
   { host: codex, hostVersion: null, manifest: '.codex-plugin/plugin.json' },
 ]
 

@@ -7,7 +7,7 @@ import { busKindOf } from '../../shared/bus/kinds.ts'
 import type { Bus, PartitionEnds } from '../../shared/contract/bus.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type { TopicName } from '../../shared/contract/topology.ts'
-import { systemClock } from '../../shared/lib/clock.ts'
+import { type Milliseconds, systemClock } from '../../shared/lib/clock.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { claimFolder } from '../../shared/lib/files/folder-owner.ts'
 import { pause } from '../../shared/lib/pause.ts'
@@ -129,8 +129,8 @@ export function endsOnceAnswered(
 const patientRequests = ['append', 'ends', 'list', 'read', 'topicId'] as const
 
 /**
- * The bus of a process with stages while it starts: each request waits for a broker without a bound, as
- * the requests of a running process do. `log`: gets a warning for each request that waits.
+ * The bus of a process with stages while it starts: each request waits for a broker, as the requests of a
+ * running process do. `log`: gets the warnings of onceAnswered.
  */
 export function patientBus<Part extends Partial<Bus> & Pick<Bus, 'clock'>>(
   bus: Part,
@@ -145,26 +145,35 @@ export function patientBus<Part extends Partial<Bus> & Pick<Bus, 'clock'>>(
 }
 
 /**
- * Repeats one request after a retryable error for a minute, and with `log` during an outage of the brokers
- * without a bound. A missing right or topic is no outage, although a retry may help.
+ * Repeats one request after a retryable error for a minute. With `log` it waits without a bound while no
+ * broker answers, and for `limits.startRefusedMs` while one refuses, with a warning each minute. A missing
+ * right or topic is no outage, although a retry may help.
  */
 export async function onceAnswered<Answer>(
   { clock }: Pick<Bus, 'clock'>,
   request: () => Promise<Answer>,
   log?: Logger,
 ): Promise<Answer> {
-  const deadline = clock.monotonic() + answerMs
-  for (let isFirst = true; ; isFirst = false) {
+  const began = clock.monotonic()
+  for (let warnedAt = Number.NEGATIVE_INFINITY; ; ) {
     try {
       return await request()
     } catch (error) {
       if (!(error instanceof WeirError && error.retryable)) throw error
-      const isOutage = error.code === 'bus.unreachable' || error.code === 'bus.refused'
-      if (!(isOutage && log !== undefined) && clock.monotonic() >= deadline) throw error
-      if (isFirst) log?.warn({ reason: error.message }, 'the start waits for the brokers')
+      const now = clock.monotonic()
+      if (now - began >= (log === undefined ? answerMs : patienceWith(error))) throw error
+      if (log !== undefined && now - warnedAt >= answerMs) {
+        warnedAt = now
+        log.warn({ reason: error.message }, 'the start waits for the brokers')
+      }
       await pause(clock, betweenMs)
     }
   }
+}
+
+function patienceWith({ code }: WeirError): Milliseconds {
+  if (code === 'bus.unreachable') return Number.POSITIVE_INFINITY
+  return code === 'bus.refused' ? limits.startRefusedMs : answerMs
 }
 
 /**

@@ -653,6 +653,8 @@ export const limits = {
   /** The pause before the format in force is followed again, and between two looks at the members of a fleet. */
   fleetLookMs: second,
   fleetMembersLookMs: 15 * second,
+  /** How long a process that starts asks again while brokers refuse, such as in a rebalance. */
+  startRefusedMs: 10 * minute,
   /** How long all members of a fleet must know a format before a process raises it. */
   fleetSettledMs: minute,
   /** Removals of settings that `policies` keeps with their authors. */

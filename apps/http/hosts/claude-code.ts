@@ -14,9 +14,9 @@ import {
 } from './host.ts'
 
 /** The first version whose HTTP hooks can deny a call when they fail (`onFailure`). */
-export const closedHttpSince = '2.1.295'
+const closedHttpSince = '2.1.295'
 /** The oldest version that is known to have PostToolBatch. */
-const batchSince = '2.1.152'
+export const batchSince = '2.1.152'
 
 /** Without Weir no prompt, no call and no next request goes on. Results need no answer. */
 const events: HostEvent[] = [

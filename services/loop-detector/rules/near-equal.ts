@@ -37,7 +37,7 @@ export const nearEqual: Rule<Memory> = {
   description:
     'Calls that differ only in a time, a counter or a random value keep succeeding with the same result.',
   firesWhen:
-    'calls that differ only in a time, an attempt, a nonce or a remark on a command have the same result for the 8th time. For a tool that declares `mutates`, the same holds for one message to one recipient under new ids, and for one text under new ids of the request.',
+    'calls that differ only in a time, an attempt, a nonce, a reference of a page or a remark on a command have the same result for the 8th time. For a tool that declares `mutates`, the same holds for one message to one recipient under new ids, and for one text under new ids of the request.',
   endedBy: 'a new result, or a call that differs in more',
   sentence: 'made no progress',
   initial: () => ({ known: new Set(), streaks: new Map() }),

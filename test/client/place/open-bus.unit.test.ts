@@ -9,6 +9,7 @@ import {
   partitionCount,
 } from '../../../client/place/open-bus.ts'
 import type { PartitionEnds, RecordToAppend } from '../../../shared/contract/bus.ts'
+import { limits } from '../../../shared/contract/limits.ts'
 import type { Clock } from '../../../shared/lib/clock.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 
@@ -129,7 +130,17 @@ describe('the partition count of a log that has none', () => {
     await keepPartitionCount({ bus, ...parts })
     expect(appended).toContain('partition-count')
     expect(clock.monotonic()).toBe(4 * 70_000)
-    expect(warnings).toEqual(new Array(4).fill('the start waits for the brokers'))
+    // Each outage has two: at its begin, and a minute later.
+    expect(warnings).toEqual(new Array(8).fill('the start waits for the brokers'))
+  })
+
+  it('is not waited for without a bound while the brokers refuse', async () => {
+    const clock = quickClock()
+    const log = { warn: () => {} } as unknown as Logger
+    await expect(onceAnswered({ clock }, () => Promise.reject(leaderless), log)).rejects.toBe(
+      leaderless,
+    )
+    expect(clock.monotonic()).toBe(limits.startRefusedMs)
   })
 
   it('is not waited for longer than a minute by a user whose rights no broker confirms', async () => {

@@ -51,6 +51,7 @@ const honestWidths: [character: RegExp, before: RegExp, after: RegExp][] = [
   [/\ufeff/, /^$/, /./su],
   [/\u200d/, /\p{Extended_Pictographic}|\p{Emoji_Modifier}|\ufe0f/u, /\p{Extended_Pictographic}/u],
   [/\u200b|\u200c|\u200d|\u180e/, joining, joining],
+  [/\u200c|\u200d/, joining, /^$|[\s\p{P}]/u], // at the end of a word
 ]
 
 /** The text without concealed characters, and their kinds. Without any, it is the same text. */
