@@ -132,12 +132,17 @@ export function createFront(options: FrontOptions): Front {
 
   /** Keeps FRONT-2. The caller closes the inbox. */
   async function begin({ conversation }: GuestTurn): Promise<{ inbox: Inbox; policy: Policy }> {
-    link.turns.use(conversation, () => endOldest(conversation))
+    const answered = link.turns.use(conversation, () => endOldest(conversation))
     const opening = openInbox(link, conversation)
     try {
       const [inbox, policy] = await Promise.all([opening, options.policy(conversation)])
-      return { inbox, policy }
+      const close = () => {
+        inbox.close()
+        answered()
+      }
+      return { inbox: { ...inbox, close }, policy }
     } catch (error) {
+      answered()
       opening.then(
         (inbox) => inbox.close(),
         () => {},

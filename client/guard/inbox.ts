@@ -1,7 +1,7 @@
 // The link between a front and the stages, on a bus or in memory, and the messages that wait for a call
 // of the front.
 // INBOX-1. A client may invent conversations. Above `limits.guestTurnsOpenMax` the turn used least recently
-//     makes room, so no client fills the memory or shuts out another conversation.
+//     makes room, and none with a request that waits. So no client fills the memory or ends a waiting turn.
 
 import type { ConversationId } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
@@ -13,7 +13,6 @@ import type {
 } from '../../shared/contract/messages.ts'
 import type { Clock, Milliseconds } from '../../shared/lib/clock.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
-import { touch } from '../../shared/lib/recency.ts'
 
 export const activityTypes = [
   'guest-advice',
@@ -49,21 +48,37 @@ export type FrontLink = {
 
 /** Keeps INBOX-1. */
 export type OpenTurns = {
-  /** `end`: ends its turn. */
-  use(conversation: ConversationId, end: () => Promise<void>): void
+  /** For a request. `end`: ends its turn. Call the returned function once the request has its answer. */
+  use(conversation: ConversationId, end: () => Promise<void>): () => void
   /** Its turn has ended. */
   leave(conversation: ConversationId): void
 }
 
 export function openTurns(clock: Pick<Clock, 'monotonic'>): OpenTurns {
-  const turns = new Map<string, { end: () => Promise<void>; usedAt: Milliseconds }>()
+  type Turn = { end: () => Promise<void>; usedAt: Milliseconds; waiting: number }
+  const turns = new Map<string, Turn>()
+
+  function makeRoom(now: Milliseconds): void {
+    for (const [conversation, { end, usedAt, waiting }] of turns) {
+      if (waiting > 0) continue
+      turns.delete(conversation)
+      // After this time the stage has ended the turn.
+      if (now - usedAt <= limits.guestIdleMs) end().catch(() => {}) // the stage ends it later
+      return
+    }
+  }
+
   return {
     use(conversation, end) {
       const usedAt = clock.monotonic()
-      const oldest = touch(turns, conversation, { end, usedAt }, limits.guestTurnsOpenMax)
-      // After this time the stage has ended the turn.
-      if (oldest === undefined || usedAt - oldest.usedAt > limits.guestIdleMs) return
-      oldest.end().catch(() => {}) // the stage ends it later
+      const turn = Object.assign(turns.get(conversation) ?? { waiting: 0 }, { end, usedAt })
+      turn.waiting += 1
+      turns.delete(conversation)
+      turns.set(conversation, turn)
+      if (turns.size > limits.guestTurnsOpenMax) makeRoom(usedAt)
+      return () => {
+        turn.waiting -= 1
+      }
     },
     leave: (conversation) => void turns.delete(conversation),
   }

@@ -1,22 +1,21 @@
 // Bounded memories (R7): a full one forgets the entry that is oldest by use. The order of use
 // depends only on the log.
 
-/** Sets the entry and makes it the newest of the map. Returns the value that it forgets, if any. */
+/** Sets the entry and makes it the newest of the map. */
 export function touch<Value>(
   map: Map<string, Value>,
   key: string,
   value: Value,
   entriesMax: number,
-): Value | undefined {
+): void {
   map.delete(key)
   map.set(key, value)
   if (map.size > entriesMax) {
-    for (const [oldest, forgotten] of map) {
+    for (const oldest of map.keys()) {
       map.delete(oldest)
-      return forgotten
+      break
     }
   }
-  return undefined
 }
 
 /** Makes the key the newest of the set. Returns whether it was new. */

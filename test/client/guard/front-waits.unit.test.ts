@@ -97,9 +97,9 @@ describe('turns of invented conversations', () => {
   it('share bounded room: the turn used least recently is ended', async () => {
     const { front, link, written } = frontAmongOthers()
     await front.beforeModel(turn, { rounds: [] }, wait)
-    for (let n = 1; n < limits.guestTurnsOpenMax; n += 1) link.turns.use(named(n), async () => {})
+    for (let n = 1; n < limits.guestTurnsOpenMax; n += 1) link.turns.use(named(n), async () => {})()
     const before = written.length
-    link.turns.use(named(0), async () => {})
+    link.turns.use(named(0), async () => {})()
     await new Promise((resolve) => setImmediate(resolve))
     expect(written.slice(before)).toMatchObject([
       { type: 'guest-results', conversation, phase: 'turn_end', turnKey: newestTurn, results: [] },
@@ -113,7 +113,7 @@ describe('turns of invented conversations', () => {
     const use = (n: number) =>
       turns.use(named(n), async () => {
         ended.push(named(n))
-      })
+      })()
     for (let n = 0; n < limits.guestTurnsOpenMax; n += 1) use(n)
     turns.leave(named(0))
     use(-1)
@@ -121,5 +121,20 @@ describe('turns of invented conversations', () => {
     time += limits.guestIdleMs + 1
     use(-2)
     expect(ended).toEqual([])
+  })
+
+  it('end no turn with a request that waits, such as for a person', () => {
+    const ended: string[] = []
+    const turns = openTurns({ monotonic: () => 0 })
+    const use = (n: number) =>
+      turns.use(named(n), async () => {
+        ended.push(named(n))
+      })
+    const answered = use(0)
+    for (let n = 1; n <= limits.guestTurnsOpenMax; n += 1) use(n)()
+    expect(ended).toEqual([named(1)])
+    answered()
+    use(-1)()
+    expect(ended).toEqual([named(1), named(0)])
   })
 })
