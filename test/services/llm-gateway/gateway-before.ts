@@ -118,6 +118,7 @@ export function gatewayBefore({ api, refuse, answer, model }: Options): {
     while (round.wants.length > 0) {
       heard = Promise.withResolvers()
       performer.reconcile('u', round.wants)
+      performer.acknowledged?.()
       const message = await heard.promise
       if (message.type === 'attempt-failed') failed.push(message)
       round = round.when(at(2, message))
