@@ -95,6 +95,15 @@ describe('a stage that throws is excused', () => {
       ),
     ).toBe(false)
   })
+
+  it('if an executor does not report a verdict, never if it reports another one', () => {
+    const silent = violation('guards-decide', 'is not reported')
+    expect(isExcused(silent, 'executor')).toBe(true)
+    expect(isExcused(silent, 'validator')).toBe(false)
+    expect(isExcused(violation('guards-decide', 'is reported a second time'), 'executor')).toBe(
+      false,
+    )
+  })
 })
 
 describe('the checkers', () => {
@@ -116,10 +125,12 @@ describe('the checkers', () => {
 
 /**
  * The throwing stage writes dead letters. A conversation that threw on a message, or on its carried
- * record, does not recognise a repeat of that message.
+ * record, does not recognise a repeat of that message. An executor that threw on a verdict fails the turn,
+ * and does not report the verdict.
  */
 function isExcused({ checker, problem }: Violation, name: StageName): boolean {
   if (checker === 'readable' && /^(dead-letter|turn-failed) of /.test(problem)) return true
+  if (name === 'executor' && checker === 'guards-decide') return / is not reported$/.test(problem)
   return (
     name === 'conversation' &&
     checker === 'messages-end' &&
