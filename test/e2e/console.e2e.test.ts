@@ -695,6 +695,7 @@ withBrowser('the console', () => {
     expect(await page.locator('.conversation-bar button:has-text("Stop…")').count()).toBe(0)
     await page.click('button:has-text("Rename…")')
     await page.fill('dialog input[name=title]', "Ann's trip")
+    await page.waitForSelector('dialog pre:has-text("trip")')
     expect(await page.textContent('dialog pre')).toBe(`weir title 'a b' 'Ann'\\''s trip'`)
     await page.click('dialog button:has-text("Rename")')
     await page.waitForSelector('text=The title is changed.')
