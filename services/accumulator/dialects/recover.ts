@@ -204,12 +204,14 @@ function faultIn(raw: string, { schema, judge }: UsableSchema): string | undefin
   return first === undefined ? 'its arguments cannot be judged' : schemaFault(first).words
 }
 
+/** Keywords that may accept further names. */
+const moreNames = 'additionalProperties patternProperties $ref allOf anyOf oneOf if'.split(' ')
+
 /** Whether a schema accepts an argument by its name (RECOVER-2). Ajv judges all other rules. */
 function accepts(schema: Record<string, unknown>, name: string): boolean {
-  const more = 'additionalProperties patternProperties $ref allOf anyOf oneOf if'.split(' ')
   return (
     schema.properties === undefined ||
-    more.some((keyword) => schema[keyword] !== undefined) ||
+    moreNames.some((keyword) => schema[keyword] !== undefined) ||
     isDeclared(schema, name)
   )
 }

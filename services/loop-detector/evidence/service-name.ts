@@ -26,5 +26,13 @@ export function serviceOf(tool: string): string {
 }
 
 /** Words before the name of a service. */
-const carriers: ReadonlySet<string> = new Set(' mcp api tool tools functions default'.split(' '))
+const carriers: ReadonlySet<string> = new Set([
+  '',
+  'mcp',
+  'api',
+  'tool',
+  'tools',
+  'functions',
+  'default',
+])
 const serviceCharsMin = 2

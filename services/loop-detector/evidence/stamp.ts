@@ -14,6 +14,7 @@
 
 import { limits } from '../../../shared/contract/limits.ts'
 import { isObject } from '../../../shared/lib/json/json-object.ts'
+import { isReference } from '../meaning/page-reference.ts'
 
 /** Whether the argument text may hold a stamp. Most texts cannot, so they skip the search. */
 export function mayBeStamped(raw: string): boolean {
@@ -36,7 +37,7 @@ export function withoutStamps(value: unknown, isView = false): string | undefine
     }
     if (boundName.test(plainNameOf(key)) && typeof member !== 'object') return String(member)
     if (typeof member === 'string') {
-      if (isReference(key, member)) {
+      if (isElement(key, member)) {
         found = true
         return member.replace(snapshot, '')
       }
@@ -59,7 +60,7 @@ export function withoutStamps(value: unknown, isView = false): string | undefine
       ? names.filter((name) => !aboutCommand.test(name))
       : names
     const isNamed = isView && names.some((name) => elementName.test(name))
-    const used = isNamed ? kept.filter((name) => !isReference(name, members[name])) : kept
+    const used = isNamed ? kept.filter((name) => !isElement(name, members[name])) : kept
     if (used.length < names.length) found = true
     return used.map((name) => [name, plain(name, members[name], depth + 1)])
   }
@@ -142,13 +143,12 @@ const aboutCommand =
 /** The words for an element of a page, and its reference, which is new in each snapshot. */
 const elementName = /^(?:element|description|label)$/
 const referenceName = /^(?:ref|uid)$/
-const reference = /^(?:(?:s\d{1,6})?e\d{1,6}|\d{1,6}_\d{1,6})$/
 /** The number of the snapshot in front of that of the element: `s1e2`, `4_12`. */
 const snapshot = /^s\d+(?=e\d+$)|^\d+(?=_\d+$)/
 
 /** The `ref` of a branch and the `uid` of a user have other forms. */
-function isReference(name: string, value: unknown): boolean {
-  return referenceName.test(name) && typeof value === 'string' && reference.test(value)
+function isElement(name: string, value: unknown): boolean {
+  return referenceName.test(name) && typeof value === 'string' && isReference(value)
 }
 
 /** Seconds or milliseconds since the epoch, from 2017 to 2033, and not a full minute. */

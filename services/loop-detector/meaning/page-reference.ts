@@ -3,8 +3,15 @@
 
 import { limits } from '../../../shared/contract/limits.ts'
 
-const inResult = /\b(ref|uid)=((?:s\d{1,6})?e\d{1,6}|\d{1,6}_\d{1,6})\b/g
-const inArguments = /(?<=["'=@\s])(?:(?:s\d{1,6})?e\d{1,6}|\d{1,6}_\d{1,6})(?=["'\s]|$)/
+const form = String.raw`(?:(?:s\d{1,6})?e\d{1,6}|\d{1,6}_\d{1,6})`
+const inResult = new RegExp(String.raw`\b(ref|uid)=(${form})\b`, 'g')
+const inArguments = new RegExp(String.raw`(?<=["'=@\s])${form}(?=["'\s]|$)`)
+const alone = new RegExp(`^${form}$`)
+
+/** Whether the text is a reference, and nothing else. */
+export function isReference(text: string): boolean {
+  return alone.test(text)
+}
 
 /** The references of a result, in order. Bounded. */
 export function referencesIn(text: string): string[] {
