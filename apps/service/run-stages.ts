@@ -5,7 +5,7 @@ import type { Logger } from 'pino'
 import type { Agents } from '../../client/agents/agents-in-files.ts'
 import { createContexts } from '../../client/agents/contexts.ts'
 import { fleetMembersAtStart, joinFleet } from '../../client/place/fleet.ts'
-import { openBusOnceFree, patientBus } from '../../client/place/open-bus.ts'
+import { openBusOnceFree } from '../../client/place/open-bus.ts'
 import { createStageHost } from '../../client/place/stage-host.ts'
 import { openingOf } from '../../client/turn/opening.ts'
 import { startStages } from '../../services/stages.ts'
@@ -144,7 +144,7 @@ async function run(options: RunOptions & { stopping: AbortSignal }, open: Open):
   const partitions = ownsTopics
     ? settings.partitions
     : await topicsThere({
-        bus: patientBus(bus, log),
+        bus,
         topicPrefix,
         setPartitions,
         members: () => fleetMembersAtStart({ bus, settings, log }),

@@ -7,6 +7,7 @@ import {
   endsOnceAnswered,
   keepPartitionCount,
   partitionCount,
+  patientBus,
 } from '../../client/place/open-bus.ts'
 import type { FleetMember } from '../../shared/bus/fleet/fleet-members.ts'
 import { noneIfMissing } from '../../shared/bus/range.ts'
@@ -36,10 +37,11 @@ export async function topicsThere({
   members,
   log,
 }: TopicsThereOptions): Promise<number> {
-  const partitions = await partitionCount(bus, topicPrefix)
+  const patient = patientBus(bus, log)
+  const partitions = await partitionCount(patient, topicPrefix)
   const missing: string[] = []
   for (const { name } of topicSpecs(topicPrefix, partitions)) {
-    const count = await countOf(bus, name)
+    const count = await countOf(patient, name)
     if (count === 0) missing.push(name)
     else if (count !== partitions) throw otherPartitionCount(name, count, partitions)
   }

@@ -97,8 +97,8 @@ export function refuseTooMany(listening: number): void {
 /** The messages that no call of `next` has returned yet. */
 export type Inbox = {
   /**
-   * Undefined: none came until this monotonic time. Rejects with the reason of `signal`, and when no further message
-   * can come.
+   * Undefined: none came until this monotonic time. Rejects with the reason of `signal`, and when no
+   * further message can come.
    */
   next(until: Milliseconds, signal?: AbortSignal): Promise<GuestActivity | undefined>
   close(): void

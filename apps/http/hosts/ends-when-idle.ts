@@ -13,11 +13,16 @@ export function endsWhenIdle(
   end: () => void,
 ): { watch(app: HttpApp): void; close(): void } {
   let running = 0
+  let isOver = idleMs === undefined
   let cancel = () => {}
 
   function rest(): void {
     cancel()
-    if (idleMs !== undefined && running === 0) cancel = clock.after(idleMs, end)
+    if (isOver || idleMs === undefined || running > 0) return
+    cancel = clock.after(idleMs, () => {
+      isOver = true
+      end()
+    })
   }
 
   rest()
@@ -34,10 +39,9 @@ export function endsWhenIdle(
         }
       })
     },
-    close: () => {
+    close() {
+      isOver = true
       cancel()
-      cancel = () => {}
-      running = Number.POSITIVE_INFINITY
     },
   }
 }

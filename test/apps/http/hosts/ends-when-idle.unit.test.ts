@@ -49,6 +49,14 @@ describe('a server with a bound for idle time', () => {
     expect(ends()).toBe(1)
   })
 
+  it('ends once, although a request comes while it closes', async () => {
+    const { clock, app, ends } = served(idleMs)
+    clock.advance(idleMs)
+    await app.request('/quick')
+    clock.advance(5_000)
+    expect(ends()).toBe(1)
+  })
+
   it('does not end a server that closes', () => {
     const { clock, idle, ends } = served(idleMs)
     idle.close()
