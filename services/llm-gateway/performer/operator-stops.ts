@@ -25,7 +25,8 @@ export class StoppedByOperator extends Error {
 }
 
 export function stopTarget({ agent, conversation, settings }: ModelRequest): StopTarget {
-  return { agent, conversation, calledBy: settings.policy.calledBy }
+  const { calledBy, parent } = settings.policy
+  return { agent, conversation, calledBy, parent }
 }
 
 /** A further attempt would be stopped too. */

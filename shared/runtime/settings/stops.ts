@@ -6,19 +6,23 @@
 
 import { policyOf } from '../../agents/agents.ts'
 import { type CallEnding, outcomeUnknown } from '../../contract/call/call-endings.ts'
-import { type ConversationId, withCallers } from '../../contract/ids.ts'
+import type { ConversationId } from '../../contract/ids.ts'
 import { limits } from '../../contract/limits.ts'
 import type { Policy, StopInForce } from '../../contract/messages.ts'
 import type { PolicyRecord } from '../../contract/performer.ts'
 import { tenantOf } from '../../contract/tenant.ts'
 import { stopKeyPrefix } from '../../contract/topology.ts'
+import { lineOf } from '../../contract/tree.ts'
 import { shortened } from '../../lib/text-cut.ts'
 import { deniedForGood } from '../../model-texts/denied-calls.ts'
 import { earlierTry, notRun } from '../../model-texts/endings.ts'
 import { matchesPattern } from '../guards/tool-pattern.ts'
 
-/** `calledBy`: as in the turn's policy. */
-export type StopTarget = { agent: string; conversation: ConversationId } & Pick<Policy, 'calledBy'>
+/** `calledBy` and `parent`: as in the turn's policy. */
+export type StopTarget = { agent: string; conversation: ConversationId } & TreePlace
+
+/** The part of a policy with the callers of its turn. */
+export type TreePlace = Pick<Policy, 'calledBy' | 'parent'>
 
 /**
  * The stops that concern a turn, from records of `policies`: all but those of other agents, tenants
@@ -26,9 +30,9 @@ export type StopTarget = { agent: string; conversation: ConversationId } & Pick<
  */
 export function stopsInForce(
   records: readonly PolicyRecord[],
-  { agent, conversation, calledBy }: StopTarget,
+  { agent, conversation, calledBy, parent }: StopTarget,
 ): StopInForce[] | string {
-  const conversations = withCallers(conversation)
+  const conversations = lineOf({ conversation, parent })
   const stops: StopInForce[] = []
   for (const { key, message } of records) {
     if (!key.startsWith(stopKeyPrefix)) continue
