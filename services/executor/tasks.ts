@@ -7,7 +7,8 @@ import type { Declaration, GuardInForce, RedactRule } from '../../shared/contrac
 import { clientOwner, guestOwner } from '../../shared/contract/topology.ts'
 import { toolTimeout } from '../../shared/contract/turn/tool-deadline.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
-import { type StopTarget, stopReason, type TreePlace } from '../../shared/runtime/settings/stops.ts'
+import { stopReason } from '../../shared/runtime/settings/stops.ts'
+import type { StopTarget, TreePlace } from '../../shared/runtime/settings/stops-in-force.ts'
 import { isAsked, needsPrograms } from './guards/approval-asking.ts'
 import type { OpenCall, Question, Round, Turn } from './turn.ts'
 

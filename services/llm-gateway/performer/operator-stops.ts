@@ -4,12 +4,8 @@
 import type { ModelRequest, StopInForce } from '../../../shared/contract/messages.ts'
 import type { PerformerContext } from '../../../shared/contract/performer.ts'
 import { budgetKeyPrefix, pricesKey, stopKeyPrefix } from '../../../shared/contract/topology.ts'
-import {
-  type StopTarget,
-  stopOfTurn,
-  stopReason,
-  stopsInForce,
-} from '../../../shared/runtime/settings/stops.ts'
+import { stopOfTurn, stopReason } from '../../../shared/runtime/settings/stops.ts'
+import { type StopTarget, stopsInForce } from '../../../shared/runtime/settings/stops-in-force.ts'
 import { type Failed, failedBy } from '../../../shared/wire/exchange.ts'
 import { type BudgetsInForce, budgetsInForce } from './budgets/in-force.ts'
 

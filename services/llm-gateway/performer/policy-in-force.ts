@@ -23,7 +23,7 @@ import {
   stopsInForce,
   type TreePlace,
   withStops,
-} from '../../../shared/runtime/settings/stops.ts'
+} from '../../../shared/runtime/settings/stops-in-force.ts'
 import { guardsInForce, withGuards } from './guards-in-force.ts'
 import { withOperatorCaps } from './operator-caps.ts'
 

@@ -10,7 +10,7 @@ import {
   pricesKey,
 } from '../../../../shared/contract/topology.ts'
 import { shortened } from '../../../../shared/lib/text-cut.ts'
-import type { StopTarget, TreePlace } from '../../../../shared/runtime/settings/stops.ts'
+import type { StopTarget, TreePlace } from '../../../../shared/runtime/settings/stops-in-force.ts'
 
 /** `refusesUnpriced`: a budget in money refuses a model whose price is unknown. */
 export type BudgetsInForce = {

@@ -3,13 +3,8 @@ import { defaultPolicy } from '../../../../shared/agents/agents.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
 import type { Message, OperatorStop } from '../../../../shared/contract/messages.ts'
 import { keyOf, stopId } from '../../../../shared/contract/topology.ts'
-import {
-  stopOfCall,
-  stopOfTurn,
-  stopReason,
-  stopsInForce,
-  withStops,
-} from '../../../../shared/runtime/settings/stops.ts'
+import { stopOfCall, stopOfTurn, stopReason } from '../../../../shared/runtime/settings/stops.ts'
+import { stopsInForce, withStops } from '../../../../shared/runtime/settings/stops-in-force.ts'
 
 const target = { agent: 'bank', conversation: 'c', calledBy: [], parent: null }
 
