@@ -49,6 +49,8 @@ export type FrontOnOptions = {
   counting?: BudgetCounting | undefined
   /** Default: if the front does not reserve. */
   givesOnce?: boolean | undefined
+  /** Those that this process knows. */
+  secrets?: readonly string[] | undefined
 }
 
 /** `conversation`: also with the options of a front that hides denied rounds. */
@@ -67,6 +69,7 @@ export function frontOn({
   log,
   counting = 'reserve',
   givesOnce,
+  secrets,
   ...options
 }: FrontOnOptions): FrontOn {
   const waiting = waitingOf(options)
@@ -76,6 +79,7 @@ export function frontOn({
     link: linkOn({ bus, topicPrefix, partitions }, { activity, log }),
     agent,
     blocking,
+    secrets,
     policy: async (conversation): Promise<Policy> => {
       const own = agent.settings.policy
       const policy = await policyInForce(read, { agent: agent.name, conversation, own, log })
