@@ -10,6 +10,7 @@
 
 import { createHash, randomUUID } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
+import type { GuestPlaceOptions } from '../../../../../client/guard/guest-conversation.ts'
 import { withoutReminders } from '../../../../../client/guard/history/reminders.ts'
 import { secretsOfRequest } from '../../../../../shared/agents/secrets.ts'
 import { limits } from '../../../../../shared/contract/limits.ts'
@@ -28,7 +29,11 @@ import type { ClientRequest, GuestSessions } from './guest-sessions.ts'
  * `turn` undefined: the history decides. `isUnshown`: the requests of this turn show no calls of earlier
  * answers.
  */
-type NamedTurn = { conversation: string; turn: string | undefined; isUnshown?: boolean }
+type NamedTurn = {
+  conversation: string
+  turn: string | undefined
+  isUnshown?: boolean
+} & Pick<GuestPlaceOptions, 'parent' | 'root'>
 
 /** `secrets`: those of the request, which its records hide. */
 export type GuestIdentity = NamedTurn & { secrets?: readonly string[] }
@@ -133,9 +138,24 @@ export function guestIdentities(sessions: GuestSessions): GuestIdentities {
 function namedBy(headers: IncomingHttpHeaders, firstWords: () => string): NamedTurn | undefined {
   const turn = headerText(headers, 'x-weir-turn')
   const given = headerText(headers, 'x-weir-conversation')
-  if (given !== undefined) return { conversation: given, turn }
+  if (given !== undefined) {
+    const [parent, root] = ['x-weir-parent', 'x-weir-root'].map((name) => headerText(headers, name))
+    return { conversation: given, turn, ...(parent && { parent }), ...(root && { root }) }
+  }
   const sender = senderOf(headers)
-  return sender && { conversation: nameOfSender(sender, firstWords), turn: turn ?? sender.turn }
+  if (sender === undefined) return undefined
+  const conversation = nameOfSender(sender, firstWords)
+  return { conversation, turn: turn ?? sender.turn, ...placeOf(sender) }
+}
+
+/** Any agent of a session may have begun a sub-agent of that session. */
+function placeOf({
+  session,
+  agent,
+  parent,
+}: RequestSender): Pick<NamedTurn, 'parent' | 'root'> {
+  if (parent !== undefined && parent !== session) return { parent }
+  return agent === undefined ? {} : { root: session }
 }
 
 /** Hooks name a sub-agent in the same way. */
