@@ -193,6 +193,13 @@ describe('the chaos checkers for a run with guards', () => {
 
   itReports(guardedRun, violations, plantedRules.guards)
 
+  it('report nothing for two instances of a guard that register the same change at once', async () => {
+    const evidence = guardedRun()
+    changeLedger(evidence)
+    changeLedger(evidence)
+    expect(await check(evidence)).toEqual([])
+  })
+
   it('report nothing for a guard that is changed while a round waits for it', async () => {
     const evidence = guardedRun()
     changeLedger(evidence)

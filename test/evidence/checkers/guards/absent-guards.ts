@@ -38,7 +38,7 @@ export const absentGuards: Checker = {
 
 /** The first record of the log proves nothing: older ones may be compacted. */
 function wrongFields(guard: string, history: State[]): Finding[] {
-  return history.slice(1).flatMap(({ from, registration }, place) => {
+  return history.slice(1).flatMap(({ from, registration, content }, place) => {
     if (registration === undefined) return []
     const { firstAt, replaced } = registration
     const before = history.slice(0, place + 1)
@@ -52,9 +52,13 @@ function wrongFields(guard: string, history: State[]): Finding[] {
     const isLogged = kept.every(({ since, guard: one }) =>
       earlier.some((state) => state.from === since && state.content === contentOf(one)),
     )
+    const next = (i: number) => earlier[i + 1] ?? { from, content }
+    // Two instances of a guard that begin at once both register. The second has not read the first,
+    // which has the same content.
     const required = earlier
-      .filter((_, i) => (earlier[i + 1]?.from ?? from) > from - stampedMs)
+      .filter((_, i) => next(i).from > from - stampedMs)
       .slice(-replacedMax)
+      .filter((state) => next(earlier.indexOf(state)).content !== state.content)
     const isWhole = required.every((state) => kept.some(({ since }) => since === state.from))
     return [
       ...(firstAt === expected ? [] : [problem('firstAt')]),
