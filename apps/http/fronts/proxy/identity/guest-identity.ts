@@ -149,11 +149,7 @@ function namedBy(headers: IncomingHttpHeaders, firstWords: () => string): NamedT
 }
 
 /** Any agent of a session may have begun a sub-agent of that session. */
-function placeOf({
-  session,
-  agent,
-  parent,
-}: RequestSender): Pick<NamedTurn, 'parent' | 'root'> {
+function placeOf({ session, agent, parent }: RequestSender): Pick<NamedTurn, 'parent' | 'root'> {
   if (parent !== undefined && parent !== session) return { parent }
   return agent === undefined ? {} : { root: session }
 }
