@@ -3,12 +3,12 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import { openEmbeddedBus } from '../../../shared/bus/embedded/bus.ts'
 import { offsetsInBlock } from '../../../shared/bus/embedded/file/schema.ts'
 import { type Log, openLog } from '../../../shared/bus/embedded/log/log.ts'
 import { batchesOf } from '../../../shared/bus/range.ts'
+import { DatabaseSync } from '../../../shared/bus/sqlite.ts'
 import type { ConversationId } from '../../../shared/contract/ids.ts'
 import { type HandClock, handClock } from './hand-clock.ts'
 
@@ -88,7 +88,7 @@ function entries(): { has: unknown[]; needs: unknown[] } {
   }
 }
 
-/** Makes the file what version 1 wrote. */
+/** Leaves a file of version 1. */
 function removeIndex(): void {
   const db = new DatabaseSync(file)
   db.exec('DROP TABLE key_blocks; DROP TABLE key_blocks_from; PRAGMA user_version = 1')

@@ -22,7 +22,7 @@ export type KeyBlocks = {
   add(partition: Partition, record: Pick<StoredRecord, 'key' | 'offset'>): void
   /** That transaction failed. */
   rolledBack(): void
-  /** Indexes a stretch of older records. False: the index is complete. */
+  /** Indexes one older block: some milliseconds. False: the index is complete. */
   extend(): boolean
 }
 
@@ -33,9 +33,6 @@ type KeyedRange = {
   limit: number
   bytesMax: number
 }
-
-/** How many blocks one call of `extend` covers: a few milliseconds. */
-const blocksAtOnce = 4
 
 export function createKeyBlocks(database: LogDatabase, topics: LogTopics): KeyBlocks {
   const { db, readOnly, guarded, transaction } = database
@@ -126,22 +123,18 @@ export function createKeyBlocks(database: LogDatabase, topics: LogTopics): KeyBl
         topic: String(row.topic),
         partition: Number(row.partition),
       })
-      const to = Number(row.block)
+      const block = Number(row.block) - 1
       const begin = Math.floor(partition.begin / offsetsInBlock)
-      const from = Math.max(begin, to - blocksAtOnce)
-      transaction(() => extendTo(partition, { from, to, isLast: from === begin }))
+      transaction(() => extendTo(partition, block, block <= begin))
       return true
     },
   }
 
-  function extendTo(
-    { topic, partition }: Partition,
-    { from, to, isLast }: { from: number; to: number; isLast: boolean },
-  ): void {
+  function extendTo({ topic, partition }: Partition, block: number, isLast: boolean): void {
     statement(
-      `INSERT OR IGNORE INTO key_blocks SELECT DISTINCT key, ?, ?, offset / ${offsetsInBlock}
-        FROM ${partitionTable(topic, partition)} WHERE offset >= ? AND offset < ?`,
-    ).run(topic, partition, from * offsetsInBlock, to * offsetsInBlock)
+      `INSERT OR IGNORE INTO key_blocks SELECT DISTINCT key, ?, ?, ?
+        FROM ${partitionTable(topic, partition)} WHERE offset >= ? AND offset < ? ORDER BY key`,
+    ).run(...[topic, partition, block, block * offsetsInBlock, (block + 1) * offsetsInBlock])
     if (isLast)
       statement('DELETE FROM key_blocks_from WHERE topic = ? AND partition = ?').run(
         topic,
@@ -149,7 +142,7 @@ export function createKeyBlocks(database: LogDatabase, topics: LogTopics): KeyBl
       )
     else
       statement('UPDATE key_blocks_from SET block = ? WHERE topic = ? AND partition = ?').run(
-        ...[from, topic, partition],
+        ...[block, topic, partition],
       )
   }
 }

@@ -49,7 +49,7 @@ export type Log = LogReads &
     ): Offset | undefined
     /** Undefined: a conversation has newer records (erase.ts). */
     erase(erasure: Erasure): Erased | undefined
-    /** Indexes a stretch of an older file by key. False: all is indexed (key-blocks.ts). */
+    /** Indexes a block of an older file by key. False: all is indexed (key-blocks.ts). */
     extendIndex(): boolean
     /**
      * True if another connection has written since the last call. For a reader beside a writing
