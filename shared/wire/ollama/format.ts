@@ -2,14 +2,7 @@
 // send none with an id.
 
 import { isObject } from '../../lib/json/json-object.ts'
-import type {
-  BodyEdit,
-  CallWords,
-  Json,
-  LikeFormat,
-  Likeness,
-  RequestFormat,
-} from '../format.ts'
+import type { BodyEdit, CallWords, Json, LikeFormat, Likeness, RequestFormat } from '../format.ts'
 import { listIn } from '../request/content.ts'
 
 const request: RequestFormat = {

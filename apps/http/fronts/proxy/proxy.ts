@@ -119,7 +119,7 @@ export function createProxy({
     outgoing: ServerResponse,
     signal: AbortSignal,
   ): Promise<void> {
-    const { agent: name, path, api } = route
+    const { path, api } = route
     const bytes = await bytesOf(incoming, limits.frontBodyBytesMax)
     const plain = await readable(bytes, incoming)
     const sent = plain && sentRequest(api, path, plain)
