@@ -15,6 +15,7 @@ import { refuseUnknownKeys } from '../known-keys.ts'
 import type { KafkaBusChoice } from '../place/bus-choice.ts'
 import { type StagesChoice, stagesChoices } from '../place/stages-choice.ts'
 import type { WeirOptions } from '../weir.ts'
+import type { GuestPlaceOptions } from './guest-conversation.ts'
 
 export type GuardOptions = {
   /**
@@ -124,5 +125,15 @@ export function checkThread(id: unknown, options: object): void {
       'message.invalid',
       `the id of the conversation is ${shown(id)}; must be a text that is not empty`,
     )
-  refuseUnknownKeys(options, ['turn'], { code: 'message.invalid', subject: 'conversation' })
+  refuseUnknownKeys(options, ['turn', 'parent', 'root'], {
+    code: 'message.invalid',
+    subject: 'conversation',
+  })
+  const { parent, root }: GuestPlaceOptions = options
+  for (const [name, value] of Object.entries({ parent, root }))
+    if (value !== undefined && (typeof value !== 'string' || value === ''))
+      throw new WeirError(
+        'message.invalid',
+        `${name} of the conversation is ${shown(value)}; must be the id of another conversation`,
+      )
 }

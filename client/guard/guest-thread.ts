@@ -75,6 +75,9 @@ import type { GuestBudgets } from './log/guest-budgets.ts'
 import { codeOfDenial, codeOfWait } from './verdict-code.ts'
 
 export type ThreadOptions = {
+  /** As in GuestPlaceOptions. */
+  parent?: string | undefined
+  root?: string | undefined
   /** The front's name for the turn. Default: made from the history. */
   turn?: string | undefined
   /**

@@ -1635,6 +1635,8 @@ export type TurnStarted = TurnId & {
   messageId: MessageId
   /** the agent's name */
   agent: string
+  /** the place of a guest's conversation in a tree, as in its policy */
+  parent: Parent | null
 }
 
 /** A user's message. Observed, written by the edge. */
@@ -2355,6 +2357,14 @@ export type Origin = {
   entries: number
 }
 
+/** The place of a guest's conversation in a tree. The id of a native child has its own place. */
+export type Parent = {
+  /** the conversation at the root */
+  root: string
+  /** the conversation whose call began this one; null: not known */
+  conversation: string | null
+}
+
 /** One normalized event of a provider stream. */
 export type PartEvent = {
   /** the kind of event */
@@ -2491,6 +2501,11 @@ export type Policy = {
   forkedFrom: string | null
   /** the agents whose calls led to this turn, the nearest first; null: format 1 wrote this */
   calledBy: string[] | null
+  /**
+   * the place of a guest's conversation in a tree, as its front wrote it; null: a root, a native
+   * conversation, or not known
+   */
+  parent: Parent | null
 }
 
 /** One setting of a policy, under the name that commands use. */

@@ -19,7 +19,7 @@ import { approvalCase, guardCase, killCase } from './control.ts'
 import { generalWork, honestCase, sleepingPolls } from './honest-work.ts'
 import { bareCall, incidentCase, incidents, sameSuccess } from './incidents.ts'
 import { loopingAgentsCase } from './looping-agents.ts'
-import { pluginCase } from './plugin.ts'
+import { pluginCases } from './plugin.ts'
 
 /** The hosts whose hooks Weir serves have all fronts. */
 const hooked: readonly Program[] = [claudeCode, codex]
@@ -30,8 +30,8 @@ export function allCases(): Case[] {
   return [
     ...hooked.flatMap(hookedCases),
     incidentCase(claudeCode, 'hooks', bareCall, false),
-    ...hooked.map(pluginCase),
     ...others.flatMap(otherCases),
+    ...terminalAgents.flatMap(pluginCases),
     ...servedCases(),
     ...gatewayCases(),
   ]

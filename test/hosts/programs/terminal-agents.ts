@@ -3,6 +3,7 @@
 import { claudeCode as claudeCodeHooks } from '../../../apps/http/hosts/claude-code.ts'
 import { codex as codexHooks } from '../../../apps/http/hosts/codex.ts'
 import type { HostEnded } from '../host-run.ts'
+import { claudeCodePlugin, codexPlugin } from './plugins.ts'
 import { lastLine, type Program, plain } from './program.ts'
 
 export const claudeCode: Program = {
@@ -30,6 +31,7 @@ export const claudeCode: Program = {
   reply: replyOfClaudeCode,
   sessionOf: ({ out }) => /"session_id":"([^"]+)"/.exec(out)?.[1] ?? '',
   hooks: claudeCodeHooks,
+  plugin: claudeCodePlugin,
 }
 
 export const codex: Program = {
@@ -56,6 +58,7 @@ env_key = "SCRIPTED_KEY"
   reply: replyOfCodex,
   sessionOf: ({ out }) => /"thread_id":"([^"]+)"/.exec(out)?.[1] ?? '',
   hooks: codexHooks,
+  plugin: codexPlugin,
 }
 
 export const opencode: Program = {

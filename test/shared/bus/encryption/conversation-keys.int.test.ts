@@ -166,7 +166,7 @@ describe('the key of a conversation', () => {
     expect(await ids(bus)).toEqual(['1', '2', undefined])
   })
 
-  it('never leaves the table readable, whoever reads it', async () => {
+  it('never leaves the table in a readable form', async () => {
     const bus = processWith(deployment)
     await bus.append([cancelOf('a')])
     const listed = await bus.list({ ...table, prefix: '' })

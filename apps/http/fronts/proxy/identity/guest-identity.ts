@@ -10,6 +10,7 @@
 
 import { createHash, randomUUID } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
+import type { GuestPlaceOptions } from '../../../../../client/guard/guest-conversation.ts'
 import { withoutReminders } from '../../../../../client/guard/history/reminders.ts'
 import { limits } from '../../../../../shared/contract/limits.ts'
 import {
@@ -27,7 +28,11 @@ import type { ClientRequest, GuestSessions } from './guest-sessions.ts'
  * `turn` undefined: the history decides. `isUnshown`: the requests of this turn show no calls of earlier
  * answers.
  */
-export type GuestIdentity = { conversation: string; turn: string | undefined; isUnshown?: boolean }
+export type GuestIdentity = {
+  conversation: string
+  turn: string | undefined
+  isUnshown?: boolean
+} & Pick<GuestPlaceOptions, 'parent' | 'root'>
 
 export type GuestIdentities = {
   /**
@@ -126,9 +131,24 @@ function namedBy(
 ): GuestIdentity | undefined {
   const turn = headerText(headers, 'x-weir-turn')
   const given = headerText(headers, 'x-weir-conversation')
-  if (given !== undefined) return { conversation: given, turn }
+  if (given !== undefined) {
+    const [parent, root] = ['x-weir-parent', 'x-weir-root'].map((name) => headerText(headers, name))
+    return { conversation: given, turn, ...(parent && { parent }), ...(root && { root }) }
+  }
   const sender = senderOf(headers)
-  return sender && { conversation: nameOfSender(sender, firstWords), turn: turn ?? sender.turn }
+  if (sender === undefined) return undefined
+  const conversation = nameOfSender(sender, firstWords)
+  return { conversation, turn: turn ?? sender.turn, ...placeOf(sender) }
+}
+
+/** Any agent of a session may have begun a sub-agent of that session. */
+function placeOf({
+  session,
+  agent,
+  parent,
+}: RequestSender): Pick<GuestIdentity, 'parent' | 'root'> {
+  if (parent !== undefined && parent !== session) return { parent }
+  return agent === undefined ? {} : { root: session }
 }
 
 /** Hooks name a sub-agent in the same way. */
