@@ -81,19 +81,20 @@ export function createAnswerRelay({
           if ('reason' in round)
             return log.info({ agent, reason: round.reason }, 'an answer is no round')
           await reservation.settle(round.usage)
-          if (sent !== undefined) await report({ agent, api }, incoming, sent, answerOf(round))
+          if (sent !== undefined)
+            await report({ agent, api, path }, incoming, sent, answerOf(round))
         }),
       )
     await relayed
   }
 
   async function report(
-    { agent, api }: Pick<ModelRoute, 'agent' | 'api'>,
+    { agent, api, path }: ModelRoute,
     { headers }: IncomingMessage,
     sent: SentRequest,
     answer: ModelAnswer,
   ): Promise<void> {
-    const request = { agent, api, headers, body: sent.body }
+    const request = { agent, api, path, headers, body: sent.body }
     const identity = identities.ofAnswer(request, api.answer.write(answer))
     const session = senderOf(headers)?.session
     const holds = session !== undefined && sessions.hasHooks(session)

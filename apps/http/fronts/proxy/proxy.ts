@@ -119,7 +119,7 @@ export function createProxy({
       const { advice, conversation, guest } = judged
       const { body } = sent as SentRequest
       if (guest !== undefined) track(guest.endTurn())
-      clients.ended({ agent: name, api, headers, body }, conversation, advice.userText)
+      clients.ended({ ...route, headers, body }, conversation, advice.userText)
       endTurn(api, sent as SentRequest, { advice, fallback }, outgoing)
     } else {
       const reservation = await reserved(route, incoming, { sent, bytes }, judged.guest)
@@ -133,12 +133,12 @@ export function createProxy({
    * if a budget is reached.
    */
   async function reserved(
-    { agent, api }: ModelRoute,
+    { agent, api, path }: ModelRoute,
     { headers }: IncomingMessage,
     { sent, bytes }: { sent: SentRequest | undefined; bytes: Buffer },
     guest: ProxiedConversation | undefined,
   ): Promise<ReservedRequest> {
-    const named = sent && identities.ofRequest({ agent, api, headers, body: sent.body })
+    const named = sent && identities.ofRequest({ agent, api, path, headers, body: sent.body })
     const identity = named ?? unnamedIdentity()
     const opening = guest ?? conversationOf(agent, { ...identity, holds: false, hides: false })
     const own = await Promise.resolve(opening).catch((error: unknown) => {

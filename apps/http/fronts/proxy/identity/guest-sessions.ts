@@ -25,6 +25,8 @@ import { callsIn, historyOf } from '../sent-request.ts'
 export type ClientRequest = {
   agent: string
   api: ModelFormat
+  /** At the upstream, with the query, which may have the client's key. */
+  path: string
   headers: IncomingHttpHeaders
   body: Json
 }

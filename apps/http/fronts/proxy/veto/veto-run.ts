@@ -52,10 +52,10 @@ export function vetoRun(
   request: VetoedRequest,
 ): { answer(): Promise<void>; attempts(): number } {
   const { conversationOf, identities, clients, sessions, fallback, log, track } = shared
-  const { agent, api, sent, signal, client } = request
+  const { agent, api, path, sent, signal, client } = request
   const { headers } = request.incoming
   const session = senderOf(headers)?.session
-  const clientRequest = { agent, api, headers, body: sent.body }
+  const clientRequest = { agent, api, path, headers, body: sent.body }
   const { isStreamed } = sent
   const attempts = upstreamAttempts(shared, request)
   /** The denied answers and their results. */
