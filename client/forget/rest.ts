@@ -198,7 +198,7 @@ export async function selectedConversations(
     keep,
     seen,
     histories,
-    sealed: sealed.difference(unsealed),
+    sealed: new Set([...sealed].filter((id) => !unsealed.has(id))),
     forks,
   }
 }
