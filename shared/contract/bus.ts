@@ -288,6 +288,8 @@ export type Bus = {
    * Records of one partition from `from` (inclusive) to `to` (exclusive), at most `limit`. Fewer
    * than `limit` means that there were no more. With `bytesMax` it stops after about that many
    * bytes, but reads at least one record. Then only an empty result means that there were no more.
+   * `keys`: the caller wants their records only. A bus with an index leaves others out, and then too
+   * only an empty result means that there were no more. A bus without one ignores `keys`.
    */
   read(range: {
     topic: string
@@ -296,6 +298,7 @@ export type Bus = {
     to?: Offset | undefined
     limit: number
     bytesMax?: number | undefined
+    keys?: readonly string[] | undefined
   }): Promise<StoredRecord[]>
   /**
    * Batches of one partition from `from` on, until `signal` aborts. New records wake the reader; it
