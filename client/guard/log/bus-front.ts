@@ -52,6 +52,8 @@ export type FrontOnOptions = {
   counting?: BudgetCounting | undefined
   /** Default: if the front does not reserve. */
   givesOnce?: boolean | undefined
+  /** Those that this process knows. */
+  secrets?: readonly string[] | undefined
 }
 
 /** `conversation`: also with the options of a front that hides denied rounds. */
@@ -70,6 +72,7 @@ export function frontOn({
   log,
   counting = 'reserve',
   givesOnce,
+  secrets,
   ...options
 }: FrontOnOptions): FrontOn {
   const waiting = waitingOf(options)
@@ -80,6 +83,7 @@ export function frontOn({
     link: linkOn({ bus, topicPrefix, partitions }, { activity, log }),
     agent,
     blocking,
+    secrets,
     policy: async (conversation): Promise<Policy> => {
       const own = { ...agent.settings.policy, parent: parents.get(conversation) ?? null }
       const policy = await policyInForce(read, { agent: agent.name, conversation, own, log })
