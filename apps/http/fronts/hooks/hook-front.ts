@@ -13,6 +13,7 @@ import type {
   CallVerdict,
   GuardSession,
   GuestConversation,
+  GuestPlaceOptions,
 } from '../../../../client/guard/guest-conversation.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
 import type { Clock } from '../../../../shared/lib/clock.ts'
@@ -84,7 +85,7 @@ export function hookFront({ sessions, clock, log }: HookFrontOptions): HookFront
         seenOf.at(JSON.stringify([agent, session, ...of]), nothingSeen)
       const ofSession = seenIn()
       const seen = agentId === undefined ? ofSession : seenIn(agentId)
-      const conversation = guard.conversation(id, turn === undefined ? {} : { turn })
+      const conversation = guard.conversation(id, placeInTree(payload))
       switch (event.kind) {
         case 'prompt':
           seen.prompt = { turn, text: event.text }
@@ -264,6 +265,11 @@ function withEndedAgents(
     end.isShown = true
   }
   return withUserText(answer, texts)
+}
+
+/** Any agent of the session may have begun a sub-agent, so only the root is known. */
+function placeInTree({ session, agentId, turn }: HookPayload): GuestPlaceOptions {
+  return { ...(turn !== undefined && { turn }), ...(agentId !== undefined && { root: session }) }
 }
 
 function resultsOf(event: HookEvent): HookResult[] {
