@@ -32,6 +32,7 @@ export type Message =
   | ContentSent
   | ConversationForgotten
   | ConversationForked
+  | ConversationKey
   | ConversationTitled
   | DeadLetter
   | FleetFormat
@@ -646,6 +647,22 @@ export type ConversationForked = {
   conversation: ConversationId
   /** the conversations that it continues, oldest first; the last one is the one that was forked */
   origins: Origin[]
+}
+
+/**
+ * A key that encrypts the records of one conversation, itself encrypted with a key of the tenant.
+ * It stands in the table conversation-keys under (conversation, name). Each writer makes its own
+ * name, so no key replaces another one. Observed, written by the client or the front that begins
+ * the conversation. A tombstone makes the records unreadable.
+ */
+export type ConversationKey = {
+  type: 'conversation-key'
+  /** the conversation */
+  conversation: ConversationId
+  /** the name of the key, as encrypted records name it */
+  name: string
+  /** 32 bytes */
+  key: Uint8Array
 }
 
 /**

@@ -30,7 +30,7 @@ import { storedSettings } from '../../../shared/runtime/settings/operator-settin
 import { removalCommand } from '../../../shared/settings/setting-words.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 import { type OpenConversation, unfinishedIn } from '../../bundles/import/unfinished.ts'
-import { hiddenText } from '../../history/hidden-text.ts'
+import { hiddenText, isGone } from '../../history/hidden-text.ts'
 import { type OpenLog, openLog } from '../../history/open-log.ts'
 import { printable } from '../../terminal/text/printable.ts'
 import { count, instant } from '../../terminal/text/quantities.ts'
@@ -200,7 +200,7 @@ async function committedOf(
 
 /** Without their keys nobody knows which messages are open. Deleted keys can open nothing. */
 function refuseHidden({ bus }: OpenLog): void {
-  const hidden = bus.hidden?.().find(({ reason }) => reason !== 'deleted')
+  const hidden = bus.hidden?.().find((group) => !isGone(group))
   if (hidden !== undefined) throw new WeirError('encryption.key-missing', hiddenText(hidden))
 }
 
