@@ -6,9 +6,8 @@
 //     counts, with any arguments.
 // NEAR-EQUAL-2. A new result of the tool, and a call that differs in more than stamps, end all
 //     streaks.
-// NEAR-EQUAL-3. A tool that declares `mutates` may send one text again under new ids. Only ids of
-//     the message or of the request are stamps then. New ids in the answer are no new result, and for
-//     the same message to any tool that changes something neither.
+// NEAR-EQUAL-3. New ids in the answer to a message are no new result. For a tool that declares
+//     `mutates`, ids of the message or of the request are stamps too.
 // NEAR-EQUAL-4. Calls that wait are exempt.
 // NEAR-EQUAL-5. For a call whose result repeats its one text, each number is a stamp (echo.ts).
 
