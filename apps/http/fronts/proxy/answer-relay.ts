@@ -9,7 +9,7 @@ import type { ReadGuestAnswer } from '../../../../client/guard/guest-conversatio
 import { limits } from '../../../../shared/contract/limits.ts'
 import { senderOf } from '../../../../shared/hosts/request-sender.ts'
 import { answerOf, callsOfAnswer, type ModelAnswer } from '../../../../shared/wire/exchange.ts'
-import type { ModelFormat } from '../../../../shared/wire/formats.ts'
+import type { ModelFormat } from '../../../../shared/wire/proxied.ts'
 import { heldVerdicts } from '../held-verdicts.ts'
 import type { HostSessions } from '../hooks/host-sessions.ts'
 import { sendAdvised, withoutEncoding } from './advised-request.ts'

@@ -21,7 +21,7 @@ import {
 } from '../../../../../shared/hosts/request-sender.ts'
 import { newest } from '../../../../../shared/lib/newest.ts'
 import type { Json } from '../../../../../shared/wire/format.ts'
-import type { ModelFormat } from '../../../../../shared/wire/formats.ts'
+import type { ModelFormat } from '../../../../../shared/wire/proxied.ts'
 import { historyOf } from '../sent-request.ts'
 import type { ClientRequest, GuestSessions } from './guest-sessions.ts'
 

@@ -17,7 +17,7 @@ import { headerText } from '../../../../../shared/hosts/request-sender.ts'
 import { isObject } from '../../../../../shared/lib/json/json-object.ts'
 import { newest } from '../../../../../shared/lib/newest.ts'
 import type { Json } from '../../../../../shared/wire/format.ts'
-import type { ModelFormat } from '../../../../../shared/wire/formats.ts'
+import type { ModelFormat } from '../../../../../shared/wire/proxied.ts'
 import { HttpError } from '../../../http-error.ts'
 import { callsIn, historyOf } from '../sent-request.ts'
 

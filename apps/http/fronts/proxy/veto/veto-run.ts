@@ -190,13 +190,17 @@ export function vetoRun(
     if (guest !== undefined) track(guest.endTurn(denial))
     const answer = ownAnswer(`weir_${randomUUID()}`, sent.model, text)
     if (client.hasBegun || isStreamed) {
-      client.begin(['content-type', 'text/event-stream', 'x-weir', note])
+      client.begin(['x-weir', note])
       await client.write(ownAttempt(api, client.stream, answer))
       client.end(attempts.count())
       return
     }
     const written = api.answer.write(answer)
-    const own = usage === undefined ? written : { ...written, [api.answer.usage]: usage }
+    const { usage: member } = api.answer
+    const own = {
+      ...written,
+      ...(member === undefined || usage === undefined ? usage : { [member]: usage }),
+    }
     const list = ['content-type', 'application/json', 'x-weir', note, ...attempts.header()]
     client.whole(200, list, own)
     if (!isNamed && identity !== undefined) identities.goesOn(clientRequest, own, identity)
