@@ -141,6 +141,7 @@ type Given = {
 
 const notGiven: Given = { owner: undefined, calls: new Set(), isSettled: false }
 
+type HostRound = { number: HistoryPlace; host: string | undefined }
 type DecidedRound = { key: string; mayRun: ReadonlySet<number>; place?: GuestTurn }
 
 /** Makes the conversations of one front. */
@@ -309,16 +310,7 @@ export function createThreads({
     async function givenTo(
       answer: object,
       verdicts: CallVerdict[],
-      {
-        number,
-        host,
-        ...round
-      }: {
-        number: HistoryPlace
-        host: string | undefined
-        key: string
-        place: GuestTurn
-      },
+      { number, host, ...round }: Omit<DecidedRound, 'mayRun'> & HostRound,
     ): Promise<CallVerdict[]> {
       const name = `${id} ${number.turn} ${number.round}`
       const last = given.get(name) ?? notGiven
@@ -355,7 +347,7 @@ export function createThreads({
     /** Denies calls that would start more agents than their tree may have. */
     async function withPlaces(
       verdicts: CallVerdict[],
-      { number, host, ...round }: DecidedRound & { number: HistoryPlace; host: string | undefined },
+      { number, host, ...round }: DecidedRound & HostRound,
     ): Promise<CallVerdict[]> {
       const of = { conversation: id, ...number, host, mayRun: round.mayRun }
       const denials = await children?.denialsIn(verdicts, of)
