@@ -30,3 +30,23 @@ export const codexPlugin: Plugin = {
   ],
   settings: { file: '.codex/config.toml', names: 'weir@weir' },
 }
+
+export const geminiCliPlugin: Plugin = {
+  folder: 'gemini-cli',
+  install: [['extensions', 'install', join(root, 'integrations', 'gemini-cli'), '--consent']],
+  uninstall: [['extensions', 'uninstall', 'weir']],
+  settings: { file: '.gemini/extensions/weir/gemini-extension.json', names: 'weir' },
+}
+
+export const copilotPlugin: Plugin = {
+  folder: 'copilot',
+  install: [
+    ['plugin', 'marketplace', 'add', root],
+    ['plugin', 'install', 'weir@weir'],
+  ],
+  uninstall: [
+    ['plugin', 'uninstall', 'weir@weir'],
+    ['plugin', 'marketplace', 'remove', 'weir'],
+  ],
+  settings: { file: '.copilot/settings.json', names: '"weir@weir": true' },
+}
