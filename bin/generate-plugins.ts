@@ -4,7 +4,8 @@
 //   node bin/generate-plugins.ts             writes all files
 //   node bin/generate-plugins.ts --check     writes nothing; exit code 1 names each file that differs
 //
-// Owns: .claude-plugin, .agents, and in integrations the hooks, the manifests and the skill of Codex.
+// Owns: .claude-plugin, .agents, and in integrations the hooks, the manifests, the skill of Codex, and the
+// copies of weir-hooks.ts.
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -13,6 +14,7 @@ import { batchSince, claudeCode } from '../apps/http/hosts/claude-code.ts'
 import { codex } from '../apps/http/hosts/codex.ts'
 import { withHooks } from '../apps/http/hosts/hook-settings.ts'
 import { type Host, pluginEntries } from '../apps/http/hosts/host.ts'
+import { pluginOf } from '../apps/http/hosts/host-plugins.ts'
 import { version } from '../shared/lib/version.ts'
 
 const description =
@@ -30,19 +32,27 @@ const plugins: readonly Plugin[] = [
   { host: codex, hostVersion: null, manifest: '.codex-plugin/plugin.json' },
 ]
 
+const clientFile = 'integrations/weir-hooks.ts'
+/** The plug-ins that run inside their host, and import a client of the hooks. */
+const scripted = ['opencode', 'pi', 'cline'] as const
+
 /** Each generated file by its path in the checkout. */
 export function pluginFiles(): Map<string, string> {
   const files = new Map<string, string>()
   for (const { host, hostVersion, manifest } of plugins) {
     const folder = `integrations/${host.name}`
     const weir = `npx --yes weir-agents@${version()}`
-    const entries = pluginEntries(host, { front, weir, version: hostVersion })
+    const uninstall = pluginOf(host.name)?.uninstall ?? ''
+    const entries = pluginEntries(host, { front, weir, version: hostVersion, uninstall })
     files.set(`${folder}/hooks/hooks.json`, withHooks('', entries, 'hooks.json'))
     files.set(
       `${folder}/${manifest}`,
       json({ name: 'weir', version: version(), description, author }),
     )
   }
+  const client = readFileSync(join(root, clientFile), 'utf8')
+  const withVersion = client.replace("'weir-agents'", `'weir-agents@${version()}'`)
+  for (const folder of scripted) files.set(`integrations/${folder}/weir-hooks.ts`, withVersion)
   const skill = 'skills/read-the-recording/SKILL.md'
   files.set(
     `integrations/codex/${skill}`,

@@ -41,11 +41,11 @@ export const claudeCode: Host = {
     scope === 'project'
       ? join(folder, '.claude', 'settings.local.json')
       : join(environment.CLAUDE_CONFIG_DIR || join(home, '.claude'), 'settings.json'),
-  entries: (url, version) =>
+  entries: (url, version, remedy = remedyOf(name)) =>
     events
       .filter(({ kind }) => kind !== 'batch' || isSince(version, batchSince))
       .map((event): HookEntry => {
-        const hook = hookOf(event, url(event.kind), version)
+        const hook = hookOf(event, { url: url(event.kind), version, remedy })
         return { event: event.event, group: { matcher: '*', hooks: [hook] } }
       }),
   unprotected: (version) => [
@@ -66,17 +66,20 @@ export const claudeCode: Host = {
   ],
 }
 
-function hookOf(event: HostEvent, url: string, version: string | null): unknown {
-  if (event.kind === 'end') return { type: 'command', command: noticeCommand(url) }
-  return isSince(version, closedHttpSince) ? httpHook(event, url) : commandHook(name, event, url)
+function hookOf(
+  event: HostEvent,
+  { url, version, remedy }: { url: string; version: string | null; remedy: string },
+): unknown {
+  if (event.kind === 'end') return { type: 'command', command: noticeCommand(url, remedy) }
+  return isSince(version, closedHttpSince) ? httpHook(event, url) : commandHook(remedy, event, url)
 }
 
 /**
  * Claude Code shows no text of a hook to the user of `claude -p`, with this exception: the error
  * output of a command that fails at the end of the session. 7: Weir refuses the connection.
  */
-export function noticeCommand(url: string): string {
-  const missing = `Weir does not answer, so no call could run. ${remedyOf(name)}`
+export function noticeCommand(url: string, remedy: string): string {
+  const missing = `Weir does not answer, so no call could run. ${remedy}`
   return `t=$(${postCommand(url, 1)}) || { [ $? != 7 ] || t='${missing}'; }; [ -z "$t" ] || { printf '%s\\n' "$t" >&2; exit 1; }`
 }
 

@@ -2,7 +2,7 @@
 // docs/internals/hosts.md.
 
 import { join } from 'node:path'
-import { commandHook, type HookEntry, type Host, type HostEvent } from './host.ts'
+import { commandHook, type HookEntry, type Host, type HostEvent, remedyOf } from './host.ts'
 
 const events: HostEvent[] = [
   { event: 'UserPromptSubmit', kind: 'prompt', failsClosed: true, holds: false },
@@ -21,11 +21,11 @@ export const codex: Host = {
     scope === 'project'
       ? join(folder, '.codex', 'hooks.json')
       : join(environment.CODEX_HOME || join(home, '.codex'), 'hooks.json'),
-  entries: (url) =>
+  entries: (url, _version, remedy = remedyOf(name)) =>
     events.map(
       (event): HookEntry => ({
         event: event.event,
-        group: { hooks: [commandHook(name, event, url(event.kind))] },
+        group: { hooks: [commandHook(remedy, event, url(event.kind))] },
       }),
     ),
   unprotected: () => [

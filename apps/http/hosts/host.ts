@@ -17,8 +17,11 @@ export type Host = {
   /** The command that starts it. */
   program: string
   settingsFile(scope: Scope, places: HostPlaces): string
-  /** `version` is null if it is unknown. Weir then installs hooks that every version can use. */
-  entries(url: (kind: HookKind) => string, version: string | null): HookEntry[]
+  /**
+   * `version` is null if it is unknown. Weir then installs hooks that every version can use. `remedy`:
+   * for the user without a running Weir. Default: remedyOf.
+   */
+  entries(url: (kind: HookKind) => string, version: string | null, remedy?: string): HookEntry[]
   /** Facts that no setting of Weir changes, for this version. */
   unprotected(version: string | null): string[]
 }
@@ -37,14 +40,21 @@ export function timeoutSeconds({ holds }: HostEvent): number {
 /**
  * The hooks of a host's plug-in: those of `weir hooks install`, whose hook of a prompt starts a server if
  * none answers. `front`: the address of that server. `weir`: the command of Weir.
+ * `uninstall`: that of the host.
  */
 export function pluginEntries(
   { name, entries }: Host,
-  { front, weir, version }: { front: string; weir: string; version: string | null },
+  {
+    front,
+    weir,
+    version,
+    uninstall,
+  }: { front: string; weir: string; version: string | null; uninstall: string },
 ): HookEntry[] {
   const urlOf = (kind: HookKind) => `${front}/v1/hooks/${name}/${kind}`
   const command = startingCommand({ url: urlOf('prompt'), weir })
-  return entries(urlOf, version).map((entry) =>
+  const remedy = `Start weir proxy, or remove its plug-in with: ${uninstall}`
+  return entries(urlOf, version, remedy).map((entry) =>
     entry.event === 'UserPromptSubmit'
       ? { ...entry, group: { hooks: [{ type: 'command', command, timeout: startSeconds }] } }
       : entry,
@@ -54,13 +64,13 @@ export function pluginEntries(
 /** npx may have to fetch Weir first. */
 const startSeconds = 120
 
-/** A hook that runs a command. `host`: its name on the command line. */
-export function commandHook(host: string, event: HostEvent, url: string): unknown {
+/** A hook that runs a command. `remedy`: as in Host. */
+export function commandHook(remedy: string, event: HostEvent, url: string): unknown {
   const seconds = timeoutSeconds(event)
   const { failsClosed } = event
   return {
     type: 'command',
-    command: hookCommand({ host, url, seconds, failsClosed }),
+    command: hookCommand({ remedy, url, seconds, failsClosed }),
     timeout: seconds,
   }
 }
@@ -78,7 +88,7 @@ export function isSince(version: string | null, since: string): boolean {
 
 /** For the user of a host without a running Weir. `host`: its name on the command line. */
 export function remedyOf(host: string): string {
-  return `Start weir proxy, or remove its hooks with: weir hooks remove ${host} (or uninstall its plug-in)`
+  return `Start weir proxy, or remove its hooks with: weir hooks remove ${host}`
 }
 
 /**
@@ -88,19 +98,19 @@ export function remedyOf(host: string): string {
  * whole command, which names no path of an installation.
  */
 export function hookCommand({
-  host,
+  remedy,
   url,
   seconds,
   failsClosed,
 }: {
-  host: string
+  remedy: string
   url: string
   seconds: number
   failsClosed: boolean
 }): string {
   const post = `${postCommand(url, seconds - 5)} -S`
   return failsClosed
-    ? `${post} || { echo 'Weir does not answer, so this was stopped. ${remedyOf(host)}' >&2; exit 2; }`
+    ? `${post} || { echo 'Weir does not answer, so this was stopped. ${remedy}' >&2; exit 2; }`
     : post
 }
 

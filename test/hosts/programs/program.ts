@@ -16,9 +16,14 @@ export type Plugin = {
   /** In `integrations`. */
   folder: string
   install: readonly string[][]
-  uninstall: readonly string[][]
-  /** A file below its home, and the text in it while the plug-in is installed. */
+  /** A function: the host has no command for it, so the user edits a file below the home. */
+  uninstall: readonly string[][] | ((home: string) => void)
+  /** A file or folder below its home, and a text or name in it while the plug-in is installed. */
   settings: { file: string; names: string }
+  /** Weir can end a turn. Otherwise it denies the calls of a model that obeys no text. */
+  endsTurns: boolean
+  /** Weir judges the calls that the host itself refuses, such as one without its argument. */
+  seesRefusals: boolean
   /** The calls that run without Weir, for readers of the table. Undefined: no call runs. */
   open?: string
 }

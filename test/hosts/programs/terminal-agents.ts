@@ -3,7 +3,7 @@
 import { claudeCode as claudeCodeHooks } from '../../../apps/http/hosts/claude-code.ts'
 import { codex as codexHooks } from '../../../apps/http/hosts/codex.ts'
 import type { HostEnded } from '../host-run.ts'
-import { claudeCodePlugin, codexPlugin } from './plugins.ts'
+import { claudeCodePlugin, clinePlugin, codexPlugin, opencodePlugin, piPlugin } from './plugins.ts'
 import { lastLine, type Program, plain } from './program.ts'
 
 export const claudeCode: Program = {
@@ -92,6 +92,7 @@ export const opencode: Program = {
     }),
   }),
   args: (text) => ['run', text],
+  plugin: opencodePlugin,
   reply: lastLine,
 }
 
@@ -131,6 +132,7 @@ const pi: Program = {
     }),
   }),
   args: (text) => ['-p', '--provider', 'scripted', '--model', 'scripted', text],
+  plugin: piPlugin,
   reply: lastLine,
 }
 
@@ -185,8 +187,10 @@ const cline: Program = {
     name: 'submit_and_exit',
     input: JSON.stringify({ summary, verified: true }),
   }),
+  environment: () => ({ CLINE_PLUGIN_IMPORT_TIMEOUT_MS: '60000' }), // for a loaded machine
   setup: ({ url }) => ['auth', '-p', 'openai', '-k', 'dummy', '-m', 'scripted', '-b', `${url}/v1`],
   args: (text) => ['--yolo', text],
+  plugin: clinePlugin,
   reply: lastLine,
 }
 
