@@ -119,8 +119,8 @@ function isSelected({
   log: { topicPrefix },
 }: Copying & { topic: string; record: StoredRecord; message: Message | undefined }): boolean {
   if (topic === 'policies') return true
-  // Budgets are of a whole tenant, and evidence counts in its own log only.
-  if (topic === 'budgets' || topic === 'audit') return false
+  // Budgets are of a whole tenant, evidence counts in its own log only, and a bundle is readable.
+  if (topic === 'budgets' || topic === 'audit' || topic === 'conversation-keys') return false
   if (topic === clients) return messages.has(`${record.partition}/${record.offset}`)
   const conversation = topic === 'history' ? historyConversation(record.key) : record.key
   const stretch = conversation === undefined ? undefined : selection.stretchOf(conversation)

@@ -366,7 +366,7 @@ type Given = 'caps' | 'loop' | 'empty' | 'startWithinMs' | 'graceMs' | 'toolTrie
 
 /**
  * A policy with its version: the first 16 hex digits of the sha-256 of its content. The origin of a
- * fork and the calling agents are no part of it.
+ * fork, the calling agents and the parent are no part of it.
  */
 export function policyOf({
   guards = [],
@@ -376,6 +376,7 @@ export function policyOf({
   redact = [],
   forkedFrom = null,
   calledBy = [],
+  parent = null,
   ...content
 }: PolicyContent): Policy {
   // Older records have versions without these fields, so a policy without them keeps
@@ -401,5 +402,6 @@ export function policyOf({
     redact,
     forkedFrom,
     calledBy,
+    parent,
   }
 }

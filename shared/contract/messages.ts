@@ -32,6 +32,7 @@ export type Message =
   | ContentSent
   | ConversationForgotten
   | ConversationForked
+  | ConversationKey
   | ConversationTitled
   | DeadLetter
   | FleetFormat
@@ -646,6 +647,22 @@ export type ConversationForked = {
   conversation: ConversationId
   /** the conversations that it continues, oldest first; the last one is the one that was forked */
   origins: Origin[]
+}
+
+/**
+ * A key that encrypts the records of one conversation, itself encrypted with a key of the tenant.
+ * It stands in the table conversation-keys under (conversation, name). Each writer makes its own
+ * name, so no key replaces another one. Observed, written by the client or the front that begins
+ * the conversation. A tombstone makes the records unreadable.
+ */
+export type ConversationKey = {
+  type: 'conversation-key'
+  /** the conversation */
+  conversation: ConversationId
+  /** the name of the key, as encrypted records name it */
+  name: string
+  /** 32 bytes */
+  key: Uint8Array
 }
 
 /**
@@ -1618,6 +1635,8 @@ export type TurnStarted = TurnId & {
   messageId: MessageId
   /** the agent's name */
   agent: string
+  /** the place of a guest's conversation in a tree, as in its policy */
+  parent: Parent | null
 }
 
 /** A user's message. Observed, written by the edge. */
@@ -2338,6 +2357,14 @@ export type Origin = {
   entries: number
 }
 
+/** The place of a guest's conversation in a tree. The id of a native child has its own place. */
+export type Parent = {
+  /** the conversation at the root */
+  root: string
+  /** the conversation whose call began this one; null: not known */
+  conversation: string | null
+}
+
 /** One normalized event of a provider stream. */
 export type PartEvent = {
   /** the kind of event */
@@ -2474,6 +2501,11 @@ export type Policy = {
   forkedFrom: string | null
   /** the agents whose calls led to this turn, the nearest first; null: format 1 wrote this */
   calledBy: string[] | null
+  /**
+   * the place of a guest's conversation in a tree, as its front wrote it; null: a root, a native
+   * conversation, or not known
+   */
+  parent: Parent | null
 }
 
 /** One setting of a policy, under the name that commands use. */

@@ -24,11 +24,11 @@ describe('the files of plug-ins', () => {
     },
   )
 
-  it.each(['claude-code', 'codex'])(
+  it.each(['claude-code', 'codex', 'copilot', 'gemini-cli'])(
     'name the plug-in of %s, and no hooks, as the remedy',
     (host) => {
       const text = pluginFiles().get(`integrations/${host}/hooks/hooks.json`) ?? ''
-      expect(text).toMatch(/remove its plug-in with: \w+ plugin (uninstall|remove) weir@weir/)
+      expect(text).toMatch(/remove its plug-in with: \w+ \w+ (uninstall|remove) weir/)
       expect(text).not.toContain('weir hooks remove')
     },
   )

@@ -42,6 +42,29 @@ export const hostPlugins: readonly HostPlugin[] = [
     mark: inMarketplace,
   },
   {
+    host: 'gemini-cli',
+    title: 'Gemini CLI',
+    install: 'gemini extensions install PATH_OF_WEIR/integrations/gemini-cli',
+    uninstall: 'gemini extensions uninstall weir',
+    places: ({ home, environment }) => [
+      join(
+        environment.GEMINI_CLI_HOME || home,
+        ...['.gemini', 'extensions', 'weir', 'gemini-extension.json'],
+      ),
+    ],
+    mark: /"name":\s*"weir"/,
+  },
+  {
+    host: 'copilot',
+    title: 'Copilot CLI',
+    install: 'copilot plugin install weir@weir',
+    uninstall: 'copilot plugin uninstall weir@weir',
+    places: ({ home, environment }) => [
+      join(environment.COPILOT_HOME || join(home, '.copilot'), 'settings.json'),
+    ],
+    mark: inMarketplace,
+  },
+  {
     host: 'opencode',
     title: 'OpenCode',
     install: 'opencode plugin PATH_OF_WEIR/integrations/opencode --global',

@@ -155,7 +155,13 @@ export async function adviceIn(weir: RunningServer): Promise<string[]> {
 /** Without a tool to choose a model answers in text, as every provider guarantees. */
 export function forbidsCalls({ body }: SeenRequest): boolean {
   const choice = body.tool_choice
-  return choice === 'none' || (choice as { type?: string } | undefined)?.type === 'none'
+  const mode = (body.toolConfig as { functionCallingConfig?: { mode?: string } } | undefined)
+    ?.functionCallingConfig?.mode
+  return (
+    mode === 'NONE' ||
+    choice === 'none' ||
+    (choice as { type?: string } | undefined)?.type === 'none'
+  )
 }
 
 /** A model that obeys the second text of Weir. No provider enforces it for hooks. */

@@ -35,7 +35,7 @@ export function pluginCases(program: Program): Case[] {
       run: () =>
         withPlugin(program, plugin, loopScript(program, sameSuccess, isToldTwice), endsLoop),
     },
-    ...(plugin.endsTurns
+    ...(plugin.endsTurns === true
       ? [
           {
             ...shown,
@@ -50,7 +50,7 @@ export function pluginCases(program: Program): Case[] {
           },
         ]
       : []),
-    ...(plugin.seesRefusals
+    ...(plugin.seesRefusals === true
       ? [
           {
             ...shown,

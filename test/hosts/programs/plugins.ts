@@ -32,8 +32,6 @@ export const codexPlugin: Plugin = {
     ['plugin', 'marketplace', 'remove', 'weir'],
   ],
   settings: { file: '.codex/config.toml', names: 'weir@weir' },
-  endsTurns: false,
-  seesRefusals: false,
 }
 
 const ofOpencode = join(root, 'integrations', 'opencode')
@@ -73,4 +71,24 @@ export const clinePlugin: Plugin = {
   settings: { file: '.cline/plugins', names: 'weir.ts' },
   endsTurns: true,
   seesRefusals: true,
+}
+
+export const geminiCliPlugin: Plugin = {
+  folder: 'gemini-cli',
+  install: [['extensions', 'install', join(root, 'integrations', 'gemini-cli'), '--consent']],
+  uninstall: [['extensions', 'uninstall', 'weir']],
+  settings: { file: '.gemini/extensions/weir/gemini-extension.json', names: 'weir' },
+}
+
+export const copilotPlugin: Plugin = {
+  folder: 'copilot',
+  install: [
+    ['plugin', 'marketplace', 'add', root],
+    ['plugin', 'install', 'weir@weir'],
+  ],
+  uninstall: [
+    ['plugin', 'uninstall', 'weir@weir'],
+    ['plugin', 'marketplace', 'remove', 'weir'],
+  ],
+  settings: { file: '.copilot/settings.json', names: '"weir@weir": true' },
 }

@@ -21,9 +21,9 @@ export type Plugin = {
   /** A file or folder below its home, and a text or name in it while the plug-in is installed. */
   settings: { file: string; names: string }
   /** Weir can end a turn. Otherwise it denies the calls of a model that obeys no text. */
-  endsTurns: boolean
+  endsTurns?: true
   /** Weir judges the calls that the host itself refuses, such as one without its argument. */
-  seesRefusals: boolean
+  seesRefusals?: true
   /** The calls that run without Weir, for readers of the table. Undefined: no call runs. */
   open?: string
 }

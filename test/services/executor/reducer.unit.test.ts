@@ -56,6 +56,7 @@ describe('a round', () => {
       expiresAt,
       agent: 'agent',
       calledBy: [],
+      parent: null,
       tool: 'mail',
     }
     expect(folded.wants).toEqual([
@@ -188,6 +189,7 @@ describe('a claim', () => {
         cancelled: false,
         agent: 'agent',
         calledBy: [],
+        parent: null,
         declaration: mail,
         arguments: '{"n":0}',
         startWithinMs: policy.startWithinMs,

@@ -10,7 +10,7 @@ import {
   pricesKey,
 } from '../../../../shared/contract/topology.ts'
 import { shortened } from '../../../../shared/lib/text-cut.ts'
-import type { StopTarget } from '../../../../shared/runtime/settings/stops.ts'
+import type { StopTarget, TreePlace } from '../../../../shared/runtime/settings/stops-in-force.ts'
 
 /** `refusesUnpriced`: a budget in money refuses a model whose price is unknown. */
 export type BudgetsInForce = {
@@ -23,7 +23,7 @@ export type BudgetsInForce = {
 /** A text: the reason why they cannot be known, so no model request may start (R6). */
 export function budgetsInForce(
   records: readonly PolicyRecord[],
-  { agent, conversation }: Omit<StopTarget, 'calledBy'>,
+  { agent, conversation }: Omit<StopTarget, keyof TreePlace>,
 ): BudgetsInForce | string {
   const tenant = tenantOf(conversation)
   const names = { tenant: '', agent, conversation }

@@ -293,6 +293,7 @@ describe('weir export', () => {
     await write('conversation-events', userMessage({ conversation: 'open' }))
     await write('activity', {
       type: 'turn-started',
+      parent: null,
       conversation: 'open',
       turn: 0,
       messageId: 'm1',

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { text as textOf } from 'node:stream/consumers'
 import { afterEach, describe, expect, it } from '@jest/globals'
 import { noticeCommand } from '../../../../apps/http/hosts/claude-code.ts'
-import { hookCommand, remedyOf } from '../../../../apps/http/hosts/host.ts'
+import { hookCommand } from '../../../../apps/http/hosts/host.ts'
 
 let server: Server | undefined
 
@@ -34,15 +34,13 @@ async function serve(
   ]
 }
 
-const remedy = remedyOf('codex')
-
 type Ended = { code: number | null; out: string; errors: string }
 
 function run(
   url: string,
   { seconds = 30, path = process.env.PATH ?? '' }: { seconds?: number; path?: string } = {},
 ): Promise<Ended> {
-  return runCommand(hookCommand({ remedy, url, seconds, failsClosed: true }), path)
+  return runCommand(hookCommand({ host: 'codex', url, seconds, failsClosed: true }), path)
 }
 
 function runCommand(command: string, path = process.env.PATH ?? ''): Promise<Ended> {
@@ -91,8 +89,9 @@ withCurl('the command of a hook', () => {
 
   it('refuses the call if nothing listens', async () => {
     const { code, errors } = await run('http://127.0.0.1:9/v1/hooks/codex/pre')
-    expect(remedy).toBe('Start weir proxy, or remove its hooks with: weir hooks remove codex')
-    expect([code, errors]).toEqual([2, expect.stringContaining(`${remedy}\n`)])
+    const remedy =
+      'Start weir proxy, or remove its hooks with: weir hooks remove codex\n'
+    expect([code, errors]).toEqual([2, expect.stringContaining(remedy)])
   })
 
   it('refuses the call before the time limit of the host', async () => {
@@ -118,17 +117,19 @@ withCurl('the command of Claude Code at the end of a session', () => {
   ])('%s', async (_, status, answer, code) => {
     const [url, bodies] = await serve(status, answer)
     const errors = code === 0 ? '' : `${answer}\n`
-    expect(await runCommand(noticeCommand(url, remedy))).toEqual({ code, out: '', errors })
+    expect(await runCommand(noticeCommand(url))).toEqual({ code, out: '', errors })
     expect(bodies).toEqual(['{"session_id": "s1"}\n'])
   })
 
   it('reports that Weir does not answer', async () => {
     const [url] = await serve(200)
     await new Promise((resolve) => server?.close(resolve))
-    expect(await runCommand(noticeCommand(url, remedy))).toEqual({
+    expect(await runCommand(noticeCommand(url))).toEqual({
       code: 1,
       out: '',
-      errors: expect.stringMatching(/^Weir does not answer.*weir hooks remove codex\n$/),
+      errors: expect.stringMatching(
+        /Weir does not answer.*weir hooks remove claude-code\n$/,
+      ),
     })
   })
 })
