@@ -38,7 +38,7 @@ const plugins: readonly Plugin[] = [
 
 const clientFile = 'integrations/weir-hooks.ts'
 /** The plug-ins that run inside their host, and import a client of the hooks. */
-const scripted = ['opencode', 'pi', 'cline'] as const
+const scripted = ['opencode', 'pi'] as const
 
 /** Each generated file by its path in the checkout. */
 export function pluginFiles(): Map<string, string> {

@@ -22,8 +22,6 @@ export type Judged = {
 }
 
 export type WeirHooks = {
-  /** Starts a server if none answers, for a host that gives its later hooks too little time for that. */
-  open(): Promise<void>
   /** Returns the reason why no turn may begin. */
   prompt(place: Place, text: string): Promise<string | undefined>
   /** `signal` aborts when the host no longer waits. */
@@ -47,12 +45,8 @@ const verdictMs = 605_000
 const reasonCharactersMax = 400
 const callsMax = 10_000
 
-/** `host`: the guest's name in Weir's log. `answerMaxMs`: less than the time that the host gives a hook. */
-export function weirHooks(
-  host: string,
-  environment: NodeJS.ProcessEnv = process.env,
-  answerMaxMs = Number.POSITIVE_INFINITY,
-): WeirHooks {
+/** `host`: the guest's name in Weir's log. */
+export function weirHooks(host: string, environment: NodeJS.ProcessEnv = process.env): WeirHooks {
   const { origin } = new URL(environment.WEIR_URL || 'http://127.0.0.1:4141')
   const weir = environment.WEIR_COMMAND || `npx --yes ${weirPackage}`
   let starting: Promise<void> | undefined
@@ -73,13 +67,12 @@ export function weirHooks(
 
   /** Starts a server if none answers. */
   async function postOrStart(kind: string, body: object, ms: number, signal?: AbortSignal) {
-    const limit = Math.min(ms, answerMaxMs)
-    const post = () => postJson(`${origin}/v1/hooks/${host}/${kind}`, body, limit, signal)
+    const post = () => postJson(`${origin}/v1/hooks/${host}/${kind}`, body, ms, signal)
     try {
       return await post()
     } catch (error) {
       if (signal?.aborted || (error as NodeJS.ErrnoException).code !== 'ECONNREFUSED') throw error
-      await within(startServer(), answerMaxMs)
+      await startServer()
       return await post()
     }
   }
@@ -99,7 +92,6 @@ export function weirHooks(
   }
 
   return {
-    open: () => startServer().catch(() => {}), // the first prompt reports it
     async prompt(place, text) {
       starting = undefined
       const body = { ...bodyOf('UserPromptSubmit', place), prompt: text }
@@ -185,14 +177,6 @@ function postJson(url: string, body: object, ms: number, signal?: AbortSignal): 
     sent.on('timeout', () => sent.destroy(new Error(`no answer within ${ms / 1000} seconds`)))
     sent.on('error', reject)
     sent.end(JSON.stringify(body))
-  })
-}
-
-function within<T>(answer: Promise<T>, ms: number): Promise<T> {
-  if (!Number.isFinite(ms)) return answer
-  return new Promise((resolve, reject) => {
-    const late = setTimeout(() => reject(new Error('it starts now, try again later')), ms)
-    answer.then(resolve, reject).finally(() => clearTimeout(late))
   })
 }
 

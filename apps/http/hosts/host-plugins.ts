@@ -1,6 +1,6 @@
 // Weir's plug-ins on this machine: where a host names an installed one, and how to remove it.
 
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { HostPlaces } from './host.ts'
 
@@ -10,9 +10,9 @@ export type HostPlugin = {
   title: string
   install: string
   uninstall: string
-  /** The files or folders that name it. */
+  /** The files that name it. */
   places(places: HostPlaces): string[]
-  /** In the text of such a file, or in the names below such a folder. */
+  /** In the text of such a file. */
   mark: RegExp
 }
 
@@ -88,15 +88,6 @@ export const hostPlugins: readonly HostPlugin[] = [
     ],
     mark: /integrations\/pi\/?"/,
   },
-  {
-    host: 'cline',
-    title: 'Cline',
-    install: 'cline plugin install PATH_OF_WEIR/integrations/cline',
-    uninstall: 'cline plugin uninstall weir-cline',
-    places: ({ home, folder }) =>
-      [home, folder].map((place) => join(place, '.cline', 'plugins', '_installed', 'local')),
-    mark: /(^|\/)weir-hooks\.ts$/m,
-  },
 ]
 
 /** Undefined: Weir has no plug-in for a host of this name. */
@@ -104,19 +95,9 @@ export function pluginOf(host: string): HostPlugin | undefined {
   return hostPlugins.find((plugin) => plugin.host === host)
 }
 
-/** The file or folder that names the installed plug-in. */
+/** The file that names the installed plug-in. */
 export function placeOfPlugin(plugin: HostPlugin, places: HostPlaces): string | undefined {
-  return plugin.places(places).find((path) => plugin.mark.test(contentOf(path)))
-}
-
-/** Of a folder: the names of the files in the folders of plug-ins. */
-function contentOf(path: string): string {
-  if (!existsSync(path)) return ''
-  if (!statSync(path).isDirectory()) return readFileSync(path, 'utf8')
-  return readdirSync(path)
-    .flatMap((name) => {
-      const folder = join(path, name, 'package')
-      return existsSync(folder) ? readdirSync(folder) : []
-    })
-    .join('\n')
+  return plugin
+    .places(places)
+    .find((path) => existsSync(path) && plugin.mark.test(readFileSync(path, 'utf8')))
 }

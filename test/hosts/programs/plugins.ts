@@ -62,17 +62,6 @@ export const piPlugin: Plugin = {
   seesRefusals: true,
 }
 
-const ofCline = join(root, 'integrations', 'cline')
-
-export const clinePlugin: Plugin = {
-  folder: 'cline',
-  install: [['plugin', 'install', ofCline]],
-  uninstall: [['plugin', 'uninstall', 'weir-cline']],
-  settings: { file: '.cline/plugins', names: 'weir.ts' },
-  endsTurns: true,
-  seesRefusals: true,
-}
-
 export const geminiCliPlugin: Plugin = {
   folder: 'gemini-cli',
   install: [['extensions', 'install', join(root, 'integrations', 'gemini-cli'), '--consent']],

@@ -7,7 +7,6 @@ import { geminiCli as geminiCliHooks } from '../../../apps/http/hosts/gemini-cli
 import type { HostEnded } from '../host-run.ts'
 import {
   claudeCodePlugin,
-  clinePlugin,
   codexPlugin,
   copilotPlugin,
   geminiCliPlugin,
@@ -221,10 +220,8 @@ const cline: Program = {
     name: 'submit_and_exit',
     input: JSON.stringify({ summary, verified: true }),
   }),
-  environment: () => ({ CLINE_PLUGIN_IMPORT_TIMEOUT_MS: '60000' }), // for a loaded machine
   setup: ({ url }) => ['auth', '-p', 'openai', '-k', 'dummy', '-m', 'scripted', '-b', `${url}/v1`],
   args: (text) => ['--yolo', text],
-  plugin: clinePlugin,
   reply: lastLine,
 }
 
