@@ -47,7 +47,12 @@ type Copying = {
 
 /** Copied last: the inbox names the messages whose copies it holds. */
 const clients: TopicName = 'client-messages'
-const copiedTopics = (Object.keys(topics) as TopicName[]).filter((topic) => topic !== clients)
+/** Copied first: an end in model-requests carries parts that a redaction reads with all others. */
+const parts: TopicName = 'model-deltas'
+const copiedTopics = [
+  parts,
+  ...(Object.keys(topics) as TopicName[]).filter((topic) => topic !== clients && topic !== parts),
+]
 
 /** Ends early when `signal` aborts. */
 export async function copySelection(options: Omit<Copying, 'messages'>): Promise<void> {

@@ -3,7 +3,12 @@
 import { argumentText } from '../../shared/contract/call/call.ts'
 import { approvalGuard } from '../../shared/contract/guard/approval-guard.ts'
 import { callKey, type RoundId, type TryId } from '../../shared/contract/ids.ts'
-import type { Declaration, GuardInForce, RedactRule } from '../../shared/contract/messages.ts'
+import type {
+  Declaration,
+  GuardInForce,
+  RedactRule,
+  TreeCaps,
+} from '../../shared/contract/messages.ts'
 import { clientOwner, guestOwner } from '../../shared/contract/topology.ts'
 import { toolTimeout } from '../../shared/contract/turn/tool-deadline.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
@@ -30,6 +35,8 @@ export type ToolTask = TryId &
         program: string | undefined
         /** The rules that hide values of the turn from readers of the log. */
         redact: RedactRule[]
+        /** The caps of the turn's tree. */
+        tree: TreeCaps | null
         /** The JSON text that the tool gets. */
         arguments: string
         /** The newest answer of a person to a question of the tool. */
@@ -145,6 +152,7 @@ function taskOf(
     stopReason: stop && stopReason(stop),
     program,
     redact: policy.redact,
+    tree: policy.tree,
     answer: question?.answer && { number: question.number, ...question.answer },
     startWithinMs: policy.startWithinMs,
   }

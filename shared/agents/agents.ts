@@ -84,7 +84,7 @@ export type FunctionTool = {
 }
 
 /** The part of a turn's policy that a turn inherits which its call runs. */
-export type CallingTurn = Readonly<Pick<Policy, 'redact' | 'calledBy'>>
+export type CallingTurn = Readonly<Pick<Policy, 'redact' | 'calledBy' | 'tree'>>
 
 export type FunctionCall = {
   /** Aborts at the timeout and when the turn is cancelled. */
@@ -377,6 +377,7 @@ export function policyOf({
   forkedFrom = null,
   calledBy = [],
   parent = null,
+  tree = null,
   ...content
 }: PolicyContent): Policy {
   // Older records have versions without these fields, so a policy without them keeps
@@ -391,6 +392,7 @@ export function policyOf({
     ...(bindsPrograms && { bindsPrograms }),
     ...(stops.length > 0 && { stops }),
     ...(redact.length > 0 && { redact }),
+    ...(tree !== null && { tree }),
   })
   return {
     version: createHash('sha256').update(text).digest('hex').slice(0, 16),
@@ -403,5 +405,6 @@ export function policyOf({
     forkedFrom,
     calledBy,
     parent,
+    tree,
   }
 }

@@ -230,9 +230,9 @@ export const topics: Record<TopicName, Topic> = {
     kind: 'log',
     withoutContent: true,
     records: {
-      'budget-reserved': ['llm-gateway performer', 'front'],
-      'budget-settled': ['llm-gateway performer', 'front'],
-      'budget-released': ['llm-gateway performer', 'front'],
+      'budget-reserved': ['llm-gateway performer', 'executor performer', 'front'],
+      'budget-settled': ['llm-gateway performer', 'executor performer', 'front'],
+      'budget-released': ['llm-gateway performer', 'executor performer', 'front'],
     },
   },
   activity: {
@@ -448,6 +448,7 @@ const wirings = {
       verdict: 'rounds-checked',
       person: 'approvals',
       history: 'history',
+      budgets: 'budgets',
       activity: 'activity',
       audit: 'audit',
     },

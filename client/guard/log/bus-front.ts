@@ -1,7 +1,6 @@
 // A front on an open bus, for programs that run the stages already, such as a server with a proxy.
 
 import type { Logger } from 'pino'
-import type { LedgerReader } from '../../../services/llm-gateway/performer/budgets/ledger-reader.ts'
 import { policyInForce } from '../../../services/llm-gateway/performer/policy-in-force.ts'
 import type { Guest } from '../../../shared/agents/guest.ts'
 import type { Bus } from '../../../shared/contract/bus.ts'
@@ -12,6 +11,7 @@ import type { StageName } from '../../../shared/contract/topology.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { newest } from '../../../shared/lib/newest.ts'
+import type { LedgerReader } from '../../../shared/runtime/budgets/ledger-reader.ts'
 import { policyReader } from '../../../shared/runtime/settings/policy-reader.ts'
 import { createFront } from '../front.ts'
 import {

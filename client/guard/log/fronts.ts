@@ -4,11 +4,11 @@
 
 import type { Logger } from 'pino'
 import { type Approvals, openApprovals } from '../../../services/approval/performer/approvals.ts'
-import { createLedgerReader } from '../../../services/llm-gateway/performer/budgets/ledger-reader.ts'
 import type { Guests } from '../../../shared/agents/guest.ts'
 import { withPartitionsOfLog } from '../../../shared/bus/partitions-of-log.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { createLog } from '../../../shared/lib/log/log.ts'
+import { createLedgerReader } from '../../../shared/runtime/budgets/ledger-reader.ts'
 import { settingsWithOrigins, valuesOf } from '../../../shared/settings/settings.ts'
 import { flagsOfChoice } from '../../place/bus-choice.ts'
 import type { GuardOptions } from '../guard-options.ts'

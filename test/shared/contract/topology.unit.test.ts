@@ -136,9 +136,9 @@ policies (table)
     setting-removed <- operator
     (tombstone) <- operator
 budgets (log)
-    budget-reserved <- llm-gateway performer, front
-    budget-settled <- llm-gateway performer, front
-    budget-released <- llm-gateway performer, front
+    budget-reserved <- llm-gateway performer, executor performer, front
+    budget-settled <- llm-gateway performer, executor performer, front
+    budget-released <- llm-gateway performer, executor performer, front
 activity (log)
     turn-started <- conversation, guest
     round-started <- conversation, guest

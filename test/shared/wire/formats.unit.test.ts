@@ -30,6 +30,7 @@ describe('a format that needs no SDK', () => {
       (file) => !file.startsWith('shared/wire/gemini/'),
     )
     expect(outside).toEqual([
+      'apps/http/hosts/gemini-cli.ts', // the command of the host
       'client/define/models.ts',
       'client/weir.ts',
       'shared/wire/faults/fault-table.ts',

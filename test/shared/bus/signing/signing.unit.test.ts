@@ -175,6 +175,7 @@ describe('a stolen key', () => {
     expect(Object.keys(reads)).toEqual([
       'rounds-cleared',
       'policies',
+      'budgets',
       'guard-verdicts.approval',
       'guard-verdicts.shell',
     ])
