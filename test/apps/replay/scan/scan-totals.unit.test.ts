@@ -1,4 +1,4 @@
-// The sums of a scan stay bounded, whatever tools a session names.
+// The sums of a scan stay bounded for a session that names thousands of tools.
 
 import { expect, it } from '@jest/globals'
 import { createScanTotals } from '../../../../apps/replay/scan/scan-totals.ts'
